@@ -1,13 +1,7 @@
 import { createBulk, type Bulk } from "./bulk/bulk.ts";
 import { viewOptions, type ClientOptions } from "./client-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import {
-  closeClient,
-  watchConsent,
-  withAmbientOptions,
-  type ClientState,
-  type CloseOptions,
-} from "./transport/client-state.ts";
+import type { ClientState, CloseOptions } from "./transport/client-state.ts";
 import { Transport } from "./transport/transport.ts";
 import { V1Client } from "./v1/v1-client.ts";
 import { V2Client } from "./v2/v2-client.ts";
@@ -36,13 +30,7 @@ export class AudienceClient {
   constructor(options: ClientOptions, state: ClientState);
   constructor(options: ClientOptions = {}, state?: ClientState) {
     this.#transport = new Transport(options, state);
-    const { client } = this.#transport;
-    this.bulk = createBulk({
-      closed: client.closing.signal,
-      runInRow: (request, call) => withAmbientOptions(client, request, call),
-      watchConsent: (watch) => watchConsent(client, watch),
-      estimateMs: (calls) => client.limiter?.estimateMs(calls),
-    });
+    this.bulk = createBulk(this.#transport.client);
   }
 
   /** The v1 family: customers, contact groups, events. Throws a `ConfigurationError` without `baseUrl` or `apiKey`. */
@@ -83,7 +71,7 @@ export class AudienceClient {
    * ```
    */
   close(options?: CloseOptions): Promise<void> {
-    return closeClient(this.#transport.client, options);
+    return this.#transport.client.close(options);
   }
 
   /** `await using audience = new AudienceClient(…)`. */

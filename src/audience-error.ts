@@ -94,17 +94,8 @@ export function isBranded(value: unknown): value is AudienceError {
   return typeof value === "object" && value !== null && brand in value;
 }
 
-/** Adds the outcome and the request of a call to its error. Only for the transport. */
-export function endWith<E extends AudienceError>(
-  error: E,
-  ending: { outcome: Outcome; request: ErrorRequest; uniqueIdentifier?: string | undefined },
-): E {
-  note(error, ending);
-  return error;
-}
-
-/** Assigns the facts that are not undefined. */
-function note(error: AudienceError, facts: object): void {
+/** Assigns the facts that are not undefined. The transport completes an error with those of its call. */
+export function note(error: AudienceError, facts: object): void {
   Object.assign(error, Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)));
 }
 

@@ -7,9 +7,9 @@ import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/parse-options.ts";
 import { parseBaseUrl } from "./transport/base-url.ts";
-import { headersOption, parseHeaders } from "./transport/call-options.ts";
+import { callOptionsSchema, parseHeaders, type CallOptions } from "./transport/call-options.ts";
 import type { Fetch } from "./transport/fetch.ts";
-import type { KeySource, TransportSettings } from "./transport/interceptor.ts";
+import type { TransportSettings } from "./transport/interceptor.ts";
 import { checkSecret, keySource, type ApiKey } from "./transport/interceptors/api-key.ts";
 import {
   Observer,
@@ -25,7 +25,10 @@ import type { Redactor } from "./transport/redact.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */
-export interface ClientOptions {
+export interface ClientOptions extends Pick<
+  CallOptions,
+  "timeoutMs" | "deadlineMs" | "maxRetries" | "headers"
+> {
   /** `{base_url}` of the v1 family; may carry a path prefix. `AUDIENCE_BASE_URL`. */
   baseUrl?: string | URL | undefined;
   /** `{base_url_v2}` of the v2 family. `AUDIENCE_BASE_URL_V2`. */
@@ -36,12 +39,6 @@ export interface ClientOptions {
   apiKeyV2?: ApiKey | undefined;
   /** The v2 family's app id. `AUDIENCE_APP_ID`. */
   appId?: string | undefined;
-  /** One attempt, from sending to the last body byte, in milliseconds. Default 30,000. */
-  timeoutMs?: number | undefined;
-  /** The whole call: queue, attempts and backoff, in milliseconds. Default: none. */
-  deadlineMs?: number | undefined;
-  /** Attempts after the first. Default 4. */
-  maxRetries?: number | undefined;
   /** The size limit of a response, in bytes after decompression. Default 10 MiB. */
   maxResponseBytes?: number | undefined;
   /**
@@ -55,8 +52,6 @@ export interface ClientOptions {
   isRateLimited?: IsRateLimited | undefined;
   /** Replaces the global `fetch`, for a proxy or a test. */
   fetch?: Fetch | undefined;
-  /** Additional headers of every request. They cannot override the authentication. */
-  headers?: Readonly<Record<string, string>> | Headers | undefined;
   /** `console`, or a logger of pino, winston or Nest. Default: the client logs nothing. */
   logger?: Logger | undefined;
   /** Default `"warn"`. `"debug"` logs a line for each attempt, wait and retry. */
@@ -72,18 +67,7 @@ export interface ClientOptions {
 }
 
 /** A client's options, checked. An option that only one family needs is required when that family is used. */
-export interface ClientSettings {
-  /** The options as given, without the environment: for other views of the client. */
-  readonly given: ClientOptions;
-  readonly baseUrl: string | undefined;
-  readonly baseUrlV2: string | undefined;
-  readonly apiKey: KeySource | undefined;
-  readonly apiKeyV2: KeySource | undefined;
-  readonly appId: string | undefined;
-  readonly parsePage: ParsePage | undefined;
-  readonly limiter: RateLimiter | undefined;
-  readonly transport: TransportSettings;
-}
+export type ClientSettings = ReturnType<typeof parseClientOptions>;
 
 const keyOption = optionThat<ApiKey>(
   "a string, or a function that returns one",
@@ -102,9 +86,7 @@ const clientOptionsSchema = z
     apiKey: keyOption,
     apiKeyV2: keyOption,
     appId: optionTypes.string,
-    timeoutMs: optionTypes.durationMs,
-    deadlineMs: optionTypes.durationMs,
-    maxRetries: optionTypes.count,
+    ...callOptionsSchema.pick({ timeoutMs: true, deadlineMs: true, maxRetries: true, headers: true }).shape,
     maxResponseBytes: optionTypes.positiveCount,
     rateLimiter: optionThat<RateLimiter | RateLimiterOptions | false>(
       "a RateLimiter, its options, or false",
@@ -113,7 +95,6 @@ const clientOptionsSchema = z
     parsePage: optionThat<ParsePage>("a function", isFunction),
     isRateLimited: optionThat<IsRateLimited>("a function", isFunction),
     fetch: optionThat<Fetch>("a function", isFunction),
-    headers: headersOption,
     logger: optionThat<Logger>("an object with debug, info, warn or error as methods", isLogger),
     logLevel: z.enum(logLevels),
     hooks: optionThat<Hooks>("an object", isRecord),
@@ -137,8 +118,8 @@ function isLogger(value: unknown): boolean {
   return ["debug", "info", "warn", "error"].some((level) => hasMethods(value, level));
 }
 
-/** Parses options and environment. Throws a `ConfigurationError` that names the option and never shows its value. */
-export function parseClientOptions(options: unknown, redactor: Redactor): ClientSettings {
+/** Throws a `ConfigurationError` that names the option and never shows its value. */
+export function parseClientOptions(options: unknown, redactor: Redactor) {
   const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
@@ -149,6 +130,7 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
     value === undefined ? undefined : keySource(value, name, redactor);
   const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter);
   const settings = {
+    // Without the environment: for other views of the client.
     given,
     baseUrl: url(o.baseUrl, "baseUrl"),
     baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
@@ -157,29 +139,27 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
     appId: o.appId === undefined ? undefined : checkSecret(o.appId, "appId"),
     parsePage: o.parsePage,
     limiter,
-    transport: {
-      call: {
-        timeoutMs: o.timeoutMs ?? 30_000,
-        deadlineMs: o.deadlineMs ?? Infinity,
-        maxRetries: o.maxRetries ?? 4,
-        maxWaitMs,
-        priority: 5,
-        headers: {
-          accept: "application/json",
-          "user-agent": userAgent(o.userAgent),
-          ...parseHeaders(o.headers ?? {}),
-        },
-        given: {},
+    call: {
+      timeoutMs: o.timeoutMs ?? 30_000,
+      deadlineMs: o.deadlineMs ?? Infinity,
+      maxRetries: o.maxRetries ?? 4,
+      maxWaitMs,
+      priority: 5,
+      headers: {
+        accept: "application/json",
+        "user-agent": userAgent(o.userAgent),
+        ...parseHeaders(o.headers ?? {}),
       },
-      maxResponseBytes: o.maxResponseBytes ?? 10 * 1024 * 1024,
-      maxQueued,
-      isRateLimited: o.isRateLimited,
-      fetch: o.fetch,
-      observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
-      callTracing: openTracing("audience-sdk:call"),
-      requestTracing: openTracing("audience-sdk:request"),
+      given: {},
     },
-  };
+    maxResponseBytes: o.maxResponseBytes ?? 10 * 1024 * 1024,
+    maxQueued,
+    isRateLimited: o.isRateLimited,
+    fetch: o.fetch,
+    observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
+    callTracing: openTracing("audience-sdk:call"),
+    requestTracing: openTracing("audience-sdk:request"),
+  } satisfies TransportSettings & Record<string, unknown>;
   if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) throw missingBaseUrl();
   return settings;
 }

@@ -35,14 +35,9 @@ export type SendCustomRequest = (
   options?: CustomRequestOptions,
 ) => ApiPromise<unknown>;
 
-interface Family {
-  readonly operation: Operation;
-  /** The beginning of its paths. */
-  readonly prefix: "/api/v1/" | "/v2/";
-}
-
-export function customRequest(call: CallEndpoint, family: Family): SendCustomRequest {
-  return (request, options) => call(endpointOf(family, request), { body: request }, options);
+/** `prefix`: the beginning of the family's paths. */
+export function customRequest(call: CallEndpoint, operation: Operation, prefix: string): SendCustomRequest {
+  return (request, options) => call(endpointOf(operation, prefix, request), { body: request }, options);
 }
 
 const addContactPath = /^\/api\/v1\/contact-groups\/.+\/contacts\/?$/i;
@@ -61,15 +56,17 @@ function decoded(path: string): string {
   }
 }
 
-const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
-
-function endpointOf({ operation, prefix }: Family, request: CustomRequest): Endpoint<CustomRequest, unknown> {
+function endpointOf(
+  operation: Operation,
+  prefix: string,
+  request: CustomRequest,
+): Endpoint<CustomRequest, unknown> {
   return {
     operation,
     method: methodOf(request),
     // The real path may name a person.
     path: `${prefix}…`,
-    options: optionsSchema,
+    options: callOptionsSchema.extend({ consent: consentOption }),
     body: ({ consent }) => requestSchema(prefix, consent !== "service-decides"),
     target: ({ path, query }) => ({ path, query }),
     payload: ({ body }) => body,

@@ -59,7 +59,6 @@ function describeIssues(issues: readonly ValidationIssue[]): string {
   return `Not sent, ${issues.length === 1 ? "1 problem" : `${issues.length} problems`} in the input:\n  ${lines.join("\n  ")}`;
 }
 
-/** `["identifiers", 0, "id"]` as `identifiers[0].id`; the input itself as `(input)`. */
 function formatPath(path: readonly (string | number)[]): string {
   if (path.length === 0) return "(input)";
   return path.map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`)).join("");

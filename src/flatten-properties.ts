@@ -29,59 +29,31 @@ export function flattenProperties(
   options: FlattenOptions = {},
 ): Record<string, string | number | boolean> {
   const { separator = "_" } = parseOptions(optionsSchema, options, "The options of flattenProperties");
-  if (!isObject(value) || isDate(value)) throw notAnObject(value);
-  const { copy, lost: issues } = copyAsJson(value);
+  const { copy, lost } = isObject(value) ? copyAsJson(value) : { copy: value, lost: [] };
+  const issues: ValidationIssue[] = lost;
+  if (issues.length === 0 && (isDate(value) || !isRecord(copy))) {
+    const input = isDate(value) ? value : copy;
+    issues.push({ path: [], code: "invalid_type", message: wrongType("an object", { input }) });
+  }
   if (issues.length > 0) throw new ValidationError(issues);
-  if (!isRecord(copy)) throw notAnObject(copy);
-  const flattening: Flattening = { separator, flat: new Map(), issues, characters: 0 };
-  flatten(copy, [], "", flattening);
+  const flat = new Map<string, string | number | boolean>();
+  const flatten = (item: unknown, path: (string | number)[], name: string): void => {
+    const add = (message: string) => void issues.push({ path, code: "custom", message });
+    if (isObject(item) && !isDate(item)) {
+      for (const [key, inner] of Object.entries(item)) {
+        const step = Array.isArray(item) ? Number(key) : key;
+        flatten(inner, [...path, step], path.length === 0 ? key : `${name}${separator}${key}`);
+      }
+    } else if (name === "__proto__") add('would be named "__proto__": rename it');
+    else if (flat.has(name)) {
+      add(`would be named "${name}", as another value is: rename one, or choose another separator`);
+    }
+    // Safe: the copy holds no other values.
+    else flat.set(name, isDate(item) ? item.toISOString() : (item as string | number | boolean));
+  };
+  flatten(copy, [], "");
   if (issues.length > 0) throw new ValidationError(issues);
-  return Object.fromEntries(flattening.flat);
+  return Object.fromEntries(flat);
 }
 
 const optionsSchema = z.strictObject({ separator: z.string() }).partial();
-
-// Deep values have long names: a few MB of input would become GB of names.
-const mostCharacters = 10_000_000;
-
-interface Flattening {
-  readonly separator: string;
-  readonly flat: Map<string, string | number | boolean>;
-  readonly issues: ValidationIssue[];
-  /** The length of all names so far. */
-  characters: number;
-}
-
-function notAnObject(value: unknown): ValidationError {
-  return new ValidationError([
-    { path: [], code: "invalid_type", message: wrongType("an object", { input: value }) },
-  ]);
-}
-
-function flatten(value: unknown, path: (string | number)[], name: string, flattening: Flattening): void {
-  if (isObject(value) && !isDate(value)) {
-    const isList = Array.isArray(value);
-    for (const [key, item] of Object.entries(value)) {
-      const itemName = path.length === 0 ? key : `${name}${flattening.separator}${key}`;
-      flattening.characters += itemName.length;
-      if (flattening.characters > mostCharacters) throw namesTooLong();
-      flatten(item, [...path, isList ? Number(key) : key], itemName, flattening);
-    }
-  } else {
-    const { flat, issues } = flattening;
-    if (name === "__proto__")
-      issues.push({ path, code: "custom", message: 'would be named "__proto__": rename it' });
-    // Safe: the copy holds no other values.
-    else if (!flat.has(name))
-      flat.set(name, isDate(value) ? value.toISOString() : (value as string | number | boolean));
-    else {
-      const message = `would be named "${name}", as another value is: rename one, or choose another separator`;
-      issues.push({ path, code: "custom", message });
-    }
-  }
-}
-
-function namesTooLong(): ValidationError {
-  const message = `is nested so deep that its names would have more than ${mostCharacters} characters`;
-  return new ValidationError([{ path: [], code: "too_big", message }]);
-}

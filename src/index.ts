@@ -27,12 +27,13 @@ export {
 
 export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
 export type { ClientOptions } from "./client-options.ts";
-export type { Bulk, BulkRows, BulkRun } from "./bulk/bulk.ts";
+export type { Bulk, BulkRun } from "./bulk/bulk.ts";
 export type { BulkCheck, CheckResult } from "./bulk/check-rows.ts";
 export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
 export type { BulkCall, BulkOptions, BulkRequest } from "./bulk/bulk-options.ts";
-export type { BulkCounts, BulkProgress, BulkSummary } from "./bulk/progress.ts";
-export type { BulkResult, BulkStatus } from "./bulk/result.ts";
+export type { BulkProgress, BulkSummary } from "./bulk/progress.ts";
+export type { BulkCounts, BulkResult, BulkStatus } from "./bulk/result.ts";
+export type { BulkRows } from "./bulk/row-source.ts";
 export type { ListOptions } from "./pagination/paginator.ts";
 export type { Operation } from "./endpoint.ts";
 export type {
@@ -43,7 +44,8 @@ export type {
   RateLimitWindow,
   ValidationIssue,
 } from "./errors.ts";
-export type { Page, Paginator } from "./pagination/paginator.ts";
+export type { Page } from "./pagination/page-stream.ts";
+export type { Paginator } from "./pagination/paginator.ts";
 export type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 export type { RateLimiterUsage } from "./rate-limiter/rate-limiter.ts";
 export type { WindowUsage } from "./rate-limiter/sliding-window-log.ts";

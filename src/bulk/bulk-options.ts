@@ -1,24 +1,11 @@
 import * as z from "zod";
-import { ConfigurationError, type NotFoundError, isAudienceError } from "../errors.ts";
+import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { hasMethods, isObject } from "../schema/kind-of.ts";
 import { ignoreRejection, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import type { ConsentWatch } from "../transport/client-state.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./progress.ts";
-
-/** The part of the client that a run needs. */
-export interface BulkClient {
-  /** Aborted when the client is closed. */
-  readonly closed: AbortSignal;
-  /** Runs a row's function; the calls that it starts synchronously belong to the row. */
-  readonly runInRow: <T>(request: BulkRequest, call: () => T) => T;
-  /** Reports each write of consent by another call to the run, until the returned function is called. */
-  readonly watchConsent: (watch: ConsentWatch) => () => void;
-  /** The time for that many calls; undefined without a rate limiter. */
-  readonly estimateMs: (calls: number) => number | undefined;
-}
 
 /**
  * Pass this to the row's calls. It contains the run's signal, the last priority, and the state that makes the row safe
@@ -88,12 +75,9 @@ const bulkOptionsSchema = z
 
 /** Parses the options of a run. Throws a `ConfigurationError` that names the option. */
 export function parseBulkOptions<Row>(options: unknown): BulkOptions<Row> {
+  const parsed = parseOptions(bulkOptionsSchema, options === undefined ? {} : options, "The options of bulk");
   // Safe: functions are typed by the caller; the schema has checked the rest.
-  return parseOptions(
-    bulkOptionsSchema,
-    options === undefined ? {} : options,
-    "The options of bulk",
-  ) as BulkOptions<Row>;
+  return parsed as BulkOptions<Row>;
 }
 
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
@@ -110,12 +94,9 @@ export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown = 
 
 function endsRunByDefault(error: unknown): boolean {
   if (!isAudienceError(error)) return false;
+  if (error.code !== "not_found") return stopCodes.includes(error.code);
   // On a wrong list, adding would create a contact for each row.
-  if (error.code === "not_found") return isOfWrongList(error);
-  return stopCodes.includes(error.code);
-}
-
-function isOfWrongList({ request, outcome }: NotFoundError): boolean {
+  const { request, outcome } = error;
   if (request?.operation === "v1.contactGroups.addContact") return true;
   // The 404 of no other custom request leaves its outcome open, unless an earlier attempt did.
   return request?.operation === "v1.request" && request.attempts === 1 && outcome === "unknown";

@@ -1,15 +1,15 @@
 import Bottleneck from "bottleneck/light.js";
 import { AbortError, ClientClosedError } from "../errors.ts";
 import { onAbort, untilAborted } from "../transport/abort.ts";
-import { type BulkCall, type BulkClient, type BulkOptions, endsRun } from "./bulk-options.ts";
+import type { ClientState } from "../transport/client-state.ts";
+import { type BulkCall, type BulkOptions, endsRun } from "./bulk-options.ts";
 import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
-import { type BulkSummary, ProgressCounter } from "./progress.ts";
+import { ProgressCounter } from "./progress.ts";
 import type { BulkResult, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
 import { type ReadRow, RowReader, type RowSource } from "./row-source.ts";
 
-const defaultConcurrency = 10;
 const acquired = async () => undefined;
 
 /**
@@ -20,13 +20,10 @@ export class BulkRunner<Row, Value> {
   readonly #source: RowSource<Row>;
   readonly #call: BulkCall<Row, PromiseLike<Value>>;
   readonly #options: BulkOptions<Row>;
-  readonly #client: BulkClient;
-  readonly #progress = new ProgressCounter();
+  readonly #client: ClientState;
+  readonly progress = new ProgressCounter();
   readonly #consents = new ConsentLog();
-  /**
-   * A row holds a slot from its reading until the caller has finished with its result. A slot is a unit of the
-   * reservoir (D63).
-   */
+  /** A row holds one, a unit of the reservoir (D63), from its reading until the caller has finished with its result. */
   readonly #slots: Bottleneck;
   /** Once it is aborted, no further row starts. */
   readonly #stop = new AbortController();
@@ -43,7 +40,7 @@ export class BulkRunner<Row, Value> {
     source: RowSource<Row>,
     call: BulkCall<Row, PromiseLike<Value>>,
     options: BulkOptions<Row>,
-    client: BulkClient,
+    client: ClientState,
   ) {
     this.#source = source;
     this.#call = call;
@@ -56,27 +53,25 @@ export class BulkRunner<Row, Value> {
       takesRequest: this.#call.length > 1,
       fail: (error) => this.#fail(error),
     };
-    this.#slots = new Bottleneck({ reservoir: options.concurrency ?? defaultConcurrency });
-  }
-
-  summary(): BulkSummary {
-    return this.#progress.summary();
+    this.#slots = new Bottleneck({ reservoir: options.concurrency ?? 10 });
   }
 
   /** Every row's result; rejects at the end with the failure of the run. If the loop is left, requests in flight end. */
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     const { signal } = this.#options;
     const fail = (error: unknown) => this.#fail(error);
+    const message = "The run was aborted.";
     const removeCallbacks = [
-      signal && onAbort(signal, () => fail(runAborted(signal.reason))),
-      onAbort(this.#client.closed, () => fail(new ClientClosedError("unknown"))),
+      signal &&
+        onAbort(signal, () => fail(new AbortError({ message, outcome: "unknown", cause: signal.reason }))),
+      onAbort(this.#client.closing.signal, () => fail(new ClientClosedError("unknown"))),
     ];
     const unwatch = this.#client.watchConsent(this.#consents);
     let recorded: RecordedRun | undefined;
     let sending: Promise<void> | undefined;
     let isWhole = false;
     try {
-      this.#progress.startClock();
+      this.progress.startedAt = performance.now();
       recorded = await this.#openCheckpoint();
       sending = this.#sendRows(recorded);
       yield* this.#resultsUntil(sending);
@@ -162,11 +157,11 @@ export class BulkRunner<Row, Value> {
     const calls = new RowCalls(row, this.#runOfRows);
     const ended = calls.run(() => {
       if (key.problem) throw key.problem.error;
-      return this.#client.runInRow(calls.request, () => this.#call(item, calls.request));
+      return this.#client.withAmbientOptions(calls.request, () => this.#call(item, calls.request));
     });
     void reader.began(row, ended);
     const end = await ended;
-    if (!end) return void this.#progress.underWay--;
+    if (!end) return void this.progress.underWay--;
     if (end.status !== "superseded" && "error" in end && !calls.wasRefused) this.#stopIfNeeded(end.error);
     await this.#end(row, end);
   }
@@ -180,7 +175,7 @@ export class BulkRunner<Row, Value> {
         this.#isEverythingRead = true;
         return undefined;
       }
-      this.#progress.underWay++;
+      this.progress.underWay++;
       const { earlierEnd } = row.record;
       if (!earlierEnd) return row;
       await this.#end(row, earlierEnd);
@@ -190,10 +185,10 @@ export class BulkRunner<Row, Value> {
   /** Resolves when the caller has finished with the result. */
   async #end({ index, item, key: { key } }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
     const { onProgress, total = this.#source.length } = this.#options;
-    this.#progress.underWay--;
-    this.#progress.add(end.status);
+    this.progress.underWay--;
+    this.progress.add(end.status);
     if (onProgress) {
-      const progress = this.#progress.progress(total, this.#client.estimateMs);
+      const progress = this.progress.progress(total, this.#client.limiter);
       // As with hooks, an error or a rejection of `onProgress` changes nothing.
       void (async () => onProgress(progress))().catch(() => undefined);
     }
@@ -233,11 +228,7 @@ export class BulkRunner<Row, Value> {
     const { error } = this.#failure;
     // Every row that was sent has an end.
     const isInterruption = error instanceof AbortError || error instanceof ClientClosedError;
-    if (isInterruption && !this.#progress.done) Object.assign(error, { outcome: "not-sent" });
+    if (isInterruption && !this.progress.done) Object.assign(error, { outcome: "not-sent" });
     throw error;
   }
-}
-
-function runAborted(cause: unknown): AbortError {
-  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause });
 }

@@ -1,13 +1,12 @@
 import { ConfigurationError } from "../errors.ts";
 import { optionTypes, parseOption } from "../schema/parse-options.ts";
-import { type BulkCall, type BulkClient, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
+import type { ClientState } from "../transport/client-state.ts";
+import { type BulkCall, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
 import { BulkRunner } from "./bulk-runner.ts";
 import { type BulkCheck, type CheckResult, checkRows } from "./check-rows.ts";
 import type { BulkSummary } from "./progress.ts";
 import type { BulkResult } from "./result.ts";
 import { type BulkRows, RowSource } from "./row-source.ts";
-
-export type { BulkRows } from "./row-source.ts";
 
 /** Sends many rows, a few at a time, over days and through crashes. */
 export interface Bulk {
@@ -40,7 +39,7 @@ export interface Bulk {
   check<Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult): Promise<BulkCheck>;
 }
 
-export function createBulk(client: BulkClient): Bulk {
+export function createBulk(client: ClientState): Bulk {
   const bulk = <Row, Result extends PromiseLike<unknown>>(
     rows: BulkRows<Row>,
     call: BulkCall<Row, Result>,
@@ -49,14 +48,11 @@ export function createBulk(client: BulkClient): Bulk {
     parseOption(optionTypes.function, call, "The call of bulk");
     // Safe: awaiting a Result gives its resolved value.
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
-    return new BulkRun(
-      new BulkRunner(new RowSource<Row>(rows), awaited, parseBulkOptions<Row>(options), client),
-    );
+    const source = new RowSource<Row>(rows);
+    return new BulkRun(new BulkRunner(source, awaited, parseBulkOptions<Row>(options), client));
   };
-  return Object.assign(bulk, {
-    check: <Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult) =>
-      checkRows(rows, check, client.estimateMs),
-  });
+  const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, client.limiter);
+  return Object.assign(bulk, { check });
 }
 
 /**
@@ -94,7 +90,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
       throw error;
     } finally {
       // Also after a loop that was left early: the summary counts the rows that have ended.
-      this.#resolve(this.#runner.summary());
+      this.#resolve(this.#runner.progress.summary());
     }
   }
 
@@ -102,7 +98,8 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   async summary(): Promise<BulkSummary> {
     // A loop that begins in the same tick comes first.
     await Promise.resolve();
-    if (!this.#isIterated) void this.#drain();
+    // Its failure is the summary's.
+    if (!this.#isIterated) this.#drain().catch(() => undefined);
     return await this.#summary;
   }
 
@@ -116,10 +113,6 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   }
 
   async #drain(): Promise<void> {
-    try {
-      for await (const _ of this) continue;
-    } catch {
-      // The summary rejects with it.
-    }
+    for await (const _ of this) continue;
   }
 }

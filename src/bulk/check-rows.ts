@@ -1,11 +1,9 @@
 import * as z from "zod";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/parse-options.ts";
 import { toIssues } from "../schema/validation-issues.ts";
 import { RowSource } from "./row-source.ts";
-
-const invalidResult =
-  "The check of bulk.check must return { success, error: { issues } }, as safeParse does.";
 
 const resultSchema = z.discriminatedUnion("success", [
   z.object({ success: z.literal(true) }),
@@ -30,11 +28,10 @@ export interface BulkCheck {
 /** The result of a schema's `safeParse`. */
 export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
 
-/** Checks each row and sends nothing. */
 export async function checkRows<Row>(
   rows: unknown,
   check: (row: Row, index: number) => CheckResult,
-  estimateMs: (calls: number) => number | undefined,
+  limiter: RateLimiter | undefined,
 ): Promise<BulkCheck> {
   parseOption(optionTypes.function, check, "The check of bulk.check");
   const source = new RowSource<Row>(rows);
@@ -51,7 +48,7 @@ export async function checkRows<Row>(
     await source.close();
   }
   const valid = total - invalid.length;
-  return { total, valid, invalid, estimateMs: estimateMs(valid) ?? 0 };
+  return { total, valid, invalid, estimateMs: limiter?.estimateMs(valid) ?? 0 };
 }
 
 function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined {
@@ -64,7 +61,10 @@ function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined 
   }
   ignoreRejection(result);
   const { data } = resultSchema.safeParse(result);
-  if (!data) throw new ConfigurationError(invalidResult);
+  if (!data)
+    throw new ConfigurationError(
+      "The check of bulk.check must return { success, error: { issues } }, as safeParse does.",
+    );
   // Safe: the schema has checked what is read of it.
   return data.success ? undefined : toIssues((result as { error: Parameters<typeof toIssues>[0] }).error);
 }

@@ -47,19 +47,19 @@ const runSchema = z.object({
   isKeyed: z.boolean(),
 });
 
-/** A run with a checkpoint. */
 export type RecordedRun = Awaited<ReturnType<typeof openRecordedRun>>;
 
 /**
  * Opens a checkpoint for a run, which records rows under `row:`, the consents of other calls under `consent:`, and itself
- * under `run`. With a `key` the records stay, and the next run compares rows with them. Without a `key` they are deleted
- * when the run has completed. `onFailure` is called if the checkpoint fails: the run must not continue without a record.
+ * under `run`. `onFailure` is called if the checkpoint fails: the run must not continue without a record.
  */
 export async function openRecordedRun(
   checkpoint: Checkpoint,
   { isKeyed, onFailure }: { isKeyed: boolean; onFailure: (error: unknown) => void },
 ) {
-  const opened = await openCheckpoint(checkpoint);
+  const opened = await checkpoint.open();
+  if (!hasMethods(opened, "get", "set", "clear", "close"))
+    throw new ConfigurationError("`open` of the checkpoint must return { get, set, clear, close }.");
   const run = await readRun(opened, isKeyed);
   let isClosed = false;
   const guard = async <T>(work: () => T | Promise<T>): Promise<T> => {
@@ -79,7 +79,7 @@ export async function openRecordedRun(
     get: (key: RecordKey) => guard(() => valueOf(opened, key)),
     set: (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
       guard(() => opened.set(key, value, options)),
-    /** The next run is another one. */
+    /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
     async complete() {
       if (isKeyed) await opened.set(runKey, JSON.stringify({ ...run, number: run.number + 1 }));
       else await opened.clear();
@@ -103,20 +103,18 @@ async function readRun(opened: OpenCheckpoint, isKeyed: boolean): Promise<z.infe
   try {
     const before = await valueOf(opened, runKey);
     const run = before === undefined ? { id: crypto.randomUUID(), number: 1, isKeyed } : decodeRun(before);
-    if (run.isKeyed !== isKeyed) throw otherKind(run.isKeyed);
+    if (run.isKeyed !== isKeyed) {
+      const kind = run.isKeyed ? "with" : "without";
+      throw new ConfigurationError(
+        `The checkpoint was written ${kind} a \`key\`. Run it ${kind} a \`key\` again, or name another checkpoint.`,
+      );
+    }
     if (before === undefined) await opened.set(runKey, JSON.stringify(run));
     return run;
   } catch (error) {
     await opened.close();
     throw error;
   }
-}
-
-async function openCheckpoint(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
-  const opened: unknown = await checkpoint.open();
-  // Safe: it has the methods.
-  if (hasMethods(opened, "get", "set", "clear", "close")) return opened as OpenCheckpoint;
-  throw new ConfigurationError("`open` of the checkpoint must return { get, set, clear, close }.");
 }
 
 function decodeRun(value: string): z.infer<typeof runSchema> {
@@ -127,11 +125,4 @@ function decodeRun(value: string): z.infer<typeof runSchema> {
       "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one.",
     );
   }
-}
-
-function otherKind(wasKeyed: boolean): ConfigurationError {
-  const [was, wayOut] = wasKeyed
-    ? ["with a `key`", "Give the same `key` again"]
-    : ["without a `key`, by a run that has not ended", "Run that one to its end"];
-  return new ConfigurationError(`The checkpoint was written ${was}. ${wayOut}, or name another checkpoint.`);
 }

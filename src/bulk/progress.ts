@@ -1,20 +1,5 @@
-import type { BulkStatus } from "./result.ts";
-
-/** The number of rows by their end. */
-export interface BulkCounts {
-  /** Carried out. */
-  succeeded: number;
-  /** Not sent, because the row breaks a rule. */
-  invalid: number;
-  /** Not carried out. */
-  failed: number;
-  /** Possibly carried out. */
-  unknown: number;
-  /** Carried out by an earlier run, and unchanged since. */
-  skipped: number;
-  /** Not sent, because a later consent of the contact stands. */
-  superseded: number;
-}
+import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
+import type { BulkCounts, BulkStatus } from "./result.ts";
 
 /** The summary of a run. */
 export interface BulkSummary extends Readonly<BulkCounts> {
@@ -42,24 +27,14 @@ const minuteMs = 60_000;
 export class ProgressCounter {
   /** The number of rows that were read and have not ended. */
   underWay = 0;
-  readonly #counts: BulkCounts = {
-    succeeded: 0,
-    invalid: 0,
-    failed: 0,
-    unknown: 0,
-    skipped: 0,
-    superseded: 0,
-  };
+  readonly #counts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0, superseded: 0 };
   /** When rows ended in the last minute, without skipped and superseded rows. */
   #recentEnds: number[] = [];
-  #startedAt = performance.now();
-
-  startClock(): void {
-    this.#startedAt = performance.now();
-  }
+  /** The beginning of the run, on the clock of `performance.now()`. */
+  startedAt = performance.now();
 
   get done(): number {
-    return Object.values<number>({ ...this.#counts }).reduce((sum, count) => sum + count, 0);
+    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
   }
 
   add(status: BulkStatus): void {
@@ -69,11 +44,12 @@ export class ProgressCounter {
     while (this.#recentEnds[0]! <= now - minuteMs) this.#recentEnds.shift();
   }
 
-  progress(total: number | undefined, estimateMs: (calls: number) => number | undefined): BulkProgress {
+  progress(total: number | undefined, limiter: RateLimiter | undefined): BulkProgress {
     const { done } = this;
     // The limiter already counts the rows under way; the estimate is for the rows after them.
-    const etaMs = total === undefined ? undefined : estimateMs(Math.max(0, total - done - this.underWay));
-    const passedMs = Math.min(Math.max(performance.now() - this.#startedAt, 1), minuteMs);
+    const etaMs =
+      total === undefined ? undefined : limiter?.estimateMs(Math.max(0, total - done - this.underWay));
+    const passedMs = Math.min(Math.max(performance.now() - this.startedAt, 1), minuteMs);
     return {
       done,
       ...(total === undefined ? {} : { total }),
@@ -84,6 +60,6 @@ export class ProgressCounter {
   }
 
   summary(): BulkSummary {
-    return { total: this.done, ...this.#counts, durationMs: performance.now() - this.#startedAt };
+    return { total: this.done, ...this.#counts, durationMs: performance.now() - this.startedAt };
   }
 }

@@ -1,19 +1,23 @@
 import { isAudienceError } from "../errors.ts";
 
-/** How one row ended. */
-export type BulkStatus =
+/** The number of rows by their end. */
+export interface BulkCounts {
   /** The service carried out the row's call. */
-  | "succeeded"
+  succeeded: number;
   /** Not sent: the row breaks a documented rule; `error` is a `ValidationError`. */
-  | "invalid"
+  invalid: number;
   /** Not carried out: see the error's `outcome`. */
-  | "failed"
+  failed: number;
   /** Possibly carried out: look before you send it again. */
-  | "unknown"
+  unknown: number;
   /** Not sent: the checkpoint has recorded its success, and the row has not changed since. */
-  | "skipped"
+  skipped: number;
   /** Not sent: another call of this client has written the contact's consent since, or `isCurrent` returned false. */
-  | "superseded";
+  superseded: number;
+}
+
+/** How one row ended; `BulkCounts` says what each means. */
+export type BulkStatus = keyof BulkCounts;
 
 /** The result of one row. Results come in the order in which rows end. */
 export interface BulkResult<Row, Value> {

@@ -22,7 +22,7 @@ export class RowSource<Row> {
   #turnBeganAt = performance.now();
 
   constructor(rows: unknown) {
-    if (!isIterable(rows))
+    if (!isObject(rows) || !(Symbol.asyncIterator in rows || Symbol.iterator in rows))
       throw new ConfigurationError("The rows of bulk must be an array or another iterable, and no string.");
     const { length, size } = rows as { length?: unknown; size?: unknown };
     // Safe: it has the method of an iterable; the caller types its rows.
@@ -36,9 +36,11 @@ export class RowSource<Row> {
     await this.#yieldToEventLoop();
     /* v8 ignore next -- @preserve the run ended within that turn of the event loop */
     if (this.#isClosed) return { done: true, value: undefined };
+    const rows = this.#rows;
     this.#isReading = true;
     try {
-      this.#iterator ??= begin(this.#rows);
+      this.#iterator ??=
+        Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
       const next = await this.#iterator.next();
       this.#isOver = next.done === true;
       return next;
@@ -66,14 +68,6 @@ export class RowSource<Row> {
     await new Promise((resolve) => setTimeout(resolve, 0));
     this.#turnBeganAt = performance.now();
   }
-}
-
-function isIterable(rows: unknown): boolean {
-  return isObject(rows) && (Symbol.asyncIterator in rows || Symbol.iterator in rows);
-}
-
-function begin<Row>(rows: BulkRows<Row>): Iterator<Row> | AsyncIterator<Row> {
-  return Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
 }
 
 /** A row that was read. */
@@ -107,7 +101,12 @@ export class RowReader<Row> {
     if (next.done) return undefined;
     const index = this.#count++;
     const item = next.value;
-    const key = await this.#keyOf(item, index).catch((error: unknown) => noKey(index, error));
+    const key = await this.#keyOf(item, index).catch((error: unknown): RowKey => ({
+      key: String(index),
+      nextKey: "",
+      fingerprint: "",
+      problem: { error },
+    }));
     // The end of the row before with the same key decides whether this one is sent again.
     await this.#ends.get(key.key);
     return { index, item, key, record: await RowRecord.read(key.problem ? undefined : this.#run, key) };
@@ -152,10 +151,6 @@ export class RowReader<Row> {
     this.#lastNumbers.set(numbered, 1).set(key, number);
     return { key: numbered, nextKey: `${key}#${number + 1}` };
   }
-}
-
-function noKey(index: number, error: unknown): RowKey {
-  return { key: String(index), nextKey: "", fingerprint: "", problem: { error } };
 }
 
 function checkKey(key: unknown): string {

@@ -65,26 +65,22 @@ function createIfMissing(path: string): void {
   } catch (error) {
     // Safe: `node:fs` throws nothing else.
     const { code } = error as NodeJS.ErrnoException;
-    const reason = reasons[String(code)];
-    throw reason === undefined ? error : new ConfigurationError(`The checkpoint ${path} ${reason}`);
+    if (code === "EISDIR")
+      throw new ConfigurationError(
+        `The checkpoint ${path} must be a file, not a folder. Name a file in it, or another file.`,
+      );
+    if (code !== "ENOENT") throw error;
+    throw new ConfigurationError(
+      `The checkpoint ${path} cannot be created: its folder does not exist. Create the folder first, or name another file.`,
+    );
   }
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  EISDIR: "must be a file, not a folder. Name a file in it, or another file.",
-  ENOENT: "cannot be created: its folder does not exist. Create the folder first, or name another file.",
-};
-
-/** The content of a checkpoint's file. */
-interface Contents {
-  /** The values by the hashes of their keys. */
-  readonly values: Map<string, string>;
-  /** The end of the last complete line, in bytes: a crash may leave an incomplete line behind it. */
-  readonly length: number;
-}
-
-/** Reads the complete lines; later ones replace earlier ones. Rejects if it is not a checkpoint of this version. */
-async function readFile(file: string): Promise<Contents> {
+/**
+ * The values by the hashes of their keys, later ones over earlier ones, and the end of the last complete line, in bytes: a
+ * crash may leave an incomplete line behind it. Rejects if it is not a checkpoint of this version.
+ */
+async function readFile(file: string): Promise<{ values: Map<string, string>; length: number }> {
   const values = new Map<string, string>();
   let [lines, length, rest] = [0, 0, ""];
   // One byte is one character: the lines are ASCII.
@@ -158,7 +154,7 @@ class OpenFile implements OpenCheckpoint {
   readonly #unlock: () => void;
   #length: number;
 
-  constructor(file: string, { values, length }: Contents, unlock: () => void) {
+  constructor(file: string, { values, length }: Awaited<ReturnType<typeof readFile>>, unlock: () => void) {
     this.#file = file;
     this.#values = values;
     this.#length = length;

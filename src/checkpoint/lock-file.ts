@@ -65,7 +65,6 @@ function isAlive({ pid, started, host }: Lock): boolean {
   return started === "" || started === startOf(pid);
 }
 
-/** Another process may already have removed it. */
 function remove(path: string): false {
   rmSync(path, { force: true });
   return false;
@@ -81,18 +80,11 @@ function startOf(pid: number): string {
   }
 }
 
-/** The host name as part of a file name. */
 function hostName(): string {
   return encodeURIComponent(hostname()).slice(0, 64);
 }
 
 function inUse(file: string, { pid, host, path }: Lock): ConfigurationError {
-  const isHere = host === hostName();
-  const who = !isHere
-    ? `process ${pid} on ${host}`
-    : pid === process.pid
-      ? "another run of this process"
-      : `process ${pid}`;
-  const remedy = `if ${isHere ? "that is wrong" : "that machine is gone"}, delete ${path}`;
-  return new ConfigurationError(`The checkpoint ${file} is in use by ${who}. One run at a time; ${remedy}.`);
+  const remedy = `One run at a time; if that process is gone, delete ${path}.`;
+  return new ConfigurationError(`The checkpoint ${file} is in use by process ${pid} on ${host}. ${remedy}`);
 }

@@ -1,4 +1,4 @@
-/** One decoded response of a list. All keys except `items` may be missing or contradict each other. */
+/** One decoded response of a list. Hints about the rest of the list may be missing or contradict each other. */
 export interface DecodedPage<T> {
   readonly items: readonly T[];
   /** The server's own page size. */
@@ -6,9 +6,7 @@ export interface DecodedPage<T> {
   readonly totalItems?: number | undefined;
   readonly totalPages?: number | undefined;
   readonly hasNextPage?: boolean | undefined;
-  /** The response's body. */
   readonly raw: unknown;
-  /** The response's status, for errors. */
   readonly status?: number;
 }
 
@@ -35,27 +33,19 @@ export interface PageFacts {
 
 /**
  * Whether the list continues after a page. The signs are not documented ("Endpoints": response body shape), so a
- * contradiction costs a request rather than items (D25):
- *
- * - after a page with items, any sign of more continues the list;
- * - after an empty page any total that is not reached does; without totals the link or flag decides;
- * - after a second page without a new item all totals must agree;
- * - a repetition of the page before proves nothing, so one more page is fetched;
- * - without any sign, a page shorter than the limit is the last.
+ * contradiction costs a request rather than items (D25). A repetition of the page before proves nothing.
  */
 export function hasPageAfter(facts: PageFacts, position: Position): boolean {
   const { decoded, limit, isSecondWithoutNewItem } = facts;
   const { length } = decoded.items;
-  const totals = [hasNextByTotalPages(facts), hasNextByTotalItems(facts, position)].filter(
-    (sign) => sign !== undefined,
-  );
+  const signsOfTotals = [hasNextByTotalPages(facts), hasNextByTotalItems(facts, position)];
+  const totals = signsOfTotals.filter((sign) => sign !== undefined);
   if (length === 0 && totals.length > 0)
-    return isSecondWithoutNewItem ? totals.every(Boolean) : totals.some(Boolean);
+    return isSecondWithoutNewItem ? totals.every(Boolean) : totals.includes(true);
   if (length === 0) return decoded.hasNextPage === true;
-  if (facts.isRepetition) return true;
-  const signs = decoded.hasNextPage === undefined ? totals : [...totals, decoded.hasNextPage];
-  if (signs.length > 0) return signs.some(Boolean);
-  return limit === undefined || length >= limit;
+  if (facts.isRepetition || decoded.hasNextPage || totals.includes(true)) return true;
+  const saysNothing = totals.length === 0 && decoded.hasNextPage === undefined;
+  return saysNothing && (limit === undefined || length >= limit);
 }
 
 function hasNextByTotalPages({ page, decoded }: PageFacts): boolean | undefined {
@@ -91,16 +81,11 @@ export function positionAfter(facts: PageFacts, before: Position = startAt(facts
 
 /** The position before the first page that is fetched, which may be in the middle of the list. */
 function startAt({ page, decoded, limit }: PageFacts): Position {
-  const { items, totalItems = Infinity } = decoded;
-  const start = { itemsPassed: 0, isCertain: true, largestPage: 0 };
-  const pagesBefore = page - 1;
-  if (pagesBefore === 0) return start;
-  if (limit !== undefined) {
-    const itemsBefore = pagesBefore * limit;
-    const expectedLength = Math.min(limit, Math.max(0, totalItems - itemsBefore));
-    // A page of another length than its position requires has the server's own page size.
-    const fits = items.length === 0 || items.length === expectedLength;
-    if (fits) return { ...start, itemsPassed: itemsBefore };
-  }
-  return { ...start, itemsPassed: pagesBefore * items.length, isCertain: false };
+  const { length } = decoded.items;
+  const byLimit = (page - 1) * (limit ?? length);
+  const itemsLeft = Math.max(0, (decoded.totalItems ?? Infinity) - byLimit);
+  // A page of another length than its position requires has the server's own page size.
+  const fits = limit !== undefined && (length === 0 || length === Math.min(limit, itemsLeft));
+  const isCertain = page === 1 || fits;
+  return { itemsPassed: isCertain ? byLimit : (page - 1) * length, isCertain, largestPage: 0 };
 }

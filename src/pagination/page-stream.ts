@@ -1,6 +1,4 @@
-import * as z from "zod";
-import { AbortError, UnexpectedResponseError, showCaller } from "../errors.ts";
-import { optionTypes, parseOptions } from "../schema/parse-options.ts";
+import { AbortError, UnexpectedResponseError, ValidationError, showCaller } from "../errors.ts";
 import { onAbort } from "../transport/abort.ts";
 import { type DecodedPage, type Position, hasPageAfter, positionAfter } from "./has-next-page.ts";
 
@@ -10,25 +8,44 @@ export interface PageSource<T> {
   readonly page: number | undefined;
   /** Items per page, as the service counts them. */
   readonly limit: number | undefined;
-  /** The number of pages that are fetched ahead; default 1. */
-  readonly readAhead: number | undefined;
-  readonly signal: AbortSignal | undefined;
+  /** The call's options. Throws a `ConfigurationError` if one is wrong. */
+  options(): { readonly readAhead?: number; readonly signal?: AbortSignal };
   /** Fetches one page. Rejects with an error of this package, and at once if the signal aborts. */
-  load(
-    page: number | undefined,
-    options: { signal: AbortSignal | undefined; isReadAhead: boolean },
-  ): Promise<DecodedPage<T>>;
+  load(page: number | undefined, reading: Reading): Promise<DecodedPage<T>>;
   identify(item: T): string;
 }
 
-/** One page: its new items, and the state after it. */
-export interface Step<T> {
-  readonly page: number;
-  readonly limit: number;
+/** How a page is read: with a loop's own signal, and before the consumer has reached it. */
+interface Reading {
+  readonly signal?: AbortSignal | undefined;
+  readonly isReadAhead?: boolean;
+}
+
+/**
+ * One page of a list. Iterating it yields its items and all items after them, with pages fetched ahead.
+ *
+ * ```ts
+ * let page = await audience.v2.lists.list({ limit: 20 });
+ * while (page.hasNextPage) page = await page.nextPage();
+ * ```
+ */
+export interface Page<T> extends AsyncIterable<T> {
+  /** The new items of this page: items of the page before are left out, if the list grew meanwhile. */
   readonly items: readonly T[];
+  /** The number of the page, from 1. */
+  readonly page: number;
+  /** Items per page, from the call or the response; without either, the number of items received. */
+  readonly limit: number;
+  /** Present if the response states it. */
+  readonly totalItems?: number;
+  /** Present if the response states it, as a number or by a link to the last page. */
+  readonly totalPages?: number;
+  /** Whether there is, or may be, a page after this one. */
   readonly hasNextPage: boolean;
-  readonly decoded: DecodedPage<T>;
-  readonly next: Progress;
+  /** Fetches the next page. Rejects with a `ValidationError` if there is none. */
+  nextPage(): Promise<Page<T>>;
+  /** The body of the response, unchanged. */
+  readonly raw: unknown;
 }
 
 /** The state of an iteration after a page. */
@@ -38,28 +55,60 @@ interface Progress {
   /** The ids of the last page with items. */
   readonly idsBefore: ReadonlySet<string>;
   readonly hasNewItem: boolean;
-  /** The numbers of the pages with the same ends, over the whole iteration: a page that is met again and again. */
-  readonly sightings: Map<string, Set<number>>;
+  /** How often pages with the same ends have come, over the whole iteration. */
+  readonly sightings: ReadonlyMap<string, number>;
   readonly position: Position | undefined;
 }
 
-function startOf({ page }: PageSource<unknown>): Progress {
-  return {
-    page,
+class ListPage<T> implements Page<T> {
+  declare readonly items: readonly T[];
+  declare readonly page: number;
+  declare readonly limit: number;
+  declare readonly totalItems?: number;
+  declare readonly totalPages?: number;
+  declare readonly hasNextPage: boolean;
+  declare readonly raw: unknown;
+  readonly #source: PageSource<T>;
+  readonly #progress: Progress;
+
+  constructor(
+    source: PageSource<T>,
+    values: Omit<Page<T>, keyof AsyncIterable<T> | "nextPage">,
+    progress: Progress,
+  ) {
+    Object.assign(this, values);
+    this.#source = source;
+    this.#progress = progress;
+  }
+
+  async nextPage(reading: Reading = {}): Promise<ListPage<T>> {
+    if (!this.hasNextPage) {
+      const message = `page ${this.page} is the last one: \`hasNextPage\` is false`;
+      throw new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
+    }
+    return await loadPage(this.#source, reading, this.#progress);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<T> {
+    return readItems(this.#source, this);
+  }
+}
+
+/** Loads one page, by default the first, without the items of the page before. Throws if the pages repeat (D26). */
+export async function loadPage<T>(
+  source: PageSource<T>,
+  reading: Reading = {},
+  before: Progress = {
+    page: source.page,
     idsBefore: new Set(),
     hasNewItem: true,
     sightings: new Map(),
     position: undefined,
-  };
-}
-
-/** Loads one page, without the items of the page before. Throws if the pages repeat (D26). */
-async function loadStep<T>(
-  source: PageSource<T>,
-  before: Progress,
-  options: { signal: AbortSignal | undefined; isReadAhead: boolean },
-): Promise<Step<T>> {
-  const decoded = await source.load(before.page, options);
+  },
+): Promise<ListPage<T>> {
+  const { signal } = source.options();
+  const decoded = await source.load(before.page, { signal, ...reading });
+  const { totalItems, totalPages, raw } = decoded;
   const page = before.page ?? 1;
   const ids = decoded.items.map((item) => source.identify(item));
   const items = decoded.items.filter((item) => !before.idsBefore.has(source.identify(item)));
@@ -67,43 +116,34 @@ async function loadStep<T>(
   const facts = {
     page,
     decoded,
-    limit: smallerOf(source.limit, decoded.limit),
+    // A page size of 0 counts as none.
+    limit: decoded.limit ? Math.min(source.limit ?? decoded.limit, decoded.limit) : source.limit,
     isRepetition: items.length === 0 && idsHere.size === before.idsBefore.size,
     isSecondWithoutNewItem: items.length === 0 && !before.hasNewItem,
   };
   const position = positionAfter(facts, before.position);
   const hasNextPage = hasPageAfter(facts, position);
   if (hasNextPage && facts.isSecondWithoutNewItem) throw withoutEnd(decoded, page);
+  const ends = JSON.stringify([ids.length, ids[0], ids.at(-1)]);
+  const timesSeen = (before.sightings.get(ends) ?? 0) + 1;
   // A list that grows by a page shows one page twice, so only the third time proves a circle.
-  if (ids.length > 0 && timesSeen(ids, page, before.sightings) > 2) throw withoutEnd(decoded, page);
-  const idsBefore = ids.length > 0 ? idsHere : before.idsBefore;
-  return {
+  if (ids.length > 0 && timesSeen > 2) throw withoutEnd(decoded, page);
+  const values = {
+    items,
     page,
     limit: facts.limit ?? ids.length,
-    items,
+    ...(totalItems !== undefined && { totalItems }),
+    ...(totalPages !== undefined && { totalPages }),
     hasNextPage,
-    decoded,
-    next: {
-      page: page + 1,
-      idsBefore,
-      hasNewItem: items.length > 0,
-      sightings: before.sightings,
-      position,
-    },
+    raw,
   };
-}
-
-/** The smaller one of those that are given; a page size of 0 counts as none. */
-function smallerOf(requested: number | undefined, stated: number | undefined): number | undefined {
-  return stated ? Math.min(requested ?? stated, stated) : requested;
-}
-
-/** How many pages so far, this one included, had this length, first and last item. */
-function timesSeen(ids: readonly string[], page: number, sightings: Map<string, Set<number>>): number {
-  const ends = JSON.stringify([ids.length, ids[0], ids.at(-1)]);
-  const pages = sightings.get(ends) ?? new Set();
-  sightings.set(ends, pages.add(page));
-  return pages.size;
+  return new ListPage(source, values, {
+    page: page + 1,
+    idsBefore: ids.length > 0 ? idsHere : before.idsBefore,
+    hasNewItem: items.length > 0,
+    sightings: new Map(before.sightings).set(ends, timesSeen),
+    position,
+  });
 }
 
 function withoutEnd(decoded: DecodedPage<unknown>, page: number): UnexpectedResponseError {
@@ -119,116 +159,67 @@ function withoutEnd(decoded: DecodedPage<unknown>, page: number): UnexpectedResp
   });
 }
 
-/** Validated before the first call, which gets a signal of ours. */
-const optionsSchema = z.strictObject({ readAhead: optionTypes.count, signal: optionTypes.signal }).partial();
-
-/** Loads a page that the consumer waits for. */
-export async function loadPage<T>(
-  source: PageSource<T>,
-  progress: Progress = startOf(source),
-): Promise<Step<T>> {
-  const { signal } = optionsOf(source);
-  return await loadStep(source, progress, { signal, isReadAhead: false });
-}
-
-/** Each loop over a page counts for itself. */
-function withOwnSightings<T>(step: Step<T>): Step<T> {
-  const sightings = [...step.next.sightings].map(([ends, pages]) => [ends, new Set(pages)] as const);
-  return { ...step, next: { ...step.next, sightings: new Map(sightings) } };
-}
-
 /** A minute's calls: no consumer needs more pages ahead. */
 const mostReadAhead = 100;
 
 /**
- * The pages of one loop, in order, from the first one or after a page that is already there. While the consumer works on
- * a page, the next ones are fetched, one at a time, because only the page before says whether there is another. A failure
- * is reported when the consumer reaches its page.
+ * The pages of one loop, in order, from the first one or from a page that is already there. While the consumer works on a
+ * page, the next ones are fetched, one at a time, because only the page before says whether there is another. A failure
+ * is reported when the consumer reaches its page. The end of the loop aborts the page in flight.
  */
 export async function* readPages<T>(
   source: PageSource<T>,
-  cancelled: AbortSignal,
-  first?: Step<T>,
-): AsyncGenerator<Step<T>, undefined, undefined> {
-  const { readAhead: given = 1, signal } = optionsOf(source);
-  const readAhead = Math.min(given, mostReadAhead);
-  let last = first && Promise.resolve<Step<T> | undefined>(withOwnSightings(first));
+  first?: ListPage<T>,
+): AsyncGenerator<ListPage<T>, void, undefined> {
+  const { readAhead = 1, signal } = source.options();
+  const loop = new AbortController();
+  const removeCallback = signal && onAbort(signal, () => loop.abort(signal.reason));
+  /** The page after another, or the first one; undefined after the last one. */
+  const load = async (before: Promise<ListPage<T> | undefined> | undefined, isReadAhead: boolean) => {
+    const reading = { signal: loop.signal, isReadAhead };
+    if (!before) return await loadPage(source, reading);
+    const page = await before;
+    return page?.hasNextPage ? await page.nextPage(reading) : undefined;
+  };
+  let last = first && Promise.resolve<ListPage<T> | undefined>(first);
   const requested = last ? [last] : [];
   try {
     for (;;) {
-      while (requested.length <= readAhead) {
-        last = loadAfter(last, requested.length > 0);
+      while (requested.length <= Math.min(readAhead, mostReadAhead)) {
+        last = load(last, requested.length > 0);
         // It is reported once the consumer reaches the page.
         last.catch(() => undefined);
         requested.push(last);
       }
-      const step = await requested.shift();
-      if (!step) return undefined;
-      if (signal?.aborted) throw abortedBy(signal);
-      yield step;
+      const page = await requested.shift();
+      if (!page) return;
+      throwIfAborted(signal);
+      yield page;
     }
   } catch (error) {
-    if (cancelled.aborted) return undefined;
     // The page may have been fetched before the consumer asked for it.
     throw showCaller(error);
-  }
-
-  /** Loads the page after another, or the first one; undefined after the last one. */
-  async function loadAfter(before: Promise<Step<T> | undefined> | undefined, isReadAhead: boolean) {
-    const step = await before;
-    if (before && !step?.hasNextPage) return undefined;
-    cancelled.throwIfAborted();
-    const controller = new AbortController();
-    const signals = signal ? [cancelled, signal] : [cancelled];
-    const removals = signals.map((one) => onAbort(one, () => controller.abort(one.reason)));
-    try {
-      return await loadStep(source, step?.next ?? startOf(source), {
-        signal: controller.signal,
-        isReadAhead,
-      });
-    } finally {
-      removals.forEach((remove) => remove());
-    }
+  } finally {
+    removeCallback?.();
+    loop.abort();
   }
 }
 
-/** The items of pages, one by one. */
-export async function* itemsOf<T>(
-  pages: AsyncIterable<Step<T>>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<T, undefined, undefined> {
-  for await (const { items } of pages) {
+/** The items of the same pages. */
+export async function* readItems<T>(
+  source: PageSource<T>,
+  first?: ListPage<T>,
+): AsyncGenerator<T, void, undefined> {
+  const { signal } = source.options();
+  for await (const { items } of readPages(source, first)) {
     for (const item of items) {
-      if (signal?.aborted) throw abortedBy(signal);
+      throwIfAborted(signal);
       yield item;
     }
   }
-  return undefined;
-}
-
-/** The iterator of a generator. Its `return()` cancels the page in flight, for which the generator's own would wait. */
-export function cancelable<T>(
-  generate: (cancelled: AbortSignal) => AsyncGenerator<T, undefined, undefined>,
-): AsyncIterableIterator<T> {
-  const cancellation = new AbortController();
-  const values = generate(cancellation.signal);
-  return {
-    next: () => values.next(),
-    return: () => {
-      cancellation.abort();
-      return values.return(undefined);
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-}
-
-function optionsOf({ readAhead, signal }: PageSource<unknown>) {
-  return parseOptions(optionsSchema, { readAhead, signal }, "The options of a list");
 }
 
 /** An abort between two pages or items; a read changes nothing. */
-function abortedBy(signal: AbortSignal): AbortError {
-  return new AbortError({ outcome: "not-applied", cause: signal.reason });
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new AbortError({ outcome: "not-applied", cause: signal.reason });
 }

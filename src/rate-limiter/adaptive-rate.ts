@@ -3,7 +3,6 @@ import type { RateLimitWindow } from "../errors.ts";
 const defaultPauseMs = 1_000;
 /** Requests that left together are refused within this time: that is one sign of being too fast, not ten. */
 const burstMs = 500;
-/** The longest pause that a 429 can ask for. */
 export const longestPauseMs = 3_600_000;
 /**
  * What a success adds to the rate factor. The full rate is back after 100 successes, a little slower than the minute
@@ -16,11 +15,9 @@ export const leastRateFactor = 1 / 64;
 export class AdaptiveRate {
   /** The part of the limits in force, over 0 to 1. */
   factor: number;
-  /** The limits in force, one for each window. */
   limits: readonly number[];
   readonly #windows: readonly RateLimitWindow[];
   #pausedUntil: number;
-  /** When a refusal last halved the rate. */
   #slowedAt = -Infinity;
 
   constructor(

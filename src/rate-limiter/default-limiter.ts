@@ -1,40 +1,30 @@
-import * as z from "zod";
 import { hasMethods } from "../schema/kind-of.ts";
-import { optionTypes, parseOptions } from "../schema/parse-options.ts";
-import type { RateLimiterOptions } from "./limiter-options.ts";
+import { parseOptions } from "../schema/parse-options.ts";
+import { limiterOptionsSchema, type RateLimiterOptions } from "./limiter-options.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 const key = Symbol.for("audience-sdk.rate-limiter");
 
 /** The one limiter of this process, shared by both module formats and all copies of the package ("Limits": per IP). */
 export function defaultLimiter(): RateLimiter {
-  // There a timer ends with the request that set it, so a call that waited for another request's would wait forever.
-  if (isCloudflareWorkers()) return new RateLimiter();
+  // On Cloudflare Workers a timer ends with the request that set it, so a call that waited for another request's would wait forever.
+  // Node 20 has no navigator.
+  const { navigator } = globalThis as { navigator?: { readonly userAgent?: string } };
+  if (navigator?.userAgent === "Cloudflare-Workers") return new RateLimiter();
   // Only this function writes the property, here or in another copy of the package, and always with a limiter.
   const shared = globalThis as { [key]?: RateLimiter };
   return (shared[key] ??= new RateLimiter());
 }
 
-function isCloudflareWorkers(): boolean {
-  // Node 20 has no navigator.
-  const { navigator } = globalThis as { navigator?: { readonly userAgent?: string } };
-  return navigator?.userAgent === "Cloudflare-Workers";
-}
-
-/** The option `rateLimiter` of a client. */
 type LimiterOption = RateLimiter | RateLimiterOptions | false | undefined;
 
+type Bounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
+
 /** The options of a limiter that apply to calls, and so keep the limiter of the process. */
-const boundsSchema = z
-  .strictObject({ maxWaitMs: optionTypes.waitMs, maxQueued: optionTypes.countOrAll })
-  .partial();
+const boundsSchema = limiterOptionsSchema.pick({ maxWaitMs: true, maxQueued: true });
 
 /** The limiter of this process, unless the option needs another one. */
-export function parseLimiter(option: LimiterOption): {
-  limiter?: RateLimiter;
-  maxWaitMs?: number | undefined;
-  maxQueued?: number | undefined;
-} {
+export function parseLimiter(option: LimiterOption): Bounds & { limiter?: RateLimiter } {
   if (option === false) return {};
   if (option && isLimiter(option)) return { limiter: option };
   if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
@@ -43,9 +33,7 @@ export function parseLimiter(option: LimiterOption): {
 }
 
 /** Whether the option only bounds the wait or the queue, and so keeps the limiter. */
-export function keepsTheLimiter(
-  option: LimiterOption,
-): option is Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued"> | undefined {
+export function keepsTheLimiter(option: LimiterOption): option is Bounds | undefined {
   if (option === undefined) return true;
   if (option === false || isLimiter(option)) return false;
   return Object.entries(option).every(

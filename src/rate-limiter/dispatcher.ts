@@ -1,7 +1,7 @@
 import { RateLimitWaitError } from "../errors.ts";
 import { FairQueue } from "./queue.ts";
 import type { PermitUse } from "./sliding-window-log.ts";
-import type { PermitStore, StoreObserver } from "./store.ts";
+import type { PermitStore } from "./store.ts";
 
 /** The right to send one request. */
 export interface Permit {
@@ -17,21 +17,18 @@ export interface PermitRequest {
   readonly client?: object | undefined;
   /** Aborted while the call waits: it rejects at once with the signal's reason, and costs nothing. */
   readonly signal?: AbortSignal | undefined;
-  /** Instead of the limiter's own. */
   readonly maxWaitMs?: number | undefined;
   /** The time until the call's deadline, in milliseconds: it also limits the wait. */
   readonly deadlineInMs?: number | undefined;
-  /** Instead of the limiter's own. */
   readonly maxQueued?: number | undefined;
   /** A call that was refused for its rate goes first when the pause ends. */
   readonly isRequeued?: boolean | undefined;
-  /** Notified of the warning of a shared store: now, and at each change while the call waits. */
-  readonly observer?: StoreObserver | undefined;
+  /** Notified of the warning of a shared store, or its end: now, and at each change while the call waits. */
+  readonly observer?: { storeWarning(warning: string | undefined): void } | undefined;
   /** Called once, with the expected wait, when the call must wait. */
   readonly onWait?: ((waitMs: number) => void) | undefined;
 }
 
-/** A call that waits for its permit. */
 interface Waiter extends Pick<PermitRequest, "observer" | "onWait"> {
   readonly level: number;
   readonly client: object;
@@ -41,7 +38,6 @@ interface Waiter extends Pick<PermitRequest, "observer" | "onWait"> {
   readonly isBeyond: boolean;
   readonly resolve: (permit: Permit) => void;
   readonly reject: (reason: unknown) => void;
-  /** Stops listening to the call's signal. */
   readonly forget: () => void;
 }
 
@@ -64,7 +60,6 @@ export class Dispatcher {
   readonly #clock: () => number;
   /** Calls that have just come: a shared store may have to be asked before it is known whether they must wait. */
   readonly #newcomers = new Set<Waiter>();
-  /** The waiting calls that do not wait as long as necessary. */
   readonly #withDeadline = new Set<Waiter>();
   /** The mean time from a permit to its response. */
   #roundTripMs = 0;
@@ -76,7 +71,6 @@ export class Dispatcher {
     this.#clock = clock;
   }
 
-  /** A permit, if one is available. */
   grant(acquiredAt: number): Permit | undefined {
     let release = this.#store.acquire(acquiredAt);
     if (!release) return undefined;
@@ -135,7 +129,6 @@ export class Dispatcher {
     waiter.forget();
   }
 
-  /** After each change: the waiting calls are served. */
   dispatch(): void {
     if (this.queue.size > 0) this.#serveQueue();
   }

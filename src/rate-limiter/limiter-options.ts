@@ -2,16 +2,9 @@ import * as z from "zod";
 import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { hasMethods } from "../schema/kind-of.ts";
-import {
-  ignoreRejection,
-  numberThat,
-  optionThat,
-  optionTypes,
-  parseOption,
-  parseOptions,
-} from "../schema/parse-options.ts";
+import { numberThat, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { type RateLimiterSnapshot, parseSnapshot } from "./snapshot.ts";
-import type { PermitStore, RateLimitStore, StoreUser } from "./store.ts";
+import type { RateLimitStore } from "./store.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
 export interface RateLimiterOptions {
@@ -39,10 +32,11 @@ const windowSchema = z.object({
 
 const storeOption = optionThat<RateLimitStore>(
   "a rate limit store, as `redisRateLimitStore(redis)` gives",
-  (value) => hasMethods(value, "open"),
+  // A checkpoint has an `open`, too.
+  (value) => hasMethods(value, "open") && "leaseMs" in value,
 );
 
-const limiterOptionsSchema = z
+export const limiterOptionsSchema = z
   .strictObject({
     windows: z.array(windowSchema).min(1),
     maxWaitMs: optionTypes.waitMs,
@@ -52,12 +46,11 @@ const limiterOptionsSchema = z
     snapshot: z.unknown(),
     clock: optionThat<() => number>(
       "a function that returns milliseconds, as `() => performance.now()`",
-      isClock,
+      (value) => typeof value === "function" && Number.isFinite(Reflect.apply(value, undefined, [])),
     ),
   })
   .partial();
 
-/** Checks the options; a bad one is a `ConfigurationError` that names it. */
 export function parseLimiterOptions(options: unknown) {
   const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
   const { windows, snapshot, ...limits } = given;
@@ -66,18 +59,4 @@ export function parseLimiterOptions(options: unknown) {
     windows: windows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS,
     snapshot: snapshot === undefined ? undefined : parseSnapshot(snapshot),
   };
-}
-
-/** Opens a store. An object that only looks like one, as a checkpoint, is refused like any wrong option. */
-export function openStore(store: RateLimitStore, user: StoreUser): PermitStore {
-  const opened: PermitStore = store.open(user);
-  parseOption(storeOption, hasMethods(opened, "acquire") ? store : {}, "store");
-  return opened;
-}
-
-function isClock(value: unknown): boolean {
-  if (typeof value !== "function") return false;
-  const read: unknown = Reflect.apply(value, undefined, []);
-  ignoreRejection(read);
-  return Number.isFinite(read);
 }

@@ -1,4 +1,3 @@
-/** An entry of the queue: level 0 goes first. */
 interface Waiting {
   readonly level: number;
   readonly client: object;
@@ -9,7 +8,6 @@ type Level<T> = Map<object, Set<T>>;
 
 /** A fair queue: the lowest level first, in it the clients by round robin, of each client first in, first out. */
 export class FairQueue<T extends Waiting> {
-  /** The number of entries. */
   size = 0;
   readonly #levels: Level<T>[];
 

@@ -1,7 +1,7 @@
 import { optionTypes, parseOption } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
-import { type RateLimiterOptions, openStore, parseLimiterOptions } from "./limiter-options.ts";
+import { type RateLimiterOptions, parseLimiterOptions } from "./limiter-options.ts";
 import type { WindowUsage } from "./sliding-window-log.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
 import { MemoryStore, type PermitStore } from "./store.ts";
@@ -35,19 +35,17 @@ export interface RateLimiterUsage {
  * @throws ConfigurationError naming the option that is wrong.
  */
 export class RateLimiter {
-  readonly #maxWaitMs: number | undefined;
-  readonly #maxQueued: number | undefined;
+  readonly #bounds: Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
   readonly #clock: () => number;
   readonly #rate: AdaptiveRate;
   readonly #store: PermitStore;
   readonly #dispatcher: Dispatcher;
 
   constructor(options: RateLimiterOptions = {}) {
-    const { windows, snapshot, store, maxWaitMs, maxQueued, ...given } = parseLimiterOptions(options);
-    const clock = monotonic(given.clock);
+    const { windows, snapshot, store, clock: givenClock, ...bounds } = parseLimiterOptions(options);
+    const clock = monotonic(givenClock);
     const restored = snapshot && restore(snapshot, clock());
-    this.#maxWaitMs = maxWaitMs;
-    this.#maxQueued = maxQueued;
+    this.#bounds = bounds;
     this.#clock = clock;
     this.#rate = new AdaptiveRate(windows, restored);
     const user = {
@@ -57,40 +55,30 @@ export class RateLimiter {
       clock,
       onChange: () => this.#dispatcher.storeChanged(),
     };
-    this.#store = store ? openStore(store, user) : new MemoryStore(user);
+    this.#store = store ? store.open(user) : new MemoryStore(user);
     this.#dispatcher = new Dispatcher(this.#store, clock);
   }
 
-  /**
-   * A permit for one call: at once if one is available and no call waits, else a promise of one.
-   *
-   * @internal
-   */
+  /** @internal A permit for one call: at once if one is available and no call waits, else a promise of one. */
   acquire(request: PermitRequest = {}): Permit | Promise<Permit> {
     if (request.signal?.aborted) return Promise.reject(request.signal.reason);
     const now = this.#clock();
     if (this.#store.warning) request.observer?.storeWarning(this.#store.warning());
     const permit = this.#dispatcher.queue.size === 0 && this.#dispatcher.grant(now);
     if (permit) return permit;
-    const { deadlineInMs = Infinity, maxQueued = this.#maxQueued } = request;
-    const maxWaitMs = Math.min(request.maxWaitMs ?? this.#maxWaitMs ?? Infinity, deadlineInMs);
+    const { deadlineInMs = Infinity, maxQueued = this.#bounds.maxQueued } = request;
+    const maxWaitMs = Math.min(request.maxWaitMs ?? this.#bounds.maxWaitMs ?? Infinity, deadlineInMs);
     return this.#dispatcher.wait({ ...request, maxWaitMs, maxQueued }, now);
   }
 
-  /**
-   * Whether no request may be sent for now, not even with a permit from before.
-   *
-   * @internal
-   */
+  /** @internal Whether no request may be sent for now, not even with a permit from before. */
   get isPaused(): boolean {
     return this.#rate.pausedMs(this.#clock()) > 0;
   }
 
   /**
-   * A call was refused for its rate: no request is sent for `retryAfterMs` (1 s if the service names no wait, at most an
-   * hour), and then they are sent at half the rate.
-   *
-   * @internal
+   * @internal A call was refused for its rate: no request is sent for `retryAfterMs` (1 s if the service names no wait, at
+   * most an hour), and then they are sent at half the rate.
    */
   refused(retryAfterMs?: number): void {
     const now = this.#clock();
@@ -98,22 +86,13 @@ export class RateLimiter {
     this.#dispatcher.dispatch();
   }
 
-  /**
-   * The service asks to wait for another reason: no request is sent for so long, at most an hour, and then they are sent at
-   * the rate from before.
-   *
-   * @internal
-   */
+  /** @internal The service asks to wait for another reason: for so long, at most an hour, no request is sent. */
   pause(waitMs: number): void {
     this.#rate.pause(this.#clock(), waitMs);
     this.#dispatcher.dispatch();
   }
 
-  /**
-   * A success: the full rate comes back with each.
-   *
-   * @internal
-   */
+  /** @internal The full rate comes back with each success. */
   succeeded(): void {
     if (this.#rate.factor === 1) return;
     this.#rate.succeeded();
@@ -121,12 +100,7 @@ export class RateLimiter {
     this.#dispatcher.dispatch();
   }
 
-  /**
-   * The permits in use, the number of waiting calls, and the rest of a pause.
-   *
-   * With a `store`, as far as this process knows: other processes may have acquired or released permits since the last
-   * reply of the store.
-   */
+  /** The permits in use, the waiting calls, and the rest of a pause; with a `store`, as of its last reply. */
   usage(): RateLimiterUsage {
     const now = this.#clock();
     return {
@@ -154,8 +128,7 @@ export class RateLimiter {
    */
   snapshot(): RateLimiterSnapshot {
     const now = this.#clock();
-    const pausedUntil = now + this.#rate.pausedMs(now);
-    return takeSnapshot({ entries: this.#store.entries(now), share: this.#rate.factor, pausedUntil }, now);
+    return takeSnapshot(this.#store.entries(now), this.#rate, now);
   }
 }
 

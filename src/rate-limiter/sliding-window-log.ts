@@ -15,11 +15,7 @@ export type PermitUse =
  * With a `store` it holds the calls of this process, and those of the others as the store last reported them, until they
  * must have left the window.
  */
-export interface WindowUsage {
-  /** How many calls the service allows in it. */
-  readonly limit: number;
-  /** Its length, in milliseconds. */
-  readonly intervalMs: number;
+export interface WindowUsage extends RateLimitWindow {
   /** Permits used, those in flight among them. */
   readonly used: number;
   /** Milliseconds until a permit is available; 0 where one is; what is in flight counts as responded to now. */
@@ -37,7 +33,6 @@ export function widenedMs(intervalMs: number): number {
   return intervalMs * 1.0005 + 5;
 }
 
-/** The expectation of an estimate. */
 export interface Expected {
   readonly limits: readonly number[];
   readonly roundTripMs: number;
@@ -53,14 +48,11 @@ export interface Expected {
  * between sending and response, so no latency can put more requests into its window than into ours ("Limits").
  */
 export class SlidingWindowLog {
-  /** The permits in flight. */
   inFlight = 0;
   /** How long a permit counts in the longest window. */
   readonly longestMs: number;
   readonly #windows: readonly RateLimitWindow[];
-  /** How long a permit counts in each window. */
   readonly #countedMs: readonly number[];
-  /** Times of responses, sorted. */
   #responses: readonly number[];
 
   constructor(windows: readonly RateLimitWindow[], responses: readonly number[] = []) {
@@ -70,7 +62,6 @@ export class SlidingWindowLog {
     this.#responses = responses.toSorted((a, b) => a - b);
   }
 
-  /** How many permits are available in every window. */
   available(now: number, limits: readonly number[]): number {
     const available = this.used(now).map((used, index) => limits[index]! - used);
     return Math.max(0, Math.min(...available));
@@ -85,7 +76,6 @@ export class SlidingWindowLog {
     return at;
   }
 
-  /** How many permits are used in each window. */
   used(now: number): number[] {
     return this.#countedMs.map((countedMs) => this.#responsesWithin(countedMs, now).length + this.inFlight);
   }

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { longestPauseMs } from "./adaptive-rate.ts";
+import { type AdaptiveRate, longestPauseMs } from "./adaptive-rate.ts";
 import { arrivalGraceMs } from "./sliding-window-log.ts";
-import type { RestoredPermit } from "./store.ts";
+import type { PermitStore, RestoredPermit } from "./store.ts";
 
 /** The count of a limiter as plain JSON, to give to the next one after a restart. All times are times of day. */
 export interface RateLimiterSnapshot {
@@ -20,16 +20,13 @@ export interface RateLimiterSnapshot {
   readonly share: number;
 }
 
-/** The count of a limiter, in the time of its process. */
-interface Count {
-  /** Each permit that still counts: its id, where a store has it, and when it was responded to (undefined: in flight). */
-  readonly entries: readonly (readonly [id: string | undefined, respondedAt: number | undefined])[];
-  readonly share: number;
-  readonly pausedUntil: number;
-}
-
-export function takeSnapshot({ entries, share, pausedUntil }: Count, now: number): RateLimiterSnapshot {
+export function takeSnapshot(
+  entries: ReturnType<PermitStore["entries"]>,
+  rate: AdaptiveRate,
+  now: number,
+): RateLimiterSnapshot {
   const takenAt = Date.now();
+  const pausedMs = rate.pausedMs(now);
   const onThatDay = (time: number): number => Math.ceil(takenAt + (time - now));
   const ids = entries.flatMap(([id]) => (id === undefined ? [] : [id]));
   return {
@@ -37,8 +34,8 @@ export function takeSnapshot({ entries, share, pausedUntil }: Count, now: number
     takenAt,
     answeredAt: entries.map(([, respondedAt = now + arrivalGraceMs]) => onThatDay(respondedAt)),
     ...(ids.length > 0 ? { ids } : {}),
-    ...(pausedUntil > now ? { pausedUntil: onThatDay(pausedUntil) } : {}),
-    share,
+    ...(pausedMs > 0 ? { pausedUntil: onThatDay(now + pausedMs) } : {}),
+    share: rate.factor,
   };
 }
 

@@ -10,36 +10,27 @@ export interface RateLimitStore {
   readonly localShare: number;
   /** How long the permits of a silent process are held, in milliseconds. */
   readonly leaseMs: number;
-  /**
-   * The permits of one limiter.
-   *
-   * @internal
-   */
+  /** @internal The permits of one limiter. */
   open(limiter: StoreUser): PermitStore;
 }
 
-/** The limiter that uses a store. */
 export interface StoreUser {
   readonly windows: readonly RateLimitWindow[];
   /** Permits from a snapshot that still count, by their ids in the store. */
   readonly restored: readonly RestoredPermit[];
-  /** The limits in force, and the pause after a 429. */
   readonly rate: AdaptiveRate;
   readonly clock: () => number;
-  /** Called after a change of a shared store. */
   readonly onChange: () => void;
 }
 
 /** A permit that was responded to, or that can last have arrived, at this time. */
 export type RestoredPermit = readonly [id: string, respondedAt: number];
 
-/** Gives a permit back. */
 export type ReleasePermit = (use: PermitUse, now: number) => void;
 
 /** Where permits come from: the memory of this process, or a store that several processes share. */
 export interface PermitStore {
   readonly inFlight: number;
-  /** Acquires a permit, if one is available now; returns what gives it back. */
   acquire(now: number): ReleasePermit | undefined;
   /** When the next permit can be available at the soonest; undefined while that is being asked for. */
   nextAvailableInMs(now: number): number | undefined;
@@ -54,7 +45,6 @@ export interface PermitStore {
   demand?(calls: number, now: number): void;
   /** A 429 came, which a shared store reports to the other processes. */
   refused?(now: number): void;
-  /** A success came while the rate was reduced. */
   succeeded?(): void;
   /** The reason for which no permit is given for now, if there is one: then all waiting calls are refused. */
   refusal?(): string | undefined;
@@ -62,12 +52,6 @@ export interface PermitStore {
   warning?(): string | undefined;
 }
 
-/** Notified of the warning of a shared store: undefined if there is none. It may be the same as before. */
-export interface StoreObserver {
-  storeWarning(warning: string | undefined): void;
-}
-
-/** Permits counted in this process alone. */
 export class MemoryStore implements PermitStore {
   readonly #log: SlidingWindowLog;
   readonly #rate: AdaptiveRate;

@@ -7,7 +7,7 @@ import {
   widenedMs,
 } from "../rate-limiter/sliding-window-log.ts";
 import type { StoreUser } from "../rate-limiter/store.ts";
-import { recoveryMs, type PermitState, type ScriptReply } from "./script-protocol.ts";
+import { recoveryMs, type ScriptReply } from "./script-protocol.ts";
 
 /** The state of a permit of this process: the time of its response, in flight, or never used. */
 export type OwnState = number | "in flight" | "unsent";
@@ -20,16 +20,12 @@ export type OwnState = number | "in flight" | "unsent";
  * the middle of that (D78). Neither decides whether a call may be sent.
  */
 export class KnownPermits {
-  /** The count of the permits of this process. */
   readonly own: SlidingWindowLog;
   /** The name of this limiter, and the prefix of its ids. */
   readonly name = crypto.randomUUID();
-  /** The time of the last reply of Redis. */
   seenAt = -Infinity;
-  /** The number of other live processes. */
   otherProcesses = 0;
   readonly #windows: readonly RateLimitWindow[];
-  /** The permits of this process, as long as they count. */
   readonly #states: Map<string, OwnState>;
   #made = 0;
   #others: readonly number[];
@@ -64,7 +60,6 @@ export class KnownPermits {
     for (const id of ids) this.#states.set(id, "unsent");
   }
 
-  /** The ids of permits in flight. */
   get inFlight(): string[] {
     return [...this.#states].filter(([, state]) => state === "in flight").map(([id]) => id);
   }
@@ -79,7 +74,6 @@ export class KnownPermits {
     return new Map(ids.map((id) => [id, this.#states.get(id)!])); // Safe: each was held or returned
   }
 
-  /** Forgets permits that have left every window. */
   forget(now: number): void {
     for (const [id, state] of this.#states) {
       if (typeof state === "number" && state + this.own.longestMs <= now) this.#states.delete(id);
@@ -153,11 +147,4 @@ export class KnownPermits {
     log.inFlight = this.own.inFlight;
     return log;
   }
-}
-
-/** The states of permits, as the scripts read them. */
-export function permitStates(states: ReadonlyMap<string, OwnState>, now: number): PermitState[] {
-  return Array.from(states, ([id, state]) =>
-    typeof state === "number" ? { id, state: "responded", agoMs: now - state } : { id, state, agoMs: 0 },
-  );
 }

@@ -22,10 +22,8 @@ interface FallbackState {
   readonly now: number;
 }
 
-/** The permits of this process, as long as they count. */
 interface Logs {
   readonly all: SlidingWindowLog;
-  /** Those that it acquired without Redis. */
   readonly alone: SlidingWindowLog;
 }
 
@@ -36,7 +34,6 @@ interface Logs {
  * own permits leave the windows one by one; those of other processes all at once, when none of them can count any more.
  */
 export class LocalFallback {
-  /** The number of permits acquired without Redis. */
   acquired = 0;
   /** When the next permit is available, as last found. */
   #nextAt = -Infinity;

@@ -179,11 +179,12 @@ export const releaseScript = `${begin}
 if request.isReturning then recover() end
 
 for _, permit in ipairs(request.permits) do
-  if permit.state == 'unsent' then
-    redis.call('ZREM', permitsKey, permit.id)
+  local id, state = permit[1], permit[2]
+  if state == 'unsent' then
+    redis.call('ZREM', permitsKey, id)
   else
-    local at = permit.state == 'in flight' and now + request.leaseMs or now - permit.agoMs
-    redis.call('ZADD', permitsKey, exact(at), permit.id)
+    local at = state == 'in flight' and now + request.leaseMs or now - state
+    redis.call('ZADD', permitsKey, exact(at), id)
   end
 end
 -- Keeps the name of the epoch at 0.

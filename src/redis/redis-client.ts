@@ -1,19 +1,19 @@
 import { acquireScript, releaseScript } from "./lua-scripts.ts";
 import type { PermitScripts, ScriptRequest } from "./script-protocol.ts";
 
-/** The used methods of `ioredis`: its client and its cluster have them. */
+/** The methods by which a client or a cluster of `ioredis` is known. */
 export interface IoredisLike {
-  /** Runs a script by its hash; rejects if Redis does not know it. */
+  /** Not called: its name shows the package. */
   evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-  /** Runs a script, and caches it in Redis. */
+  /** Runs a script. */
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
-/** The used methods of `redis`: its client, pool and cluster have them. */
+/** The methods by which a client, a pool or a cluster of `redis` is known. */
 export interface NodeRedisLike {
-  /** Runs a script by its hash; rejects if Redis does not know it. */
+  /** Not called: its name shows the package. */
   evalSha(sha: string, input: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  /** Runs a script, and caches it in Redis. */
+  /** Runs a script. */
   eval(script: string, input: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
@@ -29,7 +29,6 @@ function hasMethod(client: unknown, name: string): boolean {
   return typeof client === "object" && client !== null && typeof Reflect.get(client, name) === "function";
 }
 
-/** The two scripts in Redis; each is atomic. */
 export function redisScripts(client: RedisLike, key: string): PermitScripts {
   const keys = [`{${key}}:permits`, `{${key}}:state`];
   // Safe: `ScriptCalls` validates the replies.
@@ -39,37 +38,21 @@ export function redisScripts(client: RedisLike, key: string): PermitScripts {
   };
 }
 
-/** A script that is called by its hash, and sent if Redis does not know it. */
+/** Sends its source each time: at a thousand calls an hour these few kilobytes do not matter. */
 function script(client: RedisLike, source: string, keys: string[]) {
-  let sha: Promise<string> | undefined;
   return async (request: ScriptRequest): Promise<unknown> => {
-    sha ??= sha1(source);
     // Requests and replies are JSON, independent of a client's number settings.
     const argument = JSON.stringify({ ...request, newEpoch: crypto.randomUUID() });
-    const reply = await run(client, true, await sha, keys, argument)
-      .catch((error: unknown) => {
-        if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-        return run(client, false, source, keys, argument);
-      })
-      .catch((error: unknown) => {
-        // Not the error itself: it contains the command, and possibly a password.
-        throw new Error(errorMessage(error));
-      });
-    return JSON.parse(String(reply));
+    try {
+      const reply = await ("evalSha" in client
+        ? client.eval(source, { keys, arguments: [argument] })
+        : client.eval(source, keys.length, ...keys, argument));
+      return JSON.parse(String(reply));
+    } catch (error) {
+      // oxlint-disable-next-line eslint/preserve-caught-error -- it contains the command, and possibly a password.
+      throw new Error(errorMessage(error));
+    }
   };
-}
-
-/** The two packages differ in a method's name, `evalSha` of `redis` and `evalsha` of `ioredis`, and in the arguments. */
-async function run(client: RedisLike, isHash: boolean, text: string, keys: string[], argument: string) {
-  return "evalSha" in client
-    ? await client[isHash ? "evalSha" : "eval"](text, { keys, arguments: [argument] })
-    : await client[isHash ? "evalsha" : "eval"](text, keys.length, ...keys, argument);
-}
-
-/** Without `node:crypto`, which some runtimes lack. */
-async function sha1(source: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(source));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 const maxLength = 200;

@@ -1,7 +1,7 @@
 import { isAdaptive } from "../rate-limiter/adaptive-rate.ts";
 import { widenedMs } from "../rate-limiter/sliding-window-log.ts";
-import type { StoreUser } from "../rate-limiter/store.ts";
-import { permitStates, KnownPermits, type OwnState } from "./known-permits.ts";
+import type { RateLimitStore, StoreUser } from "../rate-limiter/store.ts";
+import { KnownPermits, type OwnState } from "./known-permits.ts";
 import { LocalFallback } from "./local-fallback.ts";
 import {
   heartbeatMs,
@@ -11,20 +11,14 @@ import {
   retryIntervalMs,
   ScriptCalls,
   type PermitScripts,
+  type PermitState,
   type ScriptReply,
 } from "./script-protocol.ts";
 
-/** The settings of a store. */
-export interface StoreSettings {
-  readonly onUnavailable: "local" | "reject";
-  readonly localShare: number;
-  readonly leaseMs: number;
-}
+export type StoreSettings = Omit<RateLimitStore, "open">;
 
-/** The time in which Redis is unavailable. */
 interface Outage {
   readonly since: number;
-  /** The latest. */
   reason: string;
   readonly fallback: LocalFallback;
 }
@@ -38,7 +32,6 @@ const othersReturnWithinMs = replyTimeoutMs + retryIntervalMs + 500;
 export class RedisConnection {
   readonly permits: KnownPermits;
   readonly calls: ScriptCalls;
-  /** Undefined while Redis is available. */
   outage: Outage | undefined;
   readonly #user: StoreUser;
   readonly #settings: StoreSettings;
@@ -132,8 +125,12 @@ export class RedisConnection {
 
   async #send(states: ReadonlyMap<string, OwnState>, isReturning: boolean) {
     const now = this.#user.clock();
+    const permits = Array.from(states, ([id, state]): PermitState => [
+      id,
+      typeof state === "number" ? now - state : state,
+    ]);
     return await this.calls
-      .release(permitStates(states, now), now, isReturning)
+      .release(permits, now, isReturning)
       .catch((reason: unknown) => this.#onFailure(reason));
   }
 

@@ -87,7 +87,6 @@ function withDefaults(options: RedisRateLimitStoreOptions): Settings {
   return { ...defaults, ...Object.fromEntries(given) };
 }
 
-/** A store that uses these scripts. */
 export function storeOf(scripts: PermitScripts, settings: StoreSettings): RateLimitStore {
   return { ...settings, open: (limiter) => new RedisStore(scripts, settings, limiter) };
 }

@@ -120,21 +120,16 @@ export class RedisStore implements PermitStore {
     if (this.#hasHeartbeat) return;
     this.#hasHeartbeat = true;
     // Short enough that a lease survives one lost heartbeat.
-    const everyMs = Math.min(heartbeatMs, this.#settings.leaseMs / 3);
-    repeatWhileAlive(this.#connection, everyMs, (connection) => connection.heartbeat());
+    keepBeating(new WeakRef(this.#connection), Math.min(heartbeatMs, this.#settings.leaseMs / 3));
   }
 }
 
-/** Repeats the callback until the owner is garbage-collected. */
-function repeatWhileAlive<T extends object>(owner: T, everyMs: number, callback: (owner: T) => void): void {
-  const reference = new WeakRef(owner);
-  const next = (): void => {
-    inBackground(everyMs, () => {
-      const alive = reference.deref();
-      if (!alive) return;
-      callback(alive);
-      next();
-    });
-  };
-  next();
+/** A heartbeat every `everyMs`, until the connection is garbage-collected. */
+function keepBeating(connection: WeakRef<RedisConnection>, everyMs: number): void {
+  inBackground(everyMs, () => {
+    const alive = connection.deref();
+    if (!alive) return;
+    alive.heartbeat();
+    keepBeating(connection, everyMs);
+  });
 }

@@ -13,9 +13,8 @@ export const retryIntervalMs = 1_000;
  * The shared count of all processes behind one IP, as two scripts, because the service counts per IP ("Limits"). Both
  * scripts may be repeated, because each permit has a unique id.
  *
- * - **One clock, that of Redis.** Processes send durations (`agoMs`), never times. A permit counts in a window until one
- *   window after its time. The time of a permit in flight is `leaseMs` from now, so the
- *   permits of a killed process expire; a live one renews them with each heartbeat.
+ * - **One clock, that of Redis.** Processes send durations , never times. The time of a permit in flight is `leaseMs` from now, so the permits
+ *   of a killed process expire; a live one renews them with each heartbeat.
  * - **`acquire` grants as many as are available in every window**, in the order of `ids`: they are in flight. During a
  *   pause, and while recovering, it grants none. Where not all were granted, `waitMs` says when to ask again.
  * - **`release` writes the states of permits**, known or not. `refusedForMs` pauses all processes and halves the rate
@@ -31,18 +30,14 @@ export interface PermitScripts {
   release(request: ReleaseRequest): Promise<ScriptReply>;
 }
 
-/** One window, as Redis counts it. */
 export interface ScriptWindow {
   readonly limit: number;
   /** How long a permit counts: the window, widened for clocks that are slewed. */
   readonly countedMs: number;
-  /** Whether a 429 lowers its limit. */
   readonly isAdaptive: boolean;
 }
 
-/** The common part of both requests. */
 export interface ScriptRequest {
-  /** The name of the requesting limiter. */
   readonly process: string;
   readonly windows: readonly ScriptWindow[];
   /** The epoch that this process knows; undefined before the first reply. */
@@ -55,17 +50,11 @@ export interface AcquireRequest extends ScriptRequest {
   readonly ids: readonly string[];
 }
 
-/** The state of a permit. */
-export interface PermitState {
-  readonly id: string;
-  readonly state: "in flight" | "responded" | "unsent";
-  /** The age of `"responded"`. Below 0 it lies ahead: a lost request may arrive until then. */
-  readonly agoMs: number;
-}
+/** A permit: how long ago it was responded to, or its state. Below 0 the time lies ahead: a lost request may arrive until then. */
+export type PermitState = readonly [id: string, state: number | "in flight" | "unsent"];
 
 export interface ReleaseRequest extends ScriptRequest {
   readonly permits: readonly PermitState[];
-  /** Successes since the last release. */
   readonly succeeded: number;
   /** After a 429: pause all processes for this long; 0 if its pause has ended or it asked for none. */
   readonly refusedForMs?: number;
@@ -75,13 +64,11 @@ export interface ReleaseRequest extends ScriptRequest {
 
 export interface ScriptReply {
   readonly epoch: string;
-  /** The rest of the pause. */
   readonly pausedMs: number;
   /** The part of the limits in force, after a 429 below 1. */
   readonly rateFactor: number;
   /** The permits that all processes use in each window, after this request. */
   readonly used: readonly number[];
-  /** The number of other live processes. */
   readonly others: number;
 }
 
@@ -145,7 +132,6 @@ export class ScriptCalls {
     }
   }
 
-  /** A release that changes nothing. */
   async ping(): Promise<ScriptReply> {
     return await this.#release({
       ...this.request,

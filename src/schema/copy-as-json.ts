@@ -7,31 +7,15 @@ const maxDepth = 1_000;
 const maxValues = 200_000;
 const maxIssues = 100;
 
-const unreadable = "cannot be read: a getter or a toJSON throws";
-
-/** The part of a value that `JSON.stringify` would send, and the parts that it would lose. */
-export interface JsonCopy {
-  /**
-   * Holds refused values unchanged, so that a schema can report them. Undefined if the input is too large or cannot be
-   * read.
-   */
-  readonly copy: unknown;
-  readonly lost: ValidationIssue[];
-  /** The paths of all valid Dates. */
-  readonly dates: Path[];
-}
-
-type Path = ValidationIssue["path"];
-
 /**
  * Copies `input` as JSON would send it: own properties, the result of `toJSON`, nothing that is `undefined`. A valid
- * Date stays a Date. Reports values that JSON would lose or write as null (numbers that are not finite, functions,
- * BigInt, cycles, Map, Set, …), and `null`, which the client never sends (D1).
+ * Date inside stays a Date. Reports values that JSON would lose or write as null (numbers that are not finite, functions,
+ * BigInt, cycles, Map, Set, …), and `null`, which the client never sends (D1); the copy holds them unchanged, so that a
+ * schema can report them, too. It is undefined if the input is too large or cannot be read.
  */
-export function copyAsJson(input: unknown): JsonCopy {
+export function copyAsJson(input: unknown): { copy: unknown; lost: ValidationIssue[] } {
   const lost: ValidationIssue[] = [];
-  const dates: Path[] = [];
-  const path: Path = [];
+  const path: (string | number)[] = [];
   const ancestors = new Set<object>();
   let values = 0;
 
@@ -42,22 +26,22 @@ export function copyAsJson(input: unknown): JsonCopy {
 
   function copyProperty(holder: object, key: string | number): unknown {
     path.push(key);
-    try {
-      // The receiver of the JSON may drop the key, or set a prototype.
-      if (key === "__proto__") return refuse("is not accepted as a key: use another");
-      const value: unknown = Reflect.get(holder, key);
-      return value === undefined && !Array.isArray(holder) ? undefined : copyValue(value);
-    } catch (error) {
-      throw error instanceof Unsendable ? error : new Unsendable(unreadable, [...path]);
-    } finally {
-      path.pop();
-    }
+    const copy = copyOf(holder, key);
+    path.pop();
+    return copy;
+  }
+
+  function copyOf(holder: object, key: string | number): unknown {
+    // The receiver of the JSON may drop the key, or set a prototype.
+    if (key === "__proto__") return refuse("is not accepted as a key: use another");
+    const value: unknown = Reflect.get(holder, key);
+    return value === undefined && !Array.isArray(holder) ? undefined : copyValue(value);
   }
 
   function copyValue(value: unknown): unknown {
     values += 1;
-    if (values > maxValues) throw new Unsendable(`holds more than ${maxValues} values`);
-    if (path.length > maxDepth) throw new Unsendable(`is nested deeper than ${maxDepth} levels`);
+    if (values > maxValues) throw new TooLarge(`holds more than ${maxValues} values`);
+    if (path.length > maxDepth) throw new TooLarge(`is nested deeper than ${maxDepth} levels`);
     if (isObject(value)) return copyObject(value);
     if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return value;
     if (value === null) return refuse("must not be null: leave it out to send nothing", value);
@@ -68,8 +52,7 @@ export function copyAsJson(input: unknown): JsonCopy {
   function copyObject(value: object): unknown {
     if (!isPlain(value) && isDate(value)) {
       if (Number.isNaN(value.getTime())) return refuse("is an invalid Date", value);
-      dates.push([...path]);
-      return value;
+      if (path.length > 0) return value;
     }
     if (ancestors.has(value)) return refuse("refers to itself, which JSON cannot carry", value);
     const toJson: unknown = Reflect.get(value, "toJSON");
@@ -97,22 +80,17 @@ export function copyAsJson(input: unknown): JsonCopy {
   }
 
   try {
-    return { copy: copyValue(input), lost, dates };
+    return { copy: copyValue(input), lost };
   } catch (error) {
-    const { path: at, message } = error instanceof Unsendable ? error : new Unsendable(unreadable);
-    return { copy: undefined, lost: [{ path: at, code: "custom", message }], dates };
+    const issue =
+      error instanceof TooLarge
+        ? { path: [], message: error.message }
+        : { path, message: "cannot be read: a getter or a toJSON throws" };
+    return { copy: undefined, lost: [{ ...issue, code: "custom" }] };
   }
 }
 
-/** The input is too large or cannot be read. The search for further problems ends. */
-class Unsendable extends Error {
-  readonly path: Path;
-
-  constructor(message: string, path: Path = []) {
-    super(message);
-    this.path = path;
-  }
-}
+class TooLarge extends Error {}
 
 function rejectLost({ value, issues }: z.core.ParsePayload): void {
   if (value === undefined) return;

@@ -87,15 +87,9 @@ function nameOf(path: readonly (string | number)[], subject: string): string {
 }
 
 function unknownOption(name: string, names: readonly string[], subject: string): string {
-  const meant = nameMeant(name, names) ?? names.find((each) => isPartOf(name, each));
+  const meant = nameMeant(name, names);
   const wayOut = meant ? `did you mean ${meant}?` : `there are ${names.join(", ")}.`;
   return `${subject}: there is no option ${JSON.stringify(name)}; ${wayOut}`;
-}
-
-/** `retries` and `retry` are a part of `maxRetries`. */
-function isPartOf(part: string, name: string): boolean {
-  const stem = part.toLowerCase().replace(/(ies|y|s)$/, "");
-  return stem.length > 1 && name.toLowerCase().includes(stem);
 }
 
 /** The message of a value that a function of the user has thrown. */

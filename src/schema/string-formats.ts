@@ -2,20 +2,15 @@ import * as z from "zod";
 import { isDate, kindOf } from "./kind-of.ts";
 
 /** A string with inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */
-export function boundedString({
-  minLength = 0,
-  maxLength = Infinity,
-}: {
-  minLength?: number;
-  maxLength?: number;
-}) {
+export function boundedString(bounds: { minLength?: number; maxLength?: number }) {
+  const { minLength = 0, maxLength = Infinity } = bounds;
   const schema = z.string().check(({ value: input, issues }) => {
     const length = countCharacters(input);
     const common = { origin: "string", inclusive: true, input, continue: true } as const;
     if (length < minLength) issues.push({ code: "too_small", minimum: minLength, ...common });
     if (length > maxLength) issues.push({ code: "too_big", maximum: maxLength, ...common });
   });
-  return schema.meta({ ...(minLength > 0 && { minLength }), ...(maxLength < Infinity && { maxLength }) });
+  return schema.meta({ ...bounds });
 }
 
 /** Counts code points: an emoji is one character. */
@@ -23,10 +18,8 @@ export function countCharacters(value: string): number {
   return value.replace(/[\ud800-\udbff][\udc00-\udfff]/g, " ").length;
 }
 
-/** A string that holds more than white space. */
 export const nonBlankString = z.string().regex(/\S/, "must not be empty or blank");
 
-/** The message for a string that is not an e-mail address. */
 export const emailRule = "must be an e-mail address: a string with an @ inside, without spaces";
 
 /** Characters around an `@`, without white space. Linear in the length, unlike one pattern for the whole. */
@@ -55,9 +48,7 @@ const timePattern = /^T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\
 // A date-time with twenty fraction digits is shorter: do not match a string of megabytes.
 const longestDateTime = 64;
 
-function isDay(value: string): boolean {
-  return z.regexes.date.test(value);
-}
+const isDay = (value: string): boolean => z.regexes.date.test(value);
 
 /** A day of the calendar, `T`, a time; seconds, their fraction and the offset are optional (D5). */
 function isDateTime(value: string): boolean {
@@ -68,22 +59,14 @@ function isDateTime(value: string): boolean {
 export const dateTime = moment(
   isDateTime,
   "an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date",
-  {
-    type: "string",
-    format: "date-time",
-  },
+  { type: "string", format: "date-time" },
 );
 
 /** A date-time or a day as a string, or a valid `Date` (`createdAt` of a v2 contact). */
 export const dayOrDateTime = moment(
   (value) => isDay(value) || isDateTime(value),
   "an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
-  {
-    anyOf: [
-      { type: "string", format: "date-time" },
-      { type: "string", format: "date" },
-    ],
-  },
+  { anyOf: ["date-time", "date"].map((format) => ({ type: "string", format })) },
 );
 
 /** Not a union with `z.date()`, which has no JSON schema. */

@@ -16,8 +16,11 @@ export const explain: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case "invalid_type":
       return wrongType(kindNamed(issue.expected), issue);
-    case "invalid_union":
-      return wrongType(either(issue.errors.map(([first]) => kindExpected(first))), issue);
+    case "invalid_union": {
+      // Each branch of our unions is a type.
+      const kinds = issue.errors.map(([first]) => kindNamed(String(propertyOf(first, "expected"))));
+      return wrongType(kinds.join(" or "), issue);
+    }
     case "invalid_value":
       return wrongChoice(issue.values.map(String), issue);
     case "too_small":
@@ -29,32 +32,17 @@ export const explain: z.core.$ZodErrorMap = (issue) => {
   }
 };
 
-let disjunction: Intl.ListFormat | undefined;
-
-/** "a string, a number, or a boolean". Made with the first message that lists something: it takes 10 ms to load. */
-function either(kinds: readonly string[]): string {
-  disjunction ??= new Intl.ListFormat("en", { type: "disjunction" });
-  return disjunction.format(kinds);
-}
-
-/* v8 ignore next -- @preserve each branch of our unions is a type */
-function kindExpected(issue: z.core.$ZodIssue | undefined): string {
-  return issue?.code === "invalid_type" ? kindNamed(issue.expected) : "another value";
-}
-
-interface IssueContext {
-  readonly input?: unknown;
-  readonly path?: readonly PropertyKey[] | undefined;
-}
-
 /** "required: a string", "must be a string, not a number". */
-export function wrongType(expected: string, { input, path = [] }: IssueContext): string {
+export function wrongType(
+  expected: string,
+  { input, path = [] }: { input?: unknown; path?: readonly PropertyKey[] | undefined },
+): string {
   if (input === undefined && typeof path.at(-1) !== "number") return `required: ${expected}`;
   const given = typeof input === "number" && expected === "an integer" ? String(input) : kindOf(input);
   return `must be ${expected}, not ${given}`;
 }
 
-function wrongChoice(values: readonly string[], context: IssueContext): string {
+function wrongChoice(values: readonly string[], context: Parameters<typeof wrongType>[1]): string {
   const choice = values.length === 1 ? values.join() : `one of ${values.join(", ")}`;
   if (typeof context.input !== "string") return wrongType(choice, context);
   const meant = nameMeant(context.input, values);
@@ -124,35 +112,8 @@ export function plainName(key: string): string {
   return key.replace(/[\s_-]/g, "").toLowerCase();
 }
 
-/**
- * The one of `names` that differs from `given` only in case and separators (`firstName` → `first_name`), or by one typing
- * error (`frist_name` → `first_name`).
- */
-export function nameMeant(given: string, names: Iterable<string>): string | undefined {
-  // Longer than any known name: do not normalize a string of megabytes.
-  if (given.length > longestName) return undefined;
-  const wanted = plainName(given);
-  let slip: string | undefined;
-  for (const name of names) {
-    const plain = plainName(name);
-    if (plain === wanted) return name;
-    if (isOneSlipAway(plain, wanted)) slip ??= name;
-  }
-  return slip;
-}
-
-const longestName = 64;
-// A shorter name with one letter changed is often another name.
-const shortestSlip = 5;
-
-/** One letter added, missing or wrong, or two letters swapped. */
-function isOneSlipAway(a: string, b: string): boolean {
-  if (Math.min(a.length, b.length) < shortestSlip || Math.abs(a.length - b.length) > 1) return false;
-  let start = 0;
-  // Ends, because the two names differ.
-  while (a[start] === b[start]) start++;
-  const [restOfA, restOfB] = [a.slice(start), b.slice(start)];
-  if (restOfA.slice(1) === restOfB || restOfA === restOfB.slice(1)) return true;
-  if (restOfA.slice(1) === restOfB.slice(1)) return true;
-  return restOfA[0] === restOfB[1] && restOfA[1] === restOfB[0] && restOfA.slice(2) === restOfB.slice(2);
+/** The one of `names` that differs from `given` only in case and separators: `first_name` for `firstName`. */
+export function nameMeant(given: string, names: readonly string[]): string | undefined {
+  const plain = plainName(given);
+  return names.find((name) => plainName(name) === plain);
 }

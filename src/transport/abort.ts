@@ -1,7 +1,4 @@
-interface SharedListener {
-  readonly callbacks: Set<() => void>;
-  readonly listener: () => void;
-}
+type SharedListener = { callbacks: Set<() => void>; listener: () => void };
 
 /** A signal has one listener for all its calls: Node 20 warns of a leak from the eleventh on. */
 const sharedListeners = new WeakMap<AbortSignal, SharedListener>();

@@ -1,6 +1,3 @@
-import type { Redactor } from "./redact.ts";
-import type { ReceivedResponse } from "./send.ts";
-
 /** The response, as `.withResponse()` returns it. */
 export interface ResponseSummary {
   /** The HTTP status. */
@@ -29,33 +26,8 @@ export interface ApiPromise<T> extends Promise<T> {
   withResponse(): Promise<WithResponse<T>>;
 }
 
-/** The result of a call inside the transport. */
-export interface CallResult<T> {
-  readonly data: T;
-  readonly response: ReceivedResponse;
-  readonly attempts: number;
-  readonly queuedMs: number;
-}
-
-export function apiPromise<T>(result: Promise<CallResult<T>>, redactor: Redactor): ApiPromise<T> {
+export function apiPromise<T>(result: Promise<WithResponse<T>>): ApiPromise<T> {
   const value = result.then(({ data }) => data);
-  return Object.assign(value, {
-    withResponse() {
-      // Chained to `value`, so that its rejection is handled, and an error's stack leads to the caller that awaits either.
-      return value.then(() => result).then((each) => summarize(each, redactor));
-    },
-  });
-}
-
-function summarize<T>(
-  { data, response, attempts, queuedMs }: CallResult<T>,
-  redactor: Redactor,
-): WithResponse<T> {
-  const { status, headers, url } = response;
-  return {
-    data,
-    response: { status, headers: redactor.headers(headers), url: redactor.string(url) },
-    attempts,
-    queuedMs,
-  };
+  // Chained to `value`, so that its rejection is handled, and an error's stack leads to the caller that awaits either.
+  return Object.assign(value, { withResponse: () => value.then(() => result) });
 }

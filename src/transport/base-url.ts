@@ -1,9 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
 
-/**
- * Parses a base URL, which may have a path prefix, and removes the final slash. Rejects a URL that leads elsewhere than
- * it seems to (user info, backslashes, look-alike dots), and one that would send the key unencrypted.
- */
+/** Removes the final slash. Rejects a URL that leads elsewhere than it seems to, or would send the key unencrypted. */
 export function parseBaseUrl(value: string, option: string, allowInsecureHttp: boolean): string {
   const reject = (problem: string): never => {
     throw new ConfigurationError(`${option} ${problem}.`);

@@ -1,38 +1,18 @@
-import type { Endpoint, EndpointInput, Method, ParsedResponse } from "../endpoint.ts";
+import type { Endpoint, EndpointInput, ParsedResponse } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
 import type { ConsentWrite } from "./consent.ts";
 
 /** A request without its key, which is requested before each attempt. Every attempt sends the same bytes. */
-export interface ApiRequest {
-  readonly method: Method;
-  /** The endpoint's template, for messages: an id in the real path may be an e-mail address. */
-  readonly path: string;
-  /** The path and query after the base URL. */
-  readonly target: string;
-  readonly body: string | undefined;
-  readonly uniqueIdentifier: string | undefined;
-  /** Whether executing the call twice leaves the service in the same state. */
-  readonly isRepeatable: boolean;
-  /** The keys of the contacts that it writes to. */
-  readonly contacts: readonly string[];
-  /** The consent that it writes, and the contacts; undefined for a call without consent. */
-  readonly consentWrite: ConsentWrite | undefined;
-  /** That consent, completed by the response. */
-  readonly appliedConsent: (stated: ConsentWrite, data: unknown) => ConsentWrite;
-  readonly acceptsAnyResponse: boolean;
-  readonly mayHaveWrittenOn404: boolean;
-  /** The response's value; throws `UndecodableResponse` if a required part is missing. */
-  readonly decode: (parsed: ParsedResponse) => unknown;
-}
+export type ApiRequest = ReturnType<typeof buildRequest>;
 
 /** Validates the whole input and builds the request. Throws a `ValidationError` with every issue. */
 export function buildRequest<Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
   { options, newId }: { options: Readonly<Record<string, unknown>>; newId: (eventName: string) => string },
-): ApiRequest {
+) {
   const { method, path, query: querySchema } = endpoint;
   const issues: ValidationIssue[] = [];
   const filledPath = fillPath(path, input.params ?? {}, issues);
@@ -46,14 +26,16 @@ export function buildRequest<Body, Output>(
   const consent = endpoint.consentOf?.(sent);
   return {
     method,
+    // The template, for messages: an id in the real path may be an e-mail address.
     path,
     target: withQuery(endpoint.target?.(sent) ?? { path: filledPath, query }),
     body: schema && JSON.stringify(endpoint.payload ? endpoint.payload(sent) : sent),
     uniqueIdentifier: endpoint.identifierOf?.(sent),
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,
+    // Undefined for a call without consent.
     consentWrite: consent && method !== "GET" ? { contacts, consent } : undefined,
-    appliedConsent(stated, data) {
+    appliedConsent(stated: ConsentWrite, data: unknown): ConsentWrite {
       // Safe: the value that `decode` returned.
       const more = endpoint.appliedTo?.(data as Output, sent);
       return {
@@ -63,7 +45,8 @@ export function buildRequest<Body, Output>(
     },
     acceptsAnyResponse: endpoint.acceptsAnyResponse === true,
     mayHaveWrittenOn404: endpoint.mayHaveWrittenOn404?.(sent) ?? false,
-    decode: (parsed) => endpoint.decode(parsed, sent),
+    // Throws `UndecodableResponse` if a required part is missing.
+    decode: (parsed: ParsedResponse): unknown => endpoint.decode(parsed, sent),
   };
 }
 

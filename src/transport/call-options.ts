@@ -27,9 +27,8 @@ export interface CallOptions {
 /** Registered, so that both module formats share it. A symbol, so that only this package sets the option. */
 export const extensionOption = Symbol.for("audience-sdk.call-extension");
 
-export const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
+const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
 
-/** The schema of `CallOptions`. */
 export const callOptionsSchema = z
   .strictObject({
     signal: optionTypes.signal,
@@ -48,10 +47,10 @@ export const consentOption = z
   .literal("service-decides", { error: 'must be "service-decides", or left out' })
   .optional();
 
-/** A call's options over the ambient ones (`withAmbientOptions`). A call with an extension takes no ambient options. */
-export function withAmbient(options: unknown, ambient: object): unknown {
+/** A call's options over the ambient ones, if there are any. A call with an extension takes no ambient options. */
+export function withAmbient(options: unknown, ambient: object | undefined): unknown {
   if (options === undefined) return ambient;
-  const isWithoutExtension = isRecord(options) && !(extensionOption in options);
+  const isWithoutExtension = ambient && isRecord(options) && !(extensionOption in options);
   return isWithoutExtension ? { ...ambient, ...options } : options;
 }
 

@@ -14,71 +14,9 @@ export interface ConsentWatch {
   ended(write: ConsentWrite, outcome: Outcome, applied?: ConsentWrite): void;
 }
 
-/** The state that all views of one client share. The limiter's round robin counts it as one client. */
-export interface ClientState {
-  readonly limiter: RateLimiter | undefined;
-  readonly redactor: Redactor;
-  /** For each contact with a pending write: the end of the last one. */
-  readonly lastWrites: Map<string, Promise<void>>;
-  readonly consentWatches: Set<ConsentWatch>;
-  /** The writes that state a consent, from their begin to their end. */
-  readonly consentWrites: Set<ConsentWrite>;
-  /** The pending calls and their results. */
-  readonly underWay: Map<{ readonly stopWaiting: AbortController }, Promise<unknown>>;
-  /** The requests of aborted calls that have not ended. */
-  readonly background: Set<Promise<unknown>>;
-  /** Aborted by `close()`. */
-  readonly closing: AbortController;
-  /** The default options of calls while a row's function runs. */
-  ambientOptions: object | undefined;
-}
-
-export function createClientState(limiter: RateLimiter | undefined, redactor: Redactor): ClientState {
-  return {
-    limiter,
-    redactor,
-    lastWrites: new Map(),
-    consentWatches: new Set(),
-    consentWrites: new Set(),
-    underWay: new Map(),
-    background: new Set(),
-    closing: new AbortController(),
-    ambientOptions: undefined,
-  };
-}
-
-/** Runs a function: the calls that it starts synchronously get these options by default. */
-export function withAmbientOptions<T>(client: ClientState, options: object, run: () => T): T {
-  client.ambientOptions = options;
-  try {
-    return run();
-  } finally {
-    client.ambientOptions = undefined;
-  }
-}
-
-/** Notifies a watch of consent writes, also of those under way, until the returned function is called. */
-export function watchConsent(
-  { consentWatches, consentWrites }: ClientState,
-  watch: ConsentWatch,
-): () => void {
-  consentWatches.add(watch);
-  for (const write of consentWrites) void watch.begins(write);
-  return () => void consentWatches.delete(watch);
-}
-
-/** `close()` waits for the request of an aborted call too. */
-export function leaveInBackground({ background }: ClientState, request: Promise<unknown>): void {
-  background.add(request);
-  void Promise.allSettled([request]).then(() => background.delete(request));
-}
-
 /** Options of `close()`. */
 export interface CloseOptions {
-  /**
-   * Whether the calls that wait are sent first, retries included. Default: no; they reject. A run of `bulk` ends in any
-   * case: its rows that wait are not sent.
-   */
+  /** Whether the calls that wait are sent first, retries included. Default: no; they reject. */
   drain?: boolean | undefined;
   /**
    * The longest time for that, in milliseconds: the calls that still wait then reject. Requests in flight end, or pass
@@ -91,23 +29,61 @@ const closeOptionsSchema = z
   .strictObject({ drain: optionTypes.boolean, timeoutMs: optionTypes.durationMs })
   .partial() satisfies z.ZodType<CloseOptions>;
 
-/** Takes no new call, rejects those that wait, at once or after the drain, and resolves when all have ended, and their requests. */
-export async function closeClient(
-  { background, closing, underWay }: ClientState,
-  options: CloseOptions = {},
-): Promise<void> {
-  const { drain = false, timeoutMs = Infinity } = parseOptions(
-    closeOptionsSchema,
-    options,
-    "The options of close",
-  );
-  closing.abort();
-  const stopWaiting = () => {
-    for (const call of underWay.keys()) call.stopWaiting.abort(new ClientClosedError());
-  };
-  if (!drain) stopWaiting();
-  const timer = startTimer(stopWaiting, drain ? timeoutMs : Infinity);
-  await Promise.allSettled(underWay.values());
-  clearTimeout(timer);
-  await Promise.allSettled(background);
+/** The state that all views of one client share. The limiter's round robin counts it as one client. */
+export class ClientState {
+  readonly limiter: RateLimiter | undefined;
+  readonly redactor: Redactor;
+  /** For each contact with a pending write: the end of the last one. */
+  readonly lastWrites = new Map<string, Promise<void>>();
+  readonly consentWatches = new Set<ConsentWatch>();
+  /** The writes that state a consent, from their begin to their end. */
+  readonly consentWrites = new Set<ConsentWrite>();
+  readonly underWay = new Map<{ readonly stopWaiting: AbortController }, Promise<unknown>>();
+  readonly closing = new AbortController();
+  /** The default options of calls while a row's function runs. */
+  ambientOptions: object | undefined;
+  readonly #background = new Set<Promise<unknown>>();
+
+  constructor(limiter: RateLimiter | undefined, redactor: Redactor) {
+    this.limiter = limiter;
+    this.redactor = redactor;
+  }
+
+  /** Runs a function: the calls that it starts synchronously get these options by default. */
+  withAmbientOptions<T>(options: object, run: () => T): T {
+    this.ambientOptions = options;
+    try {
+      return run();
+    } finally {
+      this.ambientOptions = undefined;
+    }
+  }
+
+  /** Notifies a watch of consent writes, also of those under way, until the returned function is called. */
+  watchConsent(watch: ConsentWatch): () => void {
+    this.consentWatches.add(watch);
+    for (const write of this.consentWrites) void watch.begins(write);
+    return () => void this.consentWatches.delete(watch);
+  }
+
+  /** `close()` waits for the request of an aborted call too. */
+  leaveInBackground(request: Promise<unknown>): void {
+    this.#background.add(request);
+    void Promise.allSettled([request]).then(() => this.#background.delete(request));
+  }
+
+  /** Takes no new call, rejects those that wait, at once or after the drain, and resolves when all requests have ended. */
+  async close(options: CloseOptions = {}): Promise<void> {
+    const given = parseOptions(closeOptionsSchema, options, "The options of close");
+    const { drain = false, timeoutMs = Infinity } = given;
+    this.closing.abort();
+    const stopWaiting = () => {
+      for (const call of this.underWay.keys()) call.stopWaiting.abort(new ClientClosedError());
+    };
+    if (!drain) stopWaiting();
+    const timer = startTimer(stopWaiting, drain ? timeoutMs : Infinity);
+    await Promise.allSettled(this.underWay.values());
+    clearTimeout(timer);
+    await Promise.allSettled(this.#background);
+  }
 }

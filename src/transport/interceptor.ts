@@ -4,28 +4,44 @@ import type { ClientState, ConsentWatch } from "./client-state.ts";
 import type { Fetch } from "./fetch.ts";
 import type { CallFacts, Observer, Tracing } from "./observer.ts";
 import type { IsRateLimited } from "./rate-refusal.ts";
-import type { ApiResponse } from "./read-response.ts";
-import type { ResponseHead } from "./send.ts";
 
-/** The rest of a call: the following interceptors and the request. */
 export type Handler = (context: RequestContext) => Promise<ApiResponse>;
 
 /** One concern of a call, before, after or instead of the rest. */
 export type Interceptor = (next: Handler) => Handler;
 
-/** The first interceptor is the outermost. */
 export function compose(interceptors: readonly Interceptor[], handler: Handler): Handler {
   return interceptors.reduceRight((next, intercept) => intercept(next), handler);
 }
 
+export type ResponseHead = Pick<Response, "status" | "headers">;
+
+export interface BodyText {
+  readonly text: string;
+  /** The limit in bytes at which the body was cut; missing if it is complete. */
+  readonly limitPassed?: number | undefined;
+  /** Why the body broke off; `text` is the part before. */
+  readonly failure?: unknown;
+}
+
+/** A response, read to its end or to the size limit. */
+export interface ReceivedResponse extends ResponseHead, BodyText {
+  readonly isOk: boolean;
+  readonly url: string;
+}
+
+export interface ApiResponse {
+  readonly data: unknown;
+  readonly response: ReceivedResponse;
+}
+
 /** The identity and the state of a call; also of a call with invalid input. */
-export interface CallContext extends CallFacts {
+export interface CallContext {
+  readonly facts: CallFacts;
   options: CallSettings | undefined;
-  /** Requests that were started. */
   attempts: number;
   /** Time that the call waited in the client, in milliseconds. */
   queuedMs: number;
-  /** The outcome of all attempts so far. */
   outcome: Outcome;
   uniqueIdentifier: string | undefined;
   /** Aborted, with an `AudienceError`, when the caller no longer waits. */
@@ -45,7 +61,8 @@ export interface RequestContext extends CallContext {
   readonly isRepeatable: boolean;
   /** On the clock of `performance.now()`. */
   readonly deadlineAt: number;
-  readonly apiKey: KeyState;
+  /** `changed`: a different key after a 401, for the next attempt. */
+  readonly apiKey: { current: string; changed?: string | undefined; isRefreshed?: boolean };
   /** The request was sent, and its response has not been read to the end. */
   isInFlight: boolean;
   /** Its response has been decoded: an abort comes too late. */
@@ -56,7 +73,6 @@ export interface RequestContext extends CallContext {
   onHead: (head: ResponseHead) => void;
 }
 
-/** Returns the key for the current attempt. Rejects with a `ConfigurationError` if the function fails or returns no key. */
 export type KeySource = () => string | Promise<string>;
 
 /** The URL and the authentication of one family ("Authentication"). */
@@ -66,15 +82,6 @@ export interface FamilyAccess {
   /** The header that carries the key, and the other headers of the family. */
   readonly keyHeader: string;
   readonly headers: Readonly<Record<string, string>>;
-}
-
-/** The API key over the attempts of a call. */
-interface KeyState {
-  /** The key of the current attempt. */
-  current: string;
-  /** A different key after a 401, for the next attempt. */
-  changed?: string | undefined;
-  isRefreshed?: boolean;
 }
 
 /** The validated options of a call, over those of the client. */
@@ -110,9 +117,7 @@ export interface CallExtension {
   readonly consentWatch: ConsentWatch;
 }
 
-/** The settings of a transport. */
 export interface TransportSettings {
-  /** The defaults of a call's options. */
   readonly call: CallSettings;
   readonly maxResponseBytes: number;
   readonly maxQueued: number | undefined;
@@ -127,6 +132,6 @@ const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "app
 
 /** Raises the call's outcome to that of an attempt. A read changes nothing, so it is at worst not applied. */
 export function recordOutcome(context: CallContext, outcome: Outcome): void {
-  const seen = context.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
+  const seen = context.facts.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
   if (severity.indexOf(seen) > severity.indexOf(context.outcome)) context.outcome = seen;
 }

@@ -1,15 +1,6 @@
+import * as z from "zod";
 import { ConfigurationError, ConnectionError, type ConnectionFailureReason } from "../errors.ts";
-import { isObject } from "../schema/kind-of.ts";
 import type { Redactor } from "./redact.ts";
-
-/** What a runtime's error says. */
-interface ConnectionFailure {
-  readonly reason: ConnectionFailureReason;
-  /** `false` only if the runtime's error shows it. */
-  readonly wasSent: boolean;
-  /** The runtime's error code, such as `ECONNREFUSED`, or a proxy's response; empty if there is none. */
-  readonly code: string;
-}
 
 /**
  * The error codes of Node (sockets, resolver, undici, OpenSSL) and Bun, and the messages of errors without a code (Deno),
@@ -77,8 +68,15 @@ function safeCause(error: unknown, redactor: Redactor): Error | undefined {
   return cause;
 }
 
-/** An unknown failure counts as sent. */
-function parseConnectionFailure(error: unknown): ConnectionFailure {
+/**
+ * An unknown failure counts as sent. `code`: the runtime's, such as `ECONNREFUSED`, or a proxy's response; empty if there
+ * is none.
+ */
+function parseConnectionFailure(error: unknown): {
+  reason: ConnectionFailureReason;
+  wasSent: boolean;
+  code: string;
+} {
   const chain = causesOf(error);
   for (const { code, syscall, message } of chain) {
     const known = findFailure(code);
@@ -108,32 +106,29 @@ export function isUndecodable(error: unknown): boolean {
   return causesOf(error).some(({ code }) => decompressionCode.test(code));
 }
 
-/** The parts of an error that are used; empty strings where they are missing. */
-interface Cause {
-  readonly code: string;
-  readonly syscall: string;
-  readonly message: string;
-}
+const text = z.string().catch("");
+
+/** The parts of an error that are used. */
+const causeSchema = z.object({
+  code: text,
+  syscall: text,
+  message: text,
+  cause: z.unknown().optional(),
+  errors: z.array(z.unknown()).catch([]),
+});
 
 /**
  * The error, its causes, and the errors of an AggregateError (several addresses); at most 16, as the chain may be a cycle.
  * A custom fetch may throw any value.
  */
-function causesOf(error: unknown): Cause[] {
-  const found: Cause[] = [];
-  const open: unknown[] = [error];
+function causesOf(error: unknown) {
+  const found: z.output<typeof causeSchema>[] = [];
+  const open = [error];
   while (open.length > 0 && found.length < 16) {
-    const next = open.shift();
-    if (!isObject(next)) continue;
-    // Safe: each is unknown.
-    const { code, syscall, message, cause, errors } = next as Record<string, unknown>;
-    found.push({ code: stringOf(code), syscall: stringOf(syscall), message: stringOf(message) });
-    open.push(cause);
-    if (Array.isArray(errors)) open.push(...(errors as unknown[]).slice(0, 8));
+    const next = causeSchema.safeParse(open.shift());
+    if (!next.success) continue;
+    found.push(next.data);
+    open.push(next.data.cause, ...next.data.errors.slice(0, 8));
   }
   return found;
-}
-
-function stringOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -61,10 +61,9 @@ export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error",
 
 const longWaitMs = 10_000;
 
-/** The identity of a call. */
+/** The identity of a call, as hooks and errors see it. */
 export type CallFacts = Pick<RequestEvent, "requestId" | "operation" | "method" | "path">;
 
-/** Notifies the hooks and the logger. */
 export class Observer {
   readonly #hooks: Hooks;
   readonly #logger: Logger | undefined;
@@ -90,14 +89,14 @@ export class Observer {
   }
 
   retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
-    const event: RequestEvent = { ...factsOf(facts), attempt, waitMs, error: summary(error) };
+    const event: RequestEvent = { ...facts, attempt, waitMs, error: summary(error) };
     this.#call("onRetry", event);
     this.#write("debug", event, () => `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
   }
 
   /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
   waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
-    const event: RequestEvent = { ...factsOf(facts), attempt, waitMs };
+    const event: RequestEvent = { ...facts, attempt, waitMs };
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", event);
     this.#write(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
@@ -107,27 +106,19 @@ export class Observer {
   }
 
   waitsForContact(facts: CallFacts): void {
-    this.#write(
-      "debug",
-      { ...factsOf(facts), attempt: 1 },
-      () => "waits for an earlier write to the same contact",
-    );
+    this.#write("debug", { ...facts, attempt: 1 }, () => "waits for an earlier write to the same contact");
   }
 
   /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
   storeWarning(warning: string | undefined): void {
-    if (warning !== undefined && !this.#hasStoreWarning) this.warn(warning);
+    if (warning !== undefined && !this.#hasStoreWarning) this.#log("warn", () => warning);
     this.#hasStoreWarning = warning !== undefined;
-  }
-
-  warn(message: string): void {
-    this.#log("warn", () => message);
   }
 
   #call(name: keyof Hooks, event: RequestEvent): void {
     const hook = this.#hooks[name];
     if (!hook) return;
-    const failed = () => this.warn(`the hook ${name} failed; this changes nothing`);
+    const failed = () => this.#log("warn", () => `the hook ${name} failed; this changes nothing`);
     try {
       // A copy, so that a hook cannot change the event.
       ignoreRejection(hook(structuredClone(event)), failed);
@@ -144,17 +135,11 @@ export class Observer {
   #log(level: "debug" | "warn", text: () => string): void {
     if (logLevels.indexOf(level) < this.#lowestLevel) return;
     try {
-      const result: unknown = this.#logger?.[level]?.(`audience-sdk: ${text()}`);
-      ignoreRejection(result);
+      ignoreRejection(this.#logger?.[level]?.(`audience-sdk: ${text()}`));
     } catch {
       // A logger that throws must not fail the call, and its error cannot be logged.
     }
   }
-}
-
-/** The part of a call's context that hooks may see. */
-export function factsOf({ requestId, operation, method, path }: CallFacts): CallFacts {
-  return { requestId, operation, method, path };
 }
 
 export function summary(error: unknown): NonNullable<RequestEvent["error"]> {
@@ -167,22 +152,17 @@ export function summary(error: unknown): NonNullable<RequestEvent["error"]> {
 type DiagnosticsChannel = typeof import("node:diagnostics_channel");
 type TracingChannel = ReturnType<DiagnosticsChannel["tracingChannel"]>;
 
-interface BuiltinModules {
-  getBuiltinModule?: (name: "node:diagnostics_channel") => DiagnosticsChannel | undefined;
-}
-
 /** Undefined on runtimes without `node:diagnostics_channel`. */
 export function openTracing(name: string): Tracing | undefined {
   // At run time, because a static import would fail on edge runtimes.
-  const { process } = globalThis as { process?: BuiltinModules };
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?: (name: string) => DiagnosticsChannel | undefined };
+  };
   const channel = process?.getBuiltinModule?.("node:diagnostics_channel")?.tracingChannel?.(name);
   return channel && new Tracing(channel);
 }
 
-/**
- * A tracing channel of `node:diagnostics_channel`. Without `tracePromise`, which would publish the result, and would end
- * an aborted attempt only with its request.
- */
+/** Without `tracePromise`, which would publish the result, and would end an aborted attempt only with its request. */
 export class Tracing {
   readonly #channel: TracingChannel;
 

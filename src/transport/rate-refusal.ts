@@ -1,16 +1,9 @@
-import { ConfigurationError } from "../errors.ts";
+import { ConfigurationError, type ApiError } from "../errors.ts";
 import { isRecord, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
 
-/** A response that may refuse a call for its rate. API keys that the service echoes are removed. */
-export interface RateLimitCandidate {
-  /** The HTTP status. */
-  readonly status: number;
-  /** The headers. */
-  readonly headers: Headers;
-  /** The parsed JSON, else the string, at most 64 KiB. */
-  readonly body: unknown;
-}
+/** A response that may refuse a call for its rate; the parts are those of an `ApiError`. */
+export interface RateLimitCandidate extends Pick<ApiError, "status" | "headers" | "body"> {}
 
 /**
  * Says which responses besides 429 refuse a call because the rate limit is exceeded: the service does not document its
@@ -26,16 +19,11 @@ export interface RateLimitCandidate {
  */
 export type IsRateLimited = (response: RateLimitCandidate) => boolean | { readonly retryAfterMs: number };
 
-/** A refusal for the rate, with the wait that it names. */
-export interface RateRefusal {
-  readonly retryAfterMs: number | undefined;
-}
-
-/** Whether the response is a refusal. Throws a `ConfigurationError` if `isRateLimited` fails. */
+/** The wait that a refusal names; undefined for any other response. Throws a `ConfigurationError` if `isRateLimited` fails. */
 export function findRefusal(
   candidate: RateLimitCandidate,
   isRateLimited: IsRateLimited | undefined,
-): RateRefusal | undefined {
+): { retryAfterMs: number | undefined } | undefined {
   const finding = isRateLimited ? callIsRateLimited(isRateLimited, candidate) : false;
   if (candidate.status !== 429 && finding === false) return undefined;
   return {

@@ -13,21 +13,9 @@ import {
 import { isObject } from "../schema/kind-of.ts";
 import { UndecodableResponse } from "../schema/parse-response.ts";
 import type { ApiRequest } from "./build-request.ts";
-import {
-  findRefusal,
-  retryAfterMs,
-  type IsRateLimited,
-  type RateLimitCandidate,
-  type RateRefusal,
-} from "./rate-refusal.ts";
+import type { ApiResponse, ReceivedResponse, RequestContext } from "./interceptor.ts";
+import { findRefusal, retryAfterMs, type RateLimitCandidate } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
-import type { ReceivedResponse } from "./send.ts";
-
-/** A successful response and its decoded value. */
-export interface ApiResponse {
-  readonly data: unknown;
-  readonly response: ReceivedResponse;
-}
 
 const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;
@@ -35,31 +23,21 @@ const shownStartLength = 120;
 /** The same depth as for inputs (D16): a deeper value takes much memory, and overflows the stack when it is printed. */
 const maxDepth = 1_000;
 
-/** What reads the responses of a client. */
-interface ResponseReader {
-  readonly redactor: Redactor;
-  readonly isRateLimited: IsRateLimited | undefined;
-}
-
 /** Returns a response's value; throws a `RedirectError`, an `ApiError` or an `UnexpectedResponseError`. */
-export function readResponse(
-  response: ReceivedResponse,
-  request: ApiRequest,
-  reader: ResponseReader,
-): ApiResponse {
-  const { redactor, isRateLimited } = reader;
+export function readResponse(response: ReceivedResponse, context: RequestContext): ApiResponse {
+  const { request, settings } = context;
+  const { redactor } = context.client;
   const { isOk, status } = response;
-  if (!isOk || isRateLimited) {
+  if (!isOk || settings.isRateLimited) {
     const shown = {
       status,
       headers: redactor.headers(response.headers),
       body: shownBody(response, redactor),
     };
-    const refusal = findRefusal(shown, isRateLimited);
-    if (refusal) throw rateLimitError(shown, request, refusal);
+    const refusal = findRefusal(shown, settings.isRateLimited);
     // 0 is a browser's status for a redirect that is not followed.
-    if (!isOk)
-      throw status <= 399 ? redirectError(response, request, redactor) : apiError(shown, request, reader);
+    if (!refusal && !isOk && status <= 399) throw redirectError(response, request, redactor);
+    if (refusal || !isOk) throw apiError(shown, refusal, context);
   }
   return { data: parseValue(response, request, redactor), response };
 }
@@ -77,10 +55,9 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
     throw unexpected(`its body is larger than maxResponseBytes (${response.limitPassed} bytes).`);
   }
   if (response.failure !== undefined) throw unexpected("its body cannot be decompressed.");
-  const isTooDeep = isNestedDeeper(text, maxDepth);
-  const body = isTooDeep ? undefined : parseJson(text);
+  const body = parseJson(text);
   if (body === undefined && !request.acceptsAnyResponse) {
-    if (isTooDeep) throw unexpected(`its body is nested deeper than ${maxDepth} levels.`);
+    if (isTooDeep(text)) throw unexpected(`its body is nested deeper than ${maxDepth} levels.`);
     throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");
   }
   try {
@@ -108,45 +85,31 @@ function redirectError(
   });
 }
 
-function rateLimitError(
-  shown: RateLimitCandidate,
-  request: ApiRequest,
-  { retryAfterMs: waitMs }: RateRefusal,
-): RateLimitError {
-  const message = messageFor(shown, request, { waitMs });
-  return new RateLimitError({ ...shown, message, outcome: "not-applied", retryAfterMs: waitMs });
-}
-
+/** With the message of the service, or the beginning of its body, the wait, and the likely cause. */
 function apiError(
   shown: RateLimitCandidate,
-  request: ApiRequest,
-  { isRateLimited }: ResponseReader,
+  refusal: ReturnType<typeof findRefusal>,
+  { request, settings }: RequestContext,
 ): ApiError {
   const { status, headers, body } = shown;
-  const waitMs = retryAfterMs(headers);
-  // A gateway refuses calls with these statuses, for their rate or for another reason, and its body is not JSON.
-  const isFromEdge = (status === 403 || status === 503) && typeof body === "string";
-  const message = messageFor(shown, request, { waitMs, mayBeRefusal: isFromEdge && !isRateLimited });
-  const outcome = outcomeOf(status, request.mayHaveWrittenOn404);
-  return new (classOf(status))({ ...shown, message, outcome, retryAfterMs: waitMs });
-}
-
-/** The message of the service, or the beginning of its body, with the wait and the likely cause. */
-function messageFor(
-  { status, body }: RateLimitCandidate,
-  { method, path }: ApiRequest,
-  { waitMs, mayBeRefusal = false }: { waitMs: number | undefined; mayBeRefusal?: boolean },
-): string {
+  const { retryAfterMs: waitMs } = refusal ?? { retryAfterMs: retryAfterMs(headers) };
   const hints: string[] = [];
   if (waitMs) hints.push(`the service asks to wait ${waitMs} ms`);
   if (typeof body === "string" && /^\s*<(!doctype html|html)\b/i.test(body))
     hints.push("HTML: a gateway responded; is the base URL right?");
-  if (mayBeRefusal) hints.push("a limit may be behind it: see isRateLimited");
+  // A gateway refuses calls with these statuses, for their rate or for another reason, and its body is not JSON.
+  if ((status === 403 || status === 503) && typeof body === "string" && !settings.isRateLimited)
+    hints.push("a limit may be behind it: see isRateLimited");
   const text = printable(messageOf(body) ?? startOf(body));
-  return `${status} on ${method} ${path}${text && `: ${text}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
+  const suffix = `${text && `: ${text}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
+  return new (refusal ? RateLimitError : (classes[status] ?? (status >= 500 ? ServerError : ApiError)))({
+    ...shown,
+    message: `${status} on ${request.method} ${request.path}${suffix}`,
+    outcome: refusal ? "not-applied" : outcomeOf(status, request.mayHaveWrittenOn404),
+    retryAfterMs: waitMs,
+  });
 }
 
-/** The beginning of a body without a known message. */
 function startOf(body: unknown): string {
   const text = typeof body === "string" ? body.trim() : JSON.stringify(body);
   return text.length > shownStartLength ? `${text.slice(0, shownStartLength)}…` : text;
@@ -156,10 +119,6 @@ function startOf(body: unknown): string {
 function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {
   if (status === 408 || status >= 500) return "unknown";
   return status === 404 && mayHaveWrittenOn404 ? "unknown" : "not-applied";
-}
-
-function classOf(status: number): typeof ApiError {
-  return classes[status] ?? (status >= 500 ? ServerError : ApiError);
 }
 
 const classes: Readonly<Record<number, typeof ApiError>> = {
@@ -172,13 +131,14 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
 /** The body in an error: parsed JSON, else the text, at most 64 KiB, without keys. */
 function shownBody({ text, limitPassed, failure }: ReceivedResponse, redactor: Redactor): unknown {
   const isWhole = limitPassed === undefined && failure === undefined && text.length <= shownBodyLength;
-  const json = isWhole && !isNestedDeeper(text, maxDepth) ? parseJson(text) : undefined;
+  const json = isWhole ? parseJson(text) : undefined;
   if (json) return redactor.json(json.value);
   // Only the shown part is searched, and the few characters after it that a key could extend into.
   return redactor.string(text.slice(0, shownBodyLength + gramLength)).slice(0, shownBodyLength);
 }
 
 function parseJson(text: string): { value: unknown } | undefined {
+  if (isTooDeep(text)) return undefined;
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
@@ -211,11 +171,8 @@ function printable(text: string): string {
   );
 }
 
-/**
- * Whether the arrays and objects of a JSON text are nested deeper than `levels`. One pass, because a regular expression
- * would take quadratic time on an unterminated string.
- */
-function isNestedDeeper(text: string, levels: number): boolean {
+/** One pass, because a regular expression would take quadratic time on an unterminated string. */
+function isTooDeep(text: string): boolean {
   let depth = 0;
   // Brackets inside a string do not count.
   let isInString = false;
@@ -224,7 +181,7 @@ function isNestedDeeper(text: string, levels: number): boolean {
     if (character === '"') isInString = !isInString;
     else if (isInString) at += character === "\\" ? 1 : 0;
     else if (character === "[" || character === "{") {
-      if (++depth > levels) return true;
+      if (++depth > maxDepth) return true;
     } else if (character === "]" || character === "}") depth--;
   }
   return false;

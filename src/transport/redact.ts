@@ -12,7 +12,6 @@ const rememberedKeys = 100;
  * Eight, because that much of a key in a log is already a leak; a shorter key is redacted whole.
  */
 export class Redactor {
-  /** The newest keys seen. */
   readonly #keys = new Set<string>();
   /** Their substrings: one lookup for each position of a string, however many keys there are. */
   #grams = new Set<string>();

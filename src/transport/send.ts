@@ -2,36 +2,8 @@ import ky from "ky";
 import { ConfigurationError, TimeoutError } from "../errors.ts";
 import { startTimer, untilAborted } from "./abort.ts";
 import type { Fetch, FetchInit } from "./fetch.ts";
+import type { BodyText, ReceivedResponse, RequestContext } from "./interceptor.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
-import type { Redactor } from "./redact.ts";
-
-export interface OutgoingRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly body: string | undefined;
-}
-
-/** The part of a response before its body. */
-export type ResponseHead = Pick<Response, "status" | "headers">;
-
-/** A response, read to its end or to the size limit. */
-export interface ReceivedResponse extends ResponseHead, BodyText {
-  /** Whether the status is a 2xx. */
-  readonly isOk: boolean;
-  readonly url: string;
-}
-
-export interface SendOptions {
-  readonly fetch: Fetch | undefined;
-  readonly timeoutMs: number;
-  readonly maxResponseBytes: number;
-  /** Aborted, with an `AudienceError`, when the caller no longer waits. */
-  readonly signal: AbortSignal;
-  /** Called with the response head, before the body is read. */
-  readonly onHead: (head: ResponseHead) => void;
-  readonly redactor: Redactor;
-}
 
 /** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
 const backgroundMs = 2_000;
@@ -40,8 +12,11 @@ const errorBodyBytes = 64 * 1024;
 const chunksPerTick = 1_000;
 
 /** Sends one request and reads its response. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
-export async function send(request: OutgoingRequest, options: SendOptions): Promise<ReceivedResponse> {
-  const { signal, timeoutMs, maxResponseBytes: maxBytes } = options;
+export async function send(context: RequestContext): Promise<ReceivedResponse> {
+  const { access, client, request, settings } = context;
+  const { signal } = context.abort;
+  const { timeoutMs } = context.options;
+  const url = access.baseUrl + request.target;
   const controller = new AbortController();
   const arrival: Arrival = { bytes: 0 };
   const timeout = startTimer(() => controller.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
@@ -55,26 +30,28 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   // A hook may have aborted the call.
   if (signal.aborted) onAbort();
   try {
-    const response = await fetchResponse(request, options.fetch, controller.signal);
-    const { status, url } = response;
+    const response = await fetchResponse(url, context, controller.signal);
+    const { status } = response;
     // A copy, because those of another implementation are no instance of the global class.
     const headers = new Headers();
     response.headers.forEach((value, name) => headers.append(name, value));
     arrival.status = status;
-    options.onHead({ status, headers });
+    context.onHead({ status, headers });
     if (signal.aborted) stop();
     const isOk = status >= 200 && status <= 299;
-    const limit = isOk ? maxBytes : Math.min(maxBytes, errorBodyBytes);
+    const limit = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);
     const body = await readBody(response, { limit, signal: controller.signal, arrival });
     // An error's status counts even without its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
     if (isOk && isCut) throw new Error("the body broke off", { cause: body.failure });
-    return { status, isOk, headers, url: typeof url === "string" && url !== "" ? url : request.url, ...body };
+    return { status, isOk, headers, url, ...body };
   } catch (error) {
     if (controller.signal.aborted) throw controller.signal.reason;
-    if (error === noResponse) throw noResponseError();
-    const { redactor } = options;
-    throw connectionError(error, request.url, { redactor, hasResponse: arrival.status !== undefined });
+    if (error instanceof ConfigurationError) throw error;
+    throw connectionError(error, url, {
+      redactor: client.redactor,
+      hasResponse: arrival.status !== undefined,
+    });
   } finally {
     clearTimeout(timeout);
     clearTimeout(backgroundTimer);
@@ -83,21 +60,27 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
 }
 
 async function fetchResponse(
-  request: OutgoingRequest,
-  fetch: Fetch | undefined,
+  url: string,
+  { access, apiKey, options, request, settings: { fetch } }: RequestContext,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { method, url, headers, body } = request;
+  const { method, body } = request;
   const response = ky(url, {
     method,
-    headers,
+    // The authentication comes last, so that no given header overrides it.
+    headers: {
+      ...options.headers,
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...access.headers,
+      [access.keyHeader]: apiKey.current,
+    },
     ...(body !== undefined && { body: "Deno" in globalThis ? singleUseBody(body) : body }),
     signal,
     redirect: "manual",
     retry: 0,
     throwHttpErrors: false,
     timeout: false,
-    ...(fetch && { fetch: callerFetch(fetch, request, signal) }),
+    ...(fetch && { fetch: callerFetch(fetch, { url, body, signal }) }),
   });
   // A fetch that ignores its signal must not block the call.
   return await untilAborted(response, signal);
@@ -107,7 +90,10 @@ async function fetchResponse(
  * The custom fetch gets (url, init), as some reject the `Request` of another implementation; and the body as a string, as
  * a `Request` has only a stream.
  */
-function callerFetch(fetch: Fetch, { url, body }: OutgoingRequest, signal: AbortSignal) {
+function callerFetch(
+  fetch: Fetch,
+  { url, body, signal }: { url: string; body: string | undefined; signal: AbortSignal },
+) {
   return async (input: string | URL | Request): Promise<Response> => {
     // Safe: ky passes the Request that it created.
     const { method, headers } = input as Request;
@@ -119,7 +105,13 @@ function callerFetch(fetch: Fetch, { url, body }: OutgoingRequest, signal: Abort
       ...(body !== undefined && { body }),
     };
     const response: unknown = await fetch(url, init);
-    if (!isResponse(response)) throw noResponse;
+    if (!isResponse(response)) {
+      const error = new ConfigurationError(
+        "The fetch option must return a Response whose body is a web stream.",
+      );
+      // The function may have sent the request.
+      throw Object.assign(error, { outcome: "unknown" });
+    }
     if (response.type === "error") throw new TypeError("the fetch option returned Response.error()");
     return response;
   };
@@ -130,15 +122,6 @@ function isResponse(value: unknown): value is Response {
   const { status, headers, body } = Object(value) as Partial<Response>;
   if (!Number.isInteger(status) || typeof headers?.forEach !== "function") return false;
   return !body || typeof body.getReader === "function";
-}
-
-/** Thrown if the custom fetch returns no Response. */
-const noResponse = new Error("no Response");
-
-function noResponseError(): ConfigurationError {
-  const error = new ConfigurationError("The fetch option must return a Response whose body is a web stream.");
-  // The function may have sent the request.
-  return Object.assign(error, { outcome: "unknown" });
 }
 
 /**
@@ -155,22 +138,12 @@ function singleUseBody(body: string): ReadableStream {
   });
 }
 
-interface BodyText {
-  readonly text: string;
-  /** The limit in bytes at which the body was cut; missing if it is complete. */
-  readonly limitPassed?: number | undefined;
-  /** Why the body broke off; `text` is the part before. */
-  readonly failure?: unknown;
-}
-
-/** The part of a response that was received so far. */
 interface Arrival {
   status?: number;
   /** Bytes of the body, after decompression. */
   bytes: number;
 }
 
-/** Reads a decompressed body up to the limit. */
 async function readBody(
   response: Response,
   { limit, signal, arrival }: { limit: number; signal: AbortSignal; arrival: Arrival },

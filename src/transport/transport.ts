@@ -1,10 +1,10 @@
 import { parseClientOptions, type ClientOptions, type ClientSettings } from "../client-options.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { endWith, isAudienceError, showCaller } from "../errors.ts";
-import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
+import { isAudienceError, note, showCaller } from "../errors.ts";
+import { apiPromise, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, withAmbient } from "./call-options.ts";
-import { createClientState, type ClientState } from "./client-state.ts";
+import { ClientState } from "./client-state.ts";
 import {
   compose,
   type CallContext,
@@ -31,32 +31,7 @@ export type CallEndpoint = <Body, Output>(
   options: unknown,
 ) => ApiPromise<Output>;
 
-const sendRequest: Handler = async (context) => {
-  const { access, abort, client, onHead, options, request, settings } = context;
-  const { method, target, body } = request;
-  // The authentication comes last, so that no given header overrides it.
-  const headers = {
-    ...options.headers,
-    ...(body !== undefined && { "content-type": "application/json" }),
-    ...access.headers,
-    [access.keyHeader]: context.apiKey.current,
-  };
-  const response = await send(
-    { method, url: access.baseUrl + target, headers, body },
-    {
-      fetch: settings.fetch,
-      timeoutMs: options.timeoutMs,
-      maxResponseBytes: settings.maxResponseBytes,
-      signal: abort.signal,
-      onHead,
-      redactor: client.redactor,
-    },
-  );
-  return readResponse(response, request, {
-    redactor: client.redactor,
-    isRateLimited: settings.isRateLimited,
-  });
-};
+const sendRequest: Handler = async (context) => readResponse(await send(context), context);
 
 /** The interceptors of a valid call, the outermost first. Those from `rateLimit` on run for each attempt. */
 const interceptors = (extension?: CallExtension): Interceptor[] => [
@@ -72,16 +47,6 @@ const interceptors = (extension?: CallExtension): Interceptor[] => [
   observeAttempt,
 ];
 
-const handle = compose(interceptors(), sendRequest);
-
-/** The endpoint, its family, and the arguments of a call. */
-interface Invocation<Body, Output> {
-  readonly access: FamilyAccess;
-  readonly endpoint: Endpoint<Body, Output>;
-  readonly input: EndpointInput;
-  readonly options: unknown;
-}
-
 /** The settings of a client, and the calls of its families: validation, then the interceptors, then the request. */
 export class Transport {
   readonly client: ClientState;
@@ -91,96 +56,80 @@ export class Transport {
   constructor(options: ClientOptions, client?: ClientState) {
     const redactor = client?.redactor ?? new Redactor();
     this.settings = parseClientOptions(options, redactor);
-    this.client = client ?? createClientState(this.settings.limiter, redactor);
+    this.client = client ?? new ClientState(this.settings.limiter, redactor);
   }
 
   family(access: FamilyAccess): CallEndpoint {
-    return (endpoint, input, options) => this.#start({ access, endpoint, input, options });
-  }
-
-  #start<Body, Output>(invocation: Invocation<Body, Output>): ApiPromise<Output> {
-    const { operation, method, path } = invocation.endpoint;
-    const call: CallContext = {
-      requestId: crypto.randomUUID(),
-      operation,
-      method,
-      path,
-      options: undefined,
-      attempts: 0,
-      queuedMs: 0,
-      outcome: "not-sent",
-      uniqueIdentifier: undefined,
-      abort: new AbortController(),
-      stopWaiting: new AbortController(),
+    const { client, settings } = this;
+    return <Body, Output>(endpoint: Endpoint<Body, Output>, input: EndpointInput, given: unknown) => {
+      const { operation, method, path } = endpoint;
+      const call: CallContext = {
+        facts: { requestId: crypto.randomUUID(), operation, method, path },
+        options: undefined,
+        attempts: 0,
+        queuedMs: 0,
+        outcome: "not-sent",
+        uniqueIdentifier: inputIdentifier(endpoint, input),
+        abort: new AbortController(),
+        stopWaiting: new AbortController(),
+      };
+      const validate = (): RequestContext => {
+        const options = parseCallOptions(
+          withAmbient(given, client.ambientOptions),
+          settings.call,
+          endpoint.options,
+        );
+        call.options = options;
+        const newId = options.extension?.newEventId ?? (() => crypto.randomUUID());
+        const request = buildRequest(endpoint, input, { options: options.given, newId });
+        call.uniqueIdentifier = request.uniqueIdentifier;
+        return Object.assign(call, {
+          client,
+          settings,
+          options,
+          access,
+          request,
+          isRepeatable: options.repeatable ?? request.isRepeatable,
+          deadlineAt: performance.now() + options.deadlineMs,
+          apiKey: { current: "" },
+          isInFlight: false,
+          isDone: false,
+          isRequeued: false,
+          onHead: () => {},
+        });
+      };
+      const result = this.#run<Output>(call, validate);
+      client.underWay.set(call, result);
+      const promise = apiPromise(result);
+      if (method !== "GET") call.options?.extension?.onWrite(result, promise);
+      return promise;
     };
-    const result = this.#run(call, invocation);
-    this.client.underWay.set(call, result);
-    const promise = apiPromise(result, this.client.redactor);
-    if (method !== "GET") call.options?.extension?.onWrite(result, promise);
-    return promise;
   }
 
-  async #run<Body, Output>(
-    call: CallContext,
-    invocation: Invocation<Body, Output>,
-  ): Promise<CallResult<Output>> {
+  async #run<Output>(call: CallContext, validate: () => RequestContext): Promise<WithResponse<Output>> {
+    const { redactor, underWay } = this.client;
     try {
-      const { data, response } = await observeCall(call, this.settings.transport, async () => {
-        const context = this.#validate(call, invocation);
-        const { extension } = context.options;
-        return await (extension ? compose(interceptors(extension), sendRequest) : handle)(context);
+      const { data, response } = await observeCall(call, this.settings, async () => {
+        const context = validate();
+        return await compose(interceptors(context.options.extension), sendRequest)(context);
       });
       const { attempts, queuedMs } = call;
+      const { status, url } = response;
+      const summary = { status, headers: redactor.headers(response.headers), url: redactor.string(url) };
       // Safe: the endpoint has decoded it.
-      return { data: data as Output, response, attempts, queuedMs };
+      return { data: data as Output, response: summary, attempts, queuedMs };
     } catch (error) {
-      call.uniqueIdentifier ??= inputIdentifier(invocation.endpoint, invocation.input);
-      this.client.redactor.names(error);
-      throw showCaller(completeError(error, call));
+      redactor.names(error);
+      completeError(error, call);
+      throw showCaller(error);
     } finally {
-      this.client.underWay.delete(call);
+      underWay.delete(call);
     }
-  }
-
-  /** Throws a `ConfigurationError` or a `ValidationError`. */
-  #validate<Body, Output>(
-    call: CallContext,
-    { access, endpoint, input, options: given }: Invocation<Body, Output>,
-  ): RequestContext {
-    const { client } = this;
-    const settings = this.settings.transport;
-    const { ambientOptions } = client;
-    const options = parseCallOptions(
-      ambientOptions === undefined ? given : withAmbient(given, ambientOptions),
-      settings.call,
-      endpoint.options,
-    );
-    call.options = options;
-    const newId = options.extension?.newEventId ?? (() => crypto.randomUUID());
-    const request = buildRequest(endpoint, input, { options: options.given, newId });
-    call.uniqueIdentifier = request.uniqueIdentifier;
-    return Object.assign(call, {
-      client,
-      settings,
-      options,
-      access,
-      request,
-      isRepeatable: options.repeatable ?? request.isRepeatable,
-      deadlineAt: performance.now() + options.deadlineMs,
-      apiKey: { current: "" },
-      isInFlight: false,
-      isDone: false,
-      isRequeued: false,
-      onHead: () => {},
-    });
   }
 }
 
-/** Completes an error with the outcome and the identity of the call. */
-function completeError(error: unknown, call: CallContext): unknown {
+function completeError(error: unknown, { facts, attempts, outcome, uniqueIdentifier }: CallContext): void {
   /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
-  if (!isAudienceError(error) || error.request) return error;
-  const { requestId, operation, method, path, attempts, outcome, uniqueIdentifier } = call;
-  const request = { requestId, operation, method, path, attempts };
-  return endWith(error, { outcome, request, uniqueIdentifier });
+  if (!isAudienceError(error) || error.request) return;
+  note(error, { outcome, request: { ...facts, attempts }, uniqueIdentifier });
 }

@@ -43,7 +43,6 @@ export interface V1ContactGroups {
    *
    * @throws ValidationError, once it is awaited or iterated, if the query is invalid.
    * @throws UnexpectedResponseError if the list has a shape that is not known: the option `parsePage` reads it.
-   * @throws AudienceError of another class if the call fails.
    */
   list(query?: V1ContactGroupListQuery, options?: ListOptions): Paginator<ContactGroup>;
 
@@ -57,7 +56,6 @@ export interface V1ContactGroups {
    *
    * @throws NotFoundError if no list or segment has the id.
    * @throws ValidationError if the id is empty or blank, `.` or `..`.
-   * @throws AudienceError of another class if the call fails.
    */
   get(id: string, options?: CallOptions): ApiPromise<ContactGroup>;
 
@@ -84,18 +82,7 @@ export interface V1ContactGroups {
     contact: V1ConsentedListContact,
     options?: AddContactOptions,
   ): ApiPromise<AddContactResult>;
-  /**
-   * Adds a contact whose `email_opt_in` is left to the service: a new contact becomes `NON_SUBSCRIBED`, and an existing
-   * one `SUBSCRIBED`, even one that had unsubscribed ("States and transitions").
-   *
-   * ```ts
-   * await audience.v1.contactGroups.addContact(listId, { email: "ada@example.com" }, { consent: "service-decides" });
-   * ```
-   *
-   * @throws ValidationError if the contact is invalid: nothing is sent.
-   * @throws NotFoundError if no list has the id; the contact may have been created all the same.
-   * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
-   */
+  /** The same for a contact whose `email_opt_in` is left to the service: see `consent` of the options. */
   addContact(
     listId: string,
     contact: V1ListContact,
@@ -103,7 +90,6 @@ export interface V1ContactGroups {
   ): ApiPromise<AddContactResult>;
 }
 
-/** The methods use no `this`, so they also work without their object. */
 export function v1ContactGroups(call: CallEndpoint, parsePage: ParsePage | undefined): V1ContactGroups {
   return {
     list: v1List(call, {
@@ -135,10 +121,7 @@ const receivedResultSchema = v1AddContactResultSchema.extend({
   contact: v1AddContactResultSchema.shape.contact.extend({ contactUUID: receivedId }),
 });
 
-/**
- * `POST /api/v1/contact-groups/{listId}/contacts`. `email_opt_in` is required, unless the call leaves it to the service
- * ("States and transitions").
- */
+/** `POST /api/v1/contact-groups/{listId}/contacts` */
 const addContact: Endpoint<V1ListContact, AddContactResult> = {
   operation: "v1.contactGroups.addContact",
   method: "POST",

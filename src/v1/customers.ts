@@ -54,7 +54,6 @@ export interface V1Customers {
    *
    * @throws NotFoundError if no contact has the id.
    * @throws ValidationError if the id is empty or blank, `.` or `..`.
-   * @throws AudienceError of another class if the call fails.
    */
   get(id: string, options?: CallOptions): ApiPromise<Profile>;
 
@@ -68,12 +67,10 @@ export interface V1Customers {
    *
    * @throws ValidationError, once it is awaited or iterated, if the query is invalid.
    * @throws UnexpectedResponseError if the list has a shape that is not known: the option `parsePage` reads it.
-   * @throws AudienceError of another class if the call fails.
    */
   list(query?: V1CustomerListQuery, options?: ListOptions): Paginator<Profile>;
 }
 
-/** The methods use no `this`, so they also work without their object. */
 export function v1Customers(call: CallEndpoint, parsePage: ParsePage | undefined): V1Customers {
   return {
     upsert: (contact, options) => call(upsertCustomer, { body: contact }, options),

@@ -1,5 +1,5 @@
 import { isRecord } from "../schema/kind-of.ts";
-import { parseId, setOwn, type JsonObject } from "../schema/parse-response.ts";
+import { parseId, type JsonObject } from "../schema/parse-response.ts";
 import type { ContactGroup } from "./schemas/contact-group.ts";
 import type { Profile } from "./schemas/profile.ts";
 
@@ -11,20 +11,14 @@ import type { Profile } from "./schemas/profile.ts";
  */
 export function decodeProfile(value: unknown): Profile | undefined {
   const opened = openEnvelope(value);
-  const id = opened && parseId(opened.resource["id"]);
-  if (!opened || id === undefined) return undefined;
-  const { resource, siblings } = opened;
-  const {
-    type,
-    id: _,
-    ...members
-  } = isRecord(resource["attributes"]) ? resource : gatherAttributes(resource);
+  if (!opened) return undefined;
+  const { id, resource, siblings } = opened;
+  const { type: given, ...members } = isRecord(resource["attributes"])
+    ? resource
+    : gatherAttributes(resource);
+  const type = typeof given === "string" && given !== "" ? given : resourceType;
   // Safe: only the id is checked; the other keys are typed as documented.
-  return withSiblings(siblings, {
-    type: typeof type === "string" && type !== "" ? type : resourceType,
-    id,
-    ...members,
-  }) as Profile;
+  return withSiblings(siblings, { type, id, ...members }) as Profile;
 }
 
 /**
@@ -33,13 +27,12 @@ export function decodeProfile(value: unknown): Profile | undefined {
  */
 export function decodeContactGroup(value: unknown): ContactGroup | undefined {
   const opened = openEnvelope(value);
-  const id = opened && parseId(opened.resource["id"]);
-  if (!opened || id === undefined) return undefined;
-  return withSiblings(opened.siblings, { ...opened.resource, id });
+  return opened && withSiblings(opened.siblings, { id: opened.id, ...opened.resource });
 }
 
-/** A resource, and the keys beside it in its envelope. */
+/** A resource without its id, and the keys beside it in its envelope. */
 interface OpenedEnvelope {
+  readonly id: string;
   readonly resource: JsonObject;
   readonly siblings: JsonObject;
 }
@@ -53,7 +46,9 @@ function openEnvelope(value: unknown): OpenedEnvelope | undefined {
   if (!isRecord(value)) return undefined;
   const { data, ...siblings } = value;
   const isEnvelope = isRecord(data) && ("id" in data || parseId(value["id"]) === undefined);
-  return isEnvelope ? { resource: data, siblings } : { resource: value, siblings: {} };
+  const { id: given, ...resource } = isEnvelope ? data : value;
+  const id = parseId(given);
+  return id === undefined ? undefined : { id, resource, siblings: isEnvelope ? siblings : {} };
 }
 
 /** Adds the envelope's keys to a resource, and merges the links. The resource's own values win. */
@@ -70,18 +65,14 @@ function withSiblings<Resource extends JsonObject>(
 
 /** Moves the keys of a flat object to `attributes`, except those that JSON:API puts beside the attributes. */
 function gatherAttributes(flat: JsonObject): JsonObject {
-  const members: Record<string, unknown> = {};
-  const attributes: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(flat)) {
-    if (key === "id" || (key === "attributes" && value === null)) continue;
-    const isMember =
-      key === "type"
-        ? value === resourceType || value === null
-        : siblingKeys.has(key) && (value === null || isRecord(value));
-    setOwn(isMember ? members : attributes, key, value);
-  }
-  return { ...members, attributes };
+  const entries = Object.entries(flat).filter(([key, value]) => key !== "attributes" || value !== null);
+  const attributes = Object.fromEntries(entries.filter((entry) => !isMember(entry)));
+  return { ...Object.fromEntries(entries.filter(isMember)), attributes };
+}
+
+function isMember([key, value]: [string, unknown]): boolean {
+  if (key === "type") return value === resourceType || value === null;
+  return (key === "relationships" || key === "links") && (value === null || isRecord(value));
 }
 
 const resourceType = "profile";
-const siblingKeys = new Set(["relationships", "links"]);

@@ -49,7 +49,6 @@ export interface V1Events {
   ): ApiPromise<EventResult>;
 }
 
-/** The methods use no `this`, so they also work without their object. */
 export function v1Events(call: CallEndpoint): V1Events {
   return { send: (event, options) => call(sendEvent, { body: event }, options) };
 }
@@ -60,15 +59,14 @@ const sendEvent: Endpoint<V1Event, EventResult> = {
   method: "POST",
   path: "/api/v1/events",
   body: v1EventSchema,
-  complete: (event, newId) => ({ ...event, uniqueIdentifier: identifierOf(event) ?? newId(event.eventName) }),
-  identifierOf,
+  complete: (event, newId) => ({
+    ...event,
+    uniqueIdentifier: event.uniqueIdentifier ?? newId(event.eventName),
+  }),
+  identifierOf: ({ uniqueIdentifier }) => uniqueIdentifier,
   contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
   isRepeatable: () => true,
   acceptsAnyResponse: true,
   // Safe: `complete` has added the identifier.
-  decode: ({ status, body }, sent) => ({ uniqueIdentifier: identifierOf(sent)!, status, body }),
+  decode: ({ status, body }, sent) => ({ uniqueIdentifier: sent.uniqueIdentifier!, status, body }),
 };
-
-function identifierOf({ uniqueIdentifier }: V1Event): string | undefined {
-  return uniqueIdentifier;
-}

@@ -31,7 +31,10 @@ export function findItems(body: unknown, operation: string): readonly unknown[] 
   for (const isPreferred of preferences) {
     for (const holder of holders) {
       const found = arraysOf(holder).filter(([name, array]) => isPreferred(plainName(name), array));
-      if (found.length > 1 && found.some(([, array]) => array.length > 0)) throw ambiguous(found);
+      if (found.length > 1 && found.some(([, array]) => array.length > 0))
+        throw new UndecodableResponse(
+          `${ambiguous} ${describeKeys(found.map(([name]) => name))}. ${parsePageHint}`,
+        );
       if (found[0]) return found[0][1];
     }
   }
@@ -39,15 +42,14 @@ export function findItems(body: unknown, operation: string): readonly unknown[] 
   throw unknownShape(body);
 }
 
+const ambiguous = "its body holds several arrays that could be the list:";
 const customerNames = /^(customers|contacts|profiles)$/;
 const contactGroupNames = /^((contact)?groups|lists|segments)$/;
 const generalNames = /^(data|items|results|records|content|rows|entries|elements|nodes|list|values)$/;
 /** Arrays of objects that are not the list. */
 const otherArrays = /^(errors|warnings|links|included|facets|filters|sort)$/;
 
-type NamedArray = [name: string, array: readonly unknown[]];
-
-function arraysOf(holder: JsonObject): NamedArray[] {
+function arraysOf(holder: JsonObject): [name: string, array: readonly unknown[]][] {
   return Object.entries(holder).flatMap(([key, value]) => (Array.isArray(value) ? [[key, value]] : []));
 }
 
@@ -56,13 +58,6 @@ function isEmptyAsNull(body: unknown, holders: readonly JsonObject[]): boolean {
   const { totalItems, totalPages } = parsePageInfo(body, 0);
   const isEmpty = totalItems === 0 || (totalItems === undefined && totalPages === 0);
   return isEmpty && holders.some((holder) => Object.values(holder).includes(null));
-}
-
-function ambiguous(found: readonly NamedArray[]): UndecodableResponse {
-  const keys = describeKeys(found.map(([name]) => name));
-  return new UndecodableResponse(
-    `its body holds several arrays that could be the list: ${keys}. ${parsePageHint}`,
-  );
 }
 
 function unknownShape(body: unknown): UndecodableResponse {

@@ -20,20 +20,17 @@ const nextNames = /^next(page)?(url|link|cursor|token)?$/;
 export function parsePageInfo(body: unknown, itemsHere: number): Omit<DecodedPage<unknown>, "items" | "raw"> {
   const holders = holdersOf(body);
   const values = (names: RegExp) => holders.flatMap((holder) => valuesOf(holder, names));
+  const counts = (names: RegExp) => values(names).flatMap((value) => parseCount(value) ?? []);
   const links = values(/^links$/)
     .map(linksByName)
     .filter(isRecord);
-  const counts = (names: RegExp) =>
-    values(names)
-      .map(parseCount)
-      .filter((count) => count !== undefined);
   // `count` may belong to the page or to the list: only a count above the number of items here is the list's.
   const totals = [...counts(totalNames), ...counts(countNames).filter((count) => count > itemsHere)];
   const hasNextPages = [
     ...values(hasMoreNames).flatMap(parseHasMore),
     // A number is the number of the last page.
     ...values(isLastNames).flatMap((isLast) => (typeof isLast === "boolean" ? [!isLast] : [])),
-    ...holders.flatMap(nextPagesOf),
+    ...values(nextNames).flatMap(parseNextPage),
     ...links.flatMap(linkedNextPagesOf),
   ];
   return {
@@ -80,13 +77,9 @@ function linksByName(links: unknown): unknown {
   return Object.fromEntries(links.filter(isRecord).map(({ rel, href }) => [rel, href]));
 }
 
-function nextPagesOf(holder: JsonObject): boolean[] {
-  return valuesOf(holder, nextNames).flatMap(parseNextPage);
-}
-
 /** JSON:API: a null or missing link means no such page; `self` alone says nothing about pages. */
 function linkedNextPagesOf(links: JsonObject): boolean[] {
-  const nextPages = nextPagesOf(links);
+  const nextPages = valuesOf(links, nextNames).flatMap(parseNextPage);
   const hasOtherPages = ["prev", "previous", "last"].some((name) => name in links);
   return nextPages.length === 0 && hasOtherPages ? [false] : nextPages;
 }

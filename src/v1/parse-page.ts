@@ -51,8 +51,6 @@ export function callParsePage(parsePage: ParsePage, body: unknown, operation: st
     );
   }
   ignoreRejection(parsed);
-  if (parsed instanceof Promise)
-    throw new UndecodableResponse(`${subject} returned a Promise: it must return its result at once.`);
   const problem = `${subject} returned another value than { items, totalItems?, totalPages?, hasNextPage? }`;
   const { items, totalPages, totalItems, hasNextPage } = parseResponse(parsedPageSchema, parsed, problem);
   return {

@@ -1,7 +1,7 @@
 import type { ClientOptions, ClientSettings } from "../client-options.ts";
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
 import { missingOptions } from "../environment-variables.ts";
-import { closeClient, type CloseOptions } from "../transport/client-state.ts";
+import type { CloseOptions } from "../transport/client-state.ts";
 import type { FamilyAccess } from "../transport/interceptor.ts";
 import { Transport } from "../transport/transport.ts";
 import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
@@ -51,12 +51,12 @@ export class V1Client {
     this.customers = v1Customers(call, settings.parsePage);
     this.contactGroups = v1ContactGroups(call, settings.parsePage);
     this.events = v1Events(call);
-    this.request = customRequest(call, { operation: "v1.request", prefix: "/api/v1/" });
+    this.request = customRequest(call, "v1.request", "/api/v1/");
   }
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
   close(options?: CloseOptions): Promise<void> {
-    return closeClient(this.#transport.client, options);
+    return this.#transport.client.close(options);
   }
 
   /** `await using v1 = new V1Client(…)`. */

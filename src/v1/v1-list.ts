@@ -16,25 +16,18 @@ interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "pa
   readonly parsePage?: ParsePage | undefined;
 }
 
-/** The method of a v1 list. */
 export function v1List<T extends { readonly id: string }>(
   call: CallEndpoint,
   { decodeItem, parsePage, ...endpoint }: ListSettings<T>,
 ) {
-  const { operation } = endpoint;
+  const list: Endpoint<undefined, DecodedPage<T>> = {
+    method: "GET",
+    ...endpoint,
+    decode: ({ body }) => parseV1Page(body, { operation: endpoint.operation, decodeItem, parsePage }),
+  };
+  const settings = { call, endpoint: list, longestPage: LIMITS.limit.max, identify: ({ id }: T) => id };
   return (query: object | undefined, options: ListOptions | undefined): Paginator<T> =>
-    listPages({
-      call,
-      endpoint: {
-        method: "GET",
-        ...endpoint,
-        decode: ({ body }) => parseV1Page(body, { operation, decodeItem, parsePage }),
-      },
-      query,
-      options,
-      longestPage: LIMITS.limit.max,
-      identify: ({ id }) => id,
-    });
+    listPages({ ...settings, query, options });
 }
 
 /** Decodes a v1 list response of any usual shape. Throws `UndecodableResponse` if items or an id are missing. */

@@ -41,7 +41,6 @@ export interface V2Contacts {
   upsert(contact: V2Contact, options?: CallOptions): ApiPromise<V2UpsertResult>;
 }
 
-/** The methods use no `this`, so they also work without their object. */
 export function v2Contacts(call: CallEndpoint): V2Contacts {
   return { upsert: (contact, options) => call(upsertContact, { body: contact }, options) };
 }
@@ -63,8 +62,6 @@ const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
  * because transitions of v2 statuses are not documented ("States and transitions"), and there is no welcome mail.
  */
 function statesAllConsent({ identifiers, triggerWelcomeEmail }: V2Contact): boolean {
-  return (
-    triggerWelcomeEmail !== true &&
-    identifiers.every(({ type, channels }) => channels[type]?.status !== undefined)
-  );
+  const haveStatus = identifiers.every(({ type, channels }) => channels[type]?.status !== undefined);
+  return haveStatus && triggerWelcomeEmail !== true;
 }

@@ -23,12 +23,10 @@ export interface V2Lists {
    * ```
    *
    * @throws ValidationError, once it is awaited or iterated, if the query is invalid.
-   * @throws AudienceError of another class if the call fails.
    */
   list(query?: V2ListQuery, options?: ListOptions): Paginator<List>;
 }
 
-/** The methods use no `this`, so they also work without their object. */
 export function v2Lists(call: CallEndpoint): V2Lists {
   return {
     list: (query, options) =>

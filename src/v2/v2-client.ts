@@ -1,7 +1,7 @@
 import type { ClientOptions, ClientSettings } from "../client-options.ts";
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
 import { missingOptions } from "../environment-variables.ts";
-import { closeClient, type CloseOptions } from "../transport/client-state.ts";
+import type { CloseOptions } from "../transport/client-state.ts";
 import type { FamilyAccess } from "../transport/interceptor.ts";
 import { Transport } from "../transport/transport.ts";
 import { v2Contacts, type V2Contacts } from "./contacts.ts";
@@ -35,12 +35,12 @@ export class V2Client {
     this.#transport = transport;
     this.contacts = v2Contacts(call);
     this.lists = v2Lists(call);
-    this.request = customRequest(call, { operation: "v2.request", prefix: "/v2/" });
+    this.request = customRequest(call, "v2.request", "/v2/");
   }
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
   close(options?: CloseOptions): Promise<void> {
-    return closeClient(this.#transport.client, options);
+    return this.#transport.client.close(options);
   }
 
   /** `await using v2 = new V2Client(…)`. */

@@ -389,14 +389,14 @@ describe("Without a key a checkpoint belongs to one run", () => {
       "without one",
       { key },
       {},
-      "The checkpoint was written with a `key`. Give the same `key` again",
+      "The checkpoint was written with a `key`. Run it with a `key` again",
     ],
     [
       "without a `key`",
       "with one",
       {},
       { key },
-      "The checkpoint was written without a `key`, by a run that has not ended. Run that one to its end",
+      "The checkpoint was written without a `key`. Run it without a `key` again",
     ],
   ])("a checkpoint that was written %s is refused %s", async (_, __, before, after, message) => {
     const { audience, mock, upsert } = createFixture();

@@ -175,7 +175,7 @@ it("On a system without process start times, the process id alone identifies the
     expect.stringMatching(new RegExp(`^import\\.ckpt\\.lock-${process.pid}--[0-9a-f]{8}@`)),
   );
   await expect(fileCheckpoint(path).open()).rejects.toMatchObject({
-    message: expect.stringContaining("in use by another run of this process"),
+    message: expect.stringContaining(`in use by process ${process.pid} on `),
   });
   await open.close();
 });

@@ -19,9 +19,17 @@ export type PageResponse = readonly Item[] | (Hints & { items: readonly Item[] }
 /** The hints of a response beside its items. */
 export type Hints = Partial<Omit<DecodedPage<Item>, "items">>;
 
-export type Options = Partial<Omit<PageSource<Item>, "load" | "identify">>;
+export interface Options {
+  page?: number;
+  limit?: number | undefined;
+  readAhead?: number;
+  signal?: AbortSignal;
+}
 
-const defaults = { page: undefined, limit: 100, readAhead: undefined, signal: undefined };
+function sourceOf(options: Options, load: PageSource<Item>["load"]): PageSource<Item> {
+  const { page, limit } = { limit: 100, ...options };
+  return { page, limit, options: () => options, load, identify: ({ id }) => id };
+}
 
 function pageOf(respond: PageResponse): DecodedPage<Item> {
   return "items" in respond ? { raw: respond, ...respond } : { items: respond, raw: respond };
@@ -30,16 +38,12 @@ function pageOf(respond: PageResponse): DecodedPage<Item> {
 /** A list that responds at once; `log` contains its requests in order: `"1"`, `"2 ahead"`. */
 export function fakeList(responses: (page: number) => PageResponse, options: Options = {}) {
   const log: string[] = [];
-  const paginator = new Paginator<Item>({
-    ...defaults,
-    ...options,
-    async load(page = 1, { signal, isReadAhead }) {
-      signal?.throwIfAborted();
-      log.push(isReadAhead ? `${page} ahead` : `${page}`);
-      return pageOf(responses(page));
-    },
-    identify: ({ id }) => id,
-  });
+  const load: PageSource<Item>["load"] = async (page = 1, { signal, isReadAhead }) => {
+    signal?.throwIfAborted();
+    log.push(isReadAhead ? `${page} ahead` : `${page}`);
+    return pageOf(responses(page));
+  };
+  const paginator = new Paginator(sourceOf(options, load));
   return { paginator, log };
 }
 
@@ -58,30 +62,26 @@ export function controlledList(options: Options = {}) {
     number,
     { respond: (respond: PageResponse) => void; fail: (error: Error) => void }
   >();
-  const paginator = new Paginator<Item>({
-    ...defaults,
-    ...options,
-    load: (page = 1, { signal, isReadAhead }) =>
-      new Promise((resolve, reject) => {
-        log.push(isReadAhead ? `request ${page} ahead` : `request ${page}`);
-        const abort = () => {
-          log.push(`abort ${page}`);
-          reject(signal?.reason);
-        };
-        if (signal?.aborted) return abort();
-        signal?.addEventListener("abort", abort, { once: true });
-        const end = (event: string, settle: () => void) => {
-          log.push(`${event} ${page}`);
-          signal?.removeEventListener("abort", abort);
-          settle();
-        };
-        requests.set(page, {
-          respond: (respond) => end("response", () => resolve(pageOf(respond))),
-          fail: (error) => end("fail", () => reject(error)),
-        });
-      }),
-    identify: ({ id }) => id,
-  });
+  const load: PageSource<Item>["load"] = (page = 1, { signal, isReadAhead }) =>
+    new Promise((resolve, reject) => {
+      log.push(isReadAhead ? `request ${page} ahead` : `request ${page}`);
+      const abort = () => {
+        log.push(`abort ${page}`);
+        reject(signal?.reason);
+      };
+      if (signal?.aborted) return abort();
+      signal?.addEventListener("abort", abort, { once: true });
+      const end = (event: string, settle: () => void) => {
+        log.push(`${event} ${page}`);
+        signal?.removeEventListener("abort", abort);
+        settle();
+      };
+      requests.set(page, {
+        respond: (respond) => end("response", () => resolve(pageOf(respond))),
+        fail: (error) => end("fail", () => reject(error)),
+      });
+    });
+  const paginator = new Paginator(sourceOf(options, load));
   const takeRequest = (page: number) => {
     const waiting = requests.get(page);
     if (!waiting) throw new Error(`page ${page} was not asked for; the log is: ${log.join(", ")}`);

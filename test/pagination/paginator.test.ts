@@ -1,6 +1,9 @@
+import { AudienceClient, type ListOptions } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import { describe, expect, test } from "vitest";
 import { ConfigurationError, ValidationError } from "../../src/errors.ts";
-import { Paginator, type Page } from "../../src/pagination/paginator.ts";
+import type { Page } from "../../src/pagination/page-stream.ts";
+import { Paginator } from "../../src/pagination/paginator.ts";
 import { collect, errorOf, ids, items, fakeListOf, fakeList, settled, type Item } from "./fake-list.ts";
 
 const threePages = [items(0, 100), items(100, 200), items(200, 250)];
@@ -83,8 +86,7 @@ describe("a paginator", () => {
     const unnamed = new Paginator<Item>({
       page: undefined,
       limit: undefined,
-      readAhead: 0,
-      signal: undefined,
+      options: () => ({ readAhead: 0 }),
       load: async (page) => (
         asked.push(page),
         { items: asked.length > 2 ? [] : items(asked.length, asked.length + 1), raw: 0 }
@@ -121,48 +123,35 @@ describe("a paginator", () => {
     expect(log).toEqual(["finally"]);
   });
 
-  test.each([[-1], [1.5], [Number.NaN], [Infinity], ["2"], [null]])(
-    "refuses readAhead %j before anything is sent",
-    async (readAhead) => {
-      // A caller in JavaScript can pass this.
-      const { paginator, log } = fakeListOf(threePages, { readAhead: readAhead as number });
-      for (const error of [
-        await errorOf(paginator),
-        await errorOf(collect(paginator)),
-        await errorOf(paginator.toArray()),
-      ]) {
-        expect(error).toBeInstanceOf(ConfigurationError);
-        expect(error).toMatchObject({ message: expect.stringContaining("readAhead"), outcome: "not-sent" });
-      }
-      expect(log).toEqual([]);
-    },
-  );
-
-  test.each([
-    [-1, "not -1"],
-    ["2", "not a string"],
-    [null, "not null"],
-    [{}, "not an object"],
-  ])("names the received readAhead %j", async (readAhead, part) => {
+  test.each<[string, unknown, string]>([
+    ...[-1, 1.5, Number.NaN, Infinity].map((readAhead): [string, unknown, string] => [
+      `readAhead ${readAhead}`,
+      { readAhead },
+      `readAhead must be an integer from 0, not ${readAhead}`,
+    ]),
+    ["readAhead as a string", { readAhead: "2" }, "readAhead must be an integer from 0, not a string"],
+    ["readAhead null", { readAhead: null }, "readAhead must be an integer from 0, not null"],
+    ["a controller as the signal", { signal: new AbortController() }, "signal must be an AbortSignal"],
+    ["a signal that is null", { signal: null }, "signal must be an AbortSignal"],
+    ["a string as the signal", { signal: "a text" }, "signal must be an AbortSignal"],
+    [
+      "an object that only resembles a signal",
+      { signal: { aborted: false } },
+      "signal must be an AbortSignal",
+    ],
+    ["options that are null", null, "The call's options must be an object, not null"],
+    ["a Map as options", new Map(), "The call's options must be a plain object, not a Map"],
+  ])("refuses %s before anything is sent", async (_, options, message) => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
     // A caller in JavaScript can pass this.
-    expect(
-      String(await errorOf(fakeListOf(threePages, { readAhead: readAhead as number }).paginator)),
-    ).toContain(part);
-  });
-
-  test.each<[string, unknown]>([
-    ["the controller", new AbortController()],
-    ["null", null],
-    ["a text", "abort"],
-    ["an object that only resembles one", { aborted: false, addEventListener: true }],
-  ])("refuses a value that is no signal: %s", async (_, signal) => {
-    // A caller in JavaScript can pass this.
-    const { paginator, log } = fakeListOf(threePages, { signal: signal as AbortSignal });
-    for (const error of [await errorOf(paginator), await errorOf(collect(paginator))]) {
+    const list = v1.customers.list({}, options as ListOptions);
+    for (const failing of [list, collect(list), collect(list.pages()), list.toArray()]) {
+      const error = await errorOf(failing);
       expect(error).toBeInstanceOf(ConfigurationError);
-      expect(String(error)).toContain("signal must be an AbortSignal");
+      expect(error).toMatchObject({ message: expect.stringContaining(message), outcome: "not-sent" });
     }
-    expect(log).toEqual([]);
+    expect(mock.requests).toEqual([]);
   });
 });
 

@@ -1,8 +1,7 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AbortError, ConnectionError } from "../../src/errors.ts";
-import type { DecodedPage } from "../../src/pagination/has-next-page.ts";
-import { Paginator, type Page } from "../../src/pagination/paginator.ts";
+import type { Page } from "../../src/pagination/page-stream.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 import { collect, errorOf, controlledList, items, fakeList, settled, type Item } from "./fake-list.ts";
 
@@ -191,46 +190,6 @@ describe("no request or listener is left behind", () => {
     expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "fail 2"]);
   });
 
-  test.each(["items", "pages"] as const)(
-    "return() of %s does not wait for a page, and ends a pending next()",
-    async (event) => {
-      const { paginator, log } = controlledList();
-      const iterable: AsyncIterable<unknown> = event === "items" ? paginator : paginator.pages();
-      const iterator = iterable[Symbol.asyncIterator]();
-      const waiting = iterator.next();
-      await settled();
-      expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
-      expect(await waiting).toEqual({ done: true, value: undefined });
-      expect(log).toEqual(["request 1", "abort 1"]);
-    },
-  );
-
-  test("a page that arrives after the end of the loop leads to no further request", async () => {
-    const log: string[] = [];
-    const late: ((reading: DecodedPage<Item>) => void)[] = [];
-    // A load that ignores its signal.
-    const paginator = new Paginator<Item>({
-      page: 1,
-      limit: 2,
-      readAhead: 3,
-      signal: undefined,
-      load: (page = 1) => {
-        log.push(`request ${page}`);
-        return page === 1
-          ? Promise.resolve({ items: items(0, 2), raw: 1 })
-          : new Promise((resolve) => late.push(resolve));
-      },
-      identify: ({ id }) => id,
-    });
-    const iterator = paginator[Symbol.asyncIterator]();
-    await iterator.next();
-    expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
-    late[0]?.({ items: items(2, 4), raw: 2 });
-    await settled();
-    expect(await iterator.next()).toEqual({ done: true, value: undefined });
-    expect(log).toEqual(["request 1", "request 2"]);
-  });
-
   test("leaving a loop over the last page aborts nothing", async () => {
     const { paginator, log } = fakeList(() => items(0, 5));
     for await (const _ of await paginator) break;
@@ -316,10 +275,6 @@ describe("no request or listener is left behind", () => {
     await collect(paginator);
     expect(listeners()).toBe(0);
     for await (const _ of paginator) break;
-    expect(listeners()).toBe(0);
-    const abandoned = paginator[Symbol.asyncIterator]();
-    await abandoned.next();
-    await settled();
     expect(listeners()).toBe(0);
   });
 });

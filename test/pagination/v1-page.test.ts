@@ -400,11 +400,11 @@ describe("parsePage", () => {
     );
   });
 
-  test("that returns a Promise is named in the error, and a rejection of it is handled", () => {
+  test("that returns a Promise is refused, and a rejection of it is handled", () => {
     const promise = Promise.reject(new Error("late"));
     // A caller in JavaScript can pass this.
     const error = refusal(() => customers(body, () => promise as unknown as ReturnType<ParsePage>));
-    expect(error.message).toContain("it must return its result at once");
+    expect(error.message).toContain("returned another value than { items");
   });
 
   test("that throws is named in the error, with the message thrown and the keys of the body", () => {

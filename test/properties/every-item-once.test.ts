@@ -260,8 +260,7 @@ describe("a list with empty pages", () => {
     const paginator = new Paginator<{ id: string }>({
       page: 1,
       limit: 5,
-      readAhead: 0,
-      signal: undefined,
+      options: () => ({ readAhead: 0 }),
       load: async (page = 1) => {
         requested.push(page);
         const start = starts[page - 1] ?? 0;
@@ -339,8 +338,7 @@ describe("a list with contradicting hints", () => {
           const paginator = new Paginator<{ id: string }>({
             page: start,
             limit: 5,
-            readAhead,
-            signal: undefined,
+            options: () => ({ readAhead }),
             load: async (number = 1) => {
               expect(shown.length, "an endless loop").toBeLessThan(200);
               const { from, length, ...optionalHints } = pages[number % pages.length] ?? nothing;
@@ -382,8 +380,7 @@ describe("a list with contradicting hints", () => {
           const paginator = new Paginator<{ id: string }>({
             page: 1,
             limit: 10,
-            readAhead,
-            signal: undefined,
+            options: () => ({ readAhead }),
             load: async (page = 1) => {
               if (page > 1) list = [...upTo(growth[page - 2] ?? 0).map(() => `new${(added += 1)}`), ...list];
               const items = list.slice((page - 1) * 10, page * 10).map((id) => ({ id }));

@@ -47,7 +47,6 @@ describe("the options of a limiter", () => {
     ["store", { store: {} }],
     ["store", { store: "redis://" }],
     ["store", { store: { open: () => undefined } }],
-    ["store", { store: { open: () => ({ available: () => 1 }) } }],
     ["clock", { clock: 5 }],
     ["clock", { clock: () => new Date() }],
   ])("are refused if invalid, with the name `%s` in the error (%j)", (name, options) => {

@@ -105,9 +105,9 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
     const { permits, leaseMs, succeeded, refusedForMs, isReturning } = request;
     const now = this.#time.now();
     if (isReturning) this.#recover();
-    for (const { id, state, agoMs } of permits) {
+    for (const [id, state] of permits) {
       if (state === "unsent") this.#permits.delete(id);
-      else this.#permits.set(id, state === "in flight" ? now + leaseMs : now - agoMs);
+      else this.#permits.set(id, state === "in flight" ? now + leaseMs : now - state);
     }
     this.#rateFactor = Math.min(1, this.#rateFactor + succeeded / 200);
     if (refusedForMs !== undefined) {

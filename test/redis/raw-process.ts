@@ -45,13 +45,13 @@ export class RawProcess {
     return reply;
   }
 
-  /** Releases the permits with the state "responded", `agoMs` ago. */
+  /** Releases the permits that were responded to `agoMs` ago. */
   responded(ids: readonly string[], agoMs = 0): Promise<ScriptReply> {
-    return this.release(ids.map((id) => ({ id, state: "responded", agoMs })));
+    return this.release(ids.map((id) => [id, agoMs] as const));
   }
 
   unsent(ids: readonly string[]): Promise<ScriptReply> {
-    return this.release(ids.map((id) => ({ id, state: "unsent", agoMs: 0 })));
+    return this.release(ids.map((id) => [id, "unsent"] as const));
   }
 
   #base() {

@@ -70,8 +70,9 @@ describeWithRedis("the Redis store", () => {
     ["the rights that the guide names", ["+info"]],
     ["no right to INFO", []],
   ])("works with %s", async (_rights, more) => {
-    const commands =
-      "eval evalsha get set pexpire time zadd zrem zcount zscore zrevrange zremrangebyscore".split(" ");
+    const commands = "eval get set pexpire time zadd zrem zcount zscore zrevrange zremrangebyscore".split(
+      " ",
+    );
     const rights = [...commands.map((command) => `+${command}`), ...more];
     await redis.acl("SETUSER", "limited", "reset", "on", ">word", "~{audience-sdk:rate-limit}:*", ...rights);
     const limited = new Redis(server.port, {
@@ -180,7 +181,7 @@ describeWithRedis("the Redis store", () => {
     const { ids } = await one.acquire(3);
     for (let beat = 0; beat < 5; beat += 1) {
       passes(200);
-      await one.release(ids.map((id) => ({ id, state: "in flight", agoMs: 0 })));
+      await one.release(ids.map((id) => [id, "in flight"] as const));
     }
 
     await expect(one.acquire(1)).resolves.toMatchObject({ granted: 0, used: [3] });

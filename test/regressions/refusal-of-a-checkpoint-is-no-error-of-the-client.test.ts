@@ -10,7 +10,7 @@ import { failureOf } from "../transport/failure.ts";
 const heading = "audience-checkpoint 2\n";
 
 it.each<[string, RegExp, (path: string) => unknown]>([
-  ["in use by another run", /in use by another run/, (path) => fileCheckpoint(path).open()],
+  ["in use by another run", /in use by process/, (path) => fileCheckpoint(path).open()],
   ["of another version", /another version/, (path) => writeFileSync(path, "audience-checkpoint 1\n")],
   ["no checkpoint", /is not a checkpoint/, (path) => writeFileSync(path, "email,name\n")],
   ["damaged", /damaged at line 2/, (path) => writeFileSync(path, `${heading}?\n`)],

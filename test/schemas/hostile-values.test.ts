@@ -223,13 +223,10 @@ test("A strict object in a user's extension has one issue for each unknown key",
 });
 
 describe("A value such as a Map is not treated as an empty object", () => {
-  test.each([new Map(), new Set(), new Date(0), new Error("x"), /x/, Object("x"), new Uint8Array(1)])(
-    "%s",
-    (value) => {
-      expect(verdict(v2ListQuerySchema, value)).toHaveLength(1);
-      const phone = { ...identifier, type: "phone", channels: value };
-      const issues = issuesOf(v2ContactSchema, { ...v2Ada, identifiers: [identifier, phone] });
-      expect(issues.map(({ path }) => path)).toEqual([["identifiers", 1, "channels"]]);
-    },
-  );
+  test.each([new Map(), new Set(), new Error("x"), /x/, Object("x"), new Uint8Array(1)])("%s", (value) => {
+    expect(verdict(v2ListQuerySchema, value)).toHaveLength(1);
+    const phone = { ...identifier, type: "phone", channels: value };
+    const issues = issuesOf(v2ContactSchema, { ...v2Ada, identifiers: [identifier, phone] });
+    expect(issues.map(({ path }) => path)).toEqual([["identifiers", 1, "channels"]]);
+  });
 });

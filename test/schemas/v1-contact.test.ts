@@ -146,7 +146,6 @@ describe("Unknown fields of a v1 contact", () => {
     ["customProperties", "custom_properties"],
     ["emailOptIn", "email_opt_in"],
     ["address_1", "address1"],
-    ["frist_name", "first_name"],
   ])("%s is refused, and the message suggests %s", (given, meant) => {
     expect(verdict(v1ContactSchema, { ...ada, [given]: "x" })).toEqual([`${given} unrecognized_keys`]);
     expect(messageAt(v1ContactSchema, { ...ada, [given]: "x" }, given)).toContain(`write "${meant}"`);

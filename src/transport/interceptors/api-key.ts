@@ -44,21 +44,15 @@ async function requestKey({ access, options, stopWaiting }: RequestContext): Pro
   const { timeoutMs } = options;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = startTimer(() => reject(keyTimeoutError(timeoutMs)), timeoutMs);
+    const message = `The key function returned no key within ${timeoutMs} ms; nothing was sent.`;
+    const error = new TimeoutError({ message, outcome: "not-sent", timeoutMs });
+    timer = startTimer(() => reject(error), timeoutMs);
   });
   try {
     return await untilAborted(Promise.race([key, timeout]), stopWaiting.signal);
   } finally {
     clearTimeout(timer);
   }
-}
-
-function keyTimeoutError(timeoutMs: number): TimeoutError {
-  return new TimeoutError({
-    message: `The key function returned no key within ${timeoutMs} ms; nothing was sent.`,
-    outcome: "not-sent",
-    timeoutMs,
-  });
 }
 
 /** The source of one family's key. A closure, so that no `inspect` shows the key. */
@@ -76,11 +70,12 @@ async function callKeyFunction(key: () => unknown, option: string): Promise<unkn
   try {
     return await key();
   } catch (error) {
-    throw new ConfigurationError(`The ${option} function failed: ${describe(error)}`);
+    // Only the type of the error: its message may contain the key.
+    const type = error instanceof Error ? error.name : typeof error;
+    throw new ConfigurationError(`The ${option} function failed: ${type}`);
   }
 }
 
-/** Returns a valid header value; otherwise throws an error that does not show the value. */
 export function checkSecret(value: unknown, option: string): string {
   const problem = problemOf(value);
   if (problem) throw new ConfigurationError(`${option} ${problem}.`);
@@ -97,9 +92,4 @@ function problemOf(value: unknown): string | undefined {
     return "holds a character that no HTTP header can carry, such as a line break";
   if (value !== value.trim()) return "begins or ends with a space";
   return undefined;
-}
-
-/** Only the type of the error: its message may contain the key. */
-function describe(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
 }

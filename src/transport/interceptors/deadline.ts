@@ -1,12 +1,8 @@
 import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../../errors.ts";
 import { onAbort, startTimer, untilAborted } from "../abort.ts";
-import { leaveInBackground } from "../client-state.ts";
 import { recordOutcome, type Interceptor, type RequestContext } from "../interceptor.ts";
 
-/**
- * Ends a call at the caller's signal and at `deadlineMs`: for its caller at once, though its request may continue in the
- * background. Ends a waiting call when its client is closed.
- */
+/** Ends a call at the caller's signal and at `deadlineMs`: at once, though its request may continue in the background. */
 export const deadline: Interceptor = (next) => async (context) => {
   const { abort, client, options, stopWaiting } = context;
   const { deadlineMs, signal, extension } = options;
@@ -30,7 +26,7 @@ export const deadline: Interceptor = (next) => async (context) => {
   try {
     return await untilAborted(exchange, abort.signal);
   } finally {
-    if (abort.signal.aborted) leaveInBackground(client, exchange);
+    if (abort.signal.aborted) client.leaveInBackground(exchange);
     clearTimeout(timer);
     for (const each of removeListeners) if (each) each();
   }

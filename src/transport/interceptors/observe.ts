@@ -1,27 +1,23 @@
 import { isAudienceError, type Outcome } from "../../errors.ts";
-import { recordOutcome, type CallContext, type Interceptor, type TransportSettings } from "../interceptor.ts";
-import { factsOf, summary, type CallFacts, type RequestEvent } from "../observer.ts";
-import type { ApiResponse } from "../read-response.ts";
+import {
+  recordOutcome,
+  type ApiResponse,
+  type CallContext,
+  type Interceptor,
+  type TransportSettings,
+} from "../interceptor.ts";
+import { summary, type RequestEvent } from "../observer.ts";
 
-/** The message of the tracing channel `audience-sdk:call`, completed at the end of the call. */
-interface CallMessage extends CallFacts {
-  outcome?: Outcome;
-  attempts?: number;
-  queuedMs?: number;
-  durationMs?: number;
-  error?: RequestEvent["error"];
-}
-
-/** Publishes a call, validation included. */
+/** The message of the tracing channel `audience-sdk:call` is completed at the end of the call. */
 export async function observeCall(
   context: CallContext,
   { callTracing }: TransportSettings,
   call: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   if (!callTracing?.hasSubscribers) return await call();
-  const message: CallMessage = factsOf(context);
+  const message = { ...context.facts };
   const startedAt = performance.now();
-  const end = (ending: Pick<CallMessage, "outcome" | "error">) => {
+  const end = (ending: { outcome: Outcome; error?: RequestEvent["error"] }) => {
     const { attempts, queuedMs } = context;
     callTracing.end(
       Object.assign(message, { attempts, queuedMs, durationMs: performance.now() - startedAt }, ending),
@@ -29,7 +25,7 @@ export async function observeCall(
   };
   try {
     const response = await callTracing.run(message, call);
-    end({ outcome: context.method === "GET" ? "not-applied" : "applied" });
+    end({ outcome: context.facts.method === "GET" ? "not-applied" : "applied" });
     return response;
   } catch (error) {
     end({ outcome: context.outcome, error: summary(error) });
@@ -42,7 +38,7 @@ export const observeAttempt: Interceptor = (next) => async (context) => {
   const { observer, requestTracing } = context.settings;
   const tracing = requestTracing?.hasSubscribers ? requestTracing : undefined;
   const { signal } = context.abort;
-  const event: RequestEvent = { ...factsOf(context), attempt: ++context.attempts };
+  const event: RequestEvent = { ...context.facts, attempt: ++context.attempts };
   const sentAt = performance.now();
   const end = (status: number | undefined, error?: unknown) => {
     // An aborted attempt has ended for its caller, though its request continues (D44).

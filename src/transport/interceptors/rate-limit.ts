@@ -68,7 +68,7 @@ async function acquire(limiter: RateLimiter, context: RequestContext): Promise<P
       signal: stopWaiting.signal,
       isRequeued,
       observer,
-      onWait: (waitMs) => void (endWait = observer.waits(context, context.attempts + 1, waitMs)),
+      onWait: (waitMs) => void (endWait = observer.waits(context.facts, context.attempts + 1, waitMs)),
       maxWaitMs: options.maxWaitMs,
       // After the deadline, even before its late timer, there is no time to wait.
       deadlineInMs: Math.max(0, deadlineAt - askedAt),

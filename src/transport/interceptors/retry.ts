@@ -17,14 +17,11 @@ const shortestRefusalMs = 1_000;
 /** The longest window of the service: no call waits longer for a retry. */
 const longestRetryAfterMs = 3_600_000;
 
-/** The retry of a failed attempt. */
 interface Retry {
   readonly delayMs: number;
-  /** Whether it counts against `maxRetries`. */
   readonly isCounted: boolean;
 }
 
-/** Repeats an attempt until it succeeds or fails finally. */
 export const retry: Interceptor = (next) => async (context) => {
   const { abort, options, settings, stopWaiting } = context;
   let planned: Retry | undefined;
@@ -42,9 +39,11 @@ export const retry: Interceptor = (next) => async (context) => {
       if (!planned) return;
       const { delayMs, isCounted } = planned;
       if (performance.now() + delayMs > context.deadlineAt) {
-        throw hasRetryAfter(error) ? error : deadlineError(context, error);
+        // A failure that names the time of the retry is itself the error (D37).
+        const namesRetry = error instanceof ApiError && error.retryAfterMs !== undefined;
+        throw namesRetry || error instanceof RateLimitError ? error : deadlineError(context, error);
       }
-      settings.observer.retries(context, Math.max(1, context.attempts), delayMs, error);
+      settings.observer.retries(context.facts, Math.max(1, context.attempts), delayMs, error);
       // A 429 pauses the limiter for all calls, and moves the refused call to the front of the queue.
       // A retry that does not count keeps its own position in the queue.
       context.isRequeued = error instanceof RateLimitError && isCounted;
@@ -107,11 +106,4 @@ function rateRefusalDelayMs(failure: AudienceError): number {
   // A full queue may have room long before the expected wait ends.
   const expectedMs = failure instanceof RateLimitWaitError ? Math.min(failure.waitMs, longestBackoffMs) : 0;
   return Math.max(requestedMs, expectedMs, shortestRefusalMs);
-}
-
-/** Whether the failure names the time of the retry. */
-function hasRetryAfter(failure: AudienceError): boolean {
-  return (
-    failure instanceof RateLimitError || (failure instanceof ApiError && failure.retryAfterMs !== undefined)
-  );
 }

@@ -25,7 +25,7 @@ export const writeOrder: Interceptor = (next) => (context) => {
 
 async function sendAfter(earlierWrites: ReadonlySet<Promise<void>>, context: RequestContext, next: Handler) {
   const askedAt = performance.now();
-  context.settings.observer.waitsForContact(context);
+  context.settings.observer.waitsForContact(context.facts);
   await untilAborted(Promise.all(earlierWrites), context.stopWaiting.signal);
   context.queuedMs += performance.now() - askedAt;
   return await next(context);

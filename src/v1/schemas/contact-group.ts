@@ -1,10 +1,8 @@
 import * as z from "zod";
 import { documented } from "../../schema/copy-as-json.ts";
-import { v1CustomerListQuerySchema } from "./contact.ts";
+import { type V1CustomerListQuery, v1CustomerListQuerySchema } from "./contact.ts";
 
-/**
- * A list or a segment. Only its `id` is documented ("v1 list (contact group)"); other fields are passed on.
- */
+/** A list or a segment. Only its `id` is documented ("v1 list (contact group)"); other fields are passed on. */
 export type ContactGroup = {
   /** The id for `get` and `addContact`. */
   id: string;
@@ -12,13 +10,9 @@ export type ContactGroup = {
 };
 
 /** The query of the lists and segments (`GET /api/v1/contact-groups`). */
-export type V1ContactGroupListQuery = {
+export type V1ContactGroupListQuery = V1CustomerListQuery & {
   /** Default `ALL`. Case counts. */
   type?: "LIST" | "SEGMENT" | "ALL" | undefined;
-  /** From 1; default 1. */
-  page?: number | undefined;
-  /** Items per page, from 1; the service's default is 10, and it counts anything over 100 as 100. */
-  limit?: number | undefined;
 };
 
 /** The response to adding a contact to a list. */

@@ -75,7 +75,7 @@ type Flat<T> = { [K in keyof T]: T[K] };
 export type V1CustomerListQuery = {
   /** From 1; default 1. */
   page?: number | undefined;
-  /** Contacts per page, from 1; the service's default is 10, and it counts anything over 100 as 100. */
+  /** Items per page, from 1; the service's default is 10, and it counts anything over 100 as 100. */
   limit?: number | undefined;
 };
 
@@ -93,18 +93,11 @@ const { maxKeys } = LIMITS.custom_properties;
 /** The custom properties of a v1 contact: flat, at most 30 keys. The service drops blank strings. */
 const customPropertiesSchema = z
   .record(z.string(), customProperty.optional())
-  .superRefine((properties, { addIssue }) => {
-    const count = Object.values(properties).filter((property) => property !== undefined).length;
-    if (count <= maxKeys) return;
+  .superRefine((input, { addIssue }) => {
+    const count = Object.values(input).filter((property) => property !== undefined).length;
     const message = `must have at most ${maxKeys} keys in one request, has ${count}`;
-    addIssue({
-      code: "too_big",
-      origin: "object",
-      maximum: maxKeys,
-      inclusive: true,
-      input: properties,
-      message,
-    });
+    const issue = { code: "too_big", origin: "object", maximum: maxKeys, inclusive: true } as const;
+    if (count > maxKeys) addIssue({ ...issue, input, message });
   }, besideOtherIssues)
   .meta({ maxProperties: maxKeys }) satisfies z.ZodType<CustomProperties>;
 
@@ -167,12 +160,12 @@ export const v1ListContactFieldsSchema = v1ListContactSchema;
  */
 export const v1ConsentedListContactSchema = v1ListContactSchema.extend({
   email_opt_in: z.enum(optInStates, {
-    error: ({ input }) => (input === undefined ? consentMissing : undefined),
+    error: ({ input }) =>
+      input === undefined
+        ? 'required: without it the service makes an existing contact SUBSCRIBED, even one that has unsubscribed; say the state, or call with { consent: "service-decides" }'
+        : undefined,
   }),
 }) satisfies z.ZodType<V1ConsentedListContact>;
-
-const consentMissing =
-  'required: without it the service makes an existing contact SUBSCRIBED, even one that has unsubscribed; say the state, or call with { consent: "service-decides" }';
 
 /** The query of the contacts (`GET /api/v1/customer`). The service counts a `limit` over 100 as 100 ("Limits"). */
 export const v1CustomerListQuerySchema = z.strictObject(

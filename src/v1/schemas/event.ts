@@ -53,11 +53,8 @@ export const v1EventSchema = v1EventFieldsSchema.superRefine(({ contact, contact
   if (contact?.email !== undefined || contact?.contactUUID !== undefined) return;
   const given = Object.keys(contact ?? {}).find((key) => nameMeant(key, contactNames) !== undefined);
   const hint = given === undefined ? "" : `; "${given}" was given: write "${nameMeant(given, contactNames)}"`;
-  addIssue({
-    code: "custom",
-    path: ["contact"],
-    message: `required: contact.email, contact.contactUUID, or contactUUID${hint}`,
-  });
+  const message = `required: contact.email, contact.contactUUID, or contactUUID${hint}`;
+  addIssue({ code: "custom", path: ["contact"], message });
 }, besideOtherIssues);
 
 const contactNames = ["email", "contactUUID"];

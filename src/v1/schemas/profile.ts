@@ -1,49 +1,17 @@
 import * as z from "zod";
 import { documented } from "../../schema/copy-as-json.ts";
+import type { V1Contact } from "./contact.ts";
+
+/** A stored value: any string for a state; of the custom properties the service makes strings. */
+type Stored<Value> = Value extends string ? string : Value extends object ? Record<string, string> : Value;
+
+type StoredFields = { [Field in keyof V1Contact]?: Stored<NonNullable<V1Contact[Field]>> | null };
 
 /**
  * The stored attributes of a contact: every field of a `V1Contact`, and `created` and `updated`. Each may be absent or
  * `null`, and no value is checked. Undocumented attributes are passed on.
  */
-export interface ProfileAttributes {
-  /** The e-mail address. */
-  email?: string | null;
-  /** The phone number. */
-  phone?: string | null;
-  /** Your own identifier of the person. */
-  external_id?: string | null;
-  /** The first name. */
-  first_name?: string | null;
-  /** The last name. */
-  last_name?: string | null;
-  /** Consent to e-mail: `SUBSCRIBED`, `NON_SUBSCRIBED` or `UNSUBSCRIBED`. */
-  email_opt_in?: string | null;
-  /** Consent to SMS and phone messaging, with the same values. */
-  phone_opt_in?: string | null;
-  /** Whether the contact is suppressed. */
-  is_suppressed?: boolean | null;
-  /** Whether the contact must confirm by e-mail before it counts as subscribed. */
-  double_opt_in?: boolean | null;
-  /** Where the contact came from. */
-  source?: string | null;
-  /** Day of birth, `YYYY-MM-DD`. */
-  dob?: string | null;
-  /** `MALE`, `FEMALE` or `OTHER`. */
-  gender?: string | null;
-  /** The country: the service makes a country code of what is sent. */
-  country?: string | null;
-  /** The state or province. */
-  state?: string | null;
-  /** The city. */
-  city?: string | null;
-  /** The first line of the address. */
-  address1?: string | null;
-  /** The second line of the address. */
-  address2?: string | null;
-  /** The postal code. */
-  postal_code?: string | null;
-  /** Custom properties: the service makes a string of each value. */
-  custom_properties?: Record<string, string> | null;
+export interface ProfileAttributes extends StoredFields {
   /** ISO 8601 timestamp. */
   created?: string | null;
   /** ISO 8601 timestamp. */

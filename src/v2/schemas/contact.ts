@@ -89,16 +89,15 @@ export const v2IdentifierSchema = z
     consent: z.object({ createdAt: dateTime, ip: ipAddress, source: z.string() }).catchall(jsonValue),
   })
   .catchall(jsonValue)
-  .refine(({ type, id }) => type !== "email" || isOtherType(id) || isEmail(String(id)), {
-    path: ["id"],
-    error: emailRule,
-    ...besideOtherIssues,
-  }) satisfies z.ZodType<V2Identifier>;
-
-/** An id of another type has its own issue. */
-function isOtherType(id: unknown): boolean {
-  return typeof id !== "string" && typeof id !== "number";
-}
+  // An id of another type has its own issue.
+  .refine(
+    ({ type, id }) => type !== "email" || (typeof id === "string" ? isEmail(id) : typeof id !== "number"),
+    {
+      path: ["id"],
+      error: emailRule,
+      ...besideOtherIssues,
+    },
+  ) satisfies z.ZodType<V2Identifier>;
 
 /**
  * The keys of a v2 contact, without the rule on channels: for `.extend`, `.pick`, `.omit` and `.partial`
@@ -126,36 +125,23 @@ export const v2ContactFieldsSchema = z
   })
   .catchall(jsonValue) satisfies z.ZodType<V2Contact>;
 
-/** The schema of `v2.contacts.upsert` ("v2 contact", "v2 identifier object"). */
+/**
+ * The schema of `v2.contacts.upsert` ("v2 contact", "v2 identifier object"). If all identifiers have one type, each needs
+ * the channel of that type (D9).
+ */
 export const v2ContactSchema = v2ContactFieldsSchema.superRefine(({ identifiers }, { addIssue }) => {
-  for (const { path, message } of missingChannels(identifiers)) addIssue({ code: "custom", path, message });
+  // The rule runs beside other issues, so this may be any value.
+  const items: unknown[] = Array.isArray(identifiers) ? identifiers : [];
+  const given = items.map((item) => (isRecord(item) ? item : { type: item }));
+  const [type, ...otherTypes] = new Set(given.map((identifier) => identifier["type"]));
+  if (otherTypes.length > 0 || (type !== "email" && type !== "phone")) return;
+  const message = `required: the contact has no ${type === "email" ? "phone" : "email"} identifier`;
+  for (const [index, { channels }] of given.entries())
+    if (isRecord(channels) && channels[type] === undefined)
+      addIssue({ code: "custom", path: ["identifiers", index, "channels", type], message });
 }, besideOtherIssues);
 
 /** The response to `POST /v2/contacts`. */
 export const v2UpsertResultSchema = z.looseObject({
   status: z.literal(true),
 }) satisfies z.ZodType<V2UpsertResult>;
-
-/** Each identifier's `channels` needs `email` without a phone identifier, and `phone` without an e-mail identifier. */
-function missingChannels(identifiers: unknown): { path: (string | number)[]; message: string }[] {
-  // The rule runs beside other issues, so this may be any value.
-  const given: unknown[] = Array.isArray(identifiers) ? identifiers : [];
-  const types = given.map((identifier) => (isRecord(identifier) ? identifier["type"] : undefined));
-  // With a wrong type the required channel is unknown.
-  if (!types.every((type) => type === "email" || type === "phone")) return [];
-  return given.flatMap((identifier, index) => {
-    const { channels } = identifier as { channels?: unknown }; // Safe: it has a type.
-    if (!isRecord(channels)) return [];
-    return channelPairs
-      .filter(([channel, other]) => !types.includes(other) && channels[channel] === undefined)
-      .map(([channel, other]) => ({
-        path: ["identifiers", index, "channels", channel],
-        message: `required: the contact has no ${other} identifier`,
-      }));
-  });
-}
-
-const channelPairs = [
-  ["email", "phone"],
-  ["phone", "email"],
-] as const;

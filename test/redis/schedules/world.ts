@@ -145,7 +145,9 @@ export class World {
           return reply;
         }),
       release: (request) => {
-        const states = request.permits.map(({ state }) => state).join(", ");
+        const states = request.permits
+          .map(([, state]) => (typeof state === "number" ? "responded" : state))
+          .join(", ");
         return this.#request(name, `reports ${states || "nothing"}`, () => {
           const hasAll = request.permits.length >= this.service.countOf(name, this.#time.now());
           this.#happened.request(name, request.epoch === undefined, hasAll);
