@@ -111,9 +111,13 @@ function rotatingKey(key: string, log: Log, dice: Dice): () => string | Promise<
   let isGiven = false;
   return () => {
     const current = isGiven && dice.chance(0.05) ? revoked : key;
-    isGiven = true;
+    const give = () => {
+      isGiven = true;
+      return current;
+    };
     const takesMs = dice.pick([undefined, undefined, undefined, 0, 20, 1_000]);
-    return takesMs === undefined ? current : new Promise((resolve) => setTimeout(resolve, takesMs, current));
+    if (takesMs === undefined) return give();
+    return new Promise((resolve) => setTimeout(() => resolve(give()), takesMs));
   };
 }
 
