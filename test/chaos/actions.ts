@@ -16,7 +16,7 @@ type Action = (world: World, dice: Dice) => void | Promise<void>;
 const actions: Record<Act, Action> = {
   write(world, dice) {
     withClient(world, dice, (process, lineage) => {
-      const record = world.newCall(lineage, anyInput(dice), anyOptions(dice));
+      const record = world.newCall(lineage, anyInput(dice, dice.pick(world.people)), anyOptions(dice));
       abortSometimes(world, record, dice);
       return world.write(process, lineage, record, dice);
     });

@@ -17,6 +17,8 @@ it("Random programs under random faults, kills and variants of the service break
     ...statuses.map((status) => `row ${status}`),
     "calls killed",
     "retried calls",
+    "rows of two writes",
+    "rows superseded since an earlier night",
     "runs killed",
   ];
   expect(reached.filter((each) => !tally.counts.has(each))).toEqual([]);

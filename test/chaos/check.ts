@@ -1,4 +1,5 @@
 import { checkClosing } from "./checks/closing.ts";
+import { checkConsentOverNights } from "./checks/consent-over-nights.ts";
 import { checkConsent } from "./checks/consent.ts";
 import { checkEvents } from "./checks/events.ts";
 import { checkLimits } from "./checks/limits.ts";
@@ -16,6 +17,7 @@ const checks = [
   checkRows,
   checkEvents,
   checkConsent,
+  checkConsentOverNights,
   checkState,
   checkLimits,
   checkSecrets,

@@ -9,7 +9,7 @@ import type {
   V2Contact,
 } from "audience-sdk";
 import type { Dice } from "./dice.ts";
-import { emailOf, listIds, nameMark, people, phoneOf } from "./people.ts";
+import { emailOf, listIds, nameMark, phoneOf } from "./people.ts";
 
 /** A write, as a row of a table or a call of its own. */
 export type Input =
@@ -33,7 +33,7 @@ export interface Facts {
 const optIns = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 const consentOf = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
-export function anyInput(dice: Dice, person: number = dice.pick(people)): Input {
+export function anyInput(dice: Dice, person: number): Input {
   const kind = dice.pick([
     "upsert",
     "upsert",
@@ -68,13 +68,28 @@ export function anyInput(dice: Dice, person: number = dice.pick(people)): Input 
   }
 }
 
-/** The same write with another consent, where it states one. */
+/** The writes of a row: mostly one, or two kinds, one after the other. */
+export function anyRow(dice: Dice, person: number): Input[] {
+  const first = anyInput(dice, person);
+  const second = anyInput(dice, person);
+  return first.kind !== second.kind && dice.chance(0.3) ? [first, second] : [first];
+}
+
+/** The same write with another consent, or without one, where it may state one. */
 export function withOtherConsent(dice: Dice, input: Input): Input {
   if (input.kind === "event" || input.kind === "service-decides") return input;
-  const email_opt_in = dice.pick(optIns);
-  if (input.kind === "addContact") return { ...input, body: { ...input.body, email_opt_in } };
+  if (input.kind === "addContact")
+    return { ...input, body: { ...input.body, email_opt_in: dice.pick(optIns) } };
   if (input.kind !== "v2") {
-    return input.body.email === undefined ? input : { ...input, body: { ...input.body, email_opt_in } };
+    const { email, phone, email_opt_in: _, phone_opt_in: __, ...rest } = input.body;
+    const body = {
+      ...(email !== undefined && { email }),
+      ...(phone !== undefined && { phone }),
+      ...(email !== undefined && dice.chance(0.8) && { email_opt_in: dice.pick(optIns) }),
+      ...(phone !== undefined && dice.chance(0.8) && { phone_opt_in: dice.pick(optIns) }),
+      ...rest,
+    };
+    return { ...input, body };
   }
   const identifiers = input.body.identifiers.map((identifier) => ({
     ...identifier,

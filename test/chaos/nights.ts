@@ -1,5 +1,6 @@
 import type { BulkOptions, BulkRequest, CallOptions } from "audience-sdk";
 import type { Dice } from "./dice.ts";
+import type { Input } from "./inputs.ts";
 import type { Lineage, Process } from "./process.ts";
 import type { CallRecord, Row, RunRecord } from "./records.ts";
 import type { Import, World } from "./world.ts";
@@ -55,15 +56,21 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
   const { dice, isCalm = false } = night;
   const calls = new Map<Row, CallRecord>();
   const client = dice.pick(lineage.views);
-  const call = (row: Row, request: BulkRequest) => {
-    const record = world.newCall(lineage, row.input, retriesOf(client === lineage.views[0], request), {
-      run,
-      key: row.key,
-    });
+  const options = (request: BulkRequest) => retriesOf(client === lineage.views[0], request);
+  const write = (row: Row, request: BulkRequest, input: Input) => {
+    const record = world.newCall(lineage, input, options(request), { run, key: row.key });
     calls.set(row, record);
     return world.write(process, lineage, record, dice);
   };
-  const options: BulkOptions<Row> = {
+  const call = async (row: Row, request: BulkRequest) => {
+    if (row.isReadFirst) {
+      const record = world.newCall(lineage, undefined, options(request));
+      const read = client.v1.customers.get(`uuid-${row.person}`, world.tagged(record));
+      await world.watch(process, record, read);
+    }
+    for (const input of row.inputs) await write(row, request, input);
+  };
+  const bulkOptions: BulkOptions<Row> = {
     key: ({ key }) => key,
     concurrency: run.concurrency,
     ...(run.book !== undefined && {
@@ -82,7 +89,7 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
   };
   const leftAfter = !isCalm && dice.chance(0.08) ? dice.int(1, 3) : Infinity;
   const pauseMs = dice.pick([0, 0, 0, 30, 700]);
-  const bulk = client.bulk(dice.chance(0.5) ? run.rows : slowly(world, run.rows, dice), call, options);
+  const bulk = client.bulk(dice.chance(0.5) ? run.rows : slowly(world, run.rows, dice), call, bulkOptions);
   try {
     for await (const result of bulk) {
       if (process.isDead) return;

@@ -1,6 +1,6 @@
 import { Dice } from "./dice.ts";
 
-const weights = {
+const usual = {
   write: 14,
   read: 3,
   list: 3,
@@ -12,7 +12,10 @@ const weights = {
   redis: 2,
 };
 
-export type Act = keyof typeof weights;
+export type Act = keyof typeof usual;
+
+/** Night after night, with writes between and during them. */
+const manyNights: Record<Act, number> = { ...usual, night: 20, read: 0, list: 0, fault: 5 };
 
 /** One thing that happens; its own seed decides everything about it. */
 export interface Step {
@@ -26,6 +29,7 @@ export const defaultSteps = 30;
 /** The steps of a seed, in the order of their times. Fewer steps are the first ones of the same. */
 export function planOf(seed: number, steps: number): Step[] {
   const dice = new Dice(seed);
+  const weights = dice.chance(0.3) ? manyNights : usual;
   const acts = Object.entries(weights).flatMap(([act, weight]) => Array<string>(weight).fill(act));
   // Bursts, and pauses in which everything ends.
   const pauses = dice.pick([

@@ -50,7 +50,10 @@ export interface CallRecord {
 export interface Row {
   readonly key: string;
   readonly person: number;
-  readonly input: Input;
+  /** Its writes, one after the other. */
+  readonly inputs: readonly Input[];
+  /** Whether its function reads the contact before it writes. */
+  readonly isReadFirst: boolean;
   /** Changes without the consent. */
   readonly note: number;
 }

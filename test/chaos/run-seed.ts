@@ -20,7 +20,7 @@ export interface Ended {
 }
 
 const channels = ["audience-sdk:call", "audience-sdk:request"];
-const mostCalmNights = 12;
+const mostCalmNights = 40;
 
 /** Plays one seed, and checks every promise. */
 export async function runSeed(seed: number, steps = defaultSteps): Promise<Ended> {

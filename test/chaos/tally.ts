@@ -16,7 +16,12 @@ export class Tally {
     }
     for (const { results, wasKilled } of log.runs) {
       this.#count(wasKilled ? "runs killed" : "runs");
-      for (const { status } of results) this.#count(`row ${status}`);
+      for (const { status, error, item } of results) {
+        this.#count(`row ${status}`);
+        if (item.inputs.length > 1) this.#count("rows of two writes");
+        if (status === "superseded" && error === undefined)
+          this.#count("rows superseded since an earlier night");
+      }
     }
   };
 

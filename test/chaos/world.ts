@@ -5,6 +5,7 @@ import type { ChaosTime } from "./chaos-time.ts";
 import type { Dice } from "./dice.ts";
 import { factsOf, type Input, send } from "./inputs.ts";
 import { callHeader } from "./network.ts";
+import { people } from "./people.ts";
 import { type Lineage, Process, type Surroundings } from "./process.ts";
 import { type CallRecord, type Log, newLog, type RunRecord } from "./records.ts";
 import { anyService, type Service } from "./service.ts";
@@ -27,6 +28,8 @@ export class World {
   readonly log: Log = newLog();
   /** The e-mail consents at the start, by the contact's id. */
   readonly seeded: ReadonlyMap<string, string>;
+  /** Whom its rows and writes are about: the fewer, the more often they meet. */
+  readonly people: readonly number[];
   readonly imports: readonly Import[];
   readonly redis: MemoryScripts | undefined;
   isRedisTroubled = false;
@@ -61,9 +64,10 @@ export class World {
       newName: (kind) => `${kind}-${(this.#names += 1)}`,
     };
     this.processes = Array.from({ length: usesRedis ? 2 : 1 }, () => this.newProcess());
+    this.people = dice.pick([people, people, people.slice(0, 2)]);
     this.imports = [0, 1].map((number) => ({
       book: new Book(`book-${number}`, { time, dice: dice.split(), folder }),
-      table: new Table(dice.split()),
+      table: new Table(dice.split(), this.people),
       isRunning: false,
     }));
   }

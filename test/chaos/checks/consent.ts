@@ -1,6 +1,6 @@
 import { isAudienceError } from "audience-sdk";
 import { personOf } from "../inputs.ts";
-import type { CallRecord, RunRecord } from "../records.ts";
+import type { CallRecord, Log, RunRecord } from "../records.ts";
 import type { World } from "../world.ts";
 import { describe } from "./attempt.ts";
 
@@ -14,10 +14,10 @@ interface Written {
 /** No row overrides a consent that was written after its run began, also not in a later life of the run. */
 export function checkConsent(world: World): string[] {
   const { log } = world;
-  return log.calls.flatMap((call) => {
+  const overridden = log.calls.flatMap((call) => {
     const { run, departures } = call;
     const first = departures.find(({ request }) => request?.applied === true);
-    const problems = [...checkIsCurrent(call), ...checkReason(world, call)];
+    const problems = checkIsCurrent(call);
     // An event changes no consent; any other row leaves what it does not state to the service.
     if (!run || !first || call.input?.kind === "event") return problems;
     for (const [channel, { by, at, status }] of bindingConsents(world, call, first.at)) {
@@ -29,6 +29,7 @@ export function checkConsent(world: World): string[] {
     }
     return problems;
   });
+  return [...overridden, ...log.runs.flatMap((run) => checkReasons(world, run))];
 }
 
 /** The latest consent in each channel that others of this client wrote, and that binds the row. */
@@ -47,7 +48,7 @@ function bindingConsents(world: World, row: CallRecord, before: number): Map<str
   return latest;
 }
 
-function sharesName(one: CallRecord, other: CallRecord): boolean {
+export function sharesName(one: CallRecord, other: CallRecord): boolean {
   return one.facts.contacts.some((name) => other.facts.contacts.includes(name));
 }
 
@@ -58,18 +59,23 @@ function isBound({ log }: World, other: CallRecord, row: CallRecord): boolean {
   // A write that is under way when the run begins counts, too: its client is told of its end.
   if (other.client === run.client && endedAt > run.startedAt) return true;
   const lives = earlierLives(log.runs, run);
-  return lives.some(
-    (life) =>
-      other.client === life.client &&
-      other.run?.book !== run.book &&
-      // Written while the checkpoint was open; after a kill nothing of the client is written.
-      at > (life.openedAt ?? Infinity) &&
-      at < lastActive(log, life),
+  return lives.some((life) => wasRecorded(log, other, life));
+}
+
+/** Whether a checkpoint surely recorded the last request of a call that is none of its own rows. */
+export function wasRecorded(log: Log, { client, run, departures }: CallRecord, life: RunRecord): boolean {
+  const { at = -1 } = departures.at(-1) ?? {};
+  return (
+    client === life.client &&
+    run?.book !== life.book &&
+    // Written while the checkpoint was open; after a kill nothing of the client is written.
+    at > (life.openedAt ?? Infinity) &&
+    at < lastActive(log, life)
   );
 }
 
 /** Until when the run was surely not about to end. */
-function lastActive({ calls }: World["log"], run: RunRecord): number {
+function lastActive({ calls }: Log, run: RunRecord): number {
   if (run.wasKilled) return Infinity;
   return Math.max(...calls.filter((call) => call.run === run).map(({ startedAt }) => startedAt));
 }
@@ -83,7 +89,7 @@ function earlierLives(runs: readonly RunRecord[], run: RunRecord): RunRecord[] {
 }
 
 /** The consent that an applied call has written. */
-function writtenBy({ facts, error, value, settledAt }: CallRecord): Readonly<Record<string, string>> {
+export function writtenBy({ facts, error, value, settledAt }: CallRecord): Readonly<Record<string, string>> {
   if (!facts.leavesEmailToService) return facts.consent;
   const isKnown = settledAt !== undefined && error === undefined;
   const { contact } = Object(value) as { contact?: { action: string } };
@@ -105,14 +111,16 @@ function checkIsCurrent({ run, answers, departures, tag }: CallRecord): string[]
 }
 
 /** A row is superseded for a reason: another write to the person, or `isCurrent`. */
-function checkReason({ log }: World, { run, key, answers, error, tag }: CallRecord): string[] {
-  const result = run?.results.find((each) => each.key === key);
-  if (result?.status !== "superseded" || answers.includes(false)) return [];
-  const { person } = result.item;
+function checkReasons({ log }: World, run: RunRecord): string[] {
   // Also a write that was never sent: it is recorded before, and its process killed, or the run over, in between.
-  const others = log.calls.filter((call) => call.run !== run);
-  const hasReason = others.some(({ input }) => input && personOf(input) === person);
-  return hasReason
-    ? []
-    : [`${tag} is superseded without a reason (${isAudienceError(error) ? error.message : ""})`];
+  const others = log.calls.filter(({ run: other }) => other !== run);
+  const superseded = run.results.filter(({ status }) => status === "superseded");
+  return superseded.flatMap(({ key, item, error }) => {
+    const isNotCurrent = log.calls.some(
+      (call) => call.run?.book === run.book && call.key === key && call.answers.includes(false),
+    );
+    const hasReason = others.some(({ input }) => input && personOf(input) === item.person);
+    if (isNotCurrent || hasReason) return [];
+    return [`row ${key} is superseded without a reason (${isAudienceError(error) ? error.message : ""})`];
+  });
 }

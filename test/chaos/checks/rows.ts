@@ -33,8 +33,9 @@ function checkRun(run: RunRecord, calls: readonly CallRecord[]): string[] {
     problems.push("a row has two results");
   for (const result of results) {
     const own = calls.filter(({ key }) => key === result.key);
-    if (own.length > 1) problems.push(`row ${result.key} was called ${own.length} times`);
-    problems.push(...checkResult(result, own[0]).map((problem) => `row ${result.key} ${problem}`));
+    if (own.length > result.item.inputs.length)
+      problems.push(`row ${result.key} made ${own.length} calls of ${result.item.inputs.length}`);
+    problems.push(...checkResult(result, own).map((problem) => `row ${result.key} ${problem}`));
   }
   return problems.map((problem) => `${nameOf(run)}: ${problem}`);
 }
@@ -43,14 +44,18 @@ function nameOf({ book, client, startedAt }: RunRecord): string {
   return `the run of ${client} at ${startedAt} over ${book ?? "no checkpoint"}`;
 }
 
-/** Whether the status is true of the requests of this run. */
-function checkResult({ status, error }: BulkResult<Row, unknown>, call: CallRecord | undefined): string[] {
-  const departures = call?.departures ?? [];
-  const applied = departures.filter(({ request }) => request?.applied === true).length;
+/** Whether the status is true of the requests of this run. The last call is the one that failed, if any has. */
+function checkResult(
+  { status, error, item }: BulkResult<Row, unknown>,
+  calls: readonly CallRecord[],
+): string[] {
+  const applied = (calls.at(-1)?.departures ?? []).filter(isApplied).length;
   const outcome = isAudienceError(error) ? error.outcome : undefined;
   switch (status) {
     case "succeeded":
-      return call && call.error === undefined ? [] : ["succeeded without its call"];
+      return calls.length === item.inputs.length && calls.every((call) => call.error === undefined)
+        ? []
+        : ["succeeded without its calls"];
     case "failed":
     case "invalid":
       if (outcome === "unknown") return [`is ${status}, and its outcome is unknown`];
@@ -59,9 +64,12 @@ function checkResult({ status, error }: BulkResult<Row, unknown>, call: CallReco
       // An attempt before may have been applied: the error says so.
       return applied > 0 && outcome !== "unknown" ? ["is superseded, and was applied"] : [];
     case "skipped":
-      return call ? ["is skipped, and was called"] : [];
-    case "unknown":
-      return outcome !== "unknown" ? [`is unknown, and its outcome is ${outcome}`] : [];
+      return calls.length > 0 ? ["is skipped, and was called"] : [];
+    case "unknown": {
+      // A call of the row was carried out, and another, whose outcome is known, was not.
+      const isHalf = calls.some((call) => call.error === undefined && !isRepeatable(call));
+      return outcome === "unknown" || isHalf ? [] : [`is unknown, and its outcome is ${outcome}`];
+    }
   }
 }
 
@@ -76,36 +84,42 @@ function checkLives(
   const recorded = new Map<string, string>();
   /** The rows in doubt: only once they have changed, a call that is repeatable now may be sent. */
   const inDoubt = new Map<string, { readonly call: CallRecord; readonly text: string }>();
-  /** If the run before was killed: the calls of the rows that had no result yet. */
-  let killed = new Map<string, CallRecord>();
+  /** If the run before was killed: the rows that were applied, and had no result yet. */
+  let killed = new Set<string>();
   for (const run of lives) {
     const calls = callsOf.get(run) ?? [];
     const again: string[] = [];
     for (const row of run.rows) {
-      const call = calls.find(({ key, departures }) => key === row.key && departures.length > 0);
+      const sent = calls.filter(({ key, departures }) => key === row.key && departures.length > 0);
       const result = run.results.find(({ key }) => key === row.key);
       const text = JSON.stringify(row);
-      if (call && recorded.get(row.key) === text)
-        problems.push(`${describe(call)} was sent after its success`);
       const doubtful = inDoubt.get(row.key);
       const hasChanged = doubtful?.text !== text;
-      if (call && doubtful && !(hasChanged && isRepeatable(call)))
-        problems.push(`${describe(call)} was sent again, after ${describe(doubtful.call)}`);
+      for (const call of sent) {
+        if (recorded.get(row.key) === text) problems.push(`${describe(call)} was sent after its success`);
+        if (doubtful && !(hasChanged && isRepeatable(call)))
+          problems.push(`${describe(call)} was sent again, after ${describe(doubtful.call)}`);
+      }
       if (doubtful && !hasChanged && result && result.status !== "unknown")
         problems.push(`${describe(doubtful.call)} is in doubt, and then ${result.status}`);
       if (result?.status === "succeeded" || result?.status === "superseded") inDoubt.delete(row.key);
-      if (call && killed.get(row.key)?.departures.some(isApplied)) again.push(row.key);
+      if (sent.length > 0 && killed.has(row.key)) again.push(row.key);
       if (result?.status === "skipped" && recorded.get(row.key) !== text && !wasSentBefore(world, run, row))
         problems.push(`${nameOf(run)}: row ${row.key} is skipped, and was never sent so`);
       // Also a row that was superseded is another version: the one before comes back as a change.
-      if (call || result?.status === "superseded") recorded.delete(row.key);
+      if (sent.length > 0 || result?.status === "superseded") recorded.delete(row.key);
       if (result?.status === "succeeded") recorded.set(row.key, text);
-      if (call && mayNotRepeat(world, call)) inDoubt.set(row.key, { call, text });
+      const left = sent.find((call) => mayNotRepeat(world, call));
+      if (left) inDoubt.set(row.key, { call: left, text });
+      // Another version is recorded now: its repeatable calls may be sent again.
+      else if (hasChanged && sent.length > 0 && inDoubt.has(row.key))
+        inDoubt.set(row.key, { call: doubtful!.call, text: "" });
     }
     if (again.length > lives.at(lives.indexOf(run) - 1)!.concurrency)
       problems.push(`${nameOf(run)} sent ${again.length} rows again: ${again.join(", ")}`);
     const open = calls.filter(({ key }) => !run.results.some((result) => result.key === key));
-    killed = new Map(run.wasKilled ? open.map((call) => [call.key!, call]) : []);
+    const applied = open.filter(({ departures }) => departures.some(isApplied));
+    killed = new Set(run.wasKilled ? applied.map(({ key }) => key!) : []);
   }
   return problems;
 }
@@ -116,13 +130,15 @@ function isApplied({ request }: Departure): boolean {
 
 /** A killed run may have recorded the success before its consumer heard of it. */
 function wasSentBefore({ log }: World, run: RunRecord, row: Row): boolean {
-  return log.calls.some(
-    ({ run: other, key, departures, input }) =>
-      other?.book === run.book &&
-      other!.startedAt <= run.startedAt &&
-      key === row.key &&
-      JSON.stringify(input) === JSON.stringify(row.input) &&
-      departures.some(({ request, status }) => request?.applied === true || (status ?? 500) <= 299),
+  const calls = log.calls.filter(
+    ({ run: other, key }) => key === row.key && other?.book === run.book && other!.startedAt <= run.startedAt,
+  );
+  return row.inputs.every((input) =>
+    calls.some(
+      (call) =>
+        JSON.stringify(call.input) === JSON.stringify(input) &&
+        call.departures.some((each) => isApplied(each) || (each.status ?? 500) <= 299),
+    ),
   );
 }
 
