@@ -100,6 +100,11 @@ export class RateLimiter {
     this.#dispatcher.dispatch();
   }
 
+  /** @internal Resolves when a `store` knows of all calls that have ended, or has failed. */
+  async settled(): Promise<void> {
+    await this.#store.settled?.();
+  }
+
   /** The permits in use, the waiting calls, and the rest of a pause; with a `store`, as of its last reply. */
   usage(): RateLimiterUsage {
     const now = this.#clock();

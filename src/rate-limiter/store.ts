@@ -48,6 +48,8 @@ export interface PermitStore {
   succeeded?(): void;
   /** The reason for which no permit is given for now, if there is one: then all waiting calls are refused. */
   refusal?(): string | undefined;
+  /** Resolves when a shared store has all that was reported so far, or has failed. */
+  settled?(): Promise<void>;
   /** The warning while a shared store is unavailable and this process goes on without it. */
   warning?(): string | undefined;
 }

@@ -33,6 +33,8 @@ export class RedisConnection {
   readonly permits: KnownPermits;
   readonly calls: ScriptCalls;
   outage: Outage | undefined;
+  /** Resolves when Redis has replied to the reports so far, or has failed. */
+  reported: Promise<unknown> = Promise.resolve();
   readonly #user: StoreUser;
   readonly #settings: StoreSettings;
   /** The time that Redis named for the next request; and the earliest one after its return, as others may be late. */
@@ -102,7 +104,9 @@ export class RedisConnection {
 
   /** Reports the states of these permits; while Redis is unavailable, after its return. */
   report(ids: readonly string[]): void {
-    if (!this.outage) void this.#write(this.permits.some(ids));
+    if (this.outage) return;
+    const before = this.reported;
+    this.reported = this.#write(this.permits.some(ids)).then(() => before);
   }
 
   /** Renews the leases and shows that this process is alive, unless it has just contacted Redis. */

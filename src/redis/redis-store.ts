@@ -15,7 +15,7 @@ export class RedisStore implements PermitStore {
   /** Granted by Redis, but not assigned to a call yet; and the number of calls that wait. */
   #granted: string[] = [];
   #demand = 0;
-  #isRequesting = false;
+  #request: Promise<void> | undefined;
   #hasHeartbeat = false;
 
   constructor(scripts: PermitScripts, settings: StoreSettings, user: StoreUser) {
@@ -47,7 +47,7 @@ export class RedisStore implements PermitStore {
     this.#connection.returnUnused(this.#granted.splice(0));
     this.#demand = this.#user.rate.pausedMs(now) > 0 ? 0 : calls;
     const mustWait = this.#connection.outage !== undefined || this.#connection.waitMs(now) > 0;
-    if (this.#demand > 0 && !mustWait && !this.#isRequesting) void this.#request();
+    if (this.#demand > 0 && !mustWait) this.#request ??= this.#requestPermits();
   }
 
   nextAvailableInMs(now: number): number | undefined {
@@ -106,12 +106,17 @@ export class RedisStore implements PermitStore {
     return `the rate limit store is unavailable: ${outage.reason}; this process continues with its share`;
   }
 
-  async #request(): Promise<void> {
-    this.#isRequesting = true;
+  /** Redis may grant permits for calls that have left: they are returned, which is reported, too. */
+  async settled(): Promise<void> {
+    await this.#request;
+    await this.#connection.reported;
+  }
+
+  async #requestPermits(): Promise<void> {
     // One request for all calls that begin to wait in this tick of the event loop.
     await Promise.resolve();
     this.#granted = await this.#connection.acquire(Math.min(Math.max(1, this.#demand), maxPerRequest));
-    this.#isRequesting = false;
+    this.#request = undefined;
     this.#user.onChange();
   }
 

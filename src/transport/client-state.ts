@@ -72,7 +72,7 @@ export class ClientState {
     void Promise.allSettled([request]).then(() => this.#background.delete(request));
   }
 
-  /** Takes no new call, rejects those that wait, at once or after the drain, and resolves when all requests have ended. */
+  /** Takes no new call, rejects those that wait, at once or after the drain, and resolves when all requests have ended, and a shared store knows it. */
   async close(options: CloseOptions = {}): Promise<void> {
     const given = parseOptions(closeOptionsSchema, options, "The options of close");
     const { drain = false, timeoutMs = Infinity } = given;
@@ -85,5 +85,6 @@ export class ClientState {
     await Promise.allSettled(this.underWay.values());
     clearTimeout(timer);
     await Promise.allSettled(this.#background);
+    await this.limiter?.settled();
   }
 }
