@@ -31,7 +31,7 @@ export const areas: readonly Area[] = [
     tests: [
       "pagination/*",
       "document/endpoint-{customer-list,contact-groups,v2-lists}",
-      "regressions/null-query-*",
+      "regressions/{error-for-empty-pages,has-more,null-query}-*",
     ],
   },
   {

@@ -39,6 +39,11 @@ describe("GET /v2/lists", () => {
     expect(page).not.toHaveProperty("totalPages");
   });
 
+  test("lists count although success is false, and so does an empty list", async () => {
+    expect((await firstPage({ success: false, data: { lists } })).items).toEqual(lists);
+    expect((await firstPage({ success: true, data: { lists: [] } })).items).toEqual([]);
+  });
+
   test("keeps fields that the service adds", async () => {
     const added = { uuid: "u1", name: null, colour: "red", nested: { a: [1] } };
     expect((await firstPage({ data: { lists: [added] } })).items).toEqual([added]);

@@ -395,6 +395,12 @@ const across: readonly Case[] = [
     identified({ channels: { phone: { status: "subscribed" } } }),
     "identifiers.0.channels.email: required: the contact has no phone identifier",
   ],
+  [
+    "a phone identifier without its channel",
+    v2ContactSchema,
+    identified({ type: "phone", id: "+15550100", channels: { email: { status: "subscribed" } } }),
+    "identifiers.0.channels.phone: required: the contact has no email identifier",
+  ],
 ];
 
 describe("An issue names the rule, the received value, and the remedy", () => {
