@@ -68,7 +68,10 @@ export function refusalWaitMs(headers: Headers): number | undefined {
   for (const name of resetHeaders) {
     const waitMs = waitOf(headers.get(name) ?? "", headers);
     if (waitMs === undefined) continue;
-    return waitMs < earliestUnixTimeMs ? waitMs : Math.max(0, waitMs - responseTime(headers));
+    if (waitMs < earliestUnixTimeMs) return waitMs;
+    // Some services give the Unix time in milliseconds.
+    const endMs = waitMs < earliestUnixTimeMs * 1_000 ? waitMs : waitMs / 1_000;
+    return Math.max(0, endMs - responseTime(headers));
   }
   return undefined;
 }

@@ -43,7 +43,7 @@ export function readResponse(response: ReceivedResponse, context: RequestContext
 }
 
 function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): unknown {
-  const { status, text } = response;
+  const { status, headers, text } = response;
   const unexpected = (problem: string) =>
     new UnexpectedResponseError({
       message: `${status} on ${request.method} ${request.path}, but ${printable(redactor.string(problem))}`,
@@ -61,7 +61,7 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
     throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");
   }
   try {
-    return request.decode({ status, body: body === undefined ? text || undefined : body.value });
+    return request.decode({ status, headers, body: body === undefined ? text || undefined : body.value });
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of our own */
     if (!(error instanceof UndecodableResponse)) throw error;

@@ -41,6 +41,14 @@ export function parsePageInfo(body: unknown, itemsHere: number): Omit<DecodedPag
   };
 }
 
+/** What the headers `Link` (RFC 8288) and `X-Total-Count` say of the rest of a list. */
+export function parsePageHeaders(headers: Headers) {
+  return {
+    totalItems: parseCount(headers.get("x-total-count")),
+    hasNextPage: /\brel="?next\b/i.test(headers.get("link") ?? "") || undefined,
+  };
+}
+
 function inOrder(numbers: number[]): readonly number[] {
   return numbers.sort((one, other) => one - other);
 }

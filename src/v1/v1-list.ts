@@ -6,7 +6,7 @@ import { isRecord } from "../schema/kind-of.ts";
 import { UndecodableResponse, describeShape } from "../schema/parse-response.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { findItems, parsePageHint } from "./find-items.ts";
-import { parsePageInfo } from "./page-info.ts";
+import { parsePageHeaders, parsePageInfo } from "./page-info.ts";
 import { callParsePage, type FoundPage, type ParsePage } from "./parse-page.ts";
 
 /** A v1 list: its endpoint, and how its items are decoded. */
@@ -23,7 +23,15 @@ export function v1List<T extends { readonly id: string }>(
   const list: Endpoint<undefined, DecodedPage<T>> = {
     method: "GET",
     ...endpoint,
-    decode: ({ body }) => parseV1Page(body, { operation: endpoint.operation, decodeItem, parsePage }),
+    decode: ({ body, headers }) => {
+      const page = parseV1Page(body, { operation: endpoint.operation, decodeItem, parsePage });
+      const { totalItems, hasNextPage } = parsePageHeaders(headers);
+      return {
+        ...page,
+        totalItems: page.totalItems ?? totalItems,
+        hasNextPage: page.hasNextPage ?? hasNextPage,
+      };
+    },
   };
   const settings = { call, endpoint: list, longestPage: LIMITS.limit.max, identify: ({ id }: T) => id };
   return (query: object | undefined, options: ListOptions | undefined): Paginator<T> =>

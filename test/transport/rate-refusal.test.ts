@@ -67,6 +67,12 @@ const dialects: [string, Refusal, IsRateLimited | undefined, waitMs: number][] =
     6_000,
   ],
   [
+    "429 with the Unix time of the reset in milliseconds",
+    { status: 429, headers: { "x-ratelimit-reset": String((unixSeconds + 6) * 1_000) } },
+    anyOf(429),
+    6_000,
+  ],
+  [
     "400 with a code and the wait in its body",
     { status: 400, body: '{"error":"too_many_requests","waitSeconds":9}' },
     inBody,
