@@ -193,7 +193,7 @@ export class Dispatcher {
     const waitMs = Math.ceil(this.#waitMs(position, now));
     const retryAt = new Date(Date.now() + waitMs);
     const window = this.#store.limitingWindow(position, now);
-    waiter.reject(new RateLimitWaitError({ message: `Not sent. ${why}`, waitMs, retryAt, window }));
+    waiter.reject(new RateLimitWaitError({ message: `No permit. ${why}`, waitMs, retryAt, window }));
   }
 
   /** The expected time until the call at `position` leaves. */

@@ -264,8 +264,8 @@ describe("a bound on waiting", () => {
       acquire();
       time.at(50, () => limiter.refused(5_000));
     }, 200);
-    const tooLong = "Not sent. The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
-    expect(messages).toEqual([tooLong, "Not sent. 1 calls wait already, and `maxQueued` is 1.", tooLong]);
+    const tooLong = "No permit. The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
+    expect(messages).toEqual([tooLong, "No permit. 1 calls wait already, and `maxQueued` is 1.", tooLong]);
   });
 
   it("is inclusive: a call waits for exactly `maxWaitMs`", async () => {

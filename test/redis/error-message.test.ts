@@ -7,7 +7,7 @@ async function reasonFor(reason: unknown): Promise<string> {
   const fails = () => Promise.reject(reason);
   const store = redisRateLimitStore({ evalsha: fails, eval: fails }, { onUnavailable: "reject" });
   const ended = await Promise.resolve(new RateLimiter({ store }).acquire()).catch((error: unknown) => error);
-  return (ended as Error).message.replace("Not sent. The rate limit store is unavailable: ", ""); // every error of the limiter is an Error
+  return (ended as Error).message.replace("No permit. The rate limit store is unavailable: ", ""); // every error of the limiter is an Error
 }
 
 const nameless = Object.assign(new Error(""), { name: "ClientClosedError" });

@@ -355,7 +355,7 @@ describe("a reply of Redis", () => {
     "OK",
     null,
   ])("that is not one of its scripts makes it count as unavailable (%o)", async (reply) => {
-    const message = "Not sent. The rate limit store is unavailable: an invalid reply.";
+    const message = "No permit. The rate limit store is unavailable: an invalid reply.";
     expect(await ends(reply)).toMatchObject([{ status: "failed", error: { message } }]);
   });
 });
@@ -484,7 +484,7 @@ describe("while Redis is unavailable, a limiter", () => {
   it('reports it with the reason only in the error, with "reject"', async () => {
     const { error, absence } = await endOfCall("no route", { onUnavailable: "reject" });
     expect(error).toMatchObject({
-      message: "Not sent. The rate limit store is unavailable: no reason given.",
+      message: "No permit. The rate limit store is unavailable: no reason given.",
     });
     expect(absence).toBeUndefined();
   });
@@ -511,7 +511,7 @@ describe("while Redis is unavailable, a limiter", () => {
     const { error } = await endOfCall(new Error("no route"), { localShare: 1 / 20 });
     expect(error).toMatchObject({
       message:
-        "Not sent. The rate limit store is unavailable: no route. `localShare` of a limit is less than one permit.",
+        "No permit. The rate limit store is unavailable: no route. `localShare` of a limit is less than one permit.",
     });
   });
 });

@@ -122,7 +122,7 @@ describe("the reason in the error", () => {
   ])("is %s", async (_what, error, reason) => {
     const { errors } = await errorsAndWarnings(failingWith(error), { onUnavailable: "reject" });
 
-    expect(errors[1]).toBe(`Not sent. The rate limit store is unavailable: ${reason}.`);
+    expect(errors[1]).toBe(`No permit. The rate limit store is unavailable: ${reason}.`);
   });
 
   it("is the timeout, if Redis does not respond", async () => {
@@ -130,6 +130,6 @@ describe("the reason in the error", () => {
 
     const { errors } = await errorsAndWarnings(silent, { onUnavailable: "reject" });
 
-    expect(errors[1]).toBe("Not sent. The rate limit store is unavailable: no reply within 1000 ms.");
+    expect(errors[1]).toBe("No permit. The rate limit store is unavailable: no reply within 1000 ms.");
   });
 });
