@@ -223,13 +223,16 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("is superseded where it agrees with one of two possible consents, after a call of unknown outcome", async () => {
+  it.each([
+    ["SUBSCRIBED", "UNSUBSCRIBED"],
+    ["UNSUBSCRIBED", "SUBSCRIBED"],
+  ] as const)("is superseded after %s and then %s with an unknown outcome", async (known, unknown) => {
     const world = createFixture();
-    const write = async ({ audience, mock, upsert }: World) => {
-      await audience.v1.customers.upsert(ada);
+    const write = async ({ audience, mock }: World) => {
+      await audience.v1.customers.upsert({ ...ada, email_opt_in: known });
       mock.addFault({ kind: "reset-before", times: 1 });
       const once = audience.withOptions({ maxRetries: 0 });
-      await once.v1.customers.upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" }).catch(() => upsert);
+      await once.v1.customers.upsert({ ...ada, email_opt_in: unknown }).catch(() => 0);
     };
 
     const { results } = await runBehind(world, { write, items: [ada, row(1)] });
@@ -431,6 +434,19 @@ describe("A row is sent", () => {
 
     expect(results).toMatchObject([{ status: "succeeded" }]);
     expect(world.mock.requests).toHaveLength(2);
+  });
+
+  it("whose consent equals the last of two that were written", async () => {
+    const world = createFixture();
+
+    const { results } = await runBehind(world, {
+      write: async ({ audience }) => {
+        await audience.v1.customers.upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" });
+        await audience.v1.customers.upsert(ada);
+      },
+    });
+
+    expect(results).toMatchObject([{ status: "succeeded" }]);
   });
 
   it("where the other call carried no consent, or another channel's", async () => {

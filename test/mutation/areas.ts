@@ -38,8 +38,8 @@ export const areas: readonly Area[] = [
     name: "bulk",
     sources: ["bulk", "transport/consent.ts"],
     tests: [
-      "bulk/{check,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
-      "regressions/{checkpoint,damaged,events,later-row,loop,missing-check,opt-out-of-a-row,promise,read-of,record,refusal-of,row,rows,run,superseded,unsubscription}-*",
+      "bulk/{check,consent-over-nights,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
+      "regressions/{call-that,changed,checkpoint,damaged,earlier-record,events,later-row,loop,missing-check,opt-out-of-a-row,promise,read-of,record,refusal-of,row,rows,run,second-call,superseded,unknown-write,unsubscription}-*",
       "transport/{custom-request,order,retries}",
       "document/states-and-transitions",
     ],

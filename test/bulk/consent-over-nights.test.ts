@@ -1,0 +1,135 @@
+import type { BulkRequest, V1Contact, V1OptIn } from "audience-sdk";
+import { expect, it } from "vitest";
+import { createFixture, LoggedCheckpoint } from "./fixture.ts";
+
+/** What a write states of Ada's channels; null names her by the channel, and leaves the consent to the service. */
+interface Stated {
+  readonly email?: V1OptIn | null;
+  readonly phone?: V1OptIn | null;
+}
+
+const [yes, no, none] = ["SUBSCRIBED", "UNSUBSCRIBED", "NON_SUBSCRIBED"] as const;
+
+/** An import of one row, night after night. Other calls write after the row has ended, and before its run has. */
+function createImport() {
+  const { audience, mock } = createFixture();
+  const { customers } = audience.v1;
+  const options = { checkpoint: new LoggedCheckpoint(), key: () => "ada", stopWhen: () => false };
+  let nights = 0;
+  const bodyOf = ({ email, phone }: Stated): V1Contact => ({
+    ...(email !== undefined && { email: "ada@example.com", ...(email && { email_opt_in: email }) }),
+    ...(phone !== undefined && { phone: "+15550100", ...(phone && { phone_opt_in: phone }) }),
+  });
+  /** The row differs each night. `calls`: how its writes are split; default: one. `isRefused`: the first one fails. */
+  const night = async (
+    calls: readonly Stated[],
+    { writes = [], isRefused = false, isCurrent = true }: NightOptions = {},
+  ) => {
+    nights += 1;
+    if (isRefused) mock.addFault({ kind: "redirect", times: 1 });
+    const send = async (number: number, request: BulkRequest) => {
+      for (const stated of calls)
+        await customers.upsert({ ...bodyOf(stated), first_name: `Ada ${number}` }, request);
+    };
+    const ends: string[] = [];
+    for await (const { status } of audience.bulk([nights], send, {
+      ...options,
+      isCurrent: () => isCurrent,
+    })) {
+      ends.push(status);
+      for (const stated of writes) await customers.upsert(bodyOf(stated));
+    }
+    return ends.join();
+  };
+  const state = () => mock.organization("mock-organization").contacts[0];
+  return { night, state };
+}
+
+interface NightOptions {
+  readonly writes?: readonly Stated[];
+  readonly isRefused?: boolean;
+  readonly isCurrent?: boolean;
+}
+
+it("a channel that the row lacked for a night is no newer than before", async () => {
+  const { night, state } = createImport();
+  await night([{ email: yes, phone: yes }]);
+  await night([{ email: yes }], { writes: [{ phone: no }] });
+
+  expect(await night([{ email: yes, phone: yes }])).toBe("superseded");
+  expect(state()).toMatchObject({ email_opt_in: yes, phone_opt_in: no });
+});
+
+it("a channel that the row states for the first time is new, also after a night without it", async () => {
+  const { night, state } = createImport();
+  await night([{ email: yes }]);
+  await night([{ email: yes }], { writes: [{ phone: yes }] });
+
+  expect(await night([{ email: yes, phone: no }])).toBe("succeeded");
+  expect(state()).toMatchObject({ phone_opt_in: no });
+});
+
+it("a channel that is new after a success is new, though an earlier night did not reach all calls", async () => {
+  const { night, state } = createImport();
+  await night([{ email: yes }], { isRefused: true });
+  await night([{ email: yes }], { writes: [{ phone: yes }] });
+
+  expect(await night([{ email: yes, phone: no }])).toBe("succeeded");
+  expect(state()).toMatchObject({ phone_opt_in: no });
+});
+
+it("a channel that no night has reached is as old as the first of them", async () => {
+  const { night, state } = createImport();
+  await night([{ phone: yes }, { email: yes }], { isRefused: true, writes: [{ email: no }] });
+  await night([{ phone: yes }, { email: yes }], { isRefused: true });
+
+  expect(await night([{ phone: yes }, { email: yes }])).toBe("superseded");
+  expect(state()).toMatchObject({ email_opt_in: no });
+});
+
+it("another channel that is new does not make an old status newer", async () => {
+  const { night, state } = createImport();
+  await night([{ email: yes }], { writes: [{ email: no }] });
+
+  expect(await night([{ email: yes, phone: yes }])).toBe("superseded");
+  expect(state()).toMatchObject({ email_opt_in: no });
+});
+
+it("a row that states no consent is sent after a success that is later than the other write", async () => {
+  const { night, state } = createImport();
+  await night([{ email: no }]);
+  await night([{ email: no }], { writes: [{ email: no }] });
+  expect(await night([{ email: no }])).toBe("succeeded");
+
+  expect(await night([{ email: null }])).toBe("succeeded");
+  expect(state()).toMatchObject({ email_opt_in: no, first_name: "Ada 4" });
+});
+
+it("a row that states no consent is superseded by a write that is later than its last success", async () => {
+  const { night, state } = createImport();
+  await night([{ email: yes }], { writes: [{ email: no }] });
+
+  expect(await night([{ email: null }])).toBe("superseded");
+  expect(await night([{ email: null }])).toBe("superseded");
+  expect(state()).toMatchObject({ email_opt_in: no, first_name: "Ada 1" });
+});
+
+it("a row that was not current stays superseded, night after night, until its own consent changes", async () => {
+  const { night, state } = createImport();
+  expect(await night([{ email: yes }], { isCurrent: false })).toBe("superseded");
+  expect(await night([{ email: yes }])).toBe("superseded");
+  expect(await night([{ email: yes }])).toBe("superseded");
+  expect(await night([{ email: yes, phone: null }])).toBe("superseded");
+
+  expect(await night([{ email: none }])).toBe("succeeded");
+  expect(state()).toMatchObject({ email_opt_in: none });
+});
+
+it("a row that is twice not current stays superseded from the later night on", async () => {
+  const { night, state } = createImport();
+  await night([{ email: yes }], { isCurrent: false });
+  await night([{ email: none }], { isCurrent: false });
+
+  expect(await night([{ email: none }])).toBe("superseded");
+  expect(state()).toBeUndefined();
+});
