@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Endpoint, Method, Operation } from "./endpoint.ts";
 import { jsonValue } from "./schema/copy-as-json.ts";
 import { isRecord } from "./schema/kind-of.ts";
-import { besideOtherIssues } from "./schema/validation-issues.ts";
+import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
 import { callOptionsSchema, consentOption, type CallOptions } from "./transport/call-options.ts";
 import { contactKeys, decidedByService, v1Consent, v2Consent, type Consent } from "./transport/consent.ts";
@@ -94,15 +94,22 @@ function methodOf(request: CustomRequest): Method {
 
 function requestSchema(prefix: string, needsConsent: boolean): z.ZodType<CustomRequest> {
   return z
-    .strictObject({
-      method: z.enum(methods),
-      path: z.string().check(({ value, issues }) => {
-        const problem = problemOfPath(value, prefix);
-        if (problem) issues.push({ code: "custom", message: problem, input: value });
-      }),
-      query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-      body: jsonValue.optional(),
-    })
+    .strictObject(
+      {
+        method: z.enum(methods),
+        path: z.string().check(({ value, issues }) => {
+          const problem = problemOfPath(value, prefix);
+          if (problem) issues.push({ code: "custom", message: problem, input: value });
+        }),
+        query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+        body: jsonValue.optional(),
+      },
+      {
+        error: unknownKeys(
+          "unknown key: a request has method, path, query and body; options are the second argument",
+        ),
+      },
+    )
     .refine(({ method, body }) => method !== "GET" || body === undefined, {
       path: ["body"],
       error: "must be left out: a GET has no body",

@@ -8,8 +8,8 @@ export interface PageSource<T> {
   readonly page: number | undefined;
   /** Items per page, as the service counts them. */
   readonly limit: number | undefined;
-  /** The call's options. Throws a `ConfigurationError` if one is wrong. */
-  options(): { readonly readAhead?: number; readonly signal?: AbortSignal };
+  /** The call's options; none if one is wrong, which `load` refuses. */
+  options(): { readonly readAhead?: number | undefined; readonly signal?: AbortSignal | undefined };
   /** Fetches one page. Rejects with an error of this package, and at once if the signal aborts. */
   load(page: number | undefined, reading: Reading): Promise<DecodedPage<T>>;
   identify(item: T): string;

@@ -101,6 +101,8 @@ export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
   const { call, query, options, longestPage, identify } = listCall;
   const givenQuery = copyRecord<{ page?: number; limit?: number }>(query);
   const givenOptions = copyRecord<ListOptions>(options);
+  // Each page's call refuses a wrong option.
+  const validOptions = listOptionsSchema.safeParse(givenOptions).data;
   // Not `??`: a null is an error, not a missing limit.
   const limit = givenQuery?.limit === undefined ? longestPage : givenQuery.limit;
   const endpoint = { ...listCall.endpoint, options: listOptionsSchema };
@@ -108,7 +110,7 @@ export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
     page: givenQuery?.page,
     // The service counts a larger limit as its largest page ("Limits"). The call refuses one that is not a number.
     limit: typeof limit === "number" && longestPage !== undefined ? Math.min(limit, longestPage) : limit,
-    options: () => parseOptions(listOptionsSchema, givenOptions ?? options, "The call's options"),
+    options: () => validOptions ?? {},
     identify,
     async load(page, { signal, isReadAhead }) {
       // A query that is not a plain object is passed on; the call refuses it.
@@ -116,7 +118,8 @@ export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
       const pageOptions: ListOptions = { ...givenOptions, signal };
       // One priority less than a page that the consumer waits for (D29).
       if (isReadAhead) pageOptions.priority = Math.min((pageOptions.priority ?? 5) + 1, 9);
-      const { data, response } = await call(endpoint, { query: pageQuery }, pageOptions).withResponse();
+      const checked = validOptions ? pageOptions : (givenOptions ?? options);
+      const { data, response } = await call(endpoint, { query: pageQuery }, checked).withResponse();
       return { ...data, status: response.status };
     },
   });

@@ -44,7 +44,8 @@ export function wrongType(
 
 function wrongChoice(values: readonly string[], context: Parameters<typeof wrongType>[1]): string {
   const choice = values.length === 1 ? values.join() : `one of ${values.join(", ")}`;
-  if (typeof context.input !== "string") return wrongType(choice, context);
+  // The string "true" is not the value true.
+  if (typeof context.input !== "string" || values.includes(context.input)) return wrongType(choice, context);
   const meant = nameMeant(context.input, values);
   return meant === undefined ? `must be ${choice}` : `must be ${choice}; case counts, write ${meant}`;
 }
