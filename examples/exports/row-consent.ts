@@ -29,7 +29,7 @@ export type Meant = OptIn | "keep" | undefined;
 
 /** Words that mean a refusal in any column; "cancelled" may be the state of an order. */
 const namesRefusal =
-  /^(un|non|not|never)?[\s_-]*subscribed\b|^opted\b|^opt[\s_-]?out$|^unsub$|^(black|block)listed$|^(abgemeldet|d[ée]sabonn|d[ée]sinscri|disiscritt|uitgeschreven|afgemeld|afmeldt|frameldt|avmeldt|avregistr|abbestellt)|^do not (contact|e-?mail|mail|send)|^no (consent|marketing)$/i;
+  /subscribed|[inu]scri|abonn|meld|^opt|^unsub|listed$|uitgeschreven|avregistr|abbestellt|de baja$|contact|contatt|kontakt|^do not (e-?mail|mail|send)|^no (consent|marketing)$/i;
 
 /** Collects the consents of one row's cells. */
 export class RowConsent {
