@@ -43,15 +43,16 @@ const looksLikeConsent = anyOf(`
   gdpr dsgvo rgpd lgpd accepts newsletter mailinglist quarantine einwilligung abgemeldet angemeldet abonn desinscri
   ^(un)?cleaned$ ^clean(time|date)$ ^marketing$ (e?mail|sms)marketing(status)?$ marketing(emails?|sms)$
   promotional(e?mails?|sms|messages)$ confirmationstatus$ invalide?mail ineligible contactable mailable
-  abbestell abmeld austrag ausgetragen widerruf widerspr gekundigt werbesperre keinewerbung disiscri uitgeschreven
-  excluded (^|de)baja$ publicidad pubblicita publicite$
+  abbestell abmeld austrag ausgetragen widerruf widerspr gekundigt keinewerbung disiscri uitgeschreven
+  (kontakt|mailing|newsletter|versand|werbe)sperre excluded (^|de)baja$ cancellazione publicidad pubblicita publicite$
   nyhedsbrev nyhetsbrev nieuwsbrief infolettre boletin samtykke samtycke toestemming consenso
   afmeld afgemeld frameld avmeld avregistr prenumer uitschr undeliver unreachable unzustellbar ^removed ^gesperrt
   werbeerlaubnis ^(e?mail)?werbung(erlaubt|erwunscht|ok)?$ (nicht|ikke|inte)kontakt ne(pas|plus)contact
   ^(inscrite?|iscritt[oa]|suscrit[oa]|abbonat[oa]|tilmeldt|pameldt|aangemeld)$
   ^(stop|no)(e?mails?|sms|marketing|contact)$ ^(e?mail|sms|marketing)stop$
   ^(e?mail|optin|subscription|newsletter)?(confirmed|bestatigt|confirmee?)$
-  sperrliste sperrvermerk robinsonliste ^geblokkeerd ^blockerad ^blokeret ^bloqu(e|ee|eado|eada)$ ^bloccat[oa]$
+  sperrliste sperrvermerk robinsonliste ^geblokkeerd ^blockerad ^blokeret ^bloccat[oa]$
+  ^(e?mails?|sms)?bloqu(e|es|ee|ees|eado|eada)$
   ^revoked ^(objection|opposition)(at|on|date)?$ ^left(the)?(e?mail|mailing|newsletter)?list
   okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^can(be)?(contact|e?mail|call|text|sms)
   ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$`);
@@ -70,9 +71,9 @@ const messages = anyOf("mail sms marketing contact kontakt contatt phone text ca
 const negatives = anyOf(
   `unsub(scri(bed?|ption))? unsuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
   abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked abbestell abmeld austrag ausgetragen
-  widerruf widerspr gekundigt gesperrt werbesperre keinewerbung disiscri uitgeschreven excluded baja denied denial
+  widerruf widerspr gekundigt gesperrt sperre sperrliste keinewerbung disiscri uitgeschreven excluded baja denied denial
   rechaz rifiut opposition reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
-  sperrliste sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret ^bloqu(e|ee|eado|eada)$ ^bloccat ^left`,
+  sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret bloqu(e|es|ee|ees|eado|eada)$ ^bloccat ^left`,
   "g",
 );
 /** A heading of these words alone asks for an opt-in. Any other word may turn its yes into another answer. */

@@ -24,7 +24,7 @@ const wordLists: Readonly<Record<ConsentWord, string>> = {
   unsubscribed:
     "opt out, optout, optedout, unsub, left, cancelled, canceled, declined, denied, refused, rejected, revoked, withdrawn, " +
     "removed, blacklisted, blocklisted, blocked, do not contact, do not email, do not mail, do not send, do not call, do not text, " +
-    "no consent, no marketing, complained, complaint, complainer, spam, spam complaint, spam report, marked as spam, " +
+    "no consent, no marketing, no email, no emails, no e mail, no e mails, complained, complaint, complainer, spam, spam complaint, spam report, marked as spam, " +
     "reported spam, reported as spam, abuse, abgemeldet, nicht kontaktieren, desabonne, desabonnee, desinscrit, desinscrite, " +
     "resilie, resiliee, ne plus contacter, ne pas contacter, desinscrito, desinscrita, desuscrito, desuscrita, baja, " +
     "dado de baja, dada de baja, cancelado, cancelada, no contactar, disiscritto, disiscritta, cancellato, cancellata, " +
@@ -46,9 +46,12 @@ const words = new Map(
   ),
 );
 
-// "Unsubscribed from all", "Opted out (by an admin)", "hard bounced": the other words do not weaken it.
+// "Unsubscribed from all", "Opted out (by an admin)", "Abgemeldet am 1. Mai": the other words do not weaken it.
 const beginnings: readonly [RegExp, ConsentWord][] = [
-  [/^(unsubscribed?|opted out)\b/, "unsubscribed"],
+  [
+    /^(unsubscribed?|opted out|abgemeldet|abbestellt|desinscrite?|desabonnee?|disiscritt[oa]|dad[oa] de baja)\b/,
+    "unsubscribed",
+  ],
   // The date that MySQL writes for none.
   [/^0000 00 00\b/, "nothing"],
   [/^((hard|global|permanent) )?bounced?\b/, "undeliverable"],

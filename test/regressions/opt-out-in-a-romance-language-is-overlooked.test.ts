@@ -18,6 +18,7 @@ it.each([
   ["Stato", "Disiscritta"],
   ["Stato", "Non contattare"],
   ["État", "Désinscrite"],
+  ["Remarque", "Désinscrit le 3 mars"],
   ["Remarque", "Non abonnée"],
   ["Remarque", "Ne plus contacter"],
 ])("%s: %s is no opt-in beside a yes", async (heading, cell) => {
@@ -29,7 +30,9 @@ it.each([
 
 it.each([
   ["Fecha de baja", "03/02/2024"],
+  ["Data cancellazione", "03/02/2024"],
   ["Opposition", "oui"],
+  ["E-mails bloqués", "oui"],
   ["Rifiuta marketing", "sì"],
   ["Rechaza publicidad", "sí"],
   ["Non contattare", "sì"],
