@@ -8,7 +8,7 @@ export type ConsentSaid = { readonly optIn?: OptIn; readonly isSuppressed?: true
 // Every format of a day or time has four consecutive digits.
 const isMoment = (cell: string) => /\d{4}/.test(cell);
 
-const namesSubscription = /subscri|opt|consent|abonn|angemeldet|inscri|suscri|iscri/i;
+const namesSubscription = /subscri|opt|consent|abonn|angemeldet|inscri|suscri|iscri|^alta$/i;
 
 /** Parses a cell of the column. */
 export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {

@@ -43,16 +43,17 @@ const looksLikeConsent = anyOf(`
   gdpr dsgvo rgpd lgpd accepts newsletter mailinglist quarantine einwilligung abgemeldet angemeldet abonn desinscri
   ^(un)?cleaned$ ^clean(time|date)$ ^marketing$ (e?mail|sms)marketing(status)?$ marketing(emails?|sms)$
   promotional(e?mails?|sms|messages)$ confirmationstatus$ invalide?mail ineligible contactable mailable
-  abbestell abmeld austrag ausgetragen widerruf widerspr gekundigt werbesperre keinewerbung disiscri uitgeschreven
-  excluded ^baja$
+  abbestell abmeld austrag ausgetragen widerruf widerspr gekundigt keinewerbung disiscri uitgeschreven
+  (kontakt|mailing|newsletter|versand|werbe)sperre excluded (^|de)baja$ cancellazione publicidad pubblicita publicite$
   nyhedsbrev nyhetsbrev nieuwsbrief infolettre boletin samtykke samtycke toestemming consenso
   afmeld afgemeld frameld avmeld avregistr prenumer uitschr undeliver unreachable unzustellbar ^removed ^gesperrt
   werbeerlaubnis ^(e?mail)?werbung(erlaubt|erwunscht|ok)?$ (nicht|ikke|inte)kontakt ne(pas|plus)contact
   ^(inscrite?|iscritt[oa]|suscrit[oa]|abbonat[oa]|tilmeldt|pameldt|aangemeld)$
   ^(stop|no)(e?mails?|sms|marketing|contact)$ ^(e?mail|sms|marketing)stop$
   ^(e?mail|optin|subscription|newsletter)?(confirmed|bestatigt|confirmee?)$
-  sperrliste sperrvermerk robinsonliste ^geblokkeerd ^blockerad ^blokeret ^bloqu(e|ee|eado|eada)$ ^bloccat[oa]$
-  ^revoked ^objection(at|on|date)?$ ^left(the)?(e?mail|mailing|newsletter)?list
+  sperrliste sperrvermerk robinsonliste ^geblokkeerd ^blockerad ^blokeret ^bloccat[oa]$
+  ^(e?mails?|sms)?bloqu(e|es|ee|ees|eado|eada)$
+  ^revoked ^(objection|opposition)(at|on|date)?$ ^left(the)?(e?mail|mailing|newsletter)?list
   okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^can(be)?(contact|e?mail|call|text|sms)
   ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$`);
 // Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
@@ -64,15 +65,15 @@ const otherMatters = anyOf(`
   thirdparty profiling analytics tracking totrack`);
 // "Allow e-mails", "Agrees to receive news", "Contact refused".
 const allows =
-  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e?s|e?d|ing|awn|ew|ted|ion)?$|^(receives?|wants?)$/;
-const messages = anyOf("mail sms marketing contact kontakt phone text call news promo");
+  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e?s|e?d|ing|awn|ew|ted|ion)?$|^(receives?|wants?|rechaz[ao]|rifiut[ao])$/;
+const messages = anyOf("mail sms marketing contact kontakt contatt phone text call news promo");
 
 const negatives = anyOf(
   `unsub(scri(bed?|ption))? unsuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
   abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked abbestell abmeld austrag ausgetragen
-  widerruf widerspr gekundigt gesperrt werbesperre keinewerbung disiscri uitgeschreven excluded baja denied denial
-  reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
-  sperrliste sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret ^bloqu(e|ee|eado|eada)$ ^bloccat ^left`,
+  widerruf widerspr gekundigt gesperrt sperre sperrliste keinewerbung disiscri uitgeschreven excluded baja denied denial
+  rechaz rifiut opposition reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
+  sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret bloqu(e|es|ee|ees|eado|eada)$ ^bloccat ^left`,
   "g",
 );
 /** A heading of these words alone asks for an opt-in. Any other word may turn its yes into another answer. */
@@ -86,7 +87,7 @@ const optInWords = new Set(
   on per all gdpr dsgvo rgpd lgpd global general customer person member user web website online status state
   nyhedsbrev nyhetsbrev nieuwsbrief infolettre boletin samtykke samtycke toestemming consentement consentimiento
   consentimento consenso inscrite iscritta suscrita abbonato abbonata tilmeldt pameldt aangemeld abonnee erwunscht
-  werbung werbeerlaubnis erlaubt
+  werbung werbeerlaubnis erlaubt acepta accetta accepte publicidad pubblicita publicite
   la le les l il el au aux du de des di al til voor zum zur den der die das fur mobil`.split(/\s+/),
 );
 const optIn = /optin|optedin|subscribe(?!r)/;
@@ -142,7 +143,7 @@ function isConsent(words: readonly string[], compact: string): boolean {
 
 // "No emails", "Never contact"; "Phone no" and "No. of calls" are numbers.
 function isDenial([first = "", second = ""]: readonly string[]): boolean {
-  return /^(no|never|kein|keine|ingen|geen)$/.test(first) && second !== "of";
+  return /^(no|non|never|kein|keine|ingen|geen)$/.test(first) && second !== "of";
 }
 
 function questionOf(

@@ -1,5 +1,6 @@
 import { type ColumnChoice, leftOutBy } from "./column-choice.ts";
 import { consentColumn, type ConsentColumn } from "./consent-columns.ts";
+import { consentWord } from "./consent-words.ts";
 import { type ContactField, fieldOf } from "./contact-columns.ts";
 import type { ConsentEvidence } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
@@ -89,8 +90,14 @@ function useOf(heading: string, firstCell: string | undefined, layout: Layout): 
     return { kind: "field", field: "email", isFurther: true };
   const field = fieldOf(heading);
   if (field !== undefined) return { kind: "field", ...field };
-  const consent = consentColumn(heading, layout.provider);
+  const consent = consentColumn(isStatus(compact, firstCell) ? "Status" : heading, layout.provider);
   return consent === undefined ? { kind: "property" } : { kind: "consent", consent };
+}
+
+/** "Estado", "Stato" and "État" may also be a part of a country, which the first cell shows. */
+function isStatus(compact: string, firstCell = ""): boolean {
+  const words: unknown[] = ["subscribed", "not subscribed", "unsubscribed", "undeliverable"];
+  return /^(estado|stato|etat)$/.test(compact) && words.includes(consentWord(firstCell));
 }
 
 /** Marks all columns of a field but the main one as further; of `Work email, Email` the second is the main one. */

@@ -29,7 +29,7 @@ export type Meant = OptIn | "keep" | undefined;
 
 /** Words that mean a refusal in any column; "cancelled" may be the state of an order. */
 const namesRefusal =
-  /^(un|non|not|never)?[\s_-]*subscribed\b|^opted\b|^opt[\s_-]?out$|^unsub$|^(black|block)listed$|^(abgemeldet|d[ée]sabonn|d[ée]sinscri|disiscritt|uitgeschreven|afgemeld|afmeldt|frameldt|avmeldt|avregistr|abbestellt)|^do not (contact|e-?mail|mail|send)|^no (consent|marketing)$/i;
+  /subscribed|[inu]scri|abonn|meld|^opt|^unsub|listed$|uitgeschreven|avregistr|abbestellt|de baja$|contact|contatt|kontakt|^do not (e-?mail|mail|send)|^no (consent|marketing|e-?mails?)$/i;
 
 /** Collects the consents of one row's cells. */
 export class RowConsent {
@@ -119,10 +119,12 @@ export class RowConsent {
 
   // "Lifecycle: Unsubscribed": whatever the column is called.
   #addStray(column: Column, text: string): void {
-    const word = namesRefusal.test(text) ? consentWord(text) : undefined;
-    if (word !== "unsubscribed" && word !== "not subscribed") return;
-    const optIn = word === "unsubscribed" ? "UNSUBSCRIBED" : "NON_SUBSCRIBED";
-    this.#add("email", shownHeading(column), optIn);
+    // It may be a list, as of tags.
+    const parts = text.split(/[,;|"[\]]/).map((part) => part.trim());
+    const words = parts.filter((part) => namesRefusal.test(part)).map(consentWord);
+    const isRefusal = words.includes("unsubscribed");
+    if (!isRefusal && !words.includes("not subscribed")) return;
+    this.#add("email", shownHeading(column), isRefusal ? "UNSUBSCRIBED" : "NON_SUBSCRIBED");
     this.#strays.push(`${shownHeading(column)} says that the person has not subscribed, which counts`);
   }
 

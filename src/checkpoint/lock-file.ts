@@ -72,8 +72,10 @@ function remove(path: string): false {
 
 function startOf(pid: number): string {
   try {
-    // The 22nd field; the second, the name in brackets, may hold spaces and brackets.
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ")[19]!;
+    // The fields from the third on; the second, the name in brackets, may hold spaces and brackets.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ");
+    // A zombie has ended; only its exit code is left.
+    return fields[0] === "Z" ? "" : fields[19]!;
   } catch {
     // Not Linux, or the process has just ended.
     return "";
