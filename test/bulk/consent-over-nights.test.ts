@@ -87,6 +87,15 @@ it("a channel that no night has reached is as old as the first of them", async (
   expect(state()).toMatchObject({ email_opt_in: no });
 });
 
+it("a status that comes back is as new as another one", async () => {
+  const { night, state } = createImport();
+  await night([{ email: yes }]);
+  await night([{ email: none }], { writes: [{ email: no }] });
+
+  expect(await night([{ email: yes }])).toBe("succeeded");
+  expect(state()).toMatchObject({ email_opt_in: yes });
+});
+
 it("another channel that is new does not make an old status newer", async () => {
   const { night, state } = createImport();
   await night([{ email: yes }], { writes: [{ email: no }] });
