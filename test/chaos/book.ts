@@ -2,9 +2,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { fileCheckpoint, type Checkpoint, type OpenCheckpoint } from "audience-sdk/checkpoint";
 import type { ChaosTime } from "./chaos-time.ts";
 import type { Dice } from "./dice.ts";
-import type { Mortal } from "./network.ts";
-
-const never = new Promise<never>(() => {});
+import { never, type Mortal } from "./network.ts";
 
 /** A checkpoint that outlives its processes: a map in memory, or a file. */
 export class Book {
@@ -60,7 +58,7 @@ export class Book {
   /** A process dies before or after each step. */
   async #delay(owner: Mortal): Promise<void> {
     await this.#time.sleep(this.#dice.int(0, 2));
-    if (owner.isDead) await never;
+    if (owner.isDead) await never();
   }
 
   async #openInner(owner: Mortal): Promise<OpenCheckpoint> {

@@ -29,12 +29,13 @@ const unsentErrors = {
   tls: "DEPTH_ZERO_SELF_SIGNED_CERT",
 } as const;
 
-const never = new Promise<never>(() => {});
+/** One for each wait: a promise that all worlds share would keep them in memory. */
+export const never = () => new Promise<never>(() => {});
 
 /** The `fetch` of one process, which logs each departure. */
 export function networkOf({ mock, log, dice, calls, troubles }: Wires, owner: Mortal, budget: string) {
   return async (url: string, init: FetchInit): Promise<Response> => {
-    if (owner.isDead) return await never;
+    if (owner.isDead) return await never();
     const { headers, body, method } = init;
     const call = calls.get(headers[callHeader] ?? "");
     const departure: Departure = {
@@ -56,9 +57,9 @@ export function networkOf({ mock, log, dice, calls, troubles }: Wires, owner: Mo
     try {
       const response = await mock.fetch(url, { ...init, headers: { ...headers, [departureHeader]: number } });
       if (!owner.isDead) noteResponse(departure, response);
-      return owner.isDead ? await never : response;
+      return owner.isDead ? await never() : response;
     } catch (error) {
-      if (owner.isDead) return await never;
+      if (owner.isDead) return await never();
       departure.endedAt = performance.now();
       throw error;
     }
@@ -77,12 +78,12 @@ function noteResponse(departure: Departure, { status, headers }: Response): void
 export function redisOf(scripts: MemoryScripts, owner: Mortal): Parameters<typeof redisRateLimitStore>[0] {
   const known = new Set<string>();
   const run = async (argument: string): Promise<string> => {
-    if (owner.isDead) return await never;
+    if (owner.isDead) return await never();
     // Safe: the store sends its requests as JSON.
     const request = JSON.parse(argument) as Parameters<MemoryScripts["acquire"]>[0] &
       Parameters<MemoryScripts["release"]>[0];
     const reply = await ("ids" in request ? scripts.acquire(request) : scripts.release(request));
-    return owner.isDead ? await never : JSON.stringify(reply);
+    return owner.isDead ? await never() : JSON.stringify(reply);
   };
   return {
     evalsha: async (sha: string, _count: number, ...given: string[]) => {
