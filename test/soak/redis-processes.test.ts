@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { openRoom } from "./machine-room.ts";
-import { describeWithRedis } from "./with-redis.ts";
+import { openRoom } from "../redis/machine-room.ts";
+import { describeWithRedis } from "../redis/with-redis.ts";
 
 describeWithRedis("processes behind one IP", () => {
   it.concurrent("share the budget: the service refuses no call, and Redis receives few commands", async (test) => {
@@ -11,7 +11,7 @@ describeWithRedis("processes behind one IP", () => {
 
     expect(room.fleet.responded()).toHaveLength(60);
     expect(room.refused).toBe(0);
-    // `fifty-processes.test.ts` asserts on the lost time with a clock that it sets, the soak test with real time.
+    // `fifty-processes.test.ts` asserts on the lost time with a clock that it sets, `redis-fleet.test.ts` with real time.
     expect((await room.commandsSent()) / 60).toBeLessThan(6);
   });
 
