@@ -72,3 +72,15 @@ export class ServerError extends ApiError {
   override readonly name = "ServerError";
   override readonly code = "server";
 }
+
+const classes: Readonly<Record<number, typeof ApiError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+};
+
+/** The class for an error status, but for refusals: they may have any status (`isRateLimited`). */
+export function apiErrorClass(status: number): typeof ApiError {
+  return classes[status] ?? (status >= 500 ? ServerError : ApiError);
+}

@@ -1,3 +1,4 @@
+// The entry "audience-sdk/checkpoint".
 import { createHash } from "node:crypto";
 import {
   appendFileSync,
@@ -14,6 +15,8 @@ import { resolve } from "node:path";
 import type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 import { ConfigurationError } from "../errors.ts";
 import { acquireLock } from "./lock-file.ts";
+
+export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 
 /** The first line, with the version of the format. */
 const heading = "audience-checkpoint 2";

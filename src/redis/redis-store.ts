@@ -1,14 +1,18 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { WindowUsage } from "../rate-limiter/sliding-window-log.ts";
-import type { PermitStore, ReleasePermit, StoreUser } from "../rate-limiter/store.ts";
+import type { PermitStore, RateLimitStore, ReleasePermit, StoreUser } from "../rate-limiter/store.ts";
 import { RedisConnection, type StoreSettings } from "./redis-connection.ts";
 import { heartbeatMs, inBackground, type PermitScripts } from "./script-protocol.ts";
+
+export function storeOf(scripts: PermitScripts, settings: StoreSettings): RateLimitStore {
+  return { ...settings, open: (limiter) => new RedisStore(scripts, settings, limiter) };
+}
 
 // More permits would only be returned unused.
 const maxPerRequest = 100;
 
 /** The permits of one limiter, granted by Redis, or by the local fallback while Redis is unavailable. */
-export class RedisStore implements PermitStore {
+class RedisStore implements PermitStore {
   readonly #user: StoreUser;
   readonly #settings: StoreSettings;
   readonly #connection: RedisConnection;

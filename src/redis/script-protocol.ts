@@ -13,8 +13,8 @@ export const retryIntervalMs = 1_000;
  * The shared count of all processes behind one IP, as two scripts, because the service counts per IP ("Limits"). Both
  * scripts may be repeated, because each permit has a unique id.
  *
- * - **One clock, that of Redis.** Processes send durations , never times. The time of a permit in flight is `leaseMs` from now, so the permits
- *   of a killed process expire; a live one renews them with each heartbeat.
+ * - **One clock, that of Redis.** Processes send durations, never times. The time of a permit in flight is `leaseMs`
+ *   from now, so the permits of a killed process expire; a live one renews them with each heartbeat.
  * - **`acquire` grants as many as are available in every window**, in the order of `ids`: they are in flight. During a
  *   pause, and while recovering, it grants none. Where not all were granted, `waitMs` says when to ask again.
  * - **`release` writes the states of permits**, known or not. `refusedForMs` pauses all processes and halves the rate

@@ -102,13 +102,3 @@ export const jsonValue = z.unknown().check(rejectLost);
 
 /** An object with any keys and such values. */
 export const jsonObject = z.record(z.string(), z.unknown()).check(rejectLost);
-
-/**
- * A key of a response that the client does not need: typed as documented and not checked, so that a write that
- * succeeded does not fail over it (D30).
- */
-export function documented<Value>(type: "string" | "number" | "boolean" | "object") {
-  const schema = z.unknown().meta({ anyOf: [{ type }, { type: "null" }] });
-  // Safe: the document states this type, and the value is passed on unchecked.
-  return (schema as unknown as z.ZodType<Value | null, Value | null>).optional();
-}

@@ -54,6 +54,16 @@ export function requireId(value: unknown, path: string): string {
 /** The schema of an id in a response: a number becomes a string (D24). */
 export const receivedId = z.union([z.string(), z.number()]);
 
+/**
+ * A key of a response that the client does not need: typed as documented and not checked, so that a write that
+ * succeeded does not fail over it (D30).
+ */
+export function documented<Value>(type: "string" | "number" | "boolean" | "object") {
+  const schema = z.unknown().meta({ anyOf: [{ type }, { type: "null" }] });
+  // Safe: the document states this type, and the value is passed on unchecked.
+  return (schema as unknown as z.ZodType<Value | null, Value | null>).optional();
+}
+
 const notWhole = /[\ufffd\p{Surrogate}]/u;
 
 /** The type and the keys of a response's value, for a message. */

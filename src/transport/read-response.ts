@@ -1,12 +1,8 @@
 import {
-  ApiError,
-  AuthenticationError,
-  BadRequestError,
-  NotFoundError,
-  PermissionError,
+  type ApiError,
+  apiErrorClass,
   RateLimitError,
   RedirectError,
-  ServerError,
   UnexpectedResponseError,
   type Outcome,
 } from "../errors.ts";
@@ -102,7 +98,7 @@ function apiError(
     hints.push("a limit may be behind it: see isRateLimited");
   const text = printable(messageOf(body) ?? startOf(body));
   const suffix = `${text && `: ${text}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
-  return new (refusal ? RateLimitError : (classes[status] ?? (status >= 500 ? ServerError : ApiError)))({
+  return new (refusal ? RateLimitError : apiErrorClass(status))({
     ...shown,
     message: `${status} on ${request.method} ${request.path}${suffix}`,
     outcome: refusal ? "not-applied" : outcomeOf(status, request.mayHaveWrittenOn404),
@@ -120,13 +116,6 @@ function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {
   if (status === 408 || status >= 500) return "unknown";
   return status === 404 && mayHaveWrittenOn404 ? "unknown" : "not-applied";
 }
-
-const classes: Readonly<Record<number, typeof ApiError>> = {
-  400: BadRequestError,
-  401: AuthenticationError,
-  403: PermissionError,
-  404: NotFoundError,
-};
 
 /** The body in an error: parsed JSON, else the text, at most 64 KiB, without keys. */
 function shownBody({ text, limitPassed, failure }: ReceivedResponse, redactor: Redactor): unknown {

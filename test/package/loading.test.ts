@@ -18,10 +18,10 @@ describe("An entry loads only the promised modules", () => {
     ["audience-sdk/schemas", "dist/schemas.js", [], ["zod"]],
     ["audience-sdk/mock", "dist/mock/index.js", [], []],
     ["audience-sdk/mock/msw", "dist/mock/msw.js", ["msw"], []],
-    ["audience-sdk/redis", "dist/redis/index.js", [], []],
+    ["audience-sdk/redis", "dist/redis/redis-rate-limit-store.js", [], []],
     [
       "audience-sdk/checkpoint",
-      "dist/checkpoint/index.js",
+      "dist/checkpoint/file-checkpoint.js",
       ["node:crypto", "node:fs", "node:os", "node:path"],
       [],
     ],

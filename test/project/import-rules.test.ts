@@ -71,13 +71,13 @@ describe("A broken rule is reported", () => {
     ],
     [
       "code of the client in the redis store",
-      "src/redis/index.ts",
+      "src/redis/redis-rate-limit-store.ts",
       'import { X } from "../errors.ts";',
       "redis and checkpoint take types",
     ],
     [
       "an import that only looks like types",
-      "src/checkpoint/index.ts",
+      "src/checkpoint/file-checkpoint.ts",
       'import { type X } from "../bulk.ts";',
       "redis and checkpoint take types",
     ],
@@ -184,7 +184,7 @@ describe("An allowed import is not reported", () => {
     ["the one importer of ky", "src/transport/send.ts", 'import ky from "ky";'],
     [
       "a type that the redis store takes",
-      "src/redis/index.ts",
+      "src/redis/redis-rate-limit-store.ts",
       'import type { Store } from "../rate-limiter/store.ts";',
     ],
     [

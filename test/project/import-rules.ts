@@ -96,8 +96,8 @@ const loads: Record<string, readonly string[]> = {
   "src/schemas.ts": ["zod"],
   "src/mock/index.ts": [],
   "src/mock/msw.ts": ["msw"],
-  "src/redis/index.ts": [],
-  "src/checkpoint/index.ts": ["node:crypto", "node:fs", "node:os", "node:path"],
+  "src/redis/redis-rate-limit-store.ts": [],
+  "src/checkpoint/file-checkpoint.ts": ["node:crypto", "node:fs", "node:os", "node:path"],
 };
 
 /** Every import that breaks a rule, one line each. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { RateLimiter, type Permit } from "../../src/rate-limiter/rate-limiter.ts";
-import { storeOf } from "../../src/redis/redis-options.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import type { AcquireRequest, PermitScripts, ReleaseRequest } from "../../src/redis/script-protocol.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "./memory-scripts.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { RateLimiter, type Permit } from "../../src/rate-limiter/rate-limiter.ts";
-import { storeOf } from "../../src/redis/redis-options.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { heartbeatMs } from "../../src/redis/script-protocol.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";

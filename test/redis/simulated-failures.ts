@@ -1,5 +1,5 @@
 import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { storeOf } from "../../src/redis/redis-options.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { randomFrom } from "../rate-limiter/simulation.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";

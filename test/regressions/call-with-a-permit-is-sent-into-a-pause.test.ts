@@ -1,6 +1,6 @@
 import { AudienceClient, RateLimiter, type Checkpoint, type OpenCheckpoint } from "audience-sdk";
 import { beforeEach, expect, it, vi } from "vitest";
-import { storeOf } from "../../src/redis/redis-options.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { eventually } from "../eventually.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { storeOf } from "../../src/redis/redis-options.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";
 

@@ -1,7 +1,7 @@
 import { AudienceClient, RateLimiter } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it, vi } from "vitest";
-import { storeOf } from "../../src/redis/redis-options.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";
 
 function createWorld() {

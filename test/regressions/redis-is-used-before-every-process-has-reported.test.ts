@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { RateLimitWindow } from "../../src/errors.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { storeOf } from "../../src/redis/redis-options.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";

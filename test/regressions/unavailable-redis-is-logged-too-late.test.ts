@@ -1,6 +1,6 @@
 import { AudienceClient, RateLimiter, type Logger } from "audience-sdk";
 import { expect, it } from "vitest";
-import { storeOf } from "../../src/redis/redis-options.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { heartbeatMs } from "../../src/redis/script-protocol.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";

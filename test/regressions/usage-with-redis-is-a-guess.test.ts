@@ -1,7 +1,7 @@
 import { RateLimiter, type RateLimiterUsage } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
-import { storeOf } from "../../src/redis/redis-options.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { randomFrom } from "../rate-limiter/simulation.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";

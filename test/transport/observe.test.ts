@@ -9,7 +9,7 @@ import {
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { storeOf } from "../../src/redis/redis-options.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";
 import { failureOf } from "./failure.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { documented } from "../../schema/copy-as-json.ts";
+import { documented } from "../../schema/parse-response.ts";
 import type { V1Contact } from "./contact.ts";
 
 /** A stored value: any string for a state; of the custom properties the service makes strings. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { documented } from "../../schema/copy-as-json.ts";
+import { documented } from "../../schema/parse-response.ts";
 import { unknownKeys } from "../../schema/validation-issues.ts";
 
 /** A list ("v2 list"). Only `uuid` is checked; the other keys are typed as documented. */

@@ -1,6 +1,6 @@
 import { type Permit, RateLimiter } from "../../../src/rate-limiter/rate-limiter.ts";
 import { arrivalGraceMs } from "../../../src/rate-limiter/sliding-window-log.ts";
-import { storeOf } from "../../../src/redis/redis-options.ts";
+import { storeOf } from "../../../src/redis/redis-store.ts";
 import type { PermitScripts } from "../../../src/redis/script-protocol.ts";
 import { MemoryScripts } from "../memory-scripts.ts";
 import type { Choices } from "./every-schedule.ts";

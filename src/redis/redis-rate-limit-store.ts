@@ -1,8 +1,10 @@
+// The entry "audience-sdk/redis".
 import type { RateLimitStore } from "../rate-limiter/store.ts";
 import { isRedisLike, redisScripts, type RedisLike } from "./redis-client.ts";
 import type { StoreSettings } from "./redis-connection.ts";
-import { RedisStore } from "./redis-store.ts";
-import type { PermitScripts } from "./script-protocol.ts";
+import { storeOf } from "./redis-store.ts";
+
+export type { IoredisLike, NodeRedisLike, RedisLike } from "./redis-client.ts";
 
 /** Options of `redisRateLimitStore`; all are optional. */
 export interface RedisRateLimitStoreOptions {
@@ -85,10 +87,6 @@ function withDefaults(options: RedisRateLimitStoreOptions): Settings {
   if (unknown !== undefined)
     reject(`\`${unknown}\``, `left out: there are ${Object.keys(defaults).join(", ")}`);
   return { ...defaults, ...Object.fromEntries(given) };
-}
-
-export function storeOf(scripts: PermitScripts, settings: StoreSettings): RateLimitStore {
-  return { ...settings, open: (limiter) => new RedisStore(scripts, settings, limiter) };
 }
 
 function reject(subject: string, rule: string): never {

@@ -1,3 +1,0 @@
-// The entry "audience-sdk/checkpoint", listed by hand.
-export { fileCheckpoint } from "./file-checkpoint.ts";
-export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
