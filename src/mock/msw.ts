@@ -20,8 +20,12 @@ const optionsRule = object({ baseUrl: baseUrlRule, baseUrlV2: baseUrlRule });
  * ```ts
  * const server = setupServer(...mswHandlers(mock, { baseUrl: "https://api.example.com", baseUrlV2: "https://v2.example.com" }));
  * ```
+ *
+ * @throws TypeError if the first argument is no mock, or an option is wrong.
  */
 export function mswHandlers(mock: MockService, options: MswHandlersOptions = {}): HttpHandler[] {
+  if (typeof mock?.fetch !== "function")
+    throw new TypeError("mswHandlers takes a mock, as `createMockService()` returns it.");
   checkOption("options", options, optionsRule);
   const { baseUrl, baseUrlV2 } = mock.clientOptions;
   const v1 = { from: asRequested(options.baseUrl ?? baseUrl), to: asRequested(baseUrl) };

@@ -85,3 +85,13 @@ it.each<[string, unknown, string]>([
   expect(handlers).toThrow(TypeError);
   expect(handlers).toThrow(message);
 });
+
+it.each([
+  ["nothing", undefined],
+  ["the function that creates it", createMockService],
+  ["the options", { baseUrl: "https://api.test" }],
+])("in place of a mock, %s is refused, with the way out", (_, given) => {
+  expect(() => mswHandlers(given as never)).toThrow(
+    new TypeError("mswHandlers takes a mock, as `createMockService()` returns it."),
+  );
+});
