@@ -130,8 +130,8 @@ export function parseClientOptions(options: unknown, redactor: Redactor) {
     value === undefined ? undefined : keySource(value, name, redactor);
   const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter);
   const settings = {
-    // Without the environment: for other views of the client.
-    given,
+    // For other views of the client: with what the environment was when it was created.
+    given: o,
     baseUrl: url(o.baseUrl, "baseUrl"),
     baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
     apiKey: key(o.apiKey, "apiKey"),
@@ -170,8 +170,12 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
   if (!keepsTheLimiter(given.rateLimiter)) {
     throw new ConfigurationError("withOptions keeps the rateLimiter: give only its maxWaitMs and maxQueued.");
   }
-  const rateLimiter = given.rateLimiter ?? (keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined);
-  return { ...own, ...given, rateLimiter };
+  const ownBounds = keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined;
+  const [rateLimiter, headers] = [
+    { ...ownBounds, ...given.rateLimiter },
+    { ...parseHeaders(own.headers ?? {}), ...parseHeaders(given.headers ?? {}) },
+  ];
+  return { ...own, ...given, rateLimiter, headers };
 }
 
 /** The given hooks. Of an instance of a class only the hook methods are used; other properties are ignored. */

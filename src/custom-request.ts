@@ -41,7 +41,8 @@ export function customRequest(call: CallEndpoint, operation: Operation, prefix: 
 }
 
 const addContactPath = /^\/api\/v1\/contact-groups\/.+\/contacts\/?$/i;
-const customerPath = /^\/api\/v1\/customer\/(?!create$)([^/]+)/i;
+/** An id holds a digit, and a word of a path none: `/customer/create` names no contact. */
+const customerPath = /^\/api\/v1\/customer\/([^/]*\d[^/]*)/i;
 
 function isAddContact({ method, path }: CustomRequest): boolean {
   return method === "POST" && addContactPath.test(decoded(path));

@@ -130,7 +130,7 @@ export interface RateLimitWindow {
   readonly intervalMs: number;
 }
 
-/** The wait for the rate limit would be too long, or the queue is full. */
+/** The wait for the rate limit would be too long, or the queue is full. For a retry, `cause` is the failure before it. */
 export class RateLimitWaitError extends AudienceError {
   override readonly name = "RateLimitWaitError";
   readonly code = "rate_limit_wait";

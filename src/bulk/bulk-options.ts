@@ -9,7 +9,8 @@ import type { BulkProgress } from "./progress.ts";
 
 /**
  * Pass this to the row's calls. It contains the run's signal, the last priority, and the state that makes the row safe
- * over a restart: an event without an id gets one from checkpoint, key and the row's version. It removes the client's
+ * over a restart: an event without an id gets one from checkpoint, key and the row's version. Give several events of one
+ * name ids of your own: these are told apart by their order. It removes the client's
  * `deadlineMs` and `maxWaitMs`, so that a row waits as long as necessary. It may be spread: `{ ...request, timeoutMs }`.
  */
 export interface BulkRequest extends CallOptions {
@@ -42,7 +43,8 @@ export interface BulkOptions<Row> {
   fingerprint?: ((row: Row) => unknown) | undefined;
   /**
    * Whether a row is still current; for example, whether no other process has changed the contact. Called right before
-   * each attempt. If it returns false, the row is `superseded`; if it throws, that is the row's error.
+   * each attempt; one that takes longer than a quarter of a second may be followed by a wait for the rate limit. If it
+   * returns false, the row is `superseded`; if it throws, that is the row's error.
    */
   isCurrent?: ((row: Row) => boolean | Promise<boolean>) | undefined;
   /** Records the rows, so that a run that was killed continues where it was. */

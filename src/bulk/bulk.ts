@@ -56,7 +56,7 @@ export function createBulk(client: ClientState): Bulk {
 }
 
 /**
- * A run of `audience.bulk`: iterate it for every row's result, await it for its summary, or both, in either order.
+ * A run of `audience.bulk`: iterate it for every row's result, await it for its summary, or iterate it and then await it.
  *
  * Do not await it inside its loop: the summary is ready when the loop has ended.
  */

@@ -20,8 +20,8 @@ export interface Checkpoint {
  * e-mail addresses. A rejection ends the run, because it must not continue without a record.
  */
 export interface OpenCheckpoint {
-  /** The last value of the key; undefined if there is none. */
-  get(key: string): string | undefined | Promise<string | undefined>;
+  /** The last value of the key; undefined or null if there is none. */
+  get(key: string): string | null | undefined | Promise<string | null | undefined>;
   /**
    * Sets the value of the key; undefined deletes it. Resolves once a crash of this process cannot lose it; with
    * `flush`, once a loss of power cannot.
@@ -30,11 +30,11 @@ export interface OpenCheckpoint {
     key: string,
     value: string | undefined,
     options?: { readonly flush?: boolean | undefined },
-  ): void | Promise<void>;
+  ): void | Promise<unknown>;
   /** Deletes all values. */
-  clear(): void | Promise<void>;
+  clear(): void | Promise<unknown>;
   /** Called once, when the run has ended: another run may then open it. */
-  close(): void | Promise<void>;
+  close(): void | Promise<unknown>;
 }
 
 const runKey = "run";
@@ -77,8 +77,8 @@ export async function openRecordedRun(
     ...run,
     fail: onFailure,
     get: (key: RecordKey) => guard(() => valueOf(opened, key)),
-    set: (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
-      guard(() => opened.set(key, value, options)),
+    set: async (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
+      void (await guard(async () => await opened.set(key, value, options))),
     /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
     async complete() {
       if (isKeyed) await opened.set(runKey, JSON.stringify({ ...run, number: run.number + 1 }));
@@ -93,7 +93,6 @@ export async function openRecordedRun(
 
 type RecordKey = `row:${string}` | `consent:${string}`;
 
-/** A database, or Redis, may give null for none. */
 async function valueOf(opened: OpenCheckpoint, key: string): Promise<string | undefined> {
   return (await opened.get(key)) ?? undefined;
 }

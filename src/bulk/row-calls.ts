@@ -32,8 +32,8 @@ export interface RunOfRows<Row> {
  * The calls of one row, from the start of its function to its recorded end:
  *
  * 1. `run` starts the function. Its calls get `request`, and with it this object as an extension of the transport.
- * 2. Before each attempt of a write (`aroundAttempt`): is the row superseded, is it still current? Then it is recorded as
- *    `sent`, or as `in-doubt` if the write must not be repeated.
+ * 2. Before each attempt of a write (`aroundAttempt`): is the row superseded? Then it is recorded as `sent`, or as
+ *    `in-doubt` if the write must not be repeated. Is it still current?
  * 3. Around each call (`aroundCall`): is the row in doubt, and the write not repeatable? After it: was it applied, or may
  *    it have been? If not, its doubt is cleared.
  * 4. When the function and all its writes have ended, their outcomes give the row's status, and the end is recorded. If
@@ -47,20 +47,20 @@ export class RowCalls<Row> implements CallExtension {
   readonly #row: ReadRow<Row>;
   readonly #run: RunOfRows<Row>;
   #isOver = false;
-  /** Whether a request was sent, or may have been. */
   #hasSent = false;
   /** Why the row, or a part of it, was not sent: a later write to its contact counts. */
   #superseded: AbortError | undefined;
   #isNotCurrent = false;
   /** Calls that must not be repeated, and were executed, or may have been, or still may be. */
   readonly #unrepeatable = new Set<RequestContext>();
-  /** Whether a call was executed, or may have been. */
   #mayHaveApplied = false;
   /** Whether a call has ended, also a read. */
   #hasCalled = false;
   #hasUnknownOutcome = false;
   /** A call was not sent, because an earlier run may have carried it out. */
   wasRefused = false;
+  /** The end of the run cut a call off: a function that catches its error has not succeeded. */
+  #cutOff: { error: unknown } | undefined;
   /** What the row's calls have stated of the contact's consent. */
   #stated: StatedLines = [];
   /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
@@ -82,9 +82,8 @@ export class RowCalls<Row> implements CallExtension {
       [extensionOption]: this,
     };
     // Not enumerable: it is not an option of a call, and a spread must omit it. Safe: the key is defined here.
-    this.request = Object.defineProperty(request as typeof request & { key: string }, "key", {
-      value: row.key.key,
-    });
+    const key = { value: row.key.key };
+    this.request = Object.defineProperty(request as typeof request & { key: string }, "key", key);
   }
 
   /**
@@ -115,7 +114,10 @@ export class RowCalls<Row> implements CallExtension {
     }
     if (this.#superseded) end = { status: "superseded", error: this.#superseded };
     else if (this.wasRefused) end = { status: "unknown", error: inDoubt() };
-    return end.status !== "succeeded" && this.#isInDoubt ? { ...end, status: "unknown" } : end;
+    else if (this.#cutOff) end = endBy(this.#cutOff.error);
+    if (end.status === "succeeded") return end;
+    const isUnknown = this.#unrepeatable.size > 0 || (this.#hasUnknownOutcome && end.status !== "superseded");
+    return isUnknown ? { ...end, status: "unknown" } : end;
   }
 
   async #recordEnd(end: RowEnd<unknown>): Promise<void> {
@@ -127,7 +129,7 @@ export class RowCalls<Row> implements CallExtension {
     if (status === "succeeded") await record.ends(status, this.#stated, status);
     else if (status === "superseded")
       await record.ends(status, this.#stated, this.#isNotCurrent ? "not-current" : "unfinished");
-    else if (isStillInDoubt || this.#isInDoubt) await record.ends("in-doubt", this.#stated);
+    else if (isStillInDoubt || this.#unrepeatable.size > 0) await record.ends("in-doubt", this.#stated);
     // All that was carried out, or may have been, may be repeated.
     else if (this.#mayHaveApplied) await record.ends("sent", this.#stated);
     else if (isInterrupted(end) || hasCode(error, "rate_limit")) await record.restore();
@@ -187,48 +189,46 @@ export class RowCalls<Row> implements CallExtension {
       return response;
     } catch (error) {
       const { outcome } = context;
+      if (this.stop.aborted && hasCode(error, "aborted", "closed")) this.#cutOff = { error };
       if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(context);
       else this.#mayHaveApplied = this.#hasUnknownOutcome = true;
       throw error;
     } finally {
       this.#hasCalled = true;
+      this.#hasSent ||= context.attempts > 0;
     }
   };
 
   /** Records before each attempt that the row may have been sent, unless it is superseded. */
   readonly aroundAttempt: Interceptor = (next) => async (context) => {
     const { request, stopWaiting } = context;
-    if (request.method !== "GET") {
-      // The checkpoint may hang: an aborted call must not block the contact's other writes.
-      await untilAborted(this.#recordAttempt(context), stopWaiting.signal);
-      // Again: it may have been superseded while it was recorded.
-      this.#checkConsent(request.consentWrite);
-    }
-    this.#hasSent = true;
+    if (request.method === "GET") return await next(context);
+    // The checkpoint may hang: an aborted call must not block the contact's other writes.
+    await untilAborted(context.holdPermit(this.#prepareAttempt(context)), stopWaiting.signal);
+    // Again: it may have been superseded meanwhile.
+    this.#checkConsent(request.consentWrite);
     return await next(context);
   };
 
-  async #recordAttempt(context: RequestContext): Promise<void> {
+  async #prepareAttempt(context: RequestContext): Promise<void> {
     const { isRepeatable, request } = context;
     const { consentWrite } = request;
     if (consentWrite) {
       this.#stated = [...new Set([...this.#stated, ...statedLines(consentWrite)])];
       await this.consentWatch.load(consentWrite.contacts);
     }
-    await this.#checkIsCurrent();
     context.stopWaiting.signal.throwIfAborted();
     // Before the record changes, so that a superseded state of an earlier run is kept.
     this.#checkConsent(consentWrite);
     if (!isRepeatable) this.#unrepeatable.add(context);
     await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#stated);
-  }
-
-  /** Whether repeating the row's calls could execute an unrepeatable one twice. */
-  get #isInDoubt(): boolean {
-    return this.#unrepeatable.size > 0;
+    // Last: a record may take long, and another process may write the contact meanwhile.
+    await this.#checkIsCurrent();
   }
 
   #checkConsent(write: ConsentWrite | undefined): void {
+    // No further call of a superseded row is sent.
+    if (this.#superseded) throw this.#superseded;
     if (!write) return;
     const { before } = this.#row.record;
     const isStillSuperseded = isStillNotCurrent(before?.consent ?? "", this.#stated);

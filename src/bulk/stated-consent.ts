@@ -70,15 +70,18 @@ export function isStillNotCurrent(record: string, lines: StatedLines): boolean {
 
 /**
  * Whether the row's decision about a channel, by the lines that it states now, is no later than a consent that another
- * call wrote during a run. A row that states none has made its last decision when it last succeeded.
+ * call wrote during a run. A row that leaves the channel to the service has made its last decision when it last
+ * succeeded; one that does not name the channel, with its last decision about any.
  */
 export function isNoLater(
   record: string,
   { channel, lines, run }: { channel: string; lines: StatedLines; run: number },
 ): boolean {
   const entries = decode(record);
-  const decisions = lines.filter((line) => isDecision(line) && channelOf(line) === channel);
-  if (decisions.length > 0) return sinceOfAll(entries, decisions) <= run;
+  const isNamed = lines.some((line) => channelOf(line) === channel);
+  const decisions = lines.filter((line) => isDecision(line) && (!isNamed || channelOf(line) === channel));
+  if (sinceOfAll(entries, decisions) > run) return false;
+  if (isNamed && decisions.length > 0) return true;
   const success = entries.find(({ line }) => line === succeeded);
   return success === undefined || success.run <= run;
 }

@@ -50,6 +50,8 @@ const anonymous = {};
 const tooLong = "The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
 // The timer is set again at least this often: one of more than 24 days would fire at once.
 const longestSleepMs = 60_000;
+// A store that takes longer is no better than a wait.
+const storeReplyMs = 100;
 // An average over about the last 50 calls: steadier than any one of them, and still following the network.
 const roundTripCalls = 50;
 
@@ -93,16 +95,19 @@ export class Dispatcher {
   /** A promise of a permit, once the calls before have theirs. */
   wait(request: PermitRequest, now: number): Promise<Permit> {
     const { client = anonymous, priority = defaultPriority, signal, isRequeued, observer, onWait } = request;
-    const { maxWaitMs = Infinity } = request;
+    // The reply of a shared store is no wait for the limit.
+    const maxWaitMs = Math.max(request.maxWaitMs ?? Infinity, this.#store.demand ? storeReplyMs : 0);
     // A call that was refused for its rate had its position in the queue before.
     const maxQueued = isRequeued ? Infinity : (request.maxQueued ?? Infinity);
+    const level = isRequeued ? frontLevel : 1 + priority;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        level: isRequeued ? frontLevel : 1 + priority,
+        level,
         client,
         deadlineAt: now + maxWaitMs,
         maxQueued,
-        isBeyond: this.queue.size >= maxQueued,
+        // Calls of a lower priority go after it.
+        isBeyond: this.queue.sizeUpTo(level) >= maxQueued,
         observer,
         onWait,
         resolve,
@@ -173,10 +178,10 @@ export class Dispatcher {
   /** The store has no permit for these calls: those that may not wait as long leave at once, the others are told. */
   #tellNewcomers(now: number): void {
     for (const waiter of [...this.#newcomers].toReversed()) {
-      if (!waiter.isBeyond || this.queue.size <= waiter.maxQueued) continue;
-      const others = this.queue.size - 1;
-      const why = `${others} calls wait already, and \`maxQueued\` is ${waiter.maxQueued}.`;
-      this.#refuse(waiter, why, this.queue.size, now);
+      const waiting = this.queue.sizeUpTo(waiter.level);
+      if (!waiter.isBeyond || waiting <= waiter.maxQueued) continue;
+      const why = `${waiting - 1} calls wait already, and \`maxQueued\` is ${waiter.maxQueued}.`;
+      this.#refuse(waiter, why, waiting, now);
     }
     for (const waiter of this.#newcomers) {
       if (!waiter.onWait && waiter.deadlineAt === Infinity) continue;

@@ -13,8 +13,8 @@ export interface RateLimiterOptions {
   /** A call that would wait longer for its permit is refused, with a `RateLimitWaitError`. Default: none. */
   readonly maxWaitMs?: number | undefined;
   /**
-   * A call that finds this many waiting is refused; with a `store` once it has said that there is no permit for them,
-   * the latest first. Default: none.
+   * A call that finds this many waiting, of its priority or a higher one, is refused; with a `store` once it has said that
+   * there is no permit for them, the latest first. Default: none.
    */
   readonly maxQueued?: number | undefined;
   /** Counts for several processes behind one IP, as `redisRateLimitStore` of `audience-sdk/redis`. */

@@ -46,13 +46,18 @@ export class FairQueue<T extends Waiting> {
     return one;
   }
 
+  /** The number of entries at a level and those before it. */
+  sizeUpTo(level: number): number {
+    const clients = this.#levels.slice(0, level + 1).flatMap((each) => [...each.values()]);
+    return clients.reduce((sum, { size }) => sum + size, 0);
+  }
+
   /** The position of an entry, from 1. Its client takes turns with the others, so each has at most as many before it. */
   position(one: T): number {
-    const before = this.#levels.slice(0, one.level).flatMap((clients) => [...clients.values()]);
     const beside = this.#level(one.level);
     const turn = [...beside.get(one.client)!].indexOf(one) + 1; // it waits there
     const ofThisLevel = [...beside.values()].map(({ size }) => Math.min(size, turn));
-    return [...before.map(({ size }) => size), ...ofThisLevel].reduce((sum, size) => sum + size, 0);
+    return ofThisLevel.reduce((sum, size) => sum + size, this.sizeUpTo(one.level - 1));
   }
 
   #level(number: number): Level<T> {

@@ -4,6 +4,7 @@ import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { startTimer } from "./abort.ts";
 import type { ConsentWrite } from "./consent.ts";
+import type { WriteChain } from "./interceptors/write-order.ts";
 import type { Redactor } from "./redact.ts";
 
 /** Is notified of every write of a client that states a consent. */
@@ -33,8 +34,8 @@ const closeOptionsSchema = z
 export class ClientState {
   readonly limiter: RateLimiter | undefined;
   readonly redactor: Redactor;
-  /** For each contact with a pending write: the end of the last one. */
-  readonly lastWrites = new Map<string, Promise<void>>();
+  /** By the key of a contact: the writes to it that wait or are under way. */
+  readonly writeChains = new Map<string, WriteChain>();
   readonly consentWatches = new Set<ConsentWatch>();
   /** The writes that state a consent, from their begin to their end. */
   readonly consentWrites = new Set<ConsentWrite>();

@@ -66,12 +66,12 @@ function collectConsent(channels: readonly (readonly [channel: string, status: u
 const normalizers = {
   // Writes to two spellings of one address must keep their order; ordering two addresses costs nothing.
   email: (email: string) => email.trim().toLowerCase(),
-  // Only the digits: `+1 555 0100` and `15550100` are one phone.
-  phone: (phone: string) => phone.replaceAll(/\D/g, "") || phone,
-  contactUUID: (contactUUID: string) => contactUUID,
+  // Only the digits: `+1 555 0100` and `15550100` are one phone, and `n/a` is none.
+  phone: (phone: string) => phone.replaceAll(/\D/g, ""),
+  contactUUID: (contactUUID: string) => contactUUID.trim(),
 };
 
-/** The distinct keys of the contacts. A value that is neither string nor number gives none. */
+/** The distinct keys of the contacts. A blank value gives none, as strangers would share it; nor does another type. */
 export function contactKeys(
   contacts: readonly (Partial<Record<keyof typeof normalizers, unknown>> | undefined)[],
 ): string[] {
@@ -79,8 +79,9 @@ export function contactKeys(
   for (const contact of contacts) {
     for (const [kind, normalize] of Object.entries(normalizers)) {
       const value = contact?.[kind as keyof typeof normalizers]; // Safe: a key of `normalizers`
-      if (typeof value === "string" || typeof value === "number")
-        keys.add(`${kind}:${normalize(String(value))}`);
+      const normalized =
+        typeof value === "string" || typeof value === "number" ? normalize(String(value)) : "";
+      if (normalized !== "") keys.add(`${kind}:${normalized}`);
     }
   }
   return [...keys];

@@ -71,6 +71,8 @@ export interface RequestContext extends CallContext {
   isRequeued: boolean;
   /** Called with the response head, before the body is read. */
   onHead: (head: ResponseHead) => void;
+  /** Waits for work while the call has its permit. Work that takes long, or needs a permit itself, goes on without it. */
+  holdPermit: (work: Promise<void>) => Promise<void>;
 }
 
 export type KeySource = () => string | Promise<string>;

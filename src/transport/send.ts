@@ -27,8 +27,6 @@ export async function send(context: RequestContext): Promise<ReceivedResponse> {
     else stop();
   };
   signal.addEventListener("abort", onAbort);
-  // A hook may have aborted the call.
-  if (signal.aborted) onAbort();
   try {
     const response = await fetchResponse(url, context, controller.signal);
     const { status } = response;

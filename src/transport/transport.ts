@@ -96,6 +96,7 @@ export class Transport {
           isDone: false,
           isRequeued: false,
           onHead: () => {},
+          holdPermit: (work: Promise<void>) => work,
         });
       };
       const result = this.#run<Output>(call, validate);

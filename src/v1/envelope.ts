@@ -65,14 +65,19 @@ function withSiblings<Resource extends JsonObject>(
 
 /** Moves the keys of a flat object to `attributes`, except those that JSON:API puts beside the attributes. */
 function gatherAttributes(flat: JsonObject): JsonObject {
-  const entries = Object.entries(flat).filter(([key, value]) => key !== "attributes" || value !== null);
+  const entries = Object.entries(flat).filter(([key, value]) => key !== "attributes" || !isNothing(value));
   const attributes = Object.fromEntries(entries.filter((entry) => !isMember(entry)));
   return { ...Object.fromEntries(entries.filter(isMember)), attributes };
 }
 
 function isMember([key, value]: [string, unknown]): boolean {
   if (key === "type") return value === resourceType || value === null;
-  return (key === "relationships" || key === "links") && (value === null || isRecord(value));
+  return (key === "relationships" || key === "links") && (isNothing(value) || isRecord(value));
+}
+
+/** PHP writes an empty object as an empty array. */
+function isNothing(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 const resourceType = "profile";

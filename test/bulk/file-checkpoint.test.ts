@@ -36,7 +36,7 @@ async function using<T>(work: (open: OpenCheckpoint) => T | Promise<T>): Promise
 
 const values = (...keys: string[]) =>
   using(async (open) => {
-    const found: (string | undefined)[] = [];
+    const found: (string | null | undefined)[] = [];
     for (const key of keys) found.push(await open.get(key));
     return found;
   });

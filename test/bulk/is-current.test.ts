@@ -1,5 +1,5 @@
 import { ConfigurationError, RateLimiter, type BulkRequest, type V1Contact } from "audience-sdk";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row, key } from "./fixture.ts";
 
 /** An `isCurrent` that never settles, and whether it was called. */
@@ -159,18 +159,30 @@ describe("isCurrent", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("a superseded row stays superseded after a crash during the call", async () => {
+  it("a row that was not current is not asked again until its consent changes, whatever else changed", async () => {
     const { audience, upsert, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     await collectRun(audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent: () => false }));
     const changed = { ...row(0), first_name: "Ada" };
+    const isCurrent = vi.fn(() => true);
+
+    const { results } = await collectRun(audience.bulk([changed], upsert, { key, checkpoint, isCurrent }));
+
+    expect(results.map(({ status }) => status)).toEqual(["superseded"]);
+    expect(isCurrent).not.toHaveBeenCalled();
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("after a crash during the call the row is asked again", async () => {
+    const { audience, upsert, mock } = createFixture();
+    const checkpoint = new LoggedCheckpoint();
     const { isCurrent, wasCalled } = neverSettles();
     const crashed = createFixture({}, mock.clientOptions);
-    void collectRun(crashed.audience.bulk([changed], crashed.upsert, { key, checkpoint, isCurrent }));
+    void collectRun(crashed.audience.bulk(rows(1), crashed.upsert, { key, checkpoint, isCurrent }));
     await until(wasCalled);
 
     const { results } = await collectRun(
-      audience.bulk([changed], upsert, { key, checkpoint, isCurrent: () => true }),
+      audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent: () => false }),
     );
 
     expect(results.map(({ status }) => status)).toEqual(["superseded"]);

@@ -85,7 +85,7 @@ it("rows that wait for their checkpoint during a 429 wait for the end of its pau
     set: (key, value) =>
       key === "row:0" || !value?.startsWith("in-doubt ")
         ? undefined
-        : new Promise((resolve) => void waiting.push(resolve)),
+        : new Promise<void>((resolve) => void waiting.push(resolve)),
     clear() {},
     close() {},
   };

@@ -40,15 +40,32 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     expect(isAtOnce).toBe(true);
   }
 
-  it("in a hook, as the request leaves", async () => {
+  it("in a hook, before the request leaves: nothing is sent", async () => {
     const controller = new AbortController();
-    const mock = createMockService({ faults: [{ kind: "hang" }] });
+    const mock = createMockService();
     const hooks = { onRequest: () => controller.abort(reason) };
     const audience = new AudienceClient({ ...mock.clientOptions, hooks });
 
     const error = await failureOf(audience.v1.customers.upsert(contact, { signal: controller.signal }));
 
-    expectAbort({ error, isAtOnce: true }, "unknown", 1);
+    expectAbort({ error, isAtOnce: true }, "not-sent", 1);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it.each([
+    ["400", 400, "not-applied"],
+    ["404", 404, "not-applied"],
+    ["429", 429, "not-applied"],
+    ["500", 500, "unknown"],
+  ] as const)("in a hook, once the response is here: %s decides the outcome", async (_, status, outcome) => {
+    const controller = new AbortController();
+    const hooks = { onResponse: () => controller.abort(reason) };
+    const fetch = async () => new Response("{}", { status });
+    const audience = new AudienceClient({ ...createMockService().clientOptions, hooks, fetch });
+
+    const error = await failureOf(audience.v1.customers.upsert(contact, { signal: controller.signal }));
+
+    expectAbort({ error, isAtOnce: true }, outcome, 1);
   });
 
   it("before it begins: nothing is sent", async () => {

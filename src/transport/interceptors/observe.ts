@@ -50,21 +50,27 @@ export const observeAttempt: Interceptor = (next) => async (context) => {
     tracing?.end(event);
   };
   const onAbort = () => end(undefined, signal.reason);
+  const attempt = async () => {
+    // A hook or a subscriber may have aborted the call.
+    signal.throwIfAborted();
+    context.isInFlight = true;
+    return await next(context);
+  };
   signal.addEventListener("abort", onAbort);
-  context.isInFlight = true;
   observer.attemptStarts(event);
   try {
-    const result = await (tracing ? tracing.run(event, () => next(context)) : next(context));
+    const result = await (tracing ? tracing.run(event, attempt) : attempt());
     context.isDone = true;
     end(result.response.status);
     return result;
   } catch (error) {
     /* v8 ignore next -- @preserve anything else would be a defect of our own */
     recordOutcome(context, isAudienceError(error) ? error.outcome : "unknown");
+    // Before the hooks, which may abort the call.
+    context.isInFlight = false;
     end(summary(error).status, error);
     throw error;
   } finally {
-    context.isInFlight = false;
     signal.removeEventListener("abort", onAbort);
   }
 };

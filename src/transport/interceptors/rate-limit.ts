@@ -11,7 +11,7 @@ export const rateLimit: Interceptor = (next) => async (context) => {
   const { limiter } = context.client;
   if (!limiter) return await next(context);
   for (;;) {
-    const permit = await acquire(limiter, context);
+    let permit = await acquire(limiter, context);
     const attemptsBefore = context.attempts;
     let wasSent = true;
     let headWaitMs = 0;
@@ -23,6 +23,13 @@ export const rateLimit: Interceptor = (next) => async (context) => {
         limiter.refused(waitMs);
       } else if (status === 503 && !context.settings.isRateLimited) limiter.pause(retryAfterMs(headers) ?? 0);
       permit.release("responded");
+    };
+    context.holdPermit = async (work) => {
+      if (await endsWithin(longestHoldMs, work)) return;
+      permit.release("unsent");
+      await work;
+      // It has had a permit: it goes to the front of the queue.
+      permit = await acquire(limiter, context, true);
     };
     try {
       const response = await next(context);
@@ -46,6 +53,20 @@ export const rateLimit: Interceptor = (next) => async (context) => {
   }
 };
 
+/** Longer work would hold up calls that could be sent. */
+const longestHoldMs = 250;
+
+/** Whether the work ends in time; rejects if it does. */
+async function endsWithin(limitMs: number, work: Promise<void>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => void (timer = setTimeout(() => resolve(false), limitMs)));
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /**
  * The last check before the request is sent, without a wait in between. A call that was aborted as "not sent" must not be
  * sent, nor one during a pause that began while it waited for its key (D81).
@@ -56,8 +77,12 @@ export const unlessPaused: Interceptor = (next) => async (context) => {
   return await next(context);
 };
 
-async function acquire(limiter: RateLimiter, context: RequestContext): Promise<Permit> {
-  const { client, deadlineAt, isRequeued, options, settings, stopWaiting } = context;
+async function acquire(
+  limiter: RateLimiter,
+  context: RequestContext,
+  isRequeued = context.isRequeued,
+): Promise<Permit> {
+  const { client, deadlineAt, options, settings, stopWaiting } = context;
   const { maxQueued, observer } = settings;
   const askedAt = performance.now();
   let endWait: (() => void) | undefined;

@@ -25,6 +25,7 @@ interface Retry {
 export const retry: Interceptor = (next) => async (context) => {
   const { abort, options, settings, stopWaiting } = context;
   let planned: Retry | undefined;
+  let failure: unknown;
   return await pRetry(() => next(context), {
     // One more than are made: with none left, p-retry would stop even if the next retry does not count.
     retries: options.maxRetries + 1,
@@ -34,6 +35,9 @@ export const retry: Interceptor = (next) => async (context) => {
     signal: abort.signal,
     async onFailedAttempt({ error, retriesConsumed }) {
       planned = undefined;
+      // A retry that gets no permit does not hide why it was needed.
+      if (!(error instanceof RateLimitWaitError)) failure = error;
+      else if (failure) error.cause = failure;
       if (!(error instanceof AudienceError) || stopWaiting.signal.aborted) return;
       planned = planRetry(error, context, retriesConsumed);
       if (!planned) return;

@@ -1,6 +1,13 @@
 import { untilAborted } from "../abort.ts";
 import type { Handler, Interceptor, RequestContext } from "../interceptor.ts";
 
+/** Writes that wait for each other, as they name one contact, by one key or another. */
+export interface WriteChain {
+  readonly contacts: Set<string>;
+  /** The end of the last of them. */
+  end: Promise<void>;
+}
+
 /**
  * Sends writes to one contact one after the other, in call order, so that a later `UNSUBSCRIBED` is never overwritten by
  * a retried `SUBSCRIBED`. Writes to other contacts do not wait.
@@ -8,22 +15,26 @@ import type { Handler, Interceptor, RequestContext } from "../interceptor.ts";
 export const writeOrder: Interceptor = (next) => (context) => {
   const { contacts } = context.request;
   if (contacts.length === 0) return next(context);
-  const { lastWrites } = context.client;
-  const earlierWrites = new Set<Promise<void>>();
-  for (const contact of contacts) {
-    const last = lastWrites.get(contact);
-    if (last) earlierWrites.add(last);
-  }
-  const result = earlierWrites.size > 0 ? sendAfter(earlierWrites, context, next) : next(context);
+  const { writeChains } = context.client;
+  const chains = new Set(contacts.flatMap((contact) => writeChains.get(contact) ?? []));
+  const earlierWrites = [...chains].map(({ end }) => end);
+  const result = chains.size > 0 ? sendAfter(earlierWrites, context, next) : next(context);
   // Includes the earlier writes: if this one is aborted while it waits, the next one still waits for them.
   const end = Promise.allSettled([...earlierWrites, result]).then(() => {
-    for (const contact of contacts) if (lastWrites.get(contact) === end) lastWrites.delete(contact);
+    for (const contact of chain.contacts)
+      if (chain.end === end && writeChains.get(contact) === chain) writeChains.delete(contact);
   });
-  for (const contact of contacts) lastWrites.set(contact, end);
+  // The keys of one write are one contact's: until all its writes have ended, any of them leads to this chain.
+  const [chain = { contacts: new Set<string>(), end }, ...others] = chains;
+  chain.end = end;
+  for (const contact of [...contacts, ...others.flatMap((other) => [...other.contacts])]) {
+    chain.contacts.add(contact);
+    writeChains.set(contact, chain);
+  }
   return result;
 };
 
-async function sendAfter(earlierWrites: ReadonlySet<Promise<void>>, context: RequestContext, next: Handler) {
+async function sendAfter(earlierWrites: readonly Promise<void>[], context: RequestContext, next: Handler) {
   const askedAt = performance.now();
   context.settings.observer.waitsForContact(context.facts);
   await untilAborted(Promise.all(earlierWrites), context.stopWaiting.signal);

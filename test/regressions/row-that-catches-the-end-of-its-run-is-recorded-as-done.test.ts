@@ -1,0 +1,27 @@
+import { RateLimiter, type AudienceClient, type BulkRequest } from "audience-sdk";
+import { expect, it } from "vitest";
+import { collectRun, createFixture, key, LoggedCheckpoint, rows, until, type Row } from "../bulk/fixture.ts";
+
+// Its calls were rejected by the end of the run, its function resolved, and no later run sent it.
+it.each([
+  ["its signal", (_: AudienceClient, stop: AbortController) => stop.abort()],
+  ["close()", (audience: AudienceClient) => void audience.close()],
+])("A row whose function catches the rejection by %s is sent by the next run", async (_, end) => {
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+  const { audience, mock } = createFixture({}, { rateLimiter });
+  const checkpoint = new LoggedCheckpoint();
+  const stop = new AbortController();
+  const settle = (row: Row, request: BulkRequest) =>
+    Promise.allSettled([audience.v1.customers.upsert(row, request)]);
+  const first = collectRun(audience.bulk(rows(5), settle, { key, checkpoint, signal: stop.signal }));
+  await until(() => mock.requests.length === 2 && rateLimiter.usage().queued === 3);
+
+  end(audience, stop);
+
+  expect((await first).results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+  const next = createFixture({}, mock.clientOptions);
+  const { results } = await collectRun(next.audience.bulk(rows(5), next.upsert, { key, checkpoint }));
+  const done = results.map(({ status }) => status);
+  expect(done).toEqual(["skipped", "skipped", "succeeded", "succeeded", "succeeded"]);
+  expect(mock.organization("mock-organization").contacts).toHaveLength(5);
+});
