@@ -313,6 +313,24 @@ describe("a bound on waiting", () => {
     expect(log).toEqual(["first", "third: RateLimitWaitError", "refused", "second", "fourth"]);
   });
 
+  it("counts no call of a lower priority for `maxQueued`, as those go after it", async () => {
+    const { time, log, call } = start({ ...oneASecond, maxQueued: 1 });
+    await time.run(() => {
+      call("first");
+      call("row", { priority: 9 });
+      call("page view", { priority: 0 });
+      call("second page view", { priority: 0 });
+      call("second row", { priority: 9 });
+    }, 10_000);
+    expect(log).toEqual([
+      "first",
+      "second page view: RateLimitWaitError",
+      "second row: RateLimitWaitError",
+      "page view",
+      "row",
+    ]);
+  });
+
   it("has the expected wait in the error for a full queue, and reports no wait to the call", async () => {
     const { limiter } = start({ ...oneASecond, maxQueued: 1 });
     (limiter.acquire() as Permit).release("responded"); // available, so no promise

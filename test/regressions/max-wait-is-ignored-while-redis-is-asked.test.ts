@@ -39,3 +39,21 @@ it("A call rejects after its `maxWaitMs`, even before Redis replies, and no time
   ]);
   expect(timers).toBeLessThan(20);
 });
+
+// The reply of Redis counted as a wait: with `maxWaitMs: 0` every call was refused, on an idle limiter too.
+it("The reply of Redis is no wait for the limit: with `maxWaitMs: 0` the available permits are used", async () => {
+  const time = new VirtualTime();
+  const store = new MemoryScripts({ time, delayMs: () => 20 });
+  const windows = [{ limit: 2, intervalMs: 60_000 }];
+  const limiter = new RateLimiter({ clock: time.now, store: storeOf(store, store), windows });
+  const log: string[] = [];
+  await time.run(() => {
+    for (let call = 1; call <= 3; call += 1) {
+      void Promise.resolve(limiter.acquire({ maxWaitMs: 0 })).then(
+        () => log.push(`${time.now()}: sent`),
+        () => log.push(`${time.now()}: refused`),
+      );
+    }
+  }, 1_000);
+  expect(log).toEqual(["40: sent", "40: sent", "40: refused"]);
+});

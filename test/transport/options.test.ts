@@ -530,6 +530,37 @@ describe("withOptions", () => {
     expect(await failureOf(view.v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
   });
 
+  it("keeps the headers and the bounds of its client that it does not replace", async () => {
+    const mock = createMockService();
+    const headers = { "X-Team": "crm", "X-Source": "web" };
+    const audience = new AudienceClient({ ...mock.clientOptions, headers, rateLimiter: { maxQueued: 0 } });
+
+    const view = audience.withOptions({
+      headers: new Headers({ "x-source": "nightly" }),
+      rateLimiter: { maxWaitMs: 60_000 },
+    });
+    const calls = Array.from({ length: 11 }, () => view.v1.customers.list({ limit: 1 }));
+
+    await expect(Promise.all(calls)).rejects.toThrow("`maxQueued` is 0");
+    await Promise.allSettled(calls);
+    expect(mock.requests[0]?.headers).toMatchObject({ "x-team": "crm", "x-source": "nightly" });
+  });
+
+  it("keeps what its client has read from the environment", async () => {
+    const mock = createMockService();
+    const { baseUrl, apiKey, fetch } = mock.clientOptions;
+    vi.stubEnv("AUDIENCE_BASE_URL", baseUrl);
+    vi.stubEnv("AUDIENCE_API_KEY", apiKey);
+    const audience = new AudienceClient({ fetch, rateLimiter: false });
+    vi.stubEnv("AUDIENCE_API_KEY", "another key");
+    vi.stubEnv("AUDIENCE_BASE_URL", undefined);
+
+    const view = audience.withOptions({ maxRetries: 0 });
+
+    await expect(view.v1.customers.list({ limit: 1 })).resolves.toMatchObject({ page: 1 });
+    vi.unstubAllEnvs();
+  });
+
   it("validates its options like the constructor, and does not change the client", async () => {
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);

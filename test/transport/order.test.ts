@@ -97,6 +97,48 @@ describe("Writes to the same contact leave in call order, each after the one bef
     );
   });
 
+  it("by any key of a contact, once one write has named two: a retried SUBSCRIBED overtakes no opt-out by phone", async () => {
+    const { audience, mock } = logged({ faults: [{ kind: "500-before", after: 1, times: 2 }] });
+    const phone = "+1 555 0100";
+
+    const calls = Promise.all([
+      audience.v1.customers.upsert({ ...on, phone, phone_opt_in: "SUBSCRIBED", first_name: "1" }),
+      audience.v1.customers.upsert({ ...on, first_name: "2" }),
+      audience.v1.customers.upsert({
+        phone,
+        phone_opt_in: "UNSUBSCRIBED",
+        email_opt_in: "UNSUBSCRIBED",
+        first_name: "3",
+      }),
+      audience.v1.customers.upsert({ ...on, first_name: "4" }),
+    ]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await calls;
+
+    const names = mock.requests.map(({ body }) => (body as { first_name: string }).first_name);
+    expect(names.join(" ")).toBe("1 2 2 2 3 4");
+  });
+
+  it("also where a write joins two that were apart", async () => {
+    const { audience, mock } = logged({ faults: [{ kind: "500-before", times: 2 }] });
+    const phone = "+1 555 0100";
+    const byPhone = { phone, phone_opt_in: "SUBSCRIBED" } as const;
+
+    const calls = Promise.all([
+      audience.v1.customers.upsert({ ...on, first_name: "1" }),
+      audience.v1.customers.upsert({ ...byPhone, first_name: "2" }),
+      audience.v1.customers.upsert({ ...on, ...byPhone, first_name: "3" }),
+      audience.v1.customers.upsert({ ...off, first_name: "4" }),
+      audience.v1.customers.upsert({ ...byPhone, first_name: "5" }),
+    ]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await calls;
+
+    const names = mock.requests.map(({ body }) => (body as { first_name: string }).first_name);
+    expect(names.slice(0, 4).toSorted().join(" ")).toBe("1 1 2 2");
+    expect(names.slice(4).join(" ")).toBe("3 4 5");
+  });
+
   it("by contactUUID, in the event's contact or at its root", async () => {
     const { audience, log } = logged();
 
