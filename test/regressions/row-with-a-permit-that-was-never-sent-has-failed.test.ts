@@ -12,10 +12,10 @@ it("A row that was never sent has no result after an abort, though it once had a
     return "mock-api-key";
   };
   const faults = [{ kind: "429", retryAfter: 60 } as const];
-  const { audience, upsert, mock } = createFixture({ faults }, { rateLimiter, apiKey });
+  const { audience, upsert, mock } = createFixture({ faults, latencyMs: 50 }, { rateLimiter, apiKey });
   const stop = new AbortController();
   const run = collectRun(audience.bulk(rows(2), upsert, { signal: stop.signal }));
-  await until(() => rateLimiter.usage().pausedMs > 0);
+  await until(() => asked === 2 && rateLimiter.usage().pausedMs > 0);
   giveKey();
   await flushEventLoop();
 

@@ -530,20 +530,25 @@ describe("withOptions", () => {
     expect(await failureOf(view.v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
   });
 
-  it("keeps the headers and the bounds of its client that it does not replace", async () => {
+  it("keeps the headers of its client that it does not replace", async () => {
     const mock = createMockService();
     const headers = { "X-Team": "crm", "X-Source": "web" };
-    const audience = new AudienceClient({ ...mock.clientOptions, headers, rateLimiter: { maxQueued: 0 } });
+    const audience = new AudienceClient({ ...mock.clientOptions, headers });
 
-    const view = audience.withOptions({
-      headers: new Headers({ "x-source": "nightly" }),
-      rateLimiter: { maxWaitMs: 60_000 },
-    });
-    const calls = Array.from({ length: 11 }, () => view.v1.customers.list({ limit: 1 }));
+    await audience.withOptions({ headers: new Headers({ "x-source": "nightly" }) }).v1.customers.list();
+
+    expect(mock.requests[0]?.headers).toMatchObject({ "x-team": "crm", "x-source": "nightly" });
+  });
+
+  it("keeps the bounds of its client that it does not replace", async () => {
+    const { clientOptions } = createMockService();
+    const audience = new AudienceClient({ ...clientOptions, rateLimiter: { maxQueued: 0 } });
+
+    const view = audience.withOptions({ rateLimiter: { maxWaitMs: 60_000 } });
+    const calls = Array.from({ length: 11 }, () => view.v1.customers.list().toArray());
 
     await expect(Promise.all(calls)).rejects.toThrow("`maxQueued` is 0");
     await Promise.allSettled(calls);
-    expect(mock.requests[0]?.headers).toMatchObject({ "x-team": "crm", "x-source": "nightly" });
   });
 
   it("keeps what its client has read from the environment", async () => {
