@@ -1,7 +1,7 @@
 import type { Endpoint } from "../endpoint.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import { contactKeys, v1Consent } from "../transport/consent.ts";
+import { contactKeys } from "../transport/consent.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 
@@ -65,8 +65,6 @@ const sendEvent: Endpoint<V1Event, EventResult> = {
   }),
   identifierOf: ({ uniqueIdentifier }) => uniqueIdentifier,
   contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
-  // The further keys of its contact may hold one.
-  consentOf: ({ contact = {} }) => v1Consent(contact),
   isRepeatable: () => true,
   acceptsAnyResponse: true,
   // Safe: `complete` has added the identifier.

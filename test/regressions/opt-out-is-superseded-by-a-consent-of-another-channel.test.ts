@@ -1,9 +1,10 @@
 import type { BulkRequest, V1Contact } from "audience-sdk";
 import { expect, it } from "vitest";
-import { collectRun, createFixture, key, LoggedCheckpoint } from "../bulk/fixture.ts";
+import { collectRun, createFixture, LoggedCheckpoint } from "../bulk/fixture.ts";
 
 const email = "ada@example.com";
 type Contact = V1Contact & { email: string };
+const key = (row: Contact) => row.email;
 
 /** A run over one row; `meanwhile` is called before the row is sent. */
 async function night(checkpoint: LoggedCheckpoint, contact: Contact, meanwhile?: V1Contact) {

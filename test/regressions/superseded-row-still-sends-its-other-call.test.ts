@@ -18,18 +18,3 @@ it("Once a row is superseded, none of its further calls is sent", async () => {
   expect(results.map(({ status }) => status)).toEqual(["superseded"]);
   expect(mock.requests.map(({ operation }) => operation)).toEqual(["v1.customers.upsert"]);
 });
-
-it("An event that states its contact's consent is superseded by a later one", async () => {
-  const { audience, mock } = createFixture();
-  const send = async ({ email, email_opt_in }: Row, request: BulkRequest) => {
-    await Promise.resolve();
-    await audience.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" });
-    const contact = { email, email_opt_in };
-    return await audience.v1.events.send({ eventName: "imported", contact }, request);
-  };
-
-  const { results } = await collectRun(audience.bulk(rows(1), send));
-
-  expect(results.map(({ status }) => status)).toEqual(["superseded"]);
-  expect(mock.requests.map(({ operation }) => operation)).toEqual(["v1.customers.upsert"]);
-});
