@@ -42,8 +42,10 @@ const runKey = "run";
 const runSchema = z.object({
   /** Part of the generated ids of events. */
   id: z.string(),
-  /** From 1. A run that continues after a crash keeps its number. */
+  /** From 1; one more each time that the checkpoint is opened. */
   number: z.number(),
+  /** Its first number: a run that continues, after a crash or an early end, has had several. */
+  since: z.number(),
   isKeyed: z.boolean(),
 });
 
@@ -81,7 +83,7 @@ export async function openRecordedRun(
       void (await guard(async () => await opened.set(key, value, options))),
     /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
     async complete() {
-      if (isKeyed) await opened.set(runKey, JSON.stringify({ ...run, number: run.number + 1 }));
+      if (isKeyed) await opened.set(runKey, JSON.stringify({ ...run, since: run.number + 1 }));
       else await opened.clear();
     },
     async close() {
@@ -101,14 +103,16 @@ async function valueOf(opened: OpenCheckpoint, key: string): Promise<string | un
 async function readRun(opened: OpenCheckpoint, isKeyed: boolean): Promise<z.infer<typeof runSchema>> {
   try {
     const before = await valueOf(opened, runKey);
-    const run = before === undefined ? { id: crypto.randomUUID(), number: 1, isKeyed } : decodeRun(before);
+    const first = { id: crypto.randomUUID(), number: 0, since: 1, isKeyed };
+    const last = before === undefined ? first : decodeRun(before);
+    const run = { ...last, number: last.number + 1 };
     if (run.isKeyed !== isKeyed) {
       const kind = run.isKeyed ? "with" : "without";
       throw new ConfigurationError(
         `The checkpoint was written ${kind} a \`key\`. Run it ${kind} a \`key\` again, or name another checkpoint.`,
       );
     }
-    if (before === undefined) await opened.set(runKey, JSON.stringify(run));
+    await opened.set(runKey, JSON.stringify(run));
     return run;
   } catch (error) {
     await opened.close();

@@ -12,7 +12,7 @@ type LoggedConsent = Readonly<Record<string, LoggedChannel>>;
 interface LoggedChannel {
   /** The possible statuses: one, or several after a write with an unknown outcome. */
   readonly statuses: readonly string[];
-  /** The number of the earlier run in which it was written; absent for this run. */
+  /** The number of the run in which it was written, if the checkpoint has been opened again since. */
   readonly run?: number;
   /** The statuses in its record, if that is read later, are possible too. */
   readonly isOpen?: boolean;
@@ -60,21 +60,26 @@ export class ConsentLog implements ConsentWatch {
   }
 
   /**
-   * Whether a row would override a later consent. One of an earlier run is later than what the row has stated since that
-   * run or before; `stated` are the lines of its calls so far.
+   * Whether a row would override a later consent. One that was written before the checkpoint was opened is later than what
+   * the row has stated since then or before; `stated` are the lines of its calls so far.
    */
   isOverriddenBy(
     { contacts, consent }: ConsentWrite,
     before: RecordedRow | undefined,
     stated: StatedLines,
   ): boolean {
+    const isBinding = (channel: string, run: number | undefined) => {
+      if (run === undefined) return true;
+      const isOfThisRun = run >= this.#run!.since; // it was read from there
+      // A row that is new since an earlier run may state the later consent.
+      if (!before) return isOfThisRun;
+      return isNoLater(before.consent, { channel, lines: stated, run, isOfThisRun });
+    };
     return contacts.some((contact) =>
       Object.entries(this.#logged.get(contact) ?? {}).some(
         ([channel, { statuses, run }]) =>
           statuses.some((status) => status === decidedByService || status !== consent[channel]) &&
-          (run === undefined ||
-            // A row that is new since then may state the later consent.
-            (before !== undefined && isNoLater(before.consent, { channel, lines: stated, run }))),
+          isBinding(channel, run),
       ),
     );
   }
@@ -115,7 +120,7 @@ export class ConsentLog implements ConsentWatch {
     const recorded = Object.entries(decode(value, run)).map(([name, channel]): [string, LoggedChannel] => {
       const own = logged?.[name];
       if (own?.isOpen) return [name, { statuses: [...new Set([...channel.statuses, ...own.statuses])] }];
-      return [name, own ?? (channel.run === run.number ? { statuses: channel.statuses } : channel)];
+      return [name, own ?? channel];
     });
     this.#known.add(contact);
     this.#logged.set(contact, { ...logged, ...Object.fromEntries(recorded) });

@@ -36,6 +36,8 @@ export interface RecordedRow {
   readonly state: RecordedState;
   /** The number of the row's version, from 1. */
   readonly version: number;
+  /** The number of the run that wrote it. */
+  readonly run: number;
   readonly fingerprint: string;
   /** What its calls have stated of the contact's consent, and since when ("stated-consent.ts"). */
   readonly consent: string;
@@ -152,11 +154,16 @@ export class RowRecord {
     const keepsDoubt = this.refusesUnrepeatable && (state === "sent" || state === "superseded");
     const recorded = keepsDoubt ? (`${state}-in-doubt` as const) : state;
     const consent = this.#record(stated, end);
-    await write(this.#run, key, { state: recorded, version: this.#version, fingerprint, consent }, flush);
+    const run = this.#run?.number ?? 0;
+    const row = { state: recorded, version: this.#version, run, fingerprint, consent };
+    await write(this.#run, key, row, flush);
   }
 
+  /** A row that this run meets for the first time may have made its decision before all that was written during the run. */
   #record(stated: StatedLines, end: StatedEnd): string {
-    return recordStated(this.before?.consent ?? "", stated, { run: this.#run?.number ?? 0, end });
+    const { since = 0, number = 0 } = this.#run ?? {};
+    const isKnown = this.before !== undefined && this.before.run >= since;
+    return recordStated(this.before?.consent ?? "", stated, { run: isKnown ? number : since, end });
   }
 }
 
@@ -164,10 +171,11 @@ async function read(run: RecordedRun | undefined, key: string): Promise<Recorded
   const value = await run?.get(`row:${key}`);
   if (value === undefined) return undefined;
   // The consent comes last, because it may hold spaces.
-  const [, given, version, fingerprint = "", consent = ""] = /^(\S+) (\d+) (\S+) (.*)$/s.exec(value) ?? [];
+  const [, given, version, number, fingerprint = "", consent = ""] =
+    /^(\S+) (\d+) (\d+) (\S+) (.*)$/s.exec(value) ?? [];
   const state = states.find((each) => each === given);
   if (!state) throw new ConfigurationError("The checkpoint holds no valid record of a row under `row:`.");
-  return { state, version: Number(version), fingerprint, consent };
+  return { state, version: Number(version), run: Number(number), fingerprint, consent };
 }
 
 async function write(
@@ -176,7 +184,7 @@ async function write(
   row: RecordedRow | undefined,
   flush = false,
 ): Promise<void> {
-  const value = row && `${row.state} ${row.version} ${row.fingerprint} ${row.consent}`;
+  const value = row && `${row.state} ${row.version} ${row.run} ${row.fingerprint} ${row.consent}`;
   await run?.set(`row:${key}`, value, { flush });
 }
 

@@ -23,7 +23,7 @@ function createImport() {
   /** The row differs each night. `calls`: how its writes are split; default: one. `isRefused`: the first one fails. */
   const night = async (
     calls: readonly Stated[],
-    { writes = [], isRefused = false, isCurrent = true }: NightOptions = {},
+    { writes = [], isRefused = false, isCurrent = true, isLeft = false }: NightOptions = {},
   ) => {
     nights += 1;
     if (isRefused) mock.addFault({ kind: "redirect", times: 1 });
@@ -38,6 +38,7 @@ function createImport() {
     })) {
       ends.push(status);
       for (const stated of writes) await customers.upsert(bodyOf(stated));
+      if (isLeft) break;
     }
     return ends.join();
   };
@@ -49,6 +50,8 @@ interface NightOptions {
   readonly writes?: readonly Stated[];
   readonly isRefused?: boolean;
   readonly isCurrent?: boolean;
+  /** The run is ended before its end: the next night continues it. */
+  readonly isLeft?: boolean;
 }
 
 it("a channel that the row lacked for a night is no newer than before", async () => {
@@ -141,4 +144,33 @@ it("a row that is twice not current stays superseded from the later night on", a
 
   expect(await night([{ email: none }])).toBe("superseded");
   expect(state()).toBeUndefined();
+});
+
+it("a decision that changed after a run was ended early is bound by the run that continues, and free after it", async () => {
+  const { night, state } = createImport();
+  await night([{ email: none }], { writes: [{ email: yes }], isLeft: true });
+
+  expect(await night([{ email: no }])).toBe("superseded");
+  expect(await night([{ email: no }])).toBe("succeeded");
+  expect(state()).toMatchObject({ email_opt_in: no });
+});
+
+it("it is free also where every run is ended early", async () => {
+  const { night, state } = createImport();
+  await night([{ email: none }], { writes: [{ email: yes }], isLeft: true });
+
+  expect(await night([{ email: no }], { isLeft: true })).toBe("superseded");
+  expect(await night([{ email: no }], { isLeft: true })).toBe("succeeded");
+  expect(state()).toMatchObject({ email_opt_in: no });
+});
+
+it("a row that the run had not met before it was ended early stays bound until its own consent changes", async () => {
+  const { night, state } = createImport();
+  await night([], { writes: [{ email: no }], isLeft: true });
+
+  expect(await night([{ email: yes }], { isLeft: true })).toBe("superseded");
+  expect(await night([{ email: yes }])).toBe("superseded");
+  expect(await night([{ email: yes }])).toBe("superseded");
+  expect(await night([{ email: none }])).toBe("succeeded");
+  expect(state()).toMatchObject({ email_opt_in: none });
 });

@@ -95,7 +95,7 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
   it("a checkpoint records the rows, or the run ends with an SDK error or the checkpoint's error", async () => {
     const valid = { get: silent, set: silent, clear: silent, close: silent };
     const values = [
-      { id: "id", number: 1, isKeyed: false },
+      { id: "id", number: 1, since: 1, isKeyed: false },
       { state: "succeeded", fingerprint: "0123456789abcdef01234567", version: 1, consent: "" },
     ];
     for (const part of ["open", "get", "set", "clear", "close"] as const) {

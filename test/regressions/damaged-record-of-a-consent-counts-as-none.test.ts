@@ -10,7 +10,7 @@ it.each(['{"email":{"statuses":["UNSUBSCR', '{"email":5}', "null"])(
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);
     const checkpoint = new LoggedCheckpoint();
-    checkpoint.values.set("run", JSON.stringify({ id: "run-1", number: 1, isKeyed: true }));
+    checkpoint.values.set("run", JSON.stringify({ id: "run-1", number: 1, since: 1, isKeyed: true }));
     checkpoint.values.set("consent:email:ada@example.com", damaged);
 
     const run = audience.bulk(
