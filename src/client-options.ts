@@ -171,11 +171,12 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
     throw new ConfigurationError("withOptions keeps the rateLimiter: give only its maxWaitMs and maxQueued.");
   }
   const ownBounds = keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined;
-  const [rateLimiter, headers] = [
-    { ...ownBounds, ...given.rateLimiter },
-    { ...parseHeaders(own.headers ?? {}), ...parseHeaders(given.headers ?? {}) },
-  ];
-  return { ...own, ...given, rateLimiter, headers };
+  return {
+    ...own,
+    ...given,
+    rateLimiter: { ...ownBounds, ...given.rateLimiter },
+    headers: { ...parseHeaders(own.headers ?? {}), ...parseHeaders(given.headers ?? {}) },
+  };
 }
 
 /** The given hooks. Of an instance of a class only the hook methods are used; other properties are ignored. */

@@ -9,9 +9,9 @@ import type { BulkProgress } from "./progress.ts";
 
 /**
  * Pass this to the row's calls. It contains the run's signal, the last priority, and the state that makes the row safe
- * over a restart: an event without an id gets one from checkpoint, key and the row's version. Give several events of one
- * name ids of your own: these are told apart by their order. It removes the client's
- * `deadlineMs` and `maxWaitMs`, so that a row waits as long as necessary. It may be spread: `{ ...request, timeoutMs }`.
+ * over a restart: an event without an id gets one from checkpoint, key and the row's version. These ids tell several
+ * events of one name apart by their order: give such events ids of your own. It removes the client's `deadlineMs` and
+ * `maxWaitMs`, so that a row waits as long as necessary. It may be spread: `{ ...request, timeoutMs }`.
  */
 export interface BulkRequest extends CallOptions {
   readonly signal: AbortSignal;

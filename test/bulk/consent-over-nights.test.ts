@@ -155,7 +155,7 @@ it("a decision that changed after a run was ended early is bound by the run that
   expect(state()).toMatchObject({ email_opt_in: no });
 });
 
-it("it is free also where every run is ended early", async () => {
+it("such a decision is free also where every run is ended early", async () => {
   const { night, state } = createImport();
   await night([{ email: none }], { writes: [{ email: yes }], isLeft: true });
 
