@@ -4,6 +4,7 @@ import { consentWord } from "./consent-words.ts";
 import { type ContactField, fieldOf } from "./contact-columns.ts";
 import type { ConsentEvidence } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
+import { type FileSection, sectionByName } from "./file-section.ts";
 import { compactHeading, snakeCase } from "./heading.ts";
 import { type Layout, layoutOf } from "./layouts.ts";
 import { noteHeadings } from "./report-note.ts";
@@ -35,6 +36,8 @@ export interface FilePlan {
   readonly file: CsvFile;
   readonly layout: Layout;
   readonly columns: readonly Column[];
+  /** The consent of everybody in the file, by its name; "unclear" if the name may mean them or the others. */
+  readonly section: FileSection | "unclear" | undefined;
 }
 
 /** Plans a file by its headings. Throws a `CsvFileError` without a column for the e-mail address or phone. */
@@ -55,7 +58,7 @@ export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
       `${file.path}: no remaining column identifies the person of a row: an e-mail address or a telephone number is needed.`,
     );
   }
-  return { file, layout, columns };
+  return { file, layout, columns, section: layout.section ?? sectionByName(file.path) };
 }
 
 /** Applies the choice of columns. It never removes the identifier of a row, or a refusal. */

@@ -49,13 +49,20 @@ export class RowConsent {
     this.#plan = plan;
     this.#hasEmail = fields.cells.has("email");
     this.#meant = meant;
-    const { section } = plan.layout;
-    if (section) this.#add("email", "the file's name", section.optIn);
-    this.#isSuppressed = section?.isSuppressed === true;
+    this.#addSection(plan);
     for (const { column, text } of fields.phoneWords) {
       const question = column.compact === "whatsapp" ? "refusal only" : "opt-in";
       this.#addCell(column, text, { question, channels: ["phone"], isGeneral: false });
     }
+  }
+
+  #addSection({ section, layout }: FilePlan): void {
+    if (section === undefined || section === "unclear") return;
+    this.#add("email", "the file's name", section.optIn);
+    // The provider's sections are about e-mail.
+    if (layout.section === undefined && (section.optIn === "UNSUBSCRIBED" || !this.#hasEmail))
+      this.#add("phone", "the file's name", section.optIn);
+    this.#isSuppressed = section.isSuppressed === true;
   }
 
   read(column: Column, text: string): void {

@@ -11,7 +11,7 @@ const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone
 /** The plan of a file: its layout, the use of each column, and its consents. */
 export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments, "family">): string[] {
   const { plan, rows, words, consents, remarks } = survey;
-  const { file, layout, columns } = plan;
+  const { file, layout, columns, section } = plan;
   const width = Math.max(
     ...columns.map((column) => Math.min(40, textWidth(printable(shownHeading(column))))),
   );
@@ -24,7 +24,9 @@ export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments
   return [
     `${printable(file.path)}: ${layout.name}, ${file.delimiterName}, ${file.encoding}, ${counted(rows, "row")}`,
     ...lines,
-    ...(layout.section ? [`  By the file's name, everyone in it is ${layout.section.optIn}.`] : []),
+    ...(section === undefined || section === "unclear"
+      ? []
+      : [`  By the file's name, everyone in it is ${section.optIn}.`]),
     ...(family === "v1" && properties > 30
       ? [
           `  ${properties} columns are custom properties, and the service accepts 30 per row: leave some out with --without.`,

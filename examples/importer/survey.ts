@@ -66,10 +66,28 @@ export async function surveyFiles(
       count(survey, read);
       line.show(survey.rows);
     }
+    await addMeant(survey, people, options);
   }
   people.settle();
   line.end();
   return { files, people, rows: files.reduce((sum, { rows }) => sum + rows, 0) };
+}
+
+/**
+ * Of a file without a consent the user's is the consent of its people, so that it is compared with those of the other
+ * files: it may be a list of those who left.
+ */
+async function addMeant(
+  survey: FileSurvey,
+  people: People,
+  { consent }: Pick<ImporterArguments, "consent">,
+): Promise<void> {
+  if ((consent !== "UNSUBSCRIBED" && consent !== "NON_SUBSCRIBED") || hasConsents(survey)) return;
+  for await (const row of survey.plan.file.rows()) {
+    const read = readRow(survey.plan, row, consent);
+    const channel = read.cells.has("email") ? "email" : "phone";
+    people.add({ ...read, said: { ...read.said, [channel]: { ...read.said[channel], optIn: consent } } });
+  }
 }
 
 /** Whether a row of the file states a consent, or has a word that is understood. */

@@ -120,28 +120,6 @@ describe("A file without a statement of consent", () => {
     },
   );
 
-  it.each([
-    "unsubscribed_2024.csv",
-    "export-2024-unsubscribes.csv",
-    "Opt-outs.csv",
-    "suppressed profiles.csv",
-    "cleaned.csv",
-    "unconfirmed.csv",
-    "Abgemeldete Kontakte.csv",
-  ])("whose name indicates unsubscribed people is not made SUBSCRIBED: %s", async (name) => {
-    const mock = await service();
-    const path = await csv(name, "email", "a@example.com");
-
-    const { code, err } = await run([path, "--consent", "SUBSCRIBED"]);
-
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: expect.stringContaining("is named after people who have not subscribed"),
-    });
-    expect(mock.requests).toEqual([]);
-    expect((await run([path, "--consent", "UNSUBSCRIBED"])).code).toBe(0);
-  });
-
   it("does not apply the e-mail consent of --consent to the telephone number in the row", async () => {
     const mock = await service();
     const path = await csv("people.csv", "email,phone", "a@example.com,+447700900511", ",+447700900512");
