@@ -16,7 +16,8 @@ export type ColumnUse =
   | { readonly kind: "evidence"; readonly of: keyof ConsentEvidence }
   | { readonly kind: "property" }
   | { readonly kind: "import note" }
-  | { readonly kind: "left out"; readonly why: string };
+  /** A column that the user leaves out keeps its own use: its refusals count, and it identifies the person. */
+  | { readonly kind: "left out"; readonly why: string; readonly own?: ColumnUse };
 
 /** One column of a file, and its use. */
 export interface Column {
@@ -27,8 +28,6 @@ export interface Column {
   readonly use: ColumnUse;
   /** The custom property for cells that are not sent otherwise; unique in the file. */
   readonly property: string;
-  /** The consent of a column that is left out: its refusals still count. */
-  readonly refusals?: ConsentColumn;
 }
 
 /** The plan of one file. */
@@ -51,7 +50,7 @@ export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
     heading,
     compact: compactHeading(heading),
     property: property[index]!,
-    ...chosen(uses[index]!, leftOutBy(heading, choice)),
+    use: chosen(uses[index]!, leftOutBy(heading, choice)),
   }));
   if (!columns.some(({ use }) => use.kind === "field" && isIdentifier(use.field))) {
     throw new CsvFileError(
@@ -61,12 +60,12 @@ export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
   return { file, layout, columns, section: layout.section ?? sectionByName(file.path) };
 }
 
-/** Applies the choice of columns. It never removes the identifier of a row, or a refusal. */
-function chosen(use: ColumnUse, by: "without" | "only" | undefined): Pick<Column, "use" | "refusals"> {
+function chosen(use: ColumnUse, by: "without" | "only" | undefined): ColumnUse {
   const isOfPerson = use.kind === "consent" || (use.kind === "field" && use.field === "email");
-  if (by === undefined || use.kind === "import note" || (by === "only" && isOfPerson)) return { use };
+  const isOurs = use.kind === "import note" || use.kind === "left out";
+  if (by === undefined || isOurs || (by === "only" && isOfPerson)) return use;
   const why = by === "only" ? "--only does not name it" : "--without names it";
-  return { use: { kind: "left out", why }, ...(use.kind === "consent" ? { refusals: use.consent } : {}) };
+  return { kind: "left out", why, own: use };
 }
 
 const isIdentifier = (field: ContactField) => field === "email" || field === "phone";

@@ -68,3 +68,8 @@ function endsOf(text: string, fewestDigits: number): string[] {
   const argentine = digits.length === 12 ? /^\d{2,4}15(\d{6,8})$/.exec(digits)?.[1] : undefined;
   return argentine === undefined ? ends : [...ends, argentine];
 }
+
+export const isAddress = (identifier: string) => identifier.includes("@");
+
+/** Whether it is a whole number, and not the end of one. */
+export const isNumber = (identifier: string) => identifier.startsWith("+");

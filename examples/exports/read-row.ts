@@ -16,6 +16,8 @@ export interface ReadRow {
   readonly contact: Contact;
   /** The cell of each field, for invalid values. */
   readonly cells: ReadonlyMap<string, ColumnCell>;
+  /** The row's other addresses and numbers, as `identifiersIn` finds them: of further columns, and of those left out. */
+  readonly others: readonly string[];
   readonly said: RowSaid;
   readonly consentCells: readonly ConsentCell[];
   /** The evidence of consent in the file. */
@@ -47,6 +49,7 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
       ...(Object.keys(properties).length === 0 ? {} : { custom_properties: properties }),
     },
     cells: fields.cells,
+    others: fields.others,
     said: consent.said(),
     consentCells: consent.cells,
     evidence: evidenceIn(plan, row),

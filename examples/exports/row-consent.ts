@@ -52,7 +52,9 @@ export class RowConsent {
     this.#addSection(plan);
     for (const { column, text } of fields.phoneWords) {
       const question = column.compact === "whatsapp" ? "refusal only" : "opt-in";
-      this.#addCell(column, text, { question, channels: ["phone"], isGeneral: false });
+      const consent: ConsentColumn = { question, channels: ["phone"], isGeneral: false };
+      if (column.use.kind === "left out") this.#addRefusal(column, text, consent);
+      else this.#addCell(column, text, consent);
     }
   }
 
@@ -66,10 +68,11 @@ export class RowConsent {
   }
 
   read(column: Column, text: string): void {
-    const { use, refusals } = column;
+    const { use } = column;
+    const own = use.kind === "left out" ? use.own : use;
     if (use.kind === "consent") this.#addCell(column, text, use.consent);
-    if (refusals) this.#addRefusal(column, text, refusals);
-    if (use.kind === "property" || use.kind === "field") this.#addStray(column, text);
+    else if (own?.kind === "consent") this.#addRefusal(column, text, own.consent);
+    if (own?.kind === "property" || own?.kind === "field") this.#addStray(column, text);
     if (use.kind === "import note") this.#addNote(text);
   }
 

@@ -4,6 +4,7 @@ import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-v
 import type { Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
+import { identifiersIn } from "./identifiers.ts";
 import { parsePhone } from "./phone.ts";
 
 /** A cell and its column. */
@@ -22,6 +23,8 @@ export interface RowFields {
   readonly properties: Record<string, string>;
   /** Words instead of a telephone number: `SMS: yes`. */
   readonly phoneWords: ColumnCell[];
+  /** The addresses and numbers that are not sent as such: of further columns, and of those that are left out. */
+  readonly others: string[];
   readonly issues: RowIssue[];
   readonly remarks: string[];
 }
@@ -33,20 +36,35 @@ export function readFields(plan: FilePlan, row: CsvRow): RowFields {
     cells: new Map(),
     properties: {},
     phoneWords: [],
+    others: [],
     issues: [],
     remarks: [],
   };
-  const columns = plan.columns.filter(({ use }) => use.kind === "field");
-  const firstOnes = columns.filter(({ use }) => use.kind === "field" && !use.isFurther);
-  for (const column of new Set([...firstOnes, ...columns])) {
+  const firstOnes = plan.columns.filter(({ use }) => use.kind === "field" && !use.isFurther);
+  for (const column of new Set([...firstOnes, ...plan.columns])) {
+    const { use } = column;
+    const own = use.kind === "left out" ? use.own : use;
     const text = row.cell(column.index);
-    if (column.use.kind !== "field" || text === undefined) continue;
-    const { field } = column.use;
+    if (text === undefined || own === undefined) continue;
+    const field = own.kind === "field" ? own.field : undefined;
     if (field === "phone" && !/\d{4}/.test(text) && consentWord(text) !== undefined)
       fields.phoneWords.push({ column, text });
-    else addField(fields, field, { column, text }, plan);
+    else if (use.kind === "field") addField(fields, use.field, { column, text }, plan);
+    else if (field !== undefined) addOther(fields, field, text, plan);
+    else if (own.kind === "property" && severalAddresses.test(column.compact))
+      addOther(fields, "email", text, plan);
   }
   return fields;
+}
+
+// HubSpot's "Additional email addresses" has several in a cell.
+const severalAddresses = /^(all|additional|further|other|secondary|alternat(e|ive))?e?mail(addresse)?s$/;
+
+/** Adds an address or number that is not sent as such, but identifies the person. */
+function addOther({ others }: RowFields, field: ContactField, text: string, plan: FilePlan): void {
+  if (field !== "email" && field !== "phone") return;
+  const found = identifiersIn(field === "phone" ? asWritten(text, plan) : text, true);
+  others.push(...found.filter((one) => one.includes("@") === (field === "email")));
 }
 
 function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan: FilePlan): void {
@@ -56,6 +74,7 @@ function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan
   if (used !== undefined) {
     const own = "value" in value ? value.value : text;
     if (own === fields.contact[field] || text === used.text) return;
+    addOther(fields, field, text, plan);
     fields.properties[column.property] = text;
     fields.remarks.push(
       `${shownHeading(column)} differs from ${shownHeading(used.column)}, whose ${field} counts`,
@@ -69,12 +88,12 @@ function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan
 
 function parseValue(field: ContactField, text: string, plan: FilePlan): ParsedValue {
   if (field === "email") return parseEmail(text);
-  if (field === "phone") return parsePhone(plan.layout.provider === "brevo" ? withPlus(text) : text);
+  if (field === "phone") return parsePhone(asWritten(text, plan));
   if (field === "gender") return parseGender(text);
   return { value: field === "dob" ? parseDay(text) : text };
 }
 
 // Brevo writes a number with its country code, and without the plus.
-function withPlus(text: string): string {
-  return /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text;
+function asWritten(text: string, { layout }: FilePlan): string {
+  return layout.provider === "brevo" && /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text;
 }

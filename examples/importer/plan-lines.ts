@@ -2,7 +2,7 @@ import { counted, inFull } from "../console/counted.ts";
 import { printable, textWidth } from "../console/text-width.ts";
 import type { ConsentColumn, ConsentQuestion } from "../exports/consent-columns.ts";
 import { type Channel, optIns } from "../exports/contact.ts";
-import { type Column, shownHeading } from "../exports/file-plan.ts";
+import { type Column, type ColumnUse, shownHeading } from "../exports/file-plan.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { ConsentCounts, FileSurvey, WordCounts } from "./survey.ts";
 
@@ -78,10 +78,16 @@ function describeUse(
     case "import note":
       return "the row's consent in an earlier import";
     case "left out":
-      return `left out: ${use.why}${column.refusals ? `; its opt-outs still count (${describeWords(words)})` : ""}`;
+      return `left out: ${use.why}${describeOwn(use.own, words)}`;
     default:
       return use satisfies never;
   }
+}
+
+function describeOwn(own: ColumnUse | undefined, words: WordCounts | undefined): string {
+  if (own?.kind === "consent") return `; its opt-outs still count (${describeWords(words)})`;
+  const isIdentifier = own?.kind === "field" && (own.field === "email" || own.field === "phone");
+  return isIdentifier ? "; it still identifies a person" : "";
 }
 
 const questions: Readonly<Record<ConsentQuestion, string>> = {

@@ -39,7 +39,7 @@ describe("An opt-out whose telephone number cannot be read", () => {
       ]) {
         const { code, out } = await run([...files, ...options]);
         expect(code).toBe(1);
-        expect(out).toContain("crm.csv, row 2: row: a line that may be about this person");
+        expect(out).toContain("crm.csv, row 2: row: stop.csv, row 2, may be about this person");
       }
 
       expect(new Set(sentBodies(mock).map(({ email }) => email))).toEqual(new Set(["bo@example.com"]));

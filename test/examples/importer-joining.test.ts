@@ -148,3 +148,169 @@ describe("A list of those who left, beside the contacts", () => {
     expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", "SUBSCRIBED"));
   });
 });
+
+describe("An opt-out counts for the person", () => {
+  const yes = "Email,Phone,Mobile,Newsletter";
+  const cases: [string, Record<string, string[]>, string[]?][] = [
+    [
+      "in a column of tags that is left out",
+      {
+        "c.csv": ["Email,Newsletter,Tags", 'a@example.com,yes,"vip, unsubscribed"', "b@example.com,yes,vip"],
+      },
+      ["--without", "Tags"],
+    ],
+    [
+      "in a column that --only does not name",
+      {
+        "c.csv": [
+          "Email,Plan,Newsletter,Lifecycle",
+          "a@example.com,x,yes,Unsubscribed",
+          "b@example.com,,yes,",
+        ],
+      },
+      ["--only", "Plan"],
+    ],
+    [
+      "by a number that is left out",
+      {
+        "c.csv": ["Email,Phone,Newsletter", "a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"],
+        "o.csv": ["Email,Phone,Unsubscribed", ",+4791234567,yes"],
+      },
+      ["--without", "Phone"],
+    ],
+    [
+      "by an address that is left out, where the number is sent",
+      {
+        "c.csv": [
+          "Email,Phone,Opt-in,SMS opt-in",
+          "a@example.com,+4791234567,yes,yes",
+          "b@example.com,+4791234568,yes,yes",
+        ],
+        "o.csv": ["Email,Phone,Do not contact", "A@example.com,,yes"],
+      },
+      ["--without", "Email"],
+    ],
+    [
+      "whose number is another's too, who comes first",
+      {
+        "c.csv": [
+          "Email,Phone,Newsletter",
+          "c@example.com,+4791234567,no",
+          "a@example.com,+4791234567,yes",
+          "b@example.com,,yes",
+        ],
+        "o.csv": ["Phone,Unsubscribed", "+4791234567,yes"],
+      },
+    ],
+    [
+      "by the number in another column",
+      {
+        "c.csv": [
+          yes,
+          "a@example.com,+4730123456,+4791234567,yes",
+          "b@example.com,+4730123457,+4791234568,yes",
+        ],
+        "o.csv": ["Phone,Unsubscribed", "+4791234567,yes"],
+      },
+    ],
+    [
+      "by the second number of the opt-out",
+      {
+        "c.csv": ["Email,Phone,Newsletter", "a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"],
+        "o.csv": ["Phone,Mobile,Unsubscribed", "+4730123456,+4791234567,yes"],
+      },
+    ],
+    [
+      "by the second address of the opt-out",
+      {
+        "c.csv": ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"],
+        "o.csv": ["Email,Email 2,Unsubscribed", "c@example.com,A@example.com,yes"],
+      },
+    ],
+    [
+      "by one of the further addresses of the opt-out",
+      {
+        "c.csv": ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"],
+        "o.csv": [
+          "Record ID,Email,Additional email addresses,Lifecycle Stage,Unsubscribed from all email",
+          "1,c@example.com,d@example.com;a@example.com,lead,true",
+        ],
+      },
+    ],
+  ];
+
+  it.each(cases)("%s", async (_where, files, options = []) => {
+    const names = Object.keys(files);
+    for (const order of [names, names.toReversed()]) {
+      const mock = await service();
+      const paths = [];
+      for (const name of order) paths.push(await csv(name, ...files[name]!));
+
+      await run([...paths, ...options]);
+
+      const channel = options.includes("Email") ? "phone_opt_in" : "email_opt_in";
+      const sent = new Set(
+        sentBodies(mock).map((body) => [body["email"] ?? body["phone"], body[channel]].join(" ")),
+      );
+      const [a, b] = options.includes("Email")
+        ? ["+4791234567", "+4791234568"]
+        : ["a@example.com", "b@example.com"];
+      expect([...sent].filter((one) => ["a@", "b@", "+4"].some((start) => one.startsWith(start)))).toEqual([
+        `${a} UNSUBSCRIBED`,
+        `${b} SUBSCRIBED`,
+      ]);
+    }
+  });
+
+  it("in a column of phone messages that is left out", async () => {
+    const mock = await service();
+    const path = await csv(
+      "c.csv",
+      "Email,Phone,SMS,SMS opt-in",
+      "a@example.com,+4791234567,no,yes",
+      "b@example.com,+4791234568,yes,",
+    );
+
+    const { out } = await run([path, "--without", "SMS"]);
+
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", phone: "+4791234567", phone_opt_in: "UNSUBSCRIBED" },
+      { email: "b@example.com", phone: "+4791234568" },
+    ]);
+    expect(out).toContain('"SMS"         left out: --without names it; it still identifies a person');
+  });
+
+  it("of a number which others have beside it only by the number's own consent", async () => {
+    const mock = await service();
+    const path = await csv(
+      "c.csv",
+      "Email,Phone,Company phone,SMS opt-in",
+      "a@example.com,+4791234567,+4730123456,no",
+      "b@example.com,+4791234568,+4730123456,yes",
+      ",+4730123456,,yes",
+    );
+
+    await run([path]);
+
+    expect(sentBodies(mock).map(({ email, phone_opt_in }) => [email, phone_opt_in])).toEqual([
+      [undefined, "UNSUBSCRIBED"],
+      ["a@example.com", "UNSUBSCRIBED"],
+      ["b@example.com", "SUBSCRIBED"],
+    ]);
+  });
+
+  it("and stops those who have the number in another column, where it names no country", async () => {
+    const mock = await service();
+    const people = await csv(
+      "c.csv",
+      "Email,Phone,Mobile,SMS opt-in",
+      "a@example.com,+4730123456,+491711234567,yes",
+      "b@example.com,+4730123457,+491711234568,yes",
+    );
+
+    const { out } = await run([people, await csv("o.csv", "Phone,SMS opt-out", "0171 1234567,yes")]);
+
+    expect(sentBodies(mock).map(({ email }) => email)).toEqual(["b@example.com"]);
+    expect(out).toContain("c.csv, row 2: row: o.csv, row 2, may be about this person");
+  });
+});

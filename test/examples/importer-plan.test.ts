@@ -228,7 +228,9 @@ describe("A line with another number of cells than headings", () => {
     ]);
     expect(out).toContain("10 rows are not imported");
     expect(out).toContain("row 2: row: has 5 cells, but there are 4 headings");
-    expect(out).toContain("row 3: row: a line that may be about this person has another number of cells");
+    expect(out).toContain(
+      "row 3: row: people.csv, row 2, may be about this person, and may hold a refusal: it has another number of cells",
+    );
   });
 
   it("does not hold back the person's opt-out in another line, which is sent by itself", async () => {
