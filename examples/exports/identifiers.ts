@@ -23,7 +23,10 @@ export function identifiersIn(cell: string, mayBeShort: boolean): string[] {
     .normalize("NFKC")
     .replace(/\p{Cf}/gu, "")
     .toLowerCase();
-  const addresses = text.match(/[^\s,;:|<>()[\]"“”„«»@]{1,64}@[\p{L}\p{M}\p{N}.-]{1,255}/gu) ?? [];
+  // Spaces may be around the @ and the points, or anywhere.
+  const addresses = [text, text.replace(/\s*([@.])\s*/g, "$1"), text.replace(/\s/g, "")].flatMap(
+    (one) => one.match(/[^\s,;:|<>()[\]"“”„«»@]{1,64}@[\p{L}\p{M}\p{N}.-]{1,255}/gu) ?? [],
+  );
   const rounded = text.match(/\d([.,]\d{1,14})?e\+?\d+/g) ?? [];
   const numbers = text.match(/[+\d][\d\s()./\p{Pd}\u2212]*/gu) ?? [];
   return [

@@ -29,6 +29,14 @@ export class FailedRows {
     await this.#report?.add(settled, reason);
   }
 
+  /** Writes a row that was imported to the report: until it is corrected, another row of the report is in doubt. */
+  async keep(settled: SettledRow): Promise<void> {
+    await this.#report?.add(
+      settled,
+      "was imported, but holds a refusal that may be about a person who is not: correct the address or number here or there",
+    );
+  }
+
   async print(output: Output): Promise<void> {
     const paths = (await this.#report?.end()) ?? [];
     if (this.#count === 0) return;

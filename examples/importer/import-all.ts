@@ -55,6 +55,7 @@ export async function importAll(
     for await (const result of run) {
       const reason = reasonOf(result, options);
       if (reason !== undefined) await failed.add(result.item, reason);
+      else if (result.item.stopsSomebody) await failed.keep(result.item);
     }
   } finally {
     line.end();

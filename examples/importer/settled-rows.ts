@@ -27,6 +27,8 @@ export interface SettledRow {
   readonly remarks: readonly string[];
   /** Whether it needed no `--consent`, because its file has consents. */
   readonly isOfFileWithConsents: boolean;
+  /** Whether somebody else is not sent, because this row may hold their refusal. */
+  readonly stopsSomebody: boolean;
 }
 
 /** Reads the files again, and completes each row with the results of the survey. */
@@ -80,6 +82,7 @@ function settle(
         ? refusalsOf(contact, row, consent, unreadable.length > 0)
         : undefined,
     remarks: [...remarks, ...elsewhere, ...unnamed],
+    stopsSomebody: people.stopsSomebody(row),
   };
 }
 

@@ -252,12 +252,12 @@ describe("An opt-out counts for the person", () => {
       const sent = new Set(
         sentBodies(mock).map((body) => [body["email"] ?? body["phone"], body[channel]].join(" ")),
       );
-      const [a, b] = options.includes("Email")
+      const own = options.includes("Email")
         ? ["+4791234567", "+4791234568"]
         : ["a@example.com", "b@example.com"];
-      expect([...sent].filter((one) => ["a@", "b@", "+4"].some((start) => one.startsWith(start)))).toEqual([
-        `${a} UNSUBSCRIBED`,
-        `${b} SUBSCRIBED`,
+      expect([...sent].filter((one) => own.some((name) => one.startsWith(name)))).toEqual([
+        `${own[0]} UNSUBSCRIBED`,
+        `${own[1]} SUBSCRIBED`,
       ]);
     }
   });
@@ -312,5 +312,23 @@ describe("An opt-out counts for the person", () => {
 
     expect(sentBodies(mock).map(({ email }) => email)).toEqual(["b@example.com"]);
     expect(out).toContain("c.csv, row 2: row: o.csv, row 2, may be about this person");
+  });
+});
+
+describe("An opt-out whose address cannot be read", () => {
+  it.each([
+    "ada @example.com",
+    "ada@ example.com",
+    "ada@example .com",
+    "ada@exam ple.com",
+    "a da @ example . com",
+  ])("stops the person whose address it is without its spaces: %s", async (written) => {
+    const mock = await service();
+    const people = await csv("c.csv", "Email,Newsletter", "ada@example.com,yes", "da@example.com,yes");
+
+    const { out } = await run([people, await csv("o.csv", "Email,Unsubscribed", `${written},yes`)]);
+
+    expect(out).toContain("c.csv, row 2: row: o.csv, row 2, may be about this person");
+    expect(emailConsents(mock)).not.toHaveProperty("ada@example.com");
   });
 });

@@ -430,6 +430,52 @@ describe("--report", () => {
     ]);
   });
 
+  const inDoubt: [string, Record<string, string[]>][] = [
+    [
+      "whose number names no country",
+      {
+        "crm.csv": [
+          "email,phone,sms_opt_in,newsletter",
+          "ada@example.com,+491711234567,yes,yes",
+          "bo@example.com,0171 1234567,no,yes",
+        ],
+      },
+    ],
+    [
+      "in another file",
+      {
+        "crm.csv": ["email,phone,sms_opt_in", "ada@example.com,+491711234567,yes"],
+        "stop.csv": ["email,phone,sms_opt_out", "bo@example.com,0171/1234567,yes"],
+      },
+    ],
+    [
+      "by a number which the person's row has without its country",
+      {
+        "crm.csv": ["email,phone,newsletter", "ada@example.com,0171 1234567,yes"],
+        "stop.csv": ["phone,unsubscribed", "+491711234567,yes"],
+      },
+    ],
+  ];
+
+  it.each(inDoubt)("holds the opt-out that stops a person, although it was sent: %s", async (_how, files) => {
+    const mock = await service();
+    const report = join(folder, "failed");
+    const paths = [];
+    for (const [name, lines] of Object.entries(files)) paths.push(await csv(name, ...lines));
+    for (const options of [["--dry-run"], []]) {
+      const { code, out } = await run([...paths, ...options, "--report", report]);
+      expect(code).toBe(1);
+      expect(out).toMatch(
+        /1 row is not imported:\n  crm.csv, row 2: row: (crm.csv, row 3|stop.csv, row 2), may be about this person/,
+      );
+    }
+
+    const unchanged = await run(Object.keys(files).map((name) => join(report, name)));
+
+    expect(unchanged.code).toBe(1);
+    expect(emailConsents(mock)).not.toHaveProperty("ada@example.com");
+  });
+
   it("of people who left, by the name of its file, lets nobody be made SUBSCRIBED", async () => {
     const mock = await service();
     const report = join(folder, "failed");
