@@ -21,7 +21,7 @@ export interface SettledRow {
   readonly consent: PersonConsent;
   /** The reasons not to send the row. */
   readonly issues: readonly RowIssue[];
-  /** The opt-outs that are sent of a row with issues. */
+  /** The opt-outs that are sent by themselves, if the row has issues, or the service refuses it. */
   readonly refusals: Contact | undefined;
   /** Remarks on unexpected changes. */
   readonly remarks: readonly string[];
@@ -78,7 +78,7 @@ function settle(
     consent,
     issues: all,
     refusals:
-      all.length > 0 && isNamed && target.acceptsRefusals
+      isNamed && target.acceptsRefusals
         ? refusalsOf(contact, row, consent, unreadable.length > 0)
         : undefined,
     remarks: [...remarks, ...elsewhere, ...unnamed],
@@ -113,9 +113,11 @@ function refusalsOf(
   };
 }
 
+export const refusalsAreSent = "; its opt-outs are sent anyway";
+
 /** The reason why the row is not sent. */
 export function reasonIn({ issues, refusals }: SettledRow): string {
-  return `${inOneLine(issues)}${refusals === undefined ? "" : "; its opt-outs are sent anyway"}`;
+  return `${inOneLine(issues)}${refusals === undefined ? "" : refusalsAreSent}`;
 }
 
 /**

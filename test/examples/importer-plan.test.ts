@@ -198,6 +198,29 @@ describe("A row that cannot be sent", () => {
   });
 });
 
+describe("A row that the service refuses", () => {
+  it.each([[[]], [["--list", list.id]]])(
+    "is reported, and its opt-out is sent by itself: %j",
+    async (options) => {
+      const mock = await service([{ email: "a@example.com" }], { unknownCountry: "refused" });
+      const path = await csv(
+        "people.csv",
+        "email,country,status",
+        "a@example.com,Atlantis,unsubscribed",
+        "b@example.com,Atlantis,subscribed",
+      );
+
+      const { code, out } = await run([path, ...options]);
+
+      expect(code).toBe(1);
+      expect(out).toMatch(/row 2: .*; its opt-outs are sent anyway$/m);
+      expect(out).toMatch(/row 3: [^;]*$/m);
+      expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
+      expect(sentBodies(mock)[1]).toEqual({ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" });
+    },
+  );
+});
+
 describe("A line with another number of cells than headings", () => {
   const consents = [undefined, "keep", "SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
   const lines = [
