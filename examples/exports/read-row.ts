@@ -60,10 +60,11 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
 
 function isProperty({ use }: Column, text: string): boolean {
   if (use.kind === "property" || use.kind === "evidence") return true;
-  // The time and reason of an opt-out is more than its state, so it is kept as a custom property.
-  const isFreeText =
-    use.kind === "consent" && ["left", "undeliverable", "complaint"].includes(use.consent.question);
-  return isFreeText && consentWord(text) === undefined;
+  if (use.kind !== "consent" || consentWord(text) !== undefined) return false;
+  // The time and reason of a consent is more than its state, so it is kept as a custom property.
+  const { question } = use.consent;
+  const isOfTime = ["opt-out", "refusal only", "confirmation"].includes(question);
+  return ["left", "undeliverable", "complaint"].includes(question) || (isOfTime && /\d{4}/.test(text));
 }
 
 /** The id of a row: a hash of its cells. */

@@ -82,6 +82,8 @@ function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan
     return;
   }
   fields.cells.set(field, cell);
+  if (field === "email" && "value" in value && /[^\s<][^<]*</.test(text))
+    fields.remarks.push(`${shownHeading(column)} holds a name beside the address, which is left out`);
   if ("value" in value) fields.contact = { ...fields.contact, [field]: value.value };
   else fields.issues.push({ field, message: value.problem });
 }

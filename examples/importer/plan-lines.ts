@@ -2,7 +2,8 @@ import { counted, inFull } from "../console/counted.ts";
 import { printable, textWidth } from "../console/text-width.ts";
 import type { ConsentColumn, ConsentQuestion } from "../exports/consent-columns.ts";
 import { type Channel, optIns } from "../exports/contact.ts";
-import { type Column, type ColumnUse, shownHeading } from "../exports/file-plan.ts";
+import { type Column, type ColumnUse, type FilePlan, shownHeading } from "../exports/file-plan.ts";
+import { isEvidence } from "../exports/row-evidence.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { ConsentCounts, FileSurvey, WordCounts } from "./survey.ts";
 
@@ -17,7 +18,7 @@ export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments
   );
   const lines = columns.map((column) => {
     const heading = printable(shownHeading(column));
-    const becomes = printable(describeUse(column, plan.columns, words.get(column.index), family));
+    const becomes = printable(describeUse(column, plan, words.get(column.index), family));
     return `  ${heading}${" ".repeat(Math.max(0, width - textWidth(heading)))}  ${becomes}`;
   });
   const properties = columns.filter(({ use }) => use.kind === "property").length;
@@ -52,7 +53,7 @@ const notInV2: ReadonlySet<string> = new Set(["external_id", "address1", "addres
 
 function describeUse(
   column: Column,
-  all: readonly Column[],
+  { columns: all, layout: { provider } }: FilePlan,
   words: WordCounts | undefined,
   family: "v1" | "v2",
 ): string {
@@ -70,11 +71,11 @@ function describeUse(
       return `${use.field} where ${first ? shownHeading(first) : "the first"} is blank; else, where it differs, ${asProperty}`;
     }
     case "consent":
-      return describeConsent(use.consent, words);
+      return `${describeConsent(use.consent, words)}${describeTexts(words, asProperty)}`;
     case "evidence":
       return family === "v2" ? `the consent's ${use.of}` : asProperty;
     case "property":
-      return asProperty;
+      return family === "v2" && isEvidence(column, provider) ? "evidence of the consent" : asProperty;
     case "import note":
       return "the row's consent in an earlier import";
     case "left out":
@@ -94,10 +95,10 @@ const questions: Readonly<Record<ConsentQuestion, string>> = {
   "opt-in": "",
   status: "; a yes is not understood",
   "opt-out": "; a no is ignored",
-  left: "; any text is an opt-out, and also a custom property",
+  left: "; any text is an opt-out",
   "not subscribed": "; a no is ignored",
-  undeliverable: "; a no is ignored, other text is also a custom property",
-  complaint: "; a no is ignored, other text is also a custom property",
+  undeliverable: "; a no is ignored",
+  complaint: "; a no is ignored",
   "refusal only": "; a yes is no opt-in",
   confirmation: "; a yes is no opt-in",
   confirmed: "",
@@ -109,6 +110,13 @@ function describeConsent({ channels, question }: ConsentColumn, words: WordCount
   return `${names} consent: ${describeWords(words)}${questions[question]}`;
 }
 
+/** The time and reason of a consent. */
+function describeTexts(words: WordCounts | undefined, asProperty: string): string {
+  return words === undefined || words.texts === 0
+    ? ""
+    : `; ${inFull(words.texts)} with more text, which is ${asProperty}`;
+}
+
 function describeWords(words: WordCounts | undefined): string {
   if (words === undefined) return "blank";
   const states = optIns
@@ -116,6 +124,8 @@ function describeWords(words: WordCounts | undefined): string {
     .map((optIn) => `${inFull(words.states[optIn])} ${optIn}`);
   const silent = words.understood - optIns.reduce((sum, optIn) => sum + words.states[optIn], 0);
   const unknown = Array.from(words.notUnderstood, ([word, count]) => `${JSON.stringify(word)} (${count})`);
+  const further = words.notUnderstoodFurther;
+  if (further > 0) unknown.push(`and ${inFull(further)} more`);
   const parts = [
     ...states,
     ...(silent === 0 ? [] : [`${inFull(silent)} ignored`]),

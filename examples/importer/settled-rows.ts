@@ -56,20 +56,24 @@ function settle(
 ): Omit<SettledRow, "isOfFileWithConsents"> {
   const consent = people.consentOf(row);
   const consented = withMeantConsent(withConsent(row, people), consent.unclear, options);
-  const found = firstOfEachField([
-    ...row.issues,
-    ...contactIssues(consented),
-    ...sharedPhoneIssues(row, people),
-  ]);
+  const shared = sharedPhoneIssues(row, people);
+  const found = firstOfEachField([...row.issues, ...contactIssues(consented), ...shared]);
   const unreadable = unreadableLineIssues(row, people);
   const unclear = options.consent === "keep" ? [] : unclearIssues(row, people);
-  const { contact, issues, remarks } = withoutRefusedValues(row, consented, found, target);
+  const { contact, issues, remarks } = withoutRefusedValues(row, consented, found, {
+    target,
+    shared,
+  });
   const elsewhere = consent.stricterElsewhere.map(
     (channel) => `another row about the person has a stricter ${channel} consent, which counts`,
   );
   const unnamed = (["email", "phone"] as const)
     .filter((channel) => row.said[channel].optIn === "SUBSCRIBED" && contact[channel] === undefined)
     .map((channel) => `it has an opt-in without the ${channel}, which is not sent`);
+  const suppression =
+    contact.is_suppressed && !target.hasCustomProperties
+      ? ["the suppression is left out, as v2 has no such field"]
+      : [];
   const all = firstOfEachField([...issues, ...unreadable, ...unclear, ...target.issuesOf(contact, row)]);
   const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
   return {
@@ -81,7 +85,7 @@ function settle(
       isNamed && target.acceptsRefusals
         ? refusalsOf(contact, row, consent, unreadable.length > 0)
         : undefined,
-    remarks: [...remarks, ...elsewhere, ...unnamed],
+    remarks: [...remarks, ...elsewhere, ...unnamed, ...suppression],
     stopsSomebody: people.stopsSomebody(row),
   };
 }
@@ -152,7 +156,7 @@ function withoutRefusedValues(
   row: ReadRow,
   contact: Contact,
   found: readonly RowIssue[],
-  target: Target,
+  { target, shared }: { target: Target; shared: readonly RowIssue[] },
 ): { contact: Contact; issues: RowIssue[]; remarks: string[] } {
   const issues: RowIssue[] = [];
   const remarks: string[] = [];
@@ -171,7 +175,10 @@ function withoutRefusedValues(
       const becomes = target.hasCustomProperties
         ? `is sent as the custom property ${property}`
         : "is left out";
-      remarks.push(`${shownHeading(cell.column)} holds no ${issue.field} that can be sent, and ${becomes}`);
+      const holds = shared.includes(issue)
+        ? "the number of another person, which the service would treat as one contact"
+        : `no ${issue.field} that can be sent`;
+      remarks.push(`${shownHeading(cell.column)} holds ${holds}, and ${becomes}`);
     }
   }
   if (remarks.length === 0) return { contact, issues, remarks };

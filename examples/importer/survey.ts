@@ -20,6 +20,10 @@ export interface WordCounts {
   readonly states: Record<OptIn, number>;
   /** The first few different words that are not understood; each address counts as `anAddress`. */
   readonly notUnderstood: Map<string, number>;
+  /** The number of cells with further words that are not understood. */
+  notUnderstoodFurther: number;
+  /** The number of cells whose text is more than a state, and is a custom property too. */
+  texts: number;
 }
 
 /** The survey of one file. */
@@ -104,7 +108,13 @@ function emptySurvey(plan: FilePlan): FileSurvey {
   const words = new Map<number, WordCounts>(
     plan.columns.map(({ index }) => [
       index,
-      { understood: 0, states: none(), notUnderstood: new Map<string, number>() },
+      {
+        understood: 0,
+        states: none(),
+        notUnderstood: new Map<string, number>(),
+        notUnderstoodFurther: 0,
+        texts: 0,
+      },
     ]),
   );
   const consents = { email: counts(), phone: counts() };
@@ -123,10 +133,12 @@ function count(survey: FileSurvey, row: ReadRow): void {
   for (const { column, text, said } of row.consentCells) {
     const words = survey.words.get(column.index);
     if (words === undefined || consentWord(text) === "nothing") continue;
+    if (Object.hasOwn(row.contact.custom_properties ?? {}, column.property)) words.texts += 1;
     if (said === "not understood") {
       const word = text.includes("@") ? anAddress : text;
       if (words.notUnderstood.has(word) || words.notUnderstood.size < mostWords)
         words.notUnderstood.set(word, (words.notUnderstood.get(word) ?? 0) + 1);
+      else words.notUnderstoodFurther += 1;
     } else {
       words.understood += 1;
       if (said.optIn) words.states[said.optIn] += 1;

@@ -442,6 +442,65 @@ describe("No cell is dropped", () => {
     ]);
   });
 
+  const consents = [
+    "email,Newsletter,Opt-out,GDPR consent,Confirmed,Unsub reason",
+    "a@example.com,yes,2024-02-03 10:00,,,too many",
+    "b@example.com,yes,no,2023-05-01,2023-05-01 10:00,",
+  ];
+
+  it("of a consent the time and the reason are a custom property too", async () => {
+    const mock = await service();
+
+    const { out } = await run([await csv("people.csv", ...consents)]);
+
+    expect(sentBodies(mock).map((body) => [body["email_opt_in"], body["custom_properties"]])).toEqual([
+      ["UNSUBSCRIBED", { opt_out: "2024-02-03 10:00", unsub_reason: "too many" }],
+      ["SUBSCRIBED", { gdpr_consent: "2023-05-01", confirmed: "2023-05-01 10:00" }],
+    ]);
+    for (const line of [
+      '"Opt-out"       e-mail and phone consent: 1 UNSUBSCRIBED, 1 ignored; a no is ignored; 1 with more text, which is the custom property opt_out',
+      '"GDPR consent"  e-mail and phone consent: 1 ignored; a yes is no opt-in; 1 with more text, which is the custom property gdpr_consent',
+      '"Confirmed"     e-mail consent: 1 ignored; a yes is no opt-in; 1 with more text, which is the custom property confirmed',
+      '"Unsub reason"  e-mail and phone consent: 1 UNSUBSCRIBED; any text is an opt-out; 1 with more text, which is the custom property unsub_reason',
+    ])
+      expect(out).toContain(line);
+  });
+
+  it("the plan names what v2 leaves out, and what it sends as evidence", async () => {
+    const path = await csv(
+      "subscribed_x.csv",
+      "Email Address,First Name,CONFIRM_TIME,CONFIRM_IP,UNSUB_REASON,Bounced,LEID",
+      "a@example.com,Ada,2020-07-03 15:05:20,198.51.100.2,too many,mailbox full,1",
+    );
+
+    const { out } = await run([path, "--dry-run", "--family", "v2"]);
+
+    for (const line of [
+      '"CONFIRM_TIME"   evidence of the consent',
+      '"CONFIRM_IP"     evidence of the consent',
+      "any text is an opt-out; 1 with more text, which is left out, as v2 has no custom properties",
+      "a no is ignored; 1 with more text, which is left out, as v2 has no custom properties",
+      "row 2: the suppression is left out, as v2 has no such field.",
+    ])
+      expect(out).toContain(line);
+  });
+
+  it("the plan counts unknown words beyond the first five, and names what is beside an address", async () => {
+    const words = Array.from({ length: 8 }, (_, index) => `Ada <p${index}@example.com>,word ${index}`);
+
+    const { out } = await run([
+      await csv("people.csv", "email,Newsletter", ...words),
+      "--dry-run",
+      "--consent",
+      "keep",
+    ]);
+
+    expect(out).toContain('"word 4" (1), and 3 more');
+    expect(out).toContain(
+      '8 rows, the first is people.csv, row 2: "email" holds a name beside the address, which is left out.',
+    );
+  });
+
   it("surprising conversions are reported", async () => {
     const { out } = await run([await csv("people.csv", ...lines), "--dry-run"]);
 
@@ -460,8 +519,11 @@ describe("No cell is dropped", () => {
       "b@example.com,+44 7700 900511,unsubscribed",
     );
 
-    await run([path]);
+    const { out } = await run([path]);
 
+    expect(out).toContain(
+      'row 3: "phone" holds the number of another person, which the service would treat as one contact, and is sent as',
+    );
     expect(sentBodies(mock)).toEqual([
       { email: "a@example.com", phone: "+447700900511", email_opt_in: "SUBSCRIBED" },
       {
