@@ -24,7 +24,10 @@ export function identifiersIn(cell: string, mayBeShort: boolean): string[] {
     .replace(/\p{Cf}/gu, "")
     .toLowerCase();
   // Spaces may be around the @ and the points, or anywhere.
-  const addresses = [text, text.replace(/\s*([@.])\s*/g, "$1"), text.replace(/\s/g, "")].flatMap(
+  const written = text.includes("@")
+    ? [text, text.replace(/\s*([@.])\s*/g, "$1"), text.replace(/\s/g, "")]
+    : [];
+  const addresses = written.flatMap(
     (one) => one.match(/[^\s,;:|<>()[\]"“”„«»@]{1,64}@[\p{L}\p{M}\p{N}.-]{1,255}/gu) ?? [],
   );
   const rounded = text.match(/\d([.,]\d{1,14})?e\+?\d+/g) ?? [];

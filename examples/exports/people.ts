@@ -26,7 +26,7 @@ export class People {
   /** The first address of each number, to which it is sent. */
   readonly #ownerOfPhone = new Map<string, string>();
   /** The further people of a number or address: it is another's, in another column, or in one that is left out. */
-  readonly #others = new Map<string, Set<string>>();
+  readonly #others = new Map<string, string[]>();
   /** The refusals by each address or number that stands for the whole person. */
   readonly #refusals = new Map<string, number>();
   /** The refusals by further numbers, which have a consent of their own. */
@@ -66,8 +66,8 @@ export class People {
 
   #addOther(key: string, person: string): void {
     const others = this.#others.get(key);
-    if (others) others.add(person);
-    else this.#others.set(key, new Set([person]));
+    if (others === undefined) this.#others.set(key, [person]);
+    else if (others.at(-1) !== person) others.push(person);
   }
 
   /** Call after all rows: the consent of a number counts for its people, and so does a refusal that may be theirs. */
@@ -87,7 +87,7 @@ export class People {
       const owner = this.#ownerOfPhone.get(key);
       yield [key, [owner === undefined ? key : comparableEmail(owner), ...(this.#others.get(key) ?? [])]];
     }
-    for (const [key, others] of this.#others) if (!this.#known.has(key)) yield [key, [...others]];
+    for (const [key, others] of this.#others) if (!this.#known.has(key)) yield [key, others];
   }
 
   /** The number of persons: addresses, and numbers without an address. */

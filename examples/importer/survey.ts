@@ -70,7 +70,7 @@ export async function surveyFiles(
       count(survey, read);
       line.show(survey.rows);
     }
-    await addMeant(survey, people, options);
+    await addMeant(survey, people, { ...options, signal });
   }
   people.settle();
   line.end();
@@ -84,10 +84,11 @@ export async function surveyFiles(
 async function addMeant(
   survey: FileSurvey,
   people: People,
-  { consent }: Pick<ImporterArguments, "consent">,
+  { consent, signal }: Pick<ImporterArguments, "consent"> & { signal: AbortSignal },
 ): Promise<void> {
   if ((consent !== "UNSUBSCRIBED" && consent !== "NON_SUBSCRIBED") || hasConsents(survey)) return;
   for await (const row of survey.plan.file.rows()) {
+    signal.throwIfAborted();
     const read = readRow(survey.plan, row, consent);
     const channel = read.cells.has("email") ? "email" : "phone";
     people.add({ ...read, said: { ...read.said, [channel]: { ...read.said[channel], optIn: consent } } });
