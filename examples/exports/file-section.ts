@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { OptIn } from "./contact.ts";
+import { headingWords } from "./heading.ts";
 
 /** The consent of everybody in a file, by its name. */
 export interface FileSection {
@@ -7,14 +8,14 @@ export interface FileSection {
   readonly isSuppressed?: true;
 }
 
-// In a name without accents, in lower case, with one space for all that is no letter or digit.
+// In the words of a name, without accents and in lower case.
 const anyOf = (parts: string) => new RegExp(`\\b(${parts.trim().split(/\s+/).join("|")})`, "g");
 
 const thoseWhoLeft = anyOf(String.raw`
-  unsub \w*opt(ed)?\s?outs?\b suppress bounce (black|block|stop|deny)\s?list blocked\b
+  \w*unsub \w*opt(ed)?\s?outs?\b \w*suppress \w*bounce \w*(black|block|stop|deny)\s?list blocked\b
   do\s?not\s?(contact|call|e?\s?mail|send|text) dnc\b complain spam\b ^cleaned invalid\s?e?\s?mails? undeliver quarantine
   abgemeldet abmeld abbestell austragung(en)?\b ausgetragen gesperrt sperrliste robinson\s?list widerspr widerruf
-  unzustellbar desinscri desabonn resili bajas\b dad[oa]s?\sde\sbaja ^cancelad[oa]s ^cancellat[ie]
+  \w*(kontakt|mail|newsletter|versand|werbe)sperren?\b unzustellbar desinscri desabonn resili bajas\b dad[oa]s?\sde\sbaja ^cancelad[oa]s ^cancellat[ie]
   (contactos|suscriptores|contatti|iscritti)\scancel desuscri disiscri descadastr afgemeld afmeld uitgeschreven
   uitschrijv frameld avmeld avregistr avprenumer`);
 const notSubscribed = anyOf(String.raw`non?\s?subscri not\ssubscri never\ssubscri unconfirmed ^archived`);
@@ -27,12 +28,7 @@ const theOthers = anyOf(String.raw`
 
 /** The section that the file's name states; "unclear" if the name may also mean those who stayed. */
 export function sectionByName(path: string): FileSection | "unclear" | undefined {
-  const name = basename(path)
-    .normalize("NFKD")
-    .replace(/\p{M}/gu, "")
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, " ")
-    .trim();
+  const name = headingWords(basename(path)).join(" ");
   const rest = name.replace(thoseWhoLeft, "").replace(notSubscribed, "");
   if (rest === name) return undefined;
   if (rest.search(theOthers) !== -1) return "unclear";
