@@ -42,6 +42,9 @@ export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell
         no: "NON_SUBSCRIBED",
         isOptIn: true,
       });
+    case "other":
+      if (word === "subscribed") return "not understood";
+      return stateOf(word, { yes: undefined, no: undefined, isOptIn: false });
     case "status":
     case "state":
       // "Confirmed" and "accepted" may be the state of an order.

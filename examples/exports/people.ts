@@ -43,7 +43,7 @@ export class People {
     const doubt = doubtIn(row);
     for (const cell of doubt.cells) {
       // A few digits in another cell may be a postal code.
-      const mayBeShort = row.source.isMisshapen || cell.trim() === row.cells.get("phone")?.text;
+      const mayBeShort = row.source.isMisshapen || row.unreadableNumbers.includes(cell.trim());
       for (const one of identifiersIn(cell, mayBeShort)) {
         join(this.#refusalsInDoubt, one, doubt.code);
         if (one.startsWith("+")) this.#addRefusal(one, doubt.code);
@@ -133,14 +133,14 @@ export class People {
     );
   }
 
-  /** Whether the row's number, which cannot be read, may be that of a refusal without an address. */
-  #mayHaveRefused({ contact: { email, phone }, cells }: ReadRow): boolean {
-    const text = cells.get("phone")?.text;
-    if (email === undefined || phone !== undefined || text === undefined) return false;
+  /** Whether a number of the row, which cannot be read, may be that of a refusal without an address. */
+  #mayHaveRefused({ contact: { email }, unreadableNumbers }: ReadRow): boolean {
+    if (email === undefined) return false;
     const ofPerson = this.#known.get(comparableEmail(email)) ?? 0;
-    return identifiersIn(text, true).some((own) => {
+    const numbers = unreadableNumbers.flatMap((text) => identifiersIn(text, true));
+    return numbers.some((own) => {
       const inDoubt = [own, ...endsOfPhone(own)].map((end) => this.#refusalsInDoubt.get(end));
-      // The number is not sent, nor is its consent.
+      // That number is not sent, nor is its consent.
       return [this.#refusalsByForm.get(own), ...inDoubt].some(
         (code = 0) => joined(ofPerson, code & ~ofPhone) !== ofPerson,
       );
@@ -152,7 +152,7 @@ export class People {
  * The cells that may name anybody who has refused, and the refusals: all cells of a misshapen line, with any refusal; and,
  * where a row is stricter than an opt-in, all if its address cannot be read, or that of the number which cannot be read.
  */
-function doubtIn({ contact, said, issues, source, cells }: ReadRow): {
+function doubtIn({ contact, said, issues, source, unreadableNumbers }: ReadRow): {
   cells: readonly string[];
   code: number;
 } {
@@ -162,11 +162,7 @@ function doubtIn({ contact, said, issues, source, cells }: ReadRow): {
   const refused = new Set([...issues, ...contactIssues(contact)].map(({ field }) => field));
   const isUnknown = contact.email === undefined && contact.phone === undefined;
   if (isUnknown || refused.has("email")) return { cells: source.cells, code };
-  const phone = cells.get("phone");
-  return {
-    cells: phone !== undefined && refused.has("phone") ? [phone.text] : [],
-    code: code & ofPhone,
-  };
+  return { cells: unreadableNumbers, code: code & ofPhone };
 }
 
 /** The code of what a row says, without its opt-ins. */

@@ -16,6 +16,7 @@ export interface ReadRow {
   readonly contact: Contact;
   /** The cell of each field, for invalid values. */
   readonly cells: ReadonlyMap<string, ColumnCell>;
+  readonly unreadableNumbers: readonly string[];
   readonly said: RowSaid;
   readonly consentCells: readonly ConsentCell[];
   /** The evidence of consent in the file. */
@@ -47,6 +48,7 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
       ...(Object.keys(properties).length === 0 ? {} : { custom_properties: properties }),
     },
     cells: fields.cells,
+    unreadableNumbers: fields.unreadableNumbers,
     said: consent.said(),
     consentCells: consent.cells,
     evidence: evidenceIn(plan, row),
