@@ -110,7 +110,7 @@ const complaint = anyOf("complain spam");
 const firstBeside =
   /^(time|date|timestamp|datetime|day|year|when|last|total|number|datum|zeitpunkt|jahr|fecha|ano|anno|annee|numero|anzahl|reason|grund|motivo?|motif|raison|razon|plan|tipo|type|precio|preco|prezzo|prix)$/;
 const lastBeside =
-  /^(time|date|timestamp|datetime|day|at|on|since|am|seit|le|depuis|el|desde|il|dal|op|sinds|reason|reasons|other|zeitpunkt)$|(grund|datum)$/;
+  /^(time|date|timestamp|datetime|day|at|on|since|reason|reasons|other|zeitpunkt)$|(grund|datum)$/;
 // "Data" is also English, and no date then.
 const romanceDate =
   /^data (d[aieo] |dell|iscri|inscri|consenso|consentimento|adesao|descadastr|cancela|disiscri|annull)/;
@@ -199,7 +199,7 @@ function questionOf(
     const isTwiceDenied = words.includes("not") && !compact.includes("donot");
     if (isTwiceDenied || optIn.test(compact.replaceAll(negatives, "")))
       return isOfMarketing ? "state" : "other";
-    return isBeside ? "left" : "opt-out";
+    return isBeside || /^(am|seit|le|depuis|el|desde|il|dal|op|sinds)$/.test(last) ? "left" : "opt-out";
   }
   if (isBeside) return undefined;
   const isDenied = words.some(isDenying);

@@ -109,8 +109,7 @@ const addressOrLink = /\S+@\S+\.\p{L}{2,}|\S+:\/\/\S+|www\.\S+/gu;
 /** A part of a text that says that the person has not subscribed, whatever else is in the text. */
 export interface Refusal {
   readonly part: string;
-  /** A known word of its meaning. */
-  readonly word: string;
+  readonly word: ConsentWord;
 }
 
 /** The refusals in a cell of any column, which may be a list, as of tags. */

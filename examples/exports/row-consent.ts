@@ -117,7 +117,7 @@ export class RowConsent {
 
   // "Lifecycle: Unsubscribed": whatever the column is called.
   #addStray(column: Column, text: string): void {
-    const words = refusalsIn(text);
+    const words: { part: string; word: string }[] = refusalsIn(text);
     if (isStateOrRegion(column.compact) || column.compact === "reason")
       words.push({ part: text, word: text });
     let isRefusal = false;

@@ -309,8 +309,6 @@ describe("A column that resembles a consent", () => {
     "Preferred contact method",
     "Mailing city",
     "Date subscribed",
-    "Angemeldet am",
-    "Newsletter seit",
     "Año de suscripción",
     "Zustimmungsdatum",
     "Opt-in IP address",
@@ -420,6 +418,8 @@ describe("A consent value", () => {
     ["other", "no", "not understood"],
     ["other", "opted out", left],
     ["other", "pending", never],
+    ["opt-in", "VIP, unsubscribed", left],
+    ["status", "VIP; never subscribed", never],
   ] as const)("in a column that asks %s: %s", (question, word, expected) => {
     expect(parseConsent({ question }, word)).toEqual(expected);
   });
