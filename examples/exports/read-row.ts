@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { consentWord } from "./consent-words.ts";
+import { consentWord, refusalsIn } from "./consent-words.ts";
 import type { Channel, ConsentEvidence, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import type { Column, FilePlan } from "./file-plan.ts";
@@ -59,10 +59,10 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
 
 function isProperty({ use }: Column, text: string): boolean {
   if (use.kind === "property" || use.kind === "evidence") return true;
-  // The time and reason of an opt-out is more than its state, so it is kept as a custom property.
-  const isFreeText =
-    use.kind === "consent" && ["left", "undeliverable", "complaint"].includes(use.consent.question);
-  return isFreeText && consentWord(text) === undefined;
+  if (use.kind !== "consent" || consentWord(text) !== undefined) return false;
+  // The time and reason of an opt-out is more than its state, so it is kept as a custom property; so is "VIP, unsubscribed".
+  const isFreeText = ["left", "undeliverable", "complaint"].includes(use.consent.question);
+  return isFreeText || refusalsIn(text).length > 0;
 }
 
 /** The id of a row: a hash of its cells. */

@@ -408,6 +408,22 @@ describe("A word instead of a telephone number", () => {
   });
 });
 
+describe("A refusal beside other words", () => {
+  it("counts, and the whole cell is a custom property", async () => {
+    const mock = await service();
+
+    await run([await csv("people.csv", "email,status", 'a@example.com,"VIP, unsubscribed"')]);
+
+    expect(sentBodies(mock)).toEqual([
+      {
+        email: "a@example.com",
+        email_opt_in: "UNSUBSCRIBED",
+        custom_properties: { status: "VIP, unsubscribed" },
+      },
+    ]);
+  });
+});
+
 describe("An opt-in to phone messages without a number", () => {
   it("is not sent, but reported, because its number is unknown", async () => {
     const mock = await service([
