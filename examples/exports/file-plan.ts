@@ -90,16 +90,21 @@ function useOf(heading: string, firstCell: string | undefined, layout: Layout): 
   // MailerLite's heading of the addresses; of a yes and a no it is a consent.
   if (compact === "subscriber" && firstCell?.includes("@"))
     return { kind: "field", field: "email", isFurther: true };
-  const field = fieldOf(heading);
+  const isStatus = isStateOrRegion(compact) && namesConsent(firstCell);
+  const field = isStatus ? undefined : fieldOf(heading);
   if (field !== undefined) return { kind: "field", ...field };
-  const consent = consentColumn(isStatus(compact, firstCell) ? "Status" : heading, layout.provider);
+  const consent = consentColumn(isStatus ? "Status" : heading, layout.provider);
   return consent === undefined ? { kind: "property" } : { kind: "consent", consent };
 }
 
-/** "Estado", "Stato" and "État" may also be a part of a country, which the first cell shows. */
-function isStatus(compact: string, firstCell = ""): boolean {
+/** Whether the column may hold a state of consent, or a part of a country, which the cells show. */
+export function isStateOrRegion(compact: string): boolean {
+  return /^(state|estado|stato|etat)$/.test(compact);
+}
+
+function namesConsent(cell = ""): boolean {
   const words: unknown[] = ["subscribed", "not subscribed", "unsubscribed", "undeliverable"];
-  return /^(estado|stato|etat)$/.test(compact) && words.includes(consentWord(firstCell));
+  return words.includes(consentWord(cell));
 }
 
 /** Marks all columns of a field but the main one as further; of `Work email, Email` the second is the main one. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { consentWord } from "./consent-words.ts";
+import { consentWord, refusalsIn } from "./consent-words.ts";
 import type { Channel, ConsentEvidence, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import type { Column, FilePlan } from "./file-plan.ts";
@@ -61,10 +61,10 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
 function isProperty({ use }: Column, text: string): boolean {
   if (use.kind === "property" || use.kind === "evidence") return true;
   if (use.kind !== "consent" || consentWord(text) !== undefined) return false;
-  // The time and reason of a consent is more than its state, so it is kept as a custom property.
+  // The time and reason of a consent is more than its state, so it is kept as a custom property; so is "VIP, unsubscribed".
   const { question } = use.consent;
-  const isOfTime = ["opt-out", "refusal only", "confirmation"].includes(question);
-  return ["left", "undeliverable", "complaint"].includes(question) || (isOfTime && /\d{4}/.test(text));
+  const isOfTime = ["opt-out", "refusal only", "confirmation"].includes(question) && /\d{4}/.test(text);
+  return isOfTime || ["left", "undeliverable", "complaint"].includes(question) || refusalsIn(text).length > 0;
 }
 
 /** The id of a row: a hash of its cells. */

@@ -1,7 +1,7 @@
 import { consentWord } from "./consent-words.ts";
 import type { ContactField } from "./contact-columns.ts";
 import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-values.ts";
-import type { Contact, RowIssue } from "./contact.ts";
+import type { Channel, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
 import { identifiersIn } from "./identifiers.ts";
@@ -21,21 +21,21 @@ export interface RowFields {
   readonly cells: Map<string, ColumnCell>;
   /** Cells of a second column of a field, if they differ. */
   readonly properties: Record<string, string>;
-  /** Words instead of a telephone number: `SMS: yes`. */
-  readonly phoneWords: ColumnCell[];
+  /** Words instead of an address or a telephone number: `SMS: no`. */
+  readonly words: (ColumnCell & { readonly channel: Channel })[];
   /** The addresses and numbers that are not sent as such: of further columns, and of those that are left out. */
   readonly others: string[];
-  readonly issues: RowIssue[];
+  issues: RowIssue[];
   readonly remarks: string[];
 }
 
-/** Reads the fields of a row; of several columns of a field the first that is not blank counts. */
+/** Reads the fields of a row; of several columns of a field the first that is not blank counts, or the first valid number. */
 export function readFields(plan: FilePlan, row: CsvRow): RowFields {
   const fields: RowFields = {
     contact: {},
     cells: new Map(),
     properties: {},
-    phoneWords: [],
+    words: [],
     others: [],
     issues: [],
     remarks: [],
@@ -47,14 +47,19 @@ export function readFields(plan: FilePlan, row: CsvRow): RowFields {
     const text = row.cell(column.index);
     if (text === undefined || own === undefined) continue;
     const field = own.kind === "field" ? own.field : undefined;
-    if (field === "phone" && !/\d{4}/.test(text) && consentWord(text) !== undefined)
-      fields.phoneWords.push({ column, text });
+    if ((field === "email" || field === "phone") && !row.isMisshapen && isWord(column, text))
+      fields.words.push({ column, text, channel: field });
     else if (use.kind === "field") addField(fields, use.field, { column, text }, plan);
     else if (field !== undefined) addOther(fields, field, text, plan);
     else if (own.kind === "property" && severalAddresses.test(column.compact))
       addOther(fields, "email", text, plan);
   }
   return fields;
+}
+
+// A digit under "Phone" is no number; under "SMS" it may answer a question.
+function isWord({ compact }: Column, text: string): boolean {
+  return consentWord(text) !== undefined && (!/^\d/.test(text) || /^(sms|whatsapp)$/.test(compact));
 }
 
 // HubSpot's "Additional email addresses" has several in a cell.
@@ -71,7 +76,14 @@ function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan
   const { column, text } = cell;
   const value = parseValue(field, text, plan);
   const used = fields.cells.get(field);
-  if (used !== undefined) {
+  if (used !== undefined && field === "phone" && fields.contact.phone === undefined && "value" in value) {
+    addOther(fields, field, used.text, plan);
+    fields.properties[used.column.property] = used.text;
+    fields.issues = fields.issues.filter((issue) => issue.field !== field);
+    fields.remarks.push(
+      `${shownHeading(used.column)} holds no phone that can be sent, so that of ${shownHeading(column)} counts`,
+    );
+  } else if (used !== undefined) {
     const own = "value" in value ? value.value : text;
     if (own === fields.contact[field] || text === used.text) return;
     addOther(fields, field, text, plan);

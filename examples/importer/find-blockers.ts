@@ -43,9 +43,13 @@ function notUnderstood({ plan, words }: FileSurvey): string[] {
     if (counts.notUnderstood.has(anAddress))
       return [`${looks}, and holds e-mail addresses. Leave it out with --without ${shownHeading(column)}.`];
     const examples = Array.from(counts.notUnderstood.keys(), (word) => JSON.stringify(word)).join(", ");
+    const mayBeOther = column.use.kind === "consent" && column.use.consent.question === "other";
     return [
-      `${looks}, and its words are not understood: ${examples}. Write ` +
-        "subscribed, unsubscribed or not subscribed instead; or leave the column out with --without; or state the consent with --consent.",
+      `${looks}${mayBeOther ? " to another matter" : ""}, and its words are not understood: ${examples}. ` +
+        (mayBeOther
+          ? 'Name it after its channel ("Newsletter", "SMS opt-in") if it is about one'
+          : "Write subscribed, unsubscribed or not subscribed instead") +
+        "; or leave the column out with --without; or state the consent with --consent.",
     ];
   });
 }

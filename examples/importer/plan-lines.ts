@@ -64,11 +64,15 @@ function describeUse(
     case "field": {
       if (family === "v2" && notInV2.has(use.field)) return "left out, as v2 has no such field";
       const field = use.field === "email" ? "email, in lower case" : use.field;
-      if (!use.isFurther) return field;
+      const asConsent =
+        words === undefined || words.understood === 0
+          ? ""
+          : `; words in it are ${channelNames[use.field === "email" ? "email" : "phone"]} consent: ${describeWords(words)}${questions["refusal only"]}`;
+      if (!use.isFurther) return field + asConsent;
       const first = all.find(
         (one) => one.use.kind === "field" && one.use.field === use.field && !one.use.isFurther,
       );
-      return `${use.field} where ${first ? shownHeading(first) : "the first"} is blank; else, where it differs, ${asProperty}`;
+      return `${use.field} where ${first ? shownHeading(first) : "the first"} is blank${use.field === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}${asConsent}`;
     }
     case "consent":
       return `${describeConsent(use.consent, words)}${describeTexts(words, asProperty)}`;
@@ -103,6 +107,7 @@ const questions: Readonly<Record<ConsentQuestion, string>> = {
   confirmation: "; a yes is no opt-in",
   confirmed: "",
   state: "; a yes or a no is not understood",
+  other: "; it may be about another matter, so only refusals are understood",
 };
 
 function describeConsent({ channels, question }: ConsentColumn, words: WordCounts | undefined): string {

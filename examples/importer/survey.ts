@@ -96,11 +96,18 @@ async function addMeant(
 }
 
 /** Whether a row of the file states a consent, or has a word that is understood. */
-export function hasConsents({ words, consents }: FileSurvey): boolean {
+export function hasConsents({ plan, words, consents }: FileSurvey): boolean {
   const isStated = [consents.email, consents.phone].some((counts) =>
     optIns.some((optIn) => counts[optIn] > 0),
   );
-  return isStated || Array.from(words.values()).some(({ understood }) => understood > 0);
+  // "Mobile: yes" is none.
+  const isOfField = (index: number) => plan.columns[index]?.use.kind === "field";
+  return (
+    isStated ||
+    Array.from(words).some(([index, { understood, states }]) =>
+      isOfField(index) ? states.UNSUBSCRIBED > 0 : understood > 0,
+    )
+  );
 }
 
 function emptySurvey(plan: FilePlan): FileSurvey {

@@ -31,7 +31,7 @@ describe("The plan", () => {
     expect(out).toContain(`${path}: plain table, comma, utf-8, 3 rows
   "Email"             email, in lower case
   "Mobile"            phone
-  "Phone"             phone where "Mobile" is blank; else, where it differs, the custom property phone
+  "Phone"             phone where "Mobile" is blank or invalid; else, where it differs, the custom property phone
   "status"            e-mail consent: 1 SUBSCRIBED, 1 UNSUBSCRIBED, not understood: "paused" (1); a yes is not understood
   "Favourite colour"  the custom property favourite_colour
   "Notes"             left out: --without names it
@@ -74,6 +74,10 @@ describe("A file without a statement of consent", () => {
   it.each([
     ["has no column for it", lines],
     ["has only blank cells for it", ["email,status", "s@example.com,", "u@example.com,n/a"]],
+    [
+      "has only telephone numbers and a yes instead of one",
+      ["email,mobile", "s@example.com,yes", "u@example.com,yes"],
+    ],
     [
       "has only the time of an opt-in",
       ["email,opt_in_date", "s@example.com,2020-01-01", "u@example.com,2020-01-01"],
@@ -287,7 +291,7 @@ describe("A column that resembles a consent and has unknown values", () => {
 
     expect(code).toBe(2);
     expect(err).toContain(
-      '"Marketing permission code" looks like a consent, and its words are not understood: "C4"',
+      '"Marketing permission code" looks like a consent to another matter, and its words are not understood: "C4". Name it',
     );
     expect(mock.requests).toEqual([]);
   });
@@ -372,6 +376,54 @@ describe("Several consent values of one person", () => {
     await run([path]);
 
     expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED", "b@example.com": "SUBSCRIBED" });
+  });
+});
+
+describe("A word instead of a telephone number", () => {
+  it("is a refusal or nothing, as the plan says", async () => {
+    const mock = await service([{ email: "b@example.com", phone_opt_in: "UNSUBSCRIBED" }]);
+    const path = await csv(
+      "people.csv",
+      "email,phone,mobile,newsletter",
+      "a@example.com,0,no,yes",
+      "b@example.com,+447700900511,yes,yes",
+    );
+
+    const { out } = await run([path]);
+
+    expect(out).toContain(
+      '"mobile"      phone where "phone" is blank or invalid; else, where it differs, the custom property mobile; ' +
+        "words in it are phone consent: 1 UNSUBSCRIBED, 1 ignored; a yes is no opt-in",
+    );
+    expect(out).toContain(
+      'row 2: "phone" holds no phone that can be sent, and is sent as the custom property phone.',
+    );
+    const email_opt_in = "SUBSCRIBED";
+    expect(sentBodies(mock)).toEqual([
+      {
+        email: "a@example.com",
+        email_opt_in,
+        phone_opt_in: "UNSUBSCRIBED",
+        custom_properties: { phone: "0" },
+      },
+      { email: "b@example.com", email_opt_in, phone: "+447700900511" },
+    ]);
+  });
+});
+
+describe("A refusal beside other words", () => {
+  it("counts, and the whole cell is a custom property", async () => {
+    const mock = await service();
+
+    await run([await csv("people.csv", "email,status", 'a@example.com,"VIP, unsubscribed"')]);
+
+    expect(sentBodies(mock)).toEqual([
+      {
+        email: "a@example.com",
+        email_opt_in: "UNSUBSCRIBED",
+        custom_properties: { status: "VIP, unsubscribed" },
+      },
+    ]);
   });
 });
 
@@ -499,6 +551,34 @@ describe("No cell is dropped", () => {
     expect(out).toContain(
       '8 rows, the first is people.csv, row 2: "email" holds a name beside the address, which is left out.',
     );
+  });
+
+  it("of two telephone numbers the valid one is the phone, in any order", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,phone,mobile,sms_opt_in",
+      "a@example.com,0171 1234567,+447700900511,yes",
+      "b@example.com,+447700900512,0171 1234567,yes",
+    );
+
+    const { out } = await run([path]);
+
+    expect(sentBodies(mock)).toEqual([
+      {
+        email: "a@example.com",
+        phone: "+447700900511",
+        phone_opt_in: "SUBSCRIBED",
+        custom_properties: { phone: "0171 1234567" },
+      },
+      {
+        email: "b@example.com",
+        phone: "+447700900512",
+        phone_opt_in: "SUBSCRIBED",
+        custom_properties: { mobile: "0171 1234567" },
+      },
+    ]);
+    expect(out).toContain('row 2: "phone" holds no phone that can be sent, so that of "mobile" counts.');
   });
 
   it("surprising conversions are reported", async () => {
