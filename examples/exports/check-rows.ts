@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { Contact, RowIssue } from "./contact.ts";
 import { People } from "./people.ts";
 import type { ReadRow } from "./read-row.ts";
@@ -68,10 +69,11 @@ export function unclearIssues(row: ReadRow, people: People): RowIssue[] {
 
 /** The issue of a person who may also be in a line that cannot be read: none of the person's rows is sent. */
 export function unreadableLineIssues(row: ReadRow, people: People): RowIssue[] {
-  if (!people.isInUnreadableLine(row)) return [];
+  const cause = people.rowInDoubt(row);
+  if (cause === undefined) return [];
   const message =
-    "a line that may be about this person has another number of cells than headings, or an address or number in " +
-    "it or in this row cannot be read: it may hide a refusal";
+    `${basename(cause)}, may be about this person, and may hold a refusal: it has another number of cells than ` +
+    "headings, or an address or number in it or in this row cannot be read";
   return [{ field: "row", message }];
 }
 

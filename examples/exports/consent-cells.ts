@@ -1,5 +1,5 @@
 import type { ConsentColumn } from "./consent-columns.ts";
-import { consentWord, type ConsentWord } from "./consent-words.ts";
+import { consentWord, type ConsentWord, refusalsIn } from "./consent-words.ts";
 import type { OptIn } from "./contact.ts";
 
 /** The consent in a cell: a state, nothing, or an unknown word. */
@@ -12,7 +12,7 @@ const namesSubscription = /subscri|opt|consent|abonn|angemeldet|inscri|suscri|is
 
 /** Parses a cell of the column. */
 export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {
-  const word = consentWord(cell);
+  const word = consentWord(cell) ?? refusalIn(cell);
   if (word === "nothing") return {};
   switch (question) {
     case "left":
@@ -42,6 +42,9 @@ export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell
         no: "NON_SUBSCRIBED",
         isOptIn: true,
       });
+    case "other":
+      if (word === "subscribed") return "not understood";
+      return stateOf(word, { yes: undefined, no: undefined, isOptIn: false });
     case "status":
     case "state":
       // "Confirmed" and "accepted" may be the state of an order.
@@ -54,6 +57,12 @@ export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell
     default:
       return question satisfies never;
   }
+}
+
+/** The strictest refusal in a cell with other text: "VIP, unsubscribed". */
+function refusalIn(cell: string): ConsentWord | undefined {
+  const words = refusalsIn(cell).map(({ word }) => word);
+  return words.find((word) => word === "unsubscribed") ?? words[0];
 }
 
 function stateOf(

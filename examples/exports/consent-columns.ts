@@ -1,5 +1,5 @@
 import type { Channel } from "./contact.ts";
-import { headingWords } from "./heading.ts";
+import { compactHeading, headingWords } from "./heading.ts";
 import type { Layout } from "./layouts.ts";
 
 /** The question of a column, which decides the meaning of its yes and no. */
@@ -24,8 +24,10 @@ export type ConsentQuestion =
   | "confirmed"
   /** "Status": words that name a state are understood, and a no is an opt-out; a yes may be the state of an order. */
   | "status"
-  /** It asks both ("Opt-in/opt-out"), or no known question: only words that name a state are understood. */
-  | "state";
+  /** It asks both ("Opt-in/opt-out"): only words that name a state are understood. */
+  | "state"
+  /** "Photo consent", "Post opt-in": a refusal counts; any other word may be about another matter. */
+  | "other";
 
 /** A column about consent. */
 export interface ConsentColumn {
@@ -54,25 +56,30 @@ const looksLikeConsent = anyOf(`
   sperrliste sperrvermerk robinsonliste ^geblokkeerd ^blockerad ^blokeret ^bloccat[oa]$
   ^(e?mails?|sms)?bloqu(e|es|ee|ees|eado|eada)$
   ^revoked ^(objection|opposition)(at|on|date)?$ ^left(the)?(e?mail|mailing|newsletter)?list
-  okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^can(be)?(contact|e?mail|call|text|sms)
-  ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$`);
+  okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^(can|may)(be|we|i)?(contact|e?mail|call|text|sms)
+  ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$
+  ^mailing$ marketingpreferences?$ ^exclude$ excludefrom ^dea[kc]tiv(iert|ated)$ ^sperre$ ^robinson$ zustimmung
+  einverstand rundbrief infobrief rundmail infomail ^(newsletter|e?mail)?doi(status)?$ lettres?dinfo suscri
+  ne(souhaite|veut|desire)(pas|plus) (fecha|motivo|razon)baja$ descadastr inscricao(?!estadual|municipal) iscrizione$
+  iscrizione(alla|da|news|e?mail)`);
 // Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
-const status = anyOf(
-  "^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list)?(status|statut)$",
-);
+// "Iscrizione" and "inscrição" may also be an enrolment.
+const status = anyOf(`
+  ^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list)?(status|statut)$
+  ^(stato|status|estado|situacao)?(d[aei])?(iscrizione|inscricao)$`);
 const otherMatters = anyOf(`
   cookie privacypolicy terms transactional webpush pushnotif mobilepush browserpush ^push directmail postal fax
-  thirdparty profiling analytics tracking totrack`);
+  agb$ thirdparty profiling analytics tracking totrack`);
 // "Allow e-mails", "Agrees to receive news", "Contact refused".
 const allows =
-  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e?s|e?d|ing|awn|ew|ted|ion)?$|^(receives?|wants?|rechaz[ao]|rifiut[ao])$/;
+  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e?s|e?d|ing|awn|ew|ted|ion)?$|^(receives?|wants?|accepte?|acepta|accetta|aceita|autori[sz]+[ae]|rechaz[ao]|rifiut[ao])$/;
 const messages = anyOf("mail sms marketing contact kontakt contatt phone text call news promo");
 
 const negatives = anyOf(
-  `unsub(scri(bed?|ption))? unsuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
+  `unsub(scri(bed?|ption))? unsuscri ^desuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
   abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked abbestell abmeld austrag ausgetragen
-  widerruf widerspr gekundigt gesperrt sperre sperrliste keinewerbung disiscri uitgeschreven excluded baja denied denial
-  rechaz rifiut opposition reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
+  widerruf widerspr gekundigt gesperrt sperre sperrliste keinewerbung disiscri uitgeschreven exclude dea[kc]tiv descadastr baja denied denial
+  anul(o|ar|ad) annullat ne(souhaite|veut|desire)(pas|plus) rechaz rifiut opposition reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
   sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret bloqu(e|es|ee|ees|eado|eada)$ ^bloccat ^left`,
   "g",
 );
@@ -88,6 +95,9 @@ const optInWords = new Set(
   nyhedsbrev nyhetsbrev nieuwsbrief infolettre boletin samtykke samtycke toestemming consentement consentimiento
   consentimento consenso inscrite iscritta suscrita abbonato abbonata tilmeldt pameldt aangemeld abonnee erwunscht
   werbung werbeerlaubnis erlaubt acepta accetta accepte publicidad pubblicita publicite
+  zustimmung einverstandnis einverstandniserklarung rundbrief infobrief rundmail infomail anmeldung accept permissions
+  emailable given currently lettre lettres d info information suscripcion suscripciones suscriptor estado stato
+  inscricao inscrito inscrita iscrizione aceita autoriza autorise autorizza receber da do
   la le les l il el au aux du de des di al til voor zum zur den der die das fur mobil`.split(/\s+/),
 );
 const optIn = /optin|optedin|subscribe(?!r)/;
@@ -97,8 +107,13 @@ const undeliverable = anyOf(
 const complaint = anyOf("complain spam");
 
 // Words of a heading: "Opt-in date", "Date of consent", "Unsubscribe link".
-const when = /^(time|date|timestamp|datetime|day|when|last|total|number)$/;
-const whenOrWhy = /^(time|date|timestamp|datetime|day|at|on|since|reason|reasons|other)$/;
+const firstBeside =
+  /^(time|date|timestamp|datetime|day|year|when|last|total|number|datum|zeitpunkt|jahr|fecha|ano|anno|annee|numero|anzahl|reason|grund|motivo?|motif|raison|razon|plan|tipo|type|precio|preco|prezzo|prix)$/;
+const lastBeside =
+  /^(time|date|timestamp|datetime|day|at|on|since|reason|reasons|other|zeitpunkt)$|(grund|datum)$/;
+// "Data" is also English, and no date then.
+const romanceDate =
+  /^data (d[aieo] |dell|iscri|inscri|consenso|consentimento|adesao|descadastr|cancela|disiscri|annull)/;
 const beside = new Set(
   `ip address source method url uri link links id ids form version language campaign title name by agent token hash key
   score rate page location country device browser platform website site domain type plan tier level price amount
@@ -114,18 +129,37 @@ export function consentColumn(heading: string, provider?: Layout["provider"]): C
   if (!isConsent(words, compact)) return undefined;
   const question = questionOf(words, compact, provider);
   if (question === undefined) return undefined;
-  const isPhone = /sms|mms|phone|mobil|whatsapp|telefon|handy/.test(compact) || words.some(isPhoneWord);
-  const isEmail = /mail|newsletter|nyhedsbrev|nyhetsbrev|nieuwsbrief|infolettre|boletin/.test(compact);
-  if (isPhone || isEmail) {
-    const channels = [...(isEmail ? (["email"] as const) : []), ...(isPhone ? (["phone"] as const) : [])];
-    return { question, channels, isGeneral: false };
-  }
-  if (/donotcontact|blacklist|blocklist|gdpr|dsgvo|rgpd|lgpd|dnd|dnc|global|all$/.test(compact))
+  const named = namedChannels(heading);
+  if (named.length > 0) return { question, channels: named, isGeneral: false };
+  if (ofAllChannels.test(compact))
     return question === "opt-in"
       ? { question, channels: ["email"], isGeneral: true }
       : { question, channels: ["email", "phone"], isGeneral: false };
   const isOfAll = ["opt-out", "left", "refusal only"].includes(question) && provider !== "mailchimp";
   return { question, channels: isOfAll ? ["email", "phone"] : ["email"], isGeneral: true };
+}
+
+/** The channels of a refusal in a text; "unsubscribed by phone" may be about e-mail. */
+export function refusedChannels(text: string): Omit<ConsentColumn, "question"> {
+  if (ofPhoneAlone.test(headingWords(text).join(" "))) return { channels: ["phone"], isGeneral: false };
+  const named = namedChannels(text);
+  if (ofAllChannels.test(compactHeading(text))) return { channels: ["email", "phone"], isGeneral: false };
+  return {
+    channels: ["email", ...named.filter((channel) => channel === "phone")],
+    isGeneral: !named.includes("email"),
+  };
+}
+
+const ofPhoneAlone =
+  /^((sms|mms|texts?|phone|calls?|whatsapp)( marketing| messages?)? (opt(ed)? ?out|unsub\w*)|(opt(ed)? ?out|unsub\w*)( of| from)?( all)? (sms|mms|texts?|phone|calls?|whatsapp)( marketing| messages?)?|do not (call|text))$/;
+const ofAllChannels = /donotcontact|blacklist|blocklist|gdpr|dsgvo|rgpd|lgpd|dnd|dnc|global|all$/;
+
+function namedChannels(text: string): Channel[] {
+  const words = headingWords(text);
+  const compact = words.join("");
+  const isPhone = /sms|mms|phone|mobil|whatsapp|telefon|handy/.test(compact) || words.some(isPhoneWord);
+  const isEmail = /mail|correo|newsletter|nyhedsbrev|nyhetsbrev|nieuwsbrief|infolettre|boletin/.test(compact);
+  return [...(isEmail ? (["email"] as const) : []), ...(isPhone ? (["phone"] as const) : [])];
 }
 
 const isPhoneWord = (word: string) => /^(text|texts|texting|call|calls|calling|cell|voice)$/.test(word);
@@ -152,29 +186,37 @@ function questionOf(
   provider: Layout["provider"],
 ): ConsentQuestion | undefined {
   const [first = "", last = ""] = [words[0], words.at(-1)];
-  const isBeside = when.test(first) || whenOrWhy.test(last) || beside.has(last);
+  const isBeside =
+    firstBeside.test(first) || romanceDate.test(words.join(" ")) || lastBeside.test(last) || beside.has(last);
+  const isOfMarketing = words.every(
+    (word) => optInWords.has(word) || word === "out" || word.search(negatives) === 0 || isDenying(word),
+  );
   const isRefusal = compact.search(negatives) !== -1 || words.includes("dnd");
   if (isRefusal || undeliverable.test(compact) || complaint.test(compact)) {
     if (neverAboutThePerson.test(last)) return undefined;
     if (complaint.test(compact)) return "complaint";
     if (undeliverable.test(compact)) return "undeliverable";
     const isTwiceDenied = words.includes("not") && !compact.includes("donot");
-    if (isTwiceDenied || optIn.test(compact.replaceAll(negatives, ""))) return "state";
-    return isBeside ? "left" : "opt-out";
+    if (isTwiceDenied || optIn.test(compact.replaceAll(negatives, "")))
+      return isOfMarketing ? "state" : "other";
+    return isBeside || /^(am|seit|le|depuis|el|desde|il|dal|op|sinds)$/.test(last) ? "left" : "opt-out";
   }
   if (isBeside) return undefined;
-  const isDenied = words.some((word) =>
-    /^(not|never|non|kein|keine|nicht|ohne|without|sans|pas|sin|ikke|inte|ingen|niet|geen|stop)$/.test(word),
-  );
+  const isDenied = words.some(isDenying);
   if (isDenied && /subscri|opt/.test(compact)) return "not subscribed";
   if (isDenied || words.includes("no")) return "opt-out";
   if (compact.includes("whatsapp")) return "refusal only";
   if (/double(opt|confirm)/.test(compact)) return provider === "brevo" ? "confirmed" : "confirmation";
-  if (/confirmationstatus|confirmed$|bestatigt$|confirmee?$/.test(compact)) return "confirmation";
-  const isOfData = /gdpr|dsgvo|rgpd|lgpd|privacy|process/.test(compact);
+  if (words.includes("doi") || /confirmationstatus|confirmed$|bestatigt$|confirmee?$/.test(compact))
+    return "confirmation";
+  const isOfData = /gdpr|dsgvo|rgpd|lgpd|privacy|datenschutz|process/.test(compact);
   if (isOfData && !/mail|sms|opt|subscri|marketing|newsletter/.test(compact)) return "refusal only";
   if (status.test(compact)) return "status";
   // "Opt" may hold I and O, for in and out.
-  if (words.includes("opt") && !compact.includes("optin")) return "state";
-  return words.every((word) => optInWords.has(word)) ? "opt-in" : "state";
+  if (words.includes("opt") && !compact.includes("optin")) return isOfMarketing ? "state" : "other";
+  if (words.every((word) => optInWords.has(word))) return "opt-in";
+  return isOfMarketing ? "state" : "other";
 }
+
+const isDenying = (word: string) =>
+  /^(not|never|non|kein|keine|nicht|ohne|without|sans|pas|sin|ikke|inte|ingen|niet|geen|stop)$/.test(word);

@@ -15,19 +15,19 @@ const wordLists: Readonly<Record<ConsentWord, string>> = {
   subscribed:
     "subscribed, subscribe, subscriber, opted in, opt in, optin, optedin, single opt in, double opt in, " +
     "confirmed opt in, confirmed, consented, granted, agreed, accepted, abonniert, angemeldet, abonne, abonnee, inscrit, inscrite, " +
-    "suscrito, suscrita, alta, iscritto, iscritta, tilmeldt, pameldt, aangemeld",
+    "suscrito, suscrita, alta, inscrito, inscrita, iscritto, iscritta, tilmeldt, pameldt, aangemeld",
   "not subscribed":
     "not subscribed, non subscribed, nonsubscribed, non subscriber, never subscribed, neversubscribed, not opted in, not yet opted in, " +
     "never opted in, not confirmed, unconfirmed, pending, double opt in pending, awaiting confirmation, transactional, invited, " +
     "archived, nicht abonniert, nicht angemeldet, non abonne, non abonnee, non inscrit, non inscrite, no suscrito, no suscrita, " +
-    "non iscritto, non iscritta",
+    "nao inscrito, nao inscrita, non iscritto, non iscritta",
   unsubscribed:
     "opt out, optout, optedout, unsub, left, cancelled, canceled, declined, denied, refused, rejected, revoked, withdrawn, " +
     "removed, blacklisted, blocklisted, blocked, do not contact, do not email, do not mail, do not send, do not call, do not text, " +
-    "no consent, no marketing, no email, no emails, no e mail, no e mails, complained, complaint, complainer, spam, spam complaint, spam report, marked as spam, " +
+    "dnc, no consent, no marketing, no newsletter, no email, no emails, no e mail, no e mails, complained, complaint, complainer, spam, spam complaint, spam report, marked as spam, " +
     "reported spam, reported as spam, abuse, abgemeldet, nicht kontaktieren, desabonne, desabonnee, desinscrit, desinscrite, " +
     "resilie, resiliee, ne plus contacter, ne pas contacter, desinscrito, desinscrita, desuscrito, desuscrita, baja, " +
-    "dado de baja, dada de baja, cancelado, cancelada, no contactar, disiscritto, disiscritta, cancellato, cancellata, " +
+    "dado de baja, dada de baja, cancelado, cancelada, no contactar, disiscritto, disiscritta, cancellato, cancellata, descadastrado, descadastrada, " +
     "non contattare, " +
     "afgemeld, uitgeschreven, opgezegd, afmeldt, frameldt, avmeldt, avregistrerad, abbestellt, ausgetragen, widerrufen, gesperrt, geblokkeerd",
   undeliverable:
@@ -59,12 +59,69 @@ const beginnings: readonly [RegExp, ConsentWord][] = [
 
 /** The meaning of a cell; undefined for an unknown word, which is never guessed. */
 export function consentWord(cell: string): ConsentWord | undefined {
-  const normalized = cell
-    .normalize("NFKD")
-    .replace(/\p{M}/gu, "")
-    .toLowerCase()
-    .replace(/^([01])[.,]0+$/, "$1")
-    .replace(/[\s_\-‐-―.'"’[\](){}]+/gu, " ")
-    .trim();
+  const normalized = normalizedText(cell.trim().replace(/^([01])[.,]0+$/, "$1"));
   return words.get(normalized) ?? beginnings.find(([pattern]) => pattern.test(normalized))?.[1];
 }
+
+function normalizedText(text: string): string {
+  // Most cells are in this form.
+  const isPlain = /^[ -~]*$/.test(text);
+  return (isPlain ? text : text.normalize("NFKD").replace(/\p{M}/gu, ""))
+    .toLowerCase()
+    .replace(/n['’]t\b/g, " not")
+    .replace(/[\s_\-‐-―.'"’[\](){}]+/gu, " ")
+    .trim();
+}
+
+// Words that mean a refusal as a whole cell, or a whole part of a list, in any column; "cancelled" may be the state of
+// an order.
+const namesRefusal =
+  /subscribed|[inu]scri|abonn|meld|^opt|^unsub|listed$|uitgeschreven|avregistr|abbestellt|descadastr|de baja$|contact|contatt|kontakt|^dnc$|^do not (e ?mail|mail|send|call|text)|^no (consent|marketing|newsletter|e ?mails?)$/;
+
+// Phrases that mean a refusal anywhere in a text. "No email" may be the lack of an address.
+const phrases: readonly [RegExp, ConsentWord][] = [
+  [
+    anywhere(
+      `unsub(scribed)?|opt(ed)? ?out|do not (contact|e ?mail)|dnc|no (newsletters?|marketing|e ?mails)|` +
+        "spam (complaints?|reports?)|(marked|reported) as spam|blacklisted|blocklisted|abgemeldet|abbestellt|" +
+        "nicht kontaktieren|desabonnee?|desinscrite?|ne (pas|plus) contacter|desinscrit[oa]|desuscrit[oa]|" +
+        "dad[oa] de baja|no contactar|disiscritt[oa]|non contattare|descadastrad[oa]|afgemeld|uitgeschreven|" +
+        "afmeldt|frameldt|avmeldt|avregistrerad",
+    ),
+    "unsubscribed",
+  ],
+  [anywhere("(never|not) (yet )?(subscribed|opted in)|non ?subscribed"), "not subscribed"],
+  [anywhere("hard bounced?"), "undeliverable"],
+];
+
+/** Whole words, unless the word before them denies them: "not unsubscribed", "you can opt out". */
+function anywhere(parts: string): RegExp {
+  const denials = "not|never|no|nicht|nie|non|pas|jamais|nunca|nao|mai|ikke|inte|niet|nooit|can|may|could";
+  return new RegExp(`(?<!\\b(${denials}) )\\b(${parts})\\b`);
+}
+
+const separators = /[,;|"[\]\n\r]/;
+// The "no" of "No. Unsubscribed" does not deny it.
+const endOfSentence = /[.!?]\s|\s[-–—]\s/g;
+// A link may be about a refusal of anybody.
+const addressOrLink = /\S+@\S+\.\p{L}{2,}|\S+:\/\/\S+|www\.\S+/gu;
+
+/** A part of a text that says that the person has not subscribed, whatever else is in the text. */
+export interface Refusal {
+  readonly part: string;
+  readonly word: ConsentWord;
+}
+
+/** The refusals in a cell of any column, which may be a list, as of tags. */
+export function refusalsIn(cell: string): Refusal[] {
+  return cell.split(separators).flatMap((written) => {
+    const hasLink = /@|:\/\/|www/.test(written);
+    const text = hasLink ? written.replace(addressOrLink, " ") : written;
+    const part = normalizedText(text.replace(endOfSentence, " : "));
+    const whole = namesRefusal.test(part) ? consentWord(part) : undefined;
+    const word = refusing.find((one) => one === whole) ?? phrases.find(([found]) => found.test(part))?.[1];
+    return word === undefined ? [] : [{ part, word }];
+  });
+}
+
+const refusing: readonly ConsentWord[] = ["unsubscribed", "not subscribed", "undeliverable"];

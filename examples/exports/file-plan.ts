@@ -4,6 +4,7 @@ import { consentWord } from "./consent-words.ts";
 import { type ContactField, fieldOf } from "./contact-columns.ts";
 import type { ConsentEvidence } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
+import { type FileSection, sectionByName } from "./file-section.ts";
 import { compactHeading, snakeCase } from "./heading.ts";
 import { type Layout, layoutOf } from "./layouts.ts";
 import { noteHeadings } from "./report-note.ts";
@@ -15,7 +16,8 @@ export type ColumnUse =
   | { readonly kind: "evidence"; readonly of: keyof ConsentEvidence }
   | { readonly kind: "property" }
   | { readonly kind: "import note" }
-  | { readonly kind: "left out"; readonly why: string };
+  /** A column that the user leaves out keeps its own use: its refusals count, and it identifies the person. */
+  | { readonly kind: "left out"; readonly why: string; readonly own?: ColumnUse };
 
 /** One column of a file, and its use. */
 export interface Column {
@@ -26,8 +28,6 @@ export interface Column {
   readonly use: ColumnUse;
   /** The custom property for cells that are not sent otherwise; unique in the file. */
   readonly property: string;
-  /** The consent of a column that is left out: its refusals still count. */
-  readonly refusals?: ConsentColumn;
 }
 
 /** The plan of one file. */
@@ -35,6 +35,8 @@ export interface FilePlan {
   readonly file: CsvFile;
   readonly layout: Layout;
   readonly columns: readonly Column[];
+  /** The consent of everybody in the file, by its name; "unclear" if the name may mean them or the others. */
+  readonly section: FileSection | "unclear" | undefined;
 }
 
 /** Plans a file by its headings. Throws a `CsvFileError` without a column for the e-mail address or phone. */
@@ -48,22 +50,22 @@ export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
     heading,
     compact: compactHeading(heading),
     property: property[index]!,
-    ...chosen(uses[index]!, leftOutBy(heading, choice)),
+    use: chosen(uses[index]!, leftOutBy(heading, choice)),
   }));
   if (!columns.some(({ use }) => use.kind === "field" && isIdentifier(use.field))) {
     throw new CsvFileError(
       `${file.path}: no remaining column identifies the person of a row: an e-mail address or a telephone number is needed.`,
     );
   }
-  return { file, layout, columns };
+  return { file, layout, columns, section: layout.section ?? sectionByName(file.path) };
 }
 
-/** Applies the choice of columns. It never removes the identifier of a row, or a refusal. */
-function chosen(use: ColumnUse, by: "without" | "only" | undefined): Pick<Column, "use" | "refusals"> {
+function chosen(use: ColumnUse, by: "without" | "only" | undefined): ColumnUse {
   const isOfPerson = use.kind === "consent" || (use.kind === "field" && use.field === "email");
-  if (by === undefined || use.kind === "import note" || (by === "only" && isOfPerson)) return { use };
+  const isOurs = use.kind === "import note" || use.kind === "left out";
+  if (by === undefined || isOurs || (by === "only" && isOfPerson)) return use;
   const why = by === "only" ? "--only does not name it" : "--without names it";
-  return { use: { kind: "left out", why }, ...(use.kind === "consent" ? { refusals: use.consent } : {}) };
+  return { kind: "left out", why, own: use };
 }
 
 const isIdentifier = (field: ContactField) => field === "email" || field === "phone";
@@ -88,16 +90,21 @@ function useOf(heading: string, firstCell: string | undefined, layout: Layout): 
   // MailerLite's heading of the addresses; of a yes and a no it is a consent.
   if (compact === "subscriber" && firstCell?.includes("@"))
     return { kind: "field", field: "email", isFurther: true };
-  const field = fieldOf(heading);
+  const isStatus = isStateOrRegion(compact) && namesConsent(firstCell);
+  const field = isStatus ? undefined : fieldOf(heading);
   if (field !== undefined) return { kind: "field", ...field };
-  const consent = consentColumn(isStatus(compact, firstCell) ? "Status" : heading, layout.provider);
+  const consent = consentColumn(isStatus ? "Status" : heading, layout.provider);
   return consent === undefined ? { kind: "property" } : { kind: "consent", consent };
 }
 
-/** "Estado", "Stato" and "État" may also be a part of a country, which the first cell shows. */
-function isStatus(compact: string, firstCell = ""): boolean {
+/** Whether the column may hold a state of consent, or a part of a country, which the cells show. */
+export function isStateOrRegion(compact: string): boolean {
+  return /^(state|estado|stato|etat)$/.test(compact);
+}
+
+function namesConsent(cell = ""): boolean {
   const words: unknown[] = ["subscribed", "not subscribed", "unsubscribed", "undeliverable"];
-  return /^(estado|stato|etat)$/.test(compact) && words.includes(consentWord(firstCell));
+  return words.includes(consentWord(cell));
 }
 
 /** Marks all columns of a field but the main one as further; of `Work email, Email` the second is the main one. */

@@ -23,7 +23,13 @@ export function identifiersIn(cell: string, mayBeShort: boolean): string[] {
     .normalize("NFKC")
     .replace(/\p{Cf}/gu, "")
     .toLowerCase();
-  const addresses = text.match(/[^\s,;:|<>()[\]"“”„«»@]{1,64}@[\p{L}\p{M}\p{N}.-]{1,255}/gu) ?? [];
+  // Spaces may be around the @ and the points, or anywhere.
+  const written = text.includes("@")
+    ? [text, text.replace(/\s*([@.])\s*/g, "$1"), text.replace(/\s/g, "")]
+    : [];
+  const addresses = written.flatMap(
+    (one) => one.match(/[^\s,;:|<>()[\]"“”„«»@]{1,64}@[\p{L}\p{M}\p{N}.-]{1,255}/gu) ?? [],
+  );
   const rounded = text.match(/\d([.,]\d{1,14})?e\+?\d+/g) ?? [];
   const numbers = text.match(/[+\d][\d\s()./\p{Pd}\u2212]*/gu) ?? [];
   return [
@@ -68,3 +74,8 @@ function endsOf(text: string, fewestDigits: number): string[] {
   const argentine = digits.length === 12 ? /^\d{2,4}15(\d{6,8})$/.exec(digits)?.[1] : undefined;
   return argentine === undefined ? ends : [...ends, argentine];
 }
+
+export const isAddress = (identifier: string) => identifier.includes("@");
+
+/** Whether it is a whole number, and not the end of one. */
+export const isNumber = (identifier: string) => identifier.startsWith("+");

@@ -40,12 +40,22 @@ export function layoutOf(path: string, headings: readonly string[]): Layout {
     (has("recordid") && has("lifecyclestage", "leadstatus", "contactowner", "createdate")) ||
     [...found].some((heading) => heading.startsWith("optedoutofemail"));
   if (isHubSpot) return { name: "HubSpot", provider: "hubspot", fields: sourceIsProperty };
-  const isBrevo =
-    has("emailblacklisted", "smsblacklisted", "whatsappblacklisted") ||
-    (has("addedtime") && has("modifiedtime")) ||
-    (has("sms") && has("firstname", "lastname", "prenom", "vorname", "extid", "doubleoptin"));
-  if (isBrevo) return { name: "Brevo", provider: "brevo", fields: sourceIsProperty };
+  if (isBrevo(headings)) return { name: "Brevo", provider: "brevo", fields: sourceIsProperty };
   return { name: "plain table", fields: new Map() };
+}
+
+const brevoHeadings =
+  "EXT_ID OPT_IN DOUBLE_OPT-IN EMAIL_BLACKLISTED SMS_BLACKLISTED WHATSAPP_BLACKLISTED ADDED_TIME MODIFIED_TIME".split(
+    " ",
+  );
+const brevoNames = "FIRSTNAME LASTNAME PRENOM NOM VORNAME NACHNAME NOMBRE APELLIDOS NOME COGNOME".split(" ");
+
+// In capitals as Brevo writes them: its numbers have no plus, and those of a table of anybody no country.
+function isBrevo(headings: readonly string[]): boolean {
+  const own = brevoHeadings.filter((heading) => headings.includes(heading)).length;
+  return (
+    own >= 2 || (own === 1 && headings.includes("SMS") && brevoNames.some((name) => headings.includes(name)))
+  );
 }
 
 // The address is one cell whose parts are not marked, and the birthday has no year.

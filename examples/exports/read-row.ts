@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { consentWord } from "./consent-words.ts";
+import { consentWord, refusalsIn } from "./consent-words.ts";
 import type { Channel, ConsentEvidence, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import type { Column, FilePlan } from "./file-plan.ts";
@@ -16,6 +16,8 @@ export interface ReadRow {
   readonly contact: Contact;
   /** The cell of each field, for invalid values. */
   readonly cells: ReadonlyMap<string, ColumnCell>;
+  /** The row's other addresses and numbers, as `identifiersIn` finds them: of further columns, and of those left out. */
+  readonly others: readonly string[];
   readonly said: RowSaid;
   readonly consentCells: readonly ConsentCell[];
   /** The evidence of consent in the file. */
@@ -47,6 +49,7 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
       ...(Object.keys(properties).length === 0 ? {} : { custom_properties: properties }),
     },
     cells: fields.cells,
+    others: fields.others,
     said: consent.said(),
     consentCells: consent.cells,
     evidence: evidenceIn(plan, row),
@@ -57,10 +60,11 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
 
 function isProperty({ use }: Column, text: string): boolean {
   if (use.kind === "property" || use.kind === "evidence") return true;
-  // The time and reason of an opt-out is more than its state, so it is kept as a custom property.
-  const isFreeText =
-    use.kind === "consent" && ["left", "undeliverable", "complaint"].includes(use.consent.question);
-  return isFreeText && consentWord(text) === undefined;
+  if (use.kind !== "consent" || consentWord(text) !== undefined) return false;
+  // The time and reason of a consent is more than its state, so it is kept as a custom property; so is "VIP, unsubscribed".
+  const { question } = use.consent;
+  const isOfTime = ["opt-out", "refusal only", "confirmation"].includes(question) && /\d{4}/.test(text);
+  return isOfTime || ["left", "undeliverable", "complaint"].includes(question) || refusalsIn(text).length > 0;
 }
 
 /** The id of a row: a hash of its cells. */

@@ -1,8 +1,8 @@
 import { type ConsentSaid, parseConsent } from "./consent-cells.ts";
-import type { ConsentColumn } from "./consent-columns.ts";
-import { consentWord } from "./consent-words.ts";
+import { type ConsentColumn, refusedChannels } from "./consent-columns.ts";
+import { refusalsIn } from "./consent-words.ts";
 import { type Channel, type OptIn, stricter } from "./contact.ts";
-import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
+import { type Column, type FilePlan, isStateOrRegion, shownHeading } from "./file-plan.ts";
 import { parseNote } from "./report-note.ts";
 import type { ColumnCell, RowFields } from "./row-fields.ts";
 
@@ -27,10 +27,6 @@ export type RowSaid = Readonly<Record<Channel, Said>> & { readonly isSuppressed:
 /** The user's meaning of unknown words of consent. */
 export type Meant = OptIn | "keep" | undefined;
 
-/** Words that mean a refusal in any column; "cancelled" may be the state of an order. */
-const namesRefusal =
-  /subscribed|[inu]scri|abonn|meld|^opt|^unsub|listed$|uitgeschreven|avregistr|abbestellt|de baja$|contact|contatt|kontakt|^do not (e-?mail|mail|send)|^no (consent|marketing|e-?mails?)$/i;
-
 /** Collects the consents of one row's cells. */
 export class RowConsent {
   readonly cells: ConsentCell[] = [];
@@ -49,20 +45,30 @@ export class RowConsent {
     this.#plan = plan;
     this.#hasEmail = fields.cells.has("email");
     this.#meant = meant;
-    const { section } = plan.layout;
-    if (section) this.#add("email", "the file's name", section.optIn);
-    this.#isSuppressed = section?.isSuppressed === true;
-    for (const { column, text } of fields.phoneWords) {
-      const question = column.compact === "whatsapp" ? "refusal only" : "opt-in";
-      this.#addCell(column, text, { question, channels: ["phone"], isGeneral: false });
+    this.#addSection(plan);
+    // A yes may mean that there is a number, or another one.
+    for (const { column, text, channel } of fields.words) {
+      const consent: ConsentColumn = { question: "refusal only", channels: [channel], isGeneral: false };
+      if (column.use.kind === "left out") this.#addRefusal(column, text, consent);
+      else this.#addCell(column, text, consent);
     }
   }
 
+  #addSection({ section, layout }: FilePlan): void {
+    if (section === undefined || section === "unclear") return;
+    this.#add("email", "the file's name", section.optIn);
+    // The provider's sections are about e-mail.
+    if (layout.section === undefined && (section.optIn === "UNSUBSCRIBED" || !this.#hasEmail))
+      this.#add("phone", "the file's name", section.optIn);
+    this.#isSuppressed = section.isSuppressed === true;
+  }
+
   read(column: Column, text: string): void {
-    const { use, refusals } = column;
+    const { use } = column;
+    const own = use.kind === "left out" ? use.own : use;
     if (use.kind === "consent") this.#addCell(column, text, use.consent);
-    if (refusals) this.#addRefusal(column, text, refusals);
-    if (use.kind === "property" || use.kind === "field") this.#addStray(column, text);
+    else if (own?.kind === "consent") this.#addRefusal(column, text, own.consent);
+    if (own?.kind === "property" || own?.kind === "field") this.#addStray(column, text);
     if (use.kind === "import note") this.#addNote(text);
   }
 
@@ -103,7 +109,10 @@ export class RowConsent {
   }
 
   /** A heading without a channel means e-mail; in a file without addresses, or for a no, also the telephone. */
-  #channelsOf({ channels, isGeneral }: ConsentColumn, isOptIn: boolean): readonly Channel[] {
+  #channelsOf(
+    { channels, isGeneral }: Omit<ConsentColumn, "question">,
+    isOptIn: boolean,
+  ): readonly Channel[] {
     if (!isGeneral || this.#hasEmail) return channels;
     const isPhoneFile = !this.#plan.columns.some(({ use }) => use.kind === "field" && use.field === "email");
     return isOptIn && !isPhoneFile ? channels : ["email", "phone"];
@@ -119,13 +128,19 @@ export class RowConsent {
 
   // "Lifecycle: Unsubscribed": whatever the column is called.
   #addStray(column: Column, text: string): void {
-    // It may be a list, as of tags.
-    const parts = text.split(/[,;|"[\]]/).map((part) => part.trim());
-    const words = parts.filter((part) => namesRefusal.test(part)).map(consentWord);
-    const isRefusal = words.includes("unsubscribed");
-    if (!isRefusal && !words.includes("not subscribed")) return;
-    this.#add("email", shownHeading(column), isRefusal ? "UNSUBSCRIBED" : "NON_SUBSCRIBED");
-    this.#strays.push(`${shownHeading(column)} says that the person has not subscribed, which counts`);
+    const words: { part: string; word: string }[] = refusalsIn(text);
+    if (isStateOrRegion(column.compact) || column.compact === "reason")
+      words.push({ part: text, word: text });
+    let isRefusal = false;
+    for (const { part, word } of words) {
+      const said = parseConsent({ question: "other" }, word);
+      if (said === "not understood" || said.optIn === undefined) continue;
+      isRefusal = true;
+      const channels = refusedChannels(part);
+      this.#addSaid(this.#channelsOf(channels, false), column, said, !channels.isGeneral);
+    }
+    if (isRefusal)
+      this.#strays.push(`${shownHeading(column)} says that the person has not subscribed, which counts`);
   }
 
   #addNote(text: string): void {

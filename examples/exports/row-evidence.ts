@@ -1,6 +1,17 @@
 import type { Channel, ConsentEvidence } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
-import type { FilePlan } from "./file-plan.ts";
+import type { Column, FilePlan } from "./file-plan.ts";
+import type { Layout } from "./layouts.ts";
+
+const evidenceColumns: Readonly<Partial<Record<NonNullable<Layout["provider"]>, RegExp>>> = {
+  mailchimp: /^(optin|confirm)(time|ip)$/,
+  klaviyo: /^(email|sms)marketingconsenttimestamp$/,
+};
+
+/** Whether the provider's column holds evidence of consent, which v2 requires. */
+export function isEvidence({ compact }: Pick<Column, "compact">, provider: Layout["provider"]): boolean {
+  return provider !== undefined && (evidenceColumns[provider]?.test(compact) ?? false);
+}
 
 /** The evidence of consent from the provider's columns; columns added for the import come first. */
 export function evidenceIn(plan: FilePlan, row: CsvRow): Readonly<Record<Channel, ConsentEvidence>> {

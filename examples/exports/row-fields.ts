@@ -1,9 +1,10 @@
 import { consentWord } from "./consent-words.ts";
 import type { ContactField } from "./contact-columns.ts";
 import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-values.ts";
-import type { Contact, RowIssue } from "./contact.ts";
+import type { Channel, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
+import { identifiersIn } from "./identifiers.ts";
 import { parsePhone } from "./phone.ts";
 
 /** A cell and its column. */
@@ -20,42 +21,72 @@ export interface RowFields {
   readonly cells: Map<string, ColumnCell>;
   /** Cells of a second column of a field, if they differ. */
   readonly properties: Record<string, string>;
-  /** Words instead of a telephone number: `SMS: yes`. */
-  readonly phoneWords: ColumnCell[];
-  readonly issues: RowIssue[];
+  /** Words instead of an address or a telephone number: `SMS: no`. */
+  readonly words: (ColumnCell & { readonly channel: Channel })[];
+  /** The addresses and numbers that are not sent as such: of further columns, and of those that are left out. */
+  readonly others: string[];
+  issues: RowIssue[];
   readonly remarks: string[];
 }
 
-/** Reads the fields of a row; of several columns of a field the first that is not blank counts. */
+/** Reads the fields of a row; of several columns of a field the first that is not blank counts, or the first valid number. */
 export function readFields(plan: FilePlan, row: CsvRow): RowFields {
   const fields: RowFields = {
     contact: {},
     cells: new Map(),
     properties: {},
-    phoneWords: [],
+    words: [],
+    others: [],
     issues: [],
     remarks: [],
   };
-  const columns = plan.columns.filter(({ use }) => use.kind === "field");
-  const firstOnes = columns.filter(({ use }) => use.kind === "field" && !use.isFurther);
-  for (const column of new Set([...firstOnes, ...columns])) {
+  const firstOnes = plan.columns.filter(({ use }) => use.kind === "field" && !use.isFurther);
+  for (const column of new Set([...firstOnes, ...plan.columns])) {
+    const { use } = column;
+    const own = use.kind === "left out" ? use.own : use;
     const text = row.cell(column.index);
-    if (column.use.kind !== "field" || text === undefined) continue;
-    const { field } = column.use;
-    if (field === "phone" && !/\d{4}/.test(text) && consentWord(text) !== undefined)
-      fields.phoneWords.push({ column, text });
-    else addField(fields, field, { column, text }, plan);
+    if (text === undefined || own === undefined) continue;
+    const field = own.kind === "field" ? own.field : undefined;
+    if ((field === "email" || field === "phone") && !row.isMisshapen && isWord(column, text))
+      fields.words.push({ column, text, channel: field });
+    else if (use.kind === "field") addField(fields, use.field, { column, text }, plan);
+    else if (field !== undefined) addOther(fields, field, text, plan);
+    else if (own.kind === "property" && severalAddresses.test(column.compact))
+      addOther(fields, "email", text, plan);
   }
   return fields;
+}
+
+// A digit under "Phone" is no number; under "SMS" it may answer a question.
+function isWord({ compact }: Column, text: string): boolean {
+  return consentWord(text) !== undefined && (!/^\d/.test(text) || /^(sms|whatsapp)$/.test(compact));
+}
+
+// HubSpot's "Additional email addresses" has several in a cell.
+const severalAddresses = /^(all|additional|further|other|secondary|alternat(e|ive))?e?mail(addresse)?s$/;
+
+/** Adds an address or number that is not sent as such, but identifies the person. */
+function addOther({ others }: RowFields, field: ContactField, text: string, plan: FilePlan): void {
+  if (field !== "email" && field !== "phone") return;
+  const found = identifiersIn(field === "phone" ? asWritten(text, plan) : text, true);
+  others.push(...found.filter((one) => one.includes("@") === (field === "email")));
 }
 
 function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan: FilePlan): void {
   const { column, text } = cell;
   const value = parseValue(field, text, plan);
   const used = fields.cells.get(field);
-  if (used !== undefined) {
+  if (used !== undefined && field === "phone" && fields.contact.phone === undefined && "value" in value) {
+    addOther(fields, field, used.text, plan);
+    fields.properties[used.column.property] = used.text;
+    fields.issues = fields.issues.filter((issue) => issue.field !== field);
+    fields.remarks.push(
+      `${shownHeading(used.column)} holds no phone that can be sent, so that of ${shownHeading(column)} counts`,
+    );
+  } else if (used !== undefined) {
     const own = "value" in value ? value.value : text;
     if (own === fields.contact[field] || text === used.text) return;
+    addOther(fields, field, text, plan);
     fields.properties[column.property] = text;
     fields.remarks.push(
       `${shownHeading(column)} differs from ${shownHeading(used.column)}, whose ${field} counts`,
@@ -63,18 +94,20 @@ function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan
     return;
   }
   fields.cells.set(field, cell);
+  if (field === "email" && "value" in value && /[^\s<][^<]*</.test(text))
+    fields.remarks.push(`${shownHeading(column)} holds a name beside the address, which is left out`);
   if ("value" in value) fields.contact = { ...fields.contact, [field]: value.value };
   else fields.issues.push({ field, message: value.problem });
 }
 
 function parseValue(field: ContactField, text: string, plan: FilePlan): ParsedValue {
   if (field === "email") return parseEmail(text);
-  if (field === "phone") return parsePhone(plan.layout.provider === "brevo" ? withPlus(text) : text);
+  if (field === "phone") return parsePhone(asWritten(text, plan));
   if (field === "gender") return parseGender(text);
   return { value: field === "dob" ? parseDay(text) : text };
 }
 
 // Brevo writes a number with its country code, and without the plus.
-function withPlus(text: string): string {
-  return /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text;
+function asWritten(text: string, { layout }: FilePlan): string {
+  return layout.provider === "brevo" && /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text;
 }

@@ -45,6 +45,7 @@ export async function checkAll(
       await failed?.add(settled, reasonIn(settled));
       continue;
     }
+    if (settled.stopsSomebody) await failed?.keep(settled);
     valid += 1;
     const isEmailUnstated = contact.email !== undefined && contact.email_opt_in === undefined;
     const isPhoneUnstated = contact.phone !== undefined && contact.phone_opt_in === undefined;

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { counted } from "../console/counted.ts";
 import { say, type Output } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
+import type { ImporterArguments } from "./arguments.ts";
 import { Report } from "./report.ts";
 import type { SettledRow } from "./settled-rows.ts";
 
@@ -13,8 +14,14 @@ export class FailedRows {
   readonly #lines: string[] = [];
   #count = 0;
 
-  constructor(reportFolder: string | undefined) {
-    this.#report = reportFolder === undefined ? undefined : new Report(reportFolder);
+  private constructor(report: Report | undefined) {
+    this.#report = report;
+  }
+
+  /** Throws a `UsageError` if the report would replace another file. */
+  static async open(options: ImporterArguments): Promise<FailedRows> {
+    const { reportFolder: folder } = options;
+    return new FailedRows(folder === undefined ? undefined : await Report.open(folder, options));
   }
 
   get count(): number {
@@ -29,8 +36,18 @@ export class FailedRows {
     await this.#report?.add(settled, reason);
   }
 
-  async print(output: Output): Promise<void> {
-    const paths = (await this.#report?.end()) ?? [];
+  /** Writes a row that was imported to the report: until it is corrected, another row of the report is in doubt. */
+  async keep(settled: SettledRow): Promise<void> {
+    await this.#report?.add(
+      settled,
+      "was imported, but holds a refusal that may be about a person who is not: correct the address or number here or there",
+    );
+  }
+
+  async print(output: Output, { isComplete }: { isComplete: boolean }): Promise<void> {
+    const { written: paths, removed } = (await this.#report?.end(isComplete)) ?? { written: [], removed: [] };
+    if (removed.length > 0)
+      say(output, `Removed the report of an earlier import: ${removed.map(printable).join(", ")}.`);
     if (this.#count === 0) return;
     say(output, `${counted(this.#count, "row is", "rows are")} not imported:`, ...this.#lines);
     if (this.#count > shownRows) say(output, `  … and ${counted(this.#count - shownRows, "more", "more")}.`);

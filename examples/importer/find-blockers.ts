@@ -1,11 +1,10 @@
-import { basename } from "node:path";
 import { shownHeading } from "../exports/file-plan.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import { anAddress, type FileSurvey, hasConsents, type Survey } from "./survey.ts";
 
 /** The reasons not to send anything: consents that the user must state. */
 export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
-  if (consent === "SUBSCRIBED") return files.filter(isOfThoseWhoLeft).map(refusalToSubscribe);
+  if (consent === "SUBSCRIBED" || consent === "keep") return files.filter(isUnclearByName).map(refusalByName);
   if (consent !== undefined) return [];
   return files.flatMap((file) => {
     const columns = notUnderstood(file);
@@ -24,18 +23,15 @@ export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArgume
   });
 }
 
-// The name of such a file is its only consent. "contacts-cleaned.csv" may be a list that was tidied up.
-function isOfThoseWhoLeft(file: FileSurvey): boolean {
-  const name = basename(file.plan.file.path);
-  return (
-    /^cleaned|^archived|unsub|opt(ed)?[-_ ]?out|bounce|suppress|blacklist|blocklist|non[-_ ]?subscribed|unconfirmed|abgemeldet|abmeldung|d[ée]sabonn|afmeld/i.test(
-      name.normalize("NFC"),
-    ) && !hasConsents(file)
-  );
+function isUnclearByName(file: FileSurvey): boolean {
+  return file.plan.section === "unclear" && !hasConsents(file);
 }
 
-function refusalToSubscribe({ plan }: FileSurvey): string {
-  return `${plan.file.path} is named after people who have not subscribed, so --consent SUBSCRIBED is refused. Import it alone, with --consent UNSUBSCRIBED.`;
+function refusalByName({ plan }: FileSurvey): string {
+  return (
+    `${plan.file.path}: its name does not say whether the people in it have left. Rename it to unsubscribed.csv if ` +
+    "they have, and import it together with the other files; otherwise give it another name."
+  );
 }
 
 /** Columns that look like a consent, without a known word. */
@@ -47,9 +43,13 @@ function notUnderstood({ plan, words }: FileSurvey): string[] {
     if (counts.notUnderstood.has(anAddress))
       return [`${looks}, and holds e-mail addresses. Leave it out with --without ${shownHeading(column)}.`];
     const examples = Array.from(counts.notUnderstood.keys(), (word) => JSON.stringify(word)).join(", ");
+    const mayBeOther = column.use.kind === "consent" && column.use.consent.question === "other";
     return [
-      `${looks}, and its words are not understood: ${examples}. Write ` +
-        "subscribed, unsubscribed or not subscribed instead; or leave the column out with --without; or state the consent with --consent.",
+      `${looks}${mayBeOther ? " to another matter" : ""}, and its words are not understood: ${examples}. ` +
+        (mayBeOther
+          ? 'Name it after its channel ("Newsletter", "SMS opt-in") if it is about one'
+          : "Write subscribed, unsubscribed or not subscribed instead") +
+        "; or leave the column out with --without; or state the consent with --consent.",
     ];
   });
 }

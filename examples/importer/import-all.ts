@@ -7,7 +7,7 @@ import type { ImporterArguments } from "./arguments.ts";
 import type { FailedRows } from "./failed-rows.ts";
 import { ProgressLine } from "./progress-line.ts";
 import type { ImportService } from "./service.ts";
-import { reasonIn, type SettledRow, settledRows } from "./settled-rows.ts";
+import { reasonIn, refusalsAreSent, type SettledRow, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
@@ -35,30 +35,42 @@ export async function importAll(
   const run = audience.bulk(
     settledRows(survey, target, options),
     async ({ row, contact, issues, refusals }, request) => {
-      if (issues.length === 0) return await target.send(audience, contact, row, request);
+      try {
+        if (issues.length === 0) return await target.send(audience, contact, row, request);
+      } catch (error) {
+        // Another field may be the reason.
+        if (refusals && isRefused(error)) await audience.v1.customers.upsert(refusals, request);
+        throw error;
+      }
       if (refusals) await audience.v1.customers.upsert(refusals, request);
       throw asValidationError(issues);
     },
     {
-      // Identifies a person over the files of several days.
-      key: ({ row, contact }) =>
-        `${options.family} ${options.listId ?? ""} ${contact.email ?? contact.phone ?? `${row.file} ${row.number}`}`,
+      // Identifies a person over the files of several days, and over all lists: the person has one consent.
+      key: ({ row, contact }) => contact.email ?? contact.phone ?? `${row.file} ${row.number}`,
       // The row's position in its file is not a change.
-      fingerprint: ({ row, contact }) => (options.family === "v1" ? contact : [contact, row.evidence]),
+      fingerprint: ({ row, contact }) => [
+        target.name,
+        contact,
+        ...(options.family === "v1" ? [] : [row.evidence]),
+      ],
       total: survey.rows,
       onProgress: (progress) => line.show(progress),
       signal,
       ...(options.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(options.checkpoint) }),
     },
   );
+  let isComplete = false;
   try {
     for await (const result of run) {
       const reason = reasonOf(result, options);
       if (reason !== undefined) await failed.add(result.item, reason);
+      else if (result.item.stopsSomebody) await failed.keep(result.item);
     }
+    isComplete = true;
   } finally {
     line.end();
-    await failed.print(output);
+    await failed.print(output, { isComplete });
   }
   const { succeeded, skipped, superseded, total, durationMs } = await run.summary();
   const before = skipped === 0 ? "" : `; ${inFull(skipped)} were imported before`;
@@ -71,6 +83,11 @@ export async function importAll(
     output,
     `${counted(superseded, "row was", "rows were")} not sent, because the consent was changed later.`,
   );
+}
+
+/** Whether the service refuses the row as it is. */
+function isRefused(error: unknown): boolean {
+  return isAudienceError(error) && (error.code === "bad_request" || error.code === "api");
 }
 
 function asValidationError(issues: SettledRow["issues"]): ValidationError {
@@ -90,7 +107,8 @@ function reasonOf(
     return isAsChecked ? reasonIn(item) : `${reasonIn(item)}; but that failed: ${messageOf(error)}`;
   const again = checkpoint === undefined ? "import it again" : "to send it again, import it without --resume";
   const doubt = status === "unknown" ? ` (it may have been imported anyway; ${again})` : "";
-  return `${messageOf(error)}${doubt}`;
+  const isSent = item.refusals !== undefined && isRefused(error);
+  return `${messageOf(error)}${doubt}${isSent ? refusalsAreSent : ""}`;
 }
 
 function messageOf(error: unknown): string {

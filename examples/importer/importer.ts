@@ -39,6 +39,7 @@ export async function runImporter(surroundings: ImporterSurroundings): Promise<n
 async function runImport(options: ImporterArguments, surroundings: ImporterSurroundings): Promise<number> {
   const { output, errors, signal } = surroundings;
   const target = targetOf(options);
+  const failed = await FailedRows.open(options);
   const service = await open(options, surroundings);
   const line = new ReadingLine(output);
   try {
@@ -49,7 +50,6 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
       say(errors, ...blocked, "Nothing was sent.");
       return 2;
     }
-    const failed = new FailedRows(options.reportFolder);
     await checkAll(survey, {
       target,
       options,
@@ -60,7 +60,7 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
       signal,
     });
     say(output, `Into ${target.name}: ${service.description}.`);
-    if (options.isDryRun) await failed.print(output);
+    if (options.isDryRun) await failed.print(output, { isComplete: true });
     else {
       await target.checkList(service.audience, signal);
       await importAll(survey, { service, target, options, failed, output, signal });

@@ -1,6 +1,8 @@
-import { mkdir, open, type FileHandle, rename } from "node:fs/promises";
+import { access, mkdir, open, type FileHandle, realpath, rename, rm } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
+import { CsvFileError, openCsv } from "../exports/csv-file.ts";
 import { noteHeadings, reportNote } from "../exports/report-note.ts";
+import { type ImporterArguments, UsageError } from "./arguments.ts";
 import type { SettledRow } from "./settled-rows.ts";
 
 interface ReportFile {
@@ -13,19 +15,52 @@ interface ReportFile {
  * The failed rows of each file, under the name of the file (Mailchimp's states the consent), with its columns and two
  * more: the reason and a note.
  *
- * A file gets its name after it is complete, because the report may replace the file that is being imported.
+ * A file gets its name after it is complete, because the report may replace the report that is being imported.
  */
 export class Report {
   readonly #folder: string;
+  /** The path of the report of each file. */
+  readonly #paths: ReadonlyMap<string, string>;
+  /** The reports of earlier imports at these paths, and whether they are being imported. */
+  readonly #earlier = new Map<string, { isInput: boolean }>();
   readonly #files = new Map<string, ReportFile>();
 
-  constructor(folder: string) {
+  private constructor(folder: string, files: readonly string[]) {
     this.#folder = folder;
+    const used = new Set<string>();
+    this.#paths = new Map(files.map((file) => [file, join(folder, unusedName(basename(file), used))]));
+  }
+
+  /** Throws a `UsageError` if it would replace another file than a report. */
+  static async open(folder: string, options: ImporterArguments): Promise<Report> {
+    const report = new Report(folder, options.files);
+    for (const path of report.#paths.values()) await report.#check(path, options);
+    return report;
+  }
+
+  async #check(path: string, { files, encoding, isDryRun }: ImporterArguments): Promise<void> {
+    if (
+      !(await access(path).then(
+        () => true,
+        () => false,
+      ))
+    )
+      return;
+    if (!(await isReport(path, encoding)))
+      throw new UsageError(`--report would replace ${path}, which is no report. Choose another folder.`);
+    const real = await realpath(path);
+    const inputs = await Promise.all(files.map((file) => realpath(file).catch(() => file)));
+    const isInput = inputs.includes(real);
+    if (isInput && isDryRun)
+      throw new UsageError(
+        `--report would replace ${path}, and a dry run does not send its rows. Choose another folder.`,
+      );
+    this.#earlier.set(path, { isInput });
   }
 
   async add({ row, consent, issues, isOfFileWithConsents }: SettledRow, reason: string): Promise<void> {
     const { headings, cells } = row.source;
-    const own = headings.flatMap((heading, index) => (isReports(heading) ? [] : [index]));
+    const own = headings.flatMap((heading, index) => (isOfReport(heading) ? [] : [index]));
     const file =
       this.#files.get(row.file) ??
       (await this.#begin(
@@ -40,19 +75,33 @@ export class Report {
     await file.handle.write(csvLine([...line, reason, note, ...surplus]));
   }
 
-  /** Closes the files, and returns their paths. */
-  async end(): Promise<string[]> {
-    const files = [...this.#files.values()];
-    for (const { handle, partPath, path } of files) {
-      await handle.close();
-      await rename(partPath, path);
+  /**
+   * Closes the files, and removes the report of an earlier import if its file has no failed row now. If the import did not
+   * end, the report that is being imported stays: it still has rows to send.
+   */
+  async end(isComplete: boolean): Promise<{ written: string[]; removed: string[] }> {
+    const written: string[] = [];
+    const removed: string[] = [];
+    for (const [source, path] of this.#paths) {
+      const file = this.#files.get(source);
+      const earlier = this.#earlier.get(path);
+      await file?.handle.close();
+      if (file && earlier?.isInput && !isComplete) await rm(file.partPath);
+      else if (file) {
+        await rename(file.partPath, path);
+        written.push(path);
+      } else if (earlier && isComplete) {
+        await rm(path);
+        removed.push(path);
+      }
     }
-    return files.map(({ path }) => path);
+    return { written, removed };
   }
 
   async #begin(source: string, headings: readonly string[]): Promise<ReportFile> {
     await mkdir(this.#folder, { recursive: true });
-    const path = join(this.#folder, this.#unusedName(basename(source)));
+    // Safe: every row is of one of the files.
+    const path = this.#paths.get(source)!;
     const partPath = `${path}.part`;
     const file = { path, partPath, handle: await open(partPath, "w") };
     this.#files.set(source, file);
@@ -60,18 +109,27 @@ export class Report {
     await file.handle.write(`\ufeff${csvLine([...headings, noteHeadings.reason, noteHeadings.note])}`);
     return file;
   }
+}
 
-  #unusedName(name: string): string {
-    const used = new Set(Array.from(this.#files.values(), ({ path }) => basename(path)));
-    const ending = extname(name);
-    let candidate = name;
-    for (let count = 2; used.has(candidate); count++)
-      candidate = `${name.slice(0, name.length - ending.length)}-${count}${ending}`;
-    return candidate;
+function unusedName(name: string, used: Set<string>): string {
+  const ending = extname(name);
+  let candidate = name;
+  for (let count = 2; used.has(candidate); count++)
+    candidate = `${name.slice(0, name.length - ending.length)}-${count}${ending}`;
+  used.add(candidate);
+  return candidate;
+}
+
+async function isReport(path: string, encoding: string | undefined): Promise<boolean> {
+  try {
+    return (await openCsv(path, { encoding })).headings.includes(noteHeadings.reason);
+  } catch (error) {
+    if (error instanceof CsvFileError) return false;
+    throw error;
   }
 }
 
-function isReports(heading: string): boolean {
+function isOfReport(heading: string): boolean {
   return heading === noteHeadings.reason || heading === noteHeadings.note;
 }
 

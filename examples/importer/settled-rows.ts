@@ -21,12 +21,14 @@ export interface SettledRow {
   readonly consent: PersonConsent;
   /** The reasons not to send the row. */
   readonly issues: readonly RowIssue[];
-  /** The opt-outs that are sent of a row with issues. */
+  /** The opt-outs that are sent by themselves, if the row has issues, or the service refuses it. */
   readonly refusals: Contact | undefined;
   /** Remarks on unexpected changes. */
   readonly remarks: readonly string[];
   /** Whether it needed no `--consent`, because its file has consents. */
   readonly isOfFileWithConsents: boolean;
+  /** Whether somebody else is not sent, because this row may hold their refusal. */
+  readonly stopsSomebody: boolean;
 }
 
 /** Reads the files again, and completes each row with the results of the survey. */
@@ -54,20 +56,24 @@ function settle(
 ): Omit<SettledRow, "isOfFileWithConsents"> {
   const consent = people.consentOf(row);
   const consented = withMeantConsent(withConsent(row, people), consent.unclear, options);
-  const found = firstOfEachField([
-    ...row.issues,
-    ...contactIssues(consented),
-    ...sharedPhoneIssues(row, people),
-  ]);
+  const shared = sharedPhoneIssues(row, people);
+  const found = firstOfEachField([...row.issues, ...contactIssues(consented), ...shared]);
   const unreadable = unreadableLineIssues(row, people);
   const unclear = options.consent === "keep" ? [] : unclearIssues(row, people);
-  const { contact, issues, remarks } = withoutRefusedValues(row, consented, found, target);
+  const { contact, issues, remarks } = withoutRefusedValues(row, consented, found, {
+    target,
+    shared,
+  });
   const elsewhere = consent.stricterElsewhere.map(
     (channel) => `another row about the person has a stricter ${channel} consent, which counts`,
   );
   const unnamed = (["email", "phone"] as const)
     .filter((channel) => row.said[channel].optIn === "SUBSCRIBED" && contact[channel] === undefined)
     .map((channel) => `it has an opt-in without the ${channel}, which is not sent`);
+  const suppression =
+    contact.is_suppressed && !target.hasCustomProperties
+      ? ["the suppression is left out, as v2 has no such field"]
+      : [];
   const all = firstOfEachField([...issues, ...unreadable, ...unclear, ...target.issuesOf(contact, row)]);
   const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
   return {
@@ -76,10 +82,11 @@ function settle(
     consent,
     issues: all,
     refusals:
-      all.length > 0 && isNamed && target.acceptsRefusals
+      isNamed && target.acceptsRefusals
         ? refusalsOf(contact, row, consent, unreadable.length > 0)
         : undefined,
-    remarks: [...remarks, ...elsewhere, ...unnamed],
+    remarks: [...remarks, ...elsewhere, ...unnamed, ...suppression],
+    stopsSomebody: people.stopsSomebody(row),
   };
 }
 
@@ -110,9 +117,11 @@ function refusalsOf(
   };
 }
 
+export const refusalsAreSent = "; its opt-outs are sent anyway";
+
 /** The reason why the row is not sent. */
 export function reasonIn({ issues, refusals }: SettledRow): string {
-  return `${inOneLine(issues)}${refusals === undefined ? "" : "; its opt-outs are sent anyway"}`;
+  return `${inOneLine(issues)}${refusals === undefined ? "" : refusalsAreSent}`;
 }
 
 /**
@@ -147,7 +156,7 @@ function withoutRefusedValues(
   row: ReadRow,
   contact: Contact,
   found: readonly RowIssue[],
-  target: Target,
+  { target, shared }: { target: Target; shared: readonly RowIssue[] },
 ): { contact: Contact; issues: RowIssue[]; remarks: string[] } {
   const issues: RowIssue[] = [];
   const remarks: string[] = [];
@@ -166,7 +175,10 @@ function withoutRefusedValues(
       const becomes = target.hasCustomProperties
         ? `is sent as the custom property ${property}`
         : "is left out";
-      remarks.push(`${shownHeading(cell.column)} holds no ${issue.field} that can be sent, and ${becomes}`);
+      const holds = shared.includes(issue)
+        ? "the number of another person, which the service would treat as one contact"
+        : `no ${issue.field} that can be sent`;
+      remarks.push(`${shownHeading(cell.column)} holds ${holds}, and ${becomes}`);
     }
   }
   if (remarks.length === 0) return { contact, issues, remarks };

@@ -20,6 +20,10 @@ export interface WordCounts {
   readonly states: Record<OptIn, number>;
   /** The first few different words that are not understood; each address counts as `anAddress`. */
   readonly notUnderstood: Map<string, number>;
+  /** The number of cells with further words that are not understood. */
+  notUnderstoodFurther: number;
+  /** The number of cells whose text is more than a state, and is a custom property too. */
+  texts: number;
 }
 
 /** The survey of one file. */
@@ -66,18 +70,44 @@ export async function surveyFiles(
       count(survey, read);
       line.show(survey.rows);
     }
+    await addMeant(survey, people, { ...options, signal });
   }
   people.settle();
   line.end();
   return { files, people, rows: files.reduce((sum, { rows }) => sum + rows, 0) };
 }
 
+/**
+ * Of a file without a consent the user's is the consent of its people, so that it is compared with those of the other
+ * files: it may be a list of those who left.
+ */
+async function addMeant(
+  survey: FileSurvey,
+  people: People,
+  { consent, signal }: Pick<ImporterArguments, "consent"> & { signal: AbortSignal },
+): Promise<void> {
+  if ((consent !== "UNSUBSCRIBED" && consent !== "NON_SUBSCRIBED") || hasConsents(survey)) return;
+  for await (const row of survey.plan.file.rows()) {
+    signal.throwIfAborted();
+    const read = readRow(survey.plan, row, consent);
+    const channel = read.cells.has("email") ? "email" : "phone";
+    people.add({ ...read, said: { ...read.said, [channel]: { ...read.said[channel], optIn: consent } } });
+  }
+}
+
 /** Whether a row of the file states a consent, or has a word that is understood. */
-export function hasConsents({ words, consents }: FileSurvey): boolean {
+export function hasConsents({ plan, words, consents }: FileSurvey): boolean {
   const isStated = [consents.email, consents.phone].some((counts) =>
     optIns.some((optIn) => counts[optIn] > 0),
   );
-  return isStated || Array.from(words.values()).some(({ understood }) => understood > 0);
+  // "Mobile: yes" is none.
+  const isOfField = (index: number) => plan.columns[index]?.use.kind === "field";
+  return (
+    isStated ||
+    Array.from(words).some(([index, { understood, states }]) =>
+      isOfField(index) ? states.UNSUBSCRIBED > 0 : understood > 0,
+    )
+  );
 }
 
 function emptySurvey(plan: FilePlan): FileSurvey {
@@ -86,7 +116,13 @@ function emptySurvey(plan: FilePlan): FileSurvey {
   const words = new Map<number, WordCounts>(
     plan.columns.map(({ index }) => [
       index,
-      { understood: 0, states: none(), notUnderstood: new Map<string, number>() },
+      {
+        understood: 0,
+        states: none(),
+        notUnderstood: new Map<string, number>(),
+        notUnderstoodFurther: 0,
+        texts: 0,
+      },
     ]),
   );
   const consents = { email: counts(), phone: counts() };
@@ -105,10 +141,12 @@ function count(survey: FileSurvey, row: ReadRow): void {
   for (const { column, text, said } of row.consentCells) {
     const words = survey.words.get(column.index);
     if (words === undefined || consentWord(text) === "nothing") continue;
+    if (Object.hasOwn(row.contact.custom_properties ?? {}, column.property)) words.texts += 1;
     if (said === "not understood") {
       const word = text.includes("@") ? anAddress : text;
       if (words.notUnderstood.has(word) || words.notUnderstood.size < mostWords)
         words.notUnderstood.set(word, (words.notUnderstood.get(word) ?? 0) + 1);
+      else words.notUnderstoodFurther += 1;
     } else {
       words.understood += 1;
       if (said.optIn) words.states[said.optIn] += 1;

@@ -10,6 +10,8 @@ import { runImporter } from "../../examples/importer/importer.ts";
 
 export const list = { id: "readers", name: "Readers", type: "LIST" as const };
 
+export const otherList = { id: "members", name: "Members", type: "LIST" as const };
+
 /** A folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "importer-"));
@@ -41,9 +43,11 @@ export type Seeds = NonNullable<
   NonNullable<Parameters<typeof createMockService>[0]>["organizations"]
 >[number]["contacts"];
 
+type Variants = NonNullable<NonNullable<Parameters<typeof createMockService>[0]>["variants"]>;
+
 /** A service in the environment, with these contacts, until the end of the test. */
-export async function service(contacts: Seeds = []): Promise<MockService> {
-  const { mock, close } = await openService(contacts);
+export async function service(contacts: Seeds = [], variants?: Variants): Promise<MockService> {
+  const { mock, close } = await openService(contacts, variants);
   onTestFinished(close);
   return mock;
 }
@@ -51,10 +55,18 @@ export async function service(contacts: Seeds = []): Promise<MockService> {
 /** The same service, until it is closed. */
 export async function openService(
   contacts: Seeds = [],
+  variants: Variants = {},
 ): Promise<{ mock: MockService; close: () => Promise<void> }> {
   const mock = createMockService({
+    variants,
     organizations: [
-      { id: "real", apiKeys: ["mock-key-of-a-service"], appId: "mock-app", lists: [list], contacts },
+      {
+        id: "real",
+        apiKeys: ["mock-key-of-a-service"],
+        appId: "mock-app",
+        lists: [list, otherList],
+        contacts,
+      },
     ],
   });
   const server = await mock.listen({ port: 0 });

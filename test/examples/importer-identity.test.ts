@@ -39,7 +39,7 @@ describe("An opt-out whose telephone number cannot be read", () => {
       ]) {
         const { code, out } = await run([...files, ...options]);
         expect(code).toBe(1);
-        expect(out).toContain("crm.csv, row 2: row: a line that may be about this person");
+        expect(out).toContain("crm.csv, row 2: row: stop.csv, row 2, may be about this person");
       }
 
       expect(new Set(sentBodies(mock).map(({ email }) => email))).toEqual(new Set(["bo@example.com"]));
@@ -119,6 +119,22 @@ describe("An opt-out whose telephone number cannot be read", () => {
       expect(emailConsents(mock)).not.toHaveProperty("ada@example.com");
     },
   );
+
+  it("stops everybody in the same way where another number of its row, or of theirs, can be read", async () => {
+    const mock = await service();
+
+    await run([
+      await csv("crm.csv", ...crm),
+      await csv("old.csv", "Email,Phone,Mobile,Newsletter", "di@example.com,0171 1234569,+491721234569,yes"),
+      await csv("stop.csv", "Email,Phone,Mobile,SMS opt-in", "cy@example.com,0171 1234567,+491721234567,no"),
+      await csv("left.csv", "Phone,Unsubscribed", "+491711234569,yes"),
+    ]);
+
+    const sent = sentBodies(mock).map(({ email }) => email);
+    expect(sent).toEqual(expect.arrayContaining(["bo@example.com", "cy@example.com"]));
+    expect(sent).not.toContain("ada@example.com");
+    expect(sent).not.toContain("di@example.com");
+  });
 
   it("stops nobody by its other cells with a few digits, such as a postal code", async () => {
     const mock = await service();

@@ -110,6 +110,22 @@ const layouts: readonly Layout[] = [
     ],
   },
   {
+    layout: "Brevo, a few columns",
+    fileName: "contacts.csv",
+    headings: "EMAIL;PRENOM;NOM;SMS;DOUBLE_OPT-IN",
+    lines: [["s@example.com;Ada;A;447700900511;Yes", "S", "·"]],
+  },
+  ...[
+    "email,firstname,sms,double_opt_in",
+    "EMAIL,FIRSTNAME,SMS,double_opt_in",
+    "Email,Opt_in,Added_time,SMS",
+  ].map((headings) => ({
+    layout: `a plain table, similar to Brevo's (${headings})`,
+    fileName: "people.csv",
+    headings: `${headings},newsletter`,
+    lines: [["a@example.com,,2025550123,true,yes", "S"] as const],
+  })),
+  {
     layout: "Shopify",
     fileName: "customers_export.csv",
     headings:

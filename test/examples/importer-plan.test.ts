@@ -31,7 +31,7 @@ describe("The plan", () => {
     expect(out).toContain(`${path}: plain table, comma, utf-8, 3 rows
   "Email"             email, in lower case
   "Mobile"            phone
-  "Phone"             phone where "Mobile" is blank; else, where it differs, the custom property phone
+  "Phone"             phone where "Mobile" is blank or invalid; else, where it differs, the custom property phone
   "status"            e-mail consent: 1 SUBSCRIBED, 1 UNSUBSCRIBED, not understood: "paused" (1); a yes is not understood
   "Favourite colour"  the custom property favourite_colour
   "Notes"             left out: --without names it
@@ -74,6 +74,10 @@ describe("A file without a statement of consent", () => {
   it.each([
     ["has no column for it", lines],
     ["has only blank cells for it", ["email,status", "s@example.com,", "u@example.com,n/a"]],
+    [
+      "has only telephone numbers and a yes instead of one",
+      ["email,mobile", "s@example.com,yes", "u@example.com,yes"],
+    ],
     [
       "has only the time of an opt-in",
       ["email,opt_in_date", "s@example.com,2020-01-01", "u@example.com,2020-01-01"],
@@ -119,28 +123,6 @@ describe("A file without a statement of consent", () => {
       expect(emailConsents(mock)).toEqual({ "s@example.com": consent, "u@example.com": consent });
     },
   );
-
-  it.each([
-    "unsubscribed_2024.csv",
-    "export-2024-unsubscribes.csv",
-    "Opt-outs.csv",
-    "suppressed profiles.csv",
-    "cleaned.csv",
-    "unconfirmed.csv",
-    "Abgemeldete Kontakte.csv",
-  ])("whose name indicates unsubscribed people is not made SUBSCRIBED: %s", async (name) => {
-    const mock = await service();
-    const path = await csv(name, "email", "a@example.com");
-
-    const { code, err } = await run([path, "--consent", "SUBSCRIBED"]);
-
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: expect.stringContaining("is named after people who have not subscribed"),
-    });
-    expect(mock.requests).toEqual([]);
-    expect((await run([path, "--consent", "UNSUBSCRIBED"])).code).toBe(0);
-  });
 
   it("does not apply the e-mail consent of --consent to the telephone number in the row", async () => {
     const mock = await service();
@@ -220,6 +202,29 @@ describe("A row that cannot be sent", () => {
   });
 });
 
+describe("A row that the service refuses", () => {
+  it.each([[[]], [["--list", list.id]]])(
+    "is reported, and its opt-out is sent by itself: %j",
+    async (options) => {
+      const mock = await service([{ email: "a@example.com" }], { unknownCountry: "refused" });
+      const path = await csv(
+        "people.csv",
+        "email,country,status",
+        "a@example.com,Atlantis,unsubscribed",
+        "b@example.com,Atlantis,subscribed",
+      );
+
+      const { code, out } = await run([path, ...options]);
+
+      expect(code).toBe(1);
+      expect(out).toMatch(/row 2: .*; its opt-outs are sent anyway$/m);
+      expect(out).toMatch(/row 3: [^;]*$/m);
+      expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
+      expect(sentBodies(mock)[1]).toEqual({ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" });
+    },
+  );
+});
+
 describe("A line with another number of cells than headings", () => {
   const consents = [undefined, "keep", "SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
   const lines = [
@@ -250,7 +255,9 @@ describe("A line with another number of cells than headings", () => {
     ]);
     expect(out).toContain("10 rows are not imported");
     expect(out).toContain("row 2: row: has 5 cells, but there are 4 headings");
-    expect(out).toContain("row 3: row: a line that may be about this person has another number of cells");
+    expect(out).toContain(
+      "row 3: row: people.csv, row 2, may be about this person, and may hold a refusal: it has another number of cells",
+    );
   });
 
   it("does not hold back the person's opt-out in another line, which is sent by itself", async () => {
@@ -284,7 +291,7 @@ describe("A column that resembles a consent and has unknown values", () => {
 
     expect(code).toBe(2);
     expect(err).toContain(
-      '"Marketing permission code" looks like a consent, and its words are not understood: "C4"',
+      '"Marketing permission code" looks like a consent to another matter, and its words are not understood: "C4". Name it',
     );
     expect(mock.requests).toEqual([]);
   });
@@ -372,6 +379,54 @@ describe("Several consent values of one person", () => {
   });
 });
 
+describe("A word instead of a telephone number", () => {
+  it("is a refusal or nothing, as the plan says", async () => {
+    const mock = await service([{ email: "b@example.com", phone_opt_in: "UNSUBSCRIBED" }]);
+    const path = await csv(
+      "people.csv",
+      "email,phone,mobile,newsletter",
+      "a@example.com,0,no,yes",
+      "b@example.com,+447700900511,yes,yes",
+    );
+
+    const { out } = await run([path]);
+
+    expect(out).toContain(
+      '"mobile"      phone where "phone" is blank or invalid; else, where it differs, the custom property mobile; ' +
+        "words in it are phone consent: 1 UNSUBSCRIBED, 1 ignored; a yes is no opt-in",
+    );
+    expect(out).toContain(
+      'row 2: "phone" holds no phone that can be sent, and is sent as the custom property phone.',
+    );
+    const email_opt_in = "SUBSCRIBED";
+    expect(sentBodies(mock)).toEqual([
+      {
+        email: "a@example.com",
+        email_opt_in,
+        phone_opt_in: "UNSUBSCRIBED",
+        custom_properties: { phone: "0" },
+      },
+      { email: "b@example.com", email_opt_in, phone: "+447700900511" },
+    ]);
+  });
+});
+
+describe("A refusal beside other words", () => {
+  it("counts, and the whole cell is a custom property", async () => {
+    const mock = await service();
+
+    await run([await csv("people.csv", "email,status", 'a@example.com,"VIP, unsubscribed"')]);
+
+    expect(sentBodies(mock)).toEqual([
+      {
+        email: "a@example.com",
+        email_opt_in: "UNSUBSCRIBED",
+        custom_properties: { status: "VIP, unsubscribed" },
+      },
+    ]);
+  });
+});
+
 describe("An opt-in to phone messages without a number", () => {
   it("is not sent, but reported, because its number is unknown", async () => {
     const mock = await service([
@@ -439,6 +494,93 @@ describe("No cell is dropped", () => {
     ]);
   });
 
+  const consents = [
+    "email,Newsletter,Opt-out,GDPR consent,Confirmed,Unsub reason",
+    "a@example.com,yes,2024-02-03 10:00,,,too many",
+    "b@example.com,yes,no,2023-05-01,2023-05-01 10:00,",
+  ];
+
+  it("of a consent the time and the reason are a custom property too", async () => {
+    const mock = await service();
+
+    const { out } = await run([await csv("people.csv", ...consents)]);
+
+    expect(sentBodies(mock).map((body) => [body["email_opt_in"], body["custom_properties"]])).toEqual([
+      ["UNSUBSCRIBED", { opt_out: "2024-02-03 10:00", unsub_reason: "too many" }],
+      ["SUBSCRIBED", { gdpr_consent: "2023-05-01", confirmed: "2023-05-01 10:00" }],
+    ]);
+    for (const line of [
+      '"Opt-out"       e-mail and phone consent: 1 UNSUBSCRIBED, 1 ignored; a no is ignored; 1 with more text, which is the custom property opt_out',
+      '"GDPR consent"  e-mail and phone consent: 1 ignored; a yes is no opt-in; 1 with more text, which is the custom property gdpr_consent',
+      '"Confirmed"     e-mail consent: 1 ignored; a yes is no opt-in; 1 with more text, which is the custom property confirmed',
+      '"Unsub reason"  e-mail and phone consent: 1 UNSUBSCRIBED; any text is an opt-out; 1 with more text, which is the custom property unsub_reason',
+    ])
+      expect(out).toContain(line);
+  });
+
+  it("the plan names what v2 leaves out, and what it sends as evidence", async () => {
+    const path = await csv(
+      "subscribed_x.csv",
+      "Email Address,First Name,CONFIRM_TIME,CONFIRM_IP,UNSUB_REASON,Bounced,LEID",
+      "a@example.com,Ada,2020-07-03 15:05:20,198.51.100.2,too many,mailbox full,1",
+    );
+
+    const { out } = await run([path, "--dry-run", "--family", "v2"]);
+
+    for (const line of [
+      '"CONFIRM_TIME"   evidence of the consent',
+      '"CONFIRM_IP"     evidence of the consent',
+      "any text is an opt-out; 1 with more text, which is left out, as v2 has no custom properties",
+      "a no is ignored; 1 with more text, which is left out, as v2 has no custom properties",
+      "row 2: the suppression is left out, as v2 has no such field.",
+    ])
+      expect(out).toContain(line);
+  });
+
+  it("the plan counts unknown words beyond the first five, and names what is beside an address", async () => {
+    const words = Array.from({ length: 8 }, (_, index) => `Ada <p${index}@example.com>,word ${index}`);
+
+    const { out } = await run([
+      await csv("people.csv", "email,Newsletter", ...words),
+      "--dry-run",
+      "--consent",
+      "keep",
+    ]);
+
+    expect(out).toContain('"word 4" (1), and 3 more');
+    expect(out).toContain(
+      '8 rows, the first is people.csv, row 2: "email" holds a name beside the address, which is left out.',
+    );
+  });
+
+  it("of two telephone numbers the valid one is the phone, in any order", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,phone,mobile,sms_opt_in",
+      "a@example.com,0171 1234567,+447700900511,yes",
+      "b@example.com,+447700900512,0171 1234567,yes",
+    );
+
+    const { out } = await run([path]);
+
+    expect(sentBodies(mock)).toEqual([
+      {
+        email: "a@example.com",
+        phone: "+447700900511",
+        phone_opt_in: "SUBSCRIBED",
+        custom_properties: { phone: "0171 1234567" },
+      },
+      {
+        email: "b@example.com",
+        phone: "+447700900512",
+        phone_opt_in: "SUBSCRIBED",
+        custom_properties: { mobile: "0171 1234567" },
+      },
+    ]);
+    expect(out).toContain('row 2: "phone" holds no phone that can be sent, so that of "mobile" counts.');
+  });
+
   it("surprising conversions are reported", async () => {
     const { out } = await run([await csv("people.csv", ...lines), "--dry-run"]);
 
@@ -457,8 +599,11 @@ describe("No cell is dropped", () => {
       "b@example.com,+44 7700 900511,unsubscribed",
     );
 
-    await run([path]);
+    const { out } = await run([path]);
 
+    expect(out).toContain(
+      'row 3: "phone" holds the number of another person, which the service would treat as one contact, and is sent as',
+    );
     expect(sentBodies(mock)).toEqual([
       { email: "a@example.com", phone: "+447700900511", email_opt_in: "SUBSCRIBED" },
       {

@@ -8,6 +8,7 @@ import {
   csv as csvIn,
   emailConsents,
   list,
+  otherList,
   run,
   sentBodies,
   service,
@@ -430,6 +431,52 @@ describe("--report", () => {
     ]);
   });
 
+  const inDoubt: [string, Record<string, string[]>][] = [
+    [
+      "whose number names no country",
+      {
+        "crm.csv": [
+          "email,phone,sms_opt_in,newsletter",
+          "ada@example.com,+491711234567,yes,yes",
+          "bo@example.com,0171 1234567,no,yes",
+        ],
+      },
+    ],
+    [
+      "in another file",
+      {
+        "crm.csv": ["email,phone,sms_opt_in", "ada@example.com,+491711234567,yes"],
+        "stop.csv": ["email,phone,sms_opt_out", "bo@example.com,0171/1234567,yes"],
+      },
+    ],
+    [
+      "by a number which the person's row has without its country",
+      {
+        "crm.csv": ["email,phone,newsletter", "ada@example.com,0171 1234567,yes"],
+        "stop.csv": ["phone,unsubscribed", "+491711234567,yes"],
+      },
+    ],
+  ];
+
+  it.each(inDoubt)("holds the opt-out that stops a person, although it was sent: %s", async (_how, files) => {
+    const mock = await service();
+    const report = join(folder, "failed");
+    const paths = [];
+    for (const [name, lines] of Object.entries(files)) paths.push(await csv(name, ...lines));
+    for (const options of [["--dry-run"], []]) {
+      const { code, out } = await run([...paths, ...options, "--report", report]);
+      expect(code).toBe(1);
+      expect(out).toMatch(
+        /1 row is not imported:\n  crm.csv, row 2: row: (crm.csv, row 3|stop.csv, row 2), may be about this person/,
+      );
+    }
+
+    const unchanged = await run(Object.keys(files).map((name) => join(report, name)));
+
+    expect(unchanged.code).toBe(1);
+    expect(emailConsents(mock)).not.toHaveProperty("ada@example.com");
+  });
+
   it("of people who left, by the name of its file, lets nobody be made SUBSCRIBED", async () => {
     const mock = await service();
     const report = join(folder, "failed");
@@ -438,13 +485,68 @@ describe("--report", () => {
     const reported = join(report, "opt-outs.csv");
     await writeFile(reported, (await readFile(reported, "utf8")).replace("ada(at)", "ada@"));
 
-    const { code, err } = await run([reported, "--consent", "SUBSCRIBED"]);
+    const { code } = await run([reported, "--consent", "SUBSCRIBED"]);
+
+    expect(code).toBe(0);
+    expect(emailConsents(mock)).toEqual({
+      "ada@example.com": "UNSUBSCRIBED",
+      "bo@example.com": "UNSUBSCRIBED",
+    });
+  });
+
+  it.each([[[]], [["--dry-run"]]])("never replaces another file than a report: %j", async (options) => {
+    const mock = await service();
+    const lines = ["email,status", "bo@example.com,subscribed", "eve.example.net,subscribed"];
+    const path = await csv("people.csv", ...lines);
+
+    const { code, err } = await run([path, "--report", folder, ...options]);
 
     expect({ code, err }).toEqual({
       code: 2,
-      err: expect.stringContaining("--consent SUBSCRIBED is refused"),
+      err: expect.stringContaining(
+        `--report would replace ${path}, which is no report. Choose another folder.`,
+      ),
     });
-    expect(sentBodies(mock)).toHaveLength(1);
+    expect(mock.requests).toEqual([]);
+    expect(await readFile(path, "utf8")).toBe(lines.map((line) => `${line}\n`).join(""));
+  });
+
+  it("of an earlier import is removed, if its file has no failed row now", async () => {
+    await service();
+    const report = join(folder, "failed");
+    const files = ["one.csv", "two.csv"];
+    for (const name of files) await csv(name, "email,status", "bo.example.com,subscribed");
+    const args = [...files.map((name) => join(folder, name)), "--report", report];
+    await run(args);
+    await csv("one.csv", "email,status", "bo@example.com,subscribed");
+
+    const { out } = await run(args);
+
+    expect(out).toContain(`Removed the report of an earlier import: ${join(report, "one.csv")}.`);
+    expect(await readdir(report)).toEqual(["two.csv"]);
+  });
+
+  it("that is being imported stays as it is, if the import does not end, or in a dry run", async () => {
+    await service();
+    const path = await csv(
+      "people.csv",
+      "email,status",
+      "bo.example.com,subscribed",
+      "eve(at)example.com,subscribed",
+    );
+    await run([path, "--report", join(folder, "failed")]);
+    const mended = join(folder, "failed", "people.csv");
+    const text = (await readFile(mended, "utf8")).replace("bo.", "bo@");
+    await writeFile(mended, text);
+    const args = [mended, "--report", join(folder, "failed")];
+
+    vi.stubEnv("AUDIENCE_API_KEY", "another-key");
+    const ended = await run(args);
+    const dry = await run([...args, "--dry-run"]);
+
+    expect([ended.code, dry.code]).toEqual([1, 2]);
+    expect(await readdir(join(folder, "failed"))).toEqual(["people.csv"]);
+    expect(await readFile(mended, "utf8")).toBe(text);
   });
 
   it("may replace the report that is being imported", async () => {
@@ -518,6 +620,25 @@ describe("--resume", () => {
     expect(await nightly("unsubscribed")).toEqual(["UNSUBSCRIBED", "Imported 1 of 2"]);
     expect(await nightly("unsubscribed")).toEqual(["UNSUBSCRIBED", "Imported 0 of 2"]);
     expect(mock.requests).toHaveLength(4);
+  });
+
+  it.each([
+    [
+      ["--list", list.id],
+      ["--list", otherList.id],
+    ],
+    [[], ["--list", list.id]],
+  ])("sends an opt-out again, if the person was imported with %j, and then with %j", async (one, other) => {
+    const mock = await service();
+    const nightly = async (word: string, target: string[]) => {
+      const path = await csv("people.csv", "email,status", `ada@example.com,${word}`);
+      await run([path, "--resume", join(folder, "nightly.ckpt"), ...target]);
+      return emailConsents(mock)["ada@example.com"];
+    };
+
+    expect(await nightly("unsubscribed", one)).toBe("UNSUBSCRIBED");
+    expect(await nightly("subscribed", other)).toBe("SUBSCRIBED");
+    expect(await nightly("unsubscribed", one)).toBe("UNSUBSCRIBED");
   });
 
   it("does not resend a row that has moved, or is in another file", async () => {

@@ -1,0 +1,36 @@
+import { basename } from "node:path";
+import type { OptIn } from "./contact.ts";
+import { headingWords } from "./heading.ts";
+
+/** The consent of everybody in a file, by its name. */
+export interface FileSection {
+  readonly optIn: OptIn;
+  readonly isSuppressed?: true;
+}
+
+// In the words of a name, without accents and in lower case.
+const anyOf = (parts: string) => new RegExp(`\\b(${parts.trim().split(/\s+/).join("|")})`, "g");
+
+const thoseWhoLeft = anyOf(String.raw`
+  \w*unsub \w*opt(ed)?\s?outs?\b \w*suppress \w*bounce \w*(black|block|stop|deny)\s?list blocked\b
+  do\s?not\s?(contact|call|e?\s?mail|send|text) dnc\b complain spam\b ^cleaned invalid\s?e?\s?mails? undeliver quarantine
+  abgemeldet abmeld abbestell austragung(en)?\b ausgetragen gesperrt sperrliste robinson\s?list widerspr widerruf
+  \w*(kontakt|mail|newsletter|versand|werbe)sperren?\b unzustellbar desinscri desabonn resili bajas\b dad[oa]s?\sde\sbaja ^cancelad[oa]s ^cancellat[ie]
+  (contactos|suscriptores|contatti|iscritti)\scancel desuscri disiscri descadastr afgemeld afmeld uitgeschreven
+  uitschrijv frameld avmeld avregistr avprenumer`);
+const notSubscribed = anyOf(String.raw`non?\s?subscri not\ssubscri never\ssubscri unconfirmed ^archived`);
+// "Subscribed and unsubscribed", "without bounces"; not "unsubscribed subscribers".
+const theOthers = anyOf(String.raw`
+  subscribed opt(ed)?\s?ins?\b actives?\b angemeldet incl
+  (subscri|abonn|inscri|suscri|iscri)\w*\s(and|und|et|y|e|en|och|og|plus)\b
+  (and|und|et|y|e|en|och|og|plus)\s(subscri|abonn|inscri|suscri|iscri)
+  (without|excl\w*|except|minus|free|no|non|not|ohne|sans|sin|senza|sem|zonder|uden|uten|utan)\b`);
+
+/** The section that the file's name states; "unclear" if the name may also mean those who stayed. */
+export function sectionByName(path: string): FileSection | "unclear" | undefined {
+  const name = headingWords(basename(path)).join(" ");
+  const rest = name.replace(thoseWhoLeft, "").replace(notSubscribed, "");
+  if (rest === name) return undefined;
+  if (rest.search(theOthers) !== -1) return "unclear";
+  return { optIn: name.search(thoseWhoLeft) === -1 ? "NON_SUBSCRIBED" : "UNSUBSCRIBED" };
+}

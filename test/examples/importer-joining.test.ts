@@ -1,0 +1,337 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import {
+  csv as csvIn,
+  emailConsents,
+  list,
+  run,
+  sentBodies,
+  service,
+  temporaryFolder,
+} from "./importer-fixture.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+
+const csv = (name: string, ...lines: string[]) => csvIn(folder, name, ...lines);
+
+const bothAre = (one: string, other: string) => ({ "a@example.com": one, "b@example.com": other });
+
+describe("A list of those who left, beside the contacts", () => {
+  const contacts = ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"];
+
+  it.each([
+    "unsubscribed.csv",
+    "export-2024-unsubscribes.csv",
+    "Unsubscribed subscribers.csv",
+    "Opt-outs.csv",
+    "sms_optouts (1).csv",
+    "All suppressed profiles.csv",
+    "suppression_list.csv",
+    "global_unsubscribes.csv",
+    "spam_reports.csv",
+    "ContactsUnsubscribed.csv",
+    "hardbounces.csv",
+    "bounces.csv",
+    "opt-outs and bounces.csv",
+    "cleaned.csv",
+    "blocklist.csv",
+    "Do-not-contact.csv",
+    "complaints.csv",
+    "Abgemeldete Kontakte.csv",
+    "Abmeldungen.csv",
+    "Werbesperre.csv",
+    "désinscrits.csv",
+    "de\u0301sabonne\u0301s.csv",
+    "bajas.csv",
+    "Cancelados.csv",
+    "disiscritti.csv",
+    "descadastrados.csv",
+    "afmeldingen.csv",
+  ])("is known by its name, whatever is in it: %s", async (name) => {
+    const people = await csv("contacts.csv", ...contacts);
+    for (const lines of [
+      ["Email", "B@example.com"],
+      ["Email,Opt-in,SMS opt-in", "B@example.com,Yes,no"],
+    ]) {
+      const left = await csv(name, ...lines);
+      for (const options of [[], ["--consent", "keep"], ["--consent", "SUBSCRIBED", "--list", list.id]]) {
+        const mock = await service();
+
+        const { code, out } = await run([people, left, ...options]);
+
+        expect(code).toBe(0);
+        expect(out).toContain("By the file's name, everyone in it is UNSUBSCRIBED.");
+        expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", "UNSUBSCRIBED"));
+      }
+    }
+  });
+
+  it("counts for the telephone number in its rows too", async () => {
+    const mock = await service();
+    const people = await csv("contacts.csv", "Email,Phone,SMS opt-in", "a@example.com,+4791234567,yes");
+
+    await run([people, await csv("opt-outs.csv", "Phone", "+4791234567")]);
+
+    expect(mock.organization("real").contacts).toMatchObject([
+      { email: "a@example.com", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
+    ]);
+  });
+
+  it.each(["unconfirmed.csv", "non-subscribed.csv", "archived_members_export_ab12.csv"])(
+    "is of those who have not subscribed: %s",
+    async (name) => {
+      const mock = await service();
+      const files = [await csv("contacts.csv", ...contacts), await csv(name, "Email", "b@example.com")];
+
+      const { code } = await run([...files, "--consent", "SUBSCRIBED"]);
+
+      expect(code).toBe(0);
+      expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", "NON_SUBSCRIBED"));
+    },
+  );
+
+  it.each(["UNSUBSCRIBED", "NON_SUBSCRIBED"])(
+    "with another name is stricter than a yes in another file, with --consent %s",
+    async (consent) => {
+      const left = await csv("more.csv", "Email", "b@example.com");
+      const people = await csv("contacts.csv", ...contacts);
+      for (const files of [
+        [people, left],
+        [left, people],
+      ]) {
+        const mock = await service();
+
+        const { code } = await run([...files, "--consent", consent, "--list", list.id]);
+
+        expect(code).toBe(0);
+        expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", consent));
+        expect(sentBodies(mock).map(({ email_opt_in }) => email_opt_in)).toEqual([
+          "SUBSCRIBED",
+          consent,
+          consent,
+        ]);
+      }
+    },
+  );
+
+  it.each([
+    "contacts_without_unsubscribed.csv",
+    "opt-in and opt-out.csv",
+    "non-bounced.csv",
+    "abonnés et désabonnés.csv",
+  ])("whose name may also mean the others is not guessed: %s", async (name) => {
+    const mock = await service();
+    const path = await csv(name, "Email", "a@example.com");
+
+    for (const consent of ["SUBSCRIBED", "keep"])
+      expect(await run([path, "--consent", consent])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("its name does not say whether the people in it have left"),
+      });
+    expect(mock.requests).toEqual([]);
+
+    await run([await csv(name, "Email,Newsletter", "a@example.com,yes")]);
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED" });
+  });
+
+  it.each([
+    "contacts.csv",
+    "Baja California.csv",
+    "contacts-cleaned.csv",
+    "subscribers.csv",
+    "Robinson Ltd.csv",
+    "pedidos cancelados.csv",
+  ])("is not every file: %s", async (name) => {
+    const mock = await service();
+
+    await run([await csv(name, ...contacts)]);
+
+    expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", "SUBSCRIBED"));
+  });
+});
+
+describe("An opt-out counts for the person", () => {
+  const yes = "Email,Phone,Mobile,Newsletter";
+  const cases: [string, Record<string, string[]>, string[]?][] = [
+    [
+      "in a column of tags that is left out",
+      {
+        "c.csv": ["Email,Newsletter,Tags", 'a@example.com,yes,"vip, unsubscribed"', "b@example.com,yes,vip"],
+      },
+      ["--without", "Tags"],
+    ],
+    [
+      "in a column that --only does not name",
+      {
+        "c.csv": [
+          "Email,Plan,Newsletter,Lifecycle",
+          "a@example.com,x,yes,Unsubscribed",
+          "b@example.com,,yes,",
+        ],
+      },
+      ["--only", "Plan"],
+    ],
+    [
+      "by a number that is left out",
+      {
+        "c.csv": ["Email,Phone,Newsletter", "a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"],
+        "o.csv": ["Email,Phone,Unsubscribed", ",+4791234567,yes"],
+      },
+      ["--without", "Phone"],
+    ],
+    [
+      "by an address that is left out, where the number is sent",
+      {
+        "c.csv": [
+          "Email,Phone,Opt-in,SMS opt-in",
+          "a@example.com,+4791234567,yes,yes",
+          "b@example.com,+4791234568,yes,yes",
+        ],
+        "o.csv": ["Email,Phone,Do not contact", "A@example.com,,yes"],
+      },
+      ["--without", "Email"],
+    ],
+    [
+      "whose number is another's too, who comes first",
+      {
+        "c.csv": [
+          "Email,Phone,Newsletter",
+          "c@example.com,+4791234567,no",
+          "a@example.com,+4791234567,yes",
+          "b@example.com,,yes",
+        ],
+        "o.csv": ["Phone,Unsubscribed", "+4791234567,yes"],
+      },
+    ],
+    [
+      "by the number in another column",
+      {
+        "c.csv": [
+          yes,
+          "a@example.com,+4730123456,+4791234567,yes",
+          "b@example.com,+4730123457,+4791234568,yes",
+        ],
+        "o.csv": ["Phone,Unsubscribed", "+4791234567,yes"],
+      },
+    ],
+    [
+      "by the second number of the opt-out",
+      {
+        "c.csv": ["Email,Phone,Newsletter", "a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"],
+        "o.csv": ["Phone,Mobile,Unsubscribed", "+4730123456,+4791234567,yes"],
+      },
+    ],
+    [
+      "by the second address of the opt-out",
+      {
+        "c.csv": ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"],
+        "o.csv": ["Email,Email 2,Unsubscribed", "c@example.com,A@example.com,yes"],
+      },
+    ],
+    [
+      "by one of the further addresses of the opt-out",
+      {
+        "c.csv": ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"],
+        "o.csv": [
+          "Record ID,Email,Additional email addresses,Lifecycle Stage,Unsubscribed from all email",
+          "1,c@example.com,d@example.com;a@example.com,lead,true",
+        ],
+      },
+    ],
+  ];
+
+  it.each(cases)("%s", async (_where, files, options = []) => {
+    const names = Object.keys(files);
+    for (const order of [names, names.toReversed()]) {
+      const mock = await service();
+      const paths = [];
+      for (const name of order) paths.push(await csv(name, ...files[name]!));
+
+      await run([...paths, ...options]);
+
+      const channel = options.includes("Email") ? "phone_opt_in" : "email_opt_in";
+      const sent = new Set(
+        sentBodies(mock).map((body) => [body["email"] ?? body["phone"], body[channel]].join(" ")),
+      );
+      const own = options.includes("Email")
+        ? ["+4791234567", "+4791234568"]
+        : ["a@example.com", "b@example.com"];
+      expect([...sent].filter((one) => own.some((name) => one.startsWith(name)))).toEqual([
+        `${own[0]} UNSUBSCRIBED`,
+        `${own[1]} SUBSCRIBED`,
+      ]);
+    }
+  });
+
+  it("in a column of phone messages that is left out", async () => {
+    const mock = await service();
+    const path = await csv(
+      "c.csv",
+      "Email,Phone,SMS,SMS opt-in",
+      "a@example.com,+4791234567,no,yes",
+      "b@example.com,+4791234568,yes,",
+    );
+
+    const { out } = await run([path, "--without", "SMS"]);
+
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", phone: "+4791234567", phone_opt_in: "UNSUBSCRIBED" },
+      { email: "b@example.com", phone: "+4791234568" },
+    ]);
+    expect(out).toContain('"SMS"         left out: --without names it; it still identifies a person');
+  });
+
+  it("of a number which others have beside it only by the number's own consent", async () => {
+    const mock = await service();
+    const path = await csv(
+      "c.csv",
+      "Email,Phone,Company phone,SMS opt-in",
+      "a@example.com,+4791234567,+4730123456,no",
+      "b@example.com,+4791234568,+4730123456,yes",
+      ",+4730123456,,yes",
+    );
+
+    await run([path]);
+
+    expect(sentBodies(mock).map(({ email, phone_opt_in }) => [email, phone_opt_in])).toEqual([
+      [undefined, "UNSUBSCRIBED"],
+      ["a@example.com", "UNSUBSCRIBED"],
+      ["b@example.com", "SUBSCRIBED"],
+    ]);
+  });
+
+  it("and stops those who have the number in another column, where it names no country", async () => {
+    const mock = await service();
+    const people = await csv(
+      "c.csv",
+      "Email,Phone,Mobile,SMS opt-in",
+      "a@example.com,+4730123456,+491711234567,yes",
+      "b@example.com,+4730123457,+491711234568,yes",
+    );
+
+    const { out } = await run([people, await csv("o.csv", "Phone,SMS opt-out", "0171 1234567,yes")]);
+
+    expect(sentBodies(mock).map(({ email }) => email)).toEqual(["b@example.com"]);
+    expect(out).toContain("c.csv, row 2: row: o.csv, row 2, may be about this person");
+  });
+});
+
+describe("An opt-out whose address cannot be read", () => {
+  it.each([
+    "ada @example.com",
+    "ada@ example.com",
+    "ada@example .com",
+    "ada@exam ple.com",
+    "a da @ example . com",
+  ])("stops the person whose address it is without its spaces: %s", async (written) => {
+    const mock = await service();
+    const people = await csv("c.csv", "Email,Newsletter", "ada@example.com,yes", "da@example.com,yes");
+
+    const { out } = await run([people, await csv("o.csv", "Email,Unsubscribed", `${written},yes`)]);
+
+    expect(out).toContain("c.csv, row 2: row: o.csv, row 2, may be about this person");
+    expect(emailConsents(mock)).not.toHaveProperty("ada@example.com");
+  });
+});

@@ -1,0 +1,230 @@
+import { describe, expect, it } from "vitest";
+import { csv, run, sentBodies, service, temporaryFolder } from "./importer-fixture.ts";
+
+// S subscribed, N non-subscribed, U unsubscribed; "·" no statement; "stopped": nothing about the person is sent.
+const states = { S: "SUBSCRIBED", N: "NON_SUBSCRIBED", U: "UNSUBSCRIBED", "·": undefined } as const;
+type State = keyof typeof states;
+
+/** A line behind its address and its "yes" under "Newsletter", and the consent that is sent. */
+type Line = readonly [cells: string, email: State | "stopped", phone?: State];
+
+interface Table {
+  readonly rule: string;
+  /** Behind "Email" and "Newsletter". */
+  readonly headings: string;
+  readonly lines: readonly Line[];
+}
+
+const each = (words: readonly string[], email: Line[1], phone: State = "·"): Line[] =>
+  words.map((word) => [`"${word}"`, email, phone]);
+
+const tables: readonly Table[] = [
+  ...["State", "Estado", "Stato", "État"].flatMap((headings) => [
+    {
+      rule: "A known word counts where a region may stand, in any row",
+      headings,
+      lines: [
+        ...each(["activo", "", "Baja California", "Puebla", "ON"], "S"),
+        ...each(["baja", "Cancelado", "complained", "unsubscribed"], "U"),
+        ...each(["Unconfirmed", "Cleaned", "suppressed"], "N"),
+      ],
+    },
+    {
+      rule: "Where a region may stand, a word of a subscription in the first row makes the column a status",
+      headings,
+      lines: [...each(["subscribed"], "S"), ...each(["baja"], "U"), ...each(["deleted"], "stopped")],
+    },
+  ]),
+  {
+    rule: "A known word counts as the reason of a suppression",
+    headings: "Reason",
+    lines: [...each(["COMPLAINT"], "U"), ...each(["BOUNCE"], "N"), ...each(["too far"], "S")],
+  },
+  {
+    rule: "The free text of a reason is an opt-out",
+    headings: "Grund der Abmeldung",
+    lines: [...each(["zu viele Mails"], "U"), ...each(["", "nein"], "S")],
+  },
+  ...[",", "|", "\n"].map((separator) => ({
+    rule: `A refusal in a list counts, with ${JSON.stringify(separator)} between its parts`,
+    headings: "Tags",
+    lines: each([`vip${separator}unsub`, `do not mail${separator} vip`], "U"),
+  })),
+  {
+    rule: "A phrase that only means a refusal counts as whole words anywhere in a cell",
+    headings: "Note",
+    lines: [
+      ...each(
+        [
+          "#unsubscribed",
+          "vip / unsubscribed",
+          "status:unsubscribed",
+          "vip unsubscribed",
+          "has unsubscribed",
+          "was not amused; unsubscribed",
+          "No. Unsubscribed",
+          "No - unsubscribed",
+          "unsubscribed by phone",
+          "Email opt-out",
+          "Opt-out email",
+          "newsletter_opt_out",
+          "No newsletter",
+          "Spam complaint",
+          "marked as spam in May",
+          "Kunde hat sich abgemeldet",
+          "se ha dado de baja",
+        ],
+        "U",
+      ),
+      ...each(["DNC", "Do not contact (GDPR)", "please don't contact"], "U", "U"),
+      ...each(["SMS opt-out", "opted out of text messages", "vip, do not call"], "S", "U"),
+      ...each(["hard bounce", "a hard-bounced address", "Customer never subscribed"], "N"),
+      ...each(
+        [
+          "not unsubscribed",
+          "has never unsubscribed",
+          "hasn't opted out",
+          "nicht abgemeldet",
+          "may opt out",
+          "unsubscribedness",
+          "https://shop.example/unsubscribed?list=1",
+          "unsubscribed@shop.example",
+          "no email address in the CRM",
+          "Order cancelled",
+          "complaint about a parcel",
+        ],
+        "S",
+      ),
+    ],
+  },
+  ...["Post opt-in", "App push opt-in", "Data sharing consent", "Photo consent", "Post opt-in/opt-out"].map(
+    (headings) => ({
+      rule: "A consent to something else is no opt-in",
+      headings,
+      lines: [...each(["Opted in", "consented", "yes"], "stopped"), ...each(["opted out"], "U")],
+    }),
+  ),
+  {
+    rule: "A yes instead of a telephone number is no opt-in, a no is an opt-out",
+    headings: "Phone,Mobile",
+    lines: [
+      ["+493012345678,ja", "S"],
+      ["+493012345679,nein", "S", "U"],
+      [",no", "S", "U"],
+    ],
+  },
+  {
+    rule: "A word under a channel's name is a refusal or nothing",
+    headings: "Mail,Phone,SMS",
+    lines: [
+      ["No,+442079460123,", "U"],
+      ["Yes,+442079460124,No", "S", "U"],
+      [",No,Yes", "S", "U"],
+      [",+442079460125,0", "S", "U"],
+    ],
+  },
+  {
+    rule: "A digit instead of a telephone number is no refusal",
+    headings: "Phone",
+    lines: each(["0", "0.0", "1"], "S"),
+  },
+  {
+    rule: "The confirmation of a plain table is no opt-in, and its number gets no country",
+    headings: "firstname,sms,double_opt_in",
+    lines: [["Ada,2025550123,true", "S"]],
+  },
+  ...[
+    "Exclude from marketing",
+    "Deaktiviert",
+    "Descadastrado",
+    "Cancelou a inscrição de todos os e-mails",
+    "Anuló la suscripción a todos los correos electrónicos",
+    "Annullata iscrizione",
+    "Desuscrito",
+  ].map((headings) => ({
+    rule: "A yes is an opt-out, and a no nothing",
+    headings,
+    lines: [...each(["true", "sim", "ja", "oui"], "U"), ...each(["no", ""], "S")],
+  })),
+  ...["Fecha baja", "Motivo baja", "Fecha de baja"].map((headings) => ({
+    rule: "Any text is an opt-out",
+    headings,
+    lines: [...each(["2024-03-01", "01/03/24", "demasiados correos"], "U"), ...each(["", "no"], "S")],
+  })),
+  ...[
+    "Can we email you?",
+    "May we contact you?",
+    "Accept Marketing",
+    "Mailing",
+    "Zustimmung",
+    "Einverständnis (E-Mail)",
+    "Accepte les e-mails",
+    "Lettre d'information",
+    "Suscripción",
+    "Estado de suscripción",
+    "Aceita marketing",
+  ].map((headings) => ({
+    rule: "A no is an opt-out",
+    headings,
+    lines: [
+      ...each(["no", "nein", "non", "Cancelada"], "U"),
+      ...each(["yes", ""], "S"),
+      ...each(["perhaps"], "stopped"),
+    ],
+  })),
+  ...["Stato iscrizione", "Inscrição"].map((headings) => ({
+    rule: "A no is an opt-out, and a yes may be an enrolment",
+    headings,
+    lines: [...each(["no", "Cancelada"], "U"), ...each([""], "S"), ...each(["yes"], "stopped")],
+  })),
+  {
+    rule: "A confirmation that is missing is no opt-in",
+    headings: "DOI",
+    lines: [...each(["nein", "pending"], "N"), ...each(["ja", "", "2024-03-01"], "S")],
+  },
+  {
+    rule: "Words of a preference are not understood",
+    headings: "Marketing preference",
+    lines: [...each(["none", ""], "S"), ...each(["weekly"], "stopped"), ...each(["unsubscribed"], "U")],
+  },
+  ...[
+    "Order status",
+    "Plan",
+    "Shipping country",
+    "Inscrição estadual",
+    "Plan de suscripción",
+    "Data iscrizione",
+    "Zustimmung AGB",
+    "Fecha de suscripción",
+  ].map((headings) => ({
+    rule: "An ordinary column is none about consent",
+    headings,
+    lines: each(["cancelled", "paused", "no", "Premium", "2024-03-01"], "S"),
+  })),
+];
+
+const nameOf = (index: number) => `p${String(index).padStart(2, "0")}@example.com`;
+
+describe("Beside an opt-in", () => {
+  it.each(tables)("$rule: $headings", async ({ headings, lines }) => {
+    const mock = await service();
+    const path = await csv(
+      await temporaryFolder(),
+      "people.csv",
+      `Email,Newsletter,${headings}`,
+      ...lines.map(([cells], index) => `${nameOf(index)},yes,${cells}`),
+      // Without a known word in a column nothing is sent.
+      `z@example.com,yes,${headings.split(",").fill("unsubscribed").join(",")}`,
+    );
+
+    const { err } = await run([path]);
+
+    expect(err).toBe("");
+    const sent = sentBodies(mock).filter(({ email }) => email !== "z@example.com");
+    expect(sent.map(({ email, email_opt_in, phone_opt_in }) => [email, email_opt_in, phone_opt_in])).toEqual(
+      lines.flatMap(([, email, phone = "·"], index) =>
+        email === "stopped" ? [] : [[nameOf(index), states[email], states[phone]]],
+      ),
+    );
+  });
+});
