@@ -4,7 +4,6 @@ import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { startTimer } from "./abort.ts";
 import type { ConsentWrite } from "./consent.ts";
-import type { WriteChain } from "./interceptors/write-order.ts";
 import type { Redactor } from "./redact.ts";
 
 /** Is notified of every write of a client that states a consent. */
@@ -13,6 +12,13 @@ export interface ConsentWatch {
   begins(write: ConsentWrite): Promise<void>;
   /** The outcome of the write, before the next write to the same contact begins; `applied`, as the response names it. */
   ended(write: ConsentWrite, outcome: Outcome, applied?: ConsentWrite): void;
+}
+
+/** Writes that wait for each other, as they name one contact, by one key or another. */
+export interface WriteChain {
+  readonly contacts: Set<string>;
+  /** The end of the last of them. */
+  end: Promise<void>;
 }
 
 /** Options of `close()`. */

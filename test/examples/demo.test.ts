@@ -147,7 +147,7 @@ describe("npm run demo", () => {
   it.each([
     ["row  8  marek.dvorak@example.org, SUBSCRIBED", /dob: .*"1990-02-30"/],
     ["row 16  dylan.price@example.org, SUBSCRIBED", /dob: .*"31\/12\/1985"/],
-    ["row 19  n/a, no consent", /email: .*"n\/a"/],
+    ["row 19  (no address), no consent", /email: required/],
     ["row 26  (no address), NON_SUBSCRIBED", /email|phone/],
     ["row 29  harriet.moss@example.org, SUBSCRIBED", /postal_code: .*3.*"1"/],
     ["row 32  ylva.strand@example.org, SUBSCRIBED", /address1: .*255/],

@@ -31,7 +31,7 @@ describe("A row with an opt-out and an unreadable address", () => {
 
     expect({ code, consents }).toEqual({ code: 1, consents: { "eve@example.com": "SUBSCRIBED" } });
     expect(out).toMatch(/b\.csv, row 2: email: .*: "/);
-    expect(out).toContain("a.csv, row 2: row: a line that may be about this person");
+    expect(out).toContain("a.csv, row 2: row: b.csv, row 2, may be about this person");
   });
 
   it.each([

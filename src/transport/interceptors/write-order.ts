@@ -1,13 +1,6 @@
 import { untilAborted } from "../abort.ts";
 import type { Handler, Interceptor, RequestContext } from "../interceptor.ts";
 
-/** Writes that wait for each other, as they name one contact, by one key or another. */
-export interface WriteChain {
-  readonly contacts: Set<string>;
-  /** The end of the last of them. */
-  end: Promise<void>;
-}
-
 /**
  * Sends writes to one contact one after the other, in call order, so that a later `UNSUBSCRIBED` is never overwritten by
  * a retried `SUBSCRIBED`. Writes to other contacts do not wait.
