@@ -95,8 +95,9 @@ export class Dispatcher {
   /** A promise of a permit, once the calls before have theirs. */
   wait(request: PermitRequest, now: number): Promise<Permit> {
     const { client = anonymous, priority = defaultPriority, signal, isRequeued, observer, onWait } = request;
+    const { maxWaitMs: givenMs = Infinity } = request;
     // The reply of a shared store is no wait for the limit.
-    const maxWaitMs = Math.max(request.maxWaitMs ?? Infinity, this.#store.demand ? storeReplyMs : 0);
+    const maxWaitMs = Math.max(givenMs, this.#store.demand ? storeReplyMs : 0);
     // A call that was refused for its rate had its position in the queue before.
     const maxQueued = isRequeued ? Infinity : (request.maxQueued ?? Infinity);
     const level = isRequeued ? frontLevel : 1 + priority;

@@ -22,7 +22,7 @@ export function buildRequest<Body, Output>(
   const valid = (schema && validate(schema, input.body, issues)) as Body;
   if (issues.length > 0) throw new ValidationError(issues);
   const sent = endpoint.complete ? endpoint.complete(valid, newId) : valid;
-  const contacts = method === "GET" ? [] : (endpoint.contactsOf?.(sent) ?? []);
+  const contacts = (method !== "GET" && endpoint.contactsOf?.(sent)) || [];
   const consent = endpoint.consentOf?.(sent);
   return {
     method,
