@@ -83,7 +83,7 @@ export const areas: readonly Area[] = [
     name: "rate-limiter",
     sources: ["rate-limiter"],
     tests: [
-      "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|within-limits*)",
+      "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|many-waiting-calls|within-limits*)",
       "regressions/{aborted,local-fallback,max-wait,pending-redis,single,unavailable-redis}-*",
       "redis/{shared-limit,simulated-failures}",
       "transport/{options,rate-refusal}",
