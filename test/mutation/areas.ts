@@ -14,7 +14,7 @@ export const areas: readonly Area[] = [
     sources: ["checkpoint"],
     tests: [
       "bulk/{file-checkpoint,file-checkpoint-system}",
-      "regressions/{checkpoint-by,value-that-is-no-string}-*",
+      "regressions/{checkpoint-by,checkpoint-of,value-that-is-no-string}-*",
     ],
   },
   {
