@@ -60,21 +60,19 @@ export class ConsentLog implements ConsentWatch {
   }
 
   /**
-   * Whether a row would override a later consent. One that was written before the checkpoint was opened is later than what
-   * the row has stated since then or before; `stated` are the lines of its calls so far.
+   * Whether a row would override a later consent. One of an earlier run is later than what the row has stated since then or
+   * before; `stated` are the lines of its calls so far.
    */
   isOverriddenBy(
     { contacts, consent }: ConsentWrite,
     before: RecordedRow | undefined,
     stated: StatedLines,
   ): boolean {
-    const isBinding = (channel: string, run: number | undefined) => {
-      if (run === undefined) return true;
-      const isOfThisRun = run >= this.#run!.since; // it was read from there
+    const isBinding = (channel: string, run: number | undefined) =>
+      run === undefined ||
+      run >= this.#run!.since || // it was read from there
       // A row that is new since an earlier run may state the later consent.
-      if (!before) return isOfThisRun;
-      return isNoLater(before.consent, { channel, lines: stated, run, isOfThisRun });
-    };
+      (before !== undefined && isNoLater(before.consent, { channel, lines: stated, run }));
     return contacts.some((contact) =>
       Object.entries(this.#logged.get(contact) ?? {}).some(
         ([channel, { statuses, run }]) =>

@@ -75,26 +75,20 @@ export function isStillNotCurrent(record: string, lines: StatedLines): boolean {
  */
 export function isNoLater(
   record: string,
-  {
-    channel,
-    lines,
-    run,
-    isOfThisRun,
-  }: { channel: string; lines: StatedLines; run: number; isOfThisRun: boolean },
+  { channel, lines, run }: { channel: string; lines: StatedLines; run: number },
 ): boolean {
   const entries = decode(record);
   const isNamed = lines.some((line) => channelOf(line) === channel);
   const decisions = lines.filter((line) => isDecision(line) && (!isNamed || channelOf(line) === channel));
-  // A consent of this run binds a new decision, too; it is free once it has been recorded after that consent.
-  if (sinceOfAll(entries, decisions, isOfThisRun ? run : Infinity) > run) return false;
+  if (sinceOfAll(entries, decisions) > run) return false;
   if (isNamed && decisions.length > 0) return true;
   const success = entries.find(({ line }) => line === succeeded);
   return success === undefined || success.run <= run;
 }
 
-/** The run since which the row states all the lines; `ofNew` if one of them is new. */
-function sinceOfAll(entries: readonly Entry[], lines: StatedLines, ofNew = Infinity): number {
-  return Math.max(0, ...lines.map((line) => statedSince(entries, line) ?? ofNew));
+/** The run since which the row states all the lines; infinite if one of them is new. */
+function sinceOfAll(entries: readonly Entry[], lines: StatedLines): number {
+  return Math.max(0, ...lines.map((line) => statedSince(entries, line) ?? Infinity));
 }
 
 /** The run in which the line was first stated, or may have been; undefined if it is new. */

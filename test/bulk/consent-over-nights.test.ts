@@ -155,15 +155,6 @@ it("a decision that changed after a run was ended early is bound by the run that
   expect(state()).toMatchObject({ email_opt_in: no });
 });
 
-it("such a decision is free also where every run is ended early", async () => {
-  const { night, state } = createImport();
-  await night([{ email: none }], { writes: [{ email: yes }], isLeft: true });
-
-  expect(await night([{ email: no }], { isLeft: true })).toBe("superseded");
-  expect(await night([{ email: no }], { isLeft: true })).toBe("succeeded");
-  expect(state()).toMatchObject({ email_opt_in: no });
-});
-
 it("a row that the run had not met before it was ended early stays bound until its own consent changes", async () => {
   const { night, state } = createImport();
   await night([], { writes: [{ email: no }], isLeft: true });
