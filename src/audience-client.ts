@@ -49,8 +49,9 @@ export class AudienceClient {
   }
 
   /**
-   * Returns a view of this client with other options: the same limiter, the same order of writes, the same `close()`. For
-   * another organization build another client, as views share what they know of contacts.
+   * Returns a view of this client with other options: the same limiter, the same order of writes, the same `close()`.
+   * Its headers are added to those of this client. For another organization build another client, as views share what
+   * they know of contacts.
    *
    * ```ts
    * const patient = audience.withOptions({ timeoutMs: 120_000, maxRetries: 0 });

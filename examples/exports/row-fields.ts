@@ -4,7 +4,7 @@ import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-v
 import type { Channel, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
-import { identifiersIn } from "./identifiers.ts";
+import { identifiersIn, isAddress } from "./identifiers.ts";
 import { parsePhone } from "./phone.ts";
 
 /** A cell and its column. */
@@ -69,7 +69,7 @@ const severalAddresses = /^(all|additional|further|other|secondary|alternat(e|iv
 function addOther({ others }: RowFields, field: ContactField, text: string, plan: FilePlan): void {
   if (field !== "email" && field !== "phone") return;
   const found = identifiersIn(field === "phone" ? asWritten(text, plan) : text, true);
-  others.push(...found.filter((one) => one.includes("@") === (field === "email")));
+  others.push(...found.filter((one) => isAddress(one) === (field === "email")));
 }
 
 function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan: FilePlan): void {

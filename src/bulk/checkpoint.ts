@@ -79,8 +79,8 @@ export async function openRecordedRun(
     ...run,
     fail: onFailure,
     get: (key: RecordKey) => guard(() => valueOf(opened, key)),
-    set: async (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
-      void (await guard(async () => await opened.set(key, value, options))),
+    set: (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
+      guard(async () => void (await opened.set(key, value, options))),
     /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
     async complete() {
       if (isKeyed) await opened.set(runKey, JSON.stringify({ ...run, since: run.number + 1 }));

@@ -60,8 +60,8 @@ export class ConsentLog implements ConsentWatch {
   }
 
   /**
-   * Whether a row would override a later consent. One of an earlier run is later than what the row has stated since then or
-   * before; `stated` are the lines of its calls so far.
+   * Whether a row would override a later consent: any that was written during this run, or one of an earlier run, unless the
+   * row has made its decision since. `stated` are the lines of its calls so far.
    */
   isOverriddenBy(
     { contacts, consent }: ConsentWrite,
