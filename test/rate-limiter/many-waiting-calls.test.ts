@@ -45,3 +45,21 @@ it("a thousand calls that wait with deadlines are served in well under a second 
   expect(sent).toBe(1_000);
   expect(process.cpuUsage(cpuBefore).user).toBeLessThan(1_000_000);
 });
+
+it("aborting 2,000 waiting calls takes some milliseconds of CPU", async () => {
+  const limiter = new RateLimiter();
+  const controllers = Array.from({ length: 2_010 }, () => new AbortController());
+  let rejected = 0;
+  for (const { signal } of controllers) {
+    void Promise.resolve(limiter.acquire({ signal, maxWaitMs: 1e9 })).catch(() => (rejected += 1));
+  }
+  const before = process.cpuUsage();
+  for (const controller of controllers) controller.abort();
+  const cpuUs = process.cpuUsage(before).user;
+  await new Promise((resolve) => setTimeout(resolve, 0));
+
+  expect(rejected).toBe(2_000);
+  expect(limiter.usage().queued).toBe(0);
+  // 6 ms; it would be much more if each call searched through the others.
+  expect(cpuUs).toBeLessThan(100_000);
+});
