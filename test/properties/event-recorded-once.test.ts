@@ -114,6 +114,6 @@ it("Each of 1,000 events is recorded exactly once or reported with its id, and a
         ),
       ).toBe(true);
     }),
-    runs(15),
+    runs(10),
   );
 });

@@ -89,7 +89,7 @@ interface Serving {
   size: number;
   item?: (id: string) => unknown;
   respond: (page: ServedPage) => unknown;
-  operation?: string;
+  operation?: string | undefined;
   readAhead?: number;
   start?: number;
 }
@@ -131,17 +131,16 @@ describe("every item of a v1 list is yielded once, in order", () => {
 
   describe.each(wrappings)("%s", (_, wrap) => {
     test.each(Object.entries(withTotal))("with %s, in exactly its pages", async (__, hints) => {
-      for (const count of counts) {
-        for (const operation of operations) {
-          const read = await readAll({
-            count,
-            size: 100,
-            operation,
-            respond: (page) => wrap(page.items, hints(page)),
-          });
-          expect(read.items).toEqual(upTo(count - 1, 0).map(idOf));
-          expect(read.requested).toEqual(upTo(Math.max(1, Math.ceil(count / 100))));
-        }
+      for (const [index, count] of counts.entries()) {
+        const read = await readAll({
+          count,
+          size: 100,
+          // Both read their pages in the same way.
+          operation: operations[index % 2],
+          respond: (page) => wrap(page.items, hints(page)),
+        });
+        expect(read.items).toEqual(upTo(count - 1, 0).map(idOf));
+        expect(read.requested).toEqual(upTo(Math.max(1, Math.ceil(count / 100))));
       }
     });
 
