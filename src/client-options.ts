@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { fromEnvironment, missingBaseUrl } from "./environment-variables.ts";
+import { fromEnvironment, missingBaseUrl, variableOf, type SourcedOption } from "./environment-variables.ts";
 import { ConfigurationError } from "./errors.ts";
 import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
@@ -124,10 +124,11 @@ export function parseClientOptions(options: unknown, redactor: Redactor) {
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
   const hooks = parseHooks(o.hooks ?? {});
-  const url = (value: string | URL | undefined, name: string) =>
-    value === undefined ? undefined : parseBaseUrl(String(value), name, o.allowInsecureHttp ?? false);
-  const key = (value: ApiKey | undefined, name: string) =>
-    value === undefined ? undefined : keySource(value, name, redactor);
+  const named = (name: SourcedOption) => (given[name] === undefined ? `${name} (${variableOf(name)})` : name);
+  const url = (value: string | URL | undefined, name: SourcedOption) =>
+    value === undefined ? undefined : parseBaseUrl(String(value), named(name), o.allowInsecureHttp ?? false);
+  const key = (value: ApiKey | undefined, name: SourcedOption) =>
+    value === undefined ? undefined : keySource(value, named(name), redactor);
   const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter);
   const settings = {
     // For other views of the client: with what the environment was when it was created.
@@ -136,7 +137,7 @@ export function parseClientOptions(options: unknown, redactor: Redactor) {
     baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
     apiKey: key(o.apiKey, "apiKey"),
     apiKeyV2: key(o.apiKeyV2, "apiKeyV2") ?? key(o.apiKey, "apiKey"),
-    appId: o.appId === undefined ? undefined : checkSecret(o.appId, "appId"),
+    appId: o.appId === undefined ? undefined : checkSecret(o.appId, named("appId")),
     parsePage: o.parsePage,
     limiter,
     call: {

@@ -9,7 +9,14 @@ const environmentVariables = {
   appId: "AUDIENCE_APP_ID",
 } as const;
 
-type EnvironmentOptions = Partial<Record<keyof typeof environmentVariables, string>>;
+/** An option that may come from the environment. */
+export type SourcedOption = keyof typeof environmentVariables;
+
+type EnvironmentOptions = Partial<Record<SourcedOption, string>>;
+
+export function variableOf(option: SourcedOption): string {
+  return environmentVariables[option];
+}
 
 /** The options in the environment. An empty variable counts as not set. */
 export function fromEnvironment(): EnvironmentOptions {
@@ -17,7 +24,7 @@ export function fromEnvironment(): EnvironmentOptions {
   const options: EnvironmentOptions = {};
   for (const [option, variable] of Object.entries(environmentVariables)) {
     const value = process?.env?.[variable];
-    if (value) options[option as keyof EnvironmentOptions] = value;
+    if (value) options[option as SourcedOption] = value;
   }
   return options;
 }
@@ -25,7 +32,7 @@ export function fromEnvironment(): EnvironmentOptions {
 /** Names the options that a family lacks, with their environment variables. */
 export function missingOptions(
   family: string,
-  needed: Partial<Record<keyof typeof environmentVariables, unknown>>,
+  needed: Partial<Record<SourcedOption, unknown>>,
 ): ConfigurationError {
   const list = Object.entries(environmentVariables)
     .filter(([name]) => name in needed && needed[name as keyof typeof needed] === undefined)

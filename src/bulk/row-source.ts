@@ -1,5 +1,5 @@
 import { ConfigurationError, ValidationError } from "../errors.ts";
-import { isObject, kindOf } from "../schema/kind-of.ts";
+import { hasMethods, isObject, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
 import type { BulkOptions } from "./bulk-options.ts";
 import type { RecordedRun } from "./checkpoint.ts";
@@ -23,7 +23,9 @@ export class RowSource<Row> {
 
   constructor(rows: unknown) {
     if (!isObject(rows) || !(Symbol.asyncIterator in rows || Symbol.iterator in rows))
-      throw new ConfigurationError("The rows of bulk must be an array or another iterable, and no string.");
+      throw new ConfigurationError(
+        `The rows of bulk must be an array or another iterable, not ${kindOf(rows)}${wayOutOf(rows)}.`,
+      );
     const { length, size } = rows as { length?: unknown; size?: unknown };
     // Safe: it has the method of an iterable; the caller types its rows.
     this.#rows = rows as BulkRows<Row>;
@@ -68,6 +70,11 @@ export class RowSource<Row> {
     await new Promise((resolve) => setTimeout(resolve, 0));
     this.#turnBeganAt = performance.now();
   }
+}
+
+function wayOutOf(rows: unknown): string {
+  if (typeof rows === "function") return ": call it, as in rows()";
+  return hasMethods(rows, "then") ? ": await it" : "";
 }
 
 /** A row that was read. */

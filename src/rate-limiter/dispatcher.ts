@@ -47,7 +47,6 @@ const frontLevel = 0;
 const levels = 11;
 // Calls without a client share one position in the round robin.
 const anonymous = {};
-const tooLong = "The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
 // The timer is set again at least this often: one of more than 24 days would fire at once.
 const longestSleepMs = 60_000;
 // A store that takes longer is no better than a wait.
@@ -165,7 +164,7 @@ export class Dispatcher {
     // 4. The calls leave that cannot wait for the next permit.
     let wakeAt = now + Math.min(nextMs ?? longestSleepMs, longestSleepMs);
     for (const waiter of this.#withDeadline) {
-      if (waiter.deadlineAt < now + (nextMs ?? 0)) this.#refuse(waiter, tooLong, 1, now);
+      if (waiter.deadlineAt < now + (nextMs ?? 0)) this.#refuseLongWait(waiter, 1, now);
       else wakeAt = Math.min(wakeAt, waiter.deadlineAt);
     }
     // 5. A shared store is asked for permits for the others.
@@ -181,17 +180,23 @@ export class Dispatcher {
     for (const waiter of [...this.#newcomers].toReversed()) {
       const waiting = this.queue.sizeUpTo(waiter.level);
       if (!waiter.isBeyond || waiting <= waiter.maxQueued) continue;
-      const why = `${waiting - 1} calls wait already, and \`maxQueued\` is ${waiter.maxQueued}.`;
+      const why = `The queue is full: \`maxQueued\` is ${waiter.maxQueued}.`;
       this.#refuse(waiter, why, waiting, now);
     }
     for (const waiter of this.#newcomers) {
       if (!waiter.onWait && waiter.deadlineAt === Infinity) continue;
       const position = this.queue.position(waiter);
       const waitMs = this.#waitMs(position, now);
-      if (now + waitMs > waiter.deadlineAt) this.#refuse(waiter, tooLong, position, now);
+      if (now + waitMs > waiter.deadlineAt) this.#refuseLongWait(waiter, position, now);
       else waiter.onWait?.(waitMs);
     }
     this.#newcomers.clear();
+  }
+
+  #refuseLongWait(waiter: Waiter, position: number, now: number): void {
+    const waitMs = Math.ceil(this.#waitMs(position, now));
+    const why = `The wait of ${waitMs} ms is longer than \`maxWaitMs\`, of the call or its client, or \`deadlineMs\` allows.`;
+    this.#refuse(waiter, why, position, now);
   }
 
   #refuse(waiter: Waiter, why: string, position: number, now: number): void {

@@ -73,12 +73,12 @@ export function parseOption<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const { error, data } = schema.safeParse(value, { error: explain });
   if (!error) return data;
+  const issues = toIssues(error);
+  const problems = issues.filter(({ code }) => code !== "unrecognized_keys");
+  const unknown = issues.filter((issue) => !problems.includes(issue)).map(({ path }) => String(path.at(-1)));
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const problems = toIssues(error).map(({ path, code, message }) => {
-    if (code === "unrecognized_keys") return unknownOption(String(path.at(-1)), names, subject);
-    return `${nameOf(path, subject)} ${message}.`;
-  });
-  throw new ConfigurationError(problems.join(" "));
+  const messages = problems.map(({ path, message }) => `${nameOf(path, subject)} ${message}.`);
+  throw new ConfigurationError([...messages, ...unknownOptions(unknown, names, subject)].join(" "));
 }
 
 function nameOf(path: readonly (string | number)[], subject: string): string {
@@ -86,10 +86,20 @@ function nameOf(path: readonly (string | number)[], subject: string): string {
   return name === "" ? subject : name.replace(/^\./, "");
 }
 
-function unknownOption(name: string, names: readonly string[], subject: string): string {
-  const meant = nameMeant(name, names);
-  const wayOut = meant ? `did you mean ${meant}?` : `there are ${names.join(", ")}.`;
-  return `${subject}: there is no option ${JSON.stringify(name)}; ${wayOut}`;
+function unknownOptions(unknown: readonly string[], names: readonly string[], subject: string): string[] {
+  const misspelled = unknown.filter((name) => nameMeant(name, names));
+  const others = unknown.filter((name) => !misspelled.includes(name));
+  const messages = misspelled.map(
+    (name) =>
+      `${subject}: there is no option ${JSON.stringify(name)}; did you mean ${nameMeant(name, names)}?`,
+  );
+  if (others.length > 0) {
+    // An object of another kind may have hundreds of properties.
+    const shown = others.slice(0, 5).map((name) => JSON.stringify(name));
+    if (others.length > 5) shown.push("and others");
+    messages.push(`${subject}: there is no option ${shown.join(", ")}; the options are ${names.join(", ")}.`);
+  }
+  return messages;
 }
 
 /** The message of a value that a function of the user has thrown. */
@@ -98,11 +108,19 @@ export function errorMessage(thrown: unknown): string {
   return isObject(thrown) ? kindOf(thrown) : String(thrown);
 }
 
+/** The class of what a function of the user has thrown, where its message may hold a secret. */
+export function errorType(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.name : typeof thrown;
+}
+
 /**
  * Handles the rejection of a promise that a function of the user returns instead of a value: unhandled, it would end the
  * process. The promise may be of another realm. A lazy one, such as a list of this package, is not started.
  */
-export function ignoreRejection(result: unknown, onRejection: () => void = () => undefined): void {
+export function ignoreRejection(
+  result: unknown,
+  onRejection: (error: unknown) => void = () => undefined,
+): void {
   if (Object.prototype.toString.call(result) === "[object Promise]")
     Promise.resolve(result).catch(onRejection);
 }

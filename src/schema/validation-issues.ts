@@ -6,9 +6,13 @@ import { countCharacters } from "./string-formats.ts";
 /** For a rule over several keys of an object: zod skips it beside other issues, but a call reports all problems at once. */
 export const besideOtherIssues = { when: ({ value }: z.core.ParsePayload): boolean => isRecord(value) };
 
-/** The message for unknown keys that resemble no known key. */
+/** The message for unknown keys that resemble no known key. It begins with them: a bare `safeParse` shows nothing else. */
 export function unknownKeys(message: string): z.core.$ZodErrorMap {
-  return ({ code }) => (code === "unrecognized_keys" ? message : undefined);
+  return (issue) => (issue.code === "unrecognized_keys" ? `${listed(issue.keys)}: ${message}` : undefined);
+}
+
+function listed(keys: readonly string[]): string {
+  return keys.map((key) => JSON.stringify(key)).join(", ");
 }
 
 /** The message for a zod issue: the rule, the type that was given, and the way out. Never the value itself. */
@@ -74,8 +78,10 @@ export interface SchemaError {
 export function toIssues({ issues }: SchemaError): ValidationIssue[] {
   return issues.flatMap(({ path, code, message, keys }): ValidationIssue[] => {
     const parent = path.map((key) => (typeof key === "symbol" ? String(key) : key));
-    if (code === "unrecognized_keys" && keys)
-      return keys.map((key) => ({ path: [...parent, key], code, message }));
+    if (code === "unrecognized_keys" && keys) {
+      const own = message.replace(`${listed(keys)}: `, "");
+      return keys.map((key) => ({ path: [...parent, key], code, message: own }));
+    }
     // A union (a string or a number) is a type error, and its message names the types.
     return [{ path: parent, code: code === "invalid_union" ? "invalid_type" : code, message }];
   });

@@ -9,7 +9,8 @@ export function parseBaseUrl(value: string, option: string, allowInsecureHttp: b
   if (value.length > 2_048) return reject("is longer than 2,048 characters");
   for (const [pattern, problem] of misleading) if (pattern.test(value)) return reject(problem);
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) return reject("must be a URL like https://example.com/prefix");
+  if (!url || !/^https?:$/.test(url.protocol))
+    return reject("must begin with https:// and name a host, as https://example.com does");
   if (!isUnambiguousHost(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname)) {
     return reject("must name its host right after https://: a name, or four plain numbers");
   }
@@ -23,7 +24,10 @@ export function parseBaseUrl(value: string, option: string, allowInsecureHttp: b
 
 /** Characters that a URL parser drops or reinterprets. */
 const misleading = [
-  [/[^!-~]/, "holds a space or a character beyond ASCII; write international names as xn--…"],
+  [
+    /[^!-~]/,
+    "holds white space or a character beyond ASCII: remove it, or write an international name as xn--…",
+  ],
   [
     /[\\@?#]|\/(\.|%2e){1,2}(\/|$)/i,
     "must not hold a backslash, an @, a query or a fragment, nor a . or .. in its path",

@@ -1,6 +1,6 @@
 import type { Operation } from "../endpoint.ts";
 import { isAudienceError, type AudienceError } from "../errors.ts";
-import { ignoreRejection } from "../schema/parse-options.ts";
+import { errorType, ignoreRejection } from "../schema/parse-options.ts";
 
 /**
  * The argument of a hook: the call, the attempt and its result. No key, e-mail address, phone number or body;
@@ -118,12 +118,14 @@ export class Observer {
   #call(name: keyof Hooks, event: RequestEvent): void {
     const hook = this.#hooks[name];
     if (!hook) return;
-    const failed = () => this.#log("warn", () => `the hook ${name} failed; this changes nothing`);
+    // Only the type of the error: its message may hold a key, or a contact.
+    const failed = (error: unknown) =>
+      this.#log("warn", () => `the hook ${name} failed with ${errorType(error)}; this changes nothing`);
     try {
       // A copy, so that a hook cannot change the event.
       ignoreRejection(hook(structuredClone(event)), failed);
-    } catch {
-      failed();
+    } catch (error) {
+      failed(error);
     }
   }
 

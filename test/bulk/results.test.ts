@@ -215,9 +215,17 @@ describe("A run", () => {
   it("refuses rows that cannot be iterated, and a call that is no function", () => {
     const { audience, upsert } = createFixture();
 
-    const iterable = "The rows of bulk must be an array or another iterable, and no string.";
-    expect(() => audience.bulk({ length: 3 } as never, upsert)).toThrow(new ConfigurationError(iterable));
-    expect(() => audience.bulk("abc" as never, upsert as never)).toThrow(new ConfigurationError(iterable));
+    const notIterable = (what: string) =>
+      new ConfigurationError(`The rows of bulk must be an array or another iterable, not ${what}.`);
+    expect(() => audience.bulk({ length: 3 } as never, upsert)).toThrow(notIterable("an object"));
+    expect(() => audience.bulk("abc" as never, upsert as never)).toThrow(notIterable("a string"));
+    expect(() => audience.bulk(Promise.resolve([]) as never, upsert)).toThrow(
+      notIterable("a Promise: await it"),
+    );
+    const generator = function* () {};
+    expect(() => audience.bulk(generator as never, upsert)).toThrow(
+      notIterable("a function: call it, as in rows()"),
+    );
     expect(() => audience.bulk(rows(1), undefined as never)).toThrow(
       new ConfigurationError("The call of bulk must be a function, not undefined."),
     );

@@ -258,8 +258,10 @@ describe("a bound on waiting", () => {
       acquire();
       time.at(50, () => limiter.refused(5_000));
     }, 200);
-    const tooLong = "No permit. The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
-    expect(messages).toEqual([tooLong, "No permit. 1 calls wait already, and `maxQueued` is 1.", tooLong]);
+    const tooLong = (waitMs: number) =>
+      `No permit. The wait of ${waitMs} ms is longer than \`maxWaitMs\`, of the call or its client, or \`deadlineMs\` allows.`;
+    const isFull = "No permit. The queue is full: `maxQueued` is 1.";
+    expect(messages).toEqual([tooLong(1_006), isFull, tooLong(5_000)]);
   });
 
   it("is inclusive: a call waits for exactly `maxWaitMs`", async () => {

@@ -47,7 +47,7 @@ it("Calls beyond `maxQueued` are rejected as soon as Redis has no permit for the
     "10: call 6 refused",
     "10: call 5 refused",
   ]);
-  expect(log.at(-1)).toBe("10: call 5 refused: No permit. 1 calls wait already, and `maxQueued` is 1.");
+  expect(log.at(-1)).toBe("10: call 5 refused: No permit. The queue is full: `maxQueued` is 1.");
   expect(limiter.usage().queued).toBe(1);
 });
 

@@ -6,7 +6,7 @@ it.each([
   [{ readahead: 2 }, "did you mean readAhead?"],
   [
     { perPage: 2 },
-    "there are signal, timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority, headers, repeatable, readAhead.",
+    "the options are signal, timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority, headers, repeatable, readAhead.",
   ],
 ])(
   "the error for a list with %j names the intended option, and no request is sent",

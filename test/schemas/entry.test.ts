@@ -138,6 +138,19 @@ describe("The JSON schema contains the documented rules", () => {
 });
 
 describe("A bare safeParse is zod's safeParse", () => {
+  test("but its message for unknown keys names them, and what the service does", () => {
+    const { error } = schemas.v1ContactSchema.safeParse({
+      email: "a@example.com",
+      plan: "pro",
+      firstName: "x",
+    });
+
+    expect(error?.issues).toMatchObject([
+      { code: "unrecognized_keys", path: [], keys: ["plan", "firstName"] },
+    ]);
+    expect(error?.issues[0]?.message).toMatch(/^"plan", "firstName": unknown key, which the service refuses/);
+  });
+
   test("uses the user's messages, except for the rules of this package", () => {
     z.config({ customError: () => "overridden" });
     try {

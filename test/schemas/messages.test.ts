@@ -33,7 +33,7 @@ const v2Contact = (fields: object) => ({
 });
 const identified = (fields: object) => v2Contact({ identifiers: [{ ...identifier, ...fields }] });
 const ownKeyHint =
-  "unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties";
+  "unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties, options of the call into its second argument";
 const ownEventKeyHint =
   "unknown key, which the service refuses: an event is sent alone, not wrapped; what names the contact goes under contact, data of your own under eventData";
 const named = "required: contact.email, contact.contactUUID, or contactUUID";

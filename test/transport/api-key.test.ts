@@ -218,18 +218,20 @@ describe("A key that is a function", () => {
 });
 
 describe("A key that is a string", () => {
-  const beyond = "holds a character that no HTTP header can carry, such as a line break";
+  const beyond = (position: number) =>
+    `holds a character that no HTTP header can carry, at position ${position}`;
+  const framed = "begins or ends with white space, such as a line break: trim it";
   it.each([
     ["", "is empty"],
     ["   ", "is empty"],
-    ["abc\r\n", beyond],
-    ["a\0b", beyond],
-    ["a\tb", beyond],
-    ["\u007f", beyond],
-    [" a", "begins or ends with a space"],
-    ["a ", "begins or ends with a space"],
-    ["schl\u00fcssel", beyond],
-    ["\u200b", beyond],
+    ["abc\r\n", framed],
+    ["a\0b", beyond(2)],
+    ["a\tb", beyond(2)],
+    ["\u007f", beyond(1)],
+    [" a", framed],
+    ["a ", framed],
+    ["schl\u00fcssel", beyond(5)],
+    ["\u200b", beyond(1)],
   ])("cannot be %j: the constructor throws an error that says that it %s", (key, problem) => {
     const { clientOptions } = createMockService();
 

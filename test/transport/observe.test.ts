@@ -205,7 +205,9 @@ describe("Hooks", () => {
     ]);
     const names = ["onRequest", "onResponse", "onRetry"];
     expect([...new Set(warnings)].toSorted()).toEqual(
-      isLogged ? names.map((name) => `audience-sdk: the hook ${name} failed; this changes nothing`) : [],
+      isLogged
+        ? names.map((name) => `audience-sdk: the hook ${name} failed with Error; this changes nothing`)
+        : [],
     );
   });
 
@@ -391,12 +393,12 @@ describe("The logger", () => {
         .replace("audience-sdk: ", ""),
     );
     expect(plain).toEqual([
-      "warn the hook onRequest failed; this changes nothing",
+      "warn the hook onRequest failed with Error; this changes nothing",
       "debug v1.customers.upsert, attempt 1 is sent",
       "debug v1.customers.upsert, attempt 1 got 500 in N ms",
       "debug v1.customers.upsert, attempt 1 is retried in N ms after ServerError",
       "warn v1.customers.upsert, attempt 2 waits N ms for the rate limit",
-      "warn the hook onRequest failed; this changes nothing",
+      "warn the hook onRequest failed with Error; this changes nothing",
       "debug v1.customers.upsert, attempt 2 is sent",
       "debug v1.customers.upsert, attempt 2 got 201 in N ms",
     ]);

@@ -167,15 +167,28 @@ describe("An unknown option is a ConfigurationError", () => {
     const { v1 } = new AudienceClient(mock.clientOptions);
 
     expect(String(thrownBy(() => new AudienceClient(untyped({ colour: 1 }))))).toContain(
-      "there are baseUrl, baseUrlV2, apiKey",
+      "the options are baseUrl, baseUrlV2, apiKey",
     );
     expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onResponce() {} } }))))).toContain(
-      'hooks: there is no option "onResponce"; there are onRequest, onResponse, onRetry, onThrottle.',
+      'hooks: there is no option "onResponce"; the options are onRequest, onResponse, onRetry, onThrottle.',
     );
     expect(String(thrownBy(() => new AudienceClient(untyped({ rateLimiter: { max: 1 } }))))).toContain("max");
     expect(String(await failureOf(v1.customers.get("c", { retries: 1 } as never)))).toContain(
-      'no option "retries"; there are signal, timeoutMs, deadlineMs, maxRetries,',
+      'no option "retries"; the options are signal, timeoutMs, deadlineMs, maxRetries,',
     );
+  });
+
+  it("that names the first five of many unknown options, and the known ones once", () => {
+    const other = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`method${index}`, () => {}]));
+
+    expect(
+      thrownBy(() => new AudienceClient(untyped({ rateLimiter: { ...other, Store: 1 } }))),
+    ).toMatchObject({
+      message:
+        'The options of RateLimiter: there is no option "Store"; did you mean store? ' +
+        'The options of RateLimiter: there is no option "method0", "method1", "method2", "method3", "method4", and others; ' +
+        "the options are windows, maxWaitMs, maxQueued, store, snapshot, clock.",
+    });
   });
 
   it("but an option that is undefined counts as absent", () => {

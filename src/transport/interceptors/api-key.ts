@@ -1,5 +1,6 @@
 import { AuthenticationError, ConfigurationError, TimeoutError } from "../../errors.ts";
 import { kindOf } from "../../schema/kind-of.ts";
+import { errorType } from "../../schema/parse-options.ts";
 import { startTimer, untilAborted } from "../abort.ts";
 import type { Interceptor, KeySource, RequestContext } from "../interceptor.ts";
 import type { Redactor } from "../redact.ts";
@@ -71,8 +72,7 @@ async function callKeyFunction(key: () => unknown, option: string): Promise<unkn
     return await key();
   } catch (error) {
     // Only the type of the error: its message may contain the key.
-    const type = error instanceof Error ? error.name : typeof error;
-    throw new ConfigurationError(`The ${option} function failed: ${type}`);
+    throw new ConfigurationError(`The ${option} function failed: ${errorType(error)}`);
   }
 }
 
@@ -88,8 +88,8 @@ function problemOf(value: unknown): string | undefined {
   if (value.trim() === "") return "is empty";
   // Node accepts 16 KiB for all headers of a request.
   if (value.length > 16_384) return "is longer than 16,384 characters";
-  if (/[^\u0020-\u007e]/.test(value))
-    return "holds a character that no HTTP header can carry, such as a line break";
-  if (value !== value.trim()) return "begins or ends with a space";
+  if (value !== value.trim()) return "begins or ends with white space, such as a line break: trim it";
+  const position = value.search(/[^\u0020-\u007e]/);
+  if (position >= 0) return `holds a character that no HTTP header can carry, at position ${position + 1}`;
   return undefined;
 }
