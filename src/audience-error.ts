@@ -1,18 +1,18 @@
 // The base of the error family.
 
 /**
- * The effect of a failed write, over all attempts: it says whether sending the write again is safe.
+ * The effect of a write, over all attempts. If the write failed, it says whether sending it again is safe.
  *
  * - `"not-sent"`: no request left this machine.
  * - `"not-applied"`: the service responded that it changed nothing. The worst outcome of a GET.
- * - `"applied"`: a response proves that the service carried out the write.
+ * - `"applied"`: the write succeeded. Only the tracing channel `audience-sdk:call` says so; no error does.
  * - `"unknown"`: the service may have carried out the write; look before you send it again.
  */
 export type Outcome = "not-sent" | "not-applied" | "applied" | "unknown";
 
 /** The call that failed. `path` is the endpoint's template, because an id in it may be an e-mail address. */
 export interface ErrorRequest {
-  /** Identifies the call, also in hooks and on the diagnostics channel; not sent to the service. */
+  /** Identifies the call, also in hooks and on the tracing channels; not sent to the service. */
   readonly requestId: string;
   /** The name of the call: `"v1.customers.upsert"`. */
   readonly operation: string;

@@ -18,7 +18,10 @@ export function isAudienceError(value: unknown): value is AnyAudienceError {
   return isBranded(value);
 }
 
-/** An option is missing, of a wrong type, or unsafe. Nothing was sent. */
+/**
+ * An option is missing, of a wrong type, or unsafe, or a function of yours (such as `fetch`, `isRateLimited` or that
+ * of `bulk`) broke its rule. If `outcome` is `"not-sent"`, the call sent nothing.
+ */
 export class ConfigurationError extends AudienceError {
   override readonly name = "ConfigurationError";
   readonly code = "configuration";

@@ -27,9 +27,13 @@ export interface RateLimiterUsage {
  * behind an IP of its own, as the service counts per IP. A permit comes back one window after its response.
  *
  * ```ts
- * const rateLimiter = new RateLimiter({ maxWaitMs: 5_000 });
- * const audience = new AudienceClient({ rateLimiter });
- * rateLimiter.usage().windows[0]; // { limit: 10, intervalMs: 1000, used: 3, freeInMs: 0 }
+ * // Bounds the waits of this client, and keeps the shared limiter.
+ * const audience = new AudienceClient({ rateLimiter: { maxWaitMs: 5_000 } });
+ * audience.rateLimiter?.usage().windows[0]; // { limit: 10, intervalMs: 1000, used: 3, freeInMs: 0 }
+ *
+ * // Counts by itself, within windows of your own.
+ * const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 1_000 }] });
+ * const separate = new AudienceClient({ rateLimiter });
  * ```
  *
  * @throws ConfigurationError naming the option that is wrong.

@@ -27,9 +27,15 @@ export type V1Contact = {
   first_name?: string | undefined;
   /** At most 100 characters. */
   last_name?: string | undefined;
-  /** Consent to e-mail. Left out, a new contact is `NON_SUBSCRIBED` and gets no marketing e-mail. */
+  /**
+   * Consent to e-mail. Left out, a new contact is `NON_SUBSCRIBED` and gets no marketing e-mail. Left out in `addContact`,
+   * an existing contact becomes `SUBSCRIBED`. In `upsert` the effect on an existing contact is not documented.
+   */
   email_opt_in?: V1OptIn | undefined;
-  /** Consent to SMS and phone messaging. Left out, a new contact is `NON_SUBSCRIBED`. */
+  /**
+   * Consent to SMS and phone messaging. Left out, a new contact is `NON_SUBSCRIBED`; the effect on an existing contact is
+   * not documented.
+   */
   phone_opt_in?: V1OptIn | undefined;
   /** Default `false`. */
   is_suppressed?: boolean | undefined;

@@ -21,7 +21,7 @@ export type V1Event = {
     | undefined;
   /** The profile's `id`, instead of `contact`: the document does not say which of the two places is right. */
   contactUUID?: string | undefined;
-  /** Data of the event: any JSON value except `null`. */
+  /** Data of the event: an object. Its values are any JSON except `null`, at every depth. */
   eventData?: Record<string, unknown> | undefined;
 };
 
