@@ -43,8 +43,9 @@ export interface BulkOptions<Row> {
   fingerprint?: ((row: Row) => unknown) | undefined;
   /**
    * Whether a row is still current; for example, whether no other process has changed the contact. Called right before
-   * each attempt; one that takes longer than a quarter of a second may be followed by a wait for the rate limit. If it
-   * returns false, the row is `superseded`; if it throws, that is the row's error.
+   * each attempt. If it takes longer than a quarter of a second, the row may have to wait for the rate limit again: after
+   * more than two seconds it is called once more. If it returns false, the row is `superseded`; if it throws, that is the
+   * row's error.
    */
   isCurrent?: ((row: Row) => boolean | Promise<boolean>) | undefined;
   /** Records the rows, so that a run that was killed continues where it was. */

@@ -1,8 +1,7 @@
-import { AbortError, ConfigurationError } from "../errors.ts";
+import { ConfigurationError } from "../errors.ts";
 import { hasMethods } from "../schema/kind-of.ts";
 import { untilAborted } from "../transport/abort.ts";
 import { extensionOption } from "../transport/call-options.ts";
-import type { ConsentWrite } from "../transport/consent.ts";
 import {
   recordOutcome,
   type CallExtension,
@@ -12,16 +11,14 @@ import {
 import type { BulkRequest } from "./bulk-options.ts";
 import type { ConsentLog } from "./consent-log.ts";
 import { endBy, hasCode, isInterrupted, type RowEnd } from "./result.ts";
+import { IsCurrentError, RowGuard, type GuardOfRows } from "./row-guard.ts";
 import { inDoubt } from "./row-record.ts";
 import type { ReadRow } from "./row-source.ts";
-import { isStillNotCurrent, statedLines, type StatedLines } from "./stated-consent.ts";
 
 /** What the rows of a run share. */
-export interface RunOfRows<Row> {
+export interface RunOfRows<Row> extends GuardOfRows<Row> {
   /** Aborted when the run ends. */
   readonly stop: AbortSignal;
-  readonly consents: ConsentLog;
-  readonly isCurrent: (row: Row) => unknown;
   /** Whether the function of the rows has a parameter for it. */
   readonly takesRequest: boolean;
   /** Ends the run. */
@@ -48,9 +45,7 @@ export class RowCalls<Row> implements CallExtension {
   readonly #run: RunOfRows<Row>;
   #isOver = false;
   #hasSent = false;
-  /** Why the row, or a part of it, was not sent: a later write to its contact counts. */
-  #superseded: AbortError | undefined;
-  #isNotCurrent = false;
+  readonly #guard: RowGuard<Row>;
   /** Calls that must not be repeated, and were executed, or may have been, or still may be. */
   readonly #unrepeatable = new Set<RequestContext>();
   #mayHaveApplied = false;
@@ -61,8 +56,6 @@ export class RowCalls<Row> implements CallExtension {
   wasRefused = false;
   /** The end of the run cut a call off: a function that catches its error has not succeeded. */
   #cutOff: { error: unknown } | undefined;
-  /** What the row's calls have stated of the contact's consent. */
-  #stated: StatedLines = [];
   /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
   readonly #pendingWrites = new Set<Promise<unknown>>();
   /** How many events of each name have a generated id. */
@@ -73,6 +66,7 @@ export class RowCalls<Row> implements CallExtension {
     this.consentWatch = run.consents;
     this.#row = row;
     this.#run = run;
+    this.#guard = new RowGuard(row, run);
     const request = {
       signal: run.stop,
       // A row goes last and waits as long as necessary: the client's own limits are for interactive calls (D53).
@@ -112,7 +106,8 @@ export class RowCalls<Row> implements CallExtension {
       await this.#settleWrites();
       end = endBy(error);
     }
-    if (this.#superseded) end = { status: "superseded", error: this.#superseded };
+    const superseded = this.#guard.error;
+    if (superseded) end = { status: "superseded", error: superseded };
     else if (this.wasRefused) end = { status: "unknown", error: inDoubt() };
     else if (this.#cutOff) end = endBy(this.#cutOff.error);
     if (end.status === "succeeded") return end;
@@ -126,14 +121,16 @@ export class RowCalls<Row> implements CallExtension {
     // A function that has `request` and made no call may still make it: the next run asks it again.
     if (status === "succeeded" && !this.#hasCalled && this.#run.takesRequest) return;
     const isStillInDoubt = this.wasRefused && this.#mayHaveApplied && !this.#hasUnknownOutcome;
-    if (status === "succeeded") await record.ends(status, this.#stated, status);
+    if (status === "succeeded") await record.ends(status, this.#guard.stated, status);
     else if (status === "superseded")
-      await record.ends(status, this.#stated, this.#isNotCurrent ? "not-current" : "unfinished");
-    else if (isStillInDoubt || this.#unrepeatable.size > 0) await record.ends("in-doubt", this.#stated);
+      await record.ends(status, this.#guard.stated, this.#guard.isNotCurrent ? "not-current" : "unfinished");
+    else if (isStillInDoubt || this.#unrepeatable.size > 0) await record.ends("in-doubt", this.#guard.stated);
     // All that was carried out, or may have been, may be repeated.
-    else if (this.#mayHaveApplied) await record.ends("sent", this.#stated);
-    else if (isInterrupted(end) || hasCode(error, "rate_limit")) await record.restore();
-    else await record.failed(this.#stated);
+    else if (this.#mayHaveApplied) await record.ends("sent", this.#guard.stated);
+    // The run has ended, or ends with this error: the row was not its matter.
+    else if ((isInterrupted(end) && this.stop.aborted) || hasCode(error, "rate_limit"))
+      await record.restore();
+    else await record.failed(this.#guard.stated);
   }
 
   /** Waits for all writes, and handles the rejections of those not awaited. Resolves with whether there were any. */
@@ -176,8 +173,10 @@ export class RowCalls<Row> implements CallExtension {
 
   /** Tracks the outcome of each write, over all its attempts. */
   readonly aroundCall: Interceptor = (next) => async (context) => {
-    const { method } = context.request;
+    const { method, consentWrite } = context.request;
     if (this.#isOver && this.stop.aborted) throw this.#reportMisuse();
+    // Also if it is never sent: the row has made this decision.
+    if (consentWrite) this.#guard.states(consentWrite);
     if (method !== "GET" && !context.isRepeatable && this.#row.record.refusesUnrepeatable) {
       this.wasRefused = true;
       recordOutcome(context, "unknown");
@@ -189,10 +188,11 @@ export class RowCalls<Row> implements CallExtension {
       return response;
     } catch (error) {
       const { outcome } = context;
-      if (this.stop.aborted && hasCode(error, "aborted", "closed")) this.#cutOff = { error };
+      if (this.stop.aborted && (context.isCutOff || hasCode(error, "aborted", "closed")))
+        this.#cutOff = { error };
       if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(context);
       else this.#mayHaveApplied = this.#hasUnknownOutcome = true;
-      throw error;
+      throw error instanceof IsCurrentError ? error.cause : error;
     } finally {
       this.#hasCalled = true;
       this.#hasSent ||= context.attempts > 0;
@@ -206,45 +206,20 @@ export class RowCalls<Row> implements CallExtension {
     // The checkpoint may hang: an aborted call must not block the contact's other writes.
     await untilAborted(context.holdPermit(this.#prepareAttempt(context)), stopWaiting.signal);
     // Again: it may have been superseded meanwhile.
-    this.#checkConsent(request.consentWrite);
+    this.#guard.checkConsent(context);
     return await next(context);
   };
 
   async #prepareAttempt(context: RequestContext): Promise<void> {
     const { isRepeatable, request } = context;
     const { consentWrite } = request;
-    if (consentWrite) {
-      this.#stated = [...new Set([...this.#stated, ...statedLines(consentWrite)])];
-      await this.consentWatch.load(consentWrite.contacts);
-    }
+    if (consentWrite) await this.consentWatch.load(consentWrite.contacts);
     context.stopWaiting.signal.throwIfAborted();
     // Before the record changes, so that a superseded state of an earlier run is kept.
-    this.#checkConsent(consentWrite);
+    this.#guard.checkConsent(context);
     if (!isRepeatable) this.#unrepeatable.add(context);
-    await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#stated);
+    await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#guard.stated);
     // Last: a record may take long, and another process may write the contact meanwhile.
-    await this.#checkIsCurrent();
-  }
-
-  #checkConsent(write: ConsentWrite | undefined): void {
-    // No further call of a superseded row is sent.
-    if (this.#superseded) throw this.#superseded;
-    if (!write) return;
-    const { before } = this.#row.record;
-    const isStillSuperseded = isStillNotCurrent(before?.consent ?? "", this.#stated);
-    if (isStillSuperseded || this.consentWatch.isOverriddenBy(write, before, this.#stated))
-      throw this.#supersede("Another call has written the contact's consent after the run began");
-  }
-
-  async #checkIsCurrent(): Promise<void> {
-    const isCurrent = await this.#run.isCurrent(this.#row.item);
-    if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must return true or false.");
-    this.#isNotCurrent ||= !isCurrent;
-    if (!isCurrent) throw this.#supersede("isCurrent returned false");
-  }
-
-  #supersede(reason: string): AbortError {
-    const message = `${reason}: the row was not sent, or not sent again.`;
-    return (this.#superseded ??= new AbortError({ message, outcome: "not-sent", cause: undefined }));
+    await this.#guard.checkIsCurrent(context);
   }
 }

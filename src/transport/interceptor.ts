@@ -69,6 +69,8 @@ export interface RequestContext extends CallContext {
   isDone: boolean;
   /** It lost its permit to a 429 or a pause: it goes to the front of the queue. */
   isRequeued: boolean;
+  /** It was to be retried, and had to stop waiting instead. */
+  isCutOff: boolean;
   /** Called with the response head, before the body is read. */
   onHead: (head: ResponseHead) => void;
   /** Waits for work while the call has its permit. Work that takes long, or needs a permit itself, goes on without it. */

@@ -25,3 +25,25 @@ it.each([
   expect(done).toEqual(["skipped", "skipped", "succeeded", "succeeded", "succeeded"]);
   expect(mock.organization("mock-organization").contacts).toHaveLength(5);
 });
+
+// The error was the attempt's own: the row would have been retried, and its function never have met it.
+it.each(["429", "500-before", "reset-before"] as const)(
+  "A row whose retry after a %s is cut off by the end of the run is sent by the next run",
+  async (kind) => {
+    const { audience, mock } = createFixture({ latencyMs: 50, faults: [{ kind, times: 1, retryAfter: 1 }] });
+    const checkpoint = new LoggedCheckpoint();
+    const stop = new AbortController();
+    const settle = (row: Row, request: BulkRequest) =>
+      Promise.allSettled([audience.v1.customers.upsert(row, request)]);
+    const first = collectRun(audience.bulk(rows(1), settle, { key, checkpoint, signal: stop.signal }));
+    await until(() => mock.requests.length === 1);
+
+    stop.abort();
+
+    expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
+    const next = createFixture();
+    const { results } = await collectRun(next.audience.bulk(rows(1), next.upsert, { key, checkpoint }));
+    expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
+    expect(next.mock.requests).toHaveLength(1);
+  },
+);

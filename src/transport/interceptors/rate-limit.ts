@@ -3,13 +3,14 @@ import type { Permit, RateLimiter } from "../../rate-limiter/rate-limiter.ts";
 import type { Interceptor, RequestContext } from "../interceptor.ts";
 import { refusalWaitMs, retryAfterMs } from "../rate-refusal.ts";
 
-/** Thrown by `unlessPaused`: a pause has voided the permit. */
-const pausedError = new Error("paused");
+/** The attempt begins anew, with another permit: a pause has voided this one, or it came too late for what it was held for. */
+const repeat = new Error("begin again");
 
 /** Acquires a permit for each attempt, and releases it with the attempt's result. */
 export const rateLimit: Interceptor = (next) => async (context) => {
   const { limiter } = context.client;
   if (!limiter) return await next(context);
+  let longestHoldMs = 250;
   for (;;) {
     let permit = await acquire(limiter, context);
     const attemptsBefore = context.attempts;
@@ -28,8 +29,13 @@ export const rateLimit: Interceptor = (next) => async (context) => {
       if (await endsWithin(longestHoldMs, work)) return;
       permit.release("unsent");
       await work;
+      const askedAt = performance.now();
       // It has had a permit: it goes to the front of the queue.
       permit = await acquire(limiter, context, true);
+      // After a long wait its key, and what the work has found, may be out of date. Once: the work may need permits itself.
+      if (longestHoldMs === longestSecondHoldMs || performance.now() - askedAt < longestWaitMs) return;
+      longestHoldMs = longestSecondHoldMs;
+      throw repeat;
     };
     try {
       const response = await next(context);
@@ -44,7 +50,7 @@ export const rateLimit: Interceptor = (next) => async (context) => {
       }
       const didNotLeave = isAudienceError(error) && error.outcome === "not-sent";
       wasSent = context.attempts > attemptsBefore && !didNotLeave;
-      if (error !== pausedError) throw error;
+      if (error !== repeat) throw error;
       context.isRequeued = context.options.extension === undefined;
     } finally {
       // Only the first release counts: after the response head this one does nothing.
@@ -54,7 +60,8 @@ export const rateLimit: Interceptor = (next) => async (context) => {
 };
 
 /** Longer work would hold up calls that could be sent. */
-const longestHoldMs = 250;
+const longestSecondHoldMs = 10_000;
+const longestWaitMs = 2_000;
 
 /** Whether the work ends in time; rejects if it does. */
 async function endsWithin(limitMs: number, work: Promise<void>): Promise<boolean> {
@@ -73,7 +80,7 @@ async function endsWithin(limitMs: number, work: Promise<void>): Promise<boolean
  */
 export const unlessPaused: Interceptor = (next) => async (context) => {
   context.abort.signal.throwIfAborted();
-  if (context.client.limiter?.isPaused) throw pausedError;
+  if (context.client.limiter?.isPaused) throw repeat;
   return await next(context);
 };
 

@@ -38,9 +38,11 @@ export const retry: Interceptor = (next) => async (context) => {
       // A retry that gets no permit does not hide why it was needed.
       if (!(error instanceof RateLimitWaitError)) failure = error;
       else if (failure) error.cause = failure;
-      if (!(error instanceof AudienceError) || stopWaiting.signal.aborted) return;
-      planned = planRetry(error, context, retriesConsumed);
-      if (!planned) return;
+      if (!(error instanceof AudienceError)) return;
+      const plan = planRetry(error, context, retriesConsumed);
+      if (!plan) return;
+      if (stopWaiting.signal.aborted) return void (context.isCutOff = true);
+      planned = plan;
       const { delayMs, isCounted } = planned;
       if (performance.now() + delayMs > context.deadlineAt) {
         // A failure that names the time of the retry is itself the error (D37).
