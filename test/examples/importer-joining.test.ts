@@ -325,6 +325,108 @@ describe("An opt-out counts for the person", () => {
   });
 });
 
+describe("An opt-in by a telephone number", () => {
+  const number = "+4791234567";
+  const consents = (mock: Awaited<ReturnType<typeof service>>) =>
+    mock
+      .organization("real")
+      .contacts.filter(({ email }) => email !== undefined)
+      .map(({ email, phone, email_opt_in, phone_opt_in }) =>
+        [email, phone ?? "-", email_opt_in, phone_opt_in].join(" "),
+      );
+
+  it.each(["Status", "Opt-in", "SMS opt-in"])(
+    'changes no e-mail consent of the address beside it in another row: "%s"',
+    async (heading) => {
+      const people = await csv("customers.csv", "Email,Phone,First Name", `a@example.com,${number},Ann`);
+      const numbers = await csv("sms.csv", `Phone,${heading}`, `${number},subscribed`);
+      for (const files of [
+        [people, numbers],
+        [numbers, people],
+      ]) {
+        const mock = await service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
+
+        const { code } = await run([...files, "--consent", "keep"]);
+
+        expect(code).toBe(0);
+        expect(consents(mock)).toEqual([`a@example.com ${number} UNSUBSCRIBED SUBSCRIBED`]);
+      }
+    },
+  );
+
+  it("brings nobody into a list", async () => {
+    const mock = await service();
+    const people = await csv(
+      "customers.csv",
+      "Email,Phone,Newsletter",
+      `a@example.com,${number},`,
+      "b@example.com,,yes",
+    );
+
+    const { code } = await run([
+      people,
+      await csv("sms.csv", "Phone,Opt-in", `${number},yes`),
+      "--list",
+      list.id,
+    ]);
+
+    expect(code).toBe(1);
+    expect(sentBodies(mock).map(({ email }) => email)).toEqual(["b@example.com"]);
+  });
+
+  it.each<[string, string[], string[]]>([
+    [
+      "without an address, for e-mail",
+      ["Email,Phone,Newsletter", `a@example.com,${number},`, `b@example.com,${number},`, `,${number},yes`],
+      [
+        `a@example.com ${number} NON_SUBSCRIBED NON_SUBSCRIBED`,
+        "b@example.com - NON_SUBSCRIBED NON_SUBSCRIBED",
+      ],
+    ],
+    [
+      "of another address, for the number",
+      ["Email,Phone,Newsletter,SMS opt-in", `a@example.com,${number},no,`, `b@example.com,${number},yes,yes`],
+      [`a@example.com ${number} UNSUBSCRIBED NON_SUBSCRIBED`, "b@example.com - SUBSCRIBED NON_SUBSCRIBED"],
+    ],
+    [
+      "without an address, for the person's other numbers",
+      ["Email,Phone,SMS opt-in", `a@example.com,${number},`, "a@example.com,+4791234568,", `,${number},yes`],
+      [`a@example.com +4791234568 NON_SUBSCRIBED SUBSCRIBED`],
+    ],
+    [
+      "whose address cannot be read, for the number",
+      [
+        "Email,Phone,Newsletter,SMS opt-in",
+        `a@example.com,${number},yes,`,
+        `"x@example.com, y@example.com",${number},yes,yes`,
+      ],
+      [`a@example.com ${number} SUBSCRIBED NON_SUBSCRIBED`],
+    ],
+  ])("is not that of everybody who has the number: one %s", async (_whose, lines, expected) => {
+    const mock = await service();
+
+    await run([await csv("c.csv", ...lines)]);
+
+    expect(consents(mock).toSorted()).toEqual(expected);
+  });
+
+  it.each(["x(at)example.com", "x @example.com", "x@"])(
+    "is sent where an address that is never sent has the number too: %s",
+    async (written) => {
+      const lines = [`${written},${number},yes`, `a@example.com,${number},yes`];
+      for (const rows of [lines, lines.toReversed()]) {
+        const mock = await service();
+
+        await run([await csv("c.csv", "Email,Phone,SMS opt-in", ...rows), "--consent", "keep"]);
+
+        expect(sentBodies(mock)).toEqual([
+          { email: "a@example.com", phone: number, phone_opt_in: "SUBSCRIBED" },
+        ]);
+      }
+    },
+  );
+});
+
 describe("An opt-out whose address cannot be read", () => {
   it.each([
     "ada @example.com",
