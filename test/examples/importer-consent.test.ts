@@ -4,7 +4,16 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
-import { list, openService, run, type Seeds } from "./importer-fixture.ts";
+import {
+  csv,
+  list,
+  openService,
+  run,
+  type Seeds,
+  sentBodies,
+  service,
+  temporaryFolder,
+} from "./importer-fixture.ts";
 
 // The meanings of the values, stated independently of the importer.
 const strictness = { S: 1, N: 2, U: 3 } as const;
@@ -119,7 +128,10 @@ const file = fc.shuffledSubarray(columns, { minLength: 1, maxLength: 4 }).chain(
 
 type ImportedFile = typeof file extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The statements of the files about one channel of one person. A heading without a channel applies to the number where there is one. */
+/**
+ * The statements of the files about one channel of one person. A heading without a channel applies to the number where
+ * there is one, and so does a refusal in words under it to a number in its row.
+ */
 function meaningsOf(
   files: readonly ImportedFile[],
   person: number,
@@ -129,12 +141,13 @@ function meaningsOf(
     all.filter((row) => row.person === person).map((row) => ({ own, ...row })),
   );
   const hasPhone = people[person]?.phone !== "" && rows.some((row) => row.hasPhone && row.shape === 0);
-  return rows.flatMap(({ own, cells, shape }): (Meaning | "misshapen")[] =>
+  return rows.flatMap(({ own, cells, shape, hasPhone: isBeside }): (Meaning | "misshapen")[] =>
     shape !== 0
       ? ["misshapen"]
-      : cells.flatMap(({ meaning }, index) => {
+      : cells.flatMap(({ meaning, text }, index) => {
           const { channels, isGeneral = false } = own[index]!;
-          return channels.includes(channel) && (channel === "email" || !isGeneral || hasPhone)
+          const isOfBoth = isBeside && isGeneral && meaning === "U" && !/^(no?|false|0)$/i.test(text);
+          return (isOfBoth || channels.includes(channel)) && (channel === "email" || !isGeneral || hasPhone)
             ? [meaning]
             : [];
         }),
@@ -240,6 +253,37 @@ describe("The consent at the service is never weaker than the strictest value in
     // The property needs runs that send requests.
     expect(endings.whole).toBeGreaterThan(5);
     expect(endings.partly).toBeGreaterThan(1);
+  });
+});
+
+describe("A refusal under a heading without a channel", () => {
+  const sent = async (heading: string, word: string) => {
+    const mock = await service();
+    const folder = await temporaryFolder();
+    const row = `a@example.com,+4791234567,yes,${word},yes`;
+    await run([await csv(folder, "c.csv", `Email,Phone,Newsletter,${heading},SMS opt-in`, row)]);
+    return sentBodies(mock).map(({ email_opt_in, phone_opt_in }) => [email_opt_in, phone_opt_in]);
+  };
+
+  it.each([
+    ["Status", "Do not contact"],
+    ["Status", "unsubscribed"],
+    ["Status", "complained"],
+    ["Status", "opted out of SMS"],
+    ["Opt-in", "Unsubscribed"],
+    ["Subscribed", "opted out"],
+    ["Photo consent", "withdrawn"],
+  ])("is also about the telephone number, unless it names e-mail alone: %s, %s", async (heading, word) => {
+    expect(await sent(heading, word)).toEqual([["UNSUBSCRIBED", "UNSUBSCRIBED"]]);
+  });
+
+  it.each([
+    ["Status", "unsubscribed from the newsletter"],
+    ["Status", "do not email"],
+    ["Opt-in", "no"],
+    ["Spam complaint", "yes"],
+  ])("is about e-mail alone if it says so, or only answers the question: %s, %s", async (heading, word) => {
+    expect(await sent(heading, word)).toEqual([["UNSUBSCRIBED", "SUBSCRIBED"]]);
   });
 });
 
