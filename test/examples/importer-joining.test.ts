@@ -325,6 +325,125 @@ describe("An opt-out counts for the person", () => {
   });
 });
 
+describe("An opt-out reaches the further address or number under the heading", () => {
+  it.each([
+    "E-mail 2 Address",
+    "E-Mail (privat)",
+    "Zweite E-Mail",
+    "PersonEmail",
+    "billing_email",
+    "Courriel secondaire",
+  ])("%s", async (heading) => {
+    const mock = await service();
+    const left = await csv(
+      "c.csv",
+      `Email,${heading},Categories`,
+      "c@example.com,A@example.com,Unsubscribed",
+    );
+    const people = await csv("n.csv", "Email,Newsletter", "a@example.com,yes", "b@example.com,yes");
+
+    await run([people, left]);
+
+    expect(emailConsents(mock)).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
+  });
+
+  const ofNumbers = [
+    "Mobile Phone 2",
+    "Handy 2",
+    "Phone 1 - Value",
+    "Telefon privat",
+    "Telefon geschäftlich",
+    "Tel. (privat)",
+    "Default Address Phone",
+    "Billing Phone",
+    "Teléfono móvil",
+  ];
+
+  it.each(ofNumbers)("%s, of its row", async (heading) => {
+    for (const [written, expected] of [
+      ["+47 912 34 567", { "a@example.com": "UNSUBSCRIBED", "b@example.com": "SUBSCRIBED" }],
+      ["91 23 45 67", { "b@example.com": "SUBSCRIBED" }],
+    ] as const) {
+      const mock = await service();
+      const left = await csv(
+        "c.csv",
+        `Email,Phone,${heading},No SMS`,
+        `c@example.com,+4730123456,${written},yes`,
+      );
+      const lines = ["a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"];
+
+      await run([left, await csv("n.csv", "Email,Phone,SMS opt-in", ...lines)]);
+
+      const sent = sentBodies(mock).filter(({ email }) => email !== "c@example.com");
+      expect(Object.fromEntries(sent.map(({ email, phone_opt_in }) => [email, phone_opt_in]))).toEqual(
+        expected,
+      );
+    }
+  });
+
+  it.each(ofNumbers)("%s, of other rows with the same number", async (heading) => {
+    for (const [written, expected] of [
+      ["+47 912 34 567", bothAre("UNSUBSCRIBED", "SUBSCRIBED")],
+      ["91 23 45 67", { "b@example.com": "SUBSCRIBED" }],
+    ] as const) {
+      const mock = await service();
+      const people = await csv(
+        "c.csv",
+        `Email,Newsletter,${heading}`,
+        `a@example.com,yes,${written}`,
+        "b@example.com,yes,+4791234568",
+      );
+
+      await run([people, await csv("o.csv", "Phone,Do not contact", "+4791234567,yes")]);
+
+      expect(emailConsents(mock)).toMatchObject(expected);
+      expect(emailConsents(mock)["a@example.com"]).toBe(
+        (expected as Record<string, string>)["a@example.com"],
+      );
+    }
+  });
+
+  it("Telefon privat, with several numbers", async () => {
+    const mock = await service();
+    const people = await csv(
+      "c.csv",
+      "Email,Newsletter,Telefon privat",
+      "a@example.com,yes,+47 912 34 567 ::: +47 30 12 34 56 (evenings)",
+      "b@example.com,yes,+4791234568",
+    );
+
+    await run([people, await csv("o.csv", "Phone,Do not contact", "+4730123456,yes")]);
+
+    expect(emailConsents(mock)).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
+  });
+
+  it.each([
+    ["Owner email", "a@example.com"],
+    ["Referred by (e-mail)", "a@example.com"],
+    ["Assistant's Phone", "+4791234567"],
+    ["Mobile app since", "2024-05-01"],
+    ["Phone checked", "01.05.2024 12:00"],
+  ])("but not one of another person, or a day: %s", async (heading, cell) => {
+    const mock = await service();
+    const left = await csv("c.csv", `Email,${heading},Unsubscribed`, `c@example.com,${cell},yes`);
+    const people = await csv(
+      "n.csv",
+      "Email,Phone,Newsletter",
+      "a@example.com,+4791234567,yes",
+      "d@example.com,+4720240501,yes",
+      "e@example.com,+4701052024,yes",
+    );
+
+    await run([people, left]);
+
+    expect(emailConsents(mock)).toMatchObject({
+      "a@example.com": "SUBSCRIBED",
+      "d@example.com": "SUBSCRIBED",
+      "e@example.com": "SUBSCRIBED",
+    });
+  });
+});
+
 describe("An opt-in by a telephone number", () => {
   const number = "+4791234567";
   const consents = (mock: Awaited<ReturnType<typeof service>>) =>
