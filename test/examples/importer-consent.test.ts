@@ -287,6 +287,89 @@ describe("A refusal under a heading without a channel", () => {
   });
 });
 
+describe("A telephone number's opt-out in a row without an e-mail consent", () => {
+  const number = "+4791234567";
+  const many = Array.from({ length: 31 }, (_, index) => `P${index}`).join(",");
+
+  it.each<[string, string[], string[]]>([
+    [
+      "cannot be added to a list",
+      ["Email,Phone,Newsletter,SMS opt-in", `a@example.com,${number},,no`],
+      ["--list", list.id],
+    ],
+    [
+      "has too many properties",
+      [`Email,Phone,Newsletter,SMS opt-in,${many}`, `a@example.com,${number},,no,${many}`],
+      [],
+    ],
+    [
+      "has an unknown word of the e-mail consent",
+      ["Email,Phone,Newsletter,SMS opt-in", `a@example.com,${number},perhaps,no`, "b@example.com,,yes,"],
+      [],
+    ],
+    [
+      "has an opt-in to e-mail beside an unknown word",
+      [
+        "Email,Phone,Newsletter,E-mail opt-in,SMS opt-in",
+        `a@example.com,${number},perhaps,yes,no`,
+        "b@example.com,,yes,yes,",
+      ],
+      [],
+    ],
+    [
+      "is refused by the service",
+      ["Email,Phone,Country,SMS opt-in", `a@example.com,${number},Atlantis,no`],
+      [],
+    ],
+    [
+      "is not sent again after a lost response",
+      ["Email,Phone,City,SMS opt-in", `a@example.com,${number},Oslo,no`],
+      [],
+    ],
+  ])("is sent by itself if the row %s", async (why, lines, options) => {
+    const mock = await service(
+      [
+        {
+          email: "a@example.com",
+          phone: number,
+          email_opt_in: "SUBSCRIBED",
+          phone_opt_in: "SUBSCRIBED",
+        },
+      ],
+      { unknownCountry: "refused" },
+    );
+    if (why.includes("lost")) mock.addFault({ kind: "500-before", times: 1 });
+
+    const { code, out } = await run([await csv(await temporaryFolder(), "c.csv", ...lines), ...options]);
+
+    expect(code).toBe(1);
+    expect(out).toMatch(/row 2: .*; its opt-outs are sent anyway$/m);
+    expect(sentBodies(mock)).toContainEqual({ phone: number, phone_opt_in: "UNSUBSCRIBED" });
+    expect(mock.organization("real").contacts[0]).toMatchObject({
+      email: "a@example.com",
+      email_opt_in: "SUBSCRIBED",
+      phone_opt_in: "UNSUBSCRIBED",
+    });
+  });
+
+  it("is not said to be sent if its response was unreadable too", async () => {
+    const mock = await service();
+    mock.addFault({ kind: "truncated-json" });
+    const path = await csv(
+      await temporaryFolder(),
+      "c.csv",
+      "Email,Phone,Newsletter,SMS opt-in",
+      `a@example.com,${number},,no`,
+    );
+
+    const { out } = await run([path]);
+
+    expect(sentBodies(mock)).toHaveLength(2);
+    expect(out).toContain("row 2: ");
+    expect(out).not.toContain("its opt-outs are sent");
+  });
+});
+
 /** Imports the files into a service with these people, and returns its state. */
 async function imported(
   files: readonly ImportedFile[],
