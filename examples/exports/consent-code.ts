@@ -22,11 +22,15 @@ export function codeOfRow({ email, phone, isSuppressed }: RowSaid): number {
 
 /** The code of what a row says, without its opt-ins. */
 export function refusalCode(said: RowSaid): number {
-  const subscribed = (channel: Channel) => (optIns.indexOf("SUBSCRIBED") + 1) << shift[channel];
-  return (["email", "phone"] as const).reduce((code, channel) => {
-    const own = codeOf(channel, said[channel]);
-    return own === subscribed(channel) ? code & ~own : code;
-  }, codeOfRow(said));
+  return withoutOptIns(codeOfRow(said));
+}
+
+export function withoutOptIns(code: number): number {
+  const subscribed = optIns.indexOf("SUBSCRIBED") + 1;
+  return (["email", "phone"] as const).reduce(
+    (rest, channel) => (((rest >> shift[channel]) & 3) === subscribed ? rest & ~(3 << shift[channel]) : rest),
+    code,
+  );
 }
 
 export function isSuppressedIn(code: number): boolean {

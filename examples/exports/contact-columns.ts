@@ -1,4 +1,5 @@
-import { compactHeading } from "./heading.ts";
+import type { Channel } from "./contact.ts";
+import { compactHeading, headingWords } from "./heading.ts";
 
 /** A field of a v1 contact that a column may hold. */
 export type ContactField =
@@ -54,9 +55,9 @@ const fieldOfHeading = new Map(
 
 // A second address or number, used if the first column is blank.
 const furtherEmail =
-  /^(work|home|personal|business|private|company|other|alternate|alternative|secondary|second|additional)e?mail(address)?$|^email(address)?\d$/;
+  /^(work|home|personal|business|private|company|other|alternate|alternative|secondary|second|additional)e?mail(address)?$|^email(address)?\d(value|address)?$/;
 const furtherPhone =
-  /^(work|home|personal|business|private|company|other|alternate|alternative|secondary|second|additional|landline|whatsapp)(tele)?(phone)?(number)?$|^(phone|mobile)(number)?\d$/;
+  /^(work|home|personal|business|private|company|other|alternate|alternative|secondary|second|additional|landline|whatsapp)(tele)?(phone)?(number)?$|^(phone|mobile(phone)?)(number)?\d(value)?$/;
 
 /** The field of a heading, and whether it is a further address or number. */
 export function fieldOf(heading: string): { field: ContactField; isFurther: boolean } | undefined {
@@ -66,4 +67,19 @@ export function fieldOf(heading: string): { field: ContactField; isFurther: bool
   if (furtherEmail.test(compact)) return { field: "email", isFurther: true };
   const isPhone = furtherPhone.test(compact) && /phone|number|whatsapp|landline|mobile/.test(compact);
   return isPhone ? { field: "phone", isFurther: true } : undefined;
+}
+
+const ofAddresses = /mail|courriel|correo|e ?post/;
+const ofNumbers =
+  /phone|mobil|movil|telef|handy|cellular|celular|landline|festnetz|whatsapp|msisdn|\b(sms|cell|tel|fon)\b/;
+const ofAnother = /\b(owner|refer\w*|manager|assistant|spouse|emergency|rep|by)\b/;
+
+/** Whether the column may hold further addresses or numbers of the person: "E-Mail (privat)", "Billing Phone". */
+export function furtherIdentifiers(heading: string): readonly Channel[] {
+  const words = headingWords(heading).join(" ");
+  if (ofAnother.test(words)) return [];
+  return [
+    ...(ofAddresses.test(words) ? (["email"] as const) : []),
+    ...(ofNumbers.test(words) ? (["phone"] as const) : []),
+  ];
 }

@@ -1,8 +1,8 @@
 import { type ColumnChoice, leftOutBy } from "./column-choice.ts";
 import { consentColumn, type ConsentColumn } from "./consent-columns.ts";
 import { consentWord } from "./consent-words.ts";
-import { type ContactField, fieldOf } from "./contact-columns.ts";
-import type { ConsentEvidence } from "./contact.ts";
+import { type ContactField, fieldOf, furtherIdentifiers } from "./contact-columns.ts";
+import type { Channel, ConsentEvidence } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
 import { type FileSection, sectionByName } from "./file-section.ts";
 import { compactHeading, snakeCase } from "./heading.ts";
@@ -26,6 +26,8 @@ export interface Column {
   /** The heading in the form for comparisons. */
   readonly compact: string;
   readonly use: ColumnUse;
+  /** The identifiers that it may hold, if it is no field. */
+  readonly identifiers: readonly Channel[];
   /** The custom property for cells that are not sent otherwise; unique in the file. */
   readonly property: string;
 }
@@ -50,6 +52,7 @@ export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
     heading,
     compact: compactHeading(heading),
     property: property[index]!,
+    identifiers: furtherIdentifiers(heading),
     use: chosen(uses[index]!, leftOutBy(heading, choice)),
   }));
   if (!columns.some(({ use }) => use.kind === "field" && isIdentifier(use.field))) {

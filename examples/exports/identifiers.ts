@@ -75,6 +75,9 @@ function endsOf(text: string, fewestDigits: number): string[] {
   return argentine === undefined ? ends : [...ends, argentine];
 }
 
+/** Whether the service accepts it as an address. */
+export const isWholeAddress = (email: string) => /^[^\s@]+@[^\s@]+$/.test(email);
+
 export const isAddress = (identifier: string) => identifier.includes("@");
 
 /** Whether it is a whole number, and not the end of one. */

@@ -1,7 +1,16 @@
-import { codeOf, codeOfRow, isSuppressedIn, join, ofPhone, refusalCode, withCode } from "./consent-code.ts";
+import {
+  codeOf,
+  codeOfRow,
+  isSuppressedIn,
+  join,
+  ofPhone,
+  refusalCode,
+  withCode,
+  withoutOptIns,
+} from "./consent-code.ts";
 import type { Channel, OptIn } from "./contact.ts";
 import { Doubts } from "./doubts.ts";
-import { comparableEmail, isAddress, isNumber } from "./identifiers.ts";
+import { comparableEmail, isAddress, isNumber, isWholeAddress } from "./identifiers.ts";
 import type { ReadRow } from "./read-row.ts";
 
 /** One person's consent over all rows. */
@@ -18,8 +27,8 @@ export interface PersonConsent {
 /**
  * The strictest consent of every person, over all rows of all files, in any order.
  *
- * The e-mail address identifies a person; without one, the telephone number, whose consent also counts for the address
- * beside it. Add all rows, also those that will not be sent: a refusal counts even in an invalid row.
+ * The e-mail address identifies a person; without one, the telephone number, whose refusals also count for the address
+ * beside it in another row. Add all rows, also those that will not be sent: a refusal counts even in an invalid row.
  */
 export class People {
   readonly #known = new Map<string, number>();
@@ -40,9 +49,10 @@ export class People {
     this.#doubts.add(row, address);
     const code = codeOfRow(said);
     if (address !== undefined) join(this.#known, address, code);
-    // The number has a consent of its own: another address may have the same number.
+    // The number has a consent of its own: another address may have the same number, and did not give this opt-in.
+    const ofNumber = address === undefined ? code : codeOf("phone", said.phone);
     if (phone !== undefined)
-      join(this.#known, phone, address === undefined ? code : codeOf("phone", said.phone));
+      join(this.#known, phone, row.cells.has("email") ? withoutOptIns(ofNumber) : ofNumber);
     if (phone !== undefined && email !== undefined) this.#addOwner(phone, email);
     const person = address ?? phone;
     const hasAddress = address !== undefined || others.some(isAddress);
@@ -59,9 +69,12 @@ export class People {
   }
 
   #addOwner(phone: string, email: string): void {
-    const owner = this.#ownerOfPhone.get(phone);
-    if (owner === undefined) this.#ownerOfPhone.set(phone, email);
-    else if (comparableEmail(owner) !== comparableEmail(email)) this.#addOther(phone, comparableEmail(email));
+    const first = this.#ownerOfPhone.get(phone);
+    // A row that is never sent keeps its number from nobody.
+    const isOwner = first === undefined || (!isWholeAddress(first) && isWholeAddress(email));
+    if (isOwner) this.#ownerOfPhone.set(phone, email);
+    if (first !== undefined && comparableEmail(first) !== comparableEmail(email))
+      this.#addOther(phone, comparableEmail(isOwner ? first : email));
   }
 
   #addOther(key: string, person: string): void {
@@ -70,7 +83,7 @@ export class People {
     else if (others.at(-1) !== person) others.push(person);
   }
 
-  /** Call after all rows: the consent of a number counts for its people, and so does a refusal that may be theirs. */
+  /** Call after all rows: the refusals of a number count for its people, and so do those that may be theirs. */
   settle(): void {
     for (const [key, code] of this.#refusals)
       for (const person of [key, ...(this.#others.get(key) ?? [])])
@@ -78,7 +91,7 @@ export class People {
     for (const [phone, code] of this.#refusedNumbers)
       if (this.#known.has(phone)) join(this.#known, phone, code);
     for (const [phone, owner] of this.#ownerOfPhone)
-      join(this.#known, comparableEmail(owner), this.#known.get(phone) ?? 0);
+      join(this.#known, comparableEmail(owner), withoutOptIns(this.#known.get(phone) ?? 0));
     this.#doubts.settle(this.#peopleOfKeys(), this.#known);
   }
 

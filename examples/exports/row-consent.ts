@@ -1,8 +1,9 @@
 import { type ConsentSaid, parseConsent } from "./consent-cells.ts";
 import { type ConsentColumn, refusedChannels } from "./consent-columns.ts";
-import { refusalsIn } from "./consent-words.ts";
+import { consentWord, refusalsIn } from "./consent-words.ts";
 import { type Channel, type OptIn, stricter } from "./contact.ts";
 import { type Column, type FilePlan, isStateOrRegion, shownHeading } from "./file-plan.ts";
+import { isAddress } from "./identifiers.ts";
 import { parseNote } from "./report-note.ts";
 import type { ColumnCell, RowFields } from "./row-fields.ts";
 
@@ -27,11 +28,14 @@ export type RowSaid = Readonly<Record<Channel, Said>> & { readonly isSuppressed:
 /** The user's meaning of unknown words of consent. */
 export type Meant = OptIn | "keep" | undefined;
 
+const both: readonly Channel[] = ["email", "phone"];
+
 /** Collects the consents of one row's cells. */
 export class RowConsent {
   readonly cells: ConsentCell[] = [];
   readonly #plan: FilePlan;
   readonly #hasEmail: boolean;
+  readonly #hasPhone: boolean;
   readonly #meant: Meant;
   readonly #stated: Record<Channel, { heading: string; optIn: OptIn; isNamed: boolean }[]> = {
     email: [],
@@ -44,6 +48,7 @@ export class RowConsent {
   constructor(plan: FilePlan, fields: RowFields, meant: Meant) {
     this.#plan = plan;
     this.#hasEmail = fields.cells.has("email");
+    this.#hasPhone = fields.cells.has("phone") || fields.others.some((one) => !isAddress(one));
     this.#meant = meant;
     this.#addSection(plan);
     // A yes may mean that there is a number, or another one.
@@ -98,7 +103,7 @@ export class RowConsent {
     const said = parseConsent(consent, text);
     this.cells.push({ column, text, said });
     const isOptIn = said !== "not understood" && said.optIn === "SUBSCRIBED";
-    const channels = this.#channelsOf(consent, isOptIn);
+    const channels = this.#refusesBoth(consent, text, said) ? both : this.#channelsOf(consent, isOptIn);
     const isNamed = !consent.isGeneral;
     if (said !== "not understood") this.#addSaid(channels, column, said, isNamed);
     else if (this.#meant === "NON_SUBSCRIBED" || this.#meant === "UNSUBSCRIBED")
@@ -115,7 +120,17 @@ export class RowConsent {
   ): readonly Channel[] {
     if (!isGeneral || this.#hasEmail) return channels;
     const isPhoneFile = !this.#plan.columns.some(({ use }) => use.kind === "field" && use.field === "email");
-    return isOptIn && !isPhoneFile ? channels : ["email", "phone"];
+    return isOptIn && !isPhoneFile ? channels : both;
+  }
+
+  /** "Do not contact" under "Status" is also about the number in the row; a mere no only answers the question. */
+  #refusesBoth({ question, isGeneral }: ConsentColumn, text: string, said: ConsentSaid): boolean {
+    const isOfState = !["undeliverable", "complaint", "opt-out", "left"].includes(question);
+    const isRefusal =
+      said !== "not understood" && said.optIn === "UNSUBSCRIBED" && consentWord(text) !== "no";
+    if (!this.#hasPhone || !isGeneral || !isOfState || !isRefusal) return false;
+    const refused = refusedChannels(text);
+    return refused.isGeneral || refused.channels.includes("phone");
   }
 
   // The column is left out by name: its opt-ins are ignored, its refusals count.
@@ -123,7 +138,8 @@ export class RowConsent {
     const said = parseConsent(consent, text);
     if (said === "not understood" || said.optIn === undefined || said.optIn === "SUBSCRIBED") return;
     this.cells.push({ column, text, said });
-    this.#addSaid(this.#channelsOf(consent, false), column, said, !consent.isGeneral);
+    const channels = this.#refusesBoth(consent, text, said) ? both : this.#channelsOf(consent, false);
+    this.#addSaid(channels, column, said, !consent.isGeneral);
   }
 
   // "Lifecycle: Unsubscribed": whatever the column is called.

@@ -4,7 +4,7 @@ import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-v
 import type { Channel, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
-import { identifiersIn, isAddress } from "./identifiers.ts";
+import { identifiersIn, isAddress, isNumber } from "./identifiers.ts";
 import { parsePhone } from "./phone.ts";
 
 /** A cell and its column. */
@@ -51,8 +51,9 @@ export function readFields(plan: FilePlan, row: CsvRow): RowFields {
       fields.words.push({ column, text, channel: field });
     else if (use.kind === "field") addField(fields, use.field, { column, text }, plan);
     else if (field !== undefined) addOther(fields, field, text, plan);
-    else if (own.kind === "property" && severalAddresses.test(column.compact))
-      addOther(fields, "email", text, plan);
+    else if (own.kind === "property")
+      for (const channel of column.identifiers)
+        addOther(fields, channel, text, plan, { mayBePart: isNumberAlone(text) });
   }
   return fields;
 }
@@ -62,14 +63,23 @@ function isWord({ compact }: Column, text: string): boolean {
   return consentWord(text) !== undefined && (!/^\d/.test(text) || /^(sms|whatsapp)$/.test(compact));
 }
 
-// HubSpot's "Additional email addresses" has several in a cell.
-const severalAddresses = /^(all|additional|further|other|secondary|alternat(e|ive))?e?mail(addresse)?s$/;
+// The digits of a day, or in a text, are no part of a number.
+function isNumberAlone(text: string): boolean {
+  return /^[+(\d][\d\s()./-]{6,24}$/.test(text) && !/^\d{1,4}([./-])\d{1,2}\1\d{1,4}(\s|$)/.test(text);
+}
 
-/** Adds an address or number that is not sent as such, but identifies the person. */
-function addOther({ others }: RowFields, field: ContactField, text: string, plan: FilePlan): void {
+/** Adds the addresses or numbers in a cell that are not sent as such, but identify the person. */
+function addOther(
+  { others }: RowFields,
+  field: ContactField,
+  text: string,
+  plan: FilePlan,
+  { mayBePart } = { mayBePart: true },
+): void {
   if (field !== "email" && field !== "phone") return;
   const found = identifiersIn(field === "phone" ? asWritten(text, plan) : text, true);
-  others.push(...found.filter((one) => isAddress(one) === (field === "email")));
+  const isOfField = (one: string) => isAddress(one) === (field === "email");
+  others.push(...found.filter((one) => isOfField(one) && (mayBePart || isAddress(one) || isNumber(one))));
 }
 
 function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan: FilePlan): void {

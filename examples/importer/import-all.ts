@@ -32,14 +32,19 @@ export async function importAll(
 ): Promise<void> {
   const { audience } = service;
   const line = new ProgressLine(output);
+  /** The errors after which the opt-outs of the row were sent. */
+  const sentAnyway = new Set<unknown>();
   const run = audience.bulk(
     settledRows(survey, target, options),
     async ({ row, contact, issues, refusals }, request) => {
       try {
         if (issues.length === 0) return await target.send(audience, contact, row, request);
       } catch (error) {
-        // Another field may be the reason.
-        if (refusals && isRefused(error)) await audience.v1.customers.upsert(refusals, request);
+        // Another field may be the reason; and after a lost response the opt-outs may be repeated, unlike the row.
+        if (refusals && (isRefused(error) || isLost(error))) {
+          await audience.v1.customers.upsert(refusals, request);
+          sentAnyway.add(error);
+        }
         throw error;
       }
       if (refusals) await audience.v1.customers.upsert(refusals, request);
@@ -63,7 +68,7 @@ export async function importAll(
   let isComplete = false;
   try {
     for await (const result of run) {
-      const reason = reasonOf(result, options);
+      const reason = reasonOf(result, options, sentAnyway.delete(result.error));
       if (reason !== undefined) await failed.add(result.item, reason);
       else if (result.item.stopsSomebody) await failed.keep(result.item);
     }
@@ -85,6 +90,11 @@ export async function importAll(
   );
 }
 
+/** Whether the row may have been carried out, and must not be sent again. */
+function isLost(error: unknown): boolean {
+  return isAudienceError(error) && error.outcome === "unknown";
+}
+
 /** Whether the service refuses the row as it is. */
 function isRefused(error: unknown): boolean {
   return isAudienceError(error) && (error.code === "bad_request" || error.code === "api");
@@ -100,6 +110,7 @@ function asValidationError(issues: SettledRow["issues"]): ValidationError {
 function reasonOf(
   { item, status, error }: BulkResult<SettledRow, unknown>,
   { checkpoint }: Pick<ImporterArguments, "checkpoint">,
+  isSent: boolean,
 ): string | undefined {
   if (status === "succeeded" || status === "skipped" || status === "superseded") return undefined;
   const isAsChecked = isAudienceError(error) && error.code === "validation";
@@ -107,7 +118,6 @@ function reasonOf(
     return isAsChecked ? reasonIn(item) : `${reasonIn(item)}; but that failed: ${messageOf(error)}`;
   const again = checkpoint === undefined ? "import it again" : "to send it again, import it without --resume";
   const doubt = status === "unknown" ? ` (it may have been imported anyway; ${again})` : "";
-  const isSent = item.refusals !== undefined && isRefused(error);
   return `${messageOf(error)}${doubt}${isSent ? refusalsAreSent : ""}`;
 }
 

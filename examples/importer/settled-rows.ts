@@ -92,7 +92,7 @@ function settle(
 
 /**
  * The opt-outs of a row with issues are sent alone, so that an issue in another column does not keep a person subscribed.
- * Only with the consent of the address itself, because a missing one might change.
+ * The address only with its own opt-out, because a missing consent might change; else the number's by the number alone.
  */
 function refusalsOf(
   { email, phone }: Contact,
@@ -103,11 +103,10 @@ function refusalsOf(
   // A line that cannot be read may hide an UNSUBSCRIBED, which NON_SUBSCRIBED must not replace.
   const isRefusal = (optIn: OptIn | undefined) =>
     optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !isInUnreadableLine);
-  if (email === undefined)
+  if (email === undefined || !isRefusal(consent.email))
     return phone !== undefined && isRefusal(consent.phone)
       ? { phone, phone_opt_in: consent.phone }
       : undefined;
-  if (!isRefusal(consent.email)) return undefined;
   const isOfPhone = isRefusal(consent.phone) && (phone !== undefined || said.phone.isRefusedByName);
   return {
     email,

@@ -4,7 +4,16 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
-import { list, openService, run, type Seeds } from "./importer-fixture.ts";
+import {
+  csv,
+  list,
+  openService,
+  run,
+  type Seeds,
+  sentBodies,
+  service,
+  temporaryFolder,
+} from "./importer-fixture.ts";
 
 // The meanings of the values, stated independently of the importer.
 const strictness = { S: 1, N: 2, U: 3 } as const;
@@ -119,7 +128,10 @@ const file = fc.shuffledSubarray(columns, { minLength: 1, maxLength: 4 }).chain(
 
 type ImportedFile = typeof file extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The statements of the files about one channel of one person. A heading without a channel applies to the number where there is one. */
+/**
+ * The statements of the files about one channel of one person. A heading without a channel applies to the number where
+ * there is one, and so does a refusal in words under it to a number in its row.
+ */
 function meaningsOf(
   files: readonly ImportedFile[],
   person: number,
@@ -129,12 +141,13 @@ function meaningsOf(
     all.filter((row) => row.person === person).map((row) => ({ own, ...row })),
   );
   const hasPhone = people[person]?.phone !== "" && rows.some((row) => row.hasPhone && row.shape === 0);
-  return rows.flatMap(({ own, cells, shape }): (Meaning | "misshapen")[] =>
+  return rows.flatMap(({ own, cells, shape, hasPhone: isBeside }): (Meaning | "misshapen")[] =>
     shape !== 0
       ? ["misshapen"]
-      : cells.flatMap(({ meaning }, index) => {
+      : cells.flatMap(({ meaning, text }, index) => {
           const { channels, isGeneral = false } = own[index]!;
-          return channels.includes(channel) && (channel === "email" || !isGeneral || hasPhone)
+          const isOfBoth = isBeside && isGeneral && meaning === "U" && !/^(no?|false|0)$/i.test(text);
+          return (isOfBoth || channels.includes(channel)) && (channel === "email" || !isGeneral || hasPhone)
             ? [meaning]
             : [];
         }),
@@ -240,6 +253,120 @@ describe("The consent at the service is never weaker than the strictest value in
     // The property needs runs that send requests.
     expect(endings.whole).toBeGreaterThan(5);
     expect(endings.partly).toBeGreaterThan(1);
+  });
+});
+
+describe("A refusal under a heading without a channel", () => {
+  const sent = async (heading: string, word: string) => {
+    const mock = await service();
+    const folder = await temporaryFolder();
+    const row = `a@example.com,+4791234567,yes,${word},yes`;
+    await run([await csv(folder, "c.csv", `Email,Phone,Newsletter,${heading},SMS opt-in`, row)]);
+    return sentBodies(mock).map(({ email_opt_in, phone_opt_in }) => [email_opt_in, phone_opt_in]);
+  };
+
+  it.each([
+    ["Status", "Do not contact"],
+    ["Status", "unsubscribed"],
+    ["Status", "complained"],
+    ["Status", "opted out of SMS"],
+    ["Opt-in", "Unsubscribed"],
+    ["Subscribed", "opted out"],
+    ["Photo consent", "withdrawn"],
+  ])("is also about the telephone number, unless it names e-mail alone: %s, %s", async (heading, word) => {
+    expect(await sent(heading, word)).toEqual([["UNSUBSCRIBED", "UNSUBSCRIBED"]]);
+  });
+
+  it.each([
+    ["Status", "unsubscribed from the newsletter"],
+    ["Status", "do not email"],
+    ["Opt-in", "no"],
+    ["Spam complaint", "yes"],
+  ])("is about e-mail alone if it says so, or only answers the question: %s, %s", async (heading, word) => {
+    expect(await sent(heading, word)).toEqual([["UNSUBSCRIBED", "SUBSCRIBED"]]);
+  });
+});
+
+describe("A telephone number's opt-out in a row without an e-mail consent", () => {
+  const number = "+4791234567";
+  const many = Array.from({ length: 31 }, (_, index) => `P${index}`).join(",");
+
+  it.each<[string, string[], string[]]>([
+    [
+      "cannot be added to a list",
+      ["Email,Phone,Newsletter,SMS opt-in", `a@example.com,${number},,no`],
+      ["--list", list.id],
+    ],
+    [
+      "has too many properties",
+      [`Email,Phone,Newsletter,SMS opt-in,${many}`, `a@example.com,${number},,no,${many}`],
+      [],
+    ],
+    [
+      "has an unknown word of the e-mail consent",
+      ["Email,Phone,Newsletter,SMS opt-in", `a@example.com,${number},perhaps,no`, "b@example.com,,yes,"],
+      [],
+    ],
+    [
+      "has an opt-in to e-mail beside an unknown word",
+      [
+        "Email,Phone,Newsletter,E-mail opt-in,SMS opt-in",
+        `a@example.com,${number},perhaps,yes,no`,
+        "b@example.com,,yes,yes,",
+      ],
+      [],
+    ],
+    [
+      "is refused by the service",
+      ["Email,Phone,Country,SMS opt-in", `a@example.com,${number},Atlantis,no`],
+      [],
+    ],
+    [
+      "is not sent again after a lost response",
+      ["Email,Phone,City,SMS opt-in", `a@example.com,${number},Oslo,no`],
+      [],
+    ],
+  ])("is sent by itself if the row %s", async (why, lines, options) => {
+    const mock = await service(
+      [
+        {
+          email: "a@example.com",
+          phone: number,
+          email_opt_in: "SUBSCRIBED",
+          phone_opt_in: "SUBSCRIBED",
+        },
+      ],
+      { unknownCountry: "refused" },
+    );
+    if (why.includes("lost")) mock.addFault({ kind: "500-before", times: 1 });
+
+    const { code, out } = await run([await csv(await temporaryFolder(), "c.csv", ...lines), ...options]);
+
+    expect(code).toBe(1);
+    expect(out).toMatch(/row 2: .*; its opt-outs are sent anyway$/m);
+    expect(sentBodies(mock)).toContainEqual({ phone: number, phone_opt_in: "UNSUBSCRIBED" });
+    expect(mock.organization("real").contacts[0]).toMatchObject({
+      email: "a@example.com",
+      email_opt_in: "SUBSCRIBED",
+      phone_opt_in: "UNSUBSCRIBED",
+    });
+  });
+
+  it("is not said to be sent if its response was unreadable too", async () => {
+    const mock = await service();
+    mock.addFault({ kind: "truncated-json" });
+    const path = await csv(
+      await temporaryFolder(),
+      "c.csv",
+      "Email,Phone,Newsletter,SMS opt-in",
+      `a@example.com,${number},,no`,
+    );
+
+    const { out } = await run([path]);
+
+    expect(sentBodies(mock)).toHaveLength(2);
+    expect(out).toContain("row 2: ");
+    expect(out).not.toContain("its opt-outs are sent");
   });
 });
 

@@ -309,3 +309,25 @@ describe("A refusal by a telephone number stops a person whose own number", () =
     expect(sentBodies(mock).filter((body) => "email" in body)).toMatchObject([{ email: "bo@example.com" }]);
   });
 });
+
+describe("The headings of an address book", () => {
+  it("identify the person by the first address and number, and the others are further ones", async () => {
+    const mock = await service();
+    const path = await csv(
+      "contacts.csv",
+      "First Name,Labels,E-mail 1 - Label,E-mail 1 - Value,E-mail 2 - Value,Phone 1 - Label,Phone 1 - Value",
+      "Ada,* myContacts,Home,a@example.com,,Mobile,+47 912 34 567",
+      "Bo,unsubscribed,,b@example.com,A@example.com,,",
+      "Cy,,,,c@example.com,,",
+    );
+
+    const { code } = await run([path, "--consent", "keep"]);
+
+    expect(code).toBe(0);
+    expect(sentBodies(mock)).toMatchObject([
+      { email: "a@example.com", phone: "+4791234567", email_opt_in: "UNSUBSCRIBED" },
+      { email: "b@example.com", email_opt_in: "UNSUBSCRIBED" },
+      { email: "c@example.com" },
+    ]);
+  });
+});

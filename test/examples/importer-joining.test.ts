@@ -325,6 +325,227 @@ describe("An opt-out counts for the person", () => {
   });
 });
 
+describe("An opt-out reaches the further address or number under the heading", () => {
+  it.each([
+    "E-mail 2 Address",
+    "E-Mail (privat)",
+    "Zweite E-Mail",
+    "PersonEmail",
+    "billing_email",
+    "Courriel secondaire",
+  ])("%s", async (heading) => {
+    const mock = await service();
+    const left = await csv(
+      "c.csv",
+      `Email,${heading},Categories`,
+      "c@example.com,A@example.com,Unsubscribed",
+    );
+    const people = await csv("n.csv", "Email,Newsletter", "a@example.com,yes", "b@example.com,yes");
+
+    await run([people, left]);
+
+    expect(emailConsents(mock)).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
+  });
+
+  const ofNumbers = [
+    "Mobile Phone 2",
+    "Handy 2",
+    "Phone 1 - Value",
+    "Telefon privat",
+    "Telefon geschäftlich",
+    "Tel. (privat)",
+    "Default Address Phone",
+    "Billing Phone",
+    "Teléfono móvil",
+  ];
+
+  it.each(ofNumbers)("%s, of its row", async (heading) => {
+    for (const [written, expected] of [
+      ["+47 912 34 567", { "a@example.com": "UNSUBSCRIBED", "b@example.com": "SUBSCRIBED" }],
+      ["91 23 45 67", { "b@example.com": "SUBSCRIBED" }],
+    ] as const) {
+      const mock = await service();
+      const left = await csv(
+        "c.csv",
+        `Email,Phone,${heading},No SMS`,
+        `c@example.com,+4730123456,${written},yes`,
+      );
+      const lines = ["a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"];
+
+      await run([left, await csv("n.csv", "Email,Phone,SMS opt-in", ...lines)]);
+
+      const sent = sentBodies(mock).filter(({ email }) => email !== "c@example.com");
+      expect(Object.fromEntries(sent.map(({ email, phone_opt_in }) => [email, phone_opt_in]))).toEqual(
+        expected,
+      );
+    }
+  });
+
+  it.each(ofNumbers)("%s, of other rows with the same number", async (heading) => {
+    for (const [written, expected] of [
+      ["+47 912 34 567", bothAre("UNSUBSCRIBED", "SUBSCRIBED")],
+      ["91 23 45 67", { "b@example.com": "SUBSCRIBED" }],
+    ] as const) {
+      const mock = await service();
+      const people = await csv(
+        "c.csv",
+        `Email,Newsletter,${heading}`,
+        `a@example.com,yes,${written}`,
+        "b@example.com,yes,+4791234568",
+      );
+
+      await run([people, await csv("o.csv", "Phone,Do not contact", "+4791234567,yes")]);
+
+      expect(emailConsents(mock)).toMatchObject(expected);
+      expect(emailConsents(mock)["a@example.com"]).toBe(
+        (expected as Record<string, string>)["a@example.com"],
+      );
+    }
+  });
+
+  it("Telefon privat, with several numbers", async () => {
+    const mock = await service();
+    const people = await csv(
+      "c.csv",
+      "Email,Newsletter,Telefon privat",
+      "a@example.com,yes,+47 912 34 567 ::: +47 30 12 34 56 (evenings)",
+      "b@example.com,yes,+4791234568",
+    );
+
+    await run([people, await csv("o.csv", "Phone,Do not contact", "+4730123456,yes")]);
+
+    expect(emailConsents(mock)).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
+  });
+
+  it.each([
+    ["Owner email", "a@example.com"],
+    ["Referred by (e-mail)", "a@example.com"],
+    ["Assistant's Phone", "+4791234567"],
+    ["Mobile app since", "2024-05-01"],
+    ["Phone checked", "01.05.2024 12:00"],
+  ])("but not one of another person, or a day: %s", async (heading, cell) => {
+    const mock = await service();
+    const left = await csv("c.csv", `Email,${heading},Unsubscribed`, `c@example.com,${cell},yes`);
+    const people = await csv(
+      "n.csv",
+      "Email,Phone,Newsletter",
+      "a@example.com,+4791234567,yes",
+      "d@example.com,+4720240501,yes",
+      "e@example.com,+4701052024,yes",
+    );
+
+    await run([people, left]);
+
+    expect(emailConsents(mock)).toMatchObject({
+      "a@example.com": "SUBSCRIBED",
+      "d@example.com": "SUBSCRIBED",
+      "e@example.com": "SUBSCRIBED",
+    });
+  });
+});
+
+describe("An opt-in by a telephone number", () => {
+  const number = "+4791234567";
+  const consents = (mock: Awaited<ReturnType<typeof service>>) =>
+    mock
+      .organization("real")
+      .contacts.filter(({ email }) => email !== undefined)
+      .map(({ email, phone, email_opt_in, phone_opt_in }) =>
+        [email, phone ?? "-", email_opt_in, phone_opt_in].join(" "),
+      );
+
+  it.each(["Status", "Opt-in", "SMS opt-in"])(
+    'changes no e-mail consent of the address beside it in another row: "%s"',
+    async (heading) => {
+      const people = await csv("customers.csv", "Email,Phone,First Name", `a@example.com,${number},Ann`);
+      const numbers = await csv("sms.csv", `Phone,${heading}`, `${number},subscribed`);
+      for (const files of [
+        [people, numbers],
+        [numbers, people],
+      ]) {
+        const mock = await service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
+
+        const { code } = await run([...files, "--consent", "keep"]);
+
+        expect(code).toBe(0);
+        expect(consents(mock)).toEqual([`a@example.com ${number} UNSUBSCRIBED SUBSCRIBED`]);
+      }
+    },
+  );
+
+  it("brings nobody into a list", async () => {
+    const mock = await service();
+    const people = await csv(
+      "customers.csv",
+      "Email,Phone,Newsletter",
+      `a@example.com,${number},`,
+      "b@example.com,,yes",
+    );
+
+    const { code } = await run([
+      people,
+      await csv("sms.csv", "Phone,Opt-in", `${number},yes`),
+      "--list",
+      list.id,
+    ]);
+
+    expect(code).toBe(1);
+    expect(sentBodies(mock).map(({ email }) => email)).toEqual(["b@example.com"]);
+  });
+
+  it.each<[string, string[], string[]]>([
+    [
+      "without an address, for e-mail",
+      ["Email,Phone,Newsletter", `a@example.com,${number},`, `b@example.com,${number},`, `,${number},yes`],
+      [
+        `a@example.com ${number} NON_SUBSCRIBED NON_SUBSCRIBED`,
+        "b@example.com - NON_SUBSCRIBED NON_SUBSCRIBED",
+      ],
+    ],
+    [
+      "of another address, for the number",
+      ["Email,Phone,Newsletter,SMS opt-in", `a@example.com,${number},no,`, `b@example.com,${number},yes,yes`],
+      [`a@example.com ${number} UNSUBSCRIBED NON_SUBSCRIBED`, "b@example.com - SUBSCRIBED NON_SUBSCRIBED"],
+    ],
+    [
+      "without an address, for the person's other numbers",
+      ["Email,Phone,SMS opt-in", `a@example.com,${number},`, "a@example.com,+4791234568,", `,${number},yes`],
+      [`a@example.com +4791234568 NON_SUBSCRIBED SUBSCRIBED`],
+    ],
+    [
+      "whose address cannot be read, for the number",
+      [
+        "Email,Phone,Newsletter,SMS opt-in",
+        `a@example.com,${number},yes,`,
+        `"x@example.com, y@example.com",${number},yes,yes`,
+      ],
+      [`a@example.com ${number} SUBSCRIBED NON_SUBSCRIBED`],
+    ],
+  ])("is not that of everybody who has the number: one %s", async (_whose, lines, expected) => {
+    const mock = await service();
+
+    await run([await csv("c.csv", ...lines)]);
+
+    expect(consents(mock).toSorted()).toEqual(expected);
+  });
+
+  it.each(["x(at)example.com", "x @example.com", "x@"])(
+    "is sent where an address that is never sent has the number too: %s",
+    async (written) => {
+      const lines = [`${written},${number},yes`, `a@example.com,${number},yes`];
+      for (const rows of [lines, lines.toReversed()]) {
+        const mock = await service();
+
+        await run([await csv("c.csv", "Email,Phone,SMS opt-in", ...rows), "--consent", "keep"]);
+
+        expect(sentBodies(mock)).toEqual([
+          { email: "a@example.com", phone: number, phone_opt_in: "SUBSCRIBED" },
+        ]);
+      }
+    },
+  );
+});
+
 describe("An opt-out whose address cannot be read", () => {
   it.each([
     "ada @example.com",

@@ -605,7 +605,12 @@ describe("No cell is dropped", () => {
       'row 3: "phone" holds the number of another person, which the service would treat as one contact, and is sent as',
     );
     expect(sentBodies(mock)).toEqual([
-      { email: "a@example.com", phone: "+447700900511", email_opt_in: "SUBSCRIBED" },
+      {
+        email: "a@example.com",
+        phone: "+447700900511",
+        email_opt_in: "SUBSCRIBED",
+        phone_opt_in: "UNSUBSCRIBED",
+      },
       {
         email: "b@example.com",
         email_opt_in: "UNSUBSCRIBED",
