@@ -24,6 +24,8 @@ export type ConsentQuestion =
   | "confirmed"
   /** "Status": words that name a state are understood, and a no is an opt-out; a yes may be the state of an order. */
   | "status"
+  /** "Email permission status", where I is an opt-in, and O an opt-out. */
+  | "permission status"
   /** It asks both ("Opt-in/opt-out"): only words that name a state are understood. */
   | "state"
   /** "Photo consent", "Post opt-in": a refusal counts; any other word may be about another matter. */
@@ -214,6 +216,7 @@ function questionOf(
   if (status.test(compact)) return "status";
   // "Opt" may hold I and O, for in and out.
   if (words.includes("opt") && !compact.includes("optin")) return isOfMarketing ? "state" : "other";
+  if (compact.endsWith("permissionstatus")) return isOfMarketing ? "permission status" : "other";
   if (words.every((word) => optInWords.has(word))) return "opt-in";
   return isOfMarketing ? "state" : "other";
 }

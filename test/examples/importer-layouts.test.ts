@@ -136,6 +136,15 @@ const layouts: readonly Layout[] = [
     ],
   },
   {
+    layout: "Responsys",
+    fileName: "contacts.csv",
+    headings: "EMAIL_ADDRESS_,EMAIL_PERMISSION_STATUS_,MOBILE_NUMBER_,MOBILE_PERMISSION_STATUS_",
+    lines: [
+      ["i@example.com,I,+447700900511,I", "S", "S"],
+      ["o@example.com,O,+447700900512,o", "U", "U"],
+    ],
+  },
+  {
     layout: "a table with plain headings",
     fileName: "people.csv",
     headings: "E-Mail,first_name,phone_number,Zip,Birthday,Newsletter?,Do not contact,sms opt in",

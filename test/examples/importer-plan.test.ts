@@ -236,9 +236,17 @@ describe("An opt-out whose address has anything around it", () => {
       (prefix) => `${prefix}bob@example.com`,
     ),
     ...["\0", "\u0007", "\u007f", "%20", "&nbsp;", "\\n", " (old)"].map((end) => `bob@example.com${end}`),
-    ...["\u0007bob@example.com", "bob\u007f@example.com", "bob@example。com", "bob(at)example.com"],
-    ...["bob@example..com", "bob@.example.com", "bob.@example.com", ".bob@example.com"],
-    ...["bob%40example.com", "bob&#64;example.com", "b%6Fb@example.com"],
+    "\u0007bob@example.com",
+    "bob\u007f@example.com",
+    "bob@example。com",
+    "bob(at)example.com",
+    "bob@example..com",
+    "bob@.example.com",
+    "bob.@example.com",
+    ".bob@example.com",
+    "bob%40example.com",
+    "bob&#64;example.com",
+    "b%6Fb@example.com",
   ].filter((one) => one !== "_bob@example.com");
 
   it("stops the person who may be meant, and makes no other contact", async () => {

@@ -172,6 +172,67 @@ const tables: readonly Table[] = [
       ...each(["perhaps"], "stopped"),
     ],
   })),
+  ...["Opt-in", "Email consent", "Status"].map((headings) => ({
+    rule: "A letter O, and a number below zero, may be an opt-out, and are not understood",
+    headings,
+    lines: each(["O", "o", "-1", "−1", "- 1"], "stopped"),
+  })),
+  {
+    rule: "An opt-out by I and O is known by a heading that names the state of a permission",
+    headings: "Email permission status",
+    lines: [
+      ...each(["O", "no", "opted out"], "U"),
+      ...each(["I", "yes", ""], "S"),
+      ...each(["U"], "stopped"),
+    ],
+  },
+  ...["GDPR consent", "DSGVO", "WhatsApp opt-in"].map((headings) => ({
+    rule: "A refusal with a date counts, and any other text beside a date is not understood",
+    headings,
+    lines: [
+      ...each(
+        [
+          "No (2024-03-01)",
+          "no, 2024-03-01",
+          "0, 2024-03-01",
+          "Withdrawn 2024-03-01",
+          "Declined on 2024-03-01",
+          "widerrufen am 1. März 2024",
+        ],
+        headings === "WhatsApp opt-in" ? "S" : "U",
+        "U",
+      ),
+      ...each(["No longer since 2024-03-01", "2024-03-01: nope"], "stopped"),
+      ...each(
+        [
+          "2024-03-01",
+          "2024-03-01T10:15:00.000Z",
+          "2024-03-01 10:15:00 +0100",
+          "01/03/2024 10:15 AM",
+          "Mar 1st, 2024 10:15 pm UTC",
+          "Friday, 1 March 2024",
+          "Wed, 06 Mar 2024 10:15:00 GMT",
+          "1. März 2024, 10:15 Uhr",
+          "le 1er février 2024",
+          "1 de marzo de 2024",
+          "1709251200",
+          "Yes (2024-03-01)",
+          "ja, seit 01.03.2024",
+          "subscribed since 2024-03-01",
+        ],
+        "S",
+      ),
+    ],
+  })),
+  {
+    rule: "A confirmation that is missing with a date is no opt-in",
+    headings: "Double opt-in",
+    lines: [
+      ...each(["Pending since 2024-03-01", "No (2024-03-01)"], "N"),
+      ...each(["No, sent 2024-03-01"], "stopped"),
+      ...each(["Yes, 2024-03-01"], "S"),
+    ],
+  },
   ...["Stato iscrizione", "Inscrição"].map((headings) => ({
     rule: "A no is an opt-out, and a yes may be an enrolment",
     headings,
