@@ -1,5 +1,5 @@
 import type { Channel } from "./contact.ts";
-import { compactHeading, headingWords } from "./heading.ts";
+import { compactHeading, headingWords, wordsWithoutAnswers } from "./heading.ts";
 import type { Layout } from "./layouts.ts";
 
 /** The question of a column, which decides the meaning of its yes and no. */
@@ -132,7 +132,7 @@ const neverAboutThePerson = /^(url|uri|link|links|token|hash|key|score|rate|page
 
 /** The question of the column, if its heading looks like a consent; otherwise `undefined`. */
 export function consentColumn(heading: string, provider?: Layout["provider"]): ConsentColumn | undefined {
-  const words = headingWords(heading);
+  const words = wordsWithoutAnswers(heading);
   const compact = words.join("");
   if (!isConsent(words, compact)) return undefined;
   const question = questionOf(words, compact, provider);

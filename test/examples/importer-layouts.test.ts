@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { csv, run, sentBodies, service, temporaryFolder } from "./importer-fixture.ts";
 
@@ -155,6 +157,12 @@ const layouts: readonly Layout[] = [
       ["b@example.com,Di,,,,,,", "·"],
     ],
   },
+  ...["sep=;", '"sep=;"'].map((first) => ({
+    layout: `a table whose first line names the delimiter (${first})`,
+    fileName: "people.csv",
+    headings: `${first}\nEmail;Newsletter`,
+    lines: [["a@example.com;yes", "S"] as const],
+  })),
   {
     layout: "a table with one column of states",
     fileName: "people.tsv",
@@ -256,6 +264,26 @@ describe("A file from which those who left were taken out", () => {
       await run([await csv(await temporaryFolder(), name, "Email,Newsletter", "a@example.com,yes")]);
 
       expect(sentBodies(mock)).toEqual([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
+    },
+  );
+});
+
+describe("A file with --encoding", () => {
+  it.each([
+    ["utf8", "Zoë"],
+    ["latin1", "Zoë"],
+  ] as const)(
+    "is decoded by the first letter beyond ASCII, however late it comes: %s",
+    async (bytes, name) => {
+      const mock = await service();
+      const folder = await temporaryFolder();
+      const path = join(folder, "people.csv");
+      const blank = ",,\n".repeat(30_000);
+      await writeFile(path, `Email,First Name,Newsletter\n${blank}a@example.com,${name},yes\n`, bytes);
+
+      await run([path, "--encoding", "windows-1252"]);
+
+      expect(sentBodies(mock)).toMatchObject([{ first_name: name }]);
     },
   );
 });

@@ -141,6 +141,8 @@ const tables: readonly Table[] = [
     "Anuló la suscripción a todos los correos electrónicos",
     "Annullata iscrizione",
     "Desuscrito",
+    "Unsubscribed (yes/no)",
+    "Opted_Out__c",
     "Marketing Suspended",
     "email_disabled",
     "Ne pas envoyer d'emails",
@@ -249,6 +251,11 @@ const tables: readonly Table[] = [
     "Suscripción",
     "Estado de suscripción",
     "Aceita marketing",
+    "Newsletter (ja/nein)",
+    "Newsletter (yes/no)",
+    "Opt-in [J/N]",
+    "Newsletter__c",
+    "Email_Opt_In__c",
   ].map((headings) => ({
     rule: "A no is an opt-out",
     headings,
@@ -350,6 +357,7 @@ const tables: readonly Table[] = [
     "Fax opt-out",
     "Do not send direct mail",
     "Stop date",
+    "Status__c",
     "Account status",
     "Disabled",
   ].map((headings) => ({
