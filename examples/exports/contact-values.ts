@@ -14,8 +14,9 @@ export function parseEmail(text: string): ParsedValue {
     .replace(/^mailto:/i, "");
   const email = (/^[^<>@]*<([^<>]+)>$/.exec(seen)?.[1] ?? seen).trim().toLowerCase();
   // The service would accept what is around an address ("(a@…)", "=a@…"), and full-width letters: another contact.
-  const isPlain = plainAddress.test(email) && email.normalize("NFC") === email.normalize("NFKC");
-  if (!isPlain && email.includes("@"))
+  const isFullWidth = email.normalize("NFC") !== email.normalize("NFKC");
+  // Without an @, or with a space, it is refused as any invalid address.
+  if (email.includes("@") && (isFullWidth || !plainAddress.test(email.replace(/\s/g, ""))))
     return { problem: `must be one e-mail address, and nothing else: ${quoted(text)}` };
   return { value: email };
 }

@@ -79,8 +79,9 @@ function mailchimp(path: string): Layout {
     provider,
     fields: mailchimpFields,
   });
-  if (/^unsubscribed/.test(name)) return { ...named("unsubscribed"), section: { optIn: "UNSUBSCRIBED" } };
-  if (/^cleaned/.test(name))
+  if (name.startsWith("unsubscribed"))
+    return { ...named("unsubscribed"), section: { optIn: "UNSUBSCRIBED" } };
+  if (name.startsWith("cleaned"))
     return { ...named("cleaned"), section: { optIn: "NON_SUBSCRIBED", isSuppressed: true } };
   if (/^non-?subscribed/.test(name))
     return { ...named("non-subscribed"), section: { optIn: "NON_SUBSCRIBED" } };
