@@ -1,5 +1,5 @@
 import type { ConsentColumn } from "./consent-columns.ts";
-import { consentWord, type ConsentWord, refusalsIn } from "./consent-words.ts";
+import { consentWord, type ConsentWord, refusalsIn, withoutMoment } from "./consent-words.ts";
 import type { OptIn } from "./contact.ts";
 
 /** The consent in a cell: a state, nothing, or an unknown word. */
@@ -9,6 +9,12 @@ export type ConsentSaid = { readonly optIn?: OptIn; readonly isSuppressed?: true
 const isMoment = (cell: string) => /\d{4}/.test(cell);
 
 const namesSubscription = /subscri|opt|consent|abonn|angemeldet|inscri|suscri|iscri|^alta$/i;
+
+// As Responsys writes them.
+const inOrOut: ReadonlyMap<string, ConsentWord> = new Map([
+  ["i", "yes"],
+  ["o", "no"],
+]);
 
 /** Parses a cell of the column. */
 export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {
@@ -32,9 +38,15 @@ export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell
     case "not subscribed":
       return stateOf(word, { yes: "NON_SUBSCRIBED", no: "nothing", isOptIn: false });
     case "refusal only":
-      return isMoment(cell) ? {} : stateOf(word, { yes: "nothing", no: "UNSUBSCRIBED", isOptIn: false });
+      return stateOf(ofDated(cell, word), { yes: "nothing", no: "UNSUBSCRIBED", isOptIn: false });
     case "confirmation":
-      return isMoment(cell) ? {} : stateOf(word, { yes: "nothing", no: "NON_SUBSCRIBED", isOptIn: false });
+      return stateOf(ofDated(cell, word), { yes: "nothing", no: "NON_SUBSCRIBED", isOptIn: false });
+    case "permission status":
+      return stateOf(inOrOut.get(cell.trim().toLowerCase()) ?? word, {
+        yes: "SUBSCRIBED",
+        no: "UNSUBSCRIBED",
+        isOptIn: true,
+      });
     case "confirmed":
       // Brevo numbers them: 1 is yes, 2 is no.
       return stateOf(cell.trim() === "2" ? "no" : word, {
@@ -63,6 +75,13 @@ export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell
 function refusalIn(cell: string): ConsentWord | undefined {
   const words = refusalsIn(cell).map(({ word }) => word);
   return words.find((word) => word === "unsubscribed") ?? words[0];
+}
+
+/** The word in a cell that may hold a date too, which alone is a yes. */
+function ofDated(cell: string, word: ConsentWord | undefined): ConsentWord | undefined {
+  if (word !== undefined || !isMoment(cell)) return word;
+  const rest = withoutMoment(cell);
+  return rest === "" ? "yes" : consentWord(rest);
 }
 
 function stateOf(

@@ -1,5 +1,5 @@
 import type { Channel } from "./contact.ts";
-import { compactHeading, headingWords } from "./heading.ts";
+import { compactHeading, headingWords, wordsWithoutAnswers } from "./heading.ts";
 import type { Layout } from "./layouts.ts";
 
 /** The question of a column, which decides the meaning of its yes and no. */
@@ -24,6 +24,8 @@ export type ConsentQuestion =
   | "confirmed"
   /** "Status": words that name a state are understood, and a no is an opt-out; a yes may be the state of an order. */
   | "status"
+  /** "Email permission status", where I is an opt-in, and O an opt-out. */
+  | "permission status"
   /** It asks both ("Opt-in/opt-out"): only words that name a state are understood. */
   | "state"
   /** "Photo consent", "Post opt-in": a refusal counts; any other word may be about another matter. */
@@ -46,41 +48,46 @@ const looksLikeConsent = anyOf(`
   ^(un)?cleaned$ ^clean(time|date)$ ^marketing$ (e?mail|sms)marketing(status)?$ marketing(emails?|sms)$
   promotional(e?mails?|sms|messages)$ confirmationstatus$ invalide?mail ineligible contactable mailable
   abbestell abmeld austrag ausgetragen widerruf widerspr gekundigt keinewerbung disiscri uitgeschreven
-  (kontakt|mailing|newsletter|versand|werbe)sperre excluded (^|de)baja$ cancellazione publicidad pubblicita publicite$
+  (kontakt|mail|mailing|newsletter|versand|werbe)sperre excluded (^|de)baja$ cancellazione publicidad pubblicita publicite$
   nyhedsbrev nyhetsbrev nieuwsbrief infolettre boletin samtykke samtycke toestemming consenso
   afmeld afgemeld frameld avmeld avregistr prenumer uitschr undeliver unreachable unzustellbar ^removed ^gesperrt
   werbeerlaubnis ^(e?mail)?werbung(erlaubt|erwunscht|ok)?$ (nicht|ikke|inte)kontakt ne(pas|plus)contact
   ^(inscrite?|iscritt[oa]|suscrit[oa]|abbonat[oa]|tilmeldt|pameldt|aangemeld)$
   ^(stop|no)(e?mails?|sms|marketing|contact)$ ^(e?mail|sms|marketing)stop$
   ^(e?mail|optin|subscription|newsletter)?(confirmed|bestatigt|confirmee?)$
-  sperrliste sperrvermerk robinsonliste ^geblokkeerd ^blockerad ^blokeret ^bloccat[oa]$
+  sperrliste sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret ^bloccat[oa]$
   ^(e?mails?|sms)?bloqu(e|es|ee|ees|eado|eada)$
   ^revoked ^(objection|opposition)(at|on|date)?$ ^left(the)?(e?mail|mailing|newsletter)?list
   okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^(can|may)(be|we|i)?(contact|e?mail|call|text|sms)
   ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$
-  ^mailing$ marketingpreferences?$ ^exclude$ excludefrom ^dea[kc]tiv(iert|ated)$ ^sperre$ ^robinson$ zustimmung
+  ^mailing$ marketingpreferences?$ ^exclude$ excludefrom ^dea[kc]tiv(iert|ated)$ ^sperre$ zustimmung
   einverstand rundbrief infobrief rundmail infomail ^(newsletter|e?mail)?doi(status)?$ lettres?dinfo suscri
   ne(souhaite|veut|desire)(pas|plus) (fecha|motivo|razon)baja$ descadastr inscricao(?!estadual|municipal) iscrizione$
-  iscrizione(alla|da|news|e?mail)`);
+  iscrizione(alla|da|news|e?mail) marketingsuspended$ (e?mails?|sms|newsletter|marketing)disabled$ e?mailinvalid
+  ^abuse abuse(report|complain) ^(e?mail|contact|subscriber|optin)?unconfirmed$ ^awaitingconfirmation$ (werbe|kontakt|mail|newsletter)verbot
+  ^refus(al|ed)(at|on|date)?$`);
 // Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
 // "Iscrizione" and "inscrição" may also be an enrolment.
 const status = anyOf(`
-  ^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list)?(status|statut)$
+  ^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list|global|mailpoet)?(status|statut)$
   ^(stato|status|estado|situacao)?(d[aei])?(iscrizione|inscricao)$`);
 const otherMatters = anyOf(`
-  cookie privacypolicy terms transactional webpush pushnotif mobilepush browserpush ^push directmail postal fax
-  agb$ thirdparty profiling analytics tracking totrack`);
+  cookie privacypolicy terms transactional agb$ thirdparty profiling analytics tracking totrack`);
+const otherChannels = anyOf("webpush pushnotif mobilepush browserpush ^push directmail postal fax");
 // "Allow e-mails", "Agrees to receive news", "Contact refused".
 const allows =
-  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e?s|e?d|ing|awn|ew|ted|ion)?$|^(receives?|wants?|accepte?|acepta|accetta|aceita|autori[sz]+[ae]|rechaz[ao]|rifiut[ao])$/;
-const messages = anyOf("mail sms marketing contact kontakt contatt phone text call news promo");
+  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e|e?s|e?d|al|ing|awn|awal|ew|ted|ion)?$|^(opposition|exclue?s?|receives?|wants?|accepte?|acepta|accetta|aceita|autori[sz]+[ae]|rechaz[ao]|rifiut[ao])$/;
+const messages = anyOf(
+  "mail sms marketing contact kontakt contatt phone text call news promo correo campagn",
+);
 
 const negatives = anyOf(
   `unsub(scri(bed?|ption))? unsuscri ^desuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
   abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked abbestell abmeld austrag ausgetragen
-  widerruf widerspr gekundigt gesperrt sperre sperrliste keinewerbung disiscri uitgeschreven exclude dea[kc]tiv descadastr baja denied denial
-  anul(o|ar|ad) annullat ne(souhaite|veut|desire)(pas|plus) rechaz rifiut opposition reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
-  sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret bloqu(e|es|ee|ees|eado|eada)$ ^bloccat ^left`,
+  widerruf widerspr gekundigt gesperrt sperre sperrliste keinewerbung disiscri uitgeschreven exclu(?!siv) dea[kc]tiv descadastr baja denied denial
+  anul(o|ar|ad) annullat ne(souhaite|veut|desire)?(pas|plus) rechaz rifiut opposition reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
+  sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret bloqu(e|es|ee|ees|eado|eada)$ ^bloccat ^left
+  verbot suspended disabled revoc retrait(?!e) retirad intrek ingetrokken kundigung`,
   "g",
 );
 /** A heading of these words alone asks for an opt-in. Any other word may turn its yes into another answer. */
@@ -102,9 +109,9 @@ const optInWords = new Set(
 );
 const optIn = /optin|optedin|subscribe(?!r)/;
 const undeliverable = anyOf(
-  "suppress bounc quarantine clean invalide?mail ineligible undeliver unreachable unzustellbar",
+  "suppress bounc quarantine clean invalide?mail e?mailinvalid ineligible undeliver unreachable unzustellbar",
 );
-const complaint = anyOf("complain spam");
+const complaint = anyOf("complain spam abuse");
 
 // Words of a heading: "Opt-in date", "Date of consent", "Unsubscribe link".
 const firstBeside =
@@ -120,11 +127,12 @@ const beside = new Set(
   interval renewal count total history wording basis channel channels comment note notes description details proof
   frequency format`.split(/\s+/),
 );
+const endOfConsent = /(consent|einwilligung|toestemming|samty[kc]).*(end|expir|ablauf)/;
 const neverAboutThePerson = /^(url|uri|link|links|token|hash|key|score|rate|page|id|ids|wording|version)$/;
 
 /** The question of the column, if its heading looks like a consent; otherwise `undefined`. */
 export function consentColumn(heading: string, provider?: Layout["provider"]): ConsentColumn | undefined {
-  const words = headingWords(heading);
+  const words = wordsWithoutAnswers(heading);
   const compact = words.join("");
   if (!isConsent(words, compact)) return undefined;
   const question = questionOf(words, compact, provider);
@@ -132,7 +140,7 @@ export function consentColumn(heading: string, provider?: Layout["provider"]): C
   const named = namedChannels(heading);
   if (named.length > 0) return { question, channels: named, isGeneral: false };
   if (ofAllChannels.test(compact))
-    return question === "opt-in"
+    return question === "opt-in" || question === "status"
       ? { question, channels: ["email"], isGeneral: true }
       : { question, channels: ["email", "phone"], isGeneral: false };
   const isOfAll = ["opt-out", "left", "refusal only"].includes(question) && provider !== "mailchimp";
@@ -166,6 +174,8 @@ const isPhoneWord = (word: string) => /^(text|texts|texting|call|calls|calling|c
 
 function isConsent(words: readonly string[], compact: string): boolean {
   if (otherMatters.test(compact) || /softbounc|emailsbounced/.test(compact)) return false;
+  const isRefusal = compact.search(negatives) !== -1 || isDenial(words);
+  if (otherChannels.test(compact) && !(isRefusal && /email|newsletter/.test(compact))) return false;
   const isOpt = words.some((word) => /^(opt|dnd|dnc)$/.test(word));
   return (
     looksLikeConsent.test(compact) ||
@@ -175,9 +185,14 @@ function isConsent(words: readonly string[], compact: string): boolean {
   );
 }
 
-// "No emails", "Never contact"; "Phone no" and "No. of calls" are numbers.
-function isDenial([first = "", second = ""]: readonly string[]): boolean {
-  return /^(no|non|never|kein|keine|ingen|geen)$/.test(first) && second !== "of";
+// "No emails", "Bitte keine Mails", "Ne pas envoyer"; "Phone no" and "No. of calls" are numbers.
+function isDenial(words: readonly string[]): boolean {
+  const [first = "", second = ""] = words;
+  return (
+    (/^(no|non|not|never|nicht|niet|ikke|inte|stop)$/.test(first) && second !== "of") ||
+    (first === "ne" && /^(pas|plus|jamais)$/.test(second)) ||
+    words.slice(0, 3).some((word) => /^(kein|keine|keinen|ingen|geen)$/.test(word))
+  );
 }
 
 function questionOf(
@@ -201,7 +216,9 @@ function questionOf(
       return isOfMarketing ? "state" : "other";
     return isBeside || /^(am|seit|le|depuis|el|desde|il|dal|op|sinds)$/.test(last) ? "left" : "opt-out";
   }
-  if (isBeside) return undefined;
+  // The time of an expiry may lie ahead.
+  if (isBeside) return endOfConsent.test(compact) ? "other" : undefined;
+  if (/unconfirmed|awaiting/.test(compact)) return "not subscribed";
   const isDenied = words.some(isDenying);
   if (isDenied && /subscri|opt/.test(compact)) return "not subscribed";
   if (isDenied || words.includes("no")) return "opt-out";
@@ -214,9 +231,12 @@ function questionOf(
   if (status.test(compact)) return "status";
   // "Opt" may hold I and O, for in and out.
   if (words.includes("opt") && !compact.includes("optin")) return isOfMarketing ? "state" : "other";
+  if (compact.endsWith("permissionstatus")) return isOfMarketing ? "permission status" : "other";
   if (words.every((word) => optInWords.has(word))) return "opt-in";
   return isOfMarketing ? "state" : "other";
 }
 
 const isDenying = (word: string) =>
-  /^(not|never|non|kein|keine|nicht|ohne|without|sans|pas|sin|ikke|inte|ingen|niet|geen|stop)$/.test(word);
+  /^(not|never|non|kein|keine|keinen|nicht|ohne|without|sans|pas|sin|ikke|inte|ingen|niet|geen|stop)$/.test(
+    word,
+  );

@@ -10,7 +10,7 @@ export type ConsentWord =
   | "nothing";
 
 const wordLists: Readonly<Record<ConsentWord, string>> = {
-  yes: "yes, y, true, t, 1, on, x, ✓, ✔, ✅, ☑, checked, ja, j, oui, o, si, s, sim, да, 是, wahr, vrai, verdadero, vero, waar",
+  yes: "yes, y, true, t, 1, on, x, ✓, ✔, ✅, ☑, checked, ja, j, oui, si, s, sim, да, 是, wahr, vrai, verdadero, vero, waar",
   no: "no, n, false, f, 0, off, ✗, ✘, ❌, ☐, unchecked, nein, non, nee, nej, nei, nao, нет, 否, falsch, faux, falso, onwaar",
   subscribed:
     "subscribed, subscribe, subscriber, opted in, opt in, optin, optedin, single opt in, double opt in, " +
@@ -59,8 +59,36 @@ const beginnings: readonly [RegExp, ConsentWord][] = [
 
 /** The meaning of a cell; undefined for an unknown word, which is never guessed. */
 export function consentWord(cell: string): ConsentWord | undefined {
+  // -1 may be an opt-out.
+  if (/^\s*[-‐-―−]\s*\d/.test(cell)) return undefined;
   const normalized = normalizedText(cell.trim().replace(/^([01])[.,]0+$/, "$1"));
   return words.get(normalized) ?? beginnings.find(([pattern]) => pattern.test(normalized))?.[1];
+}
+
+/** The months and days of the week, and what else stands beside a time. */
+const ofMoment = new Set([
+  ...["en", "de", "fr", "es", "it", "nl", "da", "sv", "nb"].flatMap((language) =>
+    (["long", "short"] as const).flatMap((length) =>
+      [{ month: length }, { weekday: length }].flatMap((part) => {
+        const format = new Intl.DateTimeFormat(language, { ...part, timeZone: "UTC" });
+        // In steps of 31 days each month comes, and each day of the week.
+        return Array.from({ length: 12 }, (_, index) =>
+          normalizedText(format.format(Date.UTC(2024, 0, 1 + 31 * index))),
+        );
+      }),
+    ),
+  ),
+  ..."am pm uhr h utc gmt cet cest at on since the of seit vom den um le du a el de del il dal op".split(" "),
+]);
+
+/** The text of a cell without a day and time: "no" of "No (since 1 March 2024)". */
+export function withoutMoment(cell: string): string {
+  return normalizedText(cell)
+    .replace(/(?!^0[ ,;])\d+(st|nd|rd|th|er|t(?=\d)|z\b)?|[:,;/+|]/g, " ")
+    .split(/\s+/)
+    .filter((word) => !ofMoment.has(word))
+    .join(" ")
+    .trim();
 }
 
 function normalizedText(text: string): string {

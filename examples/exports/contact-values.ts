@@ -1,6 +1,10 @@
 /** The parsed value of a cell, or the problem. */
 export type ParsedValue = { readonly value: string } | { readonly problem: string };
 
+// The signs that real addresses hold: words with points between them, and a domain.
+const plainAddress =
+  /^(?=[\p{L}\p{N}_])[\p{L}\p{M}\p{N}_+'&-]+(\.[\p{L}\p{M}\p{N}_+'&-]+)*@[\p{L}\p{M}\p{N}]+([.-][\p{L}\p{M}\p{N}]+|--+[\p{L}\p{M}\p{N}]+)*$/u;
+
 /** Parses an address to lower case, also from `Ada <ada@…>`, because it identifies a person over several files. */
 export function parseEmail(text: string): ParsedValue {
   // Removes invisible characters, as in a copy from a web page.
@@ -9,9 +13,10 @@ export function parseEmail(text: string): ParsedValue {
     .trim()
     .replace(/^mailto:/i, "");
   const email = (/^[^<>@]*<([^<>]+)>$/.exec(seen)?.[1] ?? seen).trim().toLowerCase();
-  // The service would accept the quotes of a spreadsheet, a final dot, and full-width letters: another contact.
-  const isDecorated = /^['‘’]|['‘’.]$/.test(email) || email.normalize("NFC") !== email.normalize("NFKC");
-  if (isDecorated || /[,;<>"]|@.*@/.test(email))
+  // The service would accept what is around an address ("(a@…)", "=a@…"), and full-width letters: another contact.
+  const isFullWidth = email.normalize("NFC") !== email.normalize("NFKC");
+  // Without an @, or with a space, it is refused as any invalid address.
+  if (email.includes("@") && (isFullWidth || !plainAddress.test(email.replace(/\s/g, ""))))
     return { problem: `must be one e-mail address, and nothing else: ${quoted(text)}` };
   return { value: email };
 }

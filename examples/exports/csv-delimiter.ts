@@ -15,7 +15,7 @@ export const delimiterNames: Readonly<Record<Delimiter, string>> = {
 
 /** The delimiter with which most rows of the file's beginning have as many cells as headings. */
 export function delimiterOf(beginning: string): Delimiter {
-  const named = /^sep=([,;|\t])\r?\n/.exec(beginning)?.[1];
+  const named = /^"?sep=([,;|\t])"?\r?\n/.exec(beginning)?.[1];
   const ranked = delimiters.map((delimiter) => ({ delimiter, ...fit(beginning, delimiter) }));
   const best = ranked.reduce((one, other) => (isBetter(other, one) ? other : one));
   return delimiters.find((delimiter) => delimiter === named) ?? best.delimiter;

@@ -12,8 +12,11 @@ export function encodingOf(head: Uint8Array, fallback = "utf-8"): string {
   return isUtf8BeyondAscii(head) ? "utf-8" : fallback;
 }
 
-function isUtf8BeyondAscii(head: Uint8Array): boolean {
-  if (!head.some((byte) => byte > 0x7f)) return false;
+export const isBeyondAscii = (bytes: Uint8Array) => bytes.some((byte) => byte > 0x7f);
+
+/** Whether the bytes are valid UTF-8, and would differ in another encoding. */
+export function isUtf8BeyondAscii(head: Uint8Array): boolean {
+  if (!isBeyondAscii(head)) return false;
   try {
     // The last character may be cut.
     return new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true }) !== "";

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { delimiterNames, delimiterOf, type Delimiter } from "./csv-delimiter.ts";
-import { decoded, encodingOf } from "./csv-encoding.ts";
+import { decoded, encodingOf, isBeyondAscii, isUtf8BeyondAscii } from "./csv-encoding.ts";
 import { CsvRow } from "./csv-row.ts";
 
 /** A file that cannot be read as CSV. The message names the file and the way out. */
@@ -38,10 +38,10 @@ export async function openCsv(
   const head = await firstBytes(path);
   if (head[0] === 0x50 && head[1] === 0x4b)
     throw new CsvFileError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
-  const encoding = encodingOf(head, given);
+  const encoding = await encodingIn(path, head, given);
   const beginning = new TextDecoder(encoding).decode(head);
   const delimiter = delimiterOf(beginning);
-  const isNamed = beginning.startsWith("sep=");
+  const isNamed = /^"?sep=/.test(beginning);
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });
   const [headings, firstCells = []] = await firstTwo(records());
   if (headings === undefined) throw new CsvFileError(`${path}: is empty.`);
@@ -70,6 +70,15 @@ async function firstBytes(path: string): Promise<Uint8Array> {
   } catch (cause) {
     throw new CsvFileError(`${path}: ${messageOf(cause)}`, { cause });
   }
+}
+
+async function encodingIn(path: string, head: Uint8Array, given: string | undefined): Promise<string> {
+  const encoding = encodingOf(head, given);
+  if (encoding !== given || isBeyondAscii(head)) return encoding;
+  // The first letter beyond ASCII may come late.
+  for await (const chunk of createReadStream(path) as AsyncIterable<Uint8Array>)
+    if (isBeyondAscii(chunk)) return isUtf8BeyondAscii(chunk) ? "utf-8" : given;
+  return given;
 }
 
 async function firstTwo(records: AsyncGenerator<string[]>): Promise<string[][]> {

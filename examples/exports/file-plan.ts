@@ -105,6 +105,16 @@ export function isStateOrRegion(compact: string): boolean {
   return /^(state|estado|stato|etat)$/.test(compact);
 }
 
+/** Whether a word under a heading of another status is about the person, and not about an order or a parcel. */
+export function isStatusOfPerson(compact: string, word: string): boolean {
+  return (
+    /^(contact|recipient|subscriber)(status|statut)$/.test(compact) ||
+    (/(status|statut)$/.test(compact) && ofPerson.test(word))
+  );
+}
+
+const ofPerson = /bounc|complain|spam|abuse|unconfirmed|not confirmed|suppress|cleaned|quarantin/i;
+
 function namesConsent(cell = ""): boolean {
   const words: unknown[] = ["subscribed", "not subscribed", "unsubscribed", "undeliverable"];
   return words.includes(consentWord(cell));

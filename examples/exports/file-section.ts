@@ -25,12 +25,18 @@ const theOthers = anyOf(String.raw`
   (subscri|abonn|inscri|suscri|iscri)\w*\s(and|und|et|y|e|en|och|og|plus)\b
   (and|und|et|y|e|en|och|og|plus)\s(subscri|abonn|inscri|suscri|iscri)
   (without|excl\w*|except|minus|free|no|non|not|ohne|sans|sin|senza|sem|zonder|uden|uten|utan)\b`);
+// "Bounces removed"; not "bounced and removed".
+const together = "(and|or|und|oder|et|ou|of|og|och)";
+const takenOut = new RegExp(
+  String.raw`(?<!\b${together}\s)\b(removed|deleted|cleaned|clean\s?up|scrubbed|purged|filtered|checked|entfernt|` +
+    String.raw`geloscht|bereinigt|gepruft|supprim|elimin|rimoss|verwijderd|fjernet|borttag)(?!\w*\s${together}\b)`,
+);
 
 /** The section that the file's name states; "unclear" if the name may also mean those who stayed. */
 export function sectionByName(path: string): FileSection | "unclear" | undefined {
   const name = headingWords(basename(path)).join(" ");
   const rest = name.replace(thoseWhoLeft, "").replace(notSubscribed, "");
   if (rest === name) return undefined;
-  if (rest.search(theOthers) !== -1) return "unclear";
+  if (rest.search(theOthers) !== -1 || takenOut.test(rest)) return "unclear";
   return { optIn: name.search(thoseWhoLeft) === -1 ? "NON_SUBSCRIBED" : "UNSUBSCRIBED" };
 }

@@ -11,6 +11,14 @@ export function headingWords(heading: string): string[] {
     .filter((word) => word !== "");
 }
 
+const answers = /^(yes|y|ja|j|oui|o|si|s|sim|true|wahr|1) (no|n|nein|non|nee|nej|nao|false|falsch|0)$/;
+
+/** The words of a heading without the possible answers ("Newsletter (yes/no)"), and without Salesforce's `__c`. */
+export function wordsWithoutAnswers(heading: string): string[] {
+  const words = headingWords(heading.replace(/(?<!^status)__c$/i, ""));
+  return answers.test(words.slice(-2).join(" ")) ? words.slice(0, -2) : words;
+}
+
 /** A heading without case, accents, spaces and punctuation, for comparisons. */
 export function compactHeading(heading: string): string {
   return headingWords(heading).join("");

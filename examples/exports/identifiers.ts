@@ -19,13 +19,10 @@ const longestEnd = 8;
  * digits; of a number that a spreadsheet has rounded, the rounded form.
  */
 export function identifiersIn(cell: string, mayBeShort: boolean): string[] {
-  const text = cell
-    .normalize("NFKC")
-    .replace(/\p{Cf}/gu, "")
-    .toLowerCase();
+  const text = withoutCodes(cell.normalize("NFKC").replace(/\p{Cf}|(?!\s)\p{Cc}/gu, "")).toLowerCase();
   // Spaces may be around the @ and the points, or anywhere.
   const written = text.includes("@")
-    ? [text, text.replace(/\s*([@.])\s*/g, "$1"), text.replace(/\s/g, "")]
+    ? [text, text.replace(/\s*([@.])[\s.]*/g, "$1").replace(/\.+@/g, "@"), text.replace(/\s/g, "")]
     : [];
   const addresses = written.flatMap(
     (one) => one.match(/[^\s,;:|<>()[\]"“”„«»@]{1,64}@[\p{L}\p{M}\p{N}.-]{1,255}/gu) ?? [],
@@ -34,7 +31,7 @@ export function identifiersIn(cell: string, mayBeShort: boolean): string[] {
   const numbers = text.match(/[+\d][\d\s()./\p{Pd}\u2212]*/gu) ?? [];
   return [
     ...addresses
-      .flatMap((one) => [one, one.replace(/^[^\p{L}\p{N}_]+|[.-]+$/gu, "")])
+      .flatMap((one) => [one, one.replace(/^[^\p{L}\p{N}_]+|[.-]+$/gu, ""), one.replace(besideAddress, "")])
       .map((one) => comparableEmail(one)),
     ...rounded.map((one) => Number(one.replace(",", ".")).toExponential(Math.max(0, one.indexOf("e") - 2))),
     ...numbers.flatMap((one) => {
@@ -43,6 +40,19 @@ export function identifiersIn(cell: string, mayBeShort: boolean): string[] {
     }),
   ];
 }
+
+// "a%40example.com", "a&#64;example.com", "a(at)example.com", and the full stop of Chinese and Japanese.
+function withoutCodes(text: string): string {
+  return text
+    .replace(/%([2-7][\da-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replace(/&#(\d{2,3});/g, (_, code: string) => String.fromCharCode(Number(code)))
+    .replace(/\s*[([{]at[)\]}]\s*/gi, "@")
+    .replace(/\\[nrt]/g, " ")
+    .replaceAll("。", ".");
+}
+
+// "email=a@example.com", "_a@example.com_"
+const besideAddress = /^_+|^[^@]*[^\p{L}\p{M}\p{N}_.+'&@-](?=[^@]*@)/u;
 
 /** The forms in which `identifiersIn` may have found this number. */
 export function formsOfPhone(phone: string): string[] {

@@ -68,8 +68,8 @@ const mailchimpFields: Layout["fields"] = new Map([
 ]);
 
 /**
- * The export has one file for each section of an audience, named after it. Without such a name only the columns give the
- * consent.
+ * The export has one file for each section of an audience, whose name begins with it. Without such a name only the
+ * columns give the consent, or other words of the name.
  */
 function mailchimp(path: string): Layout {
   const name = basename(path).toLowerCase();
@@ -79,11 +79,14 @@ function mailchimp(path: string): Layout {
     provider,
     fields: mailchimpFields,
   });
-  if (/unsubscribed/.test(name)) return { ...named("unsubscribed"), section: { optIn: "UNSUBSCRIBED" } };
-  if (/cleaned/.test(name))
+  if (name.startsWith("unsubscribed"))
+    return { ...named("unsubscribed"), section: { optIn: "UNSUBSCRIBED" } };
+  if (name.startsWith("cleaned"))
     return { ...named("cleaned"), section: { optIn: "NON_SUBSCRIBED", isSuppressed: true } };
-  if (/non-?subscribed/.test(name))
+  if (/^non-?subscribed/.test(name))
     return { ...named("non-subscribed"), section: { optIn: "NON_SUBSCRIBED" } };
-  if (name.startsWith("subscribed_")) return { ...named("subscribed"), section: { optIn: "SUBSCRIBED" } };
+  // "subscribed_…_cleaned.csv" may be tidied, or both sections.
+  if (/^subscribed_(?!.*(subscribed|cleaned))/.test(name))
+    return { ...named("subscribed"), section: { optIn: "SUBSCRIBED" } };
   return { name: "Mailchimp, no section in the file's name", provider, fields: mailchimpFields };
 }

@@ -2,7 +2,7 @@ import { type ConsentSaid, parseConsent } from "./consent-cells.ts";
 import { type ConsentColumn, refusedChannels } from "./consent-columns.ts";
 import { consentWord, refusalsIn } from "./consent-words.ts";
 import { type Channel, type OptIn, stricter } from "./contact.ts";
-import { type Column, type FilePlan, isStateOrRegion, shownHeading } from "./file-plan.ts";
+import { type Column, type FilePlan, isStateOrRegion, isStatusOfPerson, shownHeading } from "./file-plan.ts";
 import { isAddress } from "./identifiers.ts";
 import { parseNote } from "./report-note.ts";
 import type { ColumnCell, RowFields } from "./row-fields.ts";
@@ -145,7 +145,8 @@ export class RowConsent {
   // "Lifecycle: Unsubscribed": whatever the column is called.
   #addStray(column: Column, text: string): void {
     const words: { part: string; word: string }[] = refusalsIn(text);
-    if (isStateOrRegion(column.compact) || column.compact === "reason")
+    const { compact } = column;
+    if (isStateOrRegion(compact) || compact === "reason" || isStatusOfPerson(compact, text))
       words.push({ part: text, word: text });
     let isRefusal = false;
     for (const { part, word } of words) {

@@ -106,6 +106,7 @@ const questions: Readonly<Record<ConsentQuestion, string>> = {
   "refusal only": "; a yes is no opt-in",
   confirmation: "; a yes is no opt-in",
   confirmed: "",
+  "permission status": "",
   state: "; a yes or a no is not understood",
   other: "; it may be about another matter, so only refusals are understood",
 };

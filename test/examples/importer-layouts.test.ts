@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { csv, run, sentBodies, service, temporaryFolder } from "./importer-fixture.ts";
 
@@ -136,6 +138,15 @@ const layouts: readonly Layout[] = [
     ],
   },
   {
+    layout: "Responsys",
+    fileName: "contacts.csv",
+    headings: "EMAIL_ADDRESS_,EMAIL_PERMISSION_STATUS_,MOBILE_NUMBER_,MOBILE_PERMISSION_STATUS_",
+    lines: [
+      ["i@example.com,I,+447700900511,I", "S", "S"],
+      ["o@example.com,O,+447700900512,o", "U", "U"],
+    ],
+  },
+  {
     layout: "a table with plain headings",
     fileName: "people.csv",
     headings: "E-Mail,first_name,phone_number,Zip,Birthday,Newsletter?,Do not contact,sms opt in",
@@ -146,6 +157,12 @@ const layouts: readonly Layout[] = [
       ["b@example.com,Di,,,,,,", "·"],
     ],
   },
+  ...["sep=;", '"sep=;"'].map((first) => ({
+    layout: `a table whose first line names the delimiter (${first})`,
+    fileName: "people.csv",
+    headings: `${first}\nEmail;Newsletter`,
+    lines: [["a@example.com;yes", "S"] as const],
+  })),
   {
     layout: "a table with one column of states",
     fileName: "people.tsv",
@@ -212,6 +229,95 @@ describe("The consent of an export arrives unchanged", () => {
       );
     },
   );
+});
+
+describe("A file from which those who left were taken out", () => {
+  it.each([
+    "contacts_bounces_removed.csv",
+    "newsletter (unsubscribed removed).csv",
+    "opt-outs deleted.csv",
+    "Kontakte, Abmeldungen entfernt.csv",
+    "kontakte_abgemeldete_gelöscht.csv",
+    "scrubbed against dnc.csv",
+    "list after bounce cleanup.csv",
+    "contacts checked for opt-outs.csv",
+    "désabonnés supprimés.csv",
+    "bajas eliminadas.csv",
+    "disiscritti rimossi.csv",
+    "afmeldingen verwijderd.csv",
+  ])("is not a list of those who left: %s", async (name) => {
+    const mock = await service();
+    const folder = await temporaryFolder();
+
+    const { code } = await run([await csv(folder, name, "Email", "a@example.com"), "--consent", "keep"]);
+    expect({ code, sent: sentBodies(mock) }).toEqual({ code: 2, sent: [] });
+
+    await run([await csv(folder, name, "Email,Newsletter", "a@example.com,yes")]);
+    expect(sentBodies(mock)).toEqual([{ email: "a@example.com", email_opt_in: "SUBSCRIBED" }]);
+  });
+
+  it.each(["unsubscribed and deleted.csv", "removed and unsubscribed.csv", "bounced or cleaned.csv"])(
+    "is one where both are named together: %s",
+    async (name) => {
+      const mock = await service();
+
+      await run([await csv(await temporaryFolder(), name, "Email,Newsletter", "a@example.com,yes")]);
+
+      expect(sentBodies(mock)).toEqual([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
+    },
+  );
+});
+
+describe("A file with --encoding", () => {
+  it.each([
+    ["utf8", "Zoë"],
+    ["latin1", "Zoë"],
+  ] as const)(
+    "is decoded by the first letter beyond ASCII, however late it comes: %s",
+    async (bytes, name) => {
+      const mock = await service();
+      const folder = await temporaryFolder();
+      const path = join(folder, "people.csv");
+      const blank = ",,\n".repeat(30_000);
+      await writeFile(path, `Email,First Name,Newsletter\n${blank}a@example.com,${name},yes\n`, bytes);
+
+      await run([path, "--encoding", "windows-1252"]);
+
+      expect(sentBodies(mock)).toMatchObject([{ first_name: name }]);
+    },
+  );
+});
+
+describe("A section of Mailchimp's export", () => {
+  const lines = ["Email Address,First Name,LEID", "a@example.com,Ada,1"];
+
+  it.each([
+    "subscribed_members_export_1_cleaned.csv",
+    "subscribed_members_unsubscribed_removed.csv",
+    "subscribed_and_cleaned.csv",
+    "audience.csv",
+  ])("is asked for where the file's name does not state it: %s", async (name) => {
+    const mock = await service();
+
+    const { code, err } = await run([await csv(await temporaryFolder(), name, ...lines)]);
+
+    expect({ code, sent: sentBodies(mock) }).toEqual({ code: 2, sent: [] });
+    expect(err).toContain("Mailchimp's file names contain it");
+  });
+
+  it.each([
+    ["export 2, unsubscribed.csv", "UNSUBSCRIBED"],
+    ["subscribed_and_unsubscribed.csv", undefined],
+    ["my nonsubscribed.csv", "NON_SUBSCRIBED"],
+  ])("may be named elsewhere in the name, if it is not better: %s", async (name, consent) => {
+    const mock = await service();
+
+    await run([await csv(await temporaryFolder(), name, ...lines)]);
+
+    expect(sentBodies(mock).map(({ email_opt_in }) => email_opt_in)).toEqual(
+      consent === undefined ? [] : [consent],
+    );
+  });
 });
 
 describe("A person in several files and rows has the strictest consent of all", () => {

@@ -225,6 +225,71 @@ describe("A row that the service refuses", () => {
   );
 });
 
+describe("An opt-out whose address has anything around it", () => {
+  const around = "() “” „“ «» […] {} `` * _ | : ! ? / \\ # - = ´ ‚ … ·".split(" ");
+  const written = [
+    ...around.flatMap((signs) => [
+      `${signs[0]}bob@example.com${signs.at(-1)}`,
+      `bob@example.com${signs.at(-1)}`,
+    ]),
+    ...["*", "=", "-", "+", "|", "smtp:", "SMTP:", "email:", "email=", "mailto://", "http://", "\\n"].map(
+      (prefix) => `${prefix}bob@example.com`,
+    ),
+    ...["\0", "\u0007", "\u007f", "%20", "&nbsp;", "\\n", " (old)"].map((end) => `bob@example.com${end}`),
+    "\u0007bob@example.com",
+    "bob\u007f@example.com",
+    "bob@example。com",
+    "bob(at)example.com",
+    "bob@example..com",
+    "bob@.example.com",
+    "bob.@example.com",
+    ".bob@example.com",
+    "bob%40example.com",
+    "bob&#64;example.com",
+    "b%6Fb@example.com",
+  ].filter((one) => one !== "_bob@example.com");
+
+  it("stops the person who may be meant, and makes no other contact", async () => {
+    const mock = await service();
+    const people = await csv(
+      "people.csv",
+      "Email,Status",
+      ...written.map((_, index) => `bob@n${index}.example.com,subscribed`),
+      "ok@example.com,subscribed",
+    );
+    const left = await csv(
+      "left.csv",
+      "Email,Status",
+      ...written.map((one, index) => `${one.replace("example", `n${index}.example`)},unsubscribed`),
+    );
+
+    const { code } = await run([people, left]);
+
+    expect(code).toBe(1);
+    expect(emailConsents(mock)).toEqual({ "ok@example.com": "SUBSCRIBED" });
+  });
+
+  it("is a whole address with each sign that real ones hold", async () => {
+    const mock = await service();
+    const addresses = [
+      "_a@example.com",
+      "a.b-c_d@example.com",
+      "b&b@example.com",
+      "d+tag@sub.example-shop.co.uk",
+      "o'brien@example.com",
+      "x-@example.com",
+      "ä@müller.example",
+    ];
+
+    const { code } = await run([
+      await csv("people.csv", "Email,Status", ...addresses.map((one) => `${one},unsubscribed`)),
+    ]);
+
+    expect(code).toBe(0);
+    expect(Object.keys(emailConsents(mock))).toEqual(addresses);
+  });
+});
+
 describe("A line with another number of cells than headings", () => {
   const consents = [undefined, "keep", "SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
   const lines = [

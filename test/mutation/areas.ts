@@ -39,7 +39,7 @@ export const areas: readonly Area[] = [
     sources: ["bulk", "transport/consent.ts"],
     tests: [
       "bulk/{check,consent-over-nights,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
-      "regressions/{call-that,changed,checkpoint,damaged,earlier-record,events,is-current,later-row,loop,missing-check,opt-out-is,opt-out-of-a-row,possibly,promise,read-of,record,refusal-of,row,rows,run,second-call,strangers,superseded,unknown-write,unsubscription}-*",
+      "regressions/{aborted-row,call-that,calls-of,changed,checkpoint,damaged,earlier-record,error-of-is,events,is-current,later-row,loop,missing-check,opt-out-is,opt-out-of-a-row,possibly,promise,read-of,record,refusal-of,row,rows,run,second-call,slow-is,strangers,superseded,unknown-write,unsubscription}-*",
       "transport/{custom-request,order,retries}",
       "document/states-and-transitions",
     ],
@@ -104,7 +104,7 @@ export const areas: readonly Area[] = [
     tests: [
       "transport/{api-key,errors,observe,retries,retry-after}",
       "bulk/rate-limit",
-      "regressions/{backoff,refusals}-*",
+      "regressions/{backoff,refusals,retry-without,row-that-catches}-*",
     ],
   },
   {
@@ -121,7 +121,7 @@ export const areas: readonly Area[] = [
     tests: [
       "transport/{abort,api-key,close,deadlines,errors,observe,options,order,outcomes,promise,rate-refusal,retry-after}",
       "bulk/{rate-limit,stop,superseded}",
-      "regressions/{aborted,backoff,call-with,close,error-of,id-with,passed,pause,retry-without,row-whose,row-with,rows-that,single,word-of}-*",
+      "regressions/{aborted,backoff,call-with,close,error-of,id-with,passed,pause,retry-without,row-whose,row-that-catches,row-with,rows-that,single,slow-is,word-of}-*",
     ],
   },
   {
