@@ -18,7 +18,7 @@ const result = v1ContactSchema.safeParse(contact);
 for (const { path, message } of result.error?.issues ?? []) console.log(`${path.join(".")}: ${message}`);
 //=> phone: Too small: expected string to have >=7 characters
 //=> custom_properties.plan: must be flat, not an object, which the service would store as unusable text: use flattenProperties
-//=> : unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties
+//=> : "firstName": unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties, options of the call into its second argument
 
 // A call reports more: one problem for each unknown key, with a suggestion. It costs no request.
 const mock = createMockService();
