@@ -17,7 +17,7 @@ it.each([
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, hooks });
 
     const failure = failureOf(audience.v1.customers.list());
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(60_000);
     await failure;
 
     const arrivals = mock.requests.map(({ arrivedAtMs }) => arrivedAtMs);

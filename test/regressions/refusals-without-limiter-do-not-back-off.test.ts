@@ -15,7 +15,7 @@ it.each([
     const audience = new AudienceClient({ ...mock.clientOptions, hooks });
 
     const failure = failureOf(audience.v1.customers.list());
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(60_000);
     await failure;
 
     expect(waits).toHaveLength(4);

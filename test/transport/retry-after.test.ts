@@ -201,7 +201,7 @@ describe("Without Retry-After", () => {
     const audience = new AudienceClient({ ...mock.clientOptions, hooks, maxRetries: 9 });
 
     const failure = failureOf(audience.v1.customers.get("c-1"));
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(300_000);
     await failure;
 
     expect(waits).toHaveLength(9);
