@@ -19,7 +19,7 @@ const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 const alone = [
   "bulk/*",
   "{chaos,properties}/*",
-  "examples/{demo,importer-process,outbox}",
+  "examples/{demo,importer-process}",
   "fuzz/user-code",
   "hostile/floods",
   "mock/cli",

@@ -124,7 +124,7 @@ async function readAll({
 
 const upTo = (last: number, first = 1) =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
-const counts = [0, 1, 99, 100, 101, 250];
+const counts = [0, 1, 100, 201];
 
 describe("every item of a v1 list is yielded once, in order", () => {
   const operations = ["v1.customers.list", "v1.contactGroups.list"];

@@ -12,12 +12,6 @@ it.each([
     over: { startedAlone: 10, startedUnnoticed: 1 },
   },
   {
-    title: 'one trouble before any request, with `onUnavailable: "reject"`',
-    bound: { ...base, onUnavailable: "reject" as const },
-    schedules: 973,
-    over: { startedUnnoticed: 1 },
-  },
-  {
     title: "two troubles, at most one change in four seconds",
     bound: { ...long, troubles: 2, everyMs: 4_000 },
     schedules: 1_603,
