@@ -83,11 +83,16 @@ export function parseBulkOptions<Row>(options: unknown): BulkOptions<Row> {
   return parsed as BulkOptions<Row>;
 }
 
+/** Whether the service asks to wait for more than an hour: every other row would have to, too. */
+export function isRefusedForLong(error: unknown): boolean {
+  return isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error);
+}
+
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
 
 /** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */
 export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown = endsRunByDefault): boolean {
-  if (isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error)) return true;
+  if (isRefusedForLong(error)) return true;
   const ends = stopWhen(error);
   ignoreRejection(ends);
   // A promise would count as true.

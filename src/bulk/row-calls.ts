@@ -8,7 +8,7 @@ import {
   type Interceptor,
   type RequestContext,
 } from "../transport/interceptor.ts";
-import type { BulkRequest } from "./bulk-options.ts";
+import { isRefusedForLong, type BulkRequest } from "./bulk-options.ts";
 import type { ConsentLog } from "./consent-log.ts";
 import { endBy, hasCode, isInterrupted, type RowEnd } from "./result.ts";
 import { IsCurrentError, RowGuard, type GuardOfRows } from "./row-guard.ts";
@@ -127,10 +127,13 @@ export class RowCalls<Row> implements CallExtension {
     else if (isStillInDoubt || this.#unrepeatable.size > 0) await record.ends("in-doubt", this.#guard.stated);
     // All that was carried out, or may have been, may be repeated.
     else if (this.#mayHaveApplied) await record.ends("sent", this.#guard.stated);
-    // The run has ended, or ends with this error: the row was not its matter.
-    else if ((isInterrupted(end) && this.stop.aborted) || hasCode(error, "rate_limit"))
-      await record.restore();
+    else if (this.#isCutOff(end) || isRefusedForLong(error)) await record.restore();
     else await record.failed(this.#guard.stated);
+  }
+
+  /** The end of the run cut the row off: it has not failed. */
+  #isCutOff(end: RowEnd<unknown>): boolean {
+    return this.stop.aborted && (this.#cutOff !== undefined || isInterrupted(end));
   }
 
   /** Waits for all writes, and handles the rejections of those not awaited. Resolves with whether there were any. */

@@ -38,16 +38,19 @@ it("A row that its own signal ends in the queue does not override an opt-out of 
   expect(await twoNights(firstCall)).toEqual({ statuses: ["failed", "superseded"], consent: "UNSUBSCRIBED" });
 });
 
-it("Nor does a row whose isCurrent was aborted", async () => {
+it.each([
+  ["aborted", { signal: AbortSignal.abort() }],
+  ["refused for its rate", { maxRetries: 0 }],
+])("Nor does a row whose isCurrent was %s", async (_, options) => {
   const firstCall = (audience: AudienceClient) => (contact: Row, request: BulkRequest) =>
     audience.v1.customers.upsert(contact, request);
-  let aborted: unknown;
-  const stopped = new AudienceClient(createMockService().clientOptions);
-  await stopped.v1.contactGroups.get("mock-list", { signal: AbortSignal.abort() }).catch((error: unknown) => {
-    aborted = error;
-  });
+  const other = new AudienceClient(createMockService({ faults: [{ kind: "429" }] }).clientOptions);
+  const isCurrent = async () => {
+    await other.v1.contactGroups.get("mock-list", options);
+    return true;
+  };
 
-  const nights = await twoNights(firstCall, { isCurrent: () => Promise.reject(aborted) });
+  const nights = await twoNights(firstCall, { isCurrent });
 
   expect(nights).toEqual({ statuses: ["failed", "superseded"], consent: "UNSUBSCRIBED" });
 });
