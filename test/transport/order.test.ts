@@ -139,6 +139,25 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(names.slice(4).join(" ")).toBe("3 4 5");
   });
 
+  it("also by a key that only a joined write named", async () => {
+    const { audience, mock } = logged({ faults: [{ kind: "500-before", after: 2, times: 2 }] });
+    const phone = "+1 555 0100";
+    const byPhone = { phone, phone_opt_in: "SUBSCRIBED" } as const;
+    const other = { email: "countess@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+    const calls = Promise.all([
+      audience.v1.customers.upsert({ ...on, first_name: "1" }),
+      audience.v1.customers.upsert({ ...other, ...byPhone, first_name: "2" }),
+      audience.v1.customers.upsert({ ...on, ...byPhone, first_name: "3" }),
+      audience.v1.customers.upsert({ ...other, first_name: "4" }),
+    ]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await calls;
+
+    const names = mock.requests.map(({ body }) => (body as { first_name: string }).first_name);
+    expect(names.join(" ")).toBe("1 2 3 3 3 4");
+  });
+
   it("by contactUUID, in the event's contact or at its root", async () => {
     const { audience, log } = logged();
 
