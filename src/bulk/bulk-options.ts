@@ -44,7 +44,7 @@ export interface BulkOptions<Row> {
   /**
    * Whether a row is still current; for example, whether no other process has changed the contact. Called right before
    * each attempt. If it takes longer than a quarter of a second, the row may have to wait for the rate limit again: after
-   * more than two seconds it is called once more. If it returns false, the row is `superseded`; if it throws, that is the
+   * more than two seconds it is called again, three times at most. If it returns false, the row is `superseded`; if it throws, that is the
    * row's error.
    */
   isCurrent?: ((row: Row) => boolean | Promise<boolean>) | undefined;

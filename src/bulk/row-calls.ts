@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../errors.ts";
+import { AbortError, ConfigurationError } from "../errors.ts";
 import { hasMethods } from "../schema/kind-of.ts";
 import { untilAborted } from "../transport/abort.ts";
 import { extensionOption } from "../transport/call-options.ts";
@@ -54,8 +54,8 @@ export class RowCalls<Row> implements CallExtension {
   #hasUnknownOutcome = false;
   /** A call was not sent, because an earlier run may have carried it out. */
   wasRefused = false;
-  /** The end of the run cut a call off: a function that catches its error has not succeeded. */
-  #cutOff: { error: unknown } | undefined;
+  /** The end of the run cut a call off, or `isCurrent` failed: a function that catches the error has not succeeded. */
+  #unfinished: { error: unknown } | undefined;
   /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
   readonly #pendingWrites = new Set<Promise<unknown>>();
   /** How many events of each name have a generated id. */
@@ -107,9 +107,16 @@ export class RowCalls<Row> implements CallExtension {
       end = endBy(error);
     }
     const superseded = this.#guard.error;
-    if (superseded) end = { status: "superseded", error: superseded };
-    else if (this.wasRefused) end = { status: "unknown", error: inDoubt() };
-    else if (this.#cutOff) end = endBy(this.#cutOff.error);
+    const mayHaveBeenSent = this.#hasUnknownOutcome || this.#unrepeatable.size > 0;
+    if (superseded) {
+      const { message } = superseded;
+      const error =
+        mayHaveBeenSent && superseded.outcome !== "unknown"
+          ? new AbortError({ message, outcome: "unknown", cause: superseded })
+          : superseded;
+      end = { status: "superseded", error };
+    } else if (this.wasRefused) end = { status: "unknown", error: inDoubt() };
+    else if (this.#unfinished) end = endBy(this.#unfinished.error);
     if (end.status === "succeeded") return end;
     const isUnknown = this.#unrepeatable.size > 0 || (this.#hasUnknownOutcome && end.status !== "superseded");
     return isUnknown ? { ...end, status: "unknown" } : end;
@@ -133,7 +140,7 @@ export class RowCalls<Row> implements CallExtension {
 
   /** The end of the run cut the row off: it has not failed. */
   #isCutOff(end: RowEnd<unknown>): boolean {
-    return this.stop.aborted && (this.#cutOff !== undefined || isInterrupted(end));
+    return this.stop.aborted && (this.#unfinished !== undefined || isInterrupted(end));
   }
 
   /** Waits for all writes, and handles the rejections of those not awaited. Resolves with whether there were any. */
@@ -191,11 +198,14 @@ export class RowCalls<Row> implements CallExtension {
       return response;
     } catch (error) {
       const { outcome } = context;
-      if (this.stop.aborted && (context.isCutOff || hasCode(error, "aborted", "closed")))
-        this.#cutOff = { error };
+      const cause: unknown = error instanceof IsCurrentError ? error.cause : error;
+      const isCutOff = this.stop.aborted && (context.isCutOff || hasCode(error, "aborted", "closed"));
+      // A read that comes after the row's writes changes nothing of them.
+      const isLateRead = method === "GET" && this.#mayHaveApplied;
+      if (error instanceof IsCurrentError || (isCutOff && !isLateRead)) this.#unfinished = { error: cause };
       if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(context);
       else this.#mayHaveApplied = this.#hasUnknownOutcome = true;
-      throw error instanceof IsCurrentError ? error.cause : error;
+      throw cause;
     } finally {
       this.#hasCalled = true;
       this.#hasSent ||= context.attempts > 0;
@@ -209,7 +219,7 @@ export class RowCalls<Row> implements CallExtension {
     // The checkpoint may hang: an aborted call must not block the contact's other writes.
     await untilAborted(context.holdPermit(this.#prepareAttempt(context)), stopWaiting.signal);
     // Again: it may have been superseded meanwhile.
-    this.#guard.checkConsent(context);
+    this.#guard.checkConsent(context.request.consentWrite);
     return await next(context);
   };
 
@@ -219,10 +229,10 @@ export class RowCalls<Row> implements CallExtension {
     if (consentWrite) await this.consentWatch.load(consentWrite.contacts);
     context.stopWaiting.signal.throwIfAborted();
     // Before the record changes, so that a superseded state of an earlier run is kept.
-    this.#guard.checkConsent(context);
+    this.#guard.checkConsent(consentWrite);
     if (!isRepeatable) this.#unrepeatable.add(context);
     await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#guard.stated);
     // Last: a record may take long, and another process may write the contact meanwhile.
-    await this.#guard.checkIsCurrent(context);
+    await this.#guard.checkIsCurrent();
   }
 }

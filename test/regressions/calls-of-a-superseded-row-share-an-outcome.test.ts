@@ -26,3 +26,17 @@ it("Of a superseded row, a call that was sent before says `unknown`, and so does
   ]);
   expect(results).toMatchObject([{ status: "superseded", error: { outcome: "unknown" } }]);
 });
+
+it("A superseded row says `unknown` if another of its calls may have been carried out", async () => {
+  const { audience, mock } = createFixture({ faults: [{ kind: "500-after", times: 1 }] });
+  const send = async ({ email, email_opt_in }: Row, request: BulkRequest) => {
+    const once = { ...request, maxRetries: 0 };
+    await Promise.allSettled([audience.v1.customers.upsert({ email, email_opt_in }, once)]);
+    await audience.v1.customers.upsert({ email: `other-${email}`, email_opt_in }, request);
+  };
+
+  const isCurrent = () => mock.requests.length === 0;
+  const { results } = await collectRun(audience.bulk(rows(1), send, { isCurrent }));
+
+  expect(results).toMatchObject([{ status: "superseded", error: { code: "aborted", outcome: "unknown" } }]);
+});

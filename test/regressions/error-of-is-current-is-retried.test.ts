@@ -1,6 +1,6 @@
-import { isAudienceError } from "audience-sdk";
+import { isAudienceError, type BulkRequest } from "audience-sdk";
 import { expect, it } from "vitest";
-import { collectRun, createFixture, rows } from "../bulk/fixture.ts";
+import { collectRun, createFixture, key, LoggedCheckpoint, rows, type Row } from "../bulk/fixture.ts";
 
 it.each(["500-before", "429"] as const)(
   "An isCurrent whose own call fails with a %s is asked once, and its error is the row's",
@@ -19,5 +19,25 @@ it.each(["500-before", "429"] as const)(
     const [result] = results;
     expect(result?.status).toBe("failed");
     expect(isAudienceError(result?.error) && result.error.request?.operation).toBe("v1.contactGroups.get");
+  },
+);
+
+it.each([
+  ["throws", () => Promise.reject(new Error("database down")), "database down"],
+  ["returns nothing", async () => undefined as never, "isCurrent must return true or false."],
+])(
+  "A row whose isCurrent %s is not recorded as done, even if its function catches the error",
+  async (...args) => {
+    const [, isCurrent, message] = args;
+    const { audience, mock } = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+    const settle = (row: Row, request: BulkRequest) =>
+      Promise.allSettled([audience.v1.customers.upsert(row, request)]);
+
+    const { results } = await collectRun(audience.bulk(rows(1), settle, { key, checkpoint, isCurrent }));
+
+    expect(results).toMatchObject([{ status: "failed", error: { message } }]);
+    expect([...checkpoint.states.values()]).toEqual(["failed"]);
+    expect(mock.requests).toEqual([]);
   },
 );

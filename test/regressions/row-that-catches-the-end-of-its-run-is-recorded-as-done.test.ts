@@ -47,3 +47,43 @@ it.each(["429", "500-before", "reset-before"] as const)(
     expect(next.mock.requests).toHaveLength(1);
   },
 );
+
+it("A row whose attempt with the next key is cut off by the end of the run is sent by the next run", async () => {
+  let key = "the-first-key";
+  const { audience, mock } = createFixture({ latencyMs: 50 }, { apiKey: () => key });
+  const checkpoint = new LoggedCheckpoint();
+  const stop = new AbortController();
+  const settle = (row: Row, request: BulkRequest) =>
+    Promise.allSettled([audience.v1.customers.upsert(row, request)]);
+  const options = { key: ({ email }: Row) => email, checkpoint };
+  const first = collectRun(audience.bulk(rows(1), settle, { ...options, signal: stop.signal }));
+  await until(() => mock.requests.length === 1);
+
+  key = mock.clientOptions.apiKey;
+  stop.abort();
+
+  expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
+  const { results } = await collectRun(audience.bulk(rows(1), settle, options));
+  expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
+  expect(mock.organization("mock-organization").contacts).toHaveLength(1);
+});
+
+it("A row whose write was carried out has succeeded, though a read after it was cut off", async () => {
+  const { audience, mock } = createFixture({
+    latencyMs: 50,
+    faults: [{ kind: "500-before", operation: "v1.customers.get" }],
+  });
+  const checkpoint = new LoggedCheckpoint();
+  const stop = new AbortController();
+  const send = async (row: Row, request: BulkRequest) => {
+    const { id } = await audience.v1.customers.upsert(row, request);
+    await Promise.allSettled([audience.v1.customers.get(id, request)]);
+  };
+  const first = collectRun(audience.bulk(rows(1), send, { key, checkpoint, signal: stop.signal }));
+  await until(() => mock.requests.length === 2);
+
+  stop.abort();
+
+  expect((await first).results.map(({ status }) => status)).toEqual(["succeeded"]);
+  expect([...checkpoint.states.values()]).toEqual(["succeeded"]);
+});

@@ -26,7 +26,10 @@ export const apiKey: Interceptor = (next) => async (context) => {
 
 async function changedKey(context: RequestContext): Promise<string | undefined> {
   const { apiKey: key, stopWaiting } = context;
-  if (stopWaiting.signal.aborted) return undefined;
+  if (stopWaiting.signal.aborted) {
+    context.isCutOff = true;
+    return undefined;
+  }
   key.isRefreshed = true;
   try {
     const newKey = await requestKey(context);

@@ -10,7 +10,7 @@ const repeat = new Error("begin again");
 export const rateLimit: Interceptor = (next) => async (context) => {
   const { limiter } = context.client;
   if (!limiter) return await next(context);
-  let holdMs = firstHoldMs;
+  let repeats = 0;
   for (;;) {
     let permit = await acquire(limiter, context);
     const attemptsBefore = context.attempts;
@@ -26,15 +26,15 @@ export const rateLimit: Interceptor = (next) => async (context) => {
       permit.release("responded");
     };
     context.holdPermit = async (work) => {
-      if (await endsWithin(holdMs, work)) return;
+      if (await endsWithin(longestHoldMs, work)) return;
       permit.release("unsent");
       await work;
       const askedAt = performance.now();
       // It has had a permit: it goes to the front of the queue.
       permit = await acquire(limiter, context, true);
-      // After a long wait its key, and what the work has found, may be out of date. Once: the work may need permits itself.
-      if (holdMs === secondHoldMs || performance.now() - askedAt < longWaitMs) return;
-      holdMs = secondHoldMs;
+      // After a long wait its key, and what the work has found, may be out of date. Not for ever: it may need permits itself.
+      if (performance.now() - askedAt < longWaitMs || repeats === maxRepeats) return;
+      repeats++;
       throw repeat;
     };
     try {
@@ -60,9 +60,9 @@ export const rateLimit: Interceptor = (next) => async (context) => {
 };
 
 /** Longer work would hold up calls that could be sent. */
-const firstHoldMs = 250;
-const secondHoldMs = 10_000;
+const longestHoldMs = 250;
 const longWaitMs = 2_000;
+const maxRepeats = 3;
 
 /** Whether the work ends in time; rejects if it does. */
 async function endsWithin(limitMs: number, work: Promise<void>): Promise<boolean> {
