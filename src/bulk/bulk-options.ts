@@ -44,8 +44,8 @@ export interface BulkOptions<Row> {
   /**
    * Whether a row is still current; for example, whether no other process has changed the contact. Called right before
    * each attempt. If it takes longer than a quarter of a second, the row may have to wait for the rate limit again: after
-   * more than two seconds it is called again, three times at most. If it returns false, the row is `superseded`; if it throws, that is the
-   * row's error.
+   * more than two seconds it is called again, three times at most. If it returns false, the row is `superseded`; if it
+   * throws, that is the row's error.
    */
   isCurrent?: ((row: Row) => boolean | Promise<boolean>) | undefined;
   /** Records the rows, so that a run that was killed continues where it was. */
