@@ -49,17 +49,17 @@ it.each(["429", "500-before", "reset-before"] as const)(
 );
 
 it("A row whose attempt with the next key is cut off by the end of the run is sent by the next run", async () => {
-  let key = "the-first-key";
-  const { audience, mock } = createFixture({ latencyMs: 50 }, { apiKey: () => key });
+  let apiKey = "the-first-key";
+  const { audience, mock } = createFixture({ latencyMs: 50 }, { apiKey: () => apiKey });
   const checkpoint = new LoggedCheckpoint();
   const stop = new AbortController();
   const settle = (row: Row, request: BulkRequest) =>
     Promise.allSettled([audience.v1.customers.upsert(row, request)]);
-  const options = { key: ({ email }: Row) => email, checkpoint };
+  const options = { key, checkpoint };
   const first = collectRun(audience.bulk(rows(1), settle, { ...options, signal: stop.signal }));
   await until(() => mock.requests.length === 1);
 
-  key = mock.clientOptions.apiKey;
+  apiKey = mock.clientOptions.apiKey;
   stop.abort();
 
   expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
