@@ -219,7 +219,7 @@ export class RowCalls<Row> implements CallExtension {
     // The checkpoint may hang: an aborted call must not block the contact's other writes.
     await untilAborted(context.holdPermit(this.#prepareAttempt(context)), stopWaiting.signal);
     // Again: it may have been superseded meanwhile.
-    this.#guard.checkConsent(context.request.consentWrite);
+    this.#guard.checkConsent(request.consentWrite);
     return await next(context);
   };
 

@@ -4,6 +4,8 @@ import type { ConsentLog } from "./consent-log.ts";
 import type { ReadRow } from "./row-source.ts";
 import { isStillNotCurrent, statedLines, type StatedLines } from "./stated-consent.ts";
 
+const notSent = "the row was not sent, or not sent again.";
+
 /** By what the rows of a run may be superseded. */
 export interface GuardOfRows<Row> {
   readonly consents: ConsentLog;
@@ -46,17 +48,15 @@ export class RowGuard<Row> {
     const own = [...this.#writes].filter(({ contacts }) =>
       contacts.some((contact) => consentWrite.contacts.includes(contact)),
     );
-    if (isStillSuperseded || this.#run.consents.isOverriddenBy(consentWrite, before, linesOf(own))) {
-      const reason = "Another call has written the contact's consent after the run began";
-      throw this.#supersede(`${reason}: the row was not sent, or not sent again.`);
-    }
+    if (isStillSuperseded || this.#run.consents.isOverriddenBy(consentWrite, before, linesOf(own)))
+      throw this.#supersede(`Another call has written the contact's consent after the run began: ${notSent}`);
   }
 
   /** Throws if `isCurrent` is false. */
   async checkIsCurrent(): Promise<void> {
     if (await this.#isCurrent()) return;
     this.isNotCurrent = true;
-    throw this.#supersede("isCurrent returned false: the row was not sent, or not sent again.");
+    throw this.#supersede(`isCurrent returned false: ${notSent}`);
   }
 
   async #isCurrent(): Promise<boolean> {

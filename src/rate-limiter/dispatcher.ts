@@ -157,14 +157,14 @@ export class Dispatcher {
     }
     // 2. A store that gives no permits for now refuses the other calls.
     const refusal = this.#store.refusal?.();
-    if (refusal !== undefined) for (const waiter of this.queue) this.#refuse(waiter, refusal, 1, now);
+    if (refusal !== undefined) for (const waiter of this.queue) this.#refuse(waiter, 1, now, refusal);
     // 3. The newcomers learn that they must wait, unless the store is still being asked.
     const nextMs = this.#store.nextAvailableInMs(now);
     if (nextMs !== undefined) this.#tellNewcomers(now);
     // 4. The calls leave that cannot wait for the next permit.
     let wakeAt = now + Math.min(nextMs ?? longestSleepMs, longestSleepMs);
     for (const waiter of this.#withDeadline) {
-      if (waiter.deadlineAt < now + (nextMs ?? 0)) this.#refuseLongWait(waiter, 1, now);
+      if (waiter.deadlineAt < now + (nextMs ?? 0)) this.#refuse(waiter, 1, now);
       else wakeAt = Math.min(wakeAt, waiter.deadlineAt);
     }
     // 5. A shared store is asked for permits for the others.
@@ -181,27 +181,24 @@ export class Dispatcher {
       const waiting = this.queue.sizeUpTo(waiter.level);
       if (!waiter.isBeyond || waiting <= waiter.maxQueued) continue;
       const why = `The queue is full: \`maxQueued\` is ${waiter.maxQueued}.`;
-      this.#refuse(waiter, why, waiting, now);
+      this.#refuse(waiter, waiting, now, why);
     }
     for (const waiter of this.#newcomers) {
       if (!waiter.onWait && waiter.deadlineAt === Infinity) continue;
       const position = this.queue.position(waiter);
       const waitMs = this.#waitMs(position, now);
-      if (now + waitMs > waiter.deadlineAt) this.#refuseLongWait(waiter, position, now);
+      if (now + waitMs > waiter.deadlineAt) this.#refuse(waiter, position, now);
       else waiter.onWait?.(waitMs);
     }
     this.#newcomers.clear();
   }
 
-  #refuseLongWait(waiter: Waiter, position: number, now: number): void {
-    const waitMs = Math.ceil(this.#waitMs(position, now));
-    const why = `The wait of ${waitMs} ms is longer than \`maxWaitMs\`, of the call or its client, or \`deadlineMs\` allows.`;
-    this.#refuse(waiter, why, position, now);
-  }
-
-  #refuse(waiter: Waiter, why: string, position: number, now: number): void {
+  #refuse(waiter: Waiter, position: number, now: number, reason?: string): void {
     this.#leave(waiter);
     const waitMs = Math.ceil(this.#waitMs(position, now));
+    const why =
+      reason ??
+      `The wait of ${waitMs} ms is longer than \`maxWaitMs\`, of the call or its client, or \`deadlineMs\` allows.`;
     const retryAt = new Date(Date.now() + waitMs);
     const window = this.#store.limitingWindow(position, now);
     waiter.reject(new RateLimitWaitError({ message: `No permit. ${why}`, waitMs, retryAt, window }));

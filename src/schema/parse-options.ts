@@ -75,7 +75,9 @@ export function parseOption<Schema extends z.ZodType>(
   if (!error) return data;
   const issues = toIssues(error);
   const problems = issues.filter(({ code }) => code !== "unrecognized_keys");
-  const unknown = issues.filter((issue) => !problems.includes(issue)).map(({ path }) => String(path.at(-1)));
+  const unknown = issues
+    .filter(({ code }) => code === "unrecognized_keys")
+    .map(({ path }) => String(path.at(-1)));
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const messages = problems.map(({ path, message }) => `${nameOf(path, subject)} ${message}.`);
   throw new ConfigurationError([...messages, ...unknownOptions(unknown, names, subject)].join(" "));

@@ -79,6 +79,7 @@ export function toIssues({ issues }: SchemaError): ValidationIssue[] {
   return issues.flatMap(({ path, code, message, keys }): ValidationIssue[] => {
     const parent = path.map((key) => (typeof key === "symbol" ? String(key) : key));
     if (code === "unrecognized_keys" && keys) {
+      // Each names its key by its path.
       const own = message.replace(`${listed(keys)}: `, "");
       return keys.map((key) => ({ path: [...parent, key], code, message: own }));
     }

@@ -27,6 +27,7 @@ export const apiKey: Interceptor = (next) => async (context) => {
 async function changedKey(context: RequestContext): Promise<string | undefined> {
   const { apiKey: key, stopWaiting } = context;
   if (stopWaiting.signal.aborted) {
+    // It may have changed.
     context.isCutOff = true;
     return undefined;
   }
