@@ -61,25 +61,28 @@ export class ConsentLog implements ConsentWatch {
 
   /**
    * Whether a row would override a later consent: any that was written during this run, or one of an earlier run, unless the
-   * row has made its decision since. `stated` are the lines of its calls so far.
+   * row has made its decision since. `stated` are the lines of its calls so far. Only for this run if it had been opened
+   * before, and the row has made its decision after the consent.
    */
-  isOverriddenBy(
+  supersedes(
     { contacts, consent }: ConsentWrite,
     before: RecordedRow | undefined,
     stated: StatedLines,
-  ): boolean {
-    const isBinding = (channel: string, run: number | undefined) =>
-      run === undefined ||
-      run >= this.#run!.since || // it was read from there
-      // A row that is new since an earlier run may state the later consent.
+  ): "for-this-run" | "until-it-changes" | undefined {
+    const since = this.#run?.since ?? 0;
+    // A row that is new since an earlier run may state the later consent.
+    const isMet = before !== undefined && before.run >= since;
+    const isNoLaterThan = (channel: string, run: number) =>
+      (run >= since && !isMet) ||
       (before !== undefined && isNoLater(before.consent, { channel, lines: stated, run }));
-    return contacts.some((contact) =>
-      Object.entries(this.#logged.get(contact) ?? {}).some(
-        ([channel, { statuses, run }]) =>
-          statuses.some((status) => status === decidedByService || status !== consent[channel]) &&
-          isBinding(channel, run),
-      ),
-    );
+    const others = contacts
+      .flatMap((contact) => Object.entries(this.#logged.get(contact) ?? {}))
+      .filter(([channel, { statuses }]) =>
+        statuses.some((status) => status === decidedByService || status !== consent[channel]),
+      );
+    if (others.some(([channel, { run }]) => run === undefined || isNoLaterThan(channel, run)))
+      return "until-it-changes";
+    return others.some(([, { run }]) => run! >= since) ? "for-this-run" : undefined;
   }
 
   /** Resolves when everything so far is recorded. */

@@ -129,7 +129,7 @@ export class RowCalls<Row> implements CallExtension {
     if (status === "succeeded" && !this.#hasCalled && this.#run.takesRequest) return;
     const isStillInDoubt = this.wasRefused && this.#mayHaveApplied && !this.#hasUnknownOutcome;
     if (status === "succeeded") await record.ends(status, this.#guard.stated, status);
-    else if (status === "superseded")
+    else if (status === "superseded" && !this.#guard.isForThisRun)
       await record.ends(status, this.#guard.stated, this.#guard.isNotCurrent ? "not-current" : "unfinished");
     else if (isStillInDoubt || this.#unrepeatable.size > 0) await record.ends("in-doubt", this.#guard.stated);
     // All that was carried out, or may have been, may be repeated.

@@ -19,6 +19,8 @@ export class RowGuard<Row> {
   /** What the row's calls have stated of their contacts' consents, for its record. */
   stated: StatedLines = [];
   isNotCurrent = false;
+  /** The row's decision is later than the other one: the run after this one sends it. */
+  isForThisRun = false;
   /** The error of the first call that was superseded. */
   error: AbortError | undefined;
   /** The writes that have come to be sent. */
@@ -48,8 +50,10 @@ export class RowGuard<Row> {
     const own = [...this.#writes].filter(({ contacts }) =>
       contacts.some((contact) => consentWrite.contacts.includes(contact)),
     );
-    if (isStillSuperseded || this.#run.consents.isOverriddenBy(consentWrite, before, linesOf(own)))
-      throw this.#supersede(`Another call has written the contact's consent after the run began: ${notSent}`);
+    const superseded = this.#run.consents.supersedes(consentWrite, before, linesOf(own));
+    if (!isStillSuperseded && !superseded) return;
+    this.isForThisRun = !isStillSuperseded && superseded === "for-this-run";
+    throw this.#supersede(`Another call has written the contact's consent after the run began: ${notSent}`);
   }
 
   /** Throws if `isCurrent` is false. */

@@ -120,8 +120,9 @@ export class RowRecord {
   async failed(stated: StatedLines): Promise<void> {
     await this.restore();
     if (!this.before) return await this.#write("failed", stated);
+    const run = this.#run?.number ?? 0;
     const consent = this.#record(stated, "unfinished");
-    if (consent !== this.before.consent) await write(this.#run, this.#row.key, { ...this.before, consent });
+    await write(this.#run, this.#row.key, { ...this.before, run, consent });
   }
 
   /** Restores the earlier record. */

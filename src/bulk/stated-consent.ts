@@ -2,13 +2,13 @@ import { type ConsentWrite, decidedByService } from "../transport/consent.ts";
 
 // What a row has stated of its consent over the runs, as its record keeps it: lines of a run's number and an entry.
 //
-//   2 email=SUBSCRIBED   The row states it since run 2. A row of several calls may state several.
-//   2 phone=             It has left the channel to the service.
-//   3 +                  The row last succeeded in run 3.
-//   4 ?                  In run 4 not all calls were reached. A channel without a line below may have been stated anew.
-//   5 !                  In run 5 `isCurrent` was false.
+//   2 k3f:email=SUBSCRIBED   The row states it of the contact `k3f` since run 2. Its calls may state several.
+//   2 k3f:phone=             It has left the channel to the service.
+//   3 +                      The row last succeeded in run 3.
+//   4 ?                      In run 4 not all calls were reached. A channel without a line below may be stated anew.
+//   5 !                      In run 5 `isCurrent` was false.
 
-/** What a row states in one run: `channel=STATUS`. */
+/** What a row states in one run: `contact:channel=STATUS`. */
 export type StatedLines = readonly string[];
 
 /** How a run has ended for a row: whether all its calls were reached, and why not. */
@@ -17,6 +17,9 @@ export type StatedEnd = "succeeded" | "unfinished" | "not-current";
 const succeeded = "+";
 const unfinished = "?";
 const notCurrent = "!";
+
+/** A row whose contact changes every night must not grow its record without end. */
+const maxLinesOfOthers = 16;
 
 interface Entry {
   readonly run: number;
@@ -27,9 +30,19 @@ interface Entry {
 export function statedLines({ consent, contacts }: ConsentWrite): string[] {
   const named = contacts.map((contact) => contact.slice(0, contact.indexOf(":")));
   const undecided = ["email", "phone"].filter((channel) => named.includes(channel));
+  const contact = tagOf(contacts);
   return Object.entries({ ...Object.fromEntries(undecided.map((channel) => [channel, ""])), ...consent }).map(
-    ([channel, status]) => `${channel}=${status === decidedByService ? "" : status}`,
+    ([channel, status]) =>
+      // A line break would end the line.
+      `${contact}:${channel}=${status === decidedByService ? "" : status}`.replaceAll("\n", " "),
   );
+}
+
+/** Tells the contacts of one row apart. Too short to tell whose it is. */
+function tagOf([key = ""]: readonly string[]): string {
+  let hash = 0;
+  for (const char of key) hash = (hash * 31 + char.codePointAt(0)!) % 65_521;
+  return hash.toString(36);
 }
 
 /**
@@ -42,18 +55,19 @@ export function recordStated(
   { run, end }: { run: number; end: StatedEnd },
 ): string {
   const earlier = decode(before);
-  const decided = lines.filter(isDecision).map(channelOf);
+  const decided = lines.filter(isDecision).map(subjectOf);
   const stated = lines
-    .filter((line) => isDecision(line) || !decided.includes(channelOf(line)))
+    .filter((line) => isDecision(line) || !decided.includes(subjectOf(line)))
     .flatMap((line) => {
-      const known = earlier.filter((each) => !isDecision(line) && channelOf(each.line) === channelOf(line));
+      const known = isDecision(line) ? [] : entriesAbout(earlier, line).filter(hasChannelOf(line));
       return known.length > 0 ? known : [{ run: statedSince(earlier, line) ?? run, line }];
     });
-  const channels = lines.map(channelOf);
-  const kept = earlier.filter(({ line }) => !channels.includes(channelOf(line)));
-  const statements = kept.filter(({ line }) => line.includes("="));
+  const subjects = lines.map(subjectOf);
+  const others = earlier.filter((each) => !subjects.includes(subjectOf(each.line)) && !stated.includes(each));
+  const statements = others.filter(isStatement).slice(-maxLinesOfOthers);
   if (end === "succeeded") return encode([{ run, line: succeeded }, ...statements, ...stated]);
   const isCurrent = end === "unfinished";
+  const kept = others.filter((each) => !isStatement(each) || statements.includes(each));
   const marked = [...kept, { run, line: unfinished }]
     // Of two marks without a line in between the first counts.
     .filter(({ line }, index, all) => line !== unfinished || all[index - 1]?.line !== unfinished)
@@ -93,18 +107,46 @@ function sinceOfAll(entries: readonly Entry[], lines: StatedLines): number {
 
 /** The run in which the line was first stated, or may have been; undefined if it is new. */
 function statedSince(entries: readonly Entry[], line: string): number | undefined {
-  const same = entries.find((each) => each.line === line);
+  const own = entriesAbout(entries, line);
+  const same = own.find((each) => statementOf(each.line) === statementOf(line));
   if (same) return same.run;
-  const last = entries.findLastIndex((each) => channelOf(each.line) === channelOf(line));
-  return entries.slice(last + 1).find((each) => each.line === unfinished)?.run;
+  const last = own.findLastIndex(hasChannelOf(line));
+  return own.slice(last + 1).find((each) => each.line === unfinished)?.run;
+}
+
+/** The marks, and what was stated of the line's contact; of all contacts if it has none, as its address may be new. */
+function entriesAbout(entries: readonly Entry[], line: string): readonly Entry[] {
+  const own = entries.filter((each) => !isStatement(each) || contactOf(each.line) === contactOf(line));
+  return own.some(isStatement) ? own : entries;
+}
+
+function isStatement({ line }: Entry): boolean {
+  return line.includes("=");
 }
 
 function isDecision(line: string): boolean {
   return !line.endsWith("=");
 }
 
-function channelOf(line: string): string {
+function hasChannelOf(line: string): (entry: Entry) => boolean {
+  return (entry) => channelOf(entry.line) === channelOf(line);
+}
+
+/** A contact's channel. */
+function subjectOf(line: string): string {
   return line.slice(0, line.indexOf("="));
+}
+
+function contactOf(line: string): string {
+  return line.slice(0, line.indexOf(":"));
+}
+
+function channelOf(line: string): string {
+  return subjectOf(statementOf(line));
+}
+
+function statementOf(line: string): string {
+  return line.slice(line.indexOf(":") + 1);
 }
 
 function decode(record: string): Entry[] {

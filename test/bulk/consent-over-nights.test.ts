@@ -20,19 +20,19 @@ function createImport() {
     ...(email !== undefined && { email: "ada@example.com", ...(email && { email_opt_in: email }) }),
     ...(phone !== undefined && { phone: "+15550100", ...(phone && { phone_opt_in: phone }) }),
   });
-  /** The row differs each night. `calls`: how its writes are split; default: one. `isRefused`: the first one fails. */
+  /** The row differs each night, unless it is given. `calls`: how its writes are split; default: one. `isRefused`: the first one fails. */
   const night = async (
     calls: readonly Stated[],
-    { writes = [], isRefused = false, isCurrent = true, isLeft = false }: NightOptions = {},
+    { writes = [], isRefused = false, isCurrent = true, isLeft = false, row }: NightOptions = {},
   ) => {
     nights += 1;
     if (isRefused) mock.addFault({ kind: "redirect", times: 1 });
-    const send = async (number: number, request: BulkRequest) => {
+    const send = async (_: unknown, request: BulkRequest) => {
       for (const stated of calls)
-        await customers.upsert({ ...bodyOf(stated), first_name: `Ada ${number}` }, request);
+        await customers.upsert({ ...bodyOf(stated), first_name: `Ada ${nights}` }, request);
     };
     const ends: string[] = [];
-    for await (const { status } of audience.bulk([nights], send, {
+    for await (const { status } of audience.bulk([row ?? nights], send, {
       ...options,
       isCurrent: () => isCurrent,
     })) {
@@ -52,6 +52,7 @@ interface NightOptions {
   readonly isCurrent?: boolean;
   /** The run is ended before its end: the next night continues it. */
   readonly isLeft?: boolean;
+  readonly row?: string;
 }
 
 it("a channel that the row lacked for a night is no newer than before", async () => {
@@ -164,4 +165,23 @@ it("a row that the run had not met before it was ended early stays bound until i
   expect(await night([{ email: yes }])).toBe("superseded");
   expect(await night([{ email: none }])).toBe("succeeded");
   expect(state()).toMatchObject({ email_opt_in: none });
+});
+
+it("a decision that changed after a run was ended early is free after it, also if the row does not change again", async () => {
+  const { night, state } = createImport();
+  await night([{ email: none }], { writes: [{ email: yes }], isLeft: true });
+  expect(await night([{ email: no }], { row: "the last" })).toBe("superseded");
+
+  expect(await night([{ email: no }], { row: "the last" })).toBe("succeeded");
+  expect(state()).toMatchObject({ email_opt_in: no });
+});
+
+it("a decision that changed after a failure in a run that was ended early is free after it", async () => {
+  const { night, state } = createImport();
+  await night([{ email: none }]);
+  await night([{ email: none }], { isRefused: true, writes: [{ email: yes }], isLeft: true });
+  expect(await night([{ email: no }])).toBe("superseded");
+
+  expect(await night([{ email: no }])).toBe("succeeded");
+  expect(state()).toMatchObject({ email_opt_in: no });
 });

@@ -1,0 +1,79 @@
+import type { BulkRequest, V1OptIn } from "audience-sdk";
+import { expect, it } from "vitest";
+import { createFixture, LoggedCheckpoint } from "./fixture.ts";
+
+// A row may write several people: what it states of one is no decision about another.
+
+type Household = Record<string, V1OptIn>;
+
+const [yes, no, none] = ["SUBSCRIBED", "UNSUBSCRIBED", "NON_SUBSCRIBED"] as const;
+
+interface NightOptions {
+  /** Other calls write these after the row has ended, and before its run has. */
+  readonly writes?: Household;
+  /** The first call of the row is refused. */
+  readonly isRefused?: boolean;
+}
+
+/** An import of one row, night after night. The row writes one person after the other, and differs each night. */
+function createImport() {
+  const { audience, mock } = createFixture();
+  const options = { checkpoint: new LoggedCheckpoint(), key: () => "home", stopWhen: () => false };
+  let nights = 0;
+  const upsert = (name: string, email_opt_in: V1OptIn, request?: BulkRequest) =>
+    audience.v1.customers.upsert(
+      { email: `${name}@example.com`, email_opt_in, city: `City ${nights}` },
+      request,
+    );
+  const night = async (household: Household, { writes = {}, isRefused = false }: NightOptions = {}) => {
+    nights += 1;
+    if (isRefused) mock.addFault({ kind: "redirect", times: 1 });
+    const send = async (_: number, request: BulkRequest) => {
+      for (const [name, consent] of Object.entries(household)) await upsert(name, consent, request);
+    };
+    const ends: string[] = [];
+    for await (const { status } of audience.bulk([nights], send, options)) {
+      ends.push(status);
+      for (const [name, consent] of Object.entries(writes)) await upsert(name, consent);
+    }
+    return ends.join();
+  };
+  const consentOf = (name: string) =>
+    mock.organization("mock-organization").contacts.find(({ email }) => email === `${name}@example.com`)
+      ?.email_opt_in;
+  return { night, consentOf };
+}
+
+it("a person whom a failed night did not reach has decided nothing since", async () => {
+  const { night, consentOf } = createImport();
+  await night({ ada: no, bob: yes }, { writes: { bob: no } });
+  expect(await night({ ada: no, bob: yes }, { isRefused: true })).toBe("failed");
+
+  expect(await night({ ada: no, bob: yes })).toBe("superseded");
+  expect(consentOf("bob")).toBe(no);
+});
+
+it("a person whom the row lacked for a night has decided nothing since", async () => {
+  const { night, consentOf } = createImport();
+  await night({ ada: no, bob: yes }, { writes: { bob: no } });
+  expect(await night({ ada: no })).toBe("succeeded");
+
+  expect(await night({ ada: no, bob: yes })).toBe("superseded");
+  expect(consentOf("bob")).toBe(no);
+});
+
+it("a status is new for a person, whoever else of the row has stated it before", async () => {
+  const { night, consentOf } = createImport();
+  await night({ ada: yes, bob: no }, { writes: { ada: none } });
+
+  expect(await night({ ada: no, bob: no })).toBe("succeeded");
+  expect(consentOf("ada")).toBe(no);
+});
+
+it("a person whose address changes has made no new decision", async () => {
+  const { night, consentOf } = createImport();
+  await night({ ada: yes }, { writes: { ada2: no } });
+
+  expect(await night({ ada2: yes })).toBe("superseded");
+  expect(consentOf("ada2")).toBe(no);
+});
