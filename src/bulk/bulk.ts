@@ -2,11 +2,11 @@ import { ConfigurationError } from "../errors.ts";
 import { optionTypes, parseOption } from "../schema/parse-options.ts";
 import type { ClientState } from "../transport/client-state.ts";
 import { type BulkCall, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
-import { BulkRunner } from "./bulk-runner.ts";
 import { type BulkCheck, type CheckResult, checkRows } from "./check-rows.ts";
-import type { BulkSummary } from "./progress.ts";
+import { type BulkSummary, ProgressCounter } from "./progress.ts";
 import type { BulkResult } from "./result.ts";
 import { type BulkRows, RowSource } from "./row-source.ts";
+import { runBulk } from "./run-bulk.ts";
 
 /** Sends many rows, a few at a time, over days and through crashes. */
 export interface Bulk {
@@ -49,7 +49,8 @@ export function createBulk(client: ClientState): Bulk {
     // Safe: awaiting a Result gives its resolved value.
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
     const source = new RowSource<Row>(rows);
-    return new BulkRun(new BulkRunner(source, awaited, parseBulkOptions<Row>(options), client));
+    const parsed = parseBulkOptions<Row>(options);
+    return new BulkRun((progress) => runBulk(source, awaited, parsed, client, progress));
   };
   const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, client.limiter);
   return Object.assign(bulk, { check });
@@ -61,7 +62,8 @@ export function createBulk(client: ClientState): Bulk {
  * Do not await it inside its loop: the summary is ready when the loop has ended.
  */
 export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
-  readonly #runner: BulkRunner<Row, Value>;
+  readonly #run: (progress: ProgressCounter) => AsyncGenerator<BulkResult<Row, Value>, void, undefined>;
+  readonly #progress = new ProgressCounter();
   readonly #summary: Promise<BulkSummary>;
   // Set by the promise's executor, which runs at once.
   #resolve!: (summary: BulkSummary) => void;
@@ -69,8 +71,8 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   #isIterated = false;
 
   /** @internal */
-  constructor(runner: BulkRunner<Row, Value>) {
-    this.#runner = runner;
+  constructor(run: (progress: ProgressCounter) => AsyncGenerator<BulkResult<Row, Value>, void, undefined>) {
+    this.#run = run;
     this.#summary = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -84,13 +86,13 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
     this.#isIterated = true;
     try {
-      yield* this.#runner.results();
+      yield* this.#run(this.#progress);
     } catch (error) {
       this.#reject(error);
       throw error;
     } finally {
       // Also after a loop that was left early: the summary counts the rows that have ended.
-      this.#resolve(this.#runner.progress.summary());
+      this.#resolve(this.#progress.summary());
     }
   }
 
