@@ -8,10 +8,10 @@ import { ConsentLog } from "./consent-log.ts";
 import type { ProgressCounter } from "./progress.ts";
 import type { BulkResult, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
-import { type ReadRow, RowReader, type RowSource } from "./row-source.ts";
+import { type ReadRow, type RowReader, rowReader, type RowSource } from "./row-source.ts";
 
 /**
- * Sends the rows of a run, a few at a time: `RowReader` reads a row with its record, `RowCalls` makes its calls and
+ * Sends the rows of a run, a few at a time: `rowReader` reads a row with its record, `RowCalls` makes its calls and
  * records its end, and the caller gets its result.
  *
  * Yields every row's result; rejects at the end with the failure of the run. If the loop is left, requests in flight end.
@@ -90,7 +90,7 @@ export async function* runBulk<Row, Value>(
 
   /** Starts each row as soon as it has a slot. Resolves when all have ended: true if the whole source was read. */
   async function sendRows(run: RecordedRun | undefined): Promise<boolean> {
-    const reader = new RowReader(source, options, run);
+    const reader = rowReader(source, options, run);
     /** A row holds one, a unit of the reservoir (D63), from its reading until the caller has finished with its result. */
     const slots = new Bottleneck({ reservoir: options.concurrency ?? 10 });
     const slot = async () => undefined;
