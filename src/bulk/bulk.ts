@@ -3,8 +3,7 @@ import { optionTypes, parseOption } from "../schema/parse-options.ts";
 import type { ClientState } from "../transport/client-state.ts";
 import { type BulkCall, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
 import { type BulkCheck, type CheckResult, checkRows } from "./check-rows.ts";
-import { type BulkSummary, ProgressCounter } from "./progress.ts";
-import type { BulkResult } from "./result.ts";
+import { type BulkResult, type BulkSummary, ProgressCounter } from "./result.ts";
 import { type BulkRows, RowSource } from "./row-source.ts";
 import { runBulk } from "./run-bulk.ts";
 

@@ -5,8 +5,7 @@ import type { ClientState } from "../transport/client-state.ts";
 import { type BulkCall, type BulkOptions, endsRun } from "./bulk-options.ts";
 import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
-import type { ProgressCounter } from "./progress.ts";
-import type { BulkResult, RowEnd } from "./result.ts";
+import type { BulkResult, ProgressCounter, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
 import { type ReadRow, type RowReader, rowReader, type RowSource } from "./row-source.ts";
 
