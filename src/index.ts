@@ -27,8 +27,7 @@ export {
 
 export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
 export type { ClientOptions } from "./client-options.ts";
-export type { Bulk, BulkRun } from "./bulk/bulk.ts";
-export type { BulkCheck, CheckResult } from "./bulk/check-rows.ts";
+export type { Bulk, BulkCheck, BulkRun, CheckResult } from "./bulk/bulk.ts";
 export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
 export type { BulkCall, BulkOptions, BulkRequest } from "./bulk/bulk-options.ts";
 export type { BulkCounts, BulkProgress, BulkResult, BulkStatus, BulkSummary } from "./bulk/result.ts";
