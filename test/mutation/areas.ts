@@ -48,7 +48,6 @@ export const areas: readonly Area[] = [
     sources: [
       "mock/state/organizations.ts",
       "mock/state/organization.ts",
-      "mock/state/automations.ts",
       "mock/webhooks.ts",
       "mock/json-rules.ts",
       "mock/v1/rules.ts",
