@@ -69,8 +69,7 @@ function endpointOf(
     path: `${prefix}…`,
     options: callOptionsSchema.extend({ consent: consentOption }),
     body: ({ consent }) => requestSchema(prefix, consent !== "service-decides"),
-    target: ({ path, query }) => ({ path, query }),
-    payload: ({ body }) => body,
+    request: ({ path, query, body }) => ({ path, query, body }),
     contactsOf: ({ path, body }) => {
       const [, contactUUID] = customerPath.exec(decoded(path)) ?? [];
       return contactKeys([...contactsIn(body), { contactUUID }]);

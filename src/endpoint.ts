@@ -43,10 +43,8 @@ export interface Endpoint<Body, Output> {
   readonly body?: z.ZodType<Body> | ((options: Readonly<Record<string, unknown>>) => z.ZodType<Body>);
   /** The schema of the call's options, if the endpoint adds its own. */
   readonly options?: z.ZodObject;
-  /** The path and query to send, if they are a part of the body's schema. */
-  readonly target?: (body: Body) => { readonly path: string; readonly query: unknown };
-  /** The body to send. Default: the whole input. */
-  readonly payload?: (body: Body) => unknown;
+  /** The path, query and body to send, if the body's schema holds all three. */
+  readonly request?: (body: Body) => { path: string; query: unknown; body: unknown };
   /** Adds values that must be the same in every attempt, such as an event's id. */
   readonly complete?: (body: Body, newId: (eventName: string) => string) => Body;
   /** The id that makes repeating the call safe, for its errors ("Custom event": `uniqueIdentifier`). */

@@ -5,7 +5,7 @@ import { ignoreRejection, optionThat, optionTypes, parseOptions } from "../schem
 import type { CallOptions } from "../transport/call-options.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import type { BulkProgress } from "./progress.ts";
+import type { BulkProgress } from "./result.ts";
 
 /**
  * Pass this to the row's calls. It contains the run's signal, the last priority, and the state that makes the row safe

@@ -1,12 +1,13 @@
-import { ConfigurationError } from "../errors.ts";
-import { optionTypes, parseOption } from "../schema/parse-options.ts";
+import * as z from "zod";
+import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
+import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/parse-options.ts";
+import { toIssues } from "../schema/validation-issues.ts";
 import type { ClientState } from "../transport/client-state.ts";
 import { type BulkCall, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
-import { BulkRunner } from "./bulk-runner.ts";
-import { type BulkCheck, type CheckResult, checkRows } from "./check-rows.ts";
-import type { BulkSummary } from "./progress.ts";
-import type { BulkResult } from "./result.ts";
+import { type BulkResult, type BulkSummary, ProgressCounter } from "./result.ts";
 import { type BulkRows, RowSource } from "./row-source.ts";
+import { runBulk } from "./run-bulk.ts";
 
 /** Sends many rows, a few at a time, over days and through crashes. */
 export interface Bulk {
@@ -39,6 +40,21 @@ export interface Bulk {
   check<Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult): Promise<BulkCheck>;
 }
 
+/** The result of `bulk.check`. */
+export interface BulkCheck {
+  /** The number of rows. */
+  readonly total: number;
+  /** The number of valid rows. */
+  readonly valid: number;
+  /** The invalid rows: the index in the source, from 0, and all problems. */
+  readonly invalid: { readonly index: number; readonly issues: readonly ValidationIssue[] }[];
+  /** The time to send the valid rows, in milliseconds, at one call a row, as the rate limiter estimates it. */
+  readonly estimateMs: number;
+}
+
+/** The result of a schema's `safeParse`. */
+export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
+
 export function createBulk(client: ClientState): Bulk {
   const bulk = <Row, Result extends PromiseLike<unknown>>(
     rows: BulkRows<Row>,
@@ -49,7 +65,8 @@ export function createBulk(client: ClientState): Bulk {
     // Safe: awaiting a Result gives its resolved value.
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
     const source = new RowSource<Row>(rows);
-    return new BulkRun(new BulkRunner(source, awaited, parseBulkOptions<Row>(options), client));
+    const parsed = parseBulkOptions<Row>(options);
+    return new BulkRun((progress) => runBulk(source, awaited, parsed, client, progress));
   };
   const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, client.limiter);
   return Object.assign(bulk, { check });
@@ -61,7 +78,8 @@ export function createBulk(client: ClientState): Bulk {
  * Do not await it inside its loop: the summary is ready when the loop has ended.
  */
 export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
-  readonly #runner: BulkRunner<Row, Value>;
+  readonly #run: (progress: ProgressCounter) => AsyncGenerator<BulkResult<Row, Value>, void, undefined>;
+  readonly #progress = new ProgressCounter();
   readonly #summary: Promise<BulkSummary>;
   // Set by the promise's executor, which runs at once.
   #resolve!: (summary: BulkSummary) => void;
@@ -69,8 +87,8 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   #isIterated = false;
 
   /** @internal */
-  constructor(runner: BulkRunner<Row, Value>) {
-    this.#runner = runner;
+  constructor(run: (progress: ProgressCounter) => AsyncGenerator<BulkResult<Row, Value>, void, undefined>) {
+    this.#run = run;
     this.#summary = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -84,13 +102,13 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
     this.#isIterated = true;
     try {
-      yield* this.#runner.results();
+      yield* this.#run(this.#progress);
     } catch (error) {
       this.#reject(error);
       throw error;
     } finally {
       // Also after a loop that was left early: the summary counts the rows that have ended.
-      this.#resolve(this.#runner.progress.summary());
+      this.#resolve(this.#progress.summary());
     }
   }
 
@@ -115,4 +133,53 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   async #drain(): Promise<void> {
     for await (const _ of this) continue;
   }
+}
+
+const checkResultSchema = z.discriminatedUnion("success", [
+  z.object({ success: z.literal(true) }),
+  z.object({
+    success: z.literal(false),
+    error: z.object({ issues: z.array(z.object({ path: z.array(z.unknown()) })) }),
+  }),
+]);
+
+async function checkRows<Row>(
+  rows: unknown,
+  check: (row: Row, index: number) => CheckResult,
+  limiter: RateLimiter | undefined,
+): Promise<BulkCheck> {
+  parseOption(optionTypes.function, check, "The check of bulk.check");
+  const source = new RowSource<Row>(rows);
+  const invalid: BulkCheck["invalid"] = [];
+  let total = 0;
+  try {
+    for (let next = await source.next(); !next.done; next = await source.next()) {
+      const row = next.value;
+      const index = total++;
+      const issues = issuesOf(() => check(row, index));
+      if (issues) invalid.push({ index, issues });
+    }
+  } finally {
+    await source.close();
+  }
+  const valid = total - invalid.length;
+  return { total, valid, invalid, estimateMs: limiter?.estimateMs(valid) ?? 0 };
+}
+
+function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined {
+  let result: unknown;
+  try {
+    result = check();
+  } catch (error) {
+    if (error instanceof ValidationError) return error.issues;
+    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${errorMessage(error)}` }];
+  }
+  ignoreRejection(result);
+  const { data } = checkResultSchema.safeParse(result);
+  if (!data)
+    throw new ConfigurationError(
+      "The check of bulk.check must return { success, error: { issues } }, as safeParse does.",
+    );
+  // Safe: the schema has checked what is read of it.
+  return data.success ? undefined : toIssues((result as { error: Parameters<typeof toIssues>[0] }).error);
 }

@@ -78,7 +78,7 @@ export async function openRecordedRun(
   return {
     ...run,
     fail: onFailure,
-    get: (key: RecordKey) => guard(() => valueOf(opened, key)),
+    get: (key: RecordKey) => guard(async () => (await opened.get(key)) ?? undefined),
     set: (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
       guard(async () => void (await opened.set(key, value, options))),
     /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
@@ -95,14 +95,10 @@ export async function openRecordedRun(
 
 type RecordKey = `row:${string}` | `consent:${string}`;
 
-async function valueOf(opened: OpenCheckpoint, key: string): Promise<string | undefined> {
-  return (await opened.get(key)) ?? undefined;
-}
-
 /** The run that has not ended, or a new one. */
 async function readRun(opened: OpenCheckpoint, isKeyed: boolean): Promise<z.infer<typeof runSchema>> {
   try {
-    const before = await valueOf(opened, runKey);
+    const before = (await opened.get(runKey)) ?? undefined;
     const first = { id: crypto.randomUUID(), number: 0, since: 1, isKeyed };
     const last = before === undefined ? first : decodeRun(before);
     const run = { ...last, number: last.number + 1 };

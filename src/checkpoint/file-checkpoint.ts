@@ -53,7 +53,7 @@ export function fileCheckpoint(path: string): Checkpoint {
       const file = realpathSync(named);
       const unlock = await acquireLock(file);
       try {
-        return new OpenFile(file, await readFile(file), unlock);
+        return openFile(file, await readFile(file), unlock);
       } catch (error) {
         unlock();
         throw error;
@@ -150,69 +150,54 @@ function damaged(file: string, line: number): ConfigurationError {
   return new ConfigurationError(`${file} is damaged at line ${line}, and is left unchanged. ${remedy}.`);
 }
 
-class OpenFile implements OpenCheckpoint {
-  readonly #file: string;
-  readonly #handle: number;
-  readonly #values: Map<string, string>;
-  readonly #unlock: () => void;
-  #length: number;
-
-  constructor(file: string, { values, length }: Awaited<ReturnType<typeof readFile>>, unlock: () => void) {
-    this.#file = file;
-    this.#values = values;
-    this.#length = length;
-    this.#unlock = unlock;
-    this.#handle = openSync(file, "a");
-    // Drops an incomplete last line, left by a crash.
-    ftruncateSync(this.#handle, length);
-    if (length === 0) this.#append(`${heading}\n`);
-  }
-
-  get(key: string): string | undefined {
-    return this.#values.get(hashOf(key));
-  }
-
-  /** Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. */
-  set(
-    key: string,
-    value: string | undefined,
-    { flush = false }: { readonly flush?: boolean | undefined } = {},
-  ): void {
-    const hash = hashOf(key);
-    this.#append(encodeLine(hash, value), flush);
-    if (value === undefined) this.#values.delete(hash);
-    else this.#values.set(hash, value);
-  }
-
-  clear(): void {
-    ftruncateSync(this.#handle, heading.length + 1);
-    this.#length = heading.length + 1;
-    this.#values.clear();
-  }
-
-  close(): void {
-    try {
-      closeSync(this.#handle);
-    } finally {
-      this.#unlock();
-    }
-  }
+function openFile(
+  file: string,
+  { values, length }: Awaited<ReturnType<typeof readFile>>,
+  unlock: () => void,
+): OpenCheckpoint {
+  const handle = openSync(file, "a");
+  // Drops an incomplete last line, left by a crash.
+  ftruncateSync(handle, length);
+  let written = length;
+  if (length === 0) append(`${heading}\n`);
+  return {
+    get: (key) => values.get(hashOf(key)),
+    /** Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. */
+    set(key, value, { flush = false } = {}) {
+      const hash = hashOf(key);
+      append(encodeLine(hash, value), flush);
+      if (value === undefined) values.delete(hash);
+      else values.set(hash, value);
+    },
+    clear() {
+      ftruncateSync(handle, heading.length + 1);
+      written = heading.length + 1;
+      values.clear();
+    },
+    close() {
+      try {
+        closeSync(handle);
+      } finally {
+        unlock();
+      }
+    },
+  };
 
   /** A failed write ends the run. Its bytes are dropped, because they may hold a complete line. */
-  #append(line: string, flush = false): void {
+  function append(line: string, flush = false): void {
     try {
-      appendFileSync(this.#handle, line);
-      if (flush) fdatasyncSync(this.#handle);
-      this.#length += line.length;
+      appendFileSync(handle, line);
+      if (flush) fdatasyncSync(handle);
+      written += line.length;
     } catch (cause) {
       try {
-        ftruncateSync(this.#handle, this.#length);
+        ftruncateSync(handle, written);
       } catch {
         // The failure of the write itself is reported.
       }
       // Safe: `node:fs` throws nothing else.
       const { message: reason, code } = cause as NodeJS.ErrnoException;
-      const message = `The checkpoint ${this.#file} cannot be written (${reason}); the run stops, so that no row goes unrecorded.`;
+      const message = `The checkpoint ${file} cannot be written (${reason}); the run stops, so that no row goes unrecorded.`;
       throw Object.assign(new Error(message, { cause }), { code });
     }
   }

@@ -91,37 +91,26 @@ export function delayOf(fault: MockFault | undefined): number {
   return fault.delayMs ?? (fault.kind === "latency" ? 1_000 : 0);
 }
 
-interface PlannedFault {
-  fault: MockFault;
-  seen: number;
-  matched: number;
-}
+export type FaultPlan = ReturnType<typeof faultPlan>;
 
 /** Matches faults to requests: of several that match, the one that was added first. */
-export class FaultPlan {
-  readonly #random: () => number;
-  readonly #planned: PlannedFault[] = [];
-
-  constructor(faults: readonly MockFault[], random: () => number) {
-    this.#random = random;
-    for (const fault of faults) this.add(fault);
-  }
-
-  add(fault: MockFault): void {
-    this.#planned.push({ fault, seen: 0, matched: 0 });
-  }
-
-  match(operation: MockOperation | undefined): MockFault | undefined {
-    let chosen: PlannedFault | undefined;
-    for (const planned of this.#planned) {
-      const { fault } = planned;
-      if (fault.operation !== undefined && fault.operation !== operation) continue;
-      planned.seen += 1;
-      if (chosen !== undefined || planned.seen <= (fault.after ?? 0)) continue;
-      if (planned.matched >= (fault.times ?? Number.POSITIVE_INFINITY)) continue;
-      if (fault.probability === undefined || this.#random() < fault.probability) chosen = planned;
-    }
-    if (chosen) chosen.matched += 1;
-    return chosen?.fault;
-  }
+export function faultPlan(faults: readonly MockFault[], random: () => number) {
+  const plan = (fault: MockFault) => ({ fault, seen: 0, matched: 0 });
+  const plans = faults.map(plan);
+  return {
+    add: (fault: MockFault) => void plans.push(plan(fault)),
+    match(operation: MockOperation | undefined): MockFault | undefined {
+      let chosen: ReturnType<typeof plan> | undefined;
+      for (const planned of plans) {
+        const { fault } = planned;
+        if (fault.operation !== undefined && fault.operation !== operation) continue;
+        planned.seen += 1;
+        if (chosen !== undefined || planned.seen <= (fault.after ?? 0)) continue;
+        if (planned.matched >= (fault.times ?? Number.POSITIVE_INFINITY)) continue;
+        if (fault.probability === undefined || random() < fault.probability) chosen = planned;
+      }
+      if (chosen) chosen.matched += 1;
+      return chosen?.fault;
+    },
+  };
 }

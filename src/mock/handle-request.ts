@@ -151,7 +151,7 @@ function authenticate(
   const key = headers.get(family.keyHeader);
   const organization = key === null ? undefined : organizations.byKey(isV2 ? "v2" : "v1", key);
   if (key === null || organization === undefined) throw new Refusal(401, "API key missing or invalid");
-  if ((isV2 || variants.v1NeedsAppId) && headers.get("service-app-id") !== organization.appId)
+  if ((isV2 || variants.v1NeedsAppId) && headers.get("service-app-id") !== organization.seed.appId)
     throw new Refusal(401, "app id missing or invalid");
   const permitted = Object.hasOwn(variants.permissions, key) ? variants.permissions[key] : undefined;
   if (permitted && endpoint && !permitted.includes(endpoint.operation))

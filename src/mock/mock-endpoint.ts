@@ -58,31 +58,20 @@ export function endpoint(
   };
 }
 
-/** "page number", "items per page": integers from 1; a limit above the maximum is the maximum. */
-export function parsePageQuery(
+/** The items of one page, and the totals. "page number", "items per page": integers from 1; a limit above the maximum is the maximum. */
+export function pageOf<Item>(
+  items: readonly Item[],
   query: URLSearchParams,
-  defaultLimit: number,
-  maxLimit: number,
-): { page: number; limit: number } {
+  { defaultLimit, maxLimit }: { defaultLimit: number; maxLimit: number },
+) {
   const parse = (name: string, missing: number): number => {
     const sent = query.get(name);
     if (sent === null) return missing;
     if (/^\d+$/.test(sent) && Number(sent) >= 1) return Number(sent);
     throw refusalOf(name, `${name} must be an integer from 1`);
   };
-  return { page: parse("page", 1), limit: Math.min(parse("limit", defaultLimit), maxLimit) };
-}
-
-/** The items of one page, and the totals. */
-export function slicePage<Item>(
-  items: readonly Item[],
-  page: number,
-  limit: number,
-): { items: Item[]; total: number; pages: number } {
-  const start = (page - 1) * limit;
-  return {
-    items: items.slice(start, start + limit),
-    total: items.length,
-    pages: Math.ceil(items.length / limit),
-  };
+  const page = parse("page", 1);
+  const limit = Math.min(parse("limit", defaultLimit), maxLimit);
+  const [start, total] = [(page - 1) * limit, items.length];
+  return { items: items.slice(start, start + limit), page, limit, total, pages: Math.ceil(total / limit) };
 }

@@ -20,12 +20,8 @@ export function connectionReset(): TypeError {
 }
 
 export function isConnectionReset(error: unknown): boolean {
-  return (
-    error instanceof TypeError &&
-    error.cause instanceof Error &&
-    "code" in error.cause &&
-    error.cause.code === "ECONNRESET"
-  );
+  // Safe: any value but null and undefined can be asked for a property.
+  return error instanceof TypeError && (error.cause as { code?: unknown } | null)?.code === "ECONNRESET";
 }
 
 const toBody = ({ body, plainText }: Reply): string | undefined =>

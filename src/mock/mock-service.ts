@@ -1,5 +1,5 @@
 import { variantsOf } from "./default-variants.ts";
-import { FaultPlan, faultRule } from "./faults.ts";
+import { faultPlan, faultRule } from "./faults.ts";
 import { handleRequest, type ServiceState } from "./handle-request.ts";
 import { checkOption, isObject } from "./json-rules.ts";
 import { listen } from "./listen.ts";
@@ -51,7 +51,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
         webhooks,
       }),
       webhooks,
-      faults: new FaultPlan(own.faults ?? [], random),
+      faults: faultPlan(own.faults ?? [], random),
       rateLimiter: rateLimits && new RateLimiter(rateLimits),
       rateLimits,
       variants,

@@ -22,14 +22,15 @@ export function buildRequest<Body, Output>(
   const valid = (schema && validate(schema, input.body, issues)) as Body;
   if (issues.length > 0) throw new ValidationError(issues);
   const sent = endpoint.complete ? endpoint.complete(valid, newId) : valid;
+  const request = endpoint.request?.(sent) ?? { path: filledPath, query, body: sent };
   const contacts = (method !== "GET" && endpoint.contactsOf?.(sent)) || [];
   const consent = endpoint.consentOf?.(sent);
   return {
     method,
     // The template, for messages: an id in the real path may be an e-mail address.
     path,
-    target: withQuery(endpoint.target?.(sent) ?? { path: filledPath, query }),
-    body: schema && JSON.stringify(endpoint.payload ? endpoint.payload(sent) : sent),
+    target: withQuery(request),
+    body: schema && JSON.stringify(request.body),
     uniqueIdentifier: endpoint.identifierOf?.(sent),
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,

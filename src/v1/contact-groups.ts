@@ -121,7 +121,6 @@ const receivedResultSchema = v1AddContactResultSchema.extend({
   contact: v1AddContactResultSchema.shape.contact.extend({ contactUUID: receivedId }),
 });
 
-/** `POST /api/v1/contact-groups/{listId}/contacts` */
 const addContact: Endpoint<V1ListContact, AddContactResult> = {
   operation: "v1.contactGroups.addContact",
   method: "POST",

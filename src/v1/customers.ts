@@ -85,7 +85,6 @@ export function v1Customers(call: CallEndpoint, parsePage: ParsePage | undefined
   };
 }
 
-/** `POST /api/v1/customer/create` */
 const upsertCustomer: Endpoint<V1Contact, Profile> = {
   operation: "v1.customers.upsert",
   method: "POST",
@@ -100,7 +99,6 @@ const upsertCustomer: Endpoint<V1Contact, Profile> = {
   decode: ({ body }) => decodeCustomer(body),
 };
 
-/** `GET /api/v1/customer/{id}` */
 const getCustomer: Endpoint<undefined, Profile> = {
   operation: "v1.customers.get",
   method: "GET",

@@ -2,12 +2,10 @@ import type { Endpoint } from "../endpoint.ts";
 import { LIMITS } from "../limits.ts";
 import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
-import { isRecord } from "../schema/kind-of.ts";
 import { UndecodableResponse, describeShape } from "../schema/parse-response.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { findItems, parsePageHint } from "./find-items.ts";
-import { parsePageHeaders, parsePageInfo } from "./page-info.ts";
-import { callParsePage, type FoundPage, type ParsePage } from "./parse-page.ts";
+import { findPage, parsePageHeaders, parsePageHint } from "./list-page.ts";
+import { callParsePage, type ParsePage } from "./parse-page.ts";
 
 /** A v1 list: its endpoint, and how its items are decoded. */
 interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "path" | "query"> {
@@ -54,20 +52,4 @@ export function parseV1Page<T>(
     );
   });
   return { items: decoded, ...info, raw: body };
-}
-
-function findPage(body: unknown, operation: string): FoundPage {
-  const items = findItems(body, operation);
-  if (items.length === 0 && reportsFailure(body)) {
-    throw new UndecodableResponse("its body holds no items and says that the call failed.");
-  }
-  return { items, ...parsePageInfo(body, items.length) };
-}
-
-/** A 2xx without items that reports a failure must not become an empty list. */
-function reportsFailure(body: unknown): boolean {
-  if (!isRecord(body)) return false;
-  const { success, status, errors } = body;
-  const hasErrors = Array.isArray(errors) && errors.length > 0;
-  return success === false || status === false || status === "error" || hasErrors;
 }

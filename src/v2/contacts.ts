@@ -45,7 +45,6 @@ export function v2Contacts(call: CallEndpoint): V2Contacts {
   return { upsert: (contact, options) => call(upsertContact, { body: contact }, options) };
 }
 
-/** `POST /v2/contacts` */
 const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   operation: "v2.contacts.upsert",
   method: "POST",

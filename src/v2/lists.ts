@@ -34,7 +34,6 @@ export function v2Lists(call: CallEndpoint): V2Lists {
   };
 }
 
-/** `GET /v2/lists` */
 const listLists: Endpoint<undefined, DecodedPage<List>> = {
   operation: "v2.lists.list",
   method: "GET",

@@ -22,8 +22,7 @@ export const areas: readonly Area[] = [
     sources: [
       "pagination",
       "schema/parse-response.ts",
-      "v1/find-items.ts",
-      "v1/page-info.ts",
+      "v1/list-page.ts",
       "v1/parse-page.ts",
       "v1/v1-list.ts",
       "v2/lists.ts",
@@ -49,7 +48,6 @@ export const areas: readonly Area[] = [
     sources: [
       "mock/state/organizations.ts",
       "mock/state/organization.ts",
-      "mock/state/automations.ts",
       "mock/webhooks.ts",
       "mock/json-rules.ts",
       "mock/v1/rules.ts",

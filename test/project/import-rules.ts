@@ -13,7 +13,7 @@ const importers: Record<string, RegExp> = {
   "p-retry": /^src\/transport\/interceptors\/retry\.ts$/,
   // Its types, for the part that is used.
   bottleneck: /^src\/bulk\/bottleneck-light\.d\.ts$/,
-  "bottleneck/light.js": /^src\/bulk\/bulk-runner\.ts$/,
+  "bottleneck/light.js": /^src\/bulk\/run-bulk\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
   zod: /^src\/(?!(mock|redis|checkpoint|errors|api-errors|audience-error)\b).+$/,

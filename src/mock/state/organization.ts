@@ -1,7 +1,7 @@
 import type { MockVariants } from "../variants.ts";
 import type { WebhookCaller } from "../webhooks.ts";
-import { Automations } from "./automations.ts";
 import type {
+  MockAutomationRun,
   MockOrganizationState,
   MockConsent,
   MockContact,
@@ -9,6 +9,7 @@ import type {
   MockGroup,
   MockMembership,
   MockTrigger,
+  MockWebhookCall,
   MockWelcomeEmail,
 } from "./organization-state.ts";
 import type { MockOrganizationSeed } from "./seed.ts";
@@ -37,12 +38,7 @@ export interface Sources {
 
 /** One organization's state and its transitions. It knows nothing of HTTP. */
 export class Organization {
-  readonly id: string;
-  readonly appId: string;
-  readonly apiKeys: readonly string[];
-  readonly apiKeysV2: readonly string[];
-  readonly #hasWelcomeFlow: boolean;
-  readonly #automations: Automations;
+  readonly seed: MockOrganizationSeed;
   readonly #sources: Sources;
   /** In order of creation, the order of the lists. */
   readonly #contacts: MockContact[] = [];
@@ -55,15 +51,12 @@ export class Organization {
   readonly #eventIdentifiers = new Set<string>();
   readonly #triggers: MockTrigger[] = [];
   readonly #firedTriggers = new Set<string>();
+  readonly #automationRuns: MockAutomationRun[] = [];
+  readonly #webhookCalls: MockWebhookCall[] = [];
   readonly #welcomeEmails: MockWelcomeEmail[] = [];
 
   constructor(seed: MockOrganizationSeed, sources: Sources) {
-    this.id = seed.id;
-    this.appId = seed.appId;
-    this.apiKeys = seed.apiKeys;
-    this.apiKeysV2 = seed.apiKeysV2 ?? seed.apiKeys;
-    this.#hasWelcomeFlow = seed.welcomeFlow ?? false;
-    this.#automations = new Automations(seed.automations ?? [], sources);
+    this.seed = seed;
     this.#sources = sources;
     for (const { id, name, type = "LIST", description, created_at } of seed.lists ?? []) {
       const createdAt = created_at ?? Math.floor(Date.parse(sources.nowIso()) / 1_000);
@@ -143,7 +136,7 @@ export class Organization {
       listId,
       firedAt: this.#sources.nowIso(),
     });
-    this.#automations.run(contact, { listId });
+    this.#runAutomations(contact, { listId });
   }
 
   /** Makes a contact a member without a trigger, for seeds; `false` if it was a member. */
@@ -165,7 +158,7 @@ export class Organization {
     const recordedAt = this.#sources.nowIso();
     const event = { id: this.#sources.nextId(), contactId: contact.id, ...sent, recordedAt };
     this.#events.push(event);
-    this.#automations.run(contact, event);
+    this.#runAutomations(contact, event);
   }
 
   hasEvent(uniqueIdentifier: string | undefined): boolean {
@@ -174,7 +167,7 @@ export class Organization {
 
   /** Starts the welcome email flow "if one is configured", and if the contact has an e-mail address. */
   welcome(contact: MockContact): void {
-    if (!this.#hasWelcomeFlow || contact.email === undefined) return;
+    if (!this.seed.welcomeFlow || contact.email === undefined) return;
     const isWelcomed = this.#welcomeEmails.some((mail) => mail.contactId === contact.id);
     if (isWelcomed && this.#sources.variants.welcomeEmail === "once") return;
     this.#welcomeEmails.push({ contactId: contact.id, email: contact.email, sentAt: this.#sources.nowIso() });
@@ -188,10 +181,27 @@ export class Organization {
       memberships: [...this.#members.values()].flatMap((members) => Array.from(members.values())),
       events: this.#events,
       triggers: this.#triggers,
-      automationRuns: this.#automations.runs,
+      automationRuns: this.#automationRuns,
       welcomeEmails: this.#welcomeEmails,
-      webhookCalls: this.#automations.webhookCalls,
+      webhookCalls: this.#webhookCalls,
     });
+  }
+
+  /** Runs each automation that the event, or joining the list, triggers. */
+  #runAutomations(contact: MockContact, trigger: MockEvent | { listId: string }): void {
+    const { nowIso, webhooks } = this.#sources;
+    const startedAt = nowIso();
+    for (const { name, on, webhook } of this.seed.automations ?? []) {
+      const isTriggered =
+        "event" in on
+          ? "eventName" in trigger && trigger.eventName === on.event
+          : "listId" in trigger && trigger.listId === on.listId;
+      if (!isTriggered) continue;
+      this.#automationRuns.push({ automation: name, contactId: contact.id, on, startedAt });
+      if (webhook === undefined) continue;
+      const step = { automation: name, on, contact, ...("eventName" in trigger && { event: trigger }) };
+      webhooks.call(webhook.url, structuredClone(step), this.#webhookCalls);
+    }
   }
 
   #emailKey(email: string): string {

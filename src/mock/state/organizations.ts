@@ -11,8 +11,8 @@ export class Organizations {
   constructor(seeds: readonly MockOrganizationSeed[], sources: Sources) {
     this.organizations = seeds.map((seed) => {
       const organization = new Organization(seed, sources);
-      this.#register("v1", organization.apiKeys, organization);
-      this.#register("v2", organization.apiKeysV2, organization);
+      this.#register("v1", seed.apiKeys, organization);
+      this.#register("v2", seed.apiKeysV2 ?? seed.apiKeys, organization);
       for (const contact of seed.contacts ?? []) seedContact(organization, contact, sources);
       return organization;
     });
@@ -26,11 +26,11 @@ export class Organizations {
   /** By its id, or by any of its keys. */
   organization(idOrApiKey: string): Organization {
     const found =
-      this.organizations.find((organization) => organization.id === idOrApiKey) ??
+      this.organizations.find(({ seed }) => seed.id === idOrApiKey) ??
       this.byKey("v1", idOrApiKey) ??
       this.byKey("v2", idOrApiKey);
     if (found) return found;
-    const ids = this.organizations.map((organization) => organization.id).join(", ");
+    const ids = this.organizations.map(({ seed }) => seed.id).join(", ");
     throw new TypeError(`no organization has the id or key "${idOrApiKey}"; there are: ${ids}`);
   }
 
@@ -38,7 +38,9 @@ export class Organizations {
     for (const key of keys) {
       const owner = this.#byKey[family].get(key);
       if (owner && owner !== organization)
-        throw new TypeError(`organizations "${owner.id}" and "${organization.id}" have the same key`);
+        throw new TypeError(
+          `organizations "${owner.seed.id}" and "${organization.seed.id}" have the same key`,
+        );
       this.#byKey[family].set(key, organization);
     }
   }
@@ -65,7 +67,7 @@ function seedContact(
     /* v8 ignore next -- @preserve a defect of the mock itself */
     if (!(error instanceof Refusal)) throw error;
     const name = fields.email ?? fields.phone ?? id ?? "without email and phone";
-    throw new TypeError(`organization "${organization.id}", contact ${name}: ${error.message}`, {
+    throw new TypeError(`organization "${organization.seed.id}", contact ${name}: ${error.message}`, {
       cause: error,
     });
   }

@@ -1,12 +1,12 @@
 import type { Problem } from "../json-rules.ts";
-import { parsePageQuery, type RequestContext, type Reply, slicePage } from "../mock-endpoint.ts";
+import { pageOf, type RequestContext, type Reply } from "../mock-endpoint.ts";
 import type { MockContact, MockGroup } from "../state/organization-state.ts";
 import type { MockVariants } from "../variants.ts";
 
 type Item = Record<string, unknown>;
 
 /** "Limits": the page size of both v1 lists. */
-const PAGE_SIZE = { default: 10, max: 100 };
+const PAGE_SIZE = { defaultLimit: 10, maxLimit: 100 };
 
 const DOCUMENTED = ["email", "phone", "first_name", "email_opt_in", "source", "created", "updated"];
 
@@ -61,10 +61,8 @@ export function listResponse<Source>(
   { name, path, itemOf }: { name: string; path: string; itemOf: (source: Source) => Item },
 ): Reply {
   const { v1List, v1Paging, v1PagingCase } = context.variants;
-  const { page, limit } = parsePageQuery(context.query, PAGE_SIZE.default, PAGE_SIZE.max);
-  const slice = slicePage(sources, page, limit);
-  const { total, pages } = slice;
-  const items = slice.items.map(itemOf);
+  const { items: listed, page, limit, total, pages } = pageOf(sources, context.query, PAGE_SIZE);
+  const items = listed.map(itemOf);
   const numbers =
     v1PagingCase === "snake"
       ? { current_page: page, items_per_page: limit, total_pages: pages, total_items: total }

@@ -1,11 +1,4 @@
-import {
-  endpoint,
-  type RequestContext,
-  type MockEndpoint,
-  parsePageQuery,
-  type Reply,
-  slicePage,
-} from "../mock-endpoint.ts";
+import { endpoint, type RequestContext, type MockEndpoint, pageOf, type Reply } from "../mock-endpoint.ts";
 import { Refusal } from "../refusal.ts";
 import type { MockGroup } from "../state/organization-state.ts";
 import type { ContactFields, Organization } from "../state/organization.ts";
@@ -139,8 +132,8 @@ function timestampOf(value: string): string {
 
 /** "v2 list"; segments exist only in the v1 family. */
 function listLists({ organization, variants, query }: RequestContext): Reply {
-  const { page, limit } = parsePageQuery(query, variants.v2DefaultLimit, variants.v2MaxLimit);
-  const { items, total, pages } = slicePage(organization.groups("LIST"), page, limit);
+  const limits = { defaultLimit: variants.v2DefaultLimit, maxLimit: variants.v2MaxLimit };
+  const { items, page, limit, total, pages } = pageOf(organization.groups("LIST"), query, limits);
   const lists = items.map(listOf);
   const data = { lists, current_page: page, total_pages: pages, total_items: total, items_per_page: limit };
   return { status: 200, body: { success: true, data }, applied: false };

@@ -1,7 +1,89 @@
-import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { isRecord } from "../schema/kind-of.ts";
-import { parseCount, type JsonObject } from "../schema/parse-response.ts";
+import {
+  type JsonObject,
+  UndecodableResponse,
+  describeKeys,
+  describeShape,
+  parseCount,
+} from "../schema/parse-response.ts";
 import { plainName } from "../schema/validation-issues.ts";
+import type { FoundPage } from "./parse-page.ts";
+
+/** The way out for a response in which the client finds no list. */
+export const parsePageHint = "Give the client a `parsePage` that returns the items.";
+
+/** Finds the items of a v1 list response, and what it says of the rest of the list. */
+export function findPage(body: unknown, operation: string): FoundPage {
+  const items = findItems(body, operation);
+  if (items.length === 0 && reportsFailure(body)) {
+    throw new UndecodableResponse("its body holds no items and says that the call failed.");
+  }
+  return { items, ...parsePageInfo(body, items.length) };
+}
+
+/** A 2xx without items that reports a failure must not become an empty list. */
+function reportsFailure(body: unknown): boolean {
+  if (!isRecord(body)) return false;
+  const { success, status, errors } = body;
+  const hasErrors = Array.isArray(errors) && errors.length > 0;
+  return success === false || status === false || status === "error" || hasErrors;
+}
+
+/**
+ * Finds the items of a v1 list. Their place is not documented ("Endpoints": response body shape): the body itself,
+ * `data`, or one key of `data`, of the body, or of `result`. A name of the resource goes before a general name, and that
+ * before any other array of objects.
+ */
+function findItems(body: unknown, operation: string): readonly unknown[] {
+  if (Array.isArray(body)) return body;
+  if (!isRecord(body)) throw unknownShape(body);
+  if (Array.isArray(body["data"])) return body["data"];
+  const holders = rootsOf(body);
+  const resourceNames = operation === "v1.contactGroups.list" ? contactGroupNames : customerNames;
+  const preferences: ((name: string, array: readonly unknown[]) => boolean)[] = [
+    (name) => resourceNames.test(name),
+    (name) => generalNames.test(name),
+    (name, array) => array.length > 0 && array.every(isRecord) && !otherArrays.test(name),
+    (name, array) => array.length === 0 && !otherArrays.test(name),
+  ];
+  for (const isPreferred of preferences) {
+    for (const holder of holders) {
+      const found = arraysOf(holder).filter(([name, array]) => isPreferred(plainName(name), array));
+      if (found.length > 1 && found.some(([, array]) => array.length > 0))
+        throw new UndecodableResponse(
+          `${ambiguous} ${describeKeys(found.map(([name]) => name))}. ${parsePageHint}`,
+        );
+      if (found[0]) return found[0][1];
+    }
+  }
+  if (isEmptyAsNull(body, holders)) return [];
+  throw unknownShape(body);
+}
+
+const ambiguous = "its body holds several arrays that could be the list:";
+const customerNames = /^(customers|contacts|profiles)$/;
+const contactGroupNames = /^((contact)?groups|lists|segments)$/;
+const generalNames = /^(data|items|results|records|content|rows|entries|elements|nodes|list|values)$/;
+/** Arrays of objects that are not the list. */
+const otherArrays = /^(errors|warnings|links|included|facets|filters|sort)$/;
+
+function arraysOf(holder: JsonObject): [name: string, array: readonly unknown[]][] {
+  return Object.entries(holder).flatMap(([key, value]) => (Array.isArray(value) ? [[key, value]] : []));
+}
+
+/** Some servers write an empty array as null. It counts as empty only with a total of 0 (D28). */
+function isEmptyAsNull(body: unknown, holders: readonly JsonObject[]): boolean {
+  const { totalItems, totalPages } = parsePageInfo(body, 0);
+  const isEmpty = totalItems === 0 || (totalItems === undefined && totalPages === 0);
+  return isEmpty && holders.some((holder) => Object.values(holder).includes(null));
+}
+
+function unknownShape(body: unknown): UndecodableResponse {
+  const data = isRecord(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
+  return new UndecodableResponse(
+    `its body holds no list that the client can find: it is ${describeShape(body)}${data}. ${parsePageHint}`,
+  );
+}
 
 const wrappers = /^(meta|paging|page(info|r)?|paginat(ion|or))$/;
 const limitNames = /^(limit|(items)?perpage|(page)?size)$/;
@@ -17,7 +99,7 @@ const nextNames = /^next(page)?(url|link|cursor|token)?$/;
  * Parses links, totals and flags under any of the usual names. None is documented ("Endpoints": response body shape). If
  * two values differ, the one that continues the list wins: the greater total, the smaller page, the existing next page.
  */
-export function parsePageInfo(body: unknown, itemsHere: number): Omit<DecodedPage<unknown>, "items" | "raw"> {
+function parsePageInfo(body: unknown, itemsHere: number): Omit<FoundPage, "items"> {
   const holders = holdersOf(body);
   const values = (names: RegExp) => holders.flatMap((holder) => valuesOf(holder, names));
   const counts = (names: RegExp) => values(names).flatMap((value) => parseCount(value) ?? []);
@@ -54,7 +136,7 @@ function inOrder(numbers: number[]): readonly number[] {
 }
 
 /** The objects that may hold the items. */
-export function rootsOf(body: JsonObject): JsonObject[] {
+function rootsOf(body: JsonObject): JsonObject[] {
   return [body["data"], body, body["result"]].filter(isRecord);
 }
 
