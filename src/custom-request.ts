@@ -7,6 +7,7 @@ import type { ApiPromise } from "./transport/api-promise.ts";
 import { callOptionsSchema, consentOption, type CallOptions } from "./transport/call-options.ts";
 import { contactKeys, decidedByService, v1Consent, v2Consent, type Consent } from "./transport/consent.ts";
 import type { CallEndpoint } from "./transport/transport.ts";
+import { v1ConsentedListContactSchema } from "./v1/schemas/contact.ts";
 
 /** A request that no method of this package makes: a new path, or a new field of a known one. */
 export interface CustomRequest {
@@ -80,7 +81,8 @@ function endpointOf(
     }),
     appliedTo: (output) => ({ contacts: contactKeys(contactsInResponse(output)) }),
     mayHaveWrittenOn404: isAddContact,
-    acceptsAnyResponse: true,
+    // JSON that breaks off was not read, and HTML comes from a gateway.
+    acceptsText: (contentType) => !/json|html/i.test(contentType),
     decode: ({ body }) => body,
   };
 }
@@ -118,7 +120,7 @@ function requestSchema(prefix: string, needsConsent: boolean): z.ZodType<CustomR
     .refine((request) => !needsConsent || !isAddContact(request) || statesEmailConsent(request.body), {
       path: ["body", "email_opt_in"],
       error:
-        'required: without it the service subscribes an existing contact again; to leave it to the service, give the option { consent: "service-decides" }',
+        'required, as SUBSCRIBED, NON_SUBSCRIBED or UNSUBSCRIBED: without it the service subscribes an existing contact again; to leave it to the service, give the option { consent: "service-decides" }',
       ...besideOtherIssues,
     });
 }
@@ -136,8 +138,9 @@ function problemOfPath(path: string, prefix: string): string | undefined {
 }
 
 function statesEmailConsent(body: unknown): boolean {
-  const optIn = isRecord(body) ? body["email_opt_in"] : undefined;
-  return typeof optIn === "string" && optIn.trim() !== "";
+  return (
+    isRecord(body) && v1ConsentedListContactSchema.shape.email_opt_in.safeParse(body["email_opt_in"]).success
+  );
 }
 
 /** The contacts that a body names: at its root, in `contact`, in `identifiers`. */

@@ -59,8 +59,8 @@ export interface Endpoint<Body, Output> {
   appliedTo?(output: Output, sent: Body): { contacts: readonly string[]; consent?: Consent };
   /** Whether its 404 may have written all the same ("Endpoints", add-to-list, 6). Default: no. */
   readonly mayHaveWrittenOn404?: (body: Body) => boolean;
-  /** The response is not documented: any 2xx is a success. */
-  readonly acceptsAnyResponse?: true;
+  /** The response is not documented: which bodies that are not JSON are a success. Default: none. */
+  readonly acceptsText?: (contentType: string) => boolean;
   /** Decodes the response; throws `UndecodableResponse` if a required value is missing. */
   readonly decode: (response: ParsedResponse, sent: Body) => Output;
 }

@@ -44,7 +44,7 @@ export function buildRequest<Body, Output>(
         consent: more?.consent ?? stated.consent,
       };
     },
-    acceptsAnyResponse: endpoint.acceptsAnyResponse === true,
+    acceptsText: endpoint.acceptsText,
     mayHaveWrittenOn404: endpoint.mayHaveWrittenOn404?.(sent) ?? false,
     // Throws `UndecodableResponse` if a required part is missing.
     decode: (parsed: ParsedResponse): unknown => endpoint.decode(parsed, sent),

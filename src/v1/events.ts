@@ -66,7 +66,7 @@ const sendEvent: Endpoint<V1Event, EventResult> = {
   identifierOf: ({ uniqueIdentifier }) => uniqueIdentifier,
   contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
   isRepeatable: () => true,
-  acceptsAnyResponse: true,
+  acceptsText: () => true,
   // Safe: `complete` has added the identifier.
   decode: ({ status, body }, sent) => ({ uniqueIdentifier: sent.uniqueIdentifier!, status, body }),
 };

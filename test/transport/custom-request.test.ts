@@ -84,6 +84,17 @@ describe("v1.request and v2.request", () => {
     expect(result.attempts).toBe(1);
   });
 
+  it.each([
+    ["JSON that breaks off", '{"data":', "application/json"],
+    ["a page of a gateway", "<html>Sign in</html>", "text/html; charset=utf-8"],
+  ])("reject where a 2xx has %s: a write may have been carried out", async (_, text, contentType) => {
+    const { audience } = recording([() => new Response(text, { headers: { "content-type": contentType } })]);
+
+    const error = await failureOf(audience.v1.request({ method: "POST", path: "/api/v1/new" }));
+
+    expect(error).toMatchObject({ code: "unexpected_response", outcome: "unknown", status: 200, body: text });
+  });
+
   it("belong to the clients of one family, too", async () => {
     const { clientOptions } = createMockService();
     const v1 = new V1Client(clientOptions);
@@ -241,7 +252,7 @@ describe("A custom request that adds a contact to a list", () => {
     expect(sent).toEqual([]);
   });
 
-  it.each(["", " ", false, 1])("and %j is no consent", async (optIn) => {
+  it.each(["", " ", "subscribed", "YES", false, 1])("and %j is no consent", async (optIn) => {
     const { audience, sent } = recording();
     const body = { email: "ada@example.com", email_opt_in: optIn };
 
