@@ -310,7 +310,9 @@ describe("An abort of the run's signal", () => {
       }
     }
     const invalid = new ValidationError([]);
+    let isCalled = false;
     const call = async () => {
+      isCalled = true;
       await opened;
       throw invalid;
     };
@@ -321,8 +323,7 @@ describe("An abort of the run's signal", () => {
         stopWhen: (error) => shown.push(error) === 0,
       }),
     );
-    await until(() => read.length === 1);
-    await flushEventLoop();
+    await until(() => isCalled);
 
     stop.abort();
     await flushEventLoop();
