@@ -35,6 +35,7 @@ export class RowConsent {
   readonly cells: ConsentCell[] = [];
   readonly #plan: FilePlan;
   readonly #hasEmail: boolean;
+  readonly #hasAddress: boolean;
   readonly #hasPhone: boolean;
   readonly #meant: Meant;
   readonly #stated: Record<Channel, { heading: string; optIn: OptIn; isNamed: boolean }[]> = {
@@ -48,6 +49,7 @@ export class RowConsent {
   constructor(plan: FilePlan, fields: RowFields, meant: Meant) {
     this.#plan = plan;
     this.#hasEmail = fields.cells.has("email");
+    this.#hasAddress = fields.others.some(isAddress);
     this.#hasPhone = fields.cells.has("phone") || fields.others.some((one) => !isAddress(one));
     this.#meant = meant;
     this.#addSection(plan);
@@ -119,8 +121,7 @@ export class RowConsent {
     isOptIn: boolean,
   ): readonly Channel[] {
     if (!isGeneral || this.#hasEmail) return channels;
-    const isPhoneFile = !this.#plan.columns.some(({ use }) => use.kind === "field" && use.field === "email");
-    return isOptIn && !isPhoneFile ? channels : both;
+    return isOptIn && (!this.#plan.isOfNumbers || this.#hasAddress) ? channels : both;
   }
 
   /** "Do not contact" under "Status" is also about the number in the row; a mere no only answers the question. */

@@ -59,7 +59,8 @@ export async function surveyFiles(
   const opened = [];
   for (const path of options.files) opened.push(await openCsv(path, { encoding: options.encoding }));
   const choice = namedColumns(options.choice, [...new Set(opened.flatMap((file) => file.headings))]);
-  const files = opened.map((file) => emptySurvey(planFile(file, choice)));
+  const files: FileSurvey[] = [];
+  for (const file of opened) files.push(emptySurvey(await planFile(file, choice, signal)));
   const people = new People();
   for (const survey of files) {
     line.begin(`Reading ${survey.plan.file.path}`);

@@ -18,21 +18,31 @@ interface Table {
 const each = (words: readonly string[], email: Line[1], phone: State = "·"): Line[] =>
   words.map((word) => [`"${word}"`, email, phone]);
 
+const regions =
+  "activo,,Baja California,Puebla,ON,CA,Texas,Jalisco,Colima,Oaxaca,Nuevo León,Sonora,Yucatán,Chiapas".split(
+    ",",
+  );
+
 const tables: readonly Table[] = [
   ...["State", "Estado", "Stato", "État"].flatMap((headings) => [
     {
       rule: "A known word counts where a region may stand, in any row",
       headings,
       lines: [
-        ...each(["activo", "", "Baja California", "Puebla", "ON"], "S"),
+        ...each(regions, "S"),
         ...each(["baja", "Cancelado", "complained", "unsubscribed"], "U"),
         ...each(["Unconfirmed", "Cleaned", "suppressed"], "N"),
       ],
     },
     {
-      rule: "Where a region may stand, a word of a subscription in the first row makes the column a status",
+      rule: "A known word in any row makes the column a status, if few other words are in it",
       headings,
-      lines: [...each(["subscribed"], "S"), ...each(["baja"], "U"), ...each(["deleted"], "stopped")],
+      lines: [
+        ...each(["Active", "deleted"], "stopped"),
+        ...each(["subscribed", ""], "S"),
+        ...each(["baja"], "U"),
+        ...each(["Bounced"], "N"),
+      ],
     },
   ]),
   {
