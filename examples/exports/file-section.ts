@@ -1,11 +1,13 @@
 import { basename } from "node:path";
-import type { OptIn } from "./contact.ts";
+import type { Channel, OptIn } from "./contact.ts";
 import { headingWords } from "./heading.ts";
 
 /** The consent of everybody in a file, by its name. */
 export interface FileSection {
   readonly optIn: OptIn;
   readonly isSuppressed?: true;
+  /** The channels that a provider's section is about. */
+  readonly channels?: readonly Channel[];
 }
 
 // In the words of a name, without accents and in lower case.

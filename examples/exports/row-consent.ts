@@ -61,12 +61,11 @@ export class RowConsent {
     }
   }
 
-  #addSection({ section, layout }: FilePlan): void {
+  #addSection({ section }: FilePlan): void {
     if (section === undefined || section === "unclear") return;
-    this.#add("email", "the file's name", section.optIn);
-    // The provider's sections are about e-mail.
-    if (layout.section === undefined && (section.optIn === "UNSUBSCRIBED" || !this.#hasEmail))
-      this.#add("phone", "the file's name", section.optIn);
+    const isOfAll = section.optIn === "UNSUBSCRIBED" || !this.#hasEmail;
+    for (const channel of section.channels ?? (isOfAll ? both : ["email"]))
+      this.#add(channel, "the file's name", section.optIn, section.channels?.includes("phone"));
     this.#isSuppressed = section.isSuppressed === true;
   }
 

@@ -27,7 +27,9 @@ export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments
     ...lines,
     ...(section === undefined || section === "unclear"
       ? []
-      : [`  By the file's name, everyone in it is ${section.optIn}.`]),
+      : [
+          `  By the file's name, everyone in it is ${section.optIn}${section.channels?.join() === "phone" ? ", for the phone" : ""}.`,
+        ]),
     ...(family === "v1" && properties > 30
       ? [
           `  ${properties} columns are custom properties, and the service accepts 30 per row: leave some out with --without.`,
