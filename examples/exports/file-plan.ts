@@ -134,13 +134,15 @@ function useOf(heading: string, layout: Layout, cells?: ColumnCells): ColumnUse 
 
 /** Whether the column may hold a state of consent, or a part of a country, which the cells show. */
 export function isStateOrRegion(compact: string): boolean {
-  return /^(state|estado|stato|etat)$/.test(compact);
+  return /^(state|estado|stato|etat|situacao|situation|stan|stav|tila)$/.test(compact);
 }
 
 /** Whether a word under a heading of another status is about the person, and not about an order or a parcel. */
 export function isStatusOfPerson(compact: string, word: string): boolean {
   return (
-    /^(contact|recipient|subscriber)(status|statut)$/.test(compact) ||
+    /^(contact|recipient|subscriber|kontakt|kunden|empfanger|abonnenten|klant)(status|statut)$/.test(
+      compact,
+    ) ||
     (/(status|statut)$/.test(compact) && ofPerson.test(word))
   );
 }
