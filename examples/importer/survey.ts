@@ -148,7 +148,7 @@ function count(survey: FileSurvey, row: ReadRow): void {
       if (words.notUnderstood.has(word) || words.notUnderstood.size < mostWords)
         words.notUnderstood.set(word, (words.notUnderstood.get(word) ?? 0) + 1);
       else words.notUnderstoodFurther += 1;
-    } else {
+    } else if (!said.isTime) {
       words.understood += 1;
       if (said.optIn) words.states[said.optIn] += 1;
     }
