@@ -2,6 +2,7 @@ import { parseConsent } from "./consent-cells.ts";
 import { consentWord } from "./consent-words.ts";
 import type { CsvFile } from "./csv-file.ts";
 import { isOfAddresses } from "./identifiers.ts";
+import { noteHeadings } from "./report-note.ts";
 
 /** What all cells of a column show, where its heading leaves it open. */
 export interface ColumnCells {
@@ -37,7 +38,10 @@ export async function readColumns(
         count.filled += 1;
         if (isOfAddresses(text)) count.addresses += 1;
         const said = parseConsent({ question: "state" }, text);
-        if (said !== "not understood") count.states += 1;
+        const reason = row.cell(file.headings.indexOf(noteHeadings.reason));
+        // A report may hold only those rows of the file whose state is unknown.
+        const isReported = reason?.includes(`${file.headings[count.index]}: "`) ?? false;
+        if (said !== "not understood" || isReported) count.states += 1;
         else if (count.unknown.size <= mostUnknownStates) count.unknown.add(text.toLowerCase());
       }
     }

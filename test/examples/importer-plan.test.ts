@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
   csv as csvIn,
@@ -819,5 +820,19 @@ describe("Columns are chosen", () => {
 
     expect((await run([path, "--without", "c30"])).code).toBe(0);
     expect(Object.keys(sentBodies(mock)[0]?.["custom_properties"] ?? {})).toHaveLength(30);
+  });
+});
+
+describe("A report of rows with an unknown state", () => {
+  it("is stopped again until they are corrected, also without a known state in it", async () => {
+    const mock = await service();
+    const report = join(folder, "report");
+    const path = await csv("c.csv", "Email,State", "a@example.com,Active", "b@example.com,unsubscribed");
+
+    await run([path, "--consent", "SUBSCRIBED", "--report", report]);
+    const { code } = await run([join(report, "c.csv"), "--consent", "SUBSCRIBED"]);
+
+    expect(code).toBe(1);
+    expect(emailConsents(mock)).toEqual({ "b@example.com": "UNSUBSCRIBED" });
   });
 });
