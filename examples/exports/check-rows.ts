@@ -62,7 +62,8 @@ export function unclearIssues(row: ReadRow, people: People): RowIssue[] {
     const message =
       words.length === 0
         ? "another row about this person has a word of consent that is not understood"
-        : `is not understood (${words.join("; ")}): write subscribed, unsubscribed or not subscribed`;
+        : `is not understood (${words.join("; ")}): write subscribed, unsubscribed or not subscribed, ` +
+          "or leave the column out with --without and state the consent with --consent";
     return { field: `${channel} consent`, message };
   });
 }

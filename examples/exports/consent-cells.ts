@@ -2,11 +2,17 @@ import type { ConsentColumn } from "./consent-columns.ts";
 import { consentWord, type ConsentWord, refusalsIn, withoutMoment } from "./consent-words.ts";
 import type { OptIn } from "./contact.ts";
 
-/** The consent in a cell: a state, nothing, or an unknown word. */
-export type ConsentSaid = { readonly optIn?: OptIn; readonly isSuppressed?: true } | "not understood";
+/** The consent in a cell: a state, nothing, the time of an opt-in (which is none itself), or an unknown word. */
+export type ConsentSaid =
+  | { readonly optIn?: OptIn; readonly isSuppressed?: true; readonly isTime?: true }
+  | "not understood";
 
 // Every format of a day or time has four consecutive digits.
 const isMoment = (cell: string) => /\d{4}/.test(cell);
+
+// A number without any other may be a code.
+const isTimeAlone = (cell: string) =>
+  isMoment(cell) && /\d\D+\d|^\d{10,13}$/.test(cell) && withoutMoment(cell) === "";
 
 const namesSubscription = /subscri|opt|consent|abonn|angemeldet|inscri|suscri|iscri|^alta$/i;
 
@@ -34,6 +40,7 @@ export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell
       if (isMoment(cell)) return { optIn: "UNSUBSCRIBED" };
       return stateOf(word, { yes: "UNSUBSCRIBED", no: "nothing", isOptIn: false });
     case "opt-in":
+      if (word === undefined && isTimeAlone(cell)) return { isTime: true };
       return stateOf(word, { yes: "SUBSCRIBED", no: "UNSUBSCRIBED", isOptIn: true });
     case "not subscribed":
       return stateOf(word, { yes: "NON_SUBSCRIBED", no: "nothing", isOptIn: false });

@@ -65,20 +65,22 @@ const looksLikeConsent = anyOf(`
   ne(souhaite|veut|desire)(pas|plus) (fecha|motivo|razon)baja$ descadastr inscricao(?!estadual|municipal) iscrizione$
   iscrizione(alla|da|news|e?mail) marketingsuspended$ (e?mails?|sms|newsletter|marketing)disabled$ e?mailinvalid
   ^abuse abuse(report|complain) ^(e?mail|contact|subscriber|optin)?unconfirmed$ ^awaitingconfirmation$ (werbe|kontakt|mail|newsletter)verbot
-  ^refus(al|ed)(at|on|date)?$`);
+  ^refus(al|ed)(at|on|date)?$ e?mailungultig ungultigee?mail ^(e?mail)?rucklaufer$ ^plusde(e?mails?|newsletters?|sms|publicite)$
+  avanmal zgod subskryp ^(data|powod)?(wypisan|rezygnac|sprzeciw) souhlas ^odhlas hozzajarul leiratkoz подписк отпис`);
 // Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
 // "Iscrizione" and "inscrição" may also be an enrolment.
 const status = anyOf(`
   ^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list|global|mailpoet)?(status|statut)$
-  ^(stato|status|estado|situacao)?(d[aei])?(iscrizione|inscricao)$`);
+  ^(stato|status|estado|situacao)?(d[aei])?(iscrizione|inscricao)$ ^statussubskrypcji$`);
 const otherMatters = anyOf(`
   cookie privacypolicy terms transactional agb$ thirdparty profiling analytics tracking totrack`);
 const otherChannels = anyOf("webpush pushnotif mobilepush browserpush ^push directmail postal fax");
 // "Allow e-mails", "Agrees to receive news", "Contact refused".
 const allows =
-  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e|e?s|e?d|al|ing|awn|awal|ew|ted|ion)?$|^(opposition|exclue?s?|receives?|wants?|accepte?|acepta|accetta|aceita|autori[sz]+[ae]|rechaz[ao]|rifiut[ao])$/;
+  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e|e?s|e?d|al|ing|awn|awal|ew|ted|ion)?$|^(opposition|exclue?s?|receives?|wants?|accepte?|acepta|accetta|aceita|autori[sz]+[ae]|rechaz[ao]|rifiut[ao]|erlaubt|darf|durfen|mag|mogen|toegestaan)$/;
 const messages = anyOf(
-  "mail sms marketing contact kontakt contatt phone text call news promo correo campagn",
+  "mail sms marketing contact kontakt contat phone text call news promo correo campagn mejl epost utskick anschreib " +
+    "angeschrieben anrufen benader gebeld sollicit wysy",
 );
 
 const negatives = anyOf(
@@ -87,6 +89,7 @@ const negatives = anyOf(
   widerruf widerspr gekundigt gesperrt sperre sperrliste keinewerbung disiscri uitgeschreven exclu(?!siv) dea[kc]tiv descadastr baja denied denial
   anul(o|ar|ad) annullat ne(souhaite|veut|desire)?(pas|plus) rechaz rifiut opposition reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
   sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret bloqu(e|es|ee|ees|eado|eada)$ ^bloccat ^left
+  loschung geloscht erasure delet(e|ion) ^plusde avanmal wypisan rezygnac sprzeciw ^odhlas leiratkoz отпис brakzgod wycofan
   verbot suspended disabled revoc retrait(?!e) retirad intrek ingetrokken kundigung`,
   "g",
 );
@@ -105,22 +108,24 @@ const optInWords = new Set(
   zustimmung einverstandnis einverstandniserklarung rundbrief infobrief rundmail infomail anmeldung accept permissions
   emailable given currently lettre lettres d info information suscripcion suscripciones suscriptor estado stato
   inscricao inscrito inscrita iscrizione aceita autoriza autorise autorizza receber da do
+  kontakt kontaktaufnahme kontaktiert angeschrieben angerufen werden darf durfen wir sie mich mag mogen gemaild gebeld
+  benaderd worden toegestaan zgoda marketingowa na subskrypcja subskrypcji souhlas hozzajarulas подписка
   la le les l il el au aux du de des di al til voor zum zur den der die das fur mobil`.split(/\s+/),
 );
 const optIn = /optin|optedin|subscribe(?!r)/;
 const undeliverable = anyOf(
-  "suppress bounc quarantine clean invalide?mail e?mailinvalid ineligible undeliver unreachable unzustellbar",
+  "suppress bounc quarantine clean invalide?mail e?mailinvalid ineligible undeliver unreachable unzustellbar ungultig rucklaufer",
 );
 const complaint = anyOf("complain spam abuse");
 
 // Words of a heading: "Opt-in date", "Date of consent", "Unsubscribe link".
 const firstBeside =
-  /^(time|date|timestamp|datetime|day|year|when|last|total|number|datum|zeitpunkt|jahr|fecha|ano|anno|annee|numero|anzahl|reason|grund|motivo?|motif|raison|razon|plan|tipo|type|precio|preco|prezzo|prix)$/;
+  /^(time|date|timestamp|datetime|day|year|when|last|total|number|datum|zeitpunkt|jahr|fecha|ano|anno|annee|numero|anzahl|reason|grund|motivo?|motif|raison|razon|powod|plan|tipo|type|precio|preco|prezzo|prix)$/;
 const lastBeside =
   /^(time|date|timestamp|datetime|day|at|on|since|reason|reasons|other|zeitpunkt)$|(grund|datum)$/;
 // "Data" is also English, and no date then.
 const romanceDate =
-  /^data (d[aieo] |dell|iscri|inscri|consenso|consentimento|adesao|descadastr|cancela|disiscri|annull)/;
+  /^data (d[aieo] |dell|iscri|inscri|consenso|consentimento|adesao|descadastr|cancela|disiscri|annull|zgody|wypisan|rezygnac|sprzeciw)/;
 const beside = new Set(
   `ip address source method url uri link links id ids form version language campaign title name by agent token hash key
   score rate page location country device browser platform website site domain type plan tier level price amount
@@ -166,11 +171,13 @@ function namedChannels(text: string): Channel[] {
   const words = headingWords(text);
   const compact = words.join("");
   const isPhone = /sms|mms|phone|mobil|whatsapp|telefon|handy/.test(compact) || words.some(isPhoneWord);
-  const isEmail = /mail|correo|newsletter|nyhedsbrev|nyhetsbrev|nieuwsbrief|infolettre|boletin/.test(compact);
+  const isEmail =
+    /mail|mejl|correo|epost|newsletter|nyhedsbrev|nyhetsbrev|nieuwsbrief|infolettre|boletin/.test(compact);
   return [...(isEmail ? (["email"] as const) : []), ...(isPhone ? (["phone"] as const) : [])];
 }
 
-const isPhoneWord = (word: string) => /^(text|texts|texting|call|calls|calling|cell|voice)$/.test(word);
+const isPhoneWord = (word: string) =>
+  /^(text|texts|texting|call|calls|calling|cell|voice|anrufen?|anrufe|angerufen|gebeld)$/.test(word);
 
 function isConsent(words: readonly string[], compact: string): boolean {
   if (otherMatters.test(compact) || /softbounc|emailsbounced/.test(compact)) return false;
@@ -187,11 +194,12 @@ function isConsent(words: readonly string[], compact: string): boolean {
 
 // "No emails", "Bitte keine Mails", "Ne pas envoyer"; "Phone no" and "No. of calls" are numbers.
 function isDenial(words: readonly string[]): boolean {
-  const [first = "", second = ""] = words;
+  const [first = "", second = ""] = words.filter((word) => !/^(bitte|please)$/.test(word));
   return (
-    (/^(no|non|not|never|nicht|niet|ikke|inte|stop)$/.test(first) && second !== "of") ||
+    (/^(no|non|not|never|nicht|niet|ikke|inte|nao|nie|stop)$/.test(first) && second !== "of") ||
+    /^(inte|ikke|ej)$/.test(second) ||
     (first === "ne" && /^(pas|plus|jamais)$/.test(second)) ||
-    words.slice(0, 3).some((word) => /^(kein|keine|keinen|ingen|geen)$/.test(word))
+    words.slice(0, 3).some((word) => /^(kein|keine|keinen|ingen|inga|geen|zadnych)$/.test(word))
   );
 }
 
@@ -237,6 +245,6 @@ function questionOf(
 }
 
 const isDenying = (word: string) =>
-  /^(not|never|non|kein|keine|keinen|nicht|ohne|without|sans|pas|sin|ikke|inte|ingen|niet|geen|stop)$/.test(
+  /^(not|never|non|kein|keine|keinen|nicht|ohne|without|sans|pas|sin|ikke|inte|ej|ingen|inga|niet|geen|nao|nie|zadnych|stop)$/.test(
     word,
   );

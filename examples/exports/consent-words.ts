@@ -10,8 +10,8 @@ export type ConsentWord =
   | "nothing";
 
 const wordLists: Readonly<Record<ConsentWord, string>> = {
-  yes: "yes, y, true, t, 1, on, x, ✓, ✔, ✅, ☑, checked, ja, j, oui, si, s, sim, да, 是, wahr, vrai, verdadero, vero, waar",
-  no: "no, n, false, f, 0, off, ✗, ✘, ❌, ☐, unchecked, nein, non, nee, nej, nei, nao, нет, 否, falsch, faux, falso, onwaar",
+  yes: "yes, y, true, t, 1, on, x, ✓, ✔, ✅, ☑, checked, ja, j, oui, si, s, sim, да, 是, wahr, vrai, verdadero, vero, waar, tak, ano, igen",
+  no: "no, n, false, f, 0, off, ✗, ✘, ❌, ☐, unchecked, nein, non, nee, nej, nei, nao, нет, 否, falsch, faux, falso, onwaar, nie, ne, nem, ei",
   subscribed:
     "subscribed, subscribe, subscriber, opted in, opt in, optin, optedin, single opt in, double opt in, " +
     "confirmed opt in, confirmed, consented, granted, agreed, accepted, abonniert, angemeldet, abonne, abonnee, inscrit, inscrite, " +
@@ -29,7 +29,8 @@ const wordLists: Readonly<Record<ConsentWord, string>> = {
     "resilie, resiliee, ne plus contacter, ne pas contacter, desinscrito, desinscrita, desuscrito, desuscrita, baja, " +
     "dado de baja, dada de baja, cancelado, cancelada, no contactar, disiscritto, disiscritta, cancellato, cancellata, descadastrado, descadastrada, " +
     "non contattare, " +
-    "afgemeld, uitgeschreven, opgezegd, afmeldt, frameldt, avmeldt, avregistrerad, abbestellt, ausgetragen, widerrufen, gesperrt, geblokkeerd",
+    "afgemeld, uitgeschreven, opgezegd, afmeldt, frameldt, avmeldt, avregistrerad, abbestellt, ausgetragen, widerrufen, widersprochen, gesperrt, geblokkeerd, " +
+    "removido, removida, avanmald, wypisany, wypisana, wypisano, rezygnacja, sprzeciw, odhlasen, odhlasena, leiratkozott, отписан, отписана",
   undeliverable:
     "cleaned, suppressed, invalid, invalid email, undeliverable, quarantined, soft bounce, soft bounced",
   nothing:
@@ -104,7 +105,7 @@ function normalizedText(text: string): string {
 // Words that mean a refusal as a whole cell, or a whole part of a list, in any column; "cancelled" may be the state of
 // an order.
 const namesRefusal =
-  /subscribed|[inu]scri|abonn|meld|^opt|^unsub|listed$|uitgeschreven|avregistr|abbestellt|descadastr|de baja$|contact|contatt|kontakt|^dnc$|^do not (e ?mail|mail|send|call|text)|^no (consent|marketing|newsletter|e ?mails?)$/;
+  /subscribed|[inu]scri|abonn|meld|^opt|^unsub|listed$|uitgeschreven|avregistr|abbestellt|descadastr|de baja$|contact|contatt|kontakt|^dnc$|^gesperrt$|^do not (e ?mail|mail|send|call|text)|^no (consent|marketing|newsletter|e ?mails?)$/;
 
 // Phrases that mean a refusal anywhere in a text. "No email" may be the lack of an address.
 const phrases: readonly [RegExp, ConsentWord][] = [
@@ -114,7 +115,11 @@ const phrases: readonly [RegExp, ConsentWord][] = [
         "spam (complaints?|reports?)|(marked|reported) as spam|blacklisted|blocklisted|abgemeldet|abbestellt|" +
         "nicht kontaktieren|desabonnee?|desinscrite?|ne (pas|plus) contacter|desinscrit[oa]|desuscrit[oa]|" +
         "dad[oa] de baja|no contactar|disiscritt[oa]|non contattare|descadastrad[oa]|afgemeld|uitgeschreven|" +
-        "afmeldt|frameldt|avmeldt|avregistrerad",
+        "afmeldt|frameldt|avmeldt|avregistrerad|avanmald|wypisan[aoy]|" +
+        "(werbe|mail|newsletter|kontakt|versand)sperre|keine? (werbung|newsletter|e ?mails|mails|mailings?)|" +
+        "geen (mailings?|nieuwsbrief|nieuwsbrieven|reclame|e ?mails)|sin publicidad|sem publicidade|niente pubblicita|" +
+        "pas de (newsletter|publicite|pub|prospection|mailing|e ?mails|mails)|ingen (reklame?|nyhedsbreve?|nyhetsbrev)|" +
+        "inga (mejl|utskick|nyhetsbrev)",
     ),
     "unsubscribed",
   ],

@@ -59,25 +59,51 @@ const furtherEmail =
 const furtherPhone =
   /^(work|home|personal|business|private|company|other|alternate|alternative|secondary|second|additional|landline|whatsapp)(tele)?(phone)?(number)?$|^(phone|mobile(phone)?)(number)?\d(value)?$/;
 
+// "Adres e-mail", "Person - Email - Work": the word for an e-mail address, and nothing else but words for whose and which.
+const emailWords =
+  "(e?mail(adres(se)?|address)?|epost(adress(e|en)?)?|emailova|eposta|correo( electronico)?|correio( eletronico)?|" +
+  "posta elettronica|courriel|(adresse|adresse de) messagerie|sahkoposti(osoite)?|электронная почта)";
+const besideEmail =
+  "(address|adres|adresse|adress|adresa|adresi|endereco|direccion|indirizzo|адрес|cim|d|de|di|del|of|the|your|primary|main|" +
+  "default|principal|preferred|contact|kontakt|customer|kunden?|user|subscriber|member|person|lead|value)";
+const furtherWords =
+  "(work|home|personal|business|private|privat|company|other|alternate|alternative|secondary|second|additional|\\d+)";
+const isOfEmail = new RegExp(
+  `^((${besideEmail}|${furtherWords}) )*${emailWords}( (${besideEmail}|${furtherWords}))*$`,
+);
+const isFurtherOne = new RegExp(`\\b${furtherWords}\\b`);
+
 /** The field of a heading, and whether it is a further address or number. */
 export function fieldOf(heading: string): { field: ContactField; isFurther: boolean } | undefined {
   const compact = compactHeading(heading);
   const field = fieldOfHeading.get(compact);
   if (field !== undefined) return { field, isFurther: false };
   if (furtherEmail.test(compact)) return { field: "email", isFurther: true };
+  const words = wordsOfEmail(heading);
+  if (isOfEmail.test(words)) return { field: "email", isFurther: isFurtherOne.test(words) };
   const isPhone = furtherPhone.test(compact) && /phone|number|whatsapp|landline|mobile/.test(compact);
   return isPhone ? { field: "phone", isFurther: true } : undefined;
 }
 
-const ofAddresses = /mail|courriel|correo|e ?post/;
+const wordsOfEmail = (heading: string) =>
+  headingWords(heading)
+    .join(" ")
+    .replaceAll(/\be (?=mail|post)/g, "e");
+
+const ofAddresses = /mail|courriel|correo|correio|e ?post|sahkoposti/;
 const ofNumbers =
   /phone|mobil|movil|telef|handy|cellular|celular|landline|festnetz|whatsapp|msisdn|\b(sms|cell|tel|fon)\b/;
 const ofAnother = /\b(owner|refer\w*|manager|assistant|spouse|emergency|rep|by)\b/;
 
+/** Whether the column is about another person: "Contact owner". */
+export function isOfAnother(heading: string): boolean {
+  return ofAnother.test(headingWords(heading).join(" "));
+}
+
 /** Whether the column may hold further addresses or numbers of the person: "E-Mail (privat)", "Billing Phone". */
 export function furtherIdentifiers(heading: string): readonly Channel[] {
+  if (isOfAnother(heading)) return [];
   const words = headingWords(heading).join(" ");
-  if (ofAnother.test(words)) return [];
   return [
     ...(ofAddresses.test(words) ? (["email"] as const) : []),
     ...(ofNumbers.test(words) ? (["phone"] as const) : []),

@@ -15,8 +15,6 @@ export class CsvFileError extends Error {
 export interface CsvFile {
   readonly path: string;
   readonly headings: readonly string[];
-  /** The cells of the line after the headings. */
-  readonly firstCells: readonly string[];
   readonly encoding: string;
   /** "comma", "semicolon", "tab" */
   readonly delimiterName: string;
@@ -43,12 +41,11 @@ export async function openCsv(
   const delimiter = delimiterOf(beginning);
   const isNamed = /^"?sep=/.test(beginning);
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });
-  const [headings, firstCells = []] = await firstTwo(records());
+  const headings = await headingsIn(records());
   if (headings === undefined) throw new CsvFileError(`${path}: is empty.`);
   return {
     path,
     headings,
-    firstCells,
     encoding,
     delimiterName: delimiterNames[delimiter],
     async *rows() {
@@ -81,13 +78,9 @@ async function encodingIn(path: string, head: Uint8Array, given: string | undefi
   return given;
 }
 
-async function firstTwo(records: AsyncGenerator<string[]>): Promise<string[][]> {
-  const first: string[][] = [];
-  for await (const record of records) {
-    first.push(record.map((cell) => cell.trim()));
-    if (first.length === 2) break;
-  }
-  return first;
+async function headingsIn(records: AsyncGenerator<string[]>): Promise<string[] | undefined> {
+  for await (const record of records) return record.map((cell) => cell.trim());
+  return undefined;
 }
 
 async function* recordsOf(

@@ -1,7 +1,7 @@
+import { type ColumnCells, readColumns } from "./column-cells.ts";
 import { type ColumnChoice, leftOutBy } from "./column-choice.ts";
 import { consentColumn, type ConsentColumn } from "./consent-columns.ts";
-import { consentWord } from "./consent-words.ts";
-import { type ContactField, fieldOf, furtherIdentifiers } from "./contact-columns.ts";
+import { type ContactField, fieldOf, furtherIdentifiers, isOfAnother } from "./contact-columns.ts";
 import type { Channel, ConsentEvidence } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
 import { type FileSection, sectionByName } from "./file-section.ts";
@@ -37,15 +37,24 @@ export interface FilePlan {
   readonly file: CsvFile;
   readonly layout: Layout;
   readonly columns: readonly Column[];
+  /** Whether the file has telephone numbers, and no column of addresses, also none that is left out. */
+  readonly isOfNumbers: boolean;
   /** The consent of everybody in the file, by its name; "unclear" if the name may mean them or the others. */
   readonly section: FileSection | "unclear" | undefined;
 }
 
-/** Plans a file by its headings. Throws a `CsvFileError` without a column for the e-mail address or phone. */
-export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
+/**
+ * Plans a file by its headings, and by the cells of a column whose heading leaves its use open. Throws a `CsvFileError`
+ * without a column for the e-mail address or phone, and if another column than the e-mail holds the addresses.
+ */
+export async function planFile(
+  file: CsvFile,
+  choice: ColumnChoice = {},
+  signal?: AbortSignal,
+): Promise<FilePlan> {
   const layout = layoutOf(file.path, file.headings);
-  const uses = ranked(file.headings.map((heading, index) => useOf(heading, file.firstCells[index], layout)));
-  if (!uses.some((use) => use.kind === "field" && isIdentifier(use.field))) throw noIdentifier(file);
+  const cells = await readColumns(file, openColumns(file.headings, layout), signal);
+  const uses = ranked(file.headings.map((heading, index) => useOf(heading, layout, cells.get(index))));
   const property = propertyNames(file.headings, layout);
   const columns = file.headings.map((heading, index): Column => ({
     index,
@@ -55,12 +64,37 @@ export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
     identifiers: furtherIdentifiers(heading),
     use: chosen(uses[index]!, leftOutBy(heading, choice)),
   }));
-  if (!columns.some(({ use }) => use.kind === "field" && isIdentifier(use.field))) {
+  const isField = (use: ColumnUse, ...fields: ContactField[]) =>
+    use.kind === "field" && fields.includes(use.field);
+  const hasEmail = uses.some((use) => isField(use, "email"));
+  const ofAddresses = hasEmail ? [] : columns.filter(({ index }) => cells.get(index)?.areAddresses === true);
+  const unnamed = ofAddresses.find(({ use }) => use.kind !== "left out");
+  const isAddressed = unnamed !== undefined && !file.headings.some((heading) => heading.includes("@"));
+  if (isAddressed) throw addressesElsewhere(file, unnamed);
+  if (!uses.some((use) => isField(use, "email", "phone"))) throw noIdentifier(file);
+  if (!columns.some(({ use }) => isField(use, "email", "phone"))) {
     throw new CsvFileError(
       `${file.path}: no remaining column identifies the person of a row: an e-mail address or a telephone number is needed.`,
     );
   }
-  return { file, layout, columns, section: layout.section ?? sectionByName(file.path) };
+  return {
+    file,
+    layout,
+    columns,
+    isOfNumbers: !hasEmail && ofAddresses.length === 0,
+    section: layout.section ?? sectionByName(file.path),
+  };
+}
+
+/** The columns whose cells decide their use. */
+function openColumns(headings: readonly string[], layout: Layout): number[] {
+  const uses = headings.map((heading) => useOf(heading, layout));
+  const hasEmail = uses.some((use) => use.kind === "field" && use.field === "email");
+  return headings.flatMap((heading, index) => {
+    const compact = compactHeading(heading);
+    const mayHoldAddresses = !hasEmail && uses[index]?.kind !== "field" && !isOfAnother(heading);
+    return mayHoldAddresses || compact === "subscriber" || isStateOrRegion(compact) ? [index] : [];
+  });
 }
 
 function chosen(use: ColumnUse, by: "without" | "only" | undefined): ColumnUse {
@@ -71,15 +105,13 @@ function chosen(use: ColumnUse, by: "without" | "only" | undefined): ColumnUse {
   return { kind: "left out", why, own: use };
 }
 
-const isIdentifier = (field: ContactField) => field === "email" || field === "phone";
-
 const evidence: ReadonlyMap<string, keyof ConsentEvidence> = new Map([
   ["consentcreatedat", "createdAt"],
   ["consentip", "ip"],
   ["consentsource", "source"],
 ]);
 
-function useOf(heading: string, firstCell: string | undefined, layout: Layout): ColumnUse {
+function useOf(heading: string, layout: Layout, cells?: ColumnCells): ColumnUse {
   if (heading === noteHeadings.reason) return { kind: "left out", why: "a report's own column" };
   if (heading === noteHeadings.note) return { kind: "import note" };
   const compact = compactHeading(heading);
@@ -91,9 +123,9 @@ function useOf(heading: string, firstCell: string | undefined, layout: Layout): 
   const of = evidence.get(compact);
   if (of !== undefined) return { kind: "evidence", of };
   // MailerLite's heading of the addresses; of a yes and a no it is a consent.
-  if (compact === "subscriber" && firstCell?.includes("@"))
+  if (compact === "subscriber" && cells?.areAddresses)
     return { kind: "field", field: "email", isFurther: true };
-  const isStatus = isStateOrRegion(compact) && namesConsent(firstCell);
+  const isStatus = isStateOrRegion(compact) && cells?.areStates;
   const field = isStatus ? undefined : fieldOf(heading);
   if (field !== undefined) return { kind: "field", ...field };
   const consent = consentColumn(isStatus ? "Status" : heading, layout.provider);
@@ -102,23 +134,20 @@ function useOf(heading: string, firstCell: string | undefined, layout: Layout): 
 
 /** Whether the column may hold a state of consent, or a part of a country, which the cells show. */
 export function isStateOrRegion(compact: string): boolean {
-  return /^(state|estado|stato|etat)$/.test(compact);
+  return /^(state|estado|stato|etat|situacao|situation|stan|stav|tila)$/.test(compact);
 }
 
 /** Whether a word under a heading of another status is about the person, and not about an order or a parcel. */
 export function isStatusOfPerson(compact: string, word: string): boolean {
   return (
-    /^(contact|recipient|subscriber)(status|statut)$/.test(compact) ||
+    /^(contact|recipient|subscriber|kontakt|kunden|empfanger|abonnenten|klant)(status|statut)$/.test(
+      compact,
+    ) ||
     (/(status|statut)$/.test(compact) && ofPerson.test(word))
   );
 }
 
 const ofPerson = /bounc|complain|spam|abuse|unconfirmed|not confirmed|suppress|cleaned|quarantin/i;
-
-function namesConsent(cell = ""): boolean {
-  const words: unknown[] = ["subscribed", "not subscribed", "unsubscribed", "undeliverable"];
-  return words.includes(consentWord(cell));
-}
 
 /** Marks all columns of a field but the main one as further; of `Work email, Email` the second is the main one. */
 function ranked(uses: readonly ColumnUse[]): ColumnUse[] {
@@ -146,6 +175,14 @@ function propertyNames(headings: readonly string[], { provider }: Layout): strin
     used.add(candidate);
     return candidate;
   });
+}
+
+function addressesElsewhere({ path }: CsvFile, column: Column): CsvFileError {
+  const shown = shownHeading(column);
+  return new CsvFileError(
+    `${path}: ${shown} holds e-mail addresses, and no column is the e-mail. Name it Email if they identify the persons; ` +
+      `otherwise leave it out with --without ${shown}.`,
+  );
 }
 
 function noIdentifier({ path, headings }: CsvFile): CsvFileError {

@@ -92,3 +92,12 @@ export const isAddress = (identifier: string) => identifier.includes("@");
 
 /** Whether it is a whole number, and not the end of one. */
 export const isNumber = (identifier: string) => identifier.startsWith("+");
+
+/** Whether a cell is one or more addresses, and nothing else; "@ada" is a name elsewhere. */
+export function isOfAddresses(cell: string): boolean {
+  const parts = cell
+    .replace(/^[^<>@]*<([^<>]*)>$/, "$1")
+    .split(/[\s,;|]+/)
+    .filter((part) => part !== "");
+  return parts.length > 0 && parts.every((part) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(part));
+}

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { ContactField } from "./contact-columns.ts";
-import type { OptIn } from "./contact.ts";
+import type { Channel } from "./contact.ts";
+import type { FileSection } from "./file-section.ts";
 import { compactHeading } from "./heading.ts";
 
 /** The layout of a provider's export: names, source, and the provider's meaning of headings. */
@@ -12,7 +13,7 @@ export interface Layout {
   /** Headings with another meaning than in a plain table. */
   readonly fields: ReadonlyMap<string, ContactField | "property">;
   /** The consent of all contacts in the file. */
-  readonly section?: { readonly optIn: OptIn; readonly isSuppressed?: true };
+  readonly section?: FileSection;
 }
 
 const mailchimpHeadings =
@@ -74,19 +75,28 @@ const mailchimpFields: Layout["fields"] = new Map([
 function mailchimp(path: string): Layout {
   const name = basename(path).toLowerCase();
   const provider = "mailchimp" as const;
-  const named = (section: string) => ({
+  const channels = channelsOf(name);
+  const named = (section: string, stated: Omit<FileSection, "channels">) => ({
     name: `Mailchimp, ${section} contacts`,
     provider,
     fields: mailchimpFields,
+    section: { ...stated, channels },
   });
-  if (name.startsWith("unsubscribed"))
-    return { ...named("unsubscribed"), section: { optIn: "UNSUBSCRIBED" } };
+  if (name.startsWith("unsubscribed")) return named("unsubscribed", { optIn: "UNSUBSCRIBED" });
   if (name.startsWith("cleaned"))
-    return { ...named("cleaned"), section: { optIn: "NON_SUBSCRIBED", isSuppressed: true } };
-  if (/^non-?subscribed/.test(name))
-    return { ...named("non-subscribed"), section: { optIn: "NON_SUBSCRIBED" } };
-  // "subscribed_…_cleaned.csv" may be tidied, or both sections.
-  if (/^subscribed_(?!.*(subscribed|cleaned))/.test(name))
-    return { ...named("subscribed"), section: { optIn: "SUBSCRIBED" } };
+    return named("cleaned", {
+      optIn: "NON_SUBSCRIBED",
+      ...(channels.includes("email") ? { isSuppressed: true } : {}),
+    });
+  if (/^non-?subscribed/.test(name)) return named("non-subscribed", { optIn: "NON_SUBSCRIBED" });
+  // "subscribed_…_cleaned.csv" may be tidied, or both sections; an opt-in to both channels may be one to either.
+  if (/^subscribed_(?!.*(subscribed|cleaned))/.test(name) && channels.length === 1)
+    return named("subscribed", { optIn: "SUBSCRIBED" });
   return { name: "Mailchimp, no section in the file's name", provider, fields: mailchimpFields };
+}
+
+// "subscribed_sms_audience_export_…"; an audience without a channel in its name is one of e-mail.
+function channelsOf(name: string): readonly Channel[] {
+  if (!/(?<![a-z])(sms|mms|whatsapp|phone)(?![a-z])/.test(name)) return ["email"];
+  return /e-?mail/.test(name) ? ["email", "phone"] : ["phone"];
 }

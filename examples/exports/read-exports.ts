@@ -29,7 +29,7 @@ async function namesIn(folder: string): Promise<string[]> {
 
 async function readExport(folder: string, name: string): Promise<ExportFile> {
   const file = await openCsv(join(folder, name));
-  const plan = planFile(file);
+  const plan = await planFile(file);
   const rows: ReadRow[] = [];
   for await (const row of file.rows()) rows.push({ ...readRow(plan, row), file: name });
   return { name, layout: plan.layout.name, rows };

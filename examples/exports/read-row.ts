@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { parseConsent } from "./consent-cells.ts";
 import { consentWord, refusalsIn } from "./consent-words.ts";
 import type { Channel, ConsentEvidence, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
@@ -60,7 +61,10 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
 
 function isProperty({ use }: Column, text: string): boolean {
   if (use.kind === "property" || use.kind === "evidence") return true;
-  if (use.kind !== "consent" || consentWord(text) !== undefined) return false;
+  if (use.kind !== "consent") return false;
+  const said = parseConsent(use.consent, text);
+  if (said === "not understood" || said.isTime) return true;
+  if (consentWord(text) !== undefined) return false;
   // The time and reason of a consent is more than its state, so it is kept as a custom property; so is "VIP, unsubscribed".
   const { question } = use.consent;
   const isOfTime = ["opt-out", "refusal only", "confirmation"].includes(question) && /\d{4}/.test(text);

@@ -35,6 +35,7 @@ export class RowConsent {
   readonly cells: ConsentCell[] = [];
   readonly #plan: FilePlan;
   readonly #hasEmail: boolean;
+  readonly #hasAddress: boolean;
   readonly #hasPhone: boolean;
   readonly #meant: Meant;
   readonly #stated: Record<Channel, { heading: string; optIn: OptIn; isNamed: boolean }[]> = {
@@ -48,6 +49,7 @@ export class RowConsent {
   constructor(plan: FilePlan, fields: RowFields, meant: Meant) {
     this.#plan = plan;
     this.#hasEmail = fields.cells.has("email");
+    this.#hasAddress = fields.others.some(isAddress);
     this.#hasPhone = fields.cells.has("phone") || fields.others.some((one) => !isAddress(one));
     this.#meant = meant;
     this.#addSection(plan);
@@ -59,12 +61,11 @@ export class RowConsent {
     }
   }
 
-  #addSection({ section, layout }: FilePlan): void {
+  #addSection({ section }: FilePlan): void {
     if (section === undefined || section === "unclear") return;
-    this.#add("email", "the file's name", section.optIn);
-    // The provider's sections are about e-mail.
-    if (layout.section === undefined && (section.optIn === "UNSUBSCRIBED" || !this.#hasEmail))
-      this.#add("phone", "the file's name", section.optIn);
+    const isOfAll = section.optIn === "UNSUBSCRIBED" || !this.#hasEmail;
+    for (const channel of section.channels ?? (isOfAll ? both : ["email"]))
+      this.#add(channel, "the file's name", section.optIn, section.channels?.includes("phone"));
     this.#isSuppressed = section.isSuppressed === true;
   }
 
@@ -119,8 +120,7 @@ export class RowConsent {
     isOptIn: boolean,
   ): readonly Channel[] {
     if (!isGeneral || this.#hasEmail) return channels;
-    const isPhoneFile = !this.#plan.columns.some(({ use }) => use.kind === "field" && use.field === "email");
-    return isOptIn && !isPhoneFile ? channels : both;
+    return isOptIn && (!this.#plan.isOfNumbers || this.#hasAddress) ? channels : both;
   }
 
   /** "Do not contact" under "Status" is also about the number in the row; a mere no only answers the question. */

@@ -1,10 +1,10 @@
 import { consentWord } from "./consent-words.ts";
-import type { ContactField } from "./contact-columns.ts";
+import { type ContactField, isOfAnother } from "./contact-columns.ts";
 import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-values.ts";
 import type { Channel, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
-import { identifiersIn, isAddress, isNumber } from "./identifiers.ts";
+import { identifiersIn, isAddress, isNumber, isOfAddresses } from "./identifiers.ts";
 import { parsePhone } from "./phone.ts";
 
 /** A cell and its column. */
@@ -55,7 +55,17 @@ export function readFields(plan: FilePlan, row: CsvRow): RowFields {
       for (const channel of column.identifiers)
         addOther(fields, channel, text, plan, { mayBePart: isNumberAlone(text) });
   }
+  if (!fields.cells.has("email") && !row.isMisshapen) addAddresses(fields, plan, row);
   return fields;
+}
+
+// Without an address of its own a row is about the address in it, whatever the heading: "Recipient".
+function addAddresses(fields: RowFields, plan: FilePlan, row: CsvRow): void {
+  for (const { heading, index, use } of plan.columns) {
+    const text = row.cell(index) ?? "";
+    if (use.kind !== "import note" && !isOfAnother(heading) && isOfAddresses(text))
+      addOther(fields, "email", text, plan);
+  }
 }
 
 // A digit under "Phone" is no number; under "SMS" it may answer a question.

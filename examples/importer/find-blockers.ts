@@ -49,7 +49,7 @@ function notUnderstood({ plan, words }: FileSurvey): string[] {
         (mayBeOther
           ? 'Name it after its channel ("Newsletter", "SMS opt-in") if it is about one'
           : "Write subscribed, unsubscribed or not subscribed instead") +
-        "; or leave the column out with --without; or state the consent with --consent.",
+        "; or leave the column out with --without, and state the consent with --consent.",
     ];
   });
 }

@@ -10,7 +10,10 @@ import type { ConsentCounts, FileSurvey, WordCounts } from "./survey.ts";
 const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone: "phone" };
 
 /** The plan of a file: its layout, the use of each column, and its consents. */
-export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments, "family">): string[] {
+export function planLines(
+  survey: FileSurvey,
+  { family, consent }: Pick<ImporterArguments, "family" | "consent">,
+): string[] {
   const { plan, rows, words, consents, remarks } = survey;
   const { file, layout, columns, section } = plan;
   const width = Math.max(
@@ -27,25 +30,30 @@ export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments
     ...lines,
     ...(section === undefined || section === "unclear"
       ? []
-      : [`  By the file's name, everyone in it is ${section.optIn}.`]),
+      : [
+          `  By the file's name, everyone in it is ${section.optIn}${section.channels?.join() === "phone" ? ", for the phone" : ""}.`,
+        ]),
     ...(family === "v1" && properties > 30
       ? [
           `  ${properties} columns are custom properties, and the service accepts 30 per row: leave some out with --without.`,
         ]
       : []),
-    `  E-mail consent: ${describeCounts(consents.email)}`,
-    `  Phone consent: ${describeCounts(consents.phone)}`,
+    `  E-mail consent: ${describeCounts(consents.email, consent)}`,
+    `  Phone consent: ${describeCounts(consents.phone, consent)}`,
     ...remarks.lines().map((line) => `  ${line}`),
   ];
 }
 
-function describeCounts(counts: ConsentCounts): string {
+function describeCounts(counts: ConsentCounts, consent: ImporterArguments["consent"]): string {
+  const isSent = consent !== undefined && consent !== "SUBSCRIBED";
   const states = optIns.map((optIn) => `${inFull(counts[optIn])} ${optIn}`);
   const notUnderstood = counts["not understood"];
   return [
     ...states,
     `${inFull(counts.unstated)} unstated`,
-    ...(notUnderstood === 0 ? [] : [`${inFull(notUnderstood)} not understood`]),
+    ...(notUnderstood === 0
+      ? []
+      : [`${inFull(notUnderstood)} not understood${isSent ? "" : " (only an opt-out is sent)"}`]),
   ].join(", ");
 }
 
@@ -137,5 +145,6 @@ function describeWords(words: WordCounts | undefined): string {
     ...(silent === 0 ? [] : [`${inFull(silent)} ignored`]),
     ...(unknown.length === 0 ? [] : [`not understood: ${unknown.join(", ")}`]),
   ];
-  return parts.length === 0 ? "blank" : parts.join(", ");
+  if (parts.length === 0) return words.texts === 0 ? "blank" : "none";
+  return parts.join(", ");
 }

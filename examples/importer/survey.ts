@@ -59,7 +59,8 @@ export async function surveyFiles(
   const opened = [];
   for (const path of options.files) opened.push(await openCsv(path, { encoding: options.encoding }));
   const choice = namedColumns(options.choice, [...new Set(opened.flatMap((file) => file.headings))]);
-  const files = opened.map((file) => emptySurvey(planFile(file, choice)));
+  const files: FileSurvey[] = [];
+  for (const file of opened) files.push(emptySurvey(await planFile(file, choice, signal)));
   const people = new People();
   for (const survey of files) {
     line.begin(`Reading ${survey.plan.file.path}`);
@@ -147,7 +148,7 @@ function count(survey: FileSurvey, row: ReadRow): void {
       if (words.notUnderstood.has(word) || words.notUnderstood.size < mostWords)
         words.notUnderstood.set(word, (words.notUnderstood.get(word) ?? 0) + 1);
       else words.notUnderstoodFurther += 1;
-    } else {
+    } else if (!said.isTime) {
       words.understood += 1;
       if (said.optIn) words.states[said.optIn] += 1;
     }

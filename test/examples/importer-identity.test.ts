@@ -331,3 +331,115 @@ describe("The headings of an address book", () => {
     ]);
   });
 });
+
+describe("The heading of the addresses", () => {
+  it.each([
+    "Adres e-mail",
+    "Mailadres",
+    "Endereço de e-mail",
+    "E-postadress",
+    "Dirección de correo",
+    "Dirección de email",
+    "Adresse de messagerie",
+    "Sähköposti",
+    "Email-адрес",
+    "Email (primary)",
+    "Email - Work",
+    "Person - Email - Work",
+    "Subscriber",
+  ])("is known, so that an opt-in without a channel is not one of the number: %s", async (heading) => {
+    const mock = await service();
+    const path = await csv("c.csv", `${heading};Telefon;Opt-in`, "a@example.com;+48600100200;yes");
+
+    const { code } = await run([path]);
+
+    expect(code).toBe(0);
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", phone: "+48600100200", email_opt_in: "SUBSCRIBED" },
+    ]);
+  });
+
+  it.each(["Recipient", "Kontakt", "E-Mail-Empfänger"])(
+    "is asked for where the file does not name it, or the column is left out: %s",
+    async (heading) => {
+      const mock = await service();
+      const path = await csv(
+        "c.csv",
+        `${heading},Phone,Opt-in`,
+        "a@example.com,+48600100200,yes",
+        "Ada <b@example.com>,+48600100201,yes",
+        ",+48600100202,no",
+      );
+
+      const { code, err } = await run([path]);
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: expect.stringContaining(
+          `"${heading}" holds e-mail addresses, and no column is the e-mail. Name it Email`,
+        ),
+      });
+      expect(mock.requests).toEqual([]);
+
+      await run([path, "--without", heading]);
+      expect(sentBodies(mock)).toEqual([
+        { phone: "+48600100200" },
+        { phone: "+48600100201" },
+        { phone: "+48600100202", phone_opt_in: "UNSUBSCRIBED" },
+      ]);
+    },
+  );
+
+  it.each([
+    ["Kontakt", "ACME Ltd"],
+    ["Twitter", "@ada"],
+    ["Contact owner", "kim@example.com"],
+    ["Note", "write to kim@example.com"],
+  ])(
+    "is not asked for where a column of a file of numbers holds something else: %s",
+    async (heading, cell) => {
+      const mock = await service();
+
+      const { code } = await run([await csv("c.csv", `Phone,${heading},Opt-in`, `+48600100200,${cell},yes`)]);
+
+      expect(code).toBe(0);
+      expect(sentBodies(mock)).toMatchObject([{ phone: "+48600100200", phone_opt_in: "SUBSCRIBED" }]);
+    },
+  );
+});
+
+describe("An address under an unknown heading", () => {
+  const people = ["Email,Phone,Newsletter", "a@example.com,,yes", "b@example.com,,yes"];
+
+  it.each([
+    ["c.csv", "Email,Recipient,Phone,Unsubscribed", ",A@example.com,+14155550100,yes", []],
+    [
+      "unsubscribed.csv",
+      "Recipient,Phone,Reason",
+      "A@example.com,+14155550100,too many",
+      ["--without", "Recipient"],
+    ],
+    ["c.csv", "Recipient,Phone,Tags", "Ann <a@example.com>,+14155550100,dnc", ["--without", "Recipient"]],
+  ])(
+    "identifies the person of an opt-out that has no other address: %s, %s",
+    async (name, headings, line, options) => {
+      const mock = await service();
+      const left = await csv(name, headings, line);
+
+      await run([await csv("people.csv", ...people), left, ...options]);
+
+      expect(emailConsents(mock)).toMatchObject({
+        "a@example.com": "UNSUBSCRIBED",
+        "b@example.com": "SUBSCRIBED",
+      });
+    },
+  );
+
+  it("does not make a row with its own address one about that address", async () => {
+    const mock = await service();
+    const left = await csv("c.csv", "Email,Recipient,Unsubscribed", "c@example.com,a@example.com,yes");
+
+    await run([await csv("people.csv", ...people), left]);
+
+    expect(emailConsents(mock)).toMatchObject({ "a@example.com": "SUBSCRIBED" });
+  });
+});

@@ -49,6 +49,21 @@ describe("A list of those who left, beside the contacts", () => {
     "disiscritti.csv",
     "descadastrados.csv",
     "afmeldingen.csv",
+    "spamreports.csv",
+    "invalid.csv",
+    "keine Werbung.csv",
+    "kein_newsletter.csv",
+    "no_newsletter.csv",
+    "exclusions.csv",
+    "exclusion_list.csv",
+    "Ausschlussliste.csv",
+    "Rückläufer.csv",
+    "abuse_reports.csv",
+    "sperrdatei.csv",
+    "wypisani.csv",
+    "baja (1).csv",
+    "deleted_contacts.csv",
+    "gelöschte Kontakte.csv",
   ])("is known by its name, whatever is in it: %s", async (name) => {
     const people = await csv("contacts.csv", ...contacts);
     const left = await csv(name, "Email,Opt-in,SMS opt-in", "B@example.com,Yes,no");
@@ -86,18 +101,22 @@ describe("A list of those who left, beside the contacts", () => {
     ]);
   });
 
-  it.each(["unconfirmed.csv", "non-subscribed.csv", "archived_members_export_ab12.csv"])(
-    "is of those who have not subscribed: %s",
-    async (name) => {
-      const mock = await service();
-      const files = [await csv("contacts.csv", ...contacts), await csv(name, "Email", "b@example.com")];
+  it.each([
+    "unconfirmed.csv",
+    "non-subscribed.csv",
+    "archived_members_export_ab12.csv",
+    "Nicht-Abonnenten.csv",
+    "niet-abonnees.csv",
+    "non abonnés.csv",
+  ])("is of those who have not subscribed: %s", async (name) => {
+    const mock = await service();
+    const files = [await csv("contacts.csv", ...contacts), await csv(name, "Email", "b@example.com")];
 
-      const { code } = await run([...files, "--consent", "SUBSCRIBED"]);
+    const { code } = await run([...files, "--consent", "SUBSCRIBED"]);
 
-      expect(code).toBe(0);
-      expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", "NON_SUBSCRIBED"));
-    },
-  );
+    expect(code).toBe(0);
+    expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", "NON_SUBSCRIBED"));
+  });
 
   it.each(["UNSUBSCRIBED", "NON_SUBSCRIBED"])(
     "with another name is stricter than a yes in another file, with --consent %s",
@@ -128,6 +147,8 @@ describe("A list of those who left, beside the contacts", () => {
     "opt-in and opt-out.csv",
     "non-bounced.csv",
     "abonnés et désabonnés.csv",
+    "deleted_bounces.csv",
+    "contacts without exclusions.csv",
   ])("whose name may also mean the others is not guessed: %s", async (name) => {
     const mock = await service();
     const path = await csv(name, "Email", "a@example.com");
@@ -150,6 +171,10 @@ describe("A list of those who left, beside the contacts", () => {
     "subscribers.csv",
     "Robinson Ltd.csv",
     "pedidos cancelados.csv",
+    "spamfree.csv",
+    "exclusive offers.csv",
+    "kein Problem GmbH.csv",
+    "invalid_removed.csv",
   ])("is not every file: %s", async (name) => {
     const mock = await service();
 

@@ -70,6 +70,18 @@ const layouts: readonly Layout[] = [
       "Email Address,First Name,MEMBER_RATING,CLEAN_TIME,CLEAN_CAMPAIGN_TITLE,CLEAN_CAMPAIGN_ID,LEID,EUID",
     lines: [["c@example.com,Ada,2,2024-04-03 03:03:47,Spring,b1,1,a", "N", "·", "suppressed"]],
   },
+  ...(["subscribed", "unsubscribed", "cleaned", "nonsubscribed"] as const).map((section) => ({
+    layout: `Mailchimp, ${section} for phone messages`,
+    fileName: `${section}_sms_audience_export_4c1f.csv`,
+    headings: "Email Address,Phone Number,First Name,MEMBER_RATING,OPTIN_TIME,LEID,EUID",
+    lines: [
+      [
+        "s@example.com,+447700900511,Ada,2,2023-03-09 11:50:38,1,a",
+        "·",
+        ({ subscribed: "S", unsubscribed: "U", cleaned: "N", nonsubscribed: "N" } as const)[section],
+      ] as const,
+    ],
+  })),
   {
     layout: "Mailchimp, all sections in one file whose name says nothing",
     fileName: "audience.csv",
@@ -295,6 +307,7 @@ describe("A section of Mailchimp's export", () => {
     "subscribed_members_export_1_cleaned.csv",
     "subscribed_members_unsubscribed_removed.csv",
     "subscribed_and_cleaned.csv",
+    "subscribed_email_and_sms_export_1.csv",
     "audience.csv",
   ])("is asked for where the file's name does not state it: %s", async (name) => {
     const mock = await service();
@@ -307,6 +320,7 @@ describe("A section of Mailchimp's export", () => {
 
   it.each([
     ["export 2, unsubscribed.csv", "UNSUBSCRIBED"],
+    ["unsubscribed_email_and_sms_export_1.csv", "UNSUBSCRIBED"],
     ["subscribed_and_unsubscribed.csv", undefined],
     ["my nonsubscribed.csv", "NON_SUBSCRIBED"],
   ])("may be named elsewhere in the name, if it is not better: %s", async (name, consent) => {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
   csv as csvIn,
@@ -32,10 +33,10 @@ describe("The plan", () => {
   "Email"             email, in lower case
   "Mobile"            phone
   "Phone"             phone where "Mobile" is blank or invalid; else, where it differs, the custom property phone
-  "status"            e-mail consent: 1 SUBSCRIBED, 1 UNSUBSCRIBED, not understood: "paused" (1); a yes is not understood
+  "status"            e-mail consent: 1 SUBSCRIBED, 1 UNSUBSCRIBED, not understood: "paused" (1); a yes is not understood; 1 with more text, which is the custom property status
   "Favourite colour"  the custom property favourite_colour
   "Notes"             left out: --without names it
-  E-mail consent: 1 SUBSCRIBED, 0 NON_SUBSCRIBED, 1 UNSUBSCRIBED, 0 unstated, 1 not understood
+  E-mail consent: 1 SUBSCRIBED, 0 NON_SUBSCRIBED, 1 UNSUBSCRIBED, 0 unstated, 1 not understood (only an opt-out is sent)
   Phone consent: 0 SUBSCRIBED, 0 NON_SUBSCRIBED, 0 UNSUBSCRIBED, 1 unstated
   people.csv, row 2: "Phone" differs from "Mobile", whose phone counts.
 `);
@@ -81,6 +82,10 @@ describe("A file without a statement of consent", () => {
     [
       "has only the time of an opt-in",
       ["email,opt_in_date", "s@example.com,2020-01-01", "u@example.com,2020-01-01"],
+    ],
+    [
+      "has only the time of a subscription",
+      ["email,Subscribed", "s@example.com,2024-01-02 12:00:00", "u@example.com,2 Jan 2024"],
     ],
   ])("which %s is not sent", async (_why, file) => {
     const mock = await service(existing);
@@ -583,6 +588,58 @@ describe("No cell is dropped", () => {
       expect(out).toContain(line);
   });
 
+  it("a word of consent that is not understood is a custom property of each row that is sent", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,Unsubscribed,Newsletter,Status",
+      "a@example.com,yes,vielleicht,5.1.1",
+      "b@example.com,,yes,yes",
+      "c@example.com,,yes,subscribed",
+    );
+    const unknown = { newsletter: "vielleicht", status: "5.1.1" };
+
+    const { out } = await run([path]);
+
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", email_opt_in: "UNSUBSCRIBED", custom_properties: unknown },
+      { email: "c@example.com", email_opt_in: "SUBSCRIBED" },
+    ]);
+    for (const line of [
+      '2 SUBSCRIBED, not understood: "vielleicht" (1); 1 with more text, which is the custom property newsletter',
+      "E-mail consent: 1 SUBSCRIBED, 0 NON_SUBSCRIBED, 0 UNSUBSCRIBED, 0 unstated, 2 not understood (only an opt-out is sent)",
+    ])
+      expect(out).toContain(line);
+
+    await run([path, "--consent", "keep"]);
+    expect(sentBodies(mock)).toContainEqual({
+      email: "b@example.com",
+      custom_properties: { status: "yes" },
+    });
+  });
+
+  it("the time of a subscription is a custom property, and no opt-in", async () => {
+    const mock = await service();
+    const path = await csv(
+      "subscribers.csv",
+      "Subscriber,Sent,Subscribed,Status",
+      "a@example.com,1,2024-01-02 12:00:00,",
+      "b@example.com,2,2024-01-02 12:00:00,subscribed",
+    );
+
+    const { code, out } = await run([path]);
+
+    expect(code).toBe(0);
+    expect(sentBodies(mock).map(({ email_opt_in }) => email_opt_in)).toEqual([undefined, "SUBSCRIBED"]);
+    expect(sentBodies(mock)[0]?.["custom_properties"]).toEqual({
+      sent: "1",
+      subscribed: "2024-01-02 12:00:00",
+    });
+    expect(out).toContain(
+      '"Subscribed"  e-mail consent: none; 2 with more text, which is the custom property subscribed',
+    );
+  });
+
   it("the plan names what v2 leaves out, and what it sends as evidence", async () => {
     const path = await csv(
       "subscribed_x.csv",
@@ -763,5 +820,19 @@ describe("Columns are chosen", () => {
 
     expect((await run([path, "--without", "c30"])).code).toBe(0);
     expect(Object.keys(sentBodies(mock)[0]?.["custom_properties"] ?? {})).toHaveLength(30);
+  });
+});
+
+describe("A report of rows with an unknown state", () => {
+  it("is stopped again until they are corrected, also without a known state in it", async () => {
+    const mock = await service();
+    const report = join(folder, "report");
+    const path = await csv("c.csv", "Email,State", "a@example.com,Active", "b@example.com,unsubscribed");
+
+    await run([path, "--consent", "SUBSCRIBED", "--report", report]);
+    const { code } = await run([join(report, "c.csv"), "--consent", "SUBSCRIBED"]);
+
+    expect(code).toBe(1);
+    expect(emailConsents(mock)).toEqual({ "b@example.com": "UNSUBSCRIBED" });
   });
 });

@@ -18,21 +18,31 @@ interface Table {
 const each = (words: readonly string[], email: Line[1], phone: State = "·"): Line[] =>
   words.map((word) => [`"${word}"`, email, phone]);
 
+const regions =
+  "activo,,Baja California,Puebla,ON,CA,Texas,Jalisco,Colima,Oaxaca,Nuevo León,Sonora,Yucatán,Chiapas".split(
+    ",",
+  );
+
 const tables: readonly Table[] = [
   ...["State", "Estado", "Stato", "État"].flatMap((headings) => [
     {
       rule: "A known word counts where a region may stand, in any row",
       headings,
       lines: [
-        ...each(["activo", "", "Baja California", "Puebla", "ON"], "S"),
+        ...each(regions, "S"),
         ...each(["baja", "Cancelado", "complained", "unsubscribed"], "U"),
         ...each(["Unconfirmed", "Cleaned", "suppressed"], "N"),
       ],
     },
     {
-      rule: "Where a region may stand, a word of a subscription in the first row makes the column a status",
+      rule: "A known word in any row makes the column a status, if few other words are in it",
       headings,
-      lines: [...each(["subscribed"], "S"), ...each(["baja"], "U"), ...each(["deleted"], "stopped")],
+      lines: [
+        ...each(["Active", "deleted"], "stopped"),
+        ...each(["subscribed", ""], "S"),
+        ...each(["baja"], "U"),
+        ...each(["Bounced"], "N"),
+      ],
     },
   ]),
   {
@@ -72,6 +82,16 @@ const tables: readonly Table[] = [
           "Spam complaint",
           "marked as spam in May",
           "Kunde hat sich abgemeldet",
+          "vip, keine Werbung",
+          "kein Newsletter",
+          "bitte keine Mails mehr",
+          "geen mailing",
+          "pas de publicité",
+          "ingen reklame",
+          "inga utskick",
+          "sin publicidad",
+          "Werbesperre",
+          "Gesperrt",
           "se ha dado de baja",
         ],
         "U",
@@ -92,6 +112,10 @@ const tables: readonly Table[] = [
           "no email address in the CRM",
           "Order cancelled",
           "complaint about a parcel",
+          "keine E-Mail-Adresse",
+          "kein Kontakt erreicht",
+          "Konto gesperrt",
+          "nicht gesperrt",
         ],
         "S",
       ),
@@ -171,21 +195,45 @@ const tables: readonly Table[] = [
     "Opt out of email and direct mail",
     "Unsubscribed from email and push notifications",
     "No email or postal contact",
+    "Não enviar e-mail",
+    "Nie wysyłać e-maili",
+    "Nie wysyłać",
+    "Ikke send e-post",
+    "Ingen e-post",
+    "Inga mejl",
+    "Inga utskick",
+    "Skicka inte e-post",
+    "Avanmäld",
+    "Plus de mails",
+    "Ne pas solliciter",
+    "Não contatar",
+    "Niet benaderen",
+    "Nicht anschreiben",
+    "Wypisany",
+    "Rezygnacja",
+    "Sprzeciw",
   ].map((headings) => ({
     rule: "A yes is an opt-out, and a no nothing",
     headings,
     lines: [...each(["true", "sim", "ja", "oui"], "U"), ...each(["no", ""], "S")],
   })),
   {
-    rule: "A yes is an opt-out of every channel that the heading names",
-    headings: "Do not contact by email or phone or fax",
-    lines: [...each(["yes"], "U", "U"), ...each(["no", ""], "S")],
+    rule: "A yes is an opt-out of calls",
+    headings: "Nicht anrufen",
+    lines: [...each(["ja"], "S", "U"), ...each(["nein", ""], "S")],
   },
-  ...["Unconfirmed", "Awaiting confirmation", "Email Invalid"].map((headings) => ({
-    rule: "A yes is no opt-in, and a no nothing",
+  ...["Do not contact by email or phone or fax", "DSGVO-Löschung"].map((headings) => ({
+    rule: "A yes is an opt-out of every channel that the heading names",
     headings,
-    lines: [...each(["yes", "true"], "N"), ...each(["no", ""], "S")],
+    lines: [...each(["yes"], "U", "U"), ...each(["no", ""], "S")],
   })),
+  ...["Unconfirmed", "Awaiting confirmation", "Email Invalid", "E-Mail ungültig", "Rückläufer"].map(
+    (headings) => ({
+      rule: "A yes is no opt-in, and a no nothing",
+      headings,
+      lines: [...each(["yes", "true"], "N"), ...each(["no", ""], "S")],
+    }),
+  ),
   ...["Consent end date", "Consent expiry date", "Einwilligung Ablaufdatum", "Ablauf der Einwilligung"].map(
     (headings) => ({
       rule: "The time of an expiry may lie ahead, and is not understood",
@@ -203,14 +251,24 @@ const tables: readonly Table[] = [
       ...each(["subscribed"], "S"),
     ],
   })),
-  {
+  ...["Contact status", "Kundenstatus"].map((headings) => ({
     rule: "Each refusal counts under a heading of the contact's status, and other words are a property",
-    headings: "Contact status",
+    headings,
     lines: [
-      ...each(["complained", "Spam", "rejected"], "U"),
+      ...each(["complained", "Spam", "rejected", "gesperrt", "widerrufen"], "U"),
       ...each(["bounced", "pending"], "N"),
       ...each(["New", "no", "Open"], "S"),
     ],
+  })),
+  {
+    rule: "A refusal makes the column a status, and without one it is a property",
+    headings: "Situação",
+    lines: [...each(["removido"], "U"), ...each(["Ativo"], "stopped"), ...each([""], "S")],
+  },
+  {
+    rule: "The status of a subscription is understood",
+    headings: "Status subskrypcji",
+    lines: [...each(["wypisany"], "U"), ...each(["gone"], "stopped"), ...each([""], "S")],
   },
   {
     rule: "A word that is only of a person counts under a heading of any status",
@@ -234,6 +292,7 @@ const tables: readonly Table[] = [
     "Newsletter Kündigungsdatum",
     "Refusal date",
     "Abuse report",
+    "Data rezygnacji",
   ].map((headings) => ({
     rule: "Any text is an opt-out",
     headings,
@@ -256,11 +315,21 @@ const tables: readonly Table[] = [
     "Opt-in [J/N]",
     "Newsletter__c",
     "Email_Opt_In__c",
+    "Kontakt erlaubt",
+    "Kontaktaufnahme erlaubt",
+    "Darf angeschrieben werden",
+    "Darf kontaktiert werden",
+    "Mag gemaild worden",
+    "Mailing toegestaan",
+    "Zgoda marketingowa",
+    "Souhlas",
+    "Hozzájárulás",
+    "Подписка",
   ].map((headings) => ({
     rule: "A no is an opt-out",
     headings,
     lines: [
-      ...each(["no", "nein", "non", "Cancelada"], "U"),
+      ...each(["no", "nein", "non", "nie", "Cancelada"], "U"),
       ...each(["yes", ""], "S"),
       ...each(["perhaps"], "stopped"),
     ],
@@ -360,6 +429,15 @@ const tables: readonly Table[] = [
     "Status__c",
     "Account status",
     "Disabled",
+    "Kontakt",
+    "Kontaktperson",
+    "Bestellstatus",
+    "Mag. nr.",
+    "Nie wieder",
+    "Versand erlaubt",
+    "Data zgody",
+    "Nicht erreicht (Anruf)",
+    "Plus",
   ].map((headings) => ({
     rule: "An ordinary column is none about consent",
     headings,

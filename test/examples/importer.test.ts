@@ -67,7 +67,9 @@ describe("Files", () => {
 
     expect({ code, out }).toEqual({
       code: 1,
-      out: expect.stringContaining('row 2: email consent: is not understood (status: "yes please")'),
+      out: expect.stringContaining(
+        'row 2: email consent: is not understood (status: "yes please"): write subscribed, unsubscribed or not subscribed, or leave the column out with --without and state the consent with --consent',
+      ),
     });
     expect(emailConsents(mock)).toEqual({ "bo@example.com": "SUBSCRIBED" });
   });
