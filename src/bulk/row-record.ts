@@ -111,8 +111,10 @@ export class RowRecord {
       const isFirst = this.#state === undefined;
       this.#state = state;
       this.#written = this.#written.then(async () => {
-        if (isFirst) await this.#sendNextAgain();
-        if (isFirst) await this.#follow();
+        if (isFirst) {
+          await this.#sendNextAgain();
+          await this.#follow();
+        }
         await this.#write(state, stated, { flush: state === "in-doubt" || this.before !== undefined });
       });
     }
@@ -131,10 +133,10 @@ export class RowRecord {
   /** Nothing of the row was carried out: an earlier record stands, but for what the row has stated. */
   async failed(stated: StatedLines): Promise<void> {
     await this.restore();
-    if (!this.before) return await this.#write("failed", stated);
-    const run = this.#run?.number ?? 0;
+    const { before } = this;
+    if (!this.#run || !before) return await this.#write("failed", stated);
     const consent = this.#record(stated, "unfinished");
-    await write(this.#run, this.#row.key, { ...this.before, run, consent });
+    await write(this.#run, this.#row.key, { ...before, run: this.#run.number, consent });
   }
 
   /** Restores the earlier record. */
