@@ -91,15 +91,16 @@ async function writeSmallExport(): Promise<string> {
   return dirname(await writeCsv([headings, ...rows, ""].join("\n")));
 }
 
-/** Runs the demo in this process, on a fake terminal that answers the question. */
+/** Runs the demo in this process, on a fake terminal that answers the question, or on a pipe. */
 async function runOnTerminal(
   args: string[],
-  options: { answer?: string; columns?: number; rows?: number; stopAt?: string } = {},
+  options: { answer?: string; columns?: number; rows?: number; stopAt?: string; isTTY?: boolean } = {},
 ) {
   const stop = new AbortController();
-  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const { isTTY = true } = options;
+  const input = Object.assign(new PassThrough(), { isTTY });
   const output = Object.assign(new PassThrough(), {
-    isTTY: true,
+    isTTY,
     columns: options.columns ?? 80,
     rows: options.rows ?? 24,
     getColorDepth: () => WriteStream.prototype.getColorDepth(),
@@ -342,7 +343,8 @@ describe("--live", () => {
 
   it("is refused without a terminal: nothing is sent", async () => {
     const { mock, env } = await startService();
-    const { code, out, err } = await runProgram(["--live", "--list", "readers"], { env });
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const { code, out, err } = await runOnTerminal(["--live", "--list", "readers"], { isTTY: false });
     expect(code).toBe(2);
     expect(out).toBe("");
     expect(err).toContain("there is no terminal to ask on: nothing was sent");
@@ -351,14 +353,15 @@ describe("--live", () => {
 
   it("never happens without the option, for any environment", async () => {
     const { mock, env } = await startService();
-    const { code, out } = await runProgram(["--data", await writeSmallExport()], { env });
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const { code, out } = await runOnTerminal(["--data", await writeSmallExport()]);
     expect(code).toBe(0);
     expect(out).toContain("On the embedded mock");
     expect(mock.requests).toEqual([]);
   });
 
   it("without its configuration names the missing variables, without a stack", async () => {
-    const { code, out, err } = await runProgram(["--live", "--list", "readers"]);
+    const { code, out, err } = await runOnTerminal(["--live", "--list", "readers"]);
     expect(code).toBe(1);
     expect(out).toBe("");
     expect(err).toContain("ConfigurationError: ");
