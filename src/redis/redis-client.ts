@@ -31,7 +31,7 @@ function hasMethod(client: unknown, name: string): boolean {
 
 export function redisScripts(client: RedisLike, key: string): PermitScripts {
   const keys = [`{${key}}:permits`, `{${key}}:state`];
-  // Safe: `ScriptCalls` validates the replies.
+  // Safe: `RedisConnection` validates the replies.
   return {
     acquire: script(client, acquireScript, keys) as PermitScripts["acquire"],
     release: script(client, releaseScript, keys) as PermitScripts["release"],
