@@ -18,7 +18,7 @@ export const retryIntervalMs = 1_000;
  * - **`acquire` grants as many as are available in every window**, in the order of `ids`: they are in flight. During a
  *   pause, and while recovering, it grants none. Where not all were granted, `waitMs` says when to ask again.
  * - **`release` writes the states of permits**, known or not. `refusedForMs` pauses all processes and halves the rate
- *   factor, unless they are already paused; each of `succeeded` raises it.
+ *   factor, unless they are already paused or it has just been halved; each of `succeeded` raises it.
  * - **An `epoch` identifies the data of Redis.** A new or empty Redis generates one at random. A request with another epoch
  *   comes from a process whose permits Redis has lost: then it recovers. A process that receives a new epoch writes back
  *   all its permits that still count.
