@@ -20,7 +20,6 @@ export interface NodeRedisLike {
 /** A Redis client of either package; it must be connected, or connect by itself. */
 export type RedisLike = IoredisLike | NodeRedisLike;
 
-/** Whether a value has the methods of either package. */
 export function isRedisLike(client: unknown): client is RedisLike {
   return hasMethod(client, "eval") && (hasMethod(client, "evalSha") || hasMethod(client, "evalsha"));
 }
