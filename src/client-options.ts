@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { fromEnvironment, missingBaseUrl, variableOf, type SourcedOption } from "./environment-variables.ts";
 import { ConfigurationError } from "./errors.ts";
 import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
@@ -66,6 +65,17 @@ export interface ClientOptions extends Pick<
   allowInsecureHttp?: boolean | undefined;
 }
 
+/** The options that may come from the environment, and their variables. */
+const environmentVariables = {
+  baseUrl: "AUDIENCE_BASE_URL",
+  baseUrlV2: "AUDIENCE_BASE_URL_V2",
+  apiKey: "AUDIENCE_API_KEY",
+  apiKeyV2: "AUDIENCE_API_KEY_V2",
+  appId: "AUDIENCE_APP_ID",
+} as const;
+
+type SourcedOption = keyof typeof environmentVariables;
+
 /** A client's options, checked. An option that only one family needs is required when that family is used. */
 export type ClientSettings = ReturnType<typeof parseClientOptions>;
 
@@ -124,7 +134,8 @@ export function parseClientOptions(options: unknown, redactor: Redactor) {
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
   const hooks = parseHooks(o.hooks ?? {});
-  const named = (name: SourcedOption) => (given[name] === undefined ? `${name} (${variableOf(name)})` : name);
+  const named = (name: SourcedOption) =>
+    given[name] === undefined ? `${name} (${environmentVariables[name]})` : name;
   const url = (value: string | URL | undefined, name: SourcedOption) =>
     value === undefined ? undefined : parseBaseUrl(String(value), named(name), o.allowInsecureHttp ?? false);
   const key = (value: ApiKey | undefined, name: SourcedOption) =>
@@ -161,8 +172,35 @@ export function parseClientOptions(options: unknown, redactor: Redactor) {
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
   } satisfies TransportSettings & Record<string, unknown>;
-  if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) throw missingBaseUrl();
+  if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) {
+    const { baseUrl, baseUrlV2 } = environmentVariables;
+    throw new ConfigurationError(
+      `The client needs baseUrl (or ${baseUrl}) for the v1 family, or baseUrlV2 (or ${baseUrlV2}) for the v2 family.`,
+    );
+  }
   return settings;
+}
+
+/** The options in the environment. An empty variable counts as not set. */
+function fromEnvironment(): Partial<Record<SourcedOption, string>> {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const options: Partial<Record<SourcedOption, string>> = {};
+  for (const [option, variable] of Object.entries(environmentVariables)) {
+    const value = process?.env?.[variable];
+    if (value) options[option as SourcedOption] = value;
+  }
+  return options;
+}
+
+/** Names the options that a family lacks, with their environment variables. */
+export function missingOptions(
+  family: string,
+  needed: Partial<Record<SourcedOption, unknown>>,
+): ConfigurationError {
+  const list = Object.entries(environmentVariables)
+    .filter(([name]) => name in needed && needed[name as SourcedOption] === undefined)
+    .map(([name, variable]) => `${name} (or ${variable})`);
+  return new ConfigurationError(`The ${family} family needs ${list.join(", ")}.`);
 }
 
 /** The options of another view of a client: the given ones over the client's own. The limiter stays the same. */

@@ -26,8 +26,8 @@ export class ConfigurationError extends AudienceError {
   override readonly name = "ConfigurationError";
   readonly code = "configuration";
 
-  constructor(message: string) {
-    super(message, "not-sent");
+  constructor(message: string, outcome: Outcome = "not-sent") {
+    super(message, outcome);
   }
 }
 

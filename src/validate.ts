@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { ValidationIssue } from "./errors.ts";
 import { copyAsJson } from "./schema/copy-as-json.ts";
-import { isObject } from "./schema/kind-of.ts";
-import { explain, propertyOf, toIssues, withNameMeant } from "./schema/validation-issues.ts";
+import { isObject, isRecord } from "./schema/kind-of.ts";
+import { explain, nameMeant, propertyOf, toIssues } from "./schema/validation-issues.ts";
 
 /**
  * Returns the input as JSON would send it. What the schema refuses, and what JSON would lose, is added to `issues`. The
@@ -15,7 +15,7 @@ export function validate<Value>(schema: z.ZodType<Value>, input: unknown, issues
   /* v8 ignore next -- @preserve every input is an object: the type of a schema does not say so. */
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const found = error
-    ? toIssues(error).map((issue) => withWayOut(withNameMeant(issue, copy, names), copy))
+    ? toIssues(error).map((issue) => ({ ...issue, message: messageWithWayOut(issue, copy, names) }))
     : [];
   // One by one: a spread of a hundred thousand would overflow the stack.
   for (const issue of merged(found, lost)) issues.push(issue);
@@ -24,13 +24,27 @@ export function validate<Value>(schema: z.ZodType<Value>, input: unknown, issues
   return copy as Value;
 }
 
-function withWayOut(issue: ValidationIssue, input: unknown): ValidationIssue {
-  const { path, code, message } = issue;
-  const isNull = path.length > 0 && path.reduce(propertyOf, input) === null;
-  if (isNull && code.startsWith("invalid_"))
-    return { ...issue, message: `${message}: leave it out to send nothing, if it is optional` };
-  if (path.length > 0 || !Array.isArray(input)) return issue;
-  return { ...issue, message: `${message}: each is sent alone; for many, see audience.bulk` };
+/** Adds to a message `first_name` for `firstName`, or how to leave a value out. `names` are the documented keys of the input. */
+function messageWithWayOut(
+  { path, code, message }: ValidationIssue,
+  input: unknown,
+  names: readonly string[],
+): string {
+  const key = path.at(-1);
+  if (key === undefined)
+    return Array.isArray(input) ? `${message}: each is sent alone; for many, see audience.bulk` : message;
+  const holder = path.slice(0, -1).reduce(propertyOf, input);
+  const value = propertyOf(holder, key);
+  if (value === null && code.startsWith("invalid_"))
+    return `${message}: leave it out to send nothing, if it is optional`;
+  if (typeof key !== "string" || code === "custom") return message;
+  if (code === "unrecognized_keys") {
+    const meant = nameMeant(key, names);
+    return meant === undefined ? message : `unknown key: write "${meant}"`;
+  }
+  if (!isRecord(holder) || value !== undefined) return message;
+  const given = nameMeant(key, Object.keys(holder));
+  return given === undefined ? message : `required; "${given}" was given: write "${key}"`;
 }
 
 /** One issue for one problem: none at a path that has one, and none inside a value that JSON would lose. */

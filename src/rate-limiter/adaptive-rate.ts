@@ -2,7 +2,7 @@ import type { RateLimitWindow } from "../errors.ts";
 
 const defaultPauseMs = 1_000;
 /** Requests that left together are refused within this time: that is one sign of being too fast, not ten. */
-const burstMs = 500;
+export const burstMs = 500;
 export const longestPauseMs = 3_600_000;
 /**
  * What a success adds to the rate factor. The full rate is back after 100 successes, a little slower than the minute

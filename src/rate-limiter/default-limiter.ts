@@ -20,25 +20,20 @@ type LimiterOption = RateLimiter | RateLimiterOptions | false | undefined;
 
 type Bounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
 
-/** The options of a limiter that apply to calls, and so keep the limiter of the process. */
-const boundsSchema = limiterOptionsSchema.pick({ maxWaitMs: true, maxQueued: true });
-
 /** The limiter of this process, unless the option needs another one. */
 export function parseLimiter(option: LimiterOption): Bounds & { limiter?: RateLimiter } {
   if (option === false) return {};
   if (option && isLimiter(option)) return { limiter: option };
   if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
-  const bounds = parseOptions(boundsSchema, option ?? {}, "rateLimiter");
-  return { limiter: defaultLimiter(), ...bounds };
+  return { ...parseOptions(limiterOptionsSchema, option ?? {}, "rateLimiter"), limiter: defaultLimiter() };
 }
 
 /** Whether the option only bounds the wait or the queue, and so keeps the limiter. */
 export function keepsTheLimiter(option: LimiterOption): option is Bounds | undefined {
   if (option === undefined) return true;
   if (option === false || isLimiter(option)) return false;
-  return Object.entries(option).every(
-    ([name, value]) => value === undefined || Object.hasOwn(boundsSchema.shape, name),
-  );
+  const given = Object.entries(option).filter(([, value]) => value !== undefined);
+  return given.every(([name]) => name === "maxWaitMs" || name === "maxQueued");
 }
 
 /** Known by its methods: the limiter of the CommonJS build is not an instance of the ESM build's class. */

@@ -200,7 +200,8 @@ export class Dispatcher {
       reason ??
       `The wait of ${waitMs} ms is longer than \`maxWaitMs\`, of the call or its client, or \`deadlineMs\` allows.`;
     const retryAt = new Date(Date.now() + waitMs);
-    const window = this.#store.limitingWindow(position, now);
+    const { log, limitsAt } = this.#store.known(now);
+    const window = log.limitingWindow(position, now, limitsAt(now));
     waiter.reject(new RateLimitWaitError({ message: `No permit. ${why}`, waitMs, retryAt, window }));
   }
 
@@ -211,6 +212,9 @@ export class Dispatcher {
 
   /** The expected time until the call at `position` (1 is the next) gets its response. */
   respondedInMs(position: number, now: number): number {
-    return this.#store.respondedAt(position, now, this.#roundTripMs) - now;
+    const { log, limitsAt, startAt } = this.#store.known(now);
+    // Of the start: a process without its store may have none at present.
+    const expected = { limits: limitsAt(startAt), roundTripMs: this.#roundTripMs, startAt };
+    return log.respondedAt(position, now, expected) - now;
   }
 }

@@ -4,7 +4,7 @@ import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
 import { type RateLimiterOptions, parseLimiterOptions } from "./limiter-options.ts";
 import type { WindowUsage } from "./sliding-window-log.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
-import { MemoryStore, type PermitStore } from "./store.ts";
+import { memoryStore, type PermitStore } from "./store.ts";
 
 export type { Permit } from "./dispatcher.ts";
 
@@ -59,7 +59,7 @@ export class RateLimiter {
       clock,
       onChange: () => this.#dispatcher.storeChanged(),
     };
-    this.#store = store ? store.open(user) : new MemoryStore(user);
+    this.#store = store ? store.open(user) : memoryStore(user);
     this.#dispatcher = new Dispatcher(this.#store, clock);
   }
 

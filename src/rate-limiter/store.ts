@@ -26,18 +26,18 @@ export interface StoreUser {
 /** A permit that was responded to, or that can last have arrived, at this time. */
 export type RestoredPermit = readonly [id: string, respondedAt: number];
 
-export type ReleasePermit = (use: PermitUse, now: number) => void;
-
 /** Where permits come from: the memory of this process, or a store that several processes share. */
 export interface PermitStore {
   readonly inFlight: number;
-  acquire(now: number): ReleasePermit | undefined;
+  acquire(now: number): ((use: PermitUse, now: number) => void) | undefined;
   /** When the next permit can be available at the soonest; undefined while that is being asked for. */
   nextAvailableInMs(now: number): number | undefined;
-  /** When the call at `position` (1 is the next) gets its response, if each call takes `roundTripMs`. */
-  respondedAt(position: number, now: number, roundTripMs: number): number;
-  /** The window that holds back the call at `position`; undefined if only a pause does. */
-  limitingWindow(position: number, now: number): RateLimitWindow | undefined;
+  /** The facts for estimates: the count as it is known, the limits at a time, and when the next call can leave. */
+  known(now: number): {
+    readonly log: SlidingWindowLog;
+    readonly limitsAt: (time: number) => readonly number[];
+    readonly startAt: number;
+  };
   usage(now: number): WindowUsage[];
   /** All permits that still count, and when they were responded to: undefined while in flight. */
   entries(now: number): (readonly [id: string | undefined, respondedAt: number | undefined])[];
@@ -54,45 +54,25 @@ export interface PermitStore {
   warning?(): string | undefined;
 }
 
-export class MemoryStore implements PermitStore {
-  readonly #log: SlidingWindowLog;
-  readonly #rate: AdaptiveRate;
-
-  constructor({ windows, restored, rate }: StoreUser) {
-    const responses = restored.map(([, respondedAt]) => respondedAt);
-    this.#log = new SlidingWindowLog(windows, responses);
-    this.#rate = rate;
-  }
-
-  get inFlight(): number {
-    return this.#log.inFlight;
-  }
-
-  acquire(now: number): ReleasePermit | undefined {
-    if (this.#rate.pausedMs(now) > 0 || this.#log.available(now, this.#rate.limits) === 0) return undefined;
-    this.#log.inFlight += 1;
-    return (use, releasedAt) => this.#log.release(use, releasedAt);
-  }
-
-  nextAvailableInMs(now: number): number {
-    return Math.max(this.#rate.pausedMs(now), ...this.#log.availableInMs(now, this.#rate.limits));
-  }
-
-  respondedAt(position: number, now: number, roundTripMs: number): number {
-    const startAt = now + this.#rate.pausedMs(now);
-    return this.#log.respondedAt(position, now, { limits: this.#rate.limits, roundTripMs, startAt });
-  }
-
-  limitingWindow(position: number, now: number): RateLimitWindow | undefined {
-    return this.#log.limitingWindow(position, now, this.#rate.limits);
-  }
-
-  usage(now: number): WindowUsage[] {
-    return this.#log.usage(now, this.#rate.limits);
-  }
-
-  entries(now: number): [id: undefined, respondedAt: number | undefined][] {
-    const inFlight = Array<undefined>(this.inFlight).fill(undefined);
-    return [...this.#log.responses(now), ...inFlight].map((respondedAt) => [undefined, respondedAt]);
-  }
+export function memoryStore({ windows, restored, rate }: StoreUser): PermitStore {
+  const responses = restored.map(([, respondedAt]) => respondedAt);
+  const log = new SlidingWindowLog(windows, responses);
+  return {
+    get inFlight() {
+      return log.inFlight;
+    },
+    acquire(now) {
+      if (rate.pausedMs(now) > 0 || log.available(now, rate.limits) === 0) return undefined;
+      log.inFlight += 1;
+      return (use, releasedAt) => log.release(use, releasedAt);
+    },
+    nextAvailableInMs: (now) => Math.max(rate.pausedMs(now), ...log.availableInMs(now, rate.limits)),
+    known: (now) => ({ log, limitsAt: () => rate.limits, startAt: now + rate.pausedMs(now) }),
+    usage: (now) => log.usage(now, rate.limits),
+    entries: (now) =>
+      [...log.responses(now), ...Array<undefined>(log.inFlight)].map((respondedAt) => [
+        undefined,
+        respondedAt,
+      ]),
+  };
 }

@@ -1,7 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
 import {
   SlidingWindowLog,
-  type Expected,
   type PermitUse,
   type WindowUsage,
   widenedMs,
@@ -110,8 +109,8 @@ export class KnownPermits {
 
   /** `waitMs`: the known wait for the next permit, if it is above 0; the limiting window shows it. */
   usage(now: number, limits: readonly number[], waitMs: number): WindowUsage[] {
-    const all = this.#logOfAll(now, (shorterMs) => shorterMs);
-    const limiting = this.limitingWindow(1, now, limits) ?? this.#windows[0];
+    const all = this.log(now, (shorterMs) => shorterMs);
+    const limiting = this.log(now).limitingWindow(1, now, limits) ?? this.#windows[0];
     return all.usage(now, limits).map((window, index) => ({
       ...window,
       used: Math.min(window.limit, window.used),
@@ -119,19 +118,11 @@ export class KnownPermits {
     }));
   }
 
-  respondedAt(position: number, now: number, expected: Expected): number {
-    return this.#logOfAll(now).respondedAt(position, now, expected);
-  }
-
-  limitingWindow(position: number, now: number, limits: readonly number[]): RateLimitWindow | undefined {
-    return this.#logOfAll(now).limitingWindow(position, now, limits);
-  }
-
   /**
    * A log with the others' permits, by their age at the last reply: a permit that a window counts, and the next shorter one
    * does not, is older than the shorter one and younger than the longer one.
    */
-  #logOfAll(now: number, ageMs = (shorterMs: number, longerMs: number) => (shorterMs + longerMs) / 2) {
+  log(now: number, ageMs = (shorterMs: number, longerMs: number) => (shorterMs + longerMs) / 2) {
     const others = this.others(now);
     const theirs: number[] = [];
     let shorterMs = 0;

@@ -1,4 +1,4 @@
-import { growthPerSuccess, leastRateFactor } from "../rate-limiter/adaptive-rate.ts";
+import { burstMs, growthPerSuccess, leastRateFactor } from "../rate-limiter/adaptive-rate.ts";
 import { aliveForMs, recoveryMs } from "./script-protocol.ts";
 
 // Longer than any gap between the requests of a live process, so that a short window's count does not expire.
@@ -192,7 +192,11 @@ redis.call('ZREMRANGEBYSCORE', permitsKey, '(0', exact(now - state.longestMs))
 
 state.rateFactor = math.min(1, state.rateFactor + request.succeeded * ${growthPerSuccess})
 if request.refusedForMs then
-  if state.pausedUntil <= now then state.rateFactor = math.max(${leastRateFactor}, state.rateFactor / 2) end
+  -- Requests that left together are one sign, of whatever process. A state of an earlier version has no such time.
+  if state.pausedUntil <= now and now - (state.slowedAt or 0) >= ${burstMs} then
+    state.slowedAt = math.floor(now)
+    state.rateFactor = math.max(${leastRateFactor}, state.rateFactor / 2)
+  end
   state.pausedUntil = math.max(state.pausedUntil, math.ceil(now + request.refusedForMs))
 end
 

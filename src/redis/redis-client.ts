@@ -20,7 +20,6 @@ export interface NodeRedisLike {
 /** A Redis client of either package; it must be connected, or connect by itself. */
 export type RedisLike = IoredisLike | NodeRedisLike;
 
-/** Whether a value has the methods of either package. */
 export function isRedisLike(client: unknown): client is RedisLike {
   return hasMethod(client, "eval") && (hasMethod(client, "evalSha") || hasMethod(client, "evalsha"));
 }
@@ -31,7 +30,7 @@ function hasMethod(client: unknown, name: string): boolean {
 
 export function redisScripts(client: RedisLike, key: string): PermitScripts {
   const keys = [`{${key}}:permits`, `{${key}}:state`];
-  // Safe: `ScriptCalls` validates the replies.
+  // Safe: `RedisConnection` validates the replies.
   return {
     acquire: script(client, acquireScript, keys) as PermitScripts["acquire"],
     release: script(client, releaseScript, keys) as PermitScripts["release"],

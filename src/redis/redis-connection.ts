@@ -6,22 +6,17 @@ import { LocalFallback } from "./local-fallback.ts";
 import {
   heartbeatMs,
   inBackground,
+  isReply,
   recoveryMs,
   replyTimeoutMs,
   retryIntervalMs,
-  ScriptCalls,
+  withTimeout,
   type PermitScripts,
-  type PermitState,
   type ScriptReply,
+  type ScriptRequest,
 } from "./script-protocol.ts";
 
 export type StoreSettings = Omit<RateLimitStore, "open">;
-
-interface Outage {
-  readonly since: number;
-  reason: string;
-  readonly fallback: LocalFallback;
-}
 
 // Redis reserves available permits for other processes no longer than this.
 const maxReservedMs = 1_000;
@@ -31,12 +26,18 @@ const othersReturnWithinMs = replyTimeoutMs + retryIntervalMs + 500;
 /** The connection of one limiter to Redis: the permits it is granted, the states it reports, and each outage. */
 export class RedisConnection {
   readonly permits: KnownPermits;
-  readonly calls: ScriptCalls;
-  outage: Outage | undefined;
+  outage: LocalFallback | undefined;
   /** Resolves when Redis has replied to the reports so far, or has failed. */
   reported: Promise<unknown> = Promise.resolve();
+  /** Successes for the next release to report. */
+  succeeded = 0;
+  readonly #scripts: PermitScripts;
   readonly #user: StoreUser;
   readonly #settings: StoreSettings;
+  #request: ScriptRequest;
+  /** Until when a 429 pauses all processes, for the next release to report. */
+  #refusedUntil = -Infinity;
+  #refusalsUnderWay = 0;
   /** The time that Redis named for the next request; and the earliest one after its return, as others may be late. */
   #retryAt = -Infinity;
   #notBefore = -Infinity;
@@ -53,12 +54,17 @@ export class RedisConnection {
       countedMs: widenedMs(window.intervalMs),
       isAdaptive: isAdaptive(window, user.windows),
     }));
+    this.#scripts = scripts;
     this.#user = user;
     this.#settings = settings;
     this.permits = new KnownPermits(user);
     const { leaseMs } = settings;
-    this.calls = new ScriptCalls(scripts, { process: this.permits.name, windows, epoch: undefined, leaseMs });
+    this.#request = { process: this.permits.name, windows, epoch: undefined, leaseMs };
     this.#mustWriteBack = user.restored.length > 0;
+  }
+
+  recordRefusal(pausedUntil: number): void {
+    this.#refusedUntil = Math.max(this.#refusedUntil, pausedUntil);
   }
 
   /** The time until Redis can be asked for permits. */
@@ -79,12 +85,16 @@ export class RedisConnection {
       this.permits.markUnsent(ids);
       this.report(ids);
     };
-    const reply = await this.calls.acquire(ids, onLate).catch((reason: unknown) => {
+    const reply = await this.#ask(
+      () => this.#scripts.acquire({ ...this.#request, ids }),
+      ["granted", "waitMs"],
+      onLate,
+    );
+    if (!reply) {
       // Redis may have granted them, though the reply was lost.
       this.permits.markUnsent(ids);
-      return this.#onFailure(reason);
-    });
-    if (!reply) return [];
+      return [];
+    }
     const now = clock();
     const granted = ids.slice(0, reply.granted);
     for (const id of granted) this.permits.hold(id);
@@ -127,31 +137,61 @@ export class RedisConnection {
     return true;
   }
 
-  async #send(states: ReadonlyMap<string, OwnState>, isReturning: boolean) {
+  /** Reports permits, and the successes and refusals until now; after a failure these are reported with the next ones. */
+  async #send(states: ReadonlyMap<string, OwnState>, isReturning: boolean): Promise<ScriptReply | undefined> {
     const now = this.#user.clock();
-    const permits = Array.from(states, ([id, state]): PermitState => [
-      id,
-      typeof state === "number" ? now - state : state,
-    ]);
-    return await this.calls
-      .release(permits, now, isReturning)
-      .catch((reason: unknown) => this.#onFailure(reason));
+    const permits = Array.from(
+      states,
+      ([id, state]) => [id, typeof state === "number" ? now - state : state] as const,
+    );
+    const [succeeded, refusedUntil] = [this.succeeded, this.#refusedUntil];
+    const isRefusal = refusedUntil > -Infinity;
+    this.succeeded = 0;
+    this.#refusedUntil = -Infinity;
+    this.#refusalsUnderWay += Number(isRefusal);
+    // Even after its pause, a 429 halves the rate.
+    const refusal = isRefusal && { refusedForMs: Math.max(0, refusedUntil - now) };
+    const request = { ...this.#request, permits, succeeded, ...refusal, isReturning };
+    const reply = await this.#ask(() => this.#scripts.release(request));
+    this.#refusalsUnderWay -= Number(isRefusal);
+    if (!reply) {
+      this.succeeded += succeeded;
+      this.recordRefusal(refusedUntil);
+    }
+    return reply;
+  }
+
+  /** The reply of a script, with these figures; undefined if Redis is unavailable. */
+  async #ask<Reply extends ScriptReply>(
+    call: () => Promise<Reply>,
+    figures: readonly (keyof Reply)[] = [],
+    onLate?: () => void,
+  ): Promise<Reply | undefined> {
+    try {
+      const reply = await withTimeout(call, onLate);
+      if (isReply(reply, this.#request.windows.length, figures)) return reply;
+      throw new Error("an invalid reply");
+    } catch (error) {
+      this.#onFailure(error);
+      return undefined;
+    }
   }
 
   #onReply(reply: ScriptReply, now: number, isRelease = false): void {
     const { rate } = this.#user;
-    const { request } = this.calls;
+    const { epoch } = this.#request;
     // Another epoch: Redis has lost the permits of this process, or never had them.
-    const hasForgotten = request.epoch !== undefined && reply.epoch !== request.epoch;
+    const hasForgotten = epoch !== undefined && reply.epoch !== epoch;
     if (hasForgotten) {
       this.#recoversSince = now;
       this.#othersUnknownUntil = now + recoveryMs;
       this.permits.recover(now);
     }
-    request.epoch = reply.epoch;
+    this.#request = { ...this.#request, epoch: reply.epoch };
     this.permits.update(reply, now);
     // A reply from before the report of a 429 does not include it.
-    const factor = this.calls.hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
+    const hasRefusal = this.#refusedUntil > -Infinity || this.#refusalsUnderWay > 0;
+    const factor = hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
     rate.follow(factor, now + reply.pausedMs);
     // The reply to a release may show permits that are available earlier than Redis expected.
     const isEarlier = isRelease && rate.limits.every((limit, index) => reply.used[index]! < limit);
@@ -160,34 +200,19 @@ export class RedisConnection {
   }
 
   /** Redis is unavailable: from now on `onUnavailable` applies, and Redis is tried each second. */
-  #onFailure(error: unknown): undefined {
+  #onFailure(error: unknown): void {
     const reason = error instanceof Error ? error.message : "no reason given";
-    if (this.outage) this.outage.reason = reason;
-    else {
-      this.outage = { since: this.#user.clock(), reason, fallback: this.#countAlone() };
+    if (!this.outage) {
+      const { permits } = this;
+      const hasOthers = permits.otherProcesses > 0 || this.#user.clock() < this.#othersUnknownUntil;
+      this.outage = new LocalFallback(this.#user, permits, { share: this.#settings.localShare, hasOthers });
       void this.#tryUntilBack(this.outage);
     }
+    this.outage.reason = reason;
     this.#user.onChange();
   }
 
-  /** The last known count, and what other processes can have acquired since, count as used. */
-  #countAlone(): LocalFallback {
-    const { windows, rate, clock } = this.#user;
-    const { permits } = this;
-    const { otherProcesses, seenAt } = permits;
-    const now = clock();
-    return new LocalFallback({
-      windows,
-      rate,
-      permits,
-      others: permits.others(now),
-      seenMsAgo: otherProcesses > 0 || now < this.#othersUnknownUntil ? now - seenAt : undefined,
-      share: this.#settings.localShare,
-      now,
-    });
-  }
-
-  async #tryUntilBack(outage: Outage): Promise<void> {
+  async #tryUntilBack(outage: LocalFallback): Promise<void> {
     let isBack = false;
     while (!isBack) {
       await new Promise<void>((resolve) => void inBackground(retryIntervalMs, resolve));
@@ -197,13 +222,13 @@ export class RedisConnection {
   }
 
   /** Returns to Redis, if it can be reached: first it gets all permits of this process. */
-  async #tryToReturn({ since, fallback }: Outage): Promise<boolean> {
+  async #tryToReturn(outage: LocalFallback): Promise<boolean> {
     const { clock } = this.#user;
     // Redis must not begin a recovery whose reply is lost (D51).
-    const pong = await this.calls.ping().catch((reason: unknown) => this.#onFailure(reason));
-    if (!pong) return false;
+    const ping = { ...this.#request, epoch: undefined, permits: [], succeeded: 0, isReturning: false };
+    if (!(await this.#ask(() => this.#scripts.release(ping)))) return false;
     // A short gap in which nothing was sent needs no recovery.
-    const isReturning = fallback.acquired > 0 || clock() - since > 2 * heartbeatMs;
+    const isReturning = outage.acquired > 0 || clock() - outage.since > 2 * heartbeatMs;
     const states = this.permits.all(clock());
     const reply = await this.#send(states, isReturning);
     if (!reply) return false;
@@ -214,10 +239,10 @@ export class RedisConnection {
     if (changed.length > 0) this.report(changed);
     this.#onReply(reply, now, true);
     // Others may have missed a brief contact: they may still continue alone, or have permits that Redis has lost.
-    const hadBriefContact = since < this.#recoversSince + recoveryMs;
+    const hadBriefContact = outage.since < this.#recoversSince + recoveryMs;
     this.#notBefore = now + (isReturning || hadBriefContact ? othersReturnWithinMs : 0);
     this.#recoversSince = now;
-    if (isReturning) this.permits.recover(now, fallback.leftToOthers(now));
+    if (isReturning) this.permits.recover(now, outage.leftToOthers(now));
     return true;
   }
 }

@@ -18,7 +18,7 @@ export const retryIntervalMs = 1_000;
  * - **`acquire` grants as many as are available in every window**, in the order of `ids`: they are in flight. During a
  *   pause, and while recovering, it grants none. Where not all were granted, `waitMs` says when to ask again.
  * - **`release` writes the states of permits**, known or not. `refusedForMs` pauses all processes and halves the rate
- *   factor, unless they are already paused; each of `succeeded` raises it.
+ *   factor, unless they are already paused or it has just been halved; each of `succeeded` raises it.
  * - **An `epoch` identifies the data of Redis.** A new or empty Redis generates one at random. A request with another epoch
  *   comes from a process whose permits Redis has lost: then it recovers. A process that receives a new epoch writes back
  *   all its permits that still count.
@@ -78,85 +78,19 @@ export interface AcquireReply extends ScriptReply {
   readonly waitMs: number;
 }
 
-/** The permits of one process as Redis keeps them: both scripts, with a timeout and validated replies. */
-export class ScriptCalls {
-  /** The process and its windows; and the epoch, which the user of the replies sets. */
-  readonly request: { -readonly [Name in keyof ScriptRequest]: ScriptRequest[Name] };
-  readonly #scripts: PermitScripts;
-  /** What the next release reports: successes, and until when a 429 pauses all processes. */
-  #succeeded = 0;
-  #refusedUntil = -Infinity;
-  #refusalsUnderWay = 0;
-
-  constructor(scripts: PermitScripts, request: ScriptRequest) {
-    this.#scripts = scripts;
-    this.request = request;
-  }
-
-  recordSuccess(): void {
-    this.#succeeded += 1;
-  }
-
-  recordRefusal(pausedUntil: number): void {
-    this.#refusedUntil = Math.max(this.#refusedUntil, pausedUntil);
-  }
-
-  /** Whether Redis may not know of a 429 yet. */
-  get hasRefusal(): boolean {
-    return this.#refusedUntil > -Infinity || this.#refusalsUnderWay > 0;
-  }
-
-  /** `onLate` is called if permits are granted after the timeout. */
-  async acquire(ids: readonly string[], onLate: () => void): Promise<AcquireReply> {
-    const reply = await withTimeout(() => this.#scripts.acquire({ ...this.request, ids }), onLate);
-    return this.#validated(reply, ["granted", "waitMs"]);
-  }
-
-  /** Reports permits, and the successes and refusals until now; after a failure these are reported with the next ones. */
-  async release(permits: readonly PermitState[], now: number, isReturning: boolean): Promise<ScriptReply> {
-    const [succeeded, refusedUntil] = [this.#succeeded, this.#refusedUntil];
-    const isRefusal = refusedUntil > -Infinity;
-    this.#succeeded = 0;
-    this.#refusedUntil = -Infinity;
-    this.#refusalsUnderWay += Number(isRefusal);
-    try {
-      // Even after its pause, a 429 halves the rate.
-      const refusal = isRefusal && { refusedForMs: Math.max(0, refusedUntil - now) };
-      return await this.#release({ ...this.request, permits, succeeded, ...refusal, isReturning });
-    } catch (reason) {
-      this.#succeeded += succeeded;
-      this.recordRefusal(refusedUntil);
-      throw reason;
-    } finally {
-      this.#refusalsUnderWay -= Number(isRefusal);
-    }
-  }
-
-  async ping(): Promise<ScriptReply> {
-    return await this.#release({
-      ...this.request,
-      epoch: undefined,
-      permits: [],
-      succeeded: 0,
-      isReturning: false,
-    });
-  }
-
-  async #release(request: ReleaseRequest): Promise<ScriptReply> {
-    return this.#validated(await withTimeout(() => this.#scripts.release(request)), []);
-  }
-
-  /** A client that gives something else in place of the scripts' replies is no Redis. */
-  #validated<Reply extends ScriptReply>(reply: Reply, names: readonly (keyof Reply)[]): Reply {
-    const { epoch, used, pausedMs, rateFactor, others } = Object(reply) as Reply;
-    const figures = [pausedMs, rateFactor, others, ...names.map((name) => reply?.[name]), used].flat();
-    const isWhole = Array.isArray(used) && used.length === this.request.windows.length;
-    if (typeof epoch === "string" && isWhole && figures.every(Number.isFinite)) return reply;
-    throw new Error("an invalid reply");
-  }
+/** A client that gives something else in place of the scripts' replies is no Redis. */
+export function isReply<Reply extends ScriptReply>(
+  reply: Reply,
+  windows: number,
+  names: readonly (keyof Reply)[],
+): boolean {
+  const { epoch, used, pausedMs, rateFactor, others } = Object(reply) as Reply;
+  const figures = [pausedMs, rateFactor, others, ...names.map((name) => reply?.[name]), used].flat();
+  const isWhole = typeof epoch === "string" && Array.isArray(used) && used.length === windows;
+  return isWhole && figures.every(Number.isFinite);
 }
 
-function withTimeout<T>(call: () => Promise<T>, onLate = (): void => {}): Promise<T> {
+export function withTimeout<T>(call: () => Promise<T>, onLate = (): void => {}): Promise<T> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = inBackground(replyTimeoutMs, () => {

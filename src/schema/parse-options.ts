@@ -65,7 +65,6 @@ export function rejectLost(given: object, subject: string): void {
   throw new ConfigurationError(`${subject} must be a plain object, not ${kind}${wayOut}.`);
 }
 
-/** Parses one option; `subject` is its name. */
 export function parseOption<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,

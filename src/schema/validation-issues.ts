@@ -88,27 +88,6 @@ export function toIssues({ issues }: SchemaError): ValidationIssue[] {
   });
 }
 
-/** Adds a suggestion to an issue: `first_name` for `firstName`. `names` are the input's documented keys. */
-export function withNameMeant(
-  issue: ValidationIssue,
-  input: unknown,
-  names: readonly string[],
-): ValidationIssue {
-  const { code, path } = issue;
-  const key = path.at(-1);
-  if (typeof key !== "string") return issue;
-  if (code === "unrecognized_keys") {
-    const meant = nameMeant(key, names);
-    return meant === undefined ? issue : { ...issue, message: `unknown key: write "${meant}"` };
-  }
-  const holder = path.slice(0, -1).reduce(propertyOf, input);
-  if (code === "custom" || !isRecord(holder) || holder[key] !== undefined) return issue;
-  const given = nameMeant(key, Object.keys(holder));
-  return given === undefined
-    ? issue
-    : { ...issue, message: `required; "${given}" was given: write "${key}"` };
-}
-
 /** For `path.reduce(propertyOf, value)`. */
 export function propertyOf(holder: unknown, key: string | number): unknown {
   // Safe: any value may be read by a key; `Object` wraps undefined and null too.

@@ -94,11 +94,7 @@ function problemOfId(value: unknown): string | undefined {
 }
 
 function withQuery({ path, query }: { path: string; query: unknown }): string {
-  if (query === undefined) return path;
-  const search = new URLSearchParams();
-  // Safe: the schema allows only strings, numbers and booleans.
-  for (const [name, value] of Object.entries(query as Record<string, string | number | boolean>)) {
-    search.set(name, String(value));
-  }
-  return search.size > 0 ? `${path}?${search.toString()}` : path;
+  // Safe: the schema allows only strings, numbers and booleans, which become strings.
+  const search = new URLSearchParams(query as Record<string, string> | undefined).toString();
+  return search === "" ? path : `${path}?${search}`;
 }

@@ -78,20 +78,20 @@ export class Observer {
 
   attemptStarts(event: RequestEvent): void {
     this.#call("onRequest", event);
-    this.#write("debug", event, () => "is sent");
+    this.#write("debug", event, "is sent");
   }
 
   attemptEnds(event: RequestEvent): void {
     const { status, durationMs = 0, error } = event;
     if (status) this.#call("onResponse", event);
     const how = status ? `got ${status}` : `failed: ${error?.name}`;
-    this.#write("debug", event, () => `${how} in ${Math.round(durationMs)} ms`);
+    this.#write("debug", event, `${how} in ${Math.round(durationMs)} ms`);
   }
 
   retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
     const event: RequestEvent = { ...facts, attempt, waitMs, error: summary(error) };
     this.#call("onRetry", event);
-    this.#write("debug", event, () => `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
+    this.#write("debug", event, `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
   }
 
   /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
@@ -99,19 +99,19 @@ export class Observer {
     const event: RequestEvent = { ...facts, attempt, waitMs };
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", event);
-    this.#write(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
+    this.#write(isLong ? "warn" : "debug", event, `waits ${Math.round(waitMs)} ms for the rate limit`);
     if (isLong) return () => {};
     const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
     return () => clearTimeout(timer);
   }
 
   waitsForContact(facts: CallFacts): void {
-    this.#write("debug", { ...facts, attempt: 1 }, () => "waits for an earlier write to the same contact");
+    this.#write("debug", { ...facts, attempt: 1 }, "waits for an earlier write to the same contact");
   }
 
   /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
   storeWarning(warning: string | undefined): void {
-    if (warning !== undefined && !this.#hasStoreWarning) this.#log("warn", () => warning);
+    if (warning !== undefined && !this.#hasStoreWarning) this.#log("warn", warning);
     this.#hasStoreWarning = warning !== undefined;
   }
 
@@ -120,7 +120,7 @@ export class Observer {
     if (!hook) return;
     // Only the type of the error: its message may hold a key, or a contact.
     const failed = (error: unknown) =>
-      this.#log("warn", () => `the hook ${name} failed with ${errorType(error)}; this changes nothing`);
+      this.#log("warn", `the hook ${name} failed with ${errorType(error)}; this changes nothing`);
     try {
       // A copy, so that a hook cannot change the event.
       ignoreRejection(hook(structuredClone(event)), failed);
@@ -129,15 +129,14 @@ export class Observer {
     }
   }
 
-  #write(level: "debug" | "warn", { operation, attempt, requestId }: RequestEvent, text: () => string): void {
-    this.#log(level, () => `${operation}, attempt ${attempt} (request ${requestId}) ${text()}`);
+  #write(level: "debug" | "warn", { operation, attempt, requestId }: RequestEvent, text: string): void {
+    this.#log(level, `${operation}, attempt ${attempt} (request ${requestId}) ${text}`);
   }
 
-  /** The text is built only if it is logged. */
-  #log(level: "debug" | "warn", text: () => string): void {
+  #log(level: "debug" | "warn", text: string): void {
     if (logLevels.indexOf(level) < this.#lowestLevel) return;
     try {
-      ignoreRejection(this.#logger?.[level]?.(`audience-sdk: ${text()}`));
+      ignoreRejection(this.#logger?.[level]?.(`audience-sdk: ${text}`));
     } catch {
       // A logger that throws must not fail the call, and its error cannot be logged.
     }
@@ -152,48 +151,40 @@ export function summary(error: unknown): NonNullable<RequestEvent["error"]> {
 }
 
 type DiagnosticsChannel = typeof import("node:diagnostics_channel");
-type TracingChannel = ReturnType<DiagnosticsChannel["tracingChannel"]>;
 
-/** Undefined on runtimes without `node:diagnostics_channel`. */
-export function openTracing(name: string): Tracing | undefined {
+export type Tracing = NonNullable<ReturnType<typeof openTracing>>;
+
+/**
+ * A tracing channel; undefined on runtimes without `node:diagnostics_channel`. Without `tracePromise`, which would publish
+ * the result, and would end an aborted attempt only with its request.
+ */
+export function openTracing(name: string) {
   // At run time, because a static import would fail on edge runtimes.
   const { process } = globalThis as {
     process?: { getBuiltinModule?: (name: string) => DiagnosticsChannel | undefined };
   };
   const channel = process?.getBuiltinModule?.("node:diagnostics_channel")?.tracingChannel?.(name);
-  return channel && new Tracing(channel);
-}
-
-/** Without `tracePromise`, which would publish the result, and would end an aborted attempt only with its request. */
-export class Tracing {
-  readonly #channel: TracingChannel;
-
-  constructor(channel: TracingChannel) {
-    this.#channel = channel;
-  }
-
-  /** Bound stores count as subscribers. */
-  get hasSubscribers(): boolean {
-    // Some runtimes lack the property, despite its type; publishing without subscribers does nothing.
-    const channel: { hasSubscribers?: boolean } = this.#channel;
-    return channel.hasSubscribers !== false;
-  }
-
-  /** Runs work inside the stores that are bound to `start`. The message is completed by its end. */
-  run<T>(message: object, work: () => Promise<T>): Promise<T> {
-    const { start, end } = this.#channel;
-    return start.runStores(message, () => {
-      const result = work();
-      end.publish(message);
-      return result;
-    });
-  }
-
-  /** A message with an `error` is published as an error first. */
-  end(message: object): void {
-    const { error, asyncStart, asyncEnd } = this.#channel;
-    if ("error" in message) error.publish(message);
-    asyncStart.publish(message);
-    asyncEnd.publish(message);
-  }
+  if (!channel) return undefined;
+  const { start, end, asyncStart, asyncEnd, error } = channel;
+  return {
+    /** Bound stores count as subscribers. */
+    get hasSubscribers() {
+      // Some runtimes lack the property, despite its type; publishing without subscribers does nothing.
+      return (channel as { hasSubscribers?: boolean }).hasSubscribers !== false;
+    },
+    /** Runs work inside the stores that are bound to `start`. The message is completed by its end. */
+    run<T>(message: object, work: () => Promise<T>): Promise<T> {
+      return start.runStores(message, () => {
+        const result = work();
+        end.publish(message);
+        return result;
+      });
+    },
+    /** A message with an `error` is published as an error first. */
+    end(message: object): void {
+      if ("error" in message) error.publish(message);
+      asyncStart.publish(message);
+      asyncEnd.publish(message);
+    },
+  };
 }

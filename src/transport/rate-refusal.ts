@@ -50,7 +50,7 @@ function callIsRateLimited(
 
 function invalidFinding(problem: string): ConfigurationError {
   // The service has received the request.
-  return Object.assign(new ConfigurationError(`isRateLimited ${problem}.`), { outcome: "unknown" });
+  return new ConfigurationError(`isRateLimited ${problem}.`, "unknown");
 }
 
 /** The headers with the end of a limit, in ky's order: seconds, a date, or the Unix time of the end. */

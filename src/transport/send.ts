@@ -104,11 +104,9 @@ function callerFetch(
     };
     const response: unknown = await fetch(url, init);
     if (!isResponse(response)) {
-      const error = new ConfigurationError(
-        "The fetch option must return a Response whose body is a web stream.",
-      );
+      const message = "The fetch option must return a Response whose body is a web stream.";
       // The function may have sent the request.
-      throw Object.assign(error, { outcome: "unknown" });
+      throw new ConfigurationError(message, "unknown");
     }
     if (response.type === "error") throw new TypeError("the fetch option returned Response.error()");
     return response;

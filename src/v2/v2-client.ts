@@ -1,6 +1,5 @@
-import type { ClientOptions, ClientSettings } from "../client-options.ts";
+import { missingOptions, type ClientOptions, type ClientSettings } from "../client-options.ts";
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
-import { missingOptions } from "../environment-variables.ts";
 import type { CloseOptions } from "../transport/client-state.ts";
 import type { FamilyAccess } from "../transport/interceptor.ts";
 import { Transport } from "../transport/transport.ts";

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { AudienceClient } from "../../src/audience-client.ts";
 import { ConfigurationError } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { defaultLimiter } from "../../src/rate-limiter/default-limiter.ts";
@@ -20,6 +21,22 @@ describe("the options of a limiter", () => {
     };
     expect(new RateLimiter(none).usage().windows).toHaveLength(3);
   });
+
+  it.each(["windows", "store", "snapshot", "clock"])(
+    "of a client keep the limiter of the process if its `%s` is undefined",
+    (name) => {
+      const absent = { [name]: undefined };
+      const client = new AudienceClient({
+        baseUrl: "https://audience.test",
+        apiKey: "a-key",
+        rateLimiter: { ...absent, maxWaitMs: 5 },
+      });
+      const view = client.withOptions({ rateLimiter: { ...absent, maxQueued: 1 } });
+
+      expect(client.rateLimiter).toBe(defaultLimiter());
+      expect(view.rateLimiter).toBe(defaultLimiter());
+    },
+  );
 
   it.each([
     ["options", null],

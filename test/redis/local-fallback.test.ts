@@ -6,6 +6,7 @@ import { KnownPermits } from "../../src/redis/known-permits.ts";
 import { LocalFallback } from "../../src/redis/local-fallback.ts";
 
 interface Situation {
+  /** The permits of other processes in each window at the last contact, if there were any, and the time since then. */
   readonly others?: readonly number[];
   readonly seenMsAgo?: number | undefined;
   readonly share?: number;
@@ -21,7 +22,12 @@ function alone({ others = [0, 0, 0], seenMsAgo, share = 1 / 4, own: responses = 
     restored: responses.map((at, index) => [`permit ${index}`, at]),
   });
   const rate = new AdaptiveRate(windows);
-  const fallback = new LocalFallback({ windows, rate, permits, others, seenMsAgo, share, now: 0 });
+  const hasOthers = seenMsAgo !== undefined;
+  if (hasOthers) {
+    permits.update({ epoch: "one", pausedMs: 0, rateFactor: 1, used: others, others: 1 }, -seenMsAgo);
+  }
+  const user = { windows, restored: [], rate, clock: () => 0, onChange: () => undefined };
+  const fallback = new LocalFallback(user, permits, { share, hasOthers });
   const acquire = (at: number, use: "responded" | "unsent" = "responded"): void => {
     const id = fallback.acquire(at)!; // one is available
     fallback.release(use, at);

@@ -34,6 +34,7 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
   #epochs = 0;
   #rateFactor = 1;
   #pausedUntil = 0;
+  #slowedAt = -Infinity;
   #recoveringUntil = 0;
 
   constructor({
@@ -57,6 +58,7 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
     this.#epoch = undefined;
     this.#rateFactor = 1;
     this.#pausedUntil = 0;
+    this.#slowedAt = -Infinity;
     this.#recoveringUntil = 0;
   }
 
@@ -111,7 +113,10 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
     }
     this.#rateFactor = Math.min(1, this.#rateFactor + succeeded / 200);
     if (refusedForMs !== undefined) {
-      if (this.#pausedUntil <= now) this.#rateFactor = Math.max(1 / 64, this.#rateFactor / 2);
+      if (this.#pausedUntil <= now && now - this.#slowedAt >= 500) {
+        this.#slowedAt = now;
+        this.#rateFactor = Math.max(1 / 64, this.#rateFactor / 2);
+      }
       this.#pausedUntil = Math.max(this.#pausedUntil, now + refusedForMs);
     }
     return this.#reply(request);

@@ -9,6 +9,7 @@ import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
 const second = { limit: 3, countedMs: 1_000, isAdaptive: true };
+const stateKey = "{audience-sdk:rate-limit}:state";
 const minute = { limit: 10, countedMs: 60_000, isAdaptive: false };
 
 describeWithRedis("the Redis store", () => {
@@ -216,11 +217,35 @@ describeWithRedis("the Redis store", () => {
     await expect(one.acquire(10)).resolves.toMatchObject({ granted: 5, rateFactor: 0.5, pausedMs: 0 });
   });
 
+  it.each([
+    ["once for those of all processes within half a second", 498, 0.5],
+    ["again for one half a second later", 500, 0.25],
+  ])("halves the rate after 429s without a pause %s", async (_, laterMs, rateFactor) => {
+    const [one, two] = [process(), process()];
+    await one.release([], { refusedForMs: 0 });
+    passes(laterMs);
+    await two.release([], { refusedForMs: 0 });
+
+    await expect(one.acquire(1)).resolves.toMatchObject({ rateFactor });
+  });
+
+  it("halves the rate also in a state that an earlier version of it has written, without that time", async () => {
+    const one = process();
+    await one.release([], { refusedForMs: 0 });
+    const { slowedAt, ...earlier } = JSON.parse((await redis.get(stateKey))!); // the release has written it
+    await redis.set(stateKey, JSON.stringify(earlier));
+    passes(1);
+    await one.release([], { refusedForMs: 0 });
+
+    expect(slowedAt).toBeCloseTo(clock.nowMs, -1);
+    await expect(one.acquire(1)).resolves.toMatchObject({ rateFactor: 0.25 });
+  });
+
   it("never lowers the rate below 1/64, nor a limit below 1", async () => {
     const one = process();
     for (let refusal = 0; refusal < 8; refusal += 1) {
       await one.release([], { refusedForMs: 1 });
-      passes(2);
+      passes(500);
     }
 
     await expect(one.acquire(3)).resolves.toMatchObject({ granted: 1, rateFactor: 1 / 64 });
@@ -246,7 +271,7 @@ describeWithRedis("the Redis store", () => {
 
     const [permits, state] = await Promise.all([
       redis.pttl("{audience-sdk:rate-limit}:permits"),
-      redis.pttl("{audience-sdk:rate-limit}:state"),
+      redis.pttl(stateKey),
     ]);
 
     expect(permits).toBeGreaterThan(3_660_000);
@@ -265,7 +290,7 @@ describeWithRedis("the Redis store", () => {
     it.each([
       ["is flushed", () => redis.flushall()],
       ["loses the permits alone", () => redis.del("{audience-sdk:rate-limit}:permits")],
-      ["loses the state alone", () => redis.del("{audience-sdk:rate-limit}:state")],
+      ["loses the state alone", () => redis.del(stateKey)],
     ])(
       "changes when Redis %s, and no permit is granted until each process had time to report its own",
       async (_how, lose) => {
