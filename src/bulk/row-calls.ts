@@ -154,8 +154,9 @@ export class RowCalls<Row> implements CallExtension {
   #reportMisuse(): ConfigurationError {
     const error = new ConfigurationError(
       "The function of bulk must return or await its call: otherwise the row may end before the call does.",
+      "unknown",
     );
-    this.#run.fail(Object.assign(error, { outcome: "unknown" }));
+    this.#run.fail(error);
     return error;
   }
 

@@ -1,6 +1,6 @@
 import type { PermitStore, RateLimitStore, StoreUser } from "../rate-limiter/store.ts";
 import { RedisConnection, type StoreSettings } from "./redis-connection.ts";
-import { heartbeatMs, inBackground, type PermitScripts } from "./script-protocol.ts";
+import { heartbeatMs, inBackground, retryIntervalMs, type PermitScripts } from "./script-protocol.ts";
 
 export function storeOf(scripts: PermitScripts, settings: StoreSettings): RateLimitStore {
   return { ...settings, open: (limiter) => redisStore(scripts, settings, limiter) };
@@ -47,8 +47,9 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
   function nextAvailableInMs(now: number): number | undefined {
     const { outage } = connection;
     const pausedMs = rate.pausedMs(now);
-    if (outage) return Math.max(pausedMs, outage.nextAvailableInMs(now));
-    return Math.max(pausedMs, connection.waitMs(now)) || undefined;
+    if (!outage) return Math.max(pausedMs, connection.waitMs(now)) || undefined;
+    const isRejecting = settings.onUnavailable === "reject";
+    return Math.max(pausedMs, isRejecting ? retryIntervalMs : outage.nextAvailableInMs(now));
   }
 
   return {

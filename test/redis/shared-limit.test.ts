@@ -485,6 +485,8 @@ describe("while Redis is unavailable, a limiter", () => {
     const { error, absence } = await endOfCall("no route", { onUnavailable: "reject" });
     expect(error).toMatchObject({
       message: "No permit. The rate limit store is unavailable: no reason given.",
+      // Redis is tried each second.
+      waitMs: 1_000,
     });
     expect(absence).toBeUndefined();
   });
