@@ -129,7 +129,8 @@ const counts = [0, 1, 100, 201];
 describe("every item of a v1 list is yielded once, in order", () => {
   const operations = ["v1.customers.list", "v1.contactGroups.list"];
 
-  describe.each(wrappings)("%s", (_, wrap) => {
+  // The items are found by their name wherever the end is shown, so one name stands for the others here.
+  describe.each(wrappings.slice(0, 4))("%s", (_, wrap) => {
     test.each(Object.entries(withTotal))("with %s, in exactly its pages", async (__, hints) => {
       for (const [index, count] of counts.entries()) {
         const read = await readAll({
@@ -158,6 +159,16 @@ describe("every item of a v1 list is yielded once, in order", () => {
         }
       },
     );
+  });
+
+  test.each(wrappings.slice(4))("%s, with total, in exactly its pages", async (_, wrap) => {
+    const read = await readAll({
+      count: 201,
+      size: 100,
+      respond: ({ items, total }) => wrap(items, { total }),
+    });
+    expect(read.items).toEqual(upTo(200, 0).map(idOf));
+    expect(read.requested).toEqual([1, 2, 3]);
   });
 
   test("as a bare array, where a full last page needs one more request", async () => {
