@@ -46,17 +46,6 @@ export async function sleep(delayMs: number, signal: AbortSignal): Promise<void>
   }
 }
 
-/** Resolves and rejects as `work` does; if it takes longer than the limit, as `late` returns or throws. */
-export async function within<T>(limitMs: number, work: Promise<T>, late: () => T): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const elapsed = new Promise<void>((resolve) => void (timer = startTimer(resolve, limitMs)));
-  try {
-    return await Promise.race([work, elapsed.then(late)]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Resolves and rejects as `work` does, but rejects with the signal's reason as soon as it is aborted. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let abort = () => {};

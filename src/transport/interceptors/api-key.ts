@@ -1,7 +1,7 @@
 import { AuthenticationError, ConfigurationError, TimeoutError } from "../../errors.ts";
 import { kindOf } from "../../schema/kind-of.ts";
 import { errorType } from "../../schema/parse-options.ts";
-import { untilAborted, within } from "../abort.ts";
+import { startTimer, untilAborted } from "../abort.ts";
 import type { Interceptor, KeySource, RequestContext } from "../interceptor.ts";
 import type { Redactor } from "../redact.ts";
 
@@ -47,10 +47,17 @@ async function requestKey({ access, options, stopWaiting }: RequestContext): Pro
   const key = access.key();
   if (typeof key === "string") return key;
   const { timeoutMs } = options;
-  return await within(timeoutMs, untilAborted(key, stopWaiting.signal), () => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_, reject) => {
     const message = `The key function returned no key within ${timeoutMs} ms; nothing was sent.`;
-    throw new TimeoutError({ message, outcome: "not-sent", timeoutMs });
+    const error = new TimeoutError({ message, outcome: "not-sent", timeoutMs });
+    timer = startTimer(() => reject(error), timeoutMs);
   });
+  try {
+    return await untilAborted(Promise.race([key, timeout]), stopWaiting.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The source of one family's key. A closure, so that no `inspect` shows the key. */

@@ -1,6 +1,5 @@
 import { isAudienceError, RateLimitError, RateLimitWaitError } from "../../errors.ts";
 import type { Permit, RateLimiter } from "../../rate-limiter/rate-limiter.ts";
-import { within } from "../abort.ts";
 import type { Interceptor, RequestContext } from "../interceptor.ts";
 import { refusalWaitMs, retryAfterMs } from "../rate-refusal.ts";
 
@@ -27,8 +26,7 @@ export const rateLimit: Interceptor = (next) => async (context) => {
       permit.release("responded");
     };
     context.holdPermit = async (work) => {
-      const isInTime = work.then(() => true);
-      if (await within(longestHoldMs, isInTime, () => false)) return;
+      if (await endsWithin(longestHoldMs, work)) return;
       permit.release("unsent");
       await work;
       const askedAt = performance.now();
@@ -65,6 +63,17 @@ export const rateLimit: Interceptor = (next) => async (context) => {
 const longestHoldMs = 250;
 const longWaitMs = 2_000;
 const maxRepeats = 3;
+
+/** Whether the work ends in time; rejects if it does. */
+async function endsWithin(limitMs: number, work: Promise<void>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => void (timer = setTimeout(() => resolve(false), limitMs)));
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /**
  * The last check before the request is sent, without a wait in between. A call that was aborted as "not sent" must not be
