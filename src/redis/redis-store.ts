@@ -48,8 +48,7 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
     const { outage } = connection;
     const pausedMs = rate.pausedMs(now);
     if (!outage) return Math.max(pausedMs, connection.waitMs(now)) || undefined;
-    const isRejecting = settings.onUnavailable === "reject";
-    return Math.max(pausedMs, isRejecting ? retryIntervalMs : outage.nextAvailableInMs(now));
+    return Math.max(pausedMs, refusal() === undefined ? outage.nextAvailableInMs(now) : retryIntervalMs);
   }
 
   return {
@@ -79,7 +78,8 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
     known(now) {
       const startAt = now + (nextAvailableInMs(now) ?? 0);
       const { outage } = connection;
-      if (outage) return { log: outage.logs.alone, limitsAt: (time) => outage.limits(time), startAt };
+      if (outage && refusal() === undefined)
+        return { log: outage.logs.alone, limitsAt: (time) => outage.limits(time), startAt };
       return { log: permits.log(now), limitsAt: () => rate.limits, startAt };
     },
     usage(now) {

@@ -52,7 +52,7 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
   }
   if (response.failure !== undefined) throw unexpected("its body cannot be decompressed.");
   const body = parseJson(text);
-  const contentType = text === "" ? "" : String(headers.get("content-type"));
+  const contentType = text.trim() === "" ? "" : String(headers.get("content-type"));
   if (body === undefined && !request.acceptsText?.(contentType)) {
     if (isTooDeep(text)) throw unexpected(`its body is nested deeper than ${maxDepth} levels.`);
     throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");

@@ -485,8 +485,9 @@ describe("while Redis is unavailable, a limiter", () => {
     const { error, absence } = await endOfCall("no route", { onUnavailable: "reject" });
     expect(error).toMatchObject({
       message: "No permit. The rate limit store is unavailable: no reason given.",
-      // Redis is tried each second.
+      // Redis is tried each second; no window is full.
       waitMs: 1_000,
+      window: undefined,
     });
     expect(absence).toBeUndefined();
   });
@@ -514,6 +515,8 @@ describe("while Redis is unavailable, a limiter", () => {
     expect(error).toMatchObject({
       message:
         "No permit. The rate limit store is unavailable: no route. `localShare` of a limit is less than one permit.",
+      waitMs: 1_000,
+      window: undefined,
     });
   });
 });
