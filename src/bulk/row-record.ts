@@ -5,13 +5,12 @@ import type { RowEnd } from "./result.ts";
 import { recordStated, type StatedEnd, type StatedLines } from "./stated-consent.ts";
 
 /**
- * `succeeded` and `superseded` are ends. `followed`: it succeeded, and then a further row with its key was sent. `failed`: nothing of the row was carried out. `sent`: it may have been carried
+ * `succeeded` and `superseded` are ends. `failed`: nothing of the row was carried out. `sent`: it may have been carried
  * out, and may be sent again. `in-doubt`: it must not be sent again. The last two are for a row that was in doubt and has
  * changed: of its calls only the repeatable ones may be sent.
  */
 const states = [
   "succeeded",
-  "followed",
   "superseded",
   "failed",
   "sent",
@@ -27,8 +26,6 @@ export interface RowKey {
   readonly key: string;
   /** The key of a further row with the same key. */
   readonly nextKey: string;
-  /** The key of the row before with the same key, if the caller gave the keys. */
-  readonly previousKey?: string | undefined;
   readonly fingerprint: string;
   /** Why the row has no key, and is not sent. */
   readonly problem?: { readonly error: unknown };
@@ -58,8 +55,6 @@ export class RowRecord {
   readonly before: RecordedRow | undefined;
   /** The id of the row's event, if it has none of its own; undefined without a checkpoint. */
   eventId: string | undefined;
-  /** The last word of an earlier run with this key was another row, which has not come again. */
-  isLastWord = false;
   readonly #run: RecordedRun | undefined;
   readonly #row: RowKey;
   /** Whether the row has not changed since it was recorded. */
@@ -82,22 +77,16 @@ export class RowRecord {
     const record = new RowRecord(run, row, await read(run, row.key));
     // The same after a crash, and another after each change of the row, even a change back.
     const version = `${record.#version} ${row.fingerprint}`;
-    if (run && (!record.earlierEnd || record.isFollowed))
-      record.eventId = await eventIdOf(run.id, row.key, version);
+    if (run && !record.earlierEnd) record.eventId = await eventIdOf(run.id, row.key, version);
     return record;
   }
 
   /** The end that an earlier run recorded, if it still holds. */
   get earlierEnd(): RowEnd<never> | undefined {
-    if (!this.#isUnchanged || this.isLastWord) return undefined;
+    if (!this.#isUnchanged) return undefined;
     if (this.before?.state === "in-doubt") return { status: "unknown", error: inDoubt() };
-    if (this.before?.state === "succeeded" || this.isFollowed) return { status: "skipped" };
+    if (this.before?.state === "succeeded") return { status: "skipped" };
     return this.before?.state.startsWith("superseded") ? { status: "superseded" } : undefined;
-  }
-
-  /** Whether it would be skipped if the row that followed it comes again. */
-  get isFollowed(): boolean {
-    return this.#isUnchanged && this.before?.state === "followed";
   }
 
   /** An earlier run may have carried out an unrepeatable call of the row: none is sent now. */
@@ -111,10 +100,7 @@ export class RowRecord {
       const isFirst = this.#state === undefined;
       this.#state = state;
       this.#written = this.#written.then(async () => {
-        if (isFirst) {
-          await this.#sendNextAgain();
-          await this.#follow();
-        }
+        if (isFirst) await this.#sendNextAgain();
         await this.#write(state, stated, { flush: state === "in-doubt" || this.before !== undefined });
       });
     }
@@ -154,17 +140,9 @@ export class RowRecord {
   /** A later row with the same key has the last word: it is sent again after this one. */
   async #sendNextAgain(): Promise<void> {
     const next = await read(this.#run, this.#row.nextKey);
-    if (next?.state !== "succeeded" && next?.state !== "followed") return;
+    if (next?.state !== "succeeded") return;
     this.#nextBefore = next;
     await write(this.#run, this.#row.nextKey, { ...next, state: "sent" }, true);
-  }
-
-  /** The row before with the same key has no longer the last word: if it comes alone, it is sent again. */
-  async #follow(): Promise<void> {
-    const { previousKey } = this.#row;
-    const previous = previousKey === undefined ? undefined : await read(this.#run, previousKey);
-    if (previous?.state === "succeeded")
-      await write(this.#run, previousKey!, { ...previous, state: "followed" });
   }
 
   async #write(

@@ -91,39 +91,11 @@ export function rowReader<Row>(
   const lastNumbers = new Map<string, number>();
   /** The ends of the rows under way, by the key of a further row with the same key. */
   const ends = new Map<string, Promise<unknown>>();
-  /** Unchanged rows that were followed by another one with their key, until that comes again; by its key. */
-  const followed = new Map<string, ReadRow<Row>>();
-  const ready: ReadRow<Row>[] = [];
   let count = 0;
   return { next, began };
 
   /** Undefined after the last row. Rejects if the source or the checkpoint cannot be read. */
   async function next(): Promise<ReadRow<Row> | undefined> {
-    for (;;) {
-      const waiting = ready.shift();
-      if (waiting) return waiting;
-      const row = await readRow();
-      if (!row) return nextAlone();
-      const { key, nextKey } = row.key;
-      const before = followed.get(key);
-      if (before) ready.push(before);
-      followed.delete(key);
-      if (row.record.isFollowed) followed.set(nextKey, row);
-      else ready.push(row);
-    }
-  }
-
-  /** A row whose follower has not come again: it has the last word. */
-  function nextAlone(): ReadRow<Row> | undefined {
-    const [alone] = followed;
-    if (!alone) return undefined;
-    const [nextKey, row] = alone;
-    followed.delete(nextKey);
-    row.record.isLastWord = true;
-    return row;
-  }
-
-  async function readRow(): Promise<ReadRow<Row> | undefined> {
     const read = await source.next();
     if (read.done) return undefined;
     const index = count++;
@@ -152,20 +124,18 @@ export function rowReader<Row>(
     const given = key && checkKey(key(row, index));
     if (!run) return { key: given ?? String(index), nextKey: "", fingerprint: "" };
     const fingerprint = await fingerprintOfRow(row, options);
-    const { previousKey, ...keys } = numbered(given ?? fingerprint);
-    return { ...keys, fingerprint, ...(given !== undefined && { previousKey }) };
+    return { ...numbered(given ?? fingerprint), fingerprint };
   }
 
   /** The second row with a key gets the suffix `#2`, or the next number that no other row has as its key. */
-  function numbered(given: string): Omit<RowKey, "fingerprint"> {
+  function numbered(given: string): { key: string; nextKey: string } {
     // A copy: a part of a string, as a cell of a line, keeps the whole string in memory.
     const key = JSON.parse(JSON.stringify(given)) as string;
     let number = lastNumbers.get(key) ?? 1;
-    const previousKey = !lastNumbers.has(key) ? undefined : number === 1 ? key : `${key}#${number}`;
     let unique = key;
     while (lastNumbers.has(unique)) unique = `${key}#${++number}`;
     lastNumbers.set(unique, 1).set(key, number);
-    return { key: unique, nextKey: `${key}#${number + 1}`, previousKey };
+    return { key: unique, nextKey: `${key}#${number + 1}` };
   }
 }
 

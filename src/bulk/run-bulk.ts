@@ -119,6 +119,7 @@ export async function* runBulk<Row, Value>(
   /** Reads up to the next row that is to be sent; the rows before it have ended in an earlier run. */
   async function nextRow(reader: RowReader<Row>): Promise<ReadRow<Row> | undefined> {
     for (;;) {
+      stop.signal.throwIfAborted();
       const row = await untilAborted(reader.next(), stop.signal);
       if (!row) return undefined;
       progress.underWay++;

@@ -60,15 +60,16 @@ export function recordStated(
     .filter((line) => isDecision(line) || !decided.includes(subjectOf(line)))
     .flatMap((line) => {
       const known = isDecision(line) ? [] : entriesAbout(earlier, line).filter(hasChannelOf(line));
-      return known.length > 0 ? known : [{ run: statedSince(earlier, line) ?? run, line }];
+      if (known.length === 0) return [{ run: statedSince(earlier, line) ?? run, line }];
+      // Under its own name: what was stated of another contact stays where it is.
+      return known.map((each) => ({ run: each.run, line: `${contactOf(line)}:${statementOf(each.line)}` }));
     });
   const subjects = lines.map(subjectOf);
-  const others = earlier.filter((each) => !subjects.includes(subjectOf(each.line)) && !stated.includes(each));
+  const others = earlier.filter((each) => !subjects.includes(subjectOf(each.line)));
   const statements = others.filter(isStatement).slice(-maxLinesOfOthers);
   if (end === "succeeded") return encode([{ run, line: succeeded }, ...statements, ...stated]);
   const isCurrent = end === "unfinished";
-  const kept = others.filter((each) => !isStatement(each) || statements.includes(each));
-  const marked = [...kept, { run, line: unfinished }]
+  const marked = [...others, { run, line: unfinished }]
     // Of two marks without a line in between the first counts.
     .filter(({ line }, index, all) => line !== unfinished || all[index - 1]?.line !== unfinished)
     .filter(({ line }) => isCurrent || line !== notCurrent);

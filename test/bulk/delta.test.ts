@@ -273,59 +273,6 @@ describe("Rows with the same key in one run", () => {
   });
 });
 
-describe("Where fewer rows with one key come than in the run before", () => {
-  const yes = row(0);
-  const no = { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const;
-  const other = { ...row(0), email_opt_in: "NON_SUBSCRIBED" } as const;
-
-  it("the last of them is sent again, once, as the service holds another one", async () => {
-    const world = createFixture();
-    const options = { key, checkpoint: new LoggedCheckpoint() };
-
-    const nights = [];
-    for (const items of [[no], [no, yes], [no, row(1)], [no], [no, yes], [no, yes]])
-      nights.push(await night(world, items, options));
-
-    expect(nights).toEqual([
-      ["succeeded"],
-      ["skipped", "succeeded"],
-      ["succeeded", "succeeded"],
-      ["skipped"],
-      ["skipped", "succeeded"],
-      ["skipped", "skipped"],
-    ]);
-    expect(bodies(world.mock)).toEqual([no, yes, row(1), no, yes]);
-  });
-
-  it("the second of three is sent again when the third is missing, and the first when both are", async () => {
-    const world = createFixture();
-    const options = { key, checkpoint: new LoggedCheckpoint() };
-
-    const nights = [];
-    for (const items of [[no, yes, other], [no, yes], [no]]) nights.push(await night(world, items, options));
-
-    expect(nights).toEqual([
-      ["succeeded", "succeeded", "succeeded"],
-      ["skipped", "succeeded"],
-      ["succeeded"],
-    ]);
-    expect(bodies(world.mock)).toEqual([no, yes, other, yes, no]);
-  });
-
-  it("an event that is sent again keeps its id, and is recorded once", async () => {
-    const world = createFixture();
-    const options = { key: () => "ada", checkpoint: new LoggedCheckpoint() };
-    const send = (eventName: string, request: BulkRequest) =>
-      world.audience.v1.events.send({ eventName, contact: { email: "ada@example.com" } }, request);
-
-    await night(world, ["opened", "closed"], options, send);
-    await night(world, ["opened"], options, send);
-
-    const { events } = world.mock.organization("mock-organization");
-    expect(events.map(({ eventName }) => eventName)).toEqual(["opened", "closed"]);
-  });
-});
-
 it("A row with the key of one in progress waits for its end, which decides whether it is sent again", async () => {
   const { audience, mock, upsert } = createFixture();
   const options = { key, checkpoint: new LoggedCheckpoint() };

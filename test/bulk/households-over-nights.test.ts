@@ -4,7 +4,8 @@ import { createFixture, LoggedCheckpoint } from "./fixture.ts";
 
 // A row may write several people: what it states of one is no decision about another.
 
-type Household = Record<string, V1OptIn>;
+/** Each person's consent; null leaves it to the service. */
+type Household = Record<string, V1OptIn | null>;
 
 const [yes, no, none] = ["SUBSCRIBED", "UNSUBSCRIBED", "NON_SUBSCRIBED"] as const;
 
@@ -18,11 +19,12 @@ interface NightOptions {
 /** An import of one row, night after night. The row writes one person after the other, and differs each night. */
 function createImport() {
   const { audience, mock } = createFixture();
-  const options = { checkpoint: new LoggedCheckpoint(), key: () => "home", stopWhen: () => false };
+  const checkpoint = new LoggedCheckpoint();
+  const options = { checkpoint, key: () => "home", stopWhen: () => false };
   let nights = 0;
-  const upsert = (name: string, email_opt_in: V1OptIn, request?: BulkRequest) =>
+  const upsert = (name: string, consent: V1OptIn | null, request?: BulkRequest) =>
     audience.v1.customers.upsert(
-      { email: `${name}@example.com`, email_opt_in, city: `City ${nights}` },
+      { email: `${name}@example.com`, ...(consent && { email_opt_in: consent }), city: `City ${nights}` },
       request,
     );
   const night = async (household: Household, { writes = {}, isRefused = false }: NightOptions = {}) => {
@@ -41,7 +43,8 @@ function createImport() {
   const consentOf = (name: string) =>
     mock.organization("mock-organization").contacts.find(({ email }) => email === `${name}@example.com`)
       ?.email_opt_in;
-  return { night, consentOf };
+  const recordLength = () => checkpoint.values.get("row:home")!.length;
+  return { night, consentOf, recordLength };
 }
 
 it("a person whom a failed night did not reach has decided nothing since", async () => {
@@ -76,4 +79,28 @@ it("a person whose address changes has made no new decision", async () => {
 
   expect(await night({ ada2: yes })).toBe("superseded");
   expect(consentOf("ada2")).toBe(no);
+});
+
+it("a person who is named later without a consent changes nothing of another's", async () => {
+  const { night, consentOf } = createImport();
+  await night({ ada: none });
+  await night({ bob: null, ada: yes }, { isRefused: true, writes: { ada: no } });
+
+  await night({ bob: null, ada: yes });
+
+  expect(consentOf("ada")).toBe(no);
+});
+
+it.each([
+  ["a person joins who states no consent", () => ({ ada: null, bob: null })],
+  ["its person is another one each night", (number: number) => ({ [`person-${number}`]: yes })],
+])("the record of a row grows no longer after some nights, where %s", async (_, household) => {
+  const { night, recordLength } = createImport();
+  await night({ ada: yes });
+  for (let number = 1; number <= 20; number += 1) await night(household(number));
+  const before = recordLength();
+
+  for (let number = 21; number <= 25; number += 1) await night(household(number));
+
+  expect(recordLength()).toBeLessThan(before + 10);
 });
