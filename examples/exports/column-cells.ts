@@ -21,6 +21,8 @@ export async function readColumns(
   indexes: readonly number[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<number, ColumnCells>> {
+  if (indexes.length === 0) return new Map();
+  const reasonIndex = file.headings.indexOf(noteHeadings.reason);
   const counts = indexes.map((index) => ({
     index,
     filled: 0,
@@ -28,23 +30,22 @@ export async function readColumns(
     states: 0,
     unknown: new Set<string>(),
   }));
-  if (counts.length > 0)
-    for await (const row of file.rows()) {
-      signal?.throwIfAborted();
-      if (row.isMisshapen) continue;
-      for (const count of counts) {
-        const text = row.cell(count.index);
-        if (text === undefined || consentWord(text) === "nothing") continue;
-        count.filled += 1;
-        if (isOfAddresses(text)) count.addresses += 1;
-        const said = parseConsent({ question: "state" }, text);
-        const reason = row.cell(file.headings.indexOf(noteHeadings.reason));
-        // A report may hold only those rows of the file whose state is unknown.
-        const isReported = reason?.includes(`${file.headings[count.index]}: "`) ?? false;
-        if (said !== "not understood" || isReported) count.states += 1;
-        else if (count.unknown.size <= mostUnknownStates) count.unknown.add(text.toLowerCase());
-      }
+  for await (const row of file.rows()) {
+    signal?.throwIfAborted();
+    if (row.isMisshapen) continue;
+    const reason = row.cell(reasonIndex);
+    for (const count of counts) {
+      const text = row.cell(count.index);
+      if (text === undefined || consentWord(text) === "nothing") continue;
+      count.filled += 1;
+      if (isOfAddresses(text)) count.addresses += 1;
+      const said = parseConsent({ question: "state" }, text);
+      // A report may hold only those rows of the file whose state is unknown.
+      const isReported = reason?.includes(`${file.headings[count.index]}: "`) ?? false;
+      if (said !== "not understood" || isReported) count.states += 1;
+      else if (count.unknown.size <= mostUnknownStates) count.unknown.add(text.toLowerCase());
     }
+  }
   return new Map(
     counts.map(({ index, filled, addresses, states, unknown }) => [
       index,

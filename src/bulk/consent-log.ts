@@ -3,7 +3,7 @@ import { ConfigurationError, type Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
 import { type Consent, type ConsentWrite, decidedByService } from "../transport/consent.ts";
 import type { RecordedRun } from "./checkpoint.ts";
-import type { RecordedRow } from "./row-record.ts";
+import { hasMet, type RecordedRow } from "./row-record.ts";
 import { isNoLater, type StatedLines } from "./stated-consent.ts";
 
 /** One contact's consent that other calls wrote, by channel. */
@@ -60,29 +60,30 @@ export class ConsentLog implements ConsentWatch {
   }
 
   /**
-   * Whether a row would override a later consent: any that was written during this run, or one of an earlier run, unless the
-   * row has made its decision since. `stated` are the lines of its calls so far. Only for this run if it had been opened
-   * before, and the row has made its decision after the consent.
+   * Whether a later consent supersedes a row: one that was written during this run, or one of an earlier run, unless the row
+   * has made its decision since. A row whose decision is later is superseded for this run only, as the run has begun before
+   * both. `stated` are the lines of the row's calls so far.
    */
   supersedes(
     { contacts, consent }: ConsentWrite,
     before: RecordedRow | undefined,
     stated: StatedLines,
   ): "for-this-run" | "until-it-changes" | undefined {
-    const since = this.#run?.since ?? 0;
-    // A row that is new since an earlier run may state the later consent.
-    const isMet = before !== undefined && before.run >= since;
-    const isNoLaterThan = (channel: string, run: number) =>
-      (run >= since && !isMet) ||
-      (before !== undefined && isNoLater(before.consent, { channel, lines: stated, run }));
+    const { since = 0 } = this.#run ?? {};
+    const isNew = !hasMet(this.#run, before);
     const others = contacts
       .flatMap((contact) => Object.entries(this.#logged.get(contact) ?? {}))
       .filter(([channel, { statuses }]) =>
         statuses.some((status) => status === decidedByService || status !== consent[channel]),
-      );
-    if (others.some(([channel, { run }]) => run === undefined || isNoLaterThan(channel, run)))
-      return "until-it-changes";
-    return others.some(([, { run }]) => run! >= since) ? "for-this-run" : undefined;
+      )
+      // Without a number it was written after the row was read.
+      .map(([channel, { run = Infinity }]) => ({ channel, run }));
+    const isLater = ({ channel, run }: { channel: string; run: number }) =>
+      (isNew && run >= since) ||
+      // A row that is new since an earlier run may state the later consent.
+      (before !== undefined && isNoLater(before.consent, { channel, lines: stated, run }));
+    if (others.some(isLater)) return "until-it-changes";
+    return others.some(({ run }) => run >= since) ? "for-this-run" : undefined;
   }
 
   /** Resolves when everything so far is recorded. */

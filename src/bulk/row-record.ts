@@ -43,6 +43,11 @@ export interface RecordedRow {
   readonly consent: string;
 }
 
+/** Whether this run has met the row before: then it goes on after a crash or an early end. */
+export function hasMet(run: RecordedRun | undefined, before: RecordedRow | undefined): boolean {
+  return run !== undefined && before !== undefined && before.run >= run.since;
+}
+
 /** The error of a row, or of a call of it, that is not sent because of its record. */
 export function inDoubt(): ConnectionError {
   const message = "Not sent again: an earlier run may have carried it out.";
@@ -163,8 +168,8 @@ export class RowRecord {
   /** A row that this run meets for the first time may have made its decision before all that was written during the run. */
   #record(stated: StatedLines, end: StatedEnd): string {
     const { since = 0, number = 0 } = this.#run ?? {};
-    const isKnown = this.before !== undefined && this.before.run >= since;
-    return recordStated(this.before?.consent ?? "", stated, { run: isKnown ? number : since, end });
+    const run = hasMet(this.#run, this.before) ? number : since;
+    return recordStated(this.before?.consent ?? "", stated, { run, end });
   }
 }
 

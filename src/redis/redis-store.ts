@@ -1,4 +1,5 @@
 import type { PermitStore, RateLimitStore, StoreUser } from "../rate-limiter/store.ts";
+import type { LocalFallback } from "./local-fallback.ts";
 import { RedisConnection, type StoreSettings } from "./redis-connection.ts";
 import { heartbeatMs, inBackground, retryIntervalMs, type PermitScripts } from "./script-protocol.ts";
 
@@ -44,11 +45,15 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
     return isTooSmall ? `${message} \`localShare\` of a limit is less than one permit.` : undefined;
   }
 
+  /** The count of this process alone, if its calls go on without Redis. */
+  function fallback(): LocalFallback | undefined {
+    return refusal() === undefined ? connection.outage : undefined;
+  }
+
   function nextAvailableInMs(now: number): number | undefined {
-    const { outage } = connection;
     const pausedMs = rate.pausedMs(now);
-    if (!outage) return Math.max(pausedMs, connection.waitMs(now)) || undefined;
-    return Math.max(pausedMs, refusal() === undefined ? outage.nextAvailableInMs(now) : retryIntervalMs);
+    if (!connection.outage) return Math.max(pausedMs, connection.waitMs(now)) || undefined;
+    return Math.max(pausedMs, fallback()?.nextAvailableInMs(now) ?? retryIntervalMs);
   }
 
   return {
@@ -57,11 +62,11 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
     },
     acquire(now) {
       if (rate.pausedMs(now) > 0 || refusal() !== undefined) return undefined;
-      const fallback = connection.outage;
-      const id = fallback ? fallback.acquire(now) : granted.shift();
+      const alone = fallback();
+      const id = alone ? alone.acquire(now) : granted.shift();
       if (id === undefined) return undefined;
       return (use, releasedAt) => {
-        fallback?.release(use, releasedAt);
+        alone?.release(use, releasedAt);
         permits.release(id, use, releasedAt);
         connection.report([id]);
       };
@@ -77,15 +82,12 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
     nextAvailableInMs,
     known(now) {
       const startAt = now + (nextAvailableInMs(now) ?? 0);
-      const { outage } = connection;
-      if (outage && refusal() === undefined)
-        return { log: outage.logs.alone, limitsAt: (time) => outage.limits(time), startAt };
+      const alone = fallback();
+      if (alone) return { log: alone.logs.alone, limitsAt: (time) => alone.limits(time), startAt };
       return { log: permits.log(now), limitsAt: () => rate.limits, startAt };
     },
     usage(now) {
-      const { outage } = connection;
-      const isAlone = outage && refusal() === undefined;
-      const waitMs = isAlone ? outage.nextAvailableInMs(now) : connection.waitMs(now);
+      const waitMs = fallback()?.nextAvailableInMs(now) ?? connection.waitMs(now);
       return permits.usage(now, rate.limits, waitMs);
     },
     entries: (now) =>
@@ -99,9 +101,10 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
     succeeded: () => void (connection.succeeded += 1),
     refusal,
     warning() {
-      const { outage } = connection;
-      if (!outage || refusal() !== undefined) return undefined;
-      return `the rate limit store is unavailable: ${outage.reason}; this process continues with its share`;
+      const alone = fallback();
+      return (
+        alone && `the rate limit store is unavailable: ${alone.reason}; this process continues with its share`
+      );
     },
     /** Redis may grant permits for calls that have left: they are returned, which is reported, too. */
     async settled() {

@@ -52,6 +52,7 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
   }
   if (response.failure !== undefined) throw unexpected("its body cannot be decompressed.");
   const body = parseJson(text);
+  // A blank body is none: it breaks off nowhere.
   const contentType = text.trim() === "" ? "" : String(headers.get("content-type"));
   if (body === undefined && !request.acceptsText?.(contentType)) {
     if (isTooDeep(text)) throw unexpected(`its body is nested deeper than ${maxDepth} levels.`);

@@ -20,7 +20,7 @@ function createImport() {
     ...(email !== undefined && { email: "ada@example.com", ...(email && { email_opt_in: email }) }),
     ...(phone !== undefined && { phone: "+15550100", ...(phone && { phone_opt_in: phone }) }),
   });
-  /** The row differs each night, unless it is given. `calls`: how its writes are split; default: one. `isRefused`: the first one fails. */
+  /** `calls`: how the row's writes are split. */
   const night = async (
     calls: readonly Stated[],
     { writes = [], isRefused = false, isCurrent = true, isLeft = false, row }: NightOptions = {},
@@ -48,10 +48,12 @@ function createImport() {
 
 interface NightOptions {
   readonly writes?: readonly Stated[];
+  /** The first write of the row is refused. */
   readonly isRefused?: boolean;
   readonly isCurrent?: boolean;
   /** The run is ended before its end: the next night continues it. */
   readonly isLeft?: boolean;
+  /** Default: another one each night. */
   readonly row?: string;
 }
 
