@@ -30,7 +30,14 @@ export interface CustomRequestOptions extends CallOptions {
   consent?: "service-decides" | undefined;
 }
 
-/** Sends a request that no method of this package makes, and resolves to the parsed body of the response. */
+/**
+ * Sends a request that no method of this package makes. Resolves to the body of the response: parsed if it is JSON, or else its
+ * text.
+ *
+ * @throws {ValidationError} if the method, the path, the query or the body is wrong. A contact that is added to a list needs its
+ *   e-mail consent.
+ * @throws {UnexpectedResponseError} if the body is HTML, or says that it is JSON and is not: the call may have taken effect.
+ */
 export type SendCustomRequest = (
   request: CustomRequest,
   options?: CustomRequestOptions,

@@ -31,7 +31,7 @@ export function planLines(
     ...(section === undefined || section === "unclear"
       ? []
       : [
-          `  By the file's name, everyone in it is ${section.optIn}${section.channels?.join() === "phone" ? ", for the phone" : ""}.`,
+          `  By the file's name, everyone in it is ${section.optIn}${section.channels?.every((channel) => channel === "phone") ? ", for the phone" : ""}.`,
         ]),
     ...(family === "v1" && properties > 30
       ? [

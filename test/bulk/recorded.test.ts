@@ -94,6 +94,26 @@ describe("With a checkpoint", () => {
     expect(mock.requests.map(({ body }) => (body as Row).email[4])).toEqual(["0", "1", "2", "1", "3"]);
   });
 
+  it("no further row is read once the loop was left at a row that was skipped", async () => {
+    const { audience, upsert } = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+    await audience.bulk(rows(3), upsert, { checkpoint, key }).summary();
+    const read: string[] = [];
+    function* source() {
+      for (const item of rows(3)) {
+        read.push(item.email);
+        yield item;
+      }
+    }
+
+    for await (const { status } of audience.bulk(source(), upsert, { checkpoint, key })) {
+      expect(status).toBe("skipped");
+      break;
+    }
+
+    expect(read).toEqual(["row-0@example.com"]);
+  });
+
   it.each([
     ["repeatable is recorded as sent", false, "sent"],
     ["not repeatable is recorded as in doubt", true, "in-doubt"],
