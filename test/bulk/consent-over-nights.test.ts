@@ -14,7 +14,8 @@ const [yes, no, none] = ["SUBSCRIBED", "UNSUBSCRIBED", "NON_SUBSCRIBED"] as cons
 function createImport() {
   const { audience, mock } = createFixture();
   const { customers } = audience.v1;
-  const options = { checkpoint: new LoggedCheckpoint(), key: () => "ada", stopWhen: () => false };
+  const checkpoint = new LoggedCheckpoint();
+  const options = { checkpoint, stopWhen: () => false };
   let nights = 0;
   const bodyOf = ({ email, phone }: Stated): V1Contact => ({
     ...(email !== undefined && { email: "ada@example.com", ...(email && { email_opt_in: email }) }),
@@ -23,7 +24,14 @@ function createImport() {
   /** `calls`: how the row's writes are split. */
   const night = async (
     calls: readonly Stated[],
-    { writes = [], isRefused = false, isCurrent = true, isLeft = false, row }: NightOptions = {},
+    {
+      writes = [],
+      isRefused = false,
+      isCurrent = true,
+      isLeft = false,
+      isAbsent = false,
+      row,
+    }: NightOptions = {},
   ) => {
     nights += 1;
     if (isRefused) mock.addFault({ kind: "redirect", times: 1 });
@@ -34,6 +42,7 @@ function createImport() {
     const ends: string[] = [];
     for await (const { status } of audience.bulk([row ?? nights], send, {
       ...options,
+      key: () => (isAbsent ? "another" : "ada"),
       isCurrent: () => isCurrent,
     })) {
       ends.push(status);
@@ -43,7 +52,8 @@ function createImport() {
     return ends.join();
   };
   const state = () => mock.organization("mock-organization").contacts[0];
-  return { night, state };
+  const record = () => checkpoint.values.get("row:ada")!;
+  return { night, state, record };
 }
 
 interface NightOptions {
@@ -53,6 +63,8 @@ interface NightOptions {
   readonly isCurrent?: boolean;
   /** The run is ended before its end: the next night continues it. */
   readonly isLeft?: boolean;
+  /** The run has another row instead. */
+  readonly isAbsent?: boolean;
   /** Default: another one each night. */
   readonly row?: string;
 }
@@ -100,6 +112,15 @@ it("a status that comes back is as new as another one", async () => {
 
   expect(await night([{ email: yes }])).toBe("succeeded");
   expect(state()).toMatchObject({ email_opt_in: yes });
+});
+
+it("a status that comes back is as new as another one, though a call of the row left the consent to the service", async () => {
+  const { night, state } = createImport();
+  await night([{ email: no }]);
+  await night([{ email: null }, { email: yes }], { writes: [{ email: none }] });
+
+  expect(await night([{ email: no }])).toBe("succeeded");
+  expect(state()).toMatchObject({ email_opt_in: no });
 });
 
 it("another channel that is new does not make an old status newer", async () => {
@@ -169,6 +190,17 @@ it("a row that the run had not met before it was ended early stays bound until i
   expect(state()).toMatchObject({ email_opt_in: none });
 });
 
+it("a changed row that the run had not met before it was ended early stays bound until it changes again", async () => {
+  const { night, state } = createImport();
+  await night([{ email: yes }]);
+  await night([], { isAbsent: true, writes: [{ email: no }], isLeft: true });
+
+  expect(await night([{ email: none }])).toBe("superseded");
+  expect(await night([{ email: none }])).toBe("superseded");
+  expect(await night([{ email: yes }])).toBe("succeeded");
+  expect(state()).toMatchObject({ email_opt_in: yes });
+});
+
 it("a decision that changed after a run was ended early is free after it, also if the row does not change again", async () => {
   const { night, state } = createImport();
   await night([{ email: none }], { writes: [{ email: yes }], isLeft: true });
@@ -186,4 +218,19 @@ it("a decision that changed after a failure in a run that was ended early is fre
 
   expect(await night([{ email: no }])).toBe("succeeded");
   expect(state()).toMatchObject({ email_opt_in: no });
+});
+
+it.each([
+  ["fails", { isRefused: true }],
+  ["is not current", { isCurrent: false }],
+])("the record of a row that %s night after night grows no longer", async (_, options) => {
+  const { night, record } = createImport();
+  const nights = async (count: number) => {
+    for (let number = 0; number < count; number += 1)
+      await night([{ email: number % 2 === 0 ? yes : none }], options);
+    return record().length;
+  };
+  const before = await nights(10);
+
+  expect(await nights(6)).toBe(before);
 });

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigurationError, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -269,6 +270,27 @@ describe("Rows with the same key in one run", () => {
     expect(statuses).toEqual(["succeeded", "succeeded"]);
     expect(world.mock.organization("mock-organization").contacts).toMatchObject([
       { email_opt_in: "UNSUBSCRIBED", first_name: "Ada" },
+    ]);
+  });
+
+  it("and also where the changed row takes its time before its call", async () => {
+    const world = createFixture();
+    const options = { key, checkpoint: new LoggedCheckpoint() };
+    await night(world, [first, last], options);
+
+    const statuses = await night(
+      world,
+      [{ ...first, first_name: "Ada" }, last],
+      options,
+      async (item, request) => {
+        await sleep(20);
+        await world.upsert(item, request);
+      },
+    );
+
+    expect(statuses).toEqual(["succeeded", "succeeded"]);
+    expect(world.mock.organization("mock-organization").contacts).toMatchObject([
+      { email_opt_in: "UNSUBSCRIBED" },
     ]);
   });
 });

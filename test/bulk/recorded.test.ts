@@ -180,6 +180,22 @@ describe("With a checkpoint", () => {
     ]);
   });
 
+  it("a row whose first call is not repeatable stays in doubt while a later call is in flight", async () => {
+    const { audience, upsert } = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+    const call = async (item: Row, request: BulkRequest) => {
+      await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+      await upsert(item, request);
+    };
+
+    await audience.bulk(rows(1), call, { checkpoint, key });
+
+    expect(checkpoint.log.slice(1, 3)).toEqual([
+      "row-0@example.com: in-doubt",
+      "row-0@example.com: succeeded",
+    ]);
+  });
+
   it("a doubt is cleared where the service applied nothing", async () => {
     const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();

@@ -59,20 +59,27 @@ describe("Rows may come from any iterable", () => {
   });
 });
 
-it("a source that waits for its next row when the run is aborted holds up no run, and its cleanup may fail", async () => {
-  const { audience, upsert } = createFixture();
-  const controller = new AbortController();
-  const source = {
-    [Symbol.asyncIterator]: () => ({
-      next: () => new Promise<never>(() => controller.abort("enough")),
-      return: () => Promise.reject(new Error("the connection is gone")),
-    }),
-  };
+it.each([
+  ["may fail", () => Promise.reject(new Error("the connection is gone"))],
+  // As that of an async generator, behind its next row.
+  ["may not end", () => deferred<never>().promise],
+])(
+  "a source that waits for its next row when the run is aborted holds up no run, and its cleanup %s",
+  async (_, cleanUp) => {
+    const { audience, upsert } = createFixture();
+    const controller = new AbortController();
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<never>(() => controller.abort("enough")),
+        return: cleanUp,
+      }),
+    };
 
-  const run = audience.bulk(source, upsert, { signal: controller.signal });
+    const run = audience.bulk(source, upsert, { signal: controller.signal });
 
-  await expect(run.summary()).rejects.toMatchObject({ code: "aborted", cause: "enough" });
-});
+    await expect(run.summary()).rejects.toMatchObject({ code: "aborted", cause: "enough" });
+  },
+);
 
 describe("Rows are read only as fast as they are sent", () => {
   it("rows are read only as fast as their results are consumed", async () => {

@@ -1,5 +1,5 @@
 import { AudienceClient, RateLimiter, type BulkOptions, type BulkRequest } from "audience-sdk";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   collectRun,
   deferred,
@@ -648,7 +648,11 @@ describe("With a checkpoint", () => {
     const { promise: opened } = deferred();
     void collectRun(dying.bulk([row(1)], async () => await opened, { key, checkpoint }));
     await until(() => checkpoint.log.length > 0);
-    void dying.v1.customers.upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" });
+    const dead = new AbortController();
+    onTestFinished(() => dead.abort());
+    dying.v1.customers
+      .upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" }, { signal: dead.signal })
+      .catch(() => undefined);
     await until(() => world.mock.requests.length === 1);
 
     const status = await night(world, ada, checkpoint);

@@ -37,7 +37,7 @@ export const areas: readonly Area[] = [
     name: "bulk",
     sources: ["bulk", "transport/consent.ts"],
     tests: [
-      "bulk/{check,consent-over-nights,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
+      "bulk/{check,*-over-nights,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
       "regressions/{aborted-row,call-that,calls-of,changed,checkpoint,damaged,earlier-record,error-of-is,events,is-current,later-row,loop,missing-check,opt-out-is,opt-out-of-a-row,possibly,promise,read-of,record,refusal-of,row,rows,run,second-call,slow-is,strangers,superseded,unknown-write,unsubscription}-*",
       "transport/{custom-request,order,retries}",
       "document/states-and-transitions",

@@ -11,5 +11,7 @@ export default defineConfig({
     // A mutant that hangs must fail here: Stryker's own timeout would end the whole worker.
     testTimeout: 5_000,
     restoreMocks: true,
+    isolate: false,
+    setupFiles: "test/mutation/setup.ts",
   },
 });
