@@ -73,6 +73,14 @@ it("a status is new for a person, whoever else of the row has stated it before",
   expect(consentOf("ada")).toBe(no);
 });
 
+it("a new decision of one person is none of another's", async () => {
+  const { night, consentOf } = createImport();
+  await night({ ada: yes, bob: yes }, { writes: { bob: no } });
+
+  expect(await night({ ada: no, bob: yes })).toBe("superseded");
+  expect(consentOf("bob")).toBe(no);
+});
+
 it("a person whose address changes has made no new decision", async () => {
   const { night, consentOf } = createImport();
   await night({ ada: yes }, { writes: { ada2: no } });

@@ -87,3 +87,43 @@ it("A row whose write was carried out has succeeded, though a read after it was 
   expect((await first).results.map(({ status }) => status)).toEqual(["succeeded"]);
   expect([...checkpoint.states.values()]).toEqual(["succeeded"]);
 });
+
+it("A row whose second write is cut off by the end of the run is sent by the next run", async () => {
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+  const { audience, mock } = createFixture({}, { rateLimiter });
+  const checkpoint = new LoggedCheckpoint();
+  const stop = new AbortController();
+  const settle = async (row: Row, request: BulkRequest) => {
+    await audience.v1.customers.upsert(row, request);
+    await Promise.allSettled([audience.v1.customers.upsert({ ...row, first_name: "Ada" }, request)]);
+  };
+  const first = collectRun(audience.bulk(rows(1), settle, { key, checkpoint, signal: stop.signal }));
+  await until(() => mock.requests.length === 1 && rateLimiter.usage().queued === 1);
+
+  stop.abort();
+
+  expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
+  const next = createFixture();
+  const { results } = await collectRun(next.audience.bulk(rows(1), next.upsert, { key, checkpoint }));
+  expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
+});
+
+it("A row that writes nothing as a read is cut off by the end of the run is sent by the next run", async () => {
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+  const { audience } = createFixture({}, { rateLimiter });
+  const checkpoint = new LoggedCheckpoint();
+  const stop = new AbortController();
+  const settle = async (_: Row, request: BulkRequest) => {
+    await audience.v1.contactGroups.list({}, request);
+    await Promise.allSettled([audience.v1.customers.get("a-contact", request)]);
+  };
+  const first = collectRun(audience.bulk(rows(1), settle, { key, checkpoint, signal: stop.signal }));
+  await until(() => rateLimiter.usage().queued === 1);
+
+  stop.abort();
+
+  expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
+  const next = createFixture();
+  const { results } = await collectRun(next.audience.bulk(rows(1), next.upsert, { key, checkpoint }));
+  expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
+});
