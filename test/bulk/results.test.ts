@@ -76,6 +76,17 @@ describe("Each row has one result", () => {
     expect(error).toBeUndefined();
   });
 
+  it("unknown, where its function rejects with an error of another client whose outcome is unknown", async () => {
+    const { audience } = createFixture();
+    const other = createFixture({ faults: [{ kind: "reset-after", times: 1 }] }, { maxRetries: 0 });
+    const call = ({ email }: { email: string }) =>
+      other.audience.v1.customers.upsert({ email, double_opt_in: true });
+
+    const { results } = await collectRun(audience.bulk(rows(1), call, { stopWhen: () => false }));
+
+    expect(results).toMatchObject([{ status: "unknown", error: { outcome: "unknown" } }]);
+  });
+
   it("invalid, where a getter of the row throws", async () => {
     const { audience, upsert } = createFixture();
     const hostile = Object.defineProperty(row(0), "email", {

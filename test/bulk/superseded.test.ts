@@ -72,6 +72,18 @@ async function runBehind<R = Row>(
 const consentOf = ({ mock }: World, email = ada.email) =>
   mock.organization(organization).contacts.find((contact) => contact.email === email)?.email_opt_in;
 
+/** A write of Ada's contact that states a consent for another address, and then for hers. */
+function twoAddresses(other: string, own: string) {
+  const of = (id: string, status: string) => ({
+    type: "email" as const,
+    id,
+    channels: { email: { status } },
+    consent: { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "preferences" },
+  });
+  const identifiers = [of("other@example.com", other), of(ada.email, own)];
+  return ({ audience }: World) => audience.v2.contacts.upsert({ firstName: "Ada", listIds: [], identifiers });
+}
+
 describe("A row whose consent differs from one that another call of the client wrote after the run began", () => {
   it.each(unsubscriptions)("is superseded and not sent, after %s", async (_, write) => {
     const world = createFixture();
@@ -251,17 +263,8 @@ describe("A row whose consent differs from one that another call of the client w
 
   it("is superseded where that call stated two statuses of its channel", async () => {
     const world = createFixture();
-    const of = (id: string, status: string) => ({
-      type: "email" as const,
-      id,
-      channels: { email: { status } },
-      consent: { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "preferences" },
-    });
-    const identifiers = [of("other@example.com", "unsubscribed"), of(ada.email, "subscribed")];
 
-    const { results } = await runBehind(world, {
-      write: ({ audience }) => audience.v2.contacts.upsert({ firstName: "Ada", listIds: [], identifiers }),
-    });
+    const { results } = await runBehind(world, { write: twoAddresses("unsubscribed", "subscribed") });
 
     expect(results).toMatchObject([{ status: "superseded" }]);
   });
@@ -426,6 +429,11 @@ describe("A row is sent", () => {
       "whose consent equals the one that was written over the other family",
       { ...ada, email_opt_in: "UNSUBSCRIBED" as const },
       unsubscriptions[2]![1],
+    ],
+    [
+      "whose consent equals that of both addresses of the contact",
+      ada,
+      twoAddresses("subscribed", "subscribed"),
     ],
   ])("%s", async (_, item, write = unsubscriptions[0]![1]) => {
     const world = createFixture();
