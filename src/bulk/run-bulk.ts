@@ -64,6 +64,8 @@ export async function* runBulk<Row, Value>(
     isLeft = true;
     for (const { release } of results) release();
     await sending;
+    // What is written until then is recorded.
+    await consents.recorded();
     unwatch();
     await consents.recorded();
     if (isWhole && !failure) await failOnError(() => recorded?.complete());

@@ -108,11 +108,12 @@ function sinceOfAll(entries: readonly Entry[], lines: StatedLines): number {
 
 /** The run in which the line was first stated, or may have been; undefined if it is new. */
 function statedSince(entries: readonly Entry[], line: string): number | undefined {
-  const own = entriesAbout(entries, line);
-  const same = own.find((each) => statementOf(each.line) === statementOf(line));
-  if (same) return same.run;
-  const last = own.findLastIndex(hasChannelOf(line));
-  return own.slice(last + 1).find((each) => each.line === unfinished)?.run;
+  const about = entriesAbout(entries, line);
+  const same = about.find((each) => statementOf(each.line) === statementOf(line));
+  const last = about.findLastIndex((each) => subjectOf(each.line) === subjectOf(line));
+  const unreached = about.slice(last + 1).find((each) => each.line === unfinished);
+  const runs = [same, unreached].flatMap((each) => (each ? [each.run] : []));
+  return runs.length > 0 ? Math.min(...runs) : undefined;
 }
 
 /** The marks, and what was stated of the line's contact; of all contacts if it has none, as its address may be new. */

@@ -56,6 +56,15 @@ it("a person whom a failed night did not reach has decided nothing since", async
   expect(consentOf("bob")).toBe(no);
 });
 
+it("a person whom no night has reached yet may have decided on the first of them", async () => {
+  const { night, consentOf } = createImport();
+  await night({ ada: no, bob: yes }, { isRefused: true, writes: { bob: no } });
+  await night({ ada: yes, bob: yes }, { isRefused: true });
+
+  expect(await night({ ada: yes, bob: yes })).toBe("superseded");
+  expect(consentOf("bob")).toBe(no);
+});
+
 it("a person whom the row lacked for a night has decided nothing since", async () => {
   const { night, consentOf } = createImport();
   await night({ ada: no, bob: yes }, { writes: { bob: no } });

@@ -724,6 +724,42 @@ describe("With a checkpoint", () => {
     expect(checkpoint.log).toEqual(["open", email, email, email, "consent:contactUUID", "close"]);
   });
 
+  it("a consent that is written while the end of a run waits for another is recorded", async () => {
+    const world = createFixture();
+    const { promise: recorded, resolve: record } = deferred();
+    let isEnding = false;
+    class SlowCheckpoint extends LoggedCheckpoint {
+      override async set(name: string, value: string | undefined, options?: { flush?: boolean | undefined }) {
+        if (isEnding) await recorded;
+        await super.set(name, value, options);
+      }
+    }
+    const checkpoint = new SlowCheckpoint();
+    const writes: PromiseLike<unknown>[] = [];
+    const write = (email: string) =>
+      writes.push(world.audience.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" }));
+    const leave = async () => {
+      for await (const _ of world.audience.bulk([ada], world.upsert, { key, checkpoint })) {
+        isEnding = true;
+        write(row(1).email);
+        break;
+      }
+    };
+    const left = leave();
+    await until(() => writes.length === 1);
+    await flushEventLoop();
+
+    write(row(2).email);
+    await flushEventLoop();
+    record();
+    await left;
+    await Promise.all(writes);
+
+    expect([...checkpoint.values.keys()]).toEqual(
+      expect.arrayContaining([1, 2].map((index) => `consent:email:${row(index).email}`)),
+    );
+  });
+
   it("a consent that was not applied supersedes no row", async () => {
     const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
