@@ -210,10 +210,11 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
     throw new ConfigurationError("withOptions keeps the rateLimiter: give only its maxWaitMs and maxQueued.");
   }
   const ownBounds = keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined;
+  const { maxWaitMs = ownBounds?.maxWaitMs, maxQueued = ownBounds?.maxQueued } = given.rateLimiter ?? {};
   return {
     ...own,
     ...given,
-    rateLimiter: { ...ownBounds, ...given.rateLimiter },
+    rateLimiter: { maxWaitMs, maxQueued },
     headers: { ...parseHeaders(own.headers ?? {}), ...parseHeaders(given.headers ?? {}) },
   };
 }

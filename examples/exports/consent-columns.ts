@@ -66,7 +66,11 @@ const looksLikeConsent = anyOf(`
   iscrizione(alla|da|news|e?mail) marketingsuspended$ (e?mails?|sms|newsletter|marketing)disabled$ e?mailinvalid
   ^abuse abuse(report|complain) ^(e?mail|contact|subscriber|optin)?unconfirmed$ ^awaitingconfirmation$ (werbe|kontakt|mail|newsletter)verbot
   ^refus(al|ed)(at|on|date)?$ e?mailungultig ungultigee?mail ^(e?mail)?rucklaufer$ ^plusde(e?mails?|newsletters?|sms|publicite)$
-  avanmal zgod subskryp ^(data|powod)?(wypisan|rezygnac|sprzeciw) souhlas ^odhlas hozzajarul leiratkoz подписк отпис`);
+  avanmal zgod subskryp ^(data|powod)?(wypisan|rezygnac|sprzeciw) souhlas ^odhlas hozzajarul leiratkoz подписк отпис
+  sperrkennzeichen kontakterlaubnis mailempfang mailversand ^bulke?mails?$ ^oppositionau ^pasde(pub|newsletter|e?mails?)
+  ^desactivee?s?$ listanegra ^cancellat[oa]$ ^(privacymarketing|marketingprivacy)$ reklamblok reserver(t|ad|et)mot
+  nichterwunscht unerwunscht unwanted(e?mail|marketing) (contact|kontakt)(prohibited|forbidden|verboten)$ marketingrestrict
+  ^e?mails?(paused|off)$ prohibidocontact vietatocontatt sparradfor(utskick|reklam|mail)`);
 // Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
 // "Iscrizione" and "inscrição" may also be an enrolment.
 const status = anyOf(`
@@ -80,7 +84,7 @@ const allows =
   /^(allow|agree|permit|declin|refus|object|revok|withdr)(e|e?s|e?d|al|ing|awn|awal|ew|ted|ion)?$|^(opposition|exclue?s?|receives?|wants?|accepte?|acepta|accetta|aceita|autori[sz]+[ae]|rechaz[ao]|rifiut[ao]|erlaubt|darf|durfen|mag|mogen|toegestaan)$/;
 const messages = anyOf(
   "mail sms marketing contact kontakt contat phone text call news promo correo campagn mejl epost utskick anschreib " +
-    "angeschrieben anrufen benader gebeld sollicit wysy",
+    "angeschrieben anrufen benader gebeld sollicit wysy prospec demarch",
 );
 
 const negatives = anyOf(
@@ -90,7 +94,8 @@ const negatives = anyOf(
   anul(o|ar|ad) annullat ne(souhaite|veut|desire)?(pas|plus) rechaz rifiut opposition reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
   sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret bloqu(e|es|ee|ees|eado|eada)$ ^bloccat ^left
   loschung geloscht erasure delet(e|ion) ^plusde avanmal wypisan rezygnac sprzeciw ^odhlas leiratkoz отпис brakzgod wycofan
-  verbot suspended disabled revoc retrait(?!e) retirad intrek ingetrokken kundigung`,
+  verbot sperrkennzeichen desactiv listanegra reklamblok reserver(t|ad|et) unerwunscht unwanted prohibit forbidden
+  restrict paused mailsoff emailoff mailoff prohibid vietat sparrad suspended disabled revoc retrait(?!e) retirad intrek ingetrokken kundigung`,
   "g",
 );
 /** A heading of these words alone asks for an opt-in. Any other word may turn its yes into another answer. */

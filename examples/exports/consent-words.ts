@@ -22,7 +22,7 @@ const wordLists: Readonly<Record<ConsentWord, string>> = {
     "archived, nicht abonniert, nicht angemeldet, non abonne, non abonnee, non inscrit, non inscrite, no suscrito, no suscrita, " +
     "nao inscrito, nao inscrita, non iscritto, non iscritta",
   unsubscribed:
-    "opt out, optout, optedout, unsub, left, cancelled, canceled, declined, denied, refused, rejected, revoked, withdrawn, " +
+    "opt out, optout, optedout, opt outs, optouts, unsub, unsubscribers, unsubscribes, suppression list, do not allow, not allowed, left, cancelled, canceled, declined, denied, refused, rejected, revoked, withdrawn, " +
     "removed, blacklisted, blocklisted, blocked, do not contact, do not email, do not mail, do not send, do not call, do not text, " +
     "dnc, no consent, no marketing, no newsletter, no email, no emails, no e mail, no e mails, complained, complaint, complainer, spam, spam complaint, spam report, marked as spam, " +
     "reported spam, reported as spam, abuse, abgemeldet, nicht kontaktieren, desabonne, desabonnee, desinscrit, desinscrite, " +
@@ -105,19 +105,21 @@ function normalizedText(text: string): string {
 // Words that mean a refusal as a whole cell, or a whole part of a list, in any column; "cancelled" may be the state of
 // an order.
 const namesRefusal =
-  /subscribed|[inu]scri|abonn|meld|^opt|^unsub|listed$|uitgeschreven|avregistr|abbestellt|descadastr|de baja$|contact|contatt|kontakt|^dnc$|^gesperrt$|^do not (e ?mail|mail|send|call|text)|^no (consent|marketing|newsletter|e ?mails?)$/;
+  /subscribed|[inu]scri|abonn|meld|^opt|^unsub|listed$|uitgeschreven|avregistr|abbestellt|descadastr|de baja$|contact|contatt|kontakt|^dnc$|^gesperrt$|^do not (e ?mail|mail|send|call|text)|^no (consent|marketing|newsletter|e ?mails?)$|^suppression list$|^(hard )?bounced$/;
 
 // Phrases that mean a refusal anywhere in a text. "No email" may be the lack of an address.
 const phrases: readonly [RegExp, ConsentWord][] = [
   [
     anywhere(
-      `unsub(scribed)?|opt(ed)? ?out|do not (contact|e ?mail)|dnc|no (newsletters?|marketing|e ?mails)|` +
+      "unsub(scribed)?|(wants? to|wanted to|asked to|requested( to)?|please) unsubscribe|opt(ed)? ?out|do not (contact|e ?mail)|dnc|" +
+        "(no|no more|stop) (newsletters?|marketing|e ?mails)|consent (was |is )?(withdrawn|revoked)|einwilligung (wurde )?widerrufen|" +
         "spam (complaints?|reports?)|(marked|reported) as spam|blacklisted|blocklisted|abgemeldet|abbestellt|" +
-        "nicht kontaktieren|desabonnee?|desinscrite?|ne (pas|plus) contacter|desinscrit[oa]|desuscrit[oa]|" +
-        "dad[oa] de baja|no contactar|disiscritt[oa]|non contattare|descadastrad[oa]|afgemeld|uitgeschreven|" +
-        "afmeldt|frameldt|avmeldt|avregistrerad|avanmald|wypisan[aoy]|" +
-        "(werbe|mail|newsletter|kontakt|versand)sperre|keine? (werbung|newsletter|e ?mails|mails|mailings?)|" +
-        "geen (mailings?|nieuwsbrief|nieuwsbrieven|reclame|e ?mails)|sin publicidad|sem publicidade|niente pubblicita|" +
+        "nicht (mehr )?kontaktieren|desabonnee?|desinscrite?|ne (pas|plus) contacter|desinscrit[oa]|desuscrit[oa]|" +
+        "(dad[oa]|dio) de baja|no contactar|disiscritt[oa]|non contattare|descadastrad[oa]|afgemeld|uitgeschreven|" +
+        "afmeldt|frameldt|avmeldt|avregistrera[dt]|avanmald|wypisan[aoy]|wypisała? sie|" +
+        "(werbe|mail|newsletter|kontakt|versand)sperre|keine?n? (werbung|newsletter|e ?mails|mails|mailings?)|" +
+        "geen (mailings?|nieuwsbrief|nieuwsbrieven|reclame|e ?mails|e ?mail sturen)|afmelding ontvangen|" +
+        "sin (publicidad|newsletter|boletin)|sem (publicidade|newsletter)|niente (pubblicita|newsletter)|" +
         "pas de (newsletter|publicite|pub|prospection|mailing|e ?mails|mails)|ingen (reklame?|nyhedsbreve?|nyhetsbrev)|" +
         "inga (mejl|utskick|nyhetsbrev)",
     ),

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
+import { fieldOf } from "./contact-columns.ts";
 import { delimiterNames, delimiterOf, type Delimiter } from "./csv-delimiter.ts";
 import { decoded, encodingOf, isBeyondAscii, isUtf8BeyondAscii } from "./csv-encoding.ts";
 import { CsvRow } from "./csv-row.ts";
@@ -41,7 +42,7 @@ export async function openCsv(
   const delimiter = delimiterOf(beginning);
   const isNamed = /^"?sep=/.test(beginning);
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });
-  const headings = await headingsIn(records());
+  const headings = await headingsIn(path, records());
   if (headings === undefined) throw new CsvFileError(`${path}: is empty.`);
   return {
     path,
@@ -78,9 +79,32 @@ async function encodingIn(path: string, head: Uint8Array, given: string | undefi
   return given;
 }
 
-async function headingsIn(records: AsyncGenerator<string[]>): Promise<string[] | undefined> {
-  for await (const record of records) return record.map((cell) => cell.trim());
-  return undefined;
+// People write a title above their table.
+const longestTitle = 10;
+
+/** The cells of the first record. Throws if the headings stand below it: its own would be headings of nothing. */
+async function headingsIn(path: string, records: AsyncGenerator<string[]>): Promise<string[] | undefined> {
+  let first: string[] | undefined;
+  let number = 0;
+  for await (const record of records) {
+    const cells = record.map((cell) => cell.trim());
+    first ??= cells;
+    number += 1;
+    if (namesThePerson(first) || number > longestTitle) break;
+    if (namesThePerson(cells))
+      throw new CsvFileError(
+        `${path}: its headings stand in row ${number}. Delete the rows above them, so that they come first.`,
+      );
+  }
+  return first;
+}
+
+/** Whether one of the cells is a heading of addresses or numbers, and none is an address or number. */
+function namesThePerson(cells: readonly string[]): boolean {
+  return (
+    !cells.some((cell) => /@|\d{5}/.test(cell.replaceAll(/[\s()/.-]/g, ""))) &&
+    cells.some((cell) => ["email", "phone"].includes(fieldOf(cell)?.field ?? ""))
+  );
 }
 
 async function* recordsOf(

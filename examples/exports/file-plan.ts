@@ -179,9 +179,10 @@ function propertyNames(headings: readonly string[], { provider }: Layout): strin
 
 function addressesElsewhere({ path }: CsvFile, column: Column): CsvFileError {
   const shown = shownHeading(column);
+  const otherwise = column.heading === "" ? "give it another heading and leave" : "leave";
   return new CsvFileError(
     `${path}: ${shown} holds e-mail addresses, and no column is the e-mail. Name it Email if they identify the persons; ` +
-      `otherwise leave it out with --without ${shown}.`,
+      `otherwise ${otherwise} it out with --without${column.heading === "" ? "" : ` ${shown}`}.`,
   );
 }
 

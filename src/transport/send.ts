@@ -108,6 +108,10 @@ function callerFetch(
       // The function may have sent the request.
       throw new ConfigurationError(message, "unknown");
     }
+    if (response.body?.locked) {
+      const message = "The fetch option has read the body of its Response. Let it read that of a clone().";
+      throw new ConfigurationError(message, "unknown");
+    }
     if (response.type === "error") throw new TypeError("the fetch option returned Response.error()");
     return response;
   };

@@ -51,7 +51,8 @@ export class V2Client {
 /** Base URL and authentication of the v2 family ("Authentication"). Throws a `ConfigurationError` if one is missing. */
 function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess {
   if (baseUrlV2 === undefined || apiKeyV2 === undefined || appId === undefined) {
-    throw missingOptions("v2", { baseUrlV2, apiKeyV2, appId });
+    // The key may be that of both families.
+    throw missingOptions("v2", { baseUrlV2, apiKey: apiKeyV2, appId });
   }
   return {
     baseUrl: baseUrlV2,

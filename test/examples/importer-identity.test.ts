@@ -359,6 +359,41 @@ describe("The heading of the addresses", () => {
     ]);
   });
 
+  it("is asked for with a heading where its column has none", async () => {
+    const mock = await service();
+    const path = await csv("c.csv", ",Opt-in", "a@example.com,yes");
+
+    const { code, err } = await run([path]);
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining(
+        "column 1 holds e-mail addresses, and no column is the e-mail. Name it Email if they identify the persons; " +
+          "otherwise give it another heading and leave it out with --without.",
+      ),
+    });
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("is not sought below a title: the headings must come first", async () => {
+    const mock = await service();
+    const path = await csv(
+      "c.csv",
+      "Kundenliste 2026;;",
+      ";;",
+      "E-Mail;Name;Newsletter",
+      "a@example.com;Ada;nein",
+    );
+
+    const { code, err } = await run([path, "--consent", "SUBSCRIBED"]);
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("its headings stand in row 3. Delete the rows above them"),
+    });
+    expect(mock.requests).toEqual([]);
+  });
+
   it.each(["Recipient", "Kontakt", "E-Mail-Empfänger"])(
     "is asked for where the file does not name it, or the column is left out: %s",
     async (heading) => {

@@ -35,6 +35,21 @@ it.each([
   },
 );
 
+it("A fetch that has read the body of its Response is a ConfigurationError, and is called once", async () => {
+  const fetch = vi.fn(async () => {
+    const response = Response.json({ message: "ok" });
+    await response.text();
+    return response;
+  });
+  const audience = new AudienceClient({ ...offline, fetch, maxRetries: 4 });
+
+  const failure = await failureOf(audience.v1.customers.upsert({ email: "ada@example.com" }));
+
+  expect(fetch).toHaveBeenCalledTimes(1);
+  expect(failure).toBeInstanceOf(ConfigurationError);
+  expect(failure).toMatchObject({ message: expect.stringContaining("clone()"), outcome: "unknown" });
+});
+
 it("A fetch that throws an error of this package, for example through another client, releases its permit", async () => {
   const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 20 }] });
   const inner = new AudienceClient({ ...offline, fetch: async () => new Response("", { status: 500 }) });

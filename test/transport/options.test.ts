@@ -234,7 +234,7 @@ describe("Access to a family with missing options is a ConfigurationError that n
       "needs baseUrl (or AUDIENCE_BASE_URL), apiKey (or AUDIENCE_API_KEY)",
     );
     expect(String(thrownBy(() => v1Only.v2))).toContain(
-      "needs baseUrlV2 (or AUDIENCE_BASE_URL_V2), apiKeyV2 (or AUDIENCE_API_KEY_V2), appId (or AUDIENCE_APP_ID)",
+      "needs baseUrlV2 (or AUDIENCE_BASE_URL_V2), apiKey (or AUDIENCE_API_KEY), appId (or AUDIENCE_APP_ID)",
     );
     expect(thrownBy(() => v1Only.v2)).toBeInstanceOf(ConfigurationError);
   });
@@ -557,7 +557,7 @@ describe("withOptions", () => {
     const { clientOptions } = createMockService();
     const audience = new AudienceClient({ ...clientOptions, rateLimiter: { maxQueued: 0 } });
 
-    const view = audience.withOptions({ rateLimiter: { maxWaitMs: 60_000 } });
+    const view = audience.withOptions({ rateLimiter: { maxWaitMs: 60_000, maxQueued: undefined } });
     const calls = Array.from({ length: 11 }, () => view.v1.customers.list().toArray());
 
     await expect(Promise.all(calls)).rejects.toThrow("`maxQueued` is 0");
