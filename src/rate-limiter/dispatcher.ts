@@ -21,6 +21,8 @@ export interface PermitRequest {
   /** The time until the call's deadline, in milliseconds: it also limits the wait. */
   readonly deadlineInMs?: number | undefined;
   readonly maxQueued?: number | undefined;
+  /** From `takePlace`, if the call has waited for another one since: it goes before all that came after it. */
+  readonly place?: number | undefined;
   /** A call that was refused for its rate goes first when the pause ends. */
   readonly isRequeued?: boolean | undefined;
   /** Notified of the warning of a shared store, or its end: now, and at each change while the call waits. */
@@ -31,6 +33,7 @@ export interface PermitRequest {
 
 interface Waiter extends Pick<PermitRequest, "observer" | "onWait"> {
   readonly level: number;
+  readonly place: number;
   readonly client: object;
   readonly deadlineAt: number;
   readonly maxQueued: number;
@@ -65,11 +68,17 @@ export class Dispatcher {
   /** The mean time from a permit to its response. */
   #roundTripMs = 0;
   #responses = 0;
+  #places = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(store: PermitStore, clock: () => number) {
     this.#store = store;
     this.#clock = clock;
+  }
+
+  /** The place in the queue of a call that is made now. */
+  takePlace(): number {
+    return ++this.#places;
   }
 
   grant(acquiredAt: number): Permit | undefined {
@@ -97,12 +106,14 @@ export class Dispatcher {
     const { maxWaitMs: givenMs = Infinity } = request;
     // The reply of a shared store is no wait for the limit.
     const maxWaitMs = Math.max(givenMs, this.#store.demand ? storeReplyMs : 0);
-    // A call that was refused for its rate had its position in the queue before.
-    const maxQueued = isRequeued ? Infinity : (request.maxQueued ?? Infinity);
+    // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
+    const isLate = request.place !== undefined;
+    const maxQueued = isRequeued || isLate ? Infinity : (request.maxQueued ?? Infinity);
     const level = isRequeued ? frontLevel : 1 + priority;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         level,
+        place: request.place ?? this.takePlace(),
         client,
         deadlineAt: now + maxWaitMs,
         maxQueued,
@@ -120,7 +131,8 @@ export class Dispatcher {
         if (this.queue.size === 0) this.#serveQueue();
       };
       signal?.addEventListener("abort", abort, { once: true });
-      this.queue.add(waiter);
+      if (isLate) this.queue.addLate(waiter);
+      else this.queue.add(waiter);
       this.#newcomers.add(waiter);
       if (waiter.deadlineAt < Infinity) this.#withDeadline.add(waiter);
       this.#serveQueue();

@@ -1,5 +1,7 @@
 interface Waiting {
   readonly level: number;
+  /** Of two entries of a client at a level, the one with the lower place goes first. */
+  readonly place: number;
   readonly client: object;
 }
 
@@ -21,10 +23,19 @@ export class FairQueue<T extends Waiting> {
 
   add(one: T): void {
     const level = this.#level(one.level);
-    const own = level.get(one.client);
-    if (own) own.add(one);
-    else level.set(one.client, new Set([one]));
+    const own = level.get(one.client) ?? new Set();
+    level.set(one.client, own.add(one));
     this.size += 1;
+  }
+
+  /** As `add`, for an entry that may come after others of a higher place. */
+  addLate(one: T): void {
+    this.add(one);
+    const own = this.#level(one.level).get(one.client)!; // it has just been added
+    for (const other of [...own].filter(({ place }) => place > one.place)) {
+      own.delete(other);
+      own.add(other);
+    }
   }
 
   /** Removes an entry at any position, unless it has left already. */

@@ -75,6 +75,11 @@ export class RateLimiter {
     return this.#dispatcher.wait({ ...request, maxWaitMs, maxQueued }, now);
   }
 
+  /** @internal The place in the queue of a call that waits for another call first: for `acquire`. */
+  takePlace(): number {
+    return this.#dispatcher.takePlace();
+  }
+
   /** @internal Whether no request may be sent for now, not even with a permit from before. */
   get isPaused(): boolean {
     return this.#rate.pausedMs(this.#clock()) > 0;

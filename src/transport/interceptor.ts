@@ -69,6 +69,8 @@ export interface RequestContext extends CallContext {
   isDone: boolean;
   /** It lost its permit to a 429 or a pause: it goes to the front of the queue. */
   isRequeued: boolean;
+  /** Its place in the queue of the rate limit, taken before it waited for an earlier write to its contact. */
+  place: number | undefined;
   /** It was to be retried, and had to stop waiting instead. */
   isCutOff: boolean;
   /** Called with the response head, before the body is read. */

@@ -95,6 +95,7 @@ export class Transport {
           isInFlight: false,
           isDone: false,
           isRequeued: false,
+          place: undefined,
           isCutOff: false,
           onHead: () => {},
           holdPermit: (work: Promise<void>) => work,

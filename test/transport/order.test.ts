@@ -273,6 +273,43 @@ describe("Writes to the same contact leave in call order, each after the one bef
   });
 });
 
+describe("A write that waits for an earlier one to its contact keeps its place in the queue of the rate limit", () => {
+  const others = (audience: AudienceClient, count: number) =>
+    Array.from({ length: count }, () => audience.v1.contactGroups.get("mock-list"));
+
+  it("before the calls that came after it", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 1_000 }] });
+    const { audience, mock } = logged({}, { rateLimiter });
+
+    const calls = [
+      ...others(audience, 3),
+      audience.v1.customers.upsert(on),
+      audience.v1.customers.upsert(off),
+      ...others(audience, 4),
+    ];
+    await vi.advanceTimersByTimeAsync(20_000);
+    await Promise.all(calls);
+
+    const sent = mock.requests.map(({ body }) => (body as typeof on | undefined)?.email_opt_in ?? "other");
+    expect(sent.slice(0, 5)).toEqual(["other", "other", "other", "SUBSCRIBED", "UNSUBSCRIBED"]);
+    expect(sent).toHaveLength(9);
+  });
+
+  it("and is not refused because of them", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+    const { audience, optIn } = logged({}, { rateLimiter });
+    const bounded = audience.withOptions({ rateLimiter: { maxQueued: 4, maxWaitMs: 3_500 } });
+
+    const writes = [bounded.v1.customers.upsert(on), bounded.v1.customers.upsert(off)];
+    const later = Promise.all(others(audience, 8));
+    await vi.advanceTimersByTimeAsync(20_000);
+
+    await Promise.all(writes);
+    expect(optIn()).toBe("UNSUBSCRIBED");
+    await later;
+  });
+});
+
 describe("The order of writes does not delay", () => {
   it("other contacts, and reads", async () => {
     const { audience, log } = logged({ faults: [{ kind: "hang", times: 1 }] });

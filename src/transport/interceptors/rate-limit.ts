@@ -100,6 +100,7 @@ async function acquire(
       client,
       signal: stopWaiting.signal,
       isRequeued,
+      place: context.place,
       observer,
       onWait: (waitMs) => void (endWait = observer.waits(context.facts, context.attempts + 1, waitMs)),
       maxWaitMs: options.maxWaitMs,
@@ -111,6 +112,8 @@ async function acquire(
     throw asOwnError(error);
   } finally {
     endWait?.();
+    // A retry is a new call to the queue.
+    context.place = undefined;
     context.queuedMs += performance.now() - askedAt;
   }
 }

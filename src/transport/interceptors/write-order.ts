@@ -30,6 +30,7 @@ export const writeOrder: Interceptor = (next) => (context) => {
 async function sendAfter(earlierWrites: readonly Promise<void>[], context: RequestContext, next: Handler) {
   const askedAt = performance.now();
   context.settings.observer.waitsForContact(context.facts);
+  context.place = context.client.limiter?.takePlace();
   await untilAborted(Promise.all(earlierWrites), context.stopWaiting.signal);
   context.queuedMs += performance.now() - askedAt;
   return await next(context);
