@@ -13,21 +13,23 @@ const isCovered = process.env["TEST_COVERAGE"] !== undefined;
 const alike = ["test/project/!(snippets).test.ts", "test/package/declarations.test.ts"];
 const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 
-// Each in a process of its own: what counts the timers of the process, replaces a module, or leaves calls behind, as a program
-// that is killed does. And what takes long, as it starts processes: these run first.
+// Each in a process of its own: what looks at the whole process (its timers, memory and channels), replaces a module,
+// reads the sources into a compiler, or leaves calls behind, as a program that is killed does. And what starts processes:
+// it takes long, and these run first.
 const alone = [
-  "bulk/file-checkpoint-system",
+  "bulk/*",
   "{chaos,properties}/*",
   "examples/{demo,importer-process}",
   "fuzz/user-code",
   "hostile/floods",
   "mock/cli",
-  "rate-limiter/{keeps-alive,lost-timers,usage-and-snapshot,waiting}",
-  "redis/{fifty-processes,schedules}",
-  "transport/{compression-bomb,deadlines,many-contacts}",
+  "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
+  "redis/*",
+  "regressions/{awaited-run,bulk-run-hangs-when,close-lets,damaged-record,loop-that-is-left,promise-of-an-async}*",
+  "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,stacks,tracing*}",
 ].map((path) => `test/${path}.test.ts`);
 
-// All others share a process per worker: with one for each, more than half of the time would go into starting them.
+// All others share two processes: with one for each, more than half of the time would go into starting them.
 const notTogether = [
   ...["oldest", "package", "platforms", "soak"].map((folder) => `test/${folder}/**`),
   ...alone,
