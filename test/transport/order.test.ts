@@ -328,6 +328,20 @@ describe("The order of writes does not delay", () => {
     await stuck;
   });
 
+  it("a read of the contact by a custom request", async () => {
+    const { audience, log } = logged({ faults: [{ kind: "hang", times: 1 }] });
+    const path = "/api/v1/customer/c1";
+
+    const stuck = failureOf(audience.v1.request({ method: "PUT", path, body: {} }, { timeoutMs: 5_000 }));
+    await vi.advanceTimersByTimeAsync(100);
+    const read = failureOf(audience.v1.request({ method: "GET", path }));
+    await vi.advanceTimersByTimeAsync(200);
+
+    expect(log).toEqual(["> 1", "> 2", "< 2"]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await Promise.all([stuck, read]);
+  });
+
   it("other clients", async () => {
     const { audience, log, mock } = logged({ faults: [{ kind: "hang", times: 1 }] });
     const other = new AudienceClient(mock.clientOptions);
