@@ -17,14 +17,14 @@ const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 // reads the sources into a compiler, or leaves calls behind, as a program that is killed does. And what starts processes:
 // it takes long, and these run first.
 const alone = [
-  "bulk/*",
+  "bulk/file-checkpoint*",
   "{chaos,properties}/*",
   "examples/{demo,importer-process}",
   "fuzz/user-code",
   "hostile/floods",
   "mock/cli",
   "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
-  "redis/*",
+  "redis/{background-timer,fifty-processes,schedules,simulated-failures}",
   "regressions/{awaited-run,bulk-run-hangs-when,close-lets,damaged-record,loop-that-is-left,promise-of-an-async}*",
   "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,stacks,tracing*}",
 ].map((path) => `test/${path}.test.ts`);
