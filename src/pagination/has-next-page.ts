@@ -7,7 +7,6 @@ export interface DecodedPage<T> {
   readonly totalPages?: number | undefined;
   readonly hasNextPage?: boolean | undefined;
   readonly raw: unknown;
-  readonly status?: number;
 }
 
 /** The position in the list after a page, in items. */

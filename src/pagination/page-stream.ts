@@ -1,4 +1,5 @@
-import { AbortError, UnexpectedResponseError, ValidationError, showCaller } from "../errors.ts";
+import { AbortError, ValidationError, showCaller } from "../errors.ts";
+import { UndecodableResponse } from "../schema/parse-response.ts";
 import { onAbort } from "../transport/abort.ts";
 import { type DecodedPage, type Position, hasPageAfter, positionAfter } from "./has-next-page.ts";
 
@@ -10,8 +11,15 @@ export interface PageSource<T> {
   readonly limit: number | undefined;
   /** The call's options; none if one is wrong, which `load` refuses. */
   options(): { readonly readAhead?: number | undefined; readonly signal?: AbortSignal | undefined };
-  /** Fetches one page. Rejects with an error of this package, and at once if the signal aborts. */
-  load(page: number | undefined, reading: Reading): Promise<DecodedPage<T>>;
+  /**
+   * Fetches one page. Rejects with an error of this package, and at once if the signal aborts. `accept` is a part of the
+   * call: if it throws `UndecodableResponse`, the call fails with that response.
+   */
+  load<Accepted>(
+    page: number | undefined,
+    reading: Reading,
+    accept: (decoded: DecodedPage<T>) => Accepted,
+  ): Promise<Accepted>;
   identify(item: T): string;
 }
 
@@ -94,7 +102,7 @@ class ListPage<T> implements Page<T> {
   }
 }
 
-/** Loads one page, by default the first, without the items of the page before. Throws if the pages repeat (D26). */
+/** Loads one page, by default the first. */
 export async function loadPage<T>(
   source: PageSource<T>,
   reading: Reading = {},
@@ -107,7 +115,13 @@ export async function loadPage<T>(
   },
 ): Promise<ListPage<T>> {
   const { signal } = source.options();
-  const decoded = await source.load(before.page, { signal, ...reading });
+  return await source.load(before.page, { signal, ...reading }, (decoded) =>
+    pageAfter(before, decoded, source),
+  );
+}
+
+/** The page without the items of the page before. Throws `UndecodableResponse` if the pages repeat (D26). */
+function pageAfter<T>(before: Progress, decoded: DecodedPage<T>, source: PageSource<T>): ListPage<T> {
   const { totalItems, totalPages, raw } = decoded;
   const page = before.page ?? 1;
   const ids = decoded.items.map((item) => source.identify(item));
@@ -146,17 +160,13 @@ export async function loadPage<T>(
   });
 }
 
-function withoutEnd(decoded: DecodedPage<unknown>, page: number): UnexpectedResponseError {
-  return new UnexpectedResponseError({
-    message:
-      decoded.items.length > 0
-        ? `Page ${page} repeats items of earlier pages: the service seems to repeat pages.`
-        : `Page ${page} is empty, and page ${page - 1} held no new item, but the response says that the list goes on. ` +
+function withoutEnd({ items }: DecodedPage<unknown>, page: number): UndecodableResponse {
+  return new UndecodableResponse(
+    items.length > 0
+      ? `page ${page} repeats items of earlier pages: the service seems to repeat pages.`
+      : `page ${page} is empty, and page ${page - 1} held no new item, but the response says that the list goes on. ` +
           `To read on, begin at page ${page + 1}.`,
-    outcome: "not-applied",
-    status: decoded.status ?? 200,
-    body: decoded.raw,
-  });
+  );
 }
 
 /** A minute's calls: no consumer needs more pages ahead. */

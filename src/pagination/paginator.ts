@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import { contentLost, isRecord } from "../schema/kind-of.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
@@ -85,7 +85,10 @@ export interface ListOptions extends CallOptions {
 
 interface ListCall<T> {
   readonly call: CallEndpoint;
-  readonly endpoint: Endpoint<undefined, DecodedPage<T>>;
+  readonly endpoint: Pick<
+    Endpoint<undefined, DecodedPage<T>>,
+    "operation" | "method" | "path" | "query" | "decode"
+  >;
   /** As the user gave them: each page's call validates them, so that a wrong one rejects and never throws. */
   readonly query: unknown;
   readonly options: unknown;
@@ -105,22 +108,26 @@ export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
   const validOptions = listOptionsSchema.safeParse(givenOptions).data;
   // Not `??`: a null is an error, not a missing limit.
   const limit = givenQuery?.limit === undefined ? longestPage : givenQuery.limit;
-  const endpoint = { ...listCall.endpoint, options: listOptionsSchema };
+  const { decode } = listCall.endpoint;
   return new Paginator<T>({
     page: givenQuery?.page,
     // The service counts a larger limit as its largest page ("Limits"). The call refuses one that is not a number.
     limit: typeof limit === "number" && longestPage !== undefined ? Math.min(limit, longestPage) : limit,
     options: () => validOptions ?? {},
     identify,
-    async load(page, { signal, isReadAhead }) {
+    async load(page, { signal, isReadAhead }, accept) {
       // A query that is not a plain object is passed on; the call refuses it.
       const pageQuery = givenQuery ? { ...givenQuery, page, limit } : query;
       const pageOptions: ListOptions = { ...givenOptions, signal };
       // One priority less than a page that the consumer waits for (D29).
       if (isReadAhead) pageOptions.priority = Math.min((pageOptions.priority ?? 5) + 1, 9);
       const checked = validOptions ? pageOptions : (givenOptions ?? options);
-      const { data, response } = await call(endpoint, { query: pageQuery }, checked).withResponse();
-      return { ...data, status: response.status };
+      const endpoint = {
+        ...listCall.endpoint,
+        options: listOptionsSchema,
+        decode: (response: ParsedResponse) => accept(decode(response, undefined)),
+      };
+      return await call(endpoint, { query: pageQuery }, checked);
     },
   });
 }

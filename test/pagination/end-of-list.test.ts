@@ -341,7 +341,7 @@ describe("a repeated page", () => {
       })(),
     );
     expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(String(error)).toContain("Page 3 repeats items of earlier pages");
+    expect(String(error)).toContain("page 3 repeats items of earlier pages");
     expect(seen).toEqual(same.items);
     expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
   });
@@ -367,11 +367,6 @@ describe("a repeated page", () => {
     expect(await errorOf(second.nextPage())).toBeInstanceOf(UnexpectedResponseError);
   });
 
-  test("has the response's status in its error, where the source provides it", async () => {
-    const { paginator } = fakeList(() => ({ ...same, status: 203 }));
-    expect(await errorOf(collect(paginator))).toMatchObject({ status: 203, outcome: "not-applied" });
-  });
-
   test.each([
     [2, 5],
     [3, 7],
@@ -384,7 +379,7 @@ describe("a repeated page", () => {
       );
       const error = await errorOf(collect(paginator));
       expect(error).toBeInstanceOf(UnexpectedResponseError);
-      expect(String(error)).toMatch(/Page \d+ repeats items of earlier pages/);
+      expect(String(error)).toMatch(/page \d+ repeats items of earlier pages/);
       expect(log).toHaveLength(requested);
     },
   );

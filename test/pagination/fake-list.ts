@@ -1,6 +1,8 @@
+import { UnexpectedResponseError } from "audience-sdk";
 import type { DecodedPage } from "../../src/pagination/has-next-page.ts";
 import type { PageSource } from "../../src/pagination/page-stream.ts";
 import { Paginator } from "../../src/pagination/paginator.ts";
+import { UndecodableResponse } from "../../src/schema/parse-response.ts";
 
 export interface Item {
   readonly id: string;
@@ -26,9 +28,36 @@ export interface Options {
   signal?: AbortSignal;
 }
 
-function sourceOf(options: Options, load: PageSource<Item>["load"]): PageSource<Item> {
+type Load<T> = (
+  page: number | undefined,
+  reading: Parameters<PageSource<T>["load"]>[1],
+) => Promise<DecodedPage<T>>;
+
+/** A list whose pages come from `load`, and are refused as the transport refuses them. */
+export function paginatorOf<T>(source: Omit<PageSource<T>, "load"> & { load: Load<T> }): Paginator<T> {
+  return new Paginator<T>({
+    ...source,
+    async load(page, reading, accept) {
+      const decoded = await source.load(page, reading);
+      try {
+        return accept(decoded);
+      } catch (error) {
+        if (!(error instanceof UndecodableResponse)) throw error;
+        const { message } = error;
+        throw new UnexpectedResponseError({
+          message,
+          outcome: "not-applied",
+          status: 200,
+          body: decoded.raw,
+        });
+      }
+    },
+  });
+}
+
+function listOf(options: Options, load: Load<Item>): Paginator<Item> {
   const { page, limit } = { limit: 100, ...options };
-  return { page, limit, options: () => options, load, identify: ({ id }) => id };
+  return paginatorOf({ page, limit, options: () => options, load, identify: ({ id }) => id });
 }
 
 function pageOf(respond: PageResponse): DecodedPage<Item> {
@@ -38,12 +67,12 @@ function pageOf(respond: PageResponse): DecodedPage<Item> {
 /** A list that responds at once; `log` contains its requests in order: `"1"`, `"2 ahead"`. */
 export function fakeList(responses: (page: number) => PageResponse, options: Options = {}) {
   const log: string[] = [];
-  const load: PageSource<Item>["load"] = async (page = 1, { signal, isReadAhead }) => {
+  const load: Load<Item> = async (page = 1, { signal, isReadAhead }) => {
     signal?.throwIfAborted();
     log.push(isReadAhead ? `${page} ahead` : `${page}`);
     return pageOf(responses(page));
   };
-  const paginator = new Paginator(sourceOf(options, load));
+  const paginator = listOf(options, load);
   return { paginator, log };
 }
 
@@ -62,7 +91,7 @@ export function controlledList(options: Options = {}) {
     number,
     { respond: (respond: PageResponse) => void; fail: (error: Error) => void }
   >();
-  const load: PageSource<Item>["load"] = (page = 1, { signal, isReadAhead }) =>
+  const load: Load<Item> = (page = 1, { signal, isReadAhead }) =>
     new Promise((resolve, reject) => {
       log.push(isReadAhead ? `request ${page} ahead` : `request ${page}`);
       const abort = () => {
@@ -81,7 +110,7 @@ export function controlledList(options: Options = {}) {
         fail: (error) => end("fail", () => reject(error)),
       });
     });
-  const paginator = new Paginator(sourceOf(options, load));
+  const paginator = listOf(options, load);
   const takeRequest = (page: number) => {
     const waiting = requests.get(page);
     if (!waiting) throw new Error(`page ${page} was not asked for; the log is: ${log.join(", ")}`);

@@ -3,8 +3,17 @@ import { createMockService } from "audience-sdk/mock";
 import { describe, expect, test } from "vitest";
 import { ConfigurationError, ValidationError } from "../../src/errors.ts";
 import type { Page } from "../../src/pagination/page-stream.ts";
-import { Paginator } from "../../src/pagination/paginator.ts";
-import { collect, errorOf, ids, items, fakeListOf, fakeList, settled, type Item } from "./fake-list.ts";
+import {
+  collect,
+  errorOf,
+  ids,
+  items,
+  fakeListOf,
+  fakeList,
+  paginatorOf,
+  settled,
+  type Item,
+} from "./fake-list.ts";
 
 const threePages = [items(0, 100), items(100, 200), items(200, 250)];
 
@@ -83,7 +92,7 @@ describe("a paginator", () => {
     expect(await collect(paginator)).toEqual(items(100, 250));
     expect(log).toEqual(["2", "3 ahead"]);
     const asked: (number | undefined)[] = [];
-    const unnamed = new Paginator<Item>({
+    const unnamed = paginatorOf({
       page: undefined,
       limit: undefined,
       options: () => ({ readAhead: 0 }),

@@ -2,8 +2,8 @@ import { AudienceClient, type Fetch } from "audience-sdk";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UnexpectedResponseError } from "../../src/errors.ts";
-import { Paginator } from "../../src/pagination/paginator.ts";
 import { offline } from "../fuzz/offline-client.ts";
+import { paginatorOf } from "../pagination/fake-list.ts";
 import { runs } from "./runs.ts";
 
 /** One page of a list, as a server sees it. */
@@ -267,7 +267,7 @@ describe("a list with empty pages", () => {
     const requested: number[] = [];
     const starts = lengths.map((_, at) => lengths.slice(0, at).reduce((sum, length) => sum + length, 0));
     const count = lengths.reduce((sum, length) => sum + length, 0);
-    const paginator = new Paginator<{ id: string }>({
+    const paginator = paginatorOf({
       page: 1,
       limit: 5,
       options: () => ({ readAhead: 0 }),
@@ -345,7 +345,7 @@ describe("a list with contradicting hints", () => {
         fc.integer({ min: 1, max: 3 }),
         async (pages, readAhead, start) => {
           const shown: string[][] = [];
-          const paginator = new Paginator<{ id: string }>({
+          const paginator = paginatorOf({
             page: start,
             limit: 5,
             options: () => ({ readAhead }),
@@ -387,7 +387,7 @@ describe("a list with contradicting hints", () => {
         async (count, growth, sendsTotal, readAhead) => {
           let list = upTo(count - 1, 0).map(idOf);
           let added = 0;
-          const paginator = new Paginator<{ id: string }>({
+          const paginator = paginatorOf({
             page: 1,
             limit: 10,
             options: () => ({ readAhead }),

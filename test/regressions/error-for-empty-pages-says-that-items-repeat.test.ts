@@ -18,6 +18,6 @@ it("The error for two empty pages of a list that has not ended says so, and how 
 
   expect(error).toMatchObject({ code: "unexpected_response", outcome: "not-applied" });
   expect(error.message).toBe(
-    "Page 3 is empty, and page 2 held no new item, but the response says that the list goes on. To read on, begin at page 4.",
+    "200 on GET /v2/lists, but page 3 is empty, and page 2 held no new item, but the response says that the list goes on. To read on, begin at page 4.",
   );
 });
