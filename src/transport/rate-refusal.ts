@@ -45,7 +45,10 @@ function callIsRateLimited(
   if (typeof finding === "boolean") return finding;
   const waitMs = isRecord(finding) ? finding["retryAfterMs"] : undefined;
   if (typeof waitMs === "number" && waitMs >= 0) return { retryAfterMs: waitMs };
-  throw invalidFinding(`returned ${kindOf(finding)}: it must return true, false, or { retryAfterMs }`);
+  const found = waitMs === undefined ? kindOf(finding) : `{ retryAfterMs: ${kindOf(waitMs)} }`;
+  throw invalidFinding(
+    `returned ${found}: it must return true, false, or { retryAfterMs } with milliseconds from 0`,
+  );
 }
 
 function invalidFinding(problem: string): ConfigurationError {

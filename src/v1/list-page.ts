@@ -10,7 +10,7 @@ import { plainName } from "../schema/validation-issues.ts";
 import type { FoundPage } from "./parse-page.ts";
 
 /** The way out for a response in which the client finds no list. */
-export const parsePageHint = "Give the client a `parsePage` that returns the items.";
+const parsePageHint = "Give the client a `parsePage` that returns the items.";
 
 /** Finds the items of a v1 list response, and what it says of the rest of the list. */
 export function findPage(body: unknown, operation: string): FoundPage {
@@ -44,7 +44,8 @@ function findItems(body: unknown, operation: string): readonly unknown[] {
     (name) => resourceNames.test(name),
     (name) => generalNames.test(name),
     (name, array) => array.length > 0 && array.every(isRecord) && !otherArrays.test(name),
-    (name, array) => array.length === 0 && !otherArrays.test(name),
+    // Without items anywhere else: they would be lost.
+    (name, array) => array.length === 0 && !besideItems(name) && !holders.some(hasItemsInside),
   ];
   for (const isPreferred of preferences) {
     for (const holder of holders) {
@@ -66,6 +67,19 @@ const contactGroupNames = /^((contact)?groups|lists|segments)$/;
 const generalNames = /^(data|items|results|records|content|rows|entries|elements|nodes|list|values)$/;
 /** Arrays of objects that are not the list. */
 const otherArrays = /^(errors|warnings|links|included|facets|filters|sort)$/;
+
+function besideItems(name: string): boolean {
+  return otherArrays.test(name) || wrappers.test(name);
+}
+
+/** Whether an object has what may be items at a place that is not usual: objects in an array, or one with an id. */
+function hasItemsInside(holder: JsonObject): boolean {
+  return Object.entries(holder).some(([key, value]) => {
+    if (besideItems(plainName(key))) return false;
+    if (Array.isArray(value)) return value.some(isRecord);
+    return isRecord(value) && ("id" in value || hasItemsInside(value));
+  });
+}
 
 function arraysOf(holder: JsonObject): [name: string, array: readonly unknown[]][] {
   return Object.entries(holder).flatMap(([key, value]) => (Array.isArray(value) ? [[key, value]] : []));

@@ -4,7 +4,7 @@ import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import { UndecodableResponse, describeShape } from "../schema/parse-response.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { findPage, parsePageHeaders, parsePageHint } from "./list-page.ts";
+import { findPage, parsePageHeaders } from "./list-page.ts";
 import { callParsePage, type ParsePage } from "./parse-page.ts";
 
 /** A v1 list: its endpoint, and how its items are decoded. */
@@ -48,7 +48,7 @@ export function parseV1Page<T>(
     const value = decodeItem(item);
     if (value !== undefined) return value;
     throw new UndecodableResponse(
-      `item ${at} of its list has no id: it is ${describeShape(item)}. ${parsePageHint}`,
+      `item ${at} of its list has no id: it is ${describeShape(item)}. Let \`parsePage\` give each item an id: { ...row, id: row.uuid }.`,
     );
   });
   return { items: decoded, ...info, raw: body };

@@ -84,6 +84,16 @@ describe("the items of a v1 list response", () => {
     ["empty under an unknown name", { people: [] }],
     ["empty under two names of the resource", { customers: [], contacts: [] }],
     ["empty under any of several unknown names", { data: { people: [], warnings: [], tags: [] } }],
+    [
+      "empty under an unknown name, beside what a page has besides items",
+      {
+        people: [],
+        meta: { page: { id: 3 } },
+        links: [more],
+        included: [{ id: 1 }],
+        filters: { by: [more] },
+      },
+    ],
     ["null, where the total is 0", { customers: null, total: 0 }],
     ["null in data, where the total is 0", { data: { customers: null }, meta: { total_pages: 0 } }],
   ])("are empty: %s", (_, body) => {
@@ -136,6 +146,19 @@ describe("the items of a v1 list response", () => {
     ],
     ["only an array of strings", { names: ["a", "b"] }, "the keys names"],
     ["only errors", { errors: [{ id: "e1", detail: "no" }] }, "the keys errors"],
+    ["only an empty array of the page's own data", { ok: true, meta: [] }, "the keys ok, meta"],
+    ...[
+      { response: { customers: contacts } },
+      { payload: { customers: contacts }, total: 1 },
+      { _embedded: { customers: contacts } },
+      { result: { list: { items: contacts } }, success: true },
+      { data: { a: contacts[0], b: contacts[1] } },
+      { groups: { data: contacts, total: 2 } },
+    ].map((body): [string, unknown, string] => [
+      `another place than the empty array beside them: ${Object.keys(body).join(", ")}`,
+      { ...body, messages: [] },
+      "messages",
+    ]),
     ["deeper than is usual", { result: { response: { people: contacts } } }, "the keys result"],
   ])("are not found in %s: the message names the keys and parsePage", (_, body, part) => {
     const { message } = refusal(() => customers(body));
@@ -171,7 +194,7 @@ describe("the items of a v1 list response", () => {
     (item) => {
       const { message } = refusal(() => customers({ data: [...contacts, item] }));
       expect(message).toContain("item 2");
-      expect(message).toContain("parsePage");
+      expect(message).toContain("Let `parsePage` give each item an id");
     },
   );
 

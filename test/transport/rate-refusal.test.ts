@@ -185,8 +185,14 @@ describe("isRateLimited", () => {
     ],
     ["returns a Promise", async () => false, "isRateLimited returned a Promise: it must return"],
     ["returns nothing", () => undefined, "isRateLimited returned undefined: it must return"],
-    ["returns no wait", () => ({ retryAfterMs: "5" }), "isRateLimited returned an object: it must return"],
-    ["returns a negative wait", () => ({ retryAfterMs: -1 }), "isRateLimited returned an object: it must"],
+    ["returns an object", () => ({ waitMs: 5 }), "isRateLimited returned an object: it must return"],
+    [
+      "returns no wait",
+      () => ({ retryAfterMs: NaN }),
+      "isRateLimited returned { retryAfterMs: NaN }: it must",
+    ],
+    ["returns a text", () => ({ retryAfterMs: "5" }), "isRateLimited returned { retryAfterMs: a string }"],
+    ["returns a negative wait", () => ({ retryAfterMs: -1 }), "{ retryAfterMs } with milliseconds from 0"],
   ])(
     "that %s ends the call with a ConfigurationError, and the write may have been applied",
     async (_, returned, message) => {
