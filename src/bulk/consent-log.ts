@@ -4,7 +4,7 @@ import type { ConsentWatch } from "../transport/client-state.ts";
 import { type Consent, type ConsentWrite, decidedByService } from "../transport/consent.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import { hasMet, type RecordedRow } from "./row-record.ts";
-import { isNoLater, type StatedLines } from "./stated-consent.ts";
+import { isNoLater, isRefusal, type StatedLines } from "./stated-consent.ts";
 
 /** One contact's consent that other calls wrote, by channel. */
 type LoggedConsent = Readonly<Record<string, LoggedChannel>>;
@@ -61,14 +61,16 @@ export class ConsentLog implements ConsentWatch {
 
   /**
    * Whether a later consent supersedes a row: one that was written during this run, or one of an earlier run, unless the row
-   * has made its decision since. A row whose decision is later is superseded for this run only, as the run has begun before
-   * both. `stated` are the lines of the row's calls so far.
+   * has made its decision since. `stated` are the lines of the row's calls so far.
+   *
+   * In a run that goes on, the decision of a row may be later or earlier than such a consent: a refusal is superseded for
+   * this run only, and any other decision, which is `"in-question"`, until it changes.
    */
   supersedes(
     { contacts, consent }: ConsentWrite,
     before: RecordedRow | undefined,
     stated: StatedLines,
-  ): "for-this-run" | "until-it-changes" | undefined {
+  ): "for-this-run" | "until-it-changes" | "in-question" | undefined {
     const { since = 0 } = this.#run ?? {};
     const isNew = !hasMet(this.#run, before);
     const others = contacts
@@ -83,7 +85,9 @@ export class ConsentLog implements ConsentWatch {
       // A row that is new since an earlier run may state the later consent.
       (before !== undefined && isNoLater(before.consent, { channel, lines: stated, run }));
     if (others.some(isLater)) return "until-it-changes";
-    return others.some(({ run }) => run >= since) ? "for-this-run" : undefined;
+    const ofThisRun = others.filter(({ run }) => run >= since);
+    if (ofThisRun.length === 0) return undefined;
+    return ofThisRun.every(({ channel }) => isRefusal(consent[channel])) ? "for-this-run" : "in-question";
   }
 
   /** Resolves when everything so far is recorded. */

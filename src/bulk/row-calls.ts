@@ -54,8 +54,11 @@ export class RowCalls<Row> implements CallExtension {
   #hasUnknownOutcome = false;
   /** A call was not sent, because an earlier run may have carried it out. */
   wasRefused = false;
-  /** The end of the run cut a call off, or `isCurrent` failed: a function that catches the error has not succeeded. */
+  /** What a function that catches it must not hide: the end of the run, an error of `isCurrent`, a wait of over an hour. */
   #unfinished: { error: unknown } | undefined;
+  /** The end of the writes so far: of a row without an applied one, the last error counts, even if its function catches it. */
+  #hasApplied = false;
+  #lastFailure: { error: unknown } | undefined;
   /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
   readonly #pendingWrites = new Set<Promise<unknown>>();
   /** How many events of each name have a generated id. */
@@ -117,6 +120,8 @@ export class RowCalls<Row> implements CallExtension {
       end = { status: "superseded", error };
     } else if (this.wasRefused) end = { status: "unknown", error: inDoubt() };
     else if (this.#unfinished) end = endBy(this.#unfinished.error);
+    else if (this.#lastFailure && !this.#hasApplied && end.status === "succeeded")
+      end = endBy(this.#lastFailure.error);
     if (end.status === "succeeded") return end;
     const isUnknown = this.#unrepeatable.size > 0 || (this.#hasUnknownOutcome && end.status !== "superseded");
     return isUnknown ? { ...end, status: "unknown" } : end;
@@ -169,6 +174,10 @@ export class RowCalls<Row> implements CallExtension {
     }
     this.#pendingWrites.add(promise);
     const settled = () => this.#pendingWrites.delete(promise);
+    void result.then(
+      () => (this.#hasApplied = true),
+      (error: unknown) => (this.#lastFailure = { error }),
+    );
     // The caller's promise settles just before this, and code that awaits it continues just after.
     queueMicrotask(() => void result.then(settled, settled));
   }
@@ -203,7 +212,8 @@ export class RowCalls<Row> implements CallExtension {
       const isCutOff = this.stop.aborted && (context.isCutOff || hasCode(error, "aborted", "closed"));
       // A read that comes after the row's writes changes nothing of them.
       const isLateRead = method === "GET" && this.#mayHaveApplied;
-      if (error instanceof IsCurrentError || (isCutOff && !isLateRead)) this.#unfinished = { error: cause };
+      if (error instanceof IsCurrentError || (isCutOff && !isLateRead) || isRefusedForLong(cause))
+        this.#unfinished = { error: cause };
       if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(context);
       else this.#mayHaveApplied = this.#hasUnknownOutcome = true;
       throw cause;

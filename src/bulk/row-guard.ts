@@ -18,8 +18,9 @@ export interface GuardOfRows<Row> {
 export class RowGuard<Row> {
   /** What the row's calls have stated of their contacts' consents, for its record. */
   stated: StatedLines = [];
+  /** `isCurrent` was false, or the row's decision may be older than the other one: it stays so until it changes. */
   isNotCurrent = false;
-  /** The row's decision is later than the other one: the run after this one sends it. */
+  /** The row's decision is a refusal, and may be later than the other one: the run after this one sends it. */
   isForThisRun = false;
   /** The error of the first call that was superseded. */
   error: AbortError | undefined;
@@ -52,7 +53,10 @@ export class RowGuard<Row> {
     );
     const superseded = this.#run.consents.supersedes(consentWrite, before, linesOf(own));
     if (!isStillSuperseded && !superseded) return;
-    this.isForThisRun = !isStillSuperseded && superseded === "for-this-run";
+    if (!isStillSuperseded) {
+      this.isForThisRun = superseded === "for-this-run";
+      this.isNotCurrent = superseded === "in-question";
+    }
     throw this.#supersede(`Another call has written the contact's consent after the run began: ${notSent}`);
   }
 

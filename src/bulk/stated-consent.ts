@@ -6,7 +6,7 @@ import { type ConsentWrite, decidedByService } from "../transport/consent.ts";
 //   2 k3f:phone=             It has left the channel to the service.
 //   3 +                      The row last succeeded in run 3.
 //   4 ?                      In run 4 not all calls were reached. A channel without a line below may be stated anew.
-//   5 !                      In run 5 `isCurrent` was false.
+//   5 !                      In run 5 `isCurrent` was false, or the row may have been older than another call's consent.
 
 /** What a row states in one run: `contact:channel=STATUS`. */
 export type StatedLines = readonly string[];
@@ -24,6 +24,11 @@ const maxLinesOfOthers = 16;
 interface Entry {
   readonly run: number;
   readonly line: string;
+}
+
+/** Whether a status keeps messages away. Where it is unclear which of two decisions is later, a refusal may be sent. */
+export function isRefusal(status: string | undefined): boolean {
+  return status === "UNSUBSCRIBED" || status === "TRUE";
 }
 
 /** A line for each channel that the write states, or leaves to the service although it names the contact by it. */
@@ -111,7 +116,9 @@ function statedSince(entries: readonly Entry[], line: string): number | undefine
   const about = entriesAbout(entries, line);
   const same = about.find((each) => statementOf(each.line) === statementOf(line));
   const last = about.findLastIndex((each) => subjectOf(each.line) === subjectOf(line));
-  const unreached = about.slice(last + 1).find((each) => each.line === unfinished);
+  const unreached = isRefusal(statusOf(line))
+    ? undefined
+    : about.slice(last + 1).find((each) => each.line === unfinished);
   const runs = [same, unreached].flatMap((each) => (each ? [each.run] : []));
   return runs.length > 0 ? Math.min(...runs) : undefined;
 }
@@ -145,6 +152,10 @@ function contactOf(line: string): string {
 
 function channelOf(line: string): string {
   return subjectOf(statementOf(line));
+}
+
+function statusOf(line: string): string {
+  return line.slice(line.indexOf("=") + 1);
 }
 
 function statementOf(line: string): string {

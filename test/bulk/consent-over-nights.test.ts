@@ -210,6 +210,35 @@ it("a decision that changed after a run was ended early is free after it, also i
   expect(state()).toMatchObject({ email_opt_in: no });
 });
 
+it.each([
+  ["opt-in", yes, none],
+  ["weaker status", none, yes],
+])(
+  "an %s that changed in a run that was ended early stays bound after it, until it changes again",
+  async (_, changed, other) => {
+    const { night, state } = createImport();
+    await night([{ email: other }], { isLeft: true });
+    await night([], { isAbsent: true, writes: [{ email: no }], isLeft: true });
+
+    expect(await night([{ email: changed }])).toBe("superseded");
+    expect(await night([{ email: changed }])).toBe("superseded");
+    expect(await night([{ email: changed, phone: null }])).toBe("superseded");
+    expect(state()).toMatchObject({ email_opt_in: no });
+    expect(await night([{ email: other }])).toBe("succeeded");
+    expect(state()).toMatchObject({ email_opt_in: other });
+  },
+);
+
+it("a refusal that changed in a run that was ended early is free after it, and another channel's opt-in is not", async () => {
+  const { night, state } = createImport();
+  await night([{ email: yes, phone: none }], { isLeft: true });
+  await night([], { isAbsent: true, writes: [{ email: none, phone: no }], isLeft: true });
+
+  expect(await night([{ email: no, phone: yes }])).toBe("superseded");
+  expect(await night([{ email: no, phone: yes }])).toBe("superseded");
+  expect(state()).toMatchObject({ email_opt_in: none, phone_opt_in: no });
+});
+
 it("a decision that changed after a failure in a run that was ended early is free after it", async () => {
   const { night, state } = createImport();
   await night([{ email: none }]);

@@ -114,7 +114,7 @@ it("a row succeeds whose function makes no call or awaits each", async () => {
     async () => 1,
     (request: BulkRequest) => upsert(row(1), request),
     (request: BulkRequest) => upsert(row(2), request).withResponse(),
-    (request: BulkRequest) => upsert(bad, request).catch(() => "as well"),
+    (request: BulkRequest) => upsert(bad, request).catch(() => upsert(row(4), request)),
     async (request: BulkRequest) => {
       await Promise.allSettled([upsert(row(3), request), upsert(bad, request)]);
     },
