@@ -115,10 +115,10 @@ function sinceOfAll(entries: readonly Entry[], lines: StatedLines): number {
 function statedSince(entries: readonly Entry[], line: string): number | undefined {
   const about = entriesAbout(entries, line);
   const same = about.find((each) => statementOf(each.line) === statementOf(line));
-  const last = about.findLastIndex((each) => subjectOf(each.line) === subjectOf(line));
-  const unreached = isRefusal(statusOf(line))
-    ? undefined
-    : about.slice(last + 1).find((each) => each.line === unfinished);
+  // Of a new address that is an opt-out, by the channel alone: it may be the row's contact as before.
+  const subject = isRefusal(statusOf(line)) ? channelOf : subjectOf;
+  const last = about.findLastIndex((each) => subject(each.line) === subject(line));
+  const unreached = about.slice(last + 1).find((each) => each.line === unfinished);
   const runs = [same, unreached].flatMap((each) => (each ? [each.run] : []));
   return runs.length > 0 ? Math.min(...runs) : undefined;
 }
