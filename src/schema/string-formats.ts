@@ -22,18 +22,30 @@ export const nonBlankString = z.string().regex(/\S/, "must not be empty or blank
 
 export const emailRule = "must be an e-mail address: a string with an @ inside, without spaces";
 
-/** Characters around an `@`, without white space. Linear in the length, unlike one pattern for the whole. */
+// Linear in the length: the string is divided at one `@` alone, the first one after the first character.
+const emailPattern = /^\S[^\s@]*@\S+$/;
+
+/** Characters around an `@`, without white space. */
 export function isEmail(address: string): boolean {
-  const at = address.indexOf("@", 1);
-  return at !== -1 && at < address.length - 1 && !/\s/.test(address);
+  return emailPattern.test(address);
 }
 
 /** An e-mail address; the document states no further rule (D3). `missing` is the message if there is none. */
 export function emailAddress(missing?: string) {
-  return z.stringFormat("email", isEmail, {
-    error: ({ code, input }) =>
-      code === "invalid_format" ? emailRule : input === undefined ? missing : undefined,
-  });
+  return stringThat(isEmail, "email", emailRule, missing).meta({ pattern: emailPattern.source });
+}
+
+/**
+ * A string with a rule of ours. Not `z.stringFormat`: validators of JSON schemas either do not know its format, or refuse
+ * more than the document does.
+ */
+function stringThat(isValid: (value: string) => boolean, format: string, rule: string, missing?: string) {
+  return z
+    .string({ error: ({ input }) => (input === undefined ? missing : undefined) })
+    .check(({ value: input, issues }) => {
+      if (isValid(input)) return;
+      issues.push({ code: "invalid_format", format, input, message: rule, continue: true });
+    });
 }
 
 /** A day of the calendar, as a string (D4). */
@@ -44,29 +56,33 @@ export const day = z.iso.date({
       : undefined,
 });
 
-const timePattern = /^T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
+const timePattern = /T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
+/** A day of the calendar, `T`, a time; seconds, their fraction and the offset are optional (D5). */
+const dateTimePattern = new RegExp(z.regexes.date.source.replace(/\$$/, timePattern.source));
 // A date-time with twenty fraction digits is shorter: do not match a string of megabytes.
 const longestDateTime = 64;
 
 const isDay = (value: string): boolean => z.regexes.date.test(value);
 
-/** A day of the calendar, `T`, a time; seconds, their fraction and the offset are optional (D5). */
 function isDateTime(value: string): boolean {
-  return value.length <= longestDateTime && isDay(value.slice(0, 10)) && timePattern.test(value.slice(10));
+  return value.length <= longestDateTime && dateTimePattern.test(value);
 }
+
+// Not the format `date-time` of JSON Schema, which needs seconds and an offset.
+const dateTimeJson = { type: "string", pattern: dateTimePattern.source };
 
 /** A date-time as a string, or a valid `Date`, which is sent as ISO 8601 in UTC (`consent.createdAt`). */
 export const dateTime = moment(
   isDateTime,
   "an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date",
-  { type: "string", format: "date-time" },
+  dateTimeJson,
 );
 
 /** A date-time or a day as a string, or a valid `Date` (`createdAt` of a v2 contact). */
 export const dayOrDateTime = moment(
   (value) => isDay(value) || isDateTime(value),
   "an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
-  { anyOf: ["date-time", "date"].map((format) => ({ type: "string", format })) },
+  { anyOf: [dateTimeJson, { type: "string", format: "date" }] },
 );
 
 /** Not a union with `z.date()`, which has no JSON schema. */
@@ -88,11 +104,9 @@ const ipv4Characters = /^[\d.]{7,15}$/;
 const ipv6Characters = /^[\da-f:.]{2,45}$/i;
 
 /** An IPv4 or IPv6 address, alone: no zone, no port, no prefix length ("v2 identifier object"). */
-export const ipAddress = z
-  .stringFormat("ip", isIpAddress, {
-    error: ({ code }) => (code === "invalid_format" ? "must be an IPv4 or IPv6 address alone" : undefined),
-  })
-  .meta({ anyOf: [{ format: "ipv4" }, { format: "ipv6" }] });
+export const ipAddress = stringThat(isIpAddress, "ip", "must be an IPv4 or IPv6 address alone").meta({
+  anyOf: ["ipv4", "ipv6"].map((format) => ({ type: "string", format })),
+});
 
 /** Parsed as the host of a URL; an IPv6 host stands in brackets. */
 function isIpAddress(address: string): boolean {

@@ -1,5 +1,6 @@
 import { v1ContactSchema, v2ContactSchema, v2IdentifierSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { messageAt, verdict } from "./issues.ts";
 
 const identifier = (change: object = {}) => ({
@@ -18,16 +19,18 @@ const contact = (change: object) => ({
 const consent = (change: object) =>
   identifier({ consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form", ...change } });
 
+const days = [
+  "2024-02-29",
+  "2000-02-29",
+  "2023-02-28",
+  "1999-12-31",
+  "2026-04-30",
+  "0001-01-01",
+  "9999-12-31",
+];
+
 describe("A day is a real calendar day, YYYY-MM-DD", () => {
-  test.each([
-    "2024-02-29",
-    "2000-02-29",
-    "2023-02-28",
-    "1999-12-31",
-    "2026-04-30",
-    "0001-01-01",
-    "9999-12-31",
-  ])("%s is valid", (day) => {
+  test.each(days)("%s is valid", (day) => {
     expect(verdict(v1ContactSchema, { email: "a@b", dob: day })).toEqual([]);
     expect(verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual([]);
   });
@@ -136,16 +139,18 @@ describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offs
   });
 });
 
+const emailAddresses = [
+  "a@b",
+  "ada@example.com",
+  "ada+x@sub.example.co.uk",
+  "ä@ö.de",
+  "a@b@c",
+  "'x'@y",
+  `${"a".repeat(300)}@b`,
+];
+
 describe("An e-mail address is a string, an @ and a string, without white space", () => {
-  test.each([
-    "a@b",
-    "ada@example.com",
-    "ada+x@sub.example.co.uk",
-    "ä@ö.de",
-    "a@b@c",
-    "'x'@y",
-    `${"a".repeat(300)}@b`,
-  ])("%s is valid", (address) => {
+  test.each(emailAddresses)("%s is valid", (address) => {
     expect(verdict(v1ContactSchema, { email: address })).toEqual([]);
     expect(verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual([]);
   });
@@ -158,25 +163,27 @@ describe("An e-mail address is a string, an @ and a string, without white space"
   );
 });
 
+const ipAddresses = [
+  "0.0.0.0",
+  "255.255.255.255",
+  "192.0.2.1",
+  "::",
+  "::1",
+  "1::",
+  "2001:db8::1",
+  "2001:DB8::A",
+  "1:2:3:4:5:6:7:8",
+  "1:2:3:4:5:6:7::",
+  "::2:3:4:5:6:7:8",
+  "::ffff:1.2.3.4",
+  "64:ff9b::192.0.2.33",
+  "1:2:3:4:5:6:1.2.3.4",
+  "fe80::1",
+  "0000:0000:0000:0000:0000:ffff:255.255.255.255",
+];
+
 describe("consent.ip is an IPv4 or IPv6 address", () => {
-  test.each([
-    "0.0.0.0",
-    "255.255.255.255",
-    "192.0.2.1",
-    "::",
-    "::1",
-    "1::",
-    "2001:db8::1",
-    "2001:DB8::A",
-    "1:2:3:4:5:6:7:8",
-    "1:2:3:4:5:6:7::",
-    "::2:3:4:5:6:7:8",
-    "::ffff:1.2.3.4",
-    "64:ff9b::192.0.2.33",
-    "1:2:3:4:5:6:1.2.3.4",
-    "fe80::1",
-    "0000:0000:0000:0000:0000:ffff:255.255.255.255",
-  ])("%s is valid", (ip) => {
+  test.each(ipAddresses)("%s is valid", (ip) => {
     expect(verdict(v2IdentifierSchema, consent({ ip }))).toEqual([]);
   });
   test.each([
@@ -218,5 +225,35 @@ describe("countryCode is two letters, in any case", () => {
   });
   test.each(["", "D", "DEU", "D1", "ÄÖ", "D ", "DE\n"])("%j is invalid", (code) => {
     expect(verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual(["countryCode invalid_format"]);
+  });
+});
+
+describe("The JSON schema has no stricter rule than the schema itself", () => {
+  const v1InJson = z.fromJSONSchema(v1ContactSchema.toJSONSchema());
+  const v2InJson = z.fromJSONSchema(v2ContactSchema.toJSONSchema());
+
+  test.each(emailAddresses)("it accepts the e-mail address %s", (email) => {
+    expect(v1InJson.safeParse({ email }).error).toBeUndefined();
+  });
+  test.each([...days, ...dateTimes])("it accepts a contact's createdAt %s", (createdAt) => {
+    expect(v2InJson.safeParse(contact({ createdAt })).error).toBeUndefined();
+  });
+  test.each(days)("it accepts the day %s", (day) => {
+    expect(v1InJson.safeParse({ email: "a@b", dob: day }).error).toBeUndefined();
+    expect(v2InJson.safeParse(contact({ birthDate: day })).error).toBeUndefined();
+  });
+  test.each([...dateTimes.map((createdAt) => ({ createdAt })), ...ipAddresses.map((ip) => ({ ip }))])(
+    "it accepts the consent %j",
+    (given) => {
+      expect(v2InJson.safeParse(contact({ identifiers: [consent(given)] })).error).toBeUndefined();
+    },
+  );
+  test.each([
+    ["an e-mail address", v1InJson, { email: "a b@c" }],
+    ["a date-time", v2InJson, contact({ createdAt: "2023-02-29T00:00:00Z" })],
+    ["the time of a consent", v2InJson, contact({ identifiers: [consent({ createdAt: "2026-01-31" })] })],
+    ["an IP address", v2InJson, contact({ identifiers: [consent({ ip: "localhost" })] })],
+  ])("it refuses %s in a wrong format", (_, schema, input) => {
+    expect(schema.safeParse(input).success).toBe(false);
   });
 });
