@@ -8,6 +8,7 @@ const PAGE =
 
 /** More than the 10 MiB that the client reads by default. */
 const HUGE_BYTES = 11 * 1024 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 /** Statuses without a body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
@@ -69,14 +70,15 @@ export function responseOf(
 /** The service's own response, corrupted by the fault. */
 function corruptedResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
   const body = toBody(reply) ?? "{}";
+  const bytes = new TextEncoder().encode(body);
   const hasBody = { ...reply, status: reply.status === 204 ? 200 : reply.status };
   if (fault.kind === "truncated-json")
     return toResponse(hasBody, body.slice(0, Math.max(1, Math.floor(body.length / 2))));
   if (fault.kind === "wrong-json") return toResponse(hasBody, JSON.stringify({ unexpected: { shape: 7 } }));
   if (fault.kind === "huge-body")
-    return toResponse(hasBody, streamOf(bytesOf(paddedPieces(body), 0, signal)));
+    return toResponse(hasBody, streamOf(delayed(paddedPieces(bytes), 0, signal)));
   if (fault.kind === "slow-body")
-    return toResponse(hasBody, streamOf(bytesOf(tenPieces(body), fault.delayMs ?? 1_000, signal)));
+    return toResponse(hasBody, streamOf(delayed(tenPieces(bytes), fault.delayMs ?? 1_000, signal)));
   if (fault.kind !== "empty-body") return toResponse(reply);
   return new Response(null, { status: reply.status, headers: { "content-type": JSON_TYPE } });
 }
@@ -101,28 +103,26 @@ function retryAfterOf({ retryAfter = 1 }: MockFault): Record<string, string> {
 }
 
 /** Correct JSON after 11 MiB of white space. */
-function* paddedPieces(body: string): Generator<string> {
-  const blank = " ".repeat(64 * 1024);
-  for (let bytes = 0; bytes < HUGE_BYTES; bytes += blank.length) yield blank;
+function* paddedPieces(body: Uint8Array): Generator<Uint8Array> {
+  for (let bytes = 0; bytes < HUGE_BYTES; bytes += PIECE_BYTES) yield new Uint8Array(PIECE_BYTES).fill(0x20);
   yield body;
 }
 
-function* tenPieces(body: string): Generator<string> {
-  const size = Math.ceil(body.length / 10);
-  for (let start = 0; start < body.length; start += size) yield body.slice(start, start + size);
+function* tenPieces(body: Uint8Array): Generator<Uint8Array> {
+  const edge = (part: number) => Math.floor((part * body.length) / 10);
+  for (let part = 0; part < 10; part += 1) yield body.slice(edge(part), edge(part + 1));
 }
 
-/** The pieces as a body, which fails with the signal's reason, as a body of `fetch` does. */
-async function* bytesOf(
-  pieces: Iterable<string>,
+/** The pieces, each after the delay. It fails with the signal's reason, as a body of `fetch` does. */
+async function* delayed(
+  pieces: Iterable<Uint8Array>,
   delayMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder();
   for (const piece of pieces) {
     if (delayMs > 0) await sleep(delayMs, signal);
     signal.throwIfAborted();
-    yield encoder.encode(piece);
+    yield piece;
   }
 }
 

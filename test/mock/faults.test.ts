@@ -125,10 +125,13 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
   });
 
   it("slow-body sends the correct response in ten chunks", async () => {
-    const { status, body: got } = await write({ kind: "slow-body", delayMs: 2 });
+    open.mock.addFault({ kind: "slow-body", delayMs: 2 });
+    const { status, body: got } = await open.call(CREATE, {
+      body: { ...body, first_name: "🎈".repeat(100) },
+    });
 
     expect(status).toBe(201);
-    expect(got).toMatchObject({ data: { type: "profile" } });
+    expect(got).toMatchObject({ data: { type: "profile", attributes: { first_name: "🎈".repeat(100) } } });
   });
 
   it("slow-body breaks off with the caller's signal, after the headers", async () => {
@@ -338,10 +341,14 @@ describe("in process", () => {
     expect(await respondedAt).toBe(1_000);
   });
 
-  it("the chunks of a slow-body are one second apart by default", async () => {
+  it.each([
+    ["11 bytes", { variants: { v1Error: () => "123456789" } }, "/api/v1/nothing"],
+    ["fewer than ten bytes", { variants: { v1List: () => [] } }, "/api/v1/customer"],
+    ["many bytes", {}, "/v2/lists"],
+  ])("a slow-body of %s has ten chunks, one second apart by default", async (_, options, path) => {
     vi.useFakeTimers({ now: 0 });
-    const { send } = await inProcess.open({ faults: [{ kind: "slow-body" }] });
-    const reader = (await send("/v2/lists")).body!.getReader();
+    const { send } = await inProcess.open({ ...options, faults: [{ kind: "slow-body" }] });
+    const reader = (await send(path)).body!.getReader();
     const times: number[] = [];
     const read = (async () => {
       while (!(await reader.read()).done) times.push(Date.now());
@@ -349,8 +356,7 @@ describe("in process", () => {
     await vi.advanceTimersByTimeAsync(20_000);
     await read;
 
-    expect(times.length).toBeGreaterThanOrEqual(10);
-    expect(times).toEqual(times.map((_, at) => (at + 1) * 1_000));
+    expect(times).toEqual(Array.from({ length: 10 }, (__, at) => (at + 1) * 1_000));
   });
 
   it("a response without a body gets one where a fault changes the body", async () => {
