@@ -455,11 +455,15 @@ describe("variants: the v2 family", () => {
   it.each([
     [true, "SUBSCRIBED"],
     [false, "UNSUBSCRIBED"],
-  ])("canV2Resubscribe %s", async (canV2Resubscribe, state) => {
+  ])("canV2Resubscribe %s, on both channels", async (canV2Resubscribe, state) => {
     const { post, contact } = await open({ canV2Resubscribe });
-    await post(CONTACTS, v2Contact("subscribed"));
+    const identifiers = [
+      { type: "email", id: "ada@example.com", channels: { email: { status: "subscribed" } }, consent },
+      { type: "phone", id: "1111111", channels: { phone: { status: "subscribed" } }, consent },
+    ];
+    await post(CONTACTS, v2Contact("subscribed", { identifiers }));
 
-    expect(contact("ada")?.email_opt_in).toBe(state);
+    expect(contact("ada")).toMatchObject({ email_opt_in: state, phone_opt_in: state });
   });
 
   it.each([

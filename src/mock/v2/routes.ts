@@ -26,11 +26,10 @@ function upsertContact(context: RequestContext): Reply {
   const existing = organization.find(fields);
   if (existing === undefined && fields.email === undefined)
     throw new Refusal(400, "identifiers: an email is required to create a contact");
-  const isLocked =
-    !variants.canV2Resubscribe &&
-    fields.email_opt_in === "SUBSCRIBED" &&
-    existing?.email_opt_in === "UNSUBSCRIBED";
-  if (isLocked) delete fields.email_opt_in;
+  for (const optIn of ["email_opt_in", "phone_opt_in"] as const) {
+    const isResubscribed = fields[optIn] === "SUBSCRIBED" && existing?.[optIn] === "UNSUBSCRIBED";
+    if (isResubscribed && !variants.canV2Resubscribe) delete fields[optIn];
+  }
   const created = body.createdAt === undefined ? undefined : timestampOf(body.createdAt);
   const { contact } = organization.write(fields, { created });
   if (variants.v2ListIds === "replaced") organization.leaveAllBut(contact, body.listIds);
