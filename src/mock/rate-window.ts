@@ -102,6 +102,10 @@ function tokenBucket({ limit, intervalMs }: MockRateWindow): Count {
   };
 }
 
+function longestWait(counts: readonly Count[], nowMs: number): number {
+  return Math.max(...counts.map((count) => count.waitMs(nowMs)));
+}
+
 /** Counts the requests of each caller ("Limits": counted per IP) in all windows at once. */
 export class RateLimiter {
   readonly #options: MockRateLimitOptions;
@@ -118,9 +122,11 @@ export class RateLimiter {
       counts = this.#options.windows.map((window) => this.#countOf(window));
       this.#countsByIp.set(clientIp, counts);
     }
-    const waitMs = Math.max(...counts.map((count) => count.waitMs(nowMs)));
-    if (waitMs === 0 || this.#options.countRefused === true) for (const count of counts) count.add(nowMs);
-    return waitMs;
+    const waitMs = longestWait(counts, nowMs);
+    if (waitMs > 0 && this.#options.countRefused !== true) return waitMs;
+    for (const count of counts) count.add(nowMs);
+    // A refused request that counts lengthens the wait.
+    return waitMs > 0 ? longestWait(counts, nowMs) : 0;
   }
 
   #countOf(window: MockRateWindow): Count {

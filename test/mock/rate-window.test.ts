@@ -137,6 +137,24 @@ describe("rate limits of the mock", () => {
     expect((await statusesAt(bucket, [0, 0, 400, 800, 1_300])).statuses).toEqual([200, 200, 429, 429, 200]);
   });
 
+  it.each(["sliding", "fixed", "token-bucket"] as const)(
+    "%s: where refused requests count, a caller who obeys Retry-After is not refused again",
+    async (algorithm) => {
+      const windows = [
+        { limit: 2, intervalMs: 10_000 },
+        { limit: 3, intervalMs: 30_000 },
+      ];
+      const refusedAt = [0, 0, 3_000];
+      const rateLimits = { windows, algorithm, countRefused: true };
+      const { statuses, waits } = await statusesAt(rateLimits, refusedAt);
+      const obeyingAt = 3_000 + Number(waits.at(-1)) * 1_000;
+
+      expect(statuses).toEqual([200, 200, 429]);
+      expect((await statusesAt(rateLimits, [...refusedAt, obeyingAt])).statuses.at(-1)).toBe(200);
+      expect((await statusesAt(rateLimits, [...refusedAt, obeyingAt - 1_001])).statuses.at(-1)).toBe(429);
+    },
+  );
+
   it("Retry-After is in seconds, a date, or absent, and rounded up", async () => {
     const window = { windows: [{ limit: 1, intervalMs: 2_500 }] };
     const wait = async (more: Partial<MockRateLimitOptions>) =>
