@@ -25,7 +25,7 @@ export interface ServiceState {
   random: () => number;
   nowMs: () => number;
   latencyMs: number | readonly [number, number];
-  /** Aborted by `reset()`, so that hanging requests end. */
+  /** Aborted by `reset()`, so that requests that hang or have not arrived end. */
   ended: () => AbortSignal;
   end: () => void;
 }
@@ -65,7 +65,9 @@ export async function handleRequest(
 ): Promise<Response> {
   const latencyMs = latencyOf(state);
   const wayThereMs = Math.round(latencyMs * (typeof state.latencyMs === "number" ? 0.5 : state.random()));
-  if (latencyMs > 0) await sleep(wayThereMs);
+  if (latencyMs > 0) await sleep(wayThereMs, state.ended());
+  // `reset()` has discarded the state that the request was for.
+  if (state.ended().aborted) throw connectionReset();
 
   const target = targetOf(request, state.variants);
   const entry = logEntry(request, target, state);

@@ -36,7 +36,10 @@ export interface MockService {
   readonly addFault: (fault: MockFault) => void;
   /** Waits until no webhook call is under way, retries included. */
   readonly settled: () => Promise<void>;
-  /** Restores the initial state and faults, clears requests and rate limits, and ends hanging requests and webhook calls. */
+  /**
+   * Restores the initial state and faults, clears requests and rate limits, and ends webhook calls, hanging requests, and
+   * those that have not arrived.
+   */
   readonly reset: () => void;
   /** Serves real HTTP on loopback; `node:http` is loaded at the first call. */
   readonly listen: (options?: MockListenOptions) => Promise<MockListener>;

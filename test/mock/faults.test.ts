@@ -318,6 +318,19 @@ describe("in process", () => {
     expect(mock.requests).toMatchObject([{ applied: true }]);
   });
 
+  it("reset breaks the connection of a request that has not arrived, and nothing of it is left", async () => {
+    vi.useFakeTimers();
+    const { mock, call } = await inProcess.open({ latencyMs: 100 });
+    const early = call(CREATE, { body });
+    await vi.advanceTimersByTimeAsync(10);
+    mock.reset();
+    await expect(early).rejects.toMatchObject({ cause: { code: "ECONNRESET" } });
+    await vi.advanceTimersByTimeAsync(100);
+
+    expect(mock.requests).toEqual([]);
+    expect(mock.organization("mock-organization").contacts).toEqual([]);
+  });
+
   it("under fake timers latency and faults take no real time", async () => {
     vi.useFakeTimers({ now: 0 });
     const { mock, call } = await inProcess.open({
