@@ -92,9 +92,7 @@ export const variantsRule = object(
 
 /** The chosen variants over the defaults. */
 export function variantsOf(chosen: Partial<MockVariants>): MockVariants {
-  // For `eventBody` undefined means no body; for any other variant it means the default.
-  const given = Object.entries(chosen).filter(([name, value]) => value !== undefined || name === "eventBody");
   const defaults = Object.entries(VARIANTS).map(([name, [byDefault]]) => [name, byDefault]);
   // Safe: each variant has its default.
-  return { ...(Object.fromEntries(defaults) as MockVariants), ...Object.fromEntries(given) };
+  return { ...(Object.fromEntries(defaults) as MockVariants), ...chosen };
 }

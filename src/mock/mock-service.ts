@@ -110,12 +110,19 @@ function clientOptionsOf(
   return { baseUrl, baseUrlV2, apiKey, ...(apiKeyV2 !== apiKey && { apiKeyV2 }), appId, rateLimiter };
 }
 
-/** Copies an input of the mock, so that later changes do not affect the mock. Functions and dates are not copied. */
+/**
+ * Copies an input of the mock, without the keys that are undefined, so that later changes do not affect the mock.
+ * Functions and dates are not copied.
+ */
 function copyOf<T>(given: T): T {
   const copy = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copy);
     if (!isObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copy(inner)]));
+    // Only for the variant `eventBody` undefined has a meaning: no body.
+    const entries = Object.entries(value).filter(
+      ([key, inner]) => inner !== undefined || key === "eventBody",
+    );
+    return Object.fromEntries(entries.map(([key, inner]) => [key, copy(inner)]));
   };
   // Safe: a copy has the same type.
   return copy(given) as T;

@@ -66,6 +66,33 @@ it("A name whose value is undefined is ignored", () => {
   expect(seeded({ welcomeflow: undefined, lists })().organization("o").groups).toMatchObject([list]);
 });
 
+it("A field of a contact whose value is undefined is left out, and has its default", () => {
+  const custom_properties = { plan: undefined, seats: 3 };
+  const ada = { email: "ada@example.com", source: undefined, is_suppressed: undefined, custom_properties };
+
+  expect(seeded({ contacts: [ada] })().organization("o").contacts).toMatchObject([
+    { email: "ada@example.com", source: "api", is_suppressed: false, custom_properties: { seats: "3" } },
+  ]);
+  expect(seeded({ contacts: [{ email: undefined, phone: undefined }] })).toThrow(
+    "email or phone is required",
+  );
+});
+
+it("A trigger whose event is undefined is that of its list", async () => {
+  const automations = [{ name: "Hello", on: { event: undefined, listId: "news" } }];
+  const mock = seeded({ lists: [list], automations })();
+  const { baseUrl, apiKey } = mock.clientOptions;
+  await mock.fetch(`${baseUrl}/api/v1/contact-groups/news/contacts`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ email: "ada@example.com" }),
+  });
+
+  expect(mock.organization("o").automationRuns).toMatchObject([
+    { automation: "Hello", on: { listId: "news" } },
+  ]);
+});
+
 it.each<[string, object, string]>([
   [
     "a welcome flow that is a string",
