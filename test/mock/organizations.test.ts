@@ -132,6 +132,22 @@ describe("a seed", () => {
       /"acme" and "globex" have the same key/,
     ],
     [
+      "a key for v1 of one organization that is another's for v2",
+      [
+        { ...acme, apiKeysV2: ["acme-v2"] },
+        { ...acme, id: "globex", apiKeys: ["other"], apiKeysV2: ["acme-key"] },
+      ],
+      /"acme" and "globex" have the same key/,
+    ],
+    [
+      "a key for v2 of one organization that is another's for v1",
+      [
+        { ...acme, apiKeysV2: ["acme-v2"] },
+        { ...acme, id: "globex", apiKeys: ["acme-v2"], apiKeysV2: ["other"] },
+      ],
+      /"acme" and "globex" have the same key/,
+    ],
+    [
       "a wrong contact that has only a phone",
       [{ ...acme, contacts: [{ phone: "1234567", plan: "gold" }] }],
       /^organization "acme", contact 1234567: plan is not a recognized field; /,

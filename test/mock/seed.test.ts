@@ -166,6 +166,7 @@ it.each<[string, object]>([
     { id: "x", lists: [{ ...list, id: "x" }], contacts: [{ id: "x", email: "ada@example.com" }] },
   ],
   ["its id as its key", { apiKeys: ["o"] }],
+  ["one key for both families", { apiKeys: ["key", "k1"], apiKeysV2: ["key", "k2"] }],
   ["a key of any characters that a header can contain", { apiKeys: ["k $HOME 'x'"] }],
   [
     "a contact in a segment",

@@ -25,18 +25,19 @@ export class Organizations {
 
   /** By its id, or by any of its keys. */
   organization(idOrApiKey: string): Organization {
-    const found =
-      this.organizations.find(({ seed }) => seed.id === idOrApiKey) ??
-      this.byKey("v1", idOrApiKey) ??
-      this.byKey("v2", idOrApiKey);
+    const found = this.organizations.find(({ seed }) => seed.id === idOrApiKey) ?? this.#ownerOf(idOrApiKey);
     if (found) return found;
     const ids = this.organizations.map(({ seed }) => seed.id).join(", ");
     throw new TypeError(`no organization has the id or key "${idOrApiKey}"; there are: ${ids}`);
   }
 
+  #ownerOf(key: string): Organization | undefined {
+    return this.byKey("v1", key) ?? this.byKey("v2", key);
+  }
+
   #register(family: "v1" | "v2", keys: readonly string[], organization: Organization): void {
     for (const key of keys) {
-      const owner = this.#byKey[family].get(key);
+      const owner = this.#ownerOf(key);
       if (owner && owner !== organization)
         throw new TypeError(
           `organizations "${owner.seed.id}" and "${organization.seed.id}" have the same key`,
