@@ -3,7 +3,10 @@ import { baseUrl as baseUrlRule, checkOption, object } from "./json-rules.ts";
 import { isConnectionReset } from "./mock-response.ts";
 import type { MockService } from "./public-types.ts";
 
-/** The base URLs of the code under test, if they differ from the mock's own. */
+/**
+ * The base URLs of the code under test, if they differ from the mock's own. The links in responses lead to the mock's own,
+ * which the variants `baseUrl` and `baseUrlV2` set.
+ */
 export interface MswHandlersOptions {
   /** The base URL of the v1 family; default: the mock's own. */
   baseUrl?: string;

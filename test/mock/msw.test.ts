@@ -39,6 +39,17 @@ it.each([
   expect(mock.requests.map(({ operation }) => operation)).toEqual(["v1.contactGroups.list", "v2.lists.list"]);
 });
 
+it("links in responses lead to the mock's own base URL, which may be that of the code under test", async () => {
+  const own = createMockService({ variants: { baseUrl: "https://api.test/audience" } });
+  start(...mswHandlers(own));
+  const response = await fetch("https://api.test/audience/api/v1/contact-groups?limit=1", { headers });
+  const { links } = (await response.json()) as { links: { next: string } };
+
+  expect(links.next).toBe("https://api.test/audience/api/v1/contact-groups?limit=1&page=2");
+  expect((await fetch(links.next, { headers })).status).toBe(200);
+  expect(own.requests).toHaveLength(2);
+});
+
 it("handlers do not match other hosts", async () => {
   start(
     ...mswHandlers(mock),
