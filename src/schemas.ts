@@ -32,6 +32,7 @@ export {
 export {
   v2ContactFieldsSchema,
   v2ContactSchema,
+  v2IdentifierFieldsSchema,
   v2IdentifierSchema,
   type V2Contact,
   type V2Identifier,

@@ -127,6 +127,7 @@ export const publicSurface: Record<string, ExportedNames> = {
       "v1ProfileSchema",
       "v2ContactFieldsSchema",
       "v2ContactSchema",
+      "v2IdentifierFieldsSchema",
       "v2IdentifierSchema",
       "v2ListPageSchema",
       "v2ListQuerySchema",

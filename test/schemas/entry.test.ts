@@ -20,6 +20,7 @@ const fields = [
   "v1ListContactFieldsSchema",
   "v1EventFieldsSchema",
   "v2ContactFieldsSchema",
+  "v2IdentifierFieldsSchema",
 ] as const;
 const all = [...requests, ...responses, ...fields];
 

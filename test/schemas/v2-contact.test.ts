@@ -1,4 +1,9 @@
-import { v2ContactFieldsSchema, v2ContactSchema, v2IdentifierSchema } from "audience-sdk/schemas";
+import {
+  v2ContactFieldsSchema,
+  v2ContactSchema,
+  v2IdentifierFieldsSchema,
+  v2IdentifierSchema,
+} from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 import { issuesOf, messageAt, verdict } from "./issues.ts";
 
@@ -242,4 +247,15 @@ test("The fields without the rule can be extended, picked and made partial", () 
   ).toEqual(["lastName invalid_type"]);
   expect(verdict(v2ContactFieldsSchema.pick({ firstName: true }), {})).toEqual(["firstName invalid_type"]);
   expect(verdict(v2ContactFieldsSchema.omit({ firstName: true }).partial(), {})).toEqual([]);
+});
+
+test("The fields of an identifier without the rule on its id can be extended, picked and made partial", () => {
+  const { shape } = v2IdentifierFieldsSchema;
+  expect(verdict(v2IdentifierSchema, { ...emailIdentifier, id: 5 })).toEqual(["id custom"]);
+  expect(verdict(v2IdentifierFieldsSchema, { ...emailIdentifier, id: 5 })).toEqual([]);
+  expect(verdict(v2IdentifierFieldsSchema.extend({ label: shape.type }), emailIdentifier)).toEqual([
+    "label invalid_value",
+  ]);
+  expect(verdict(v2IdentifierFieldsSchema.pick({ type: true }), {})).toEqual(["type invalid_value"]);
+  expect(verdict(v2IdentifierFieldsSchema.omit({ consent: true }).partial(), {})).toEqual([]);
 });

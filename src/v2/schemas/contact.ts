@@ -80,24 +80,25 @@ export type V2UpsertResult = {
 
 const channelSchema = z.object({ status: z.string() }).catchall(jsonValue).optional();
 
-/** An e-mail address or a phone number of a v2 contact, with status per channel and consent ("v2 identifier object"). */
-export const v2IdentifierSchema = z
+/**
+ * The keys of a v2 identifier, without the rule on its id: for `.extend`, `.pick`, `.omit` and `.partial`
+ * ("v2 identifier object"). Other keys are passed on.
+ */
+export const v2IdentifierFieldsSchema = z
   .object({
     type: z.enum(["email", "phone"]),
     id: z.union([z.string(), z.number()]),
     channels: z.object({ email: channelSchema, phone: channelSchema }).catchall(jsonValue),
     consent: z.object({ createdAt: dateTime, ip: ipAddress, source: z.string() }).catchall(jsonValue),
   })
-  .catchall(jsonValue)
+  .catchall(jsonValue) satisfies z.ZodType<V2Identifier>;
+
+/** An e-mail address or a phone number of a v2 contact, with status per channel and consent ("v2 identifier object"). */
+export const v2IdentifierSchema = v2IdentifierFieldsSchema.refine(
   // An id of another type has its own issue.
-  .refine(
-    ({ type, id }) => type !== "email" || (typeof id === "string" ? isEmail(id) : typeof id !== "number"),
-    {
-      path: ["id"],
-      error: emailRule,
-      ...besideOtherIssues,
-    },
-  ) satisfies z.ZodType<V2Identifier>;
+  ({ type, id }) => type !== "email" || (typeof id === "string" ? isEmail(id) : typeof id !== "number"),
+  { path: ["id"], error: emailRule, ...besideOtherIssues },
+);
 
 /**
  * The keys of a v2 contact, without the rule on channels: for `.extend`, `.pick`, `.omit` and `.partial`
