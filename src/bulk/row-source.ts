@@ -1,5 +1,5 @@
 import { ConfigurationError, ValidationError } from "../errors.ts";
-import { hasMethods, isObject, kindOf } from "../schema/kind-of.ts";
+import { awaitIt, isObject, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
 import type { BulkOptions } from "./bulk-options.ts";
 import type { RecordedRun } from "./checkpoint.ts";
@@ -67,8 +67,7 @@ export class RowSource<Row> {
 }
 
 function wayOutOf(rows: unknown): string {
-  if (typeof rows === "function") return ": call it, as in rows()";
-  return hasMethods(rows, "then") ? ": await it" : "";
+  return typeof rows === "function" ? ": call it, as in rows()" : awaitIt(rows);
 }
 
 /** A row that was read. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { contentLost, isDate, isObject, isPlain, kindOf } from "./kind-of.ts";
+import { awaitIt, contentLost, isDate, isObject, isPlain, kindOf } from "./kind-of.ts";
 
 // Our own limits: a value that refers to one object a billion times would hang the process (D16).
 const maxDepth = 1_000;
@@ -70,7 +70,7 @@ export function copyAsJson(input: unknown): { copy: unknown; lost: ValidationIss
   function copyItems(value: object): unknown {
     if (Array.isArray(value)) return Array.from(value, (_, index) => copyProperty(value, index));
     const kind = isPlain(value) ? undefined : contentLost(value);
-    if (kind !== undefined) return refuse(`JSON cannot carry ${kind}`, value);
+    if (kind !== undefined) return refuse(`JSON cannot carry ${kind}${awaitIt(value)}`, value);
     const copy: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       const property = copyProperty(value, key);

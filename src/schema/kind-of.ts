@@ -18,6 +18,11 @@ export function hasMethods(value: unknown, ...names: readonly string[]): value i
   return isObject(value) && names.every((name) => typeof Reflect.get(value, name) === "function");
 }
 
+/** The way out where a Promise was given in place of its value: it follows the message. */
+export function awaitIt(value: unknown): string {
+  return hasMethods(value, "then") ? ": await it" : "";
+}
+
 const kinds: Readonly<Record<string, string>> = {
   int: "an integer",
   record: "an object",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { contentLost, hasMethods, isObject, isRecord, kindOf } from "./kind-of.ts";
+import { awaitIt, contentLost, hasMethods, isObject, isRecord, kindOf } from "./kind-of.ts";
 import { explain, nameMeant, toIssues } from "./validation-issues.ts";
 
 /** An option with a custom rule. The message does not show the value: it could be a key. */
@@ -61,7 +61,7 @@ export function parseOptions<Schema extends z.ZodObject>(
 export function rejectLost(given: object, subject: string): void {
   const kind = contentLost(given);
   if (kind === undefined) return;
-  const wayOut = { "a Promise": ": await it", "an AbortSignal": ": write { signal }" }[kind] ?? "";
+  const wayOut = kind === "an AbortSignal" ? ": write { signal }" : awaitIt(given);
   throw new ConfigurationError(`${subject} must be a plain object, not ${kind}${wayOut}.`);
 }
 

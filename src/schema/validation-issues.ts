@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { isRecord, kindNamed, kindOf } from "./kind-of.ts";
+import { awaitIt, isRecord, kindNamed, kindOf } from "./kind-of.ts";
 import { countCharacters } from "./string-formats.ts";
 
 /** For a rule over several keys of an object: zod skips it beside other issues, but a call reports all problems at once. */
@@ -43,7 +43,7 @@ export function wrongType(
 ): string {
   if (input === undefined && typeof path.at(-1) !== "number") return `required: ${expected}`;
   const given = typeof input === "number" && expected === "an integer" ? String(input) : kindOf(input);
-  return `must be ${expected}, not ${given}`;
+  return `must be ${expected}, not ${given}${awaitIt(input)}`;
 }
 
 function wrongChoice(values: readonly string[], context: Parameters<typeof wrongType>[1]): string {

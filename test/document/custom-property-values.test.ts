@@ -54,7 +54,7 @@ describe("custom properties", () => {
     expect(stored()).toEqual({ plan: "gold" });
   });
 
-  it.each([[{ city: "Turin" }], [["a", "b"]], [{}], [[]], [new Date(0)]])(
+  it.each([[{ city: "Turin" }], [["a", "b"]], [{}], [[]]])(
     "the nested value %j is not sent, and the message names the remedy",
     async (value) => {
       const error = await expectNotSent(service, upsert({ address: value }), "custom_properties.address");

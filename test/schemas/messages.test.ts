@@ -62,6 +62,12 @@ const kinds: readonly Case[] = [
   ["NaN", v1ContactSchema, { email: NaN }, "email: must be a string, not NaN"],
   ["a BigInt", v1ContactSchema, { email: 10n }, "email: must be a string, not a BigInt"],
   ["a symbol", v1ContactSchema, { email: Symbol("e") }, "email: must be a string, not a symbol"],
+  [
+    "a Promise",
+    v1ContactSchema,
+    { email: Promise.resolve(email) },
+    "email: must be a string, not a Promise: await it",
+  ],
   ["an object", v1ContactSchema, { email: {} }, "email: must be a string, not an object"],
   [
     "a boolean",
@@ -136,6 +142,7 @@ const inputs: readonly Case[] = [
     ": must be an object, not an array: each is sent alone; for many, see audience.bulk",
   ],
   ["a Set", v1ContactSchema, new Set(), ": JSON cannot carry a Set"],
+  ["a Promise", v1ContactSchema, Promise.resolve({ email }), ": JSON cannot carry a Promise: await it"],
   ["bytes", v1ContactSchema, new Int8Array(1), ": JSON cannot carry an Int8Array"],
   ["shared bytes", v1ContactSchema, new SharedArrayBuffer(1), ": JSON cannot carry a SharedArrayBuffer"],
   [
@@ -336,6 +343,13 @@ const freeData: readonly Case[] = [
     "custom_properties.e: must be a string or a number or a boolean, not NaN",
   ],
   [
+    "in custom properties, by a Date and a Promise",
+    v1ContactSchema,
+    contact({ custom_properties: { a: new Date(0), b: Promise.resolve(1) } }),
+    "custom_properties.a: must be a string, not a Date: write date.toISOString()",
+    "custom_properties.b: must be a string or a number or a boolean, not a Promise: await it",
+  ],
+  [
     "in an event's data",
     v1EventSchema,
     event({ eventData: { a: [1, undefined], b: () => 1, c: new Map(), d: null, e: 10n, f: Infinity } }),
@@ -415,7 +429,7 @@ describe("An issue names the rule, the received value, and the remedy", () => {
     ["rules over several fields", across],
   ])("%s", (_, cases) => {
     test.each(cases.map(([title, schema, input, ...messages]) => ({ title, schema, input, messages })))(
-      "$what",
+      "$title",
       ({ schema, input, messages }) => {
         const issues = issuesOf(schema, input);
 

@@ -207,7 +207,6 @@ describe("custom_properties", () => {
   test.each([
     ["an object", { a: 1 }],
     ["an array", ["a"]],
-    ["a Date", new Date(0)],
   ])("%s as a value is refused, and the message names flattenProperties", (_, value) => {
     expect(verdict(v1ContactSchema, withProperties({ pet: value }))).toEqual([
       "custom_properties.pet invalid_type",
@@ -216,6 +215,17 @@ describe("custom_properties", () => {
       "flattenProperties",
     );
     expect(verdict(v1ContactSchema, withProperties(flattenProperties({ pet: value })))).toEqual([]);
+  });
+
+  test("a Date as a value is refused, and the message names its string", () => {
+    const since = new Date(0);
+    expect(verdict(v1ContactSchema, withProperties({ since }))).toEqual([
+      "custom_properties.since invalid_type",
+    ]);
+    expect(messageAt(v1ContactSchema, withProperties({ since }), "custom_properties.since")).toContain(
+      "toISOString()",
+    );
+    expect(verdict(v1ContactSchema, withProperties({ since: since.toISOString() }))).toEqual([]);
   });
 
   test.each([null, NaN, Infinity, 5n, Symbol("s"), () => 1])("%s as a value is refused", (value) => {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { LIMITS } from "../../limits.ts";
-import { isObject, kindOf } from "../../schema/kind-of.ts";
+import { hasMethods, isDate, isObject, kindOf } from "../../schema/kind-of.ts";
 import { boundedString, day, emailAddress } from "../../schema/string-formats.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
 
@@ -88,10 +88,12 @@ export type V1CustomerListQuery = {
 const optIn = z.enum(optInStates);
 
 const customProperty = z.union([z.string(), z.number(), z.boolean()], {
-  error: ({ input }) =>
-    isObject(input)
+  error: ({ input }) => {
+    if (isDate(input)) return `must be a string, not ${kindOf(input)}: write date.toISOString()`;
+    return isObject(input) && !hasMethods(input, "then")
       ? `must be flat, not ${kindOf(input)}, which the service would store as unusable text: use flattenProperties`
-      : undefined,
+      : undefined;
+  },
 });
 
 const { maxKeys } = LIMITS.custom_properties;
