@@ -55,13 +55,13 @@ async function run(): Promise<void> {
   if (wantsHelp) return void process.stdout.write(HELP);
   const options = await loadSeed(seedFile);
   const { mock, listener } = await start(options, port);
-  process.stdout.write(startMessage(listener.clientOptions, options.organizations ?? [DEFAULT_ORGANIZATION]));
   const stop = () => {
     // It ends the webhook calls that are under way.
     mock.reset();
     void listener.close();
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+  process.stdout.write(startMessage(listener.clientOptions, options.organizations ?? [DEFAULT_ORGANIZATION]));
 }
 
 /** Errors of the seed or the port are shown without a stack. */

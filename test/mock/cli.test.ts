@@ -93,6 +93,16 @@ describe("audience-mock", () => {
     }
   });
 
+  it("ends with SIGTERM from its start message on", async () => {
+    const killsItself = `process.stdout.write = () => process.kill(process.pid, "SIGTERM")`;
+    const preloaded = `data:text/javascript,${encodeURIComponent(killsItself)}`;
+    const args = ["--import", preloaded, join(folder, "cli.mjs"), "--port", "0"];
+    const child = spawn(process.execPath, args, { stdio: "ignore" });
+    started.push(child);
+
+    expect(await exitCodeOf(child)).toBe(0);
+  });
+
   it("starts with the contents of the seed file", async () => {
     const organization = {
       id: "acme",
