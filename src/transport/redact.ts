@@ -4,33 +4,33 @@ import { isObject } from "../schema/kind-of.ts";
 /** The longest substring of a key that is searched for. */
 export const gramLength = 8;
 const mask = "[redacted]";
-/** Keys of requests in flight may still be echoed. More would be slow: a token of 1,500 characters has 1,500 substrings. */
-const rememberedKeys = 100;
+/** Keys of requests in flight may still be echoed: enough for a hundred tokens of 1,500 characters. */
+const rememberedGrams = 160_000;
 
 /**
  * Redacts keys that the service or a runtime's error echoes: every substring of eight characters that is part of a key.
  * Eight, because that much of a key in a log is already a leak; a shorter key is redacted whole.
  */
 export class Redactor {
-  readonly #keys = new Set<string>();
-  /** Their substrings: one lookup for each position of a string, however many keys there are. */
-  #grams = new Set<string>();
-  /** The substrings of the hundred keys before. */
-  #gramsBefore = new Set<string>();
+  /** Substrings of the keys, the latest last: one lookup for each position of a string, however many keys there are. */
+  readonly #grams = new Set<string>();
   readonly #lengths = new Set<number>();
 
   /** Keeps the key: a service may echo a key that was rotated a moment ago. */
   remember(key: string): string {
-    if (this.#keys.has(key)) return key;
-    if (this.#keys.size === rememberedKeys) {
-      this.#keys.clear();
-      this.#gramsBefore = this.#grams;
-      this.#grams = new Set();
+    // Plain, URL-encoded, and as in a JSON string.
+    for (const form of [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)]) {
+      const length = Math.min(gramLength, form.length);
+      this.#lengths.add(length);
+      for (let at = 0; at + length <= form.length; at++) {
+        const gram = form.slice(at, at + length);
+        this.#grams.delete(gram);
+        this.#grams.add(gram);
+      }
     }
-    this.#keys.add(key);
-    for (const gram of gramsOf(key)) {
-      this.#grams.add(gram);
-      this.#lengths.add(gram.length);
+    for (const oldest of this.#grams) {
+      if (this.#grams.size <= rememberedGrams) break;
+      this.#grams.delete(oldest);
     }
     return key;
   }
@@ -41,7 +41,7 @@ export class Redactor {
     for (let at = 0; at < string.length; at++) {
       for (const length of this.#lengths) {
         const gram = string.slice(at, at + length);
-        if (!this.#grams.has(gram) && !this.#gramsBefore.has(gram)) continue;
+        if (!this.#grams.has(gram)) continue;
         // Overlapping matches become one mask.
         if (at > copied || copied === 0) result += string.slice(copied, at) + mask;
         copied = Math.max(copied, at + length);
@@ -80,14 +80,4 @@ export class Redactor {
     });
     return result;
   }
-}
-
-/** Every substring of the key: plain, URL-encoded, and as in a JSON string. */
-function gramsOf(secret: string): ReadonlySet<string> {
-  const grams = new Set<string>();
-  for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]) {
-    const length = Math.min(gramLength, form.length);
-    for (let at = 0; at + length <= form.length; at++) grams.add(form.slice(at, at + length));
-  }
-  return grams;
 }
