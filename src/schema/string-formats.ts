@@ -100,17 +100,11 @@ function moment(isValid: (value: string) => boolean, what: string, jsonSchema: R
   return schema.meta(jsonSchema) as unknown as z.ZodType<string | Date, string | Date>;
 }
 
-const ipv4Characters = /^[\d.]{7,15}$/;
-const ipv6Characters = /^[\da-f:.]{2,45}$/i;
+const ipv4OrIpv6 = z.union([z.ipv4(), z.ipv6()]);
 
 /** An IPv4 or IPv6 address, alone: no zone, no port, no prefix length ("v2 identifier object"). */
-export const ipAddress = stringThat(isIpAddress, "ip", "must be an IPv4 or IPv6 address alone").meta({
-  anyOf: ["ipv4", "ipv6"].map((format) => ({ type: "string", format })),
-});
-
-/** Parsed as the host of a URL; an IPv6 host stands in brackets. */
-function isIpAddress(address: string): boolean {
-  if (ipv4Characters.test(address))
-    return URL.canParse(`http://${address}`) && new URL(`http://${address}`).hostname === address;
-  return ipv6Characters.test(address) && URL.canParse(`http://[${address}]`);
-}
+export const ipAddress = stringThat(
+  (address) => ipv4OrIpv6.safeParse(address).success,
+  "ip",
+  "must be an IPv4 or IPv6 address alone",
+).meta({ anyOf: ["ipv4", "ipv6"].map((format) => ({ type: "string", format })) });
