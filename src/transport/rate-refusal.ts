@@ -22,38 +22,27 @@ export type IsRateLimited = (response: RateLimitCandidate) => boolean | { readon
 /** The wait that a refusal names; undefined for any other response. Throws a `ConfigurationError` if `isRateLimited` fails. */
 export function findRefusal(
   candidate: RateLimitCandidate,
-  isRateLimited: IsRateLimited | undefined,
+  isRateLimited: IsRateLimited = () => false,
 ): { retryAfterMs: number | undefined } | undefined {
-  const finding = isRateLimited ? callIsRateLimited(isRateLimited, candidate) : false;
-  if (candidate.status !== 429 && finding === false) return undefined;
-  return {
-    retryAfterMs: typeof finding === "object" ? finding.retryAfterMs : refusalWaitMs(candidate.headers),
-  };
-}
-
-function callIsRateLimited(
-  isRateLimited: IsRateLimited,
-  candidate: RateLimitCandidate,
-): ReturnType<IsRateLimited> {
+  // The service has received the request.
+  const invalid = (problem: string) => new ConfigurationError(`isRateLimited ${problem}.`, "unknown");
   let finding: unknown;
   try {
     finding = isRateLimited(candidate);
   } catch (error) {
-    throw invalidFinding(`threw ${errorMessage(error)}`);
+    throw invalid(`threw ${errorMessage(error)}`);
   }
   ignoreRejection(finding);
-  if (typeof finding === "boolean") return finding;
   const waitMs = isRecord(finding) ? finding["retryAfterMs"] : undefined;
   if (typeof waitMs === "number" && waitMs >= 0) return { retryAfterMs: waitMs };
-  const found = waitMs === undefined ? kindOf(finding) : `{ retryAfterMs: ${kindOf(waitMs)} }`;
-  throw invalidFinding(
-    `returned ${found}: it must return true, false, or { retryAfterMs } with milliseconds from 0`,
-  );
-}
-
-function invalidFinding(problem: string): ConfigurationError {
-  // The service has received the request.
-  return new ConfigurationError(`isRateLimited ${problem}.`, "unknown");
+  if (typeof finding !== "boolean") {
+    const found = waitMs === undefined ? kindOf(finding) : `{ retryAfterMs: ${kindOf(waitMs)} }`;
+    throw invalid(
+      `returned ${found}: it must return true, false, or { retryAfterMs } with milliseconds from 0`,
+    );
+  }
+  const isRefusal = finding || candidate.status === 429;
+  return isRefusal ? { retryAfterMs: refusalWaitMs(candidate.headers) } : undefined;
 }
 
 /** The headers with the end of a limit, in ky's order: seconds, a date, or the Unix time of the end. */
