@@ -60,3 +60,14 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
     signal.removeEventListener("abort", abort);
   }
 }
+
+/** Resolves and rejects as `work` does; after the delay, as `late` does. */
+export async function unlessLate<T>(work: Promise<T>, delayMs: number, late: () => T): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const elapsed = new Promise<void>((resolve) => void (timer = startTimer(resolve, delayMs)));
+  try {
+    return await Promise.race([work, elapsed.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

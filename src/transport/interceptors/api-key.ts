@@ -1,7 +1,7 @@
 import { AuthenticationError, ConfigurationError, TimeoutError } from "../../errors.ts";
 import { kindOf } from "../../schema/kind-of.ts";
 import { errorType } from "../../schema/parse-options.ts";
-import { startTimer, untilAborted } from "../abort.ts";
+import { unlessLate, untilAborted } from "../abort.ts";
 import type { Interceptor, KeySource, RequestContext } from "../interceptor.ts";
 import type { Redactor } from "../redact.ts";
 
@@ -47,17 +47,11 @@ async function requestKey({ access, options, stopWaiting }: RequestContext): Pro
   const key = access.key();
   if (typeof key === "string") return key;
   const { timeoutMs } = options;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_, reject) => {
+  const late = (): never => {
     const message = `The key function returned no key within ${timeoutMs} ms; nothing was sent.`;
-    const error = new TimeoutError({ message, outcome: "not-sent", timeoutMs });
-    timer = startTimer(() => reject(error), timeoutMs);
-  });
-  try {
-    return await untilAborted(Promise.race([key, timeout]), stopWaiting.signal);
-  } finally {
-    clearTimeout(timer);
-  }
+    throw new TimeoutError({ message, outcome: "not-sent", timeoutMs });
+  };
+  return await unlessLate(untilAborted(key, stopWaiting.signal), timeoutMs, late);
 }
 
 /** The source of one family's key. A closure, so that no `inspect` shows the key. */

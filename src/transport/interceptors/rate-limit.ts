@@ -1,5 +1,6 @@
 import { isAudienceError, RateLimitError, RateLimitWaitError } from "../../errors.ts";
 import type { Permit, RateLimiter } from "../../rate-limiter/rate-limiter.ts";
+import { unlessLate } from "../abort.ts";
 import type { Interceptor, RequestContext } from "../interceptor.ts";
 import { refusalWaitMs, retryAfterMs } from "../rate-refusal.ts";
 
@@ -26,7 +27,8 @@ export const rateLimit: Interceptor = (next) => async (context) => {
       permit.release("responded");
     };
     context.holdPermit = async (work) => {
-      if (await endsWithin(longestHoldMs, work)) return;
+      const hasEnded = work.then(() => true);
+      if (await unlessLate(hasEnded, longestHoldMs, () => false)) return;
       permit.release("unsent");
       await work;
       const askedAt = performance.now();
@@ -63,17 +65,6 @@ export const rateLimit: Interceptor = (next) => async (context) => {
 const longestHoldMs = 250;
 const longWaitMs = 2_000;
 const maxRepeats = 3;
-
-/** Whether the work ends in time; rejects if it does. */
-async function endsWithin(limitMs: number, work: Promise<void>): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<boolean>((resolve) => void (timer = setTimeout(() => resolve(false), limitMs)));
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /**
  * The last check before the request is sent, without a wait in between. A call that was aborted as "not sent" must not be
