@@ -64,17 +64,17 @@ export interface RequestContext extends CallContext {
   /** `changed`: a different key after a 401, for the next attempt. */
   readonly apiKey: { current: string; changed?: string | undefined; isRefreshed?: boolean };
   /** The request was sent, and its response has not been read to the end. */
-  isInFlight: boolean;
+  isInFlight?: boolean;
   /** Its response has been decoded: an abort comes too late. */
-  isDone: boolean;
+  isDone?: boolean;
   /** It lost its permit to a 429 or a pause: it goes to the front of the queue. */
-  isRequeued: boolean;
+  isRequeued?: boolean;
   /** Its place in the queue of the rate limit, taken before it waited for an earlier write to its contact. */
-  place: number | undefined;
+  place?: number | undefined;
   /** It was to be retried, and had to stop waiting instead. */
-  isCutOff: boolean;
+  isCutOff?: boolean;
   /** Called with the response head, before the body is read. */
-  onHead: (head: ResponseHead) => void;
+  onHead?: (head: ResponseHead) => void;
   /** Waits for work while the call has its permit. Work that takes long, or needs a permit itself, goes on without it. */
   holdPermit: (work: Promise<void>) => Promise<void>;
 }

@@ -34,7 +34,7 @@ export async function send(context: RequestContext): Promise<ReceivedResponse> {
     const headers = new Headers();
     response.headers.forEach((value, name) => headers.append(name, value));
     arrival.status = status;
-    context.onHead({ status, headers });
+    context.onHead?.({ status, headers });
     if (signal.aborted) stop();
     const isOk = status >= 200 && status <= 299;
     const limit = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);

@@ -92,12 +92,6 @@ export class Transport {
           isRepeatable: options.repeatable ?? request.isRepeatable,
           deadlineAt: performance.now() + options.deadlineMs,
           apiKey: { current: "" },
-          isInFlight: false,
-          isDone: false,
-          isRequeued: false,
-          place: undefined,
-          isCutOff: false,
-          onHead: () => {},
           holdPermit: (work: Promise<void>) => work,
         });
       };

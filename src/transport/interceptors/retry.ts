@@ -17,14 +17,9 @@ const shortestRefusalMs = 1_000;
 /** The longest window of the service: no call waits longer for a retry. */
 const longestRetryAfterMs = 3_600_000;
 
-interface Retry {
-  readonly delayMs: number;
-  readonly isCounted: boolean;
-}
-
 export const retry: Interceptor = (next) => async (context) => {
   const { abort, options, settings, stopWaiting } = context;
-  let planned: Retry | undefined;
+  let planned: ReturnType<typeof planRetry>;
   let failure: unknown;
   return await pRetry(() => next(context), {
     // One more than are made: with none left, p-retry would stop even if the next retry does not count.
@@ -67,7 +62,7 @@ export function isWaitTooLong(failure: { readonly retryAfterMs?: number }): bool
 }
 
 /** Undefined if the failure is final. */
-function planRetry(failure: AudienceError, context: RequestContext, retries: number): Retry | undefined {
+function planRetry(failure: AudienceError, context: RequestContext, retries: number) {
   const { apiKey, isRepeatable, options } = context;
   if (failure instanceof AuthenticationError && apiKey.changed !== undefined)
     return { delayMs: 0, isCounted: false };
