@@ -11,7 +11,7 @@ import type { Fetch } from "./transport/fetch.ts";
 import type { TransportSettings } from "./transport/interceptor.ts";
 import { checkSecret, keySource, type ApiKey } from "./transport/interceptors/api-key.ts";
 import {
-  Observer,
+  createObserver,
   openTracing,
   logLevels,
   type Hooks,
@@ -133,7 +133,6 @@ export function parseClientOptions(options: unknown, redactor: Redactor) {
   const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
-  const hooks = parseHooks(o.hooks ?? {});
   const named = (name: SourcedOption) =>
     given[name] === undefined ? `${name} (${environmentVariables[name]})` : name;
   const url = (value: string | URL | undefined, name: SourcedOption) =>
@@ -168,7 +167,7 @@ export function parseClientOptions(options: unknown, redactor: Redactor) {
     maxQueued,
     isRateLimited: o.isRateLimited,
     fetch: o.fetch,
-    observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
+    observer: createObserver(parseHooks(o.hooks ?? {}), o.logger, o.logLevel ?? "warn"),
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
   } satisfies TransportSettings & Record<string, unknown>;
@@ -219,14 +218,13 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
   };
 }
 
-/** The given hooks. Of an instance of a class only the hook methods are used; other properties are ignored. */
+/** Checks the hooks. Of an instance of a class only the hook methods are used; other properties are ignored. */
 function parseHooks(given: Hooks): Hooks {
-  if (isPlain(given)) return parseOptions(hooksSchema, given, "hooks");
   const names = Object.keys(hooksSchema.shape);
   const methods = Object.fromEntries(names.map((name) => [name, Reflect.get(given, name)]));
-  const found = Object.entries(parseOptions(hooksSchema, methods, "hooks"));
-  if (found.length === 0) throw new ConfigurationError(`hooks must have one of ${names.join(", ")}.`);
-  return Object.fromEntries(found.map(([name, method]) => [name, method.bind(given)]));
+  const found = parseOptions(hooksSchema, isPlain(given) ? given : methods, "hooks");
+  if (isPlain(given) || Object.keys(found).length > 0) return given;
+  throw new ConfigurationError(`hooks must have one of ${names.join(", ")}.`);
 }
 
 function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {

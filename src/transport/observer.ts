@@ -64,83 +64,79 @@ const longWaitMs = 10_000;
 /** The identity of a call, as hooks and errors see it. */
 export type CallFacts = Pick<RequestEvent, "requestId" | "operation" | "method" | "path">;
 
-export class Observer {
-  readonly #hooks: Hooks;
-  readonly #logger: Logger | undefined;
-  readonly #lowestLevel: number;
-  #hasStoreWarning = false;
+export type Observer = ReturnType<typeof createObserver>;
 
-  constructor(options: { hooks: Hooks; logger: Logger | undefined; logLevel: LogLevel }) {
-    this.#hooks = options.hooks;
-    this.#logger = options.logger;
-    this.#lowestLevel = options.logger ? logLevels.indexOf(options.logLevel) : Infinity;
+/** Reports to hooks and logger. */
+export function createObserver(hooks: Hooks, logger: Logger | undefined, logLevel: LogLevel) {
+  const lowestLevel = logLevels.indexOf(logLevel);
+  let hasStoreWarning = false;
+
+  function log(level: "debug" | "warn", text: string): void {
+    if (logLevels.indexOf(level) < lowestLevel) return;
+    try {
+      ignoreRejection(logger?.[level]?.(`audience-sdk: ${text}`));
+    } catch {
+      // A logger that throws must not fail the call, and its error cannot be logged.
+    }
   }
 
-  attemptStarts(event: RequestEvent): void {
-    this.#call("onRequest", event);
-    this.#write("debug", event, "is sent");
+  function write(level: "debug" | "warn", event: RequestEvent, text: string): void {
+    const { operation, attempt, requestId } = event;
+    log(level, `${operation}, attempt ${attempt} (request ${requestId}) ${text}`);
   }
 
-  attemptEnds(event: RequestEvent): void {
-    const { status, durationMs = 0, error } = event;
-    if (status) this.#call("onResponse", event);
-    const how = status ? `got ${status}` : `failed: ${error?.name}`;
-    this.#write("debug", event, `${how} in ${Math.round(durationMs)} ms`);
-  }
-
-  retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
-    const event: RequestEvent = { ...facts, attempt, waitMs, error: summary(error) };
-    this.#call("onRetry", event);
-    this.#write("debug", event, `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
-  }
-
-  /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
-  waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
-    const event: RequestEvent = { ...facts, attempt, waitMs };
-    const isLong = waitMs > longWaitMs;
-    if (isLong) this.#call("onThrottle", event);
-    this.#write(isLong ? "warn" : "debug", event, `waits ${Math.round(waitMs)} ms for the rate limit`);
-    if (isLong) return () => {};
-    const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
-    return () => clearTimeout(timer);
-  }
-
-  waitsForContact(facts: CallFacts): void {
-    this.#write("debug", { ...facts, attempt: 1 }, "waits for an earlier write to the same contact");
-  }
-
-  /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
-  storeWarning(warning: string | undefined): void {
-    if (warning !== undefined && !this.#hasStoreWarning) this.#log("warn", warning);
-    this.#hasStoreWarning = warning !== undefined;
-  }
-
-  #call(name: keyof Hooks, event: RequestEvent): void {
-    const hook = this.#hooks[name];
-    if (!hook) return;
+  function call(name: keyof Hooks, event: RequestEvent): void {
     // Only the type of the error: its message may hold a key, or a contact.
     const failed = (error: unknown) =>
-      this.#log("warn", `the hook ${name} failed with ${errorType(error)}; this changes nothing`);
+      log("warn", `the hook ${name} failed with ${errorType(error)}; this changes nothing`);
     try {
       // A copy, so that a hook cannot change the event.
-      ignoreRejection(hook(structuredClone(event)), failed);
+      ignoreRejection(hooks[name]?.(structuredClone(event)), failed);
     } catch (error) {
       failed(error);
     }
   }
 
-  #write(level: "debug" | "warn", { operation, attempt, requestId }: RequestEvent, text: string): void {
-    this.#log(level, `${operation}, attempt ${attempt} (request ${requestId}) ${text}`);
-  }
+  return {
+    attemptStarts(event: RequestEvent): void {
+      call("onRequest", event);
+      write("debug", event, "is sent");
+    },
 
-  #log(level: "debug" | "warn", text: string): void {
-    if (logLevels.indexOf(level) < this.#lowestLevel) return;
-    try {
-      ignoreRejection(this.#logger?.[level]?.(`audience-sdk: ${text}`));
-    } catch {
-      // A logger that throws must not fail the call, and its error cannot be logged.
-    }
-  }
+    attemptEnds(event: RequestEvent): void {
+      const { status, durationMs = 0, error } = event;
+      if (status) call("onResponse", event);
+      const how = status ? `got ${status}` : `failed: ${error?.name}`;
+      write("debug", event, `${how} in ${Math.round(durationMs)} ms`);
+    },
+
+    retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
+      const event: RequestEvent = { ...facts, attempt, waitMs, error: summary(error) };
+      call("onRetry", event);
+      write("debug", event, `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
+    },
+
+    /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
+    waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
+      const event: RequestEvent = { ...facts, attempt, waitMs };
+      const isLong = waitMs > longWaitMs;
+      if (isLong) call("onThrottle", event);
+      write(isLong ? "warn" : "debug", event, `waits ${Math.round(waitMs)} ms for the rate limit`);
+      if (isLong) return () => {};
+      const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
+      return () => clearTimeout(timer);
+    },
+
+    waitsForContact(facts: CallFacts): void {
+      write("debug", { ...facts, attempt: 1 }, "waits for an earlier write to the same contact");
+    },
+
+    /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
+    storeWarning(warning: string | undefined): void {
+      if (warning !== undefined && !hasStoreWarning) log("warn", warning);
+      hasStoreWarning = warning !== undefined;
+    },
+  };
 }
 
 export function summary(error: unknown): NonNullable<RequestEvent["error"]> {
