@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ConfigurationError, ConnectionError, type ConnectionFailureReason } from "../errors.ts";
+import { ConnectionError, type ConnectionFailureReason } from "../errors.ts";
 import type { Redactor } from "./redact.ts";
 
 /**
@@ -14,7 +14,8 @@ const knownFailures: readonly (readonly [RegExp, ConnectionFailureReason, boolea
     "reset",
     true,
   ],
-  [/^UND_ERR_CONNECT_TIMEOUT$/, "other", false],
+  // fetch blocks the ports of other protocols, such as 6000.
+  [/^UND_ERR_CONNECT_TIMEOUT$|^bad port$/, "other", false],
   // An unreadable record occurs in the middle of a connection.
   [/^ERR_SSL_.*BAD_RECORD_MAC/, "tls", true],
   // Certificates are rejected before a request is written.
@@ -35,7 +36,7 @@ export function connectionError(
   error: unknown,
   url: string,
   { redactor, hasResponse }: { redactor: Redactor; hasResponse: boolean },
-): ConnectionError | ConfigurationError {
+): ConnectionError {
   const { reason, ...failure } = parseConnectionFailure(error);
   // Whatever its body broke off with, a response shows that the request was sent.
   const wasSent = failure.wasSent || hasResponse;
@@ -43,11 +44,6 @@ export function connectionError(
   const code = redactor.string(failure.code);
   // An id in the path may be an e-mail address.
   const { origin } = new URL(url);
-  if (causesOf(error).some(({ message }) => message === "bad port")) {
-    return new ConfigurationError(
-      `No connection to ${origin} could be made (bad port): fetch blocks this port, as another protocol uses it.`,
-    );
-  }
   const suffix = code ? ` (${code})` : "";
   return new ConnectionError({
     message: wasSent
