@@ -18,13 +18,17 @@ export async function send(context: RequestContext): Promise<ReceivedResponse> {
   const { timeoutMs } = context.options;
   const url = access.baseUrl + request.target;
   const controller = new AbortController();
-  const arrival: Arrival = { bytes: 0 };
-  const timeout = startTimer(() => controller.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
+  let hasHead = false;
+  const timeout = startTimer(() => {
+    const received = hasHead ? "not its whole body" : "no headers";
+    const message = `No complete response within timeoutMs (${timeoutMs} ms): ${received} received.`;
+    controller.abort(new TimeoutError({ message, outcome: "unknown", timeoutMs }));
+  }, timeoutMs);
   let backgroundTimer: ReturnType<typeof setTimeout> | undefined;
   const stop = () => controller.abort(signal.reason);
   const onAbort = () => {
-    if (arrival.status === undefined) backgroundTimer = setTimeout(stop, backgroundMs);
-    else stop();
+    if (hasHead) stop();
+    else backgroundTimer = setTimeout(stop, backgroundMs);
   };
   signal.addEventListener("abort", onAbort);
   try {
@@ -33,12 +37,12 @@ export async function send(context: RequestContext): Promise<ReceivedResponse> {
     // A copy, because those of another implementation are no instance of the global class.
     const headers = new Headers();
     response.headers.forEach((value, name) => headers.append(name, value));
-    arrival.status = status;
+    hasHead = true;
     context.onHead?.({ status, headers });
     if (signal.aborted) stop();
     const isOk = status >= 200 && status <= 299;
     const limit = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);
-    const body = await readBody(response, { limit, signal: controller.signal, arrival });
+    const body = await readBody(response, limit, controller.signal);
     // An error's status counts even without its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
     if (isOk && isCut) throw new Error("the body broke off", { cause: body.failure });
@@ -46,10 +50,7 @@ export async function send(context: RequestContext): Promise<ReceivedResponse> {
   } catch (error) {
     if (controller.signal.aborted) throw controller.signal.reason;
     if (error instanceof ConfigurationError) throw error;
-    throw connectionError(error, url, {
-      redactor: client.redactor,
-      hasResponse: arrival.status !== undefined,
-    });
+    throw connectionError(error, url, { redactor: client.redactor, hasResponse: hasHead });
   } finally {
     clearTimeout(timeout);
     clearTimeout(backgroundTimer);
@@ -138,20 +139,13 @@ function singleUseBody(body: string): ReadableStream {
   });
 }
 
-interface Arrival {
-  status?: number;
-  /** Bytes of the body, after decompression. */
-  bytes: number;
-}
-
-async function readBody(
-  response: Response,
-  { limit, signal, arrival }: { limit: number; signal: AbortSignal; arrival: Arrival },
-): Promise<BodyText> {
+/** `limit`: in bytes, after decompression. */
+async function readBody(response: Response, limit: number, signal: AbortSignal): Promise<BodyText> {
   if (!response.body) return { text: "" };
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = "";
+  let remaining = limit;
   try {
     for (let chunks = 1; ; chunks++) {
       // Buffered chunks would block all timers, even that of the call's timeout.
@@ -159,10 +153,9 @@ async function readBody(
       // A custom reader may ignore its cancellation.
       const next = await untilAborted(reader.read(), signal);
       if (next.done) return { text: text + decoder.decode() };
-      const remaining = limit - arrival.bytes;
-      arrival.bytes += next.value.byteLength;
       text += decoder.decode(next.value.subarray(0, remaining), { stream: true });
-      if (arrival.bytes > limit) {
+      remaining -= next.value.byteLength;
+      if (remaining < 0) {
         cancelBody(reader);
         return { text, limitPassed: limit };
       }
@@ -177,13 +170,4 @@ async function readBody(
 /** Cancels the rest of a body; a failure loses nothing. */
 function cancelBody(body: ReadableStreamDefaultReader): void {
   void (async () => await body.cancel())().catch(() => {});
-}
-
-function timeoutError(timeoutMs: number, { status, bytes }: Arrival): TimeoutError {
-  const received = status === undefined ? "no headers" : `${status} and ${bytes} bytes of its body`;
-  return new TimeoutError({
-    message: `No complete response within timeoutMs (${timeoutMs} ms): ${received} received.`,
-    outcome: "unknown",
-    timeoutMs,
-  });
 }
