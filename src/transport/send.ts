@@ -155,19 +155,13 @@ async function readBody(response: Response, limit: number, signal: AbortSignal):
       if (next.done) return { text: text + decoder.decode() };
       text += decoder.decode(next.value.subarray(0, remaining), { stream: true });
       remaining -= next.value.byteLength;
-      if (remaining < 0) {
-        cancelBody(reader);
-        return { text, limitPassed: limit };
-      }
+      if (remaining < 0) return { text, limitPassed: limit };
     }
   } catch (error) {
-    cancelBody(reader);
     // A stream may fail without a reason.
     return { text, failure: error ?? new Error("no reason was given") };
+  } finally {
+    // The rest of the body, if there is one; a failure loses nothing.
+    void (async () => await reader.cancel())().catch(() => {});
   }
-}
-
-/** Cancels the rest of a body; a failure loses nothing. */
-function cancelBody(body: ReadableStreamDefaultReader): void {
-  void (async () => await body.cancel())().catch(() => {});
 }
