@@ -32,7 +32,12 @@ export function readResponse(response: ReceivedResponse, context: RequestContext
     };
     const refusal = findRefusal(shown, settings.isRateLimited);
     // 0 is a browser's status for a redirect that is not followed.
-    if (!refusal && !isOk && status <= 399) throw redirectError(response, request, redactor);
+    if (!refusal && !isOk && status <= 399)
+      throw new RedirectError({
+        message: `${status} on ${request.method} ${request.path}: a redirect is never followed. Is the base URL right?`,
+        status,
+        location: shown.headers.get("location") ?? undefined,
+      });
     if (refusal || !isOk) throw apiError(shown, refusal, context);
   }
   return { data: parseValue(response, request, redactor), response };
@@ -68,19 +73,6 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
       said === undefined ? error.message : `${error.message.replace(/\.$/, "")}; the service says: ${said}`,
     );
   }
-}
-
-function redirectError(
-  { status, headers }: ReceivedResponse,
-  { method, path }: ApiRequest,
-  redactor: Redactor,
-): RedirectError {
-  const location = headers.get("location") ?? undefined;
-  return new RedirectError({
-    message: `${status} on ${method} ${path}: a redirect is never followed. Is the base URL right?`,
-    status,
-    location: location && redactor.string(location),
-  });
 }
 
 /** With the message of the service, or the beginning of its body, the wait, and the likely cause. */
