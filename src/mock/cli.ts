@@ -26,7 +26,10 @@ function readArguments(): { port: number; seedFile: string | undefined; wantsHel
     }
     return { port, seedFile: values.seed, wantsHelp: values.help ?? false };
   } catch (error) {
-    throw error instanceof TypeError ? new UsageError(error.message) : error;
+    if (!(error instanceof TypeError)) throw error;
+    // Node takes -1 for another option.
+    const isDash = error.message.startsWith("Option '--port' argument is ambiguous");
+    throw new UsageError(isDash ? "--port must be an integer from 0" : error.message);
   }
 }
 
@@ -54,7 +57,7 @@ async function run(): Promise<void> {
   const { port, seedFile, wantsHelp } = readArguments();
   if (wantsHelp) return void process.stdout.write(HELP);
   const options = await loadSeed(seedFile);
-  const { mock, listener } = await start(options, port);
+  const { mock, listener } = await start(options, port, seedFile);
   const stop = () => {
     // It ends the webhook calls that are under way.
     mock.reset();
@@ -65,7 +68,7 @@ async function run(): Promise<void> {
 }
 
 /** Errors of the seed or the port are shown without a stack. */
-async function start(options: MockServiceOptions, port: number) {
+async function start(options: MockServiceOptions, port: number, seedFile: string | undefined) {
   try {
     const mock = createMockService(options);
     return { mock, listener: await mock.listen({ port }) };
@@ -75,7 +78,7 @@ async function start(options: MockServiceOptions, port: number) {
       throw new UsageError(
         `port ${port} is in use; choose another with --port, or --port 0 for any free one`,
       );
-    throw error instanceof TypeError ? new UsageError(error.message) : error;
+    throw error instanceof TypeError ? new UsageError(`--seed ${seedFile}: ${error.message}`) : error;
   }
 }
 

@@ -169,6 +169,8 @@ describe("audience-mock", () => {
   it.each([
     ["a port that is no number", ["--port", "x"], "--port must be an integer"],
     ["a port out of range", ["--port", "70000"], "--port must be an integer"],
+    ["a port below zero", ["--port", "-1"], "--port must be an integer from 0"],
+    ["a port below zero behind a sign", ["--port=-1"], "--port must be an integer from 0"],
     ["an unknown option", ["--prot", "1"], "--prot"],
     ["an extra argument", ["start"], "start"],
     ["a missing seed file", ["--seed", "nowhere.json"], "ENOENT"],
@@ -192,11 +194,28 @@ describe("audience-mock", () => {
       "organizations[0].welcomeflow is not a recognized field; there are id, apiKeys",
     ],
     ["no window", { rateLimits: [] }, "rateLimits must have at least 1 item"],
+    [
+      "two lists of one id",
+      [
+        {
+          id: "acme",
+          apiKeys: ["k"],
+          appId: "a",
+          lists: [
+            { id: "l", name: "L" },
+            { id: "l", name: "M" },
+          ],
+        },
+      ],
+      "l",
+    ],
     ["an unknown variant", { variants: { v9: 1 } }, "v9 is not a recognized field"],
   ])("a seed file with %s is an error that names the problem", async (_, content, message) => {
-    const { code, errors } = await run("--port", "0", "--seed", await seedFile(content));
+    const file = await seedFile(content);
+    const { code, errors } = await run("--port", "0", "--seed", file);
 
     expect(code).toBe(1);
+    expect(errors).toContain(`--seed ${file}: `);
     expect(errors).toContain(message);
   });
 
