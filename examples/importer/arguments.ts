@@ -24,6 +24,7 @@ export class UsageError extends Error {
 }
 
 export const help = `Usage: npm run import -- FILE… [options]
+Without the "--", npm keeps the options for itself.
 
 Imports contacts from CSV files: exports of Mailchimp, Klaviyo, HubSpot and Brevo, and tables with plain headings
 (email, first_name, zip, birthday, mobile, email_opt_in, status, …) in any case. Each contact is created or updated.
@@ -33,6 +34,8 @@ Each person gets the strictest consent in the files, over all columns, rows and 
 is no opt-in. A no in an opt-in column is read as an opt-out. If the files have no consent for a channel, the field is
 left out, and an existing contact keeps its consent. Nothing is sent if a file has no consent at all, or if a column
 looks like a consent and is not understood: state the consent with --consent, or leave the column out with --without.
+The service is not asked for its consents: a person who has unsubscribed there since the export is sent with the consent
+of the file. So export just before the import.
 
   --dry-run           print the plan, check every row and estimate the duration of the import; send nothing
   --list ID           add each contact to this list. A row without an e-mail consent is not sent, because adding it to
@@ -44,7 +47,8 @@ looks like a consent and is not understood: state the consent with --consent, or
   --without COLUMN    leave this column out (may be repeated, or a list with commas). Its opt-outs still count
   --only COLUMN       send only these columns (may be repeated). The e-mail address and the consents always count
   --encoding NAME     the encoding of files without a byte-order mark: windows-1252 for those of Excel in Western Europe
-                      and America; default utf-8. Commas, semicolons, tabs and UTF-16 are detected
+                      and America; default utf-8. Commas, semicolons, tabs, vertical bars and UTF-16 are
+                      detected
   --family v1|v2      the API to write to; default v1. v2 requires a first name, and the time, address and source of the
                       consent (columns consent_created_at, consent_ip, consent_source), and has no
                       custom properties
@@ -75,9 +79,10 @@ const known = {
 } as const;
 
 /** Parses the command line, or throws a `UsageError`. */
-export function parseArguments(args: readonly string[]): ImporterArguments | "help" {
+export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): ImporterArguments | "help" {
   const { values, positionals: files } = parse(args);
   if (values.help) return "help";
+  refuseKeptByNpm(values, env);
   if (files.length === 0) throw new UsageError("Name at least one CSV file.");
   const twice = files.find((file, index) => files.indexOf(file) !== index);
   if (twice !== undefined) throw new UsageError(`${twice} is named twice.`);
@@ -108,6 +113,18 @@ export function parseArguments(args: readonly string[]): ImporterArguments | "he
     checkpoint: values.resume,
     reportFolder: values.report,
   };
+}
+
+// What stands before "--" npm takes for itself, and tells it only in the environment; of --only it tells nothing.
+function refuseKeptByNpm(values: Readonly<Record<string, unknown>>, env: NodeJS.ProcessEnv): void {
+  for (const [name, { type }] of Object.entries(known)) {
+    const variable = `npm_config_${name.replaceAll("-", "_")}`;
+    const isKept = env[variable] !== undefined && env[variable] !== "false";
+    if (!isKept || name === "only" || values[name] !== undefined) continue;
+    throw new UsageError(
+      `npm kept --${name} for itself (${variable} is set): write \`npm run import -- FILE… --${name}${type === "boolean" ? "" : " …"}\`.`,
+    );
+  }
 }
 
 function parseFamily(family = "v1"): "v1" | "v2" {

@@ -19,6 +19,8 @@ export interface ImporterSurroundings {
   readonly output: Output;
   readonly errors: Output;
   readonly signal: AbortSignal;
+  /** Default: that of the process. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Default: the one limiter of the process, at the documented limits. */
   readonly rateLimiter?: RateLimiter;
 }
@@ -27,7 +29,7 @@ export interface ImporterSurroundings {
 export async function runImporter(surroundings: ImporterSurroundings): Promise<number> {
   let options: ImporterArguments | "help" | undefined;
   try {
-    options = parseArguments(surroundings.args);
+    options = parseArguments(surroundings.args, surroundings.env ?? process.env);
     if (options !== "help") return await runImport(options, surroundings);
     say(surroundings.output, help);
     return 0;
@@ -97,11 +99,10 @@ function explain(
     return 2;
   }
   if (isAudienceError(error) && error.code === "configuration") {
-    say(
-      errors,
-      error.message,
-      "Set the missing variables in the environment, or try it with --mock or --dry-run.",
-    );
+    // The importer has no such option.
+    say(errors, error.message.replace(", or set allowInsecureHttp", ""));
+    if (/ needs .*\(or AUDIENCE_/.test(error.message))
+      say(errors, "Set the missing variables in the environment, or try it with --mock or --dry-run.");
     return 2;
   }
   if (isAudienceError(error)) {

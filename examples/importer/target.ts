@@ -13,12 +13,12 @@ export interface Target {
   readonly acceptsRefusals: boolean;
   /** The issues of a contact for this target, beyond the rules of a v1 contact. Sends nothing. */
   issuesOf(contact: Contact, row: ReadRow): readonly RowIssue[];
-  /** Rejects if the list is missing: adding to such a list may still create contacts. */
+  /** Rejects if the list is missing, or is a segment: adding to it may still create contacts. */
   checkList(audience: AudienceClient, signal: AbortSignal): Promise<void>;
   send(audience: AudienceClient, contact: Contact, row: ReadRow, request: BulkRequest): Promise<unknown>;
 }
 
-/** The service has no such list. */
+/** The service has no such list, or it is a segment. */
 export class NoSuchListError extends Error {
   override readonly name = "NoSuchListError";
 }
@@ -54,12 +54,13 @@ function v1ListTarget(listId: string): Target {
       return [{ field: "email consent", message }];
     },
     async checkList(audience, signal) {
-      try {
-        await audience.v1.contactGroups.get(listId, { signal });
-      } catch (error) {
-        if (isAudienceError(error) && error.code === "not_found") throw noSuchList(listId, error);
-        throw error;
-      }
+      const group = await audience.v1.contactGroups.get(listId, { signal }).catch((error: unknown) => {
+        throw isAudienceError(error) && error.code === "not_found" ? noSuchList(listId, error) : error;
+      });
+      if (group["type"] === "SEGMENT")
+        throw new NoSuchListError(
+          `${listId} is a segment, and contacts can be added only to a list. Nothing was sent. Check --list.`,
+        );
     },
     async send(audience, { email, email_opt_in, ...rest }, _row, request) {
       // Such a row has an issue, and is not sent.

@@ -12,6 +12,8 @@ export const list = { id: "readers", name: "Readers", type: "LIST" as const };
 
 export const otherList = { id: "members", name: "Members", type: "LIST" as const };
 
+export const segment = { id: "regulars", name: "Regulars", type: "SEGMENT" as const };
+
 /** A folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "importer-"));
@@ -27,11 +29,12 @@ export async function csv(folder: string, name: string, ...lines: string[]): Pro
 }
 
 /** The importer in this process, without a terminal, as fast as the mock responds. */
-export async function run(args: string[], signal: AbortSignal = new AbortController().signal) {
+export async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
   const [output, errors] = [new PassThrough(), new PassThrough()];
   const texts = Promise.all([textOf(output), textOf(errors)]);
   const rateLimiter = new RateLimiter({ windows: [{ limit: 10_000, intervalMs: 1 }] });
-  const code = await runImporter({ args, output, errors, signal, rateLimiter });
+  const { signal } = new AbortController();
+  const code = await runImporter({ args, output, errors, signal, env, rateLimiter });
   output.end();
   errors.end();
   const [out, err] = await texts;
@@ -64,7 +67,7 @@ export async function openService(
         id: "real",
         apiKeys: ["mock-key-of-a-service"],
         appId: "mock-app",
-        lists: [list, otherList],
+        lists: [list, otherList, segment],
         contacts,
       },
     ],

@@ -10,6 +10,7 @@ import {
   list,
   otherList,
   run,
+  segment,
   sentBodies,
   service,
   temporaryFolder,
@@ -181,6 +182,19 @@ describe("--list", () => {
       expect(mock.organization("real").contacts).toEqual([]);
     },
   );
+
+  it("that is a segment ends the import before a contact is created", async () => {
+    const mock = await service();
+    const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
+
+    const { code, err } = await run([path, "--list", segment.id]);
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: "regulars is a segment, and contacts can be added only to a list. Nothing was sent. Check --list.\n",
+    });
+    expect(mock.organization("real").contacts).toEqual([]);
+  });
 });
 
 describe("--family v2", () => {
@@ -705,6 +719,57 @@ describe("The command line", () => {
     expect(code).toBe(2);
     expect(err).toMatch(/AUDIENCE_BASE_URL/);
     expect(err).toMatch(/--mock or --dry-run/);
+  });
+
+  it.each([
+    ["a base URL with a path of its own", "https://api.example/api/v1", [], /already holds \/api\/v1/],
+    ["a base URL without encryption", "http://api.example", [], /in the clear; use https:\.\n$/],
+    ["a checkpoint without a folder", "https://api.example", ["--resume", "nowhere/x"], /nowhere\/x/],
+  ])("says nothing of missing settings where the problem is %s", async (_, url, options, message) => {
+    await service();
+    vi.stubEnv("AUDIENCE_BASE_URL", url);
+
+    const { code, err } = await run([
+      await csv("people.csv", "email,status", "ada@example.com,subscribed"),
+      ...options,
+    ]);
+
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(message) });
+    expect(err).not.toMatch(/missing variables|allowInsecureHttp/);
+  });
+
+  it.each([
+    ["dry_run", "true", "--dry-run`"],
+    ["mock", "true", "--mock`"],
+    ["list", "readers", "--list …`"],
+    ["without", "Plan", "--without …`"],
+    ["consent", "keep", "--consent …`"],
+    ["resume", "import.ckpt", "--resume …`"],
+    ["report", "true", "--report …`"],
+    ["family", "v2", "--family …`"],
+    ["encoding", "utf-8", "--encoding …`"],
+  ])("refuses an option that npm has kept for itself: %s", async (name, value, option) => {
+    const mock = await service();
+    const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
+
+    const { code, err } = await run([path], { [`npm_config_${name}`]: value });
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining(`write \`npm run import -- FILE… ${option}`),
+    });
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("takes an option that it is given itself, whatever npm is configured to", async () => {
+    const mock = await service();
+    const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
+
+    const env = { npm_config_dry_run: "false", npm_config_list: "other", npm_config_loglevel: "silent" };
+    const { code } = await run([path, "--list", list.id], env);
+
+    expect(code).toBe(0);
+    expect(mock.organization("real").memberships).toHaveLength(1);
   });
 
   it.each([
