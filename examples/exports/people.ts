@@ -34,6 +34,8 @@ export class People {
   readonly #known = new Map<string, number>();
   /** The first address of each number, to which it is sent. */
   readonly #ownerOfPhone = new Map<string, string>();
+  /** The numbers with an opt-in of their own in a row of that address. */
+  readonly #optedIn = new Set<string>();
   /** The further people of a number or address: it is another's, in another column, or in one that is left out. */
   readonly #others = new Map<string, string[]>();
   /** The refusals by each address or number that stands for the whole person. */
@@ -54,6 +56,8 @@ export class People {
     if (phone !== undefined)
       join(this.#known, phone, row.cells.has("email") ? withoutOptIns(ofNumber) : ofNumber);
     if (phone !== undefined && email !== undefined) this.#addOwner(phone, email);
+    if (phone !== undefined && said.phone.optIn === "SUBSCRIBED" && this.#isOfOwner(row))
+      this.#optedIn.add(phone);
     const person = address ?? phone;
     const hasAddress = address !== undefined || others.some(isAddress);
     for (const one of phone !== undefined && address === undefined ? [phone, ...others] : others) {
@@ -72,7 +76,10 @@ export class People {
     const first = this.#ownerOfPhone.get(phone);
     // A row that is never sent keeps its number from nobody.
     const isOwner = first === undefined || (!isWholeAddress(first) && isWholeAddress(email));
-    if (isOwner) this.#ownerOfPhone.set(phone, email);
+    if (isOwner) {
+      this.#ownerOfPhone.set(phone, email);
+      this.#optedIn.delete(phone);
+    }
     if (first !== undefined && comparableEmail(first) !== comparableEmail(email))
       this.#addOther(phone, comparableEmail(isOwner ? first : email));
   }
@@ -115,15 +122,25 @@ export class People {
     return comparableEmail(owner) === comparableEmail(email) ? undefined : owner;
   }
 
-  consentOf({ contact: { email, phone }, said }: ReadRow): PersonConsent {
+  /** Whether the row is about nobody but the owner of its number. */
+  #isOfOwner(row: ReadRow): boolean {
+    return row.contact.email === undefined ? !row.cells.has("email") : this.ownerOfPhone(row) === undefined;
+  }
+
+  consentOf(row: ReadRow): PersonConsent {
+    const { contact, said } = row;
+    const { email, phone } = contact;
     const owner = phone === undefined ? undefined : this.#ownerOfPhone.get(phone);
     const key = email && comparableEmail(email);
     const ofPerson = this.#known.get(key ?? (owner && comparableEmail(owner)) ?? phone ?? "") ?? 0;
+    const isOptedIn = this.#optedIn.has(phone ?? "") && this.#isOfOwner(row);
+    const ofNumber = isOptedIn ? { ...said.phone, optIn: said.phone.optIn ?? "SUBSCRIBED" } : said.phone;
     const all = {
       email: withCode(said.email, "email", ofPerson),
-      phone: [ofPerson, this.#known.get(phone ?? "") ?? 0].reduce(
+      // Who has agreed to messages to one number has not agreed to those to another.
+      phone: [withoutOptIns(ofPerson), this.#known.get(phone ?? "") ?? 0].reduce(
         (one, code) => withCode(one, "phone", code),
-        said.phone,
+        ofNumber,
       ),
     };
     const channels = ["email", "phone"] as const;

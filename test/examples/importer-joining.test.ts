@@ -554,6 +554,55 @@ describe("An opt-in by a telephone number", () => {
     expect(consents(mock).toSorted()).toEqual(expected);
   });
 
+  const other = "+4791234568";
+  const sent = (phone: string, phone_opt_in?: string) => ({
+    email: "a@example.com",
+    email_opt_in: "SUBSCRIBED",
+    phone,
+    ...(phone_opt_in === undefined ? {} : { phone_opt_in }),
+  });
+
+  it.each<[string, string[], Record<string, unknown>[]]>([
+    [
+      "is no opt-in for the same person's other number",
+      [`a@example.com,yes,${number},yes`, `a@example.com,yes,${other},`],
+      [sent(number, "SUBSCRIBED"), sent(other)],
+    ],
+    [
+      "counts in each row of the person with that number, also where the address is written in another case",
+      [`A@example.com,yes,${number},`, `a@example.com,yes,${number},yes`, `a@example.com,yes,${other},`],
+      [sent(number, "SUBSCRIBED"), sent(number, "SUBSCRIBED"), sent(other)],
+    ],
+    [
+      "does not weaken a refusal of the person by another number",
+      [`a@example.com,yes,${number},yes`, `a@example.com,yes,${other},no`],
+      [sent(number, "UNSUBSCRIBED"), sent(other, "UNSUBSCRIBED")],
+    ],
+    [
+      "is no opt-in where it stands beside an address that is never sent",
+      [`x@,yes,${number},yes`, `a@example.com,yes,${number},`],
+      [sent(number)],
+    ],
+  ])("%s", async (_, lines, bodies) => {
+    const mock = await service();
+
+    await run([await csv("c.csv", "Email,Newsletter,Phone,SMS opt-in", ...lines)]);
+
+    expect(mock.requests.map(({ body }) => body)).toEqual(bodies);
+  });
+
+  it("is not sent for the number of the person in another file", async () => {
+    const mock = await service();
+
+    const { out } = await run([
+      await csv("a.csv", "Email,Newsletter,SMS opt-in", "a@example.com,yes,yes"),
+      await csv("b.csv", "Email,Newsletter,Phone", `a@example.com,yes,${number}`),
+    ]);
+
+    expect(out).toContain("a.csv, row 2: it has an opt-in without the phone, which is not sent.");
+    expect(mock.requests.at(-1)?.body).toEqual(sent(number));
+  });
+
   it.each(["x(at)example.com", "x @example.com", "x@"])(
     "is sent where an address that is never sent has the number too: %s",
     async (written) => {
