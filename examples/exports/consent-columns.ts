@@ -1,6 +1,7 @@
 import type { Channel } from "./contact.ts";
 import { compactHeading, headingWords, wordsWithoutAnswers } from "./heading.ts";
 import type { Layout } from "./layouts.ts";
+import { refusalStems } from "./refusal-stems.ts";
 
 /** The question of a column, which decides the meaning of its yes and no. */
 export type ConsentQuestion =
@@ -16,7 +17,7 @@ export type ConsentQuestion =
   | "undeliverable"
   /** "Spam complaint": any text but a no is an opt-out. */
   | "complaint"
-  /** "GDPR consent", "WhatsApp": a no is an opt-out, a yes is no opt-in to marketing by this channel. */
+  /** "GDPR consent", "WhatsApp", "Marketable": a no is an opt-out, a yes is no opt-in to marketing by this channel. */
   | "refusal only"
   /** "Double opt-in": a no is no opt-in, a yes may only mean that a confirmation was requested. */
   | "confirmation"
@@ -41,40 +42,42 @@ export interface ConsentColumn {
 
 // Parts of a heading without its spaces and punctuation.
 const anyOf = (parts: string, flags = "") => new RegExp(parts.trim().split(/\s+/).join("|"), flags);
+const refusals = refusalStems.replaceAll("_", "");
 
 const looksLikeConsent = anyOf(`
-  consent opt(ed)?in opt(ed)?out opted subscri unsub blacklist blocklist suppress permission bounc complain spam donot
-  gdpr dsgvo rgpd lgpd accepts newsletter mailinglist quarantine einwilligung abgemeldet angemeldet abonn desinscri
-  ^(un)?cleaned$ ^clean(time|date)$ ^marketing$ (e?mail|sms)marketing(status)?$ marketing(emails?|sms)$
-  promotional(e?mails?|sms|messages)$ confirmationstatus$ invalide?mail ineligible contactable mailable
-  abbestell abmeld austrag ausgetragen widerruf widerspr gekundigt keinewerbung disiscri uitgeschreven
-  (kontakt|mail|mailing|newsletter|versand|werbe)sperre excluded (^|de)baja$ cancellazione publicidad pubblicita publicite$
+  ${refusals}
+  consent opt(ed)?in opt(ed)?out opted subscri suppress permission bounc complain spam donot
+  gdpr dsgvo rgpd lgpd accepts newsletter mailinglist quarantine einwilligung angemeldet abonn
+  ^(un)?cleaned$ ^clean(time|date)$ ^marketing$ (e?mail|sms)marketing(status)?$ marketing(emails?|sms|communications?)$
+  promotional(e?mails?|sms|messages|offers)$ confirmationstatus$ invalide?mail ineligible contactable mailable
+  austrag gekundigt keinewerbung excluded (^|de)baja$ cancellazione publicidad pubblicita publicite$
   nyhedsbrev nyhetsbrev nieuwsbrief infolettre boletin samtykke samtycke toestemming consenso
-  afmeld afgemeld frameld avmeld avregistr prenumer uitschr undeliver unreachable unzustellbar ^removed ^gesperrt
+  prenumer undeliver unreachable unzustellbar ^removed ^removid[oa] ^gesperrt
   werbeerlaubnis ^(e?mail)?werbung(erlaubt|erwunscht|ok)?$ (nicht|ikke|inte)kontakt ne(pas|plus)contact
   ^(inscrite?|iscritt[oa]|suscrit[oa]|abbonat[oa]|tilmeldt|pameldt|aangemeld)$
   ^(stop|no)(e?mails?|sms|marketing|contact)$ ^(e?mail|sms|marketing)stop$
-  ^(e?mail|optin|subscription|newsletter)?(confirmed|bestatigt|confirmee?)$
-  sperrliste sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret ^bloccat[oa]$
-  ^(e?mails?|sms)?bloqu(e|es|ee|ees|eado|eada)$
+  ^(is)?(e?mail|optin|subscription|newsletter)?(confirmed|bestatigt|confirmee?)$
+  robinson ^geblokkeerd ^blockerad ^blokeret ^bloccat[oa]$ ^(e?mails?|sms)?bloqu(e|es|ee|ees|eado|eada)$
   ^revoked ^(objection|opposition)(at|on|date)?$ ^left(the)?(e?mail|mailing|newsletter)?list
   okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^(can|may)(be|we|i)?(contact|e?mail|call|text|sms)
-  ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$
-  ^mailing$ marketingpreferences?$ ^exclude$ excludefrom ^dea[kc]tiv(iert|ated)$ ^sperre$ zustimmung
+  ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$ ^block(e?mails?|sms|marketing|contact)$
+  ^(is)?(e?mail|sms|marketing|contact)?onhold$ ^(e?mail|newsletter)inactive$ tobeforgotten
+  ^(is)?marketable$ ^directmarketing$ ^e?mail(list|updates)$ ^(keepmeupdated|signmeup)$
+  ^mailing$ marketingpreferences?$ ^exclude$ excludefrom ^dea[kc]tiv(iert|ated)(am|seit|at|on)?$ ^sperre$ zustimmung
   einverstand rundbrief infobrief rundmail infomail ^(newsletter|e?mail)?doi(status)?$ lettres?dinfo suscri
-  ne(souhaite|veut|desire)(pas|plus) (fecha|motivo|razon)baja$ descadastr inscricao(?!estadual|municipal) iscrizione$
-  iscrizione(alla|da|news|e?mail) marketingsuspended$ (e?mails?|sms|newsletter|marketing)disabled$ e?mailinvalid
-  ^abuse abuse(report|complain) ^(e?mail|contact|subscriber|optin)?unconfirmed$ ^awaitingconfirmation$ (werbe|kontakt|mail|newsletter)verbot
+  ne(souhaite|veut|desire)(pas|plus) (fecha|motivo|razon)baja$ inscricao(?!estadual|municipal) iscrizione$
+  iscrizione(alla|da|news|e?mail) (e?mails?|sms|newsletter|marketing)(disabled|suspended)$ e?mailinvalid rebotad
+  ^abuse abuse(report|complain) ^(e?mail|contact|subscriber|optin)?unconfirmed$ ^awaitingconfirmation$
   ^refus(al|ed)(at|on|date)?$ e?mailungultig ungultigee?mail ^(e?mail)?rucklaufer$ ^plusde(e?mails?|newsletters?|sms|publicite)$
-  avanmal zgod subskryp ^(data|powod)?(wypisan|rezygnac|sprzeciw) souhlas ^odhlas hozzajarul leiratkoz подписк отпис
+  zgod subskryp ^(data|powod)?sprzeciw souhlas hozzajarul подписк
   sperrkennzeichen kontakterlaubnis mailempfang mailversand ^bulke?mails?$ ^oppositionau ^pasde(pub|newsletter|e?mails?)
-  ^desactivee?s?$ listanegra ^cancellat[oa]$ ^(privacymarketing|marketingprivacy)$ reklamblok reserver(t|ad|et)mot
+  ^desactivee?s?$ ^cancellat[oa]$ ^(privacymarketing|marketingprivacy)$ reserver(t|ad|et)mot
   nichterwunscht unerwunscht unwanted(e?mail|marketing) (contact|kontakt)(prohibited|forbidden|verboten)$ marketingrestrict
   ^e?mails?(paused|off)$ prohibidocontact vietatocontatt sparradfor(utskick|reklam|mail)`);
 // Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
 // "Iscrizione" and "inscrição" may also be an enrolment.
 const status = anyOf(`
-  ^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list|global|mailpoet)?(status|statut)$
+  ^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|personmarketing|marketingemail|member|list|global|mailpoet)?(status|statut)$
   ^(stato|status|estado|situacao)?(d[aei])?(iscrizione|inscricao)$ ^statussubskrypcji$`);
 const otherMatters = anyOf(`
   cookie privacypolicy terms transactional agb$ thirdparty profiling analytics tracking totrack`);
@@ -84,18 +87,19 @@ const allows =
   /^(allow|agree|permit|declin|refus|object|revok|withdr)(e|e?s|e?d|al|ing|awn|awal|ew|ted|ion)?$|^(opposition|exclue?s?|receives?|wants?|accepte?|acepta|accetta|aceita|autori[sz]+[ae]|rechaz[ao]|rifiut[ao]|erlaubt|darf|durfen|mag|mogen|toegestaan)$/;
 const messages = anyOf(
   "mail sms marketing contact kontakt contat phone text call news promo correo campagn mejl epost utskick anschreib " +
-    "angeschrieben anrufen benader gebeld sollicit wysy prospec demarch",
+    "angeschrieben anrufen benader gebeld sollicit wysy prospec demarch envoyer enviar comunicac commercial",
 );
 
 const negatives = anyOf(
-  `unsub(scri(bed?|ption))? unsuscri ^desuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
-  abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked abbestell abmeld austrag ausgetragen
-  widerruf widerspr gekundigt gesperrt sperre sperrliste keinewerbung disiscri uitgeschreven exclu(?!siv) dea[kc]tiv descadastr baja denied denial
-  anul(o|ar|ad) annullat ne(souhaite|veut|desire)?(pas|plus) rechaz rifiut opposition reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
-  sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret bloqu(e|es|ee|ees|eado|eada)$ ^bloccat ^left
-  loschung geloscht erasure delet(e|ion) ^plusde avanmal wypisan rezygnac sprzeciw ^odhlas leiratkoz отпис brakzgod wycofan
-  verbot sperrkennzeichen desactiv listanegra reklamblok reserver(t|ad|et) unerwunscht unwanted prohibit forbidden
-  restrict paused mailsoff emailoff mailoff prohibid vietat sparrad suspended disabled revoc retrait(?!e) retirad intrek ingetrokken kundigung`,
+  `${refusals}
+  unsuscri ^desuscri optout optedout outof donot dnc nomarketing noemail nosms deabonn declin refus object revok withdr
+  blocked ^block(e?mail|sms|marketing|contact) onhold inactive austrag gekundigt gesperrt sperre keinewerbung exclu(?!siv)
+  dea[kc]tiv baja denied denial anul(o|ar|ad) annullat ne(souhaite|veut|desire)?(pas|plus) rechaz rifiut opposition
+  reject cancel entzogen verweigert abgelehnt ^remov(ed|ido|ida) tobeforgotten robinson ^geblokkeerd ^blockerad ^blokeret
+  bloqu(e|es|ee|ees|eado|eada)$ ^bloccat ^left loschung geloscht erasure delet(e|ion) ^plusde sprzeciw brakzgod wycofan
+  verbot sperrkennzeichen desactiv reserver(t|ad|et) unerwunscht unwanted prohibit forbidden
+  restrict paused mailsoff emailoff mailoff prohibid vietat sparrad suspended disabled revoc retrait(?!e) retirad intrek
+  ingetrokken kundigung`,
   "g",
 );
 /** A heading of these words alone asks for an opt-in. Any other word may turn its yes into another answer. */
@@ -115,11 +119,12 @@ const optInWords = new Set(
   inscricao inscrito inscrita iscrizione aceita autoriza autorise autorizza receber da do
   kontakt kontaktaufnahme kontaktiert angeschrieben angerufen werden darf durfen wir sie mich mag mogen gemaild gebeld
   benaderd worden toegestaan zgoda marketingowa na subskrypcja subskrypcji souhlas hozzajarulas подписка
+  communication communications updates offers
   la le les l il el au aux du de des di al til voor zum zur den der die das fur mobil`.split(/\s+/),
 );
 const optIn = /optin|optedin|subscribe(?!r)/;
 const undeliverable = anyOf(
-  "suppress bounc quarantine clean invalide?mail e?mailinvalid ineligible undeliver unreachable unzustellbar ungultig rucklaufer",
+  "suppress bounc quarantine clean invalide?mail e?mailinvalid ineligible undeliver unreachable unzustellbar ungultig rucklaufer rebotad",
 );
 const complaint = anyOf("complain spam abuse");
 
@@ -204,7 +209,8 @@ function isDenial(words: readonly string[]): boolean {
     (/^(no|non|not|never|nicht|niet|ikke|inte|nao|nie|stop)$/.test(first) && second !== "of") ||
     /^(inte|ikke|ej)$/.test(second) ||
     (first === "ne" && /^(pas|plus|jamais)$/.test(second)) ||
-    words.slice(0, 3).some((word) => /^(kein|keine|keinen|ingen|inga|geen|zadnych)$/.test(word))
+    words.slice(0, 3).some((word) => /^(kein|keine|keinen|ingen|inga|geen|zadnych)$/.test(word)) ||
+    /\b(no|not to be) (e )?(mail|contact|marketing|newsletter)/.test(words.join(" "))
   );
 }
 
@@ -215,7 +221,11 @@ function questionOf(
 ): ConsentQuestion | undefined {
   const [first = "", last = ""] = [words[0], words.at(-1)];
   const isBeside =
-    firstBeside.test(first) || romanceDate.test(words.join(" ")) || lastBeside.test(last) || beside.has(last);
+    !/(any|all|every)channels?$/.test(compact) &&
+    (firstBeside.test(first) ||
+      romanceDate.test(words.join(" ")) ||
+      lastBeside.test(last) ||
+      beside.has(last));
   const isOfMarketing = words.every(
     (word) => optInWords.has(word) || word === "out" || word.search(negatives) === 0 || isDenying(word),
   );
@@ -235,7 +245,7 @@ function questionOf(
   const isDenied = words.some(isDenying);
   if (isDenied && /subscri|opt/.test(compact)) return "not subscribed";
   if (isDenied || words.includes("no")) return "opt-out";
-  if (compact.includes("whatsapp")) return "refusal only";
+  if (/whatsapp|marketable|directmarketing|^keepme|^signme/.test(compact)) return "refusal only";
   if (/double(opt|confirm)/.test(compact)) return provider === "brevo" ? "confirmed" : "confirmation";
   if (words.includes("doi") || /confirmationstatus|confirmed$|bestatigt$|confirmee?$/.test(compact))
     return "confirmation";

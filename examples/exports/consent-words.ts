@@ -10,7 +10,7 @@ export type ConsentWord =
   | "nothing";
 
 const wordLists: Readonly<Record<ConsentWord, string>> = {
-  yes: "yes, y, true, t, 1, on, x, ✓, ✔, ✅, ☑, checked, ja, j, oui, si, s, sim, да, 是, wahr, vrai, verdadero, vero, waar, tak, ano, igen",
+  yes: "yes, y, true, t, 1, on, x, ✓, ✔, ✅, ☑, checked, ja, j, oui, si, s, sim, да, 是, wahr, vrai, verdadero, vero, waar, tak, ano, igen, kylla",
   no: "no, n, false, f, 0, off, ✗, ✘, ❌, ☐, unchecked, nein, non, nee, nej, nei, nao, нет, 否, falsch, faux, falso, onwaar, nie, ne, nem, ei",
   subscribed:
     "subscribed, subscribe, subscriber, opted in, opt in, optin, optedin, single opt in, double opt in, " +
@@ -23,14 +23,14 @@ const wordLists: Readonly<Record<ConsentWord, string>> = {
     "nao inscrito, nao inscrita, non iscritto, non iscritta",
   unsubscribed:
     "opt out, optout, optedout, opt outs, optouts, unsub, unsubscribers, unsubscribes, suppression list, do not allow, not allowed, left, cancelled, canceled, declined, denied, refused, rejected, revoked, withdrawn, " +
-    "removed, blacklisted, blocklisted, blocked, do not contact, do not email, do not mail, do not send, do not call, do not text, " +
+    "removed, excluded, exclude, objected, objection, objections, blacklisted, blocklisted, blocked, do not contact, do not email, do not mail, do not send, do not call, do not text, " +
     "dnc, no consent, no marketing, no newsletter, no email, no emails, no e mail, no e mails, complained, complaint, complainer, spam, spam complaint, spam report, marked as spam, " +
     "reported spam, reported as spam, abuse, abgemeldet, nicht kontaktieren, desabonne, desabonnee, desinscrit, desinscrite, " +
     "resilie, resiliee, ne plus contacter, ne pas contacter, desinscrito, desinscrita, desuscrito, desuscrita, baja, " +
     "dado de baja, dada de baja, cancelado, cancelada, no contactar, disiscritto, disiscritta, cancellato, cancellata, descadastrado, descadastrada, " +
     "non contattare, " +
     "afgemeld, uitgeschreven, opgezegd, afmeldt, frameldt, avmeldt, avregistrerad, abbestellt, ausgetragen, widerrufen, widersprochen, gesperrt, geblokkeerd, " +
-    "removido, removida, avanmald, wypisany, wypisana, wypisano, rezygnacja, sprzeciw, odhlasen, odhlasena, leiratkozott, отписан, отписана",
+    "removido, removida, avanmald, wypisany, wypisana, wypisano, rezygnacja, sprzeciw, odhlasen, odhlasena, leiratkozott, отписан, отписана, dezabonat, dezabonata",
   undeliverable:
     "cleaned, suppressed, invalid, invalid email, undeliverable, quarantined, soft bounce, soft bounced",
   nothing:

@@ -63,13 +63,17 @@ const furtherPhone =
 const emailWords =
   "(e?mail(adres(se)?|address)?|epost(adress(e|en)?)?|emailova|eposta|correo( electronico)?|correio( eletronico)?|" +
   "posta elettronica|courriel|(adresse|adresse de) messagerie|sahkoposti(osoite)?|электронная почта)";
-const besideEmail =
+const besideWords =
   "(address|adres|adresse|adress|adresa|adresi|endereco|direccion|indirizzo|адрес|cim|d|de|di|del|of|the|your|primary|main|" +
   "default|principal|preferred|contact|kontakt|customer|kunden?|user|subscriber|member|person|lead|value)";
 const furtherWords =
   "(work|home|personal|business|private|privat|company|other|alternate|alternative|secondary|second|additional|\\d+)";
 const isOfEmail = new RegExp(
-  `^((${besideEmail}|${furtherWords}) )*${emailWords}( (${besideEmail}|${furtherWords}))*$`,
+  `^((${besideWords}|${furtherWords}) )*${emailWords}( (${besideWords}|${furtherWords}))*$`,
+);
+// "Person - Phone - Work", "Phone - mobile"
+const isOfPhone = new RegExp(
+  `^((${besideWords}|${furtherWords}) )*(tele|mobile |cell )?(phone|mobile)( number)?( (mobile|cell|${besideWords}|${furtherWords}))*$`,
 );
 const isFurtherOne = new RegExp(`\\b${furtherWords}\\b`);
 
@@ -82,7 +86,8 @@ export function fieldOf(heading: string): { field: ContactField; isFurther: bool
   const words = wordsOfEmail(heading);
   if (isOfEmail.test(words)) return { field: "email", isFurther: isFurtherOne.test(words) };
   const isPhone = furtherPhone.test(compact) && /phone|number|whatsapp|landline|mobile/.test(compact);
-  return isPhone ? { field: "phone", isFurther: true } : undefined;
+  if (isPhone) return { field: "phone", isFurther: true };
+  return isOfPhone.test(words) ? { field: "phone", isFurther: isFurtherOne.test(words) } : undefined;
 }
 
 const wordsOfEmail = (heading: string) =>

@@ -1,6 +1,8 @@
 import { basename } from "node:path";
+import { consentWord } from "./consent-words.ts";
 import type { Channel, OptIn } from "./contact.ts";
 import { headingWords } from "./heading.ts";
+import { refusalStems } from "./refusal-stems.ts";
 
 /** The consent of everybody in a file, by its name. */
 export interface FileSection {
@@ -11,19 +13,21 @@ export interface FileSection {
 }
 
 // In the words of a name, without accents and in lower case.
-const anyOf = (parts: string) => new RegExp(`\\b(${parts.trim().split(/\s+/).join("|")})`, "g");
+const anyOf = (parts: string) =>
+  new RegExp(String.raw`(?<![\p{L}\p{N}])(${parts.trim().split(/\s+/).join("|")})`, "gu");
 
 const thoseWhoLeft = anyOf(String.raw`
-  \w*unsub \w*opt(ed)?\s?outs?\b \w*suppress \w*bounce \w*(black|block|stop|deny)\s?list blocked\b
+  [\p{L}\p{N}]*(${refusalStems.replaceAll("_", String.raw`\s?`)})
+  \w*opt(ed)?\s?outs?\b \w*suppress \w*bounce blocked\b
   do\s?not\s?(contact|call|e?\s?mail|send|text) dnc\b complain spam(reports?|complaints?)?\b abuse\b ^cleaned ^invalids?\b invalid\s?e?\s?mails? undeliver quarantine
-  abgemeldet abmeld abbestell austragung(en)?\b ausgetragen gesperrt sperrliste robinson\s?list widerspr widerruf
-  \w*(kontakt|mail|newsletter|versand|werbe)sperren?\b unzustellbar desinscri desabonn resili bajas\b dad[oa]s?\sde\sbaja ^cancelad[oa]s ^cancellat[ie]
-  (contactos|suscriptores|contatti|iscritti)\scancel desuscri disiscri descadastr afgemeld afmeld uitgeschreven
-  uitschrijv frameld avmeld avregistr avprenumer avanmal wypisan rezygnac odhlas отпис exclusions?\b ausschluss(liste)?\b
-  rucklaufer sperrdatei ^baja(\s\d+)*\scsv no\s?(newsletter|marketing|mailings?)\b
+  austragung(en)?\b gesperrt blockierte?n?\b robinson\s?list unzustellbar resili bajas\b dad[oa]s?\sde\sbaja ^cancelad[oa]s ^cancellat[ie]
+  bloqu(e|ee|eado|eada)s?\b bloccat[aeio]\b geblokkeerde?\b blockerade?\b blokerede?\b
+  (contactos|suscriptores|contatti|iscritti)\scancel desuscri exclusions?\b ausschluss(liste)?\b
+  rucklaufer ^baja(\s\d+)*\scsv no\s?(newsletter|marketing|mailings?)\b stop\s?(sms|e?\s?mails?|marketing)\b
   (keine?|geen|ingen|inga)\s(werbung|newsletter|mails|e?\s?mails|mailings?|nieuwsbrief|reclame|reklame?|utskick)\b
-  ^(deleted|removed|geloschte|entfernte)\s(contacts|subscribers|profiles|members|people|kontakte|abonnenten)\b`);
-const notSubscribed = anyOf(String.raw`non?\s?subscri not\ssubscri never\ssubscri unconfirmed ^archived
+  ^(deleted|removed|geloschte|entfernte)\s(contacts|subscribers|profiles|members|people|kontakte|abonnenten)\b
+  gdpr\s?(delet|eras|forg)`);
+const notSubscribed = anyOf(String.raw`non?\s?subscri (not|never)\s(subscri|opted\sin) unconfirmed ^archived
   (nicht|niet|non|ikke|inte|no|nao)\s?(abonn|inscri|iscri|suscri|angemeld|aangemeld|tilmeld|pameld)`);
 // "Subscribed and unsubscribed", "without bounces"; not "unsubscribed subscribers".
 const theOthers = anyOf(String.raw`
@@ -38,11 +42,17 @@ const takenOut = new RegExp(
     String.raw`geloscht|bereinigt|gepruft|supprim|elimin|rimoss|verwijderd|fjernet|borttag)(?!\w*\s${together}\b)`,
 );
 
+// "Removed contacts (2)", "revoked 2024"
+const besideWord = /( (contacts?|subscribers?|profiles?|members?|people|users?|e?mails?|lists?|\d+|csv))+$/;
+
 /** The section that the file's name states; "unclear" if the name may also mean those who stayed. */
 export function sectionByName(path: string): FileSection | "unclear" | undefined {
   const name = headingWords(basename(path)).join(" ");
   const rest = name.replace(thoseWhoLeft, "").replace(notSubscribed, "");
-  if (rest === name) return undefined;
+  if (rest === name)
+    return consentWord(name.replace(besideWord, "")) === "unsubscribed"
+      ? { optIn: "UNSUBSCRIBED" }
+      : undefined;
   if (rest.search(theOthers) !== -1 || takenOut.test(rest)) return "unclear";
   return { optIn: name.search(thoseWhoLeft) === -1 ? "NON_SUBSCRIBED" : "UNSUBSCRIBED" };
 }

@@ -332,6 +332,34 @@ describe("The headings of an address book", () => {
   });
 });
 
+describe("The heading of the numbers", () => {
+  it.each(["Person - Phone - Work", "Person - Phone", "Phone - mobile", "Phone - home", "Mobile (private)"])(
+    "is known: %s",
+    async (heading) => {
+      const mock = await service();
+      const path = await csv("c.csv", `Email,SMS opt-in,${heading}`, "a@example.com,yes,+48600100200");
+
+      await run([path]);
+
+      expect(sentBodies(mock)).toEqual([
+        { email: "a@example.com", phone: "+48600100200", phone_opt_in: "SUBSCRIBED" },
+      ]);
+    },
+  );
+
+  it.each(["Phone type", "Phone - Owner", "Work phone extension", "Mobile app"])(
+    "is none that is about something else: %s",
+    async (heading) => {
+      const mock = await service();
+      const path = await csv("c.csv", `Email,Newsletter,${heading}`, "a@example.com,yes,+48600100200");
+
+      await run([path]);
+
+      expect(sentBodies(mock)).toMatchObject([{ custom_properties: {} }]);
+    },
+  );
+});
+
 describe("The heading of the addresses", () => {
   it.each([
     "Adres e-mail",

@@ -64,6 +64,28 @@ describe("A list of those who left, beside the contacts", () => {
     "baja (1).csv",
     "deleted_contacts.csv",
     "gelöschte Kontakte.csv",
+    "отписавшиеся.csv",
+    "leiratkozottak.csv",
+    "bloqués.csv",
+    "Blockierte_2024-05-01.csv",
+    "bloqueados.csv",
+    "bloccati.csv",
+    "geblokkeerde contacten.csv",
+    "liste_noire.csv",
+    "lista-negra.csv",
+    "Lista nera.csv",
+    "removed.csv",
+    "Removed (2).csv",
+    "excluded.csv",
+    "exclude_list.csv",
+    "revoked contacts.csv",
+    "withdrawn-2024.csv",
+    "objections.csv",
+    "gdpr_delete.csv",
+    "no-consent.csv",
+    "stop_sms.csv",
+    "denylist.csv",
+    "dezabonați.csv",
   ])("is known by its name, whatever is in it: %s", async (name) => {
     const people = await csv("contacts.csv", ...contacts);
     const left = await csv(name, "Email,Opt-in,SMS opt-in", "B@example.com,Yes,no");
@@ -108,6 +130,7 @@ describe("A list of those who left, beside the contacts", () => {
     "Nicht-Abonnenten.csv",
     "niet-abonnees.csv",
     "non abonnés.csv",
+    "not_opted_in.csv",
   ])("is of those who have not subscribed: %s", async (name) => {
     const mock = await service();
     const files = [await csv("contacts.csv", ...contacts), await csv(name, "Email", "b@example.com")];
@@ -175,6 +198,11 @@ describe("A list of those who left, beside the contacts", () => {
     "exclusive offers.csv",
     "kein Problem GmbH.csv",
     "invalid_removed.csv",
+    "left handed.csv",
+    "contacts left.csv",
+    "desbloqueados.csv",
+    "objectives.csv",
+    "subscribers without blocked.csv",
   ])("is not every file: %s", async (name) => {
     const mock = await service();
 

@@ -242,10 +242,39 @@ const tables: readonly Table[] = [
     "Wypisany",
     "Rezygnacja",
     "Sprzeciw",
+    "E-Mail gesperrt",
+    "Werbung gesperrt",
+    "Mailing gesperrt",
+    "Kontakt gesperrt",
+    "Werbeverweigerer",
+    "Email Suspended",
+    "Requests no e-mail",
+    "Prefers no contact",
+    "Wishes not to be contacted",
+    "No longer contact (by any channel)",
+    "Denylisted",
+    "Email on denylist",
+    "On Hold",
+    "Email on hold",
+    "Block Email",
+    "Email inactive",
+    "Reklamspärr",
+    "Removido da lista",
+    "Rechaza comunicaciones",
+    "Ne pas envoyer",
+    "No enviar",
+    "Não enviar",
+    "Opposition commerciale",
+    "Suoramarkkinointikielto",
+    "Markkinointikielto",
+    "Dezabonat",
+    "Right to be forgotten",
+    "Liste noire",
+    "Lista nera",
   ].map((headings) => ({
     rule: "A yes is an opt-out, and a no nothing",
     headings,
-    lines: [...each(["true", "sim", "ja", "oui"], "U"), ...each(["no", ""], "S")],
+    lines: [...each(["true", "sim", "ja", "oui", "kyllä"], "U"), ...each(["no", ""], "S")],
   })),
   ...[
     "Kontakterlaubnis",
@@ -259,6 +288,11 @@ const tables: readonly Table[] = [
     headings,
     lines: [...each(["nein", "ja"], "stopped"), ...each(["Do Not Allow"], "U")],
   })),
+  ...["Marketable", "Direct marketing", "Keep me updated", "Sign me up"].map((headings) => ({
+    rule: "A no is an opt-out, and a yes nothing, where it may be about more than the newsletter",
+    headings,
+    lines: [...each(["no", "nein"], "U"), ...each(["yes", ""], "S"), ...each(["perhaps"], "stopped")],
+  })),
   {
     rule: "A yes is an opt-out of calls",
     headings: "Nicht anrufen",
@@ -269,13 +303,18 @@ const tables: readonly Table[] = [
     headings,
     lines: [...each(["yes"], "U", "U"), ...each(["no", ""], "S")],
   })),
-  ...["Unconfirmed", "Awaiting confirmation", "Email Invalid", "E-Mail ungültig", "Rückläufer"].map(
-    (headings) => ({
-      rule: "A yes is no opt-in, and a no nothing",
-      headings,
-      lines: [...each(["yes", "true"], "N"), ...each(["no", ""], "S")],
-    }),
-  ),
+  ...[
+    "Unconfirmed",
+    "Awaiting confirmation",
+    "Email Invalid",
+    "E-Mail ungültig",
+    "Rückläufer",
+    "Correo rebotado",
+  ].map((headings) => ({
+    rule: "A yes is no opt-in, and a no nothing",
+    headings,
+    lines: [...each(["yes", "true"], "N"), ...each(["no", ""], "S")],
+  })),
   ...["Consent end date", "Consent expiry date", "Einwilligung Ablaufdatum", "Ablauf der Einwilligung"].map(
     (headings) => ({
       rule: "The time of an expiry may lie ahead, and is not understood",
@@ -283,7 +322,7 @@ const tables: readonly Table[] = [
       lines: [...each(["2024-03-01", "2099-03-01"], "stopped"), ...each([""], "S")],
     }),
   ),
-  ...["Global status", "mailpoet_status"].map((headings) => ({
+  ...["Global status", "mailpoet_status", "Person - Marketing status"].map((headings) => ({
     rule: "The status of a person is understood as that of a list",
     headings,
     lines: [
@@ -335,6 +374,7 @@ const tables: readonly Table[] = [
     "Refusal date",
     "Abuse report",
     "Data rezygnacji",
+    "Deaktiviert am",
   ].map((headings) => ({
     rule: "Any text is an opt-out",
     headings,
@@ -367,6 +407,10 @@ const tables: readonly Table[] = [
     "Souhlas",
     "Hozzájárulás",
     "Подписка",
+    "Marketing communications",
+    "Email updates",
+    "Promotional offers",
+    "Email list",
   ].map((headings) => ({
     rule: "A no is an opt-out",
     headings,
@@ -442,11 +486,11 @@ const tables: readonly Table[] = [
     headings,
     lines: [...each(["no", "Cancelada"], "U"), ...each([""], "S"), ...each(["yes"], "stopped")],
   })),
-  {
+  ...["DOI", "Is confirmed"].map((headings) => ({
     rule: "A confirmation that is missing is no opt-in",
-    headings: "DOI",
+    headings,
     lines: [...each(["nein", "pending"], "N"), ...each(["ja", "", "2024-03-01"], "S")],
-  },
+  })),
   {
     rule: "Words of a preference are not understood",
     headings: "Marketing preference",
@@ -480,6 +524,16 @@ const tables: readonly Table[] = [
     "Data zgody",
     "Nicht erreicht (Anruf)",
     "Plus",
+    "Konto gesperrt",
+    "Order on hold",
+    "Inactive",
+    "Desbloqueado",
+    "Not contacted by agent",
+    "Non envoyé",
+    "Block",
+    "Product offers",
+    "List",
+    "Signed up on",
   ].map((headings) => ({
     rule: "An ordinary column is none about consent",
     headings,
