@@ -1,8 +1,8 @@
 import { basename } from "node:path";
+import { refusalStems } from "./consent-stems.ts";
 import { consentWord } from "./consent-words.ts";
 import type { Channel, OptIn } from "./contact.ts";
 import { headingWords } from "./heading.ts";
-import { refusalStems } from "./refusal-stems.ts";
 
 /** The consent of everybody in a file, by its name. */
 export interface FileSection {

@@ -24,6 +24,8 @@ export function planLines(
     const becomes = printable(describeUse(column, plan, words.get(column.index), family));
     return `  ${heading}${" ".repeat(Math.max(0, width - textWidth(heading)))}  ${becomes}`;
   });
+  // No reason to stop: most such columns are plain properties, and whoever is stopped by each leaves out all of them.
+  const ofYesOrNo = columns.filter(({ index }) => words.get(index)?.isYesOrNo).map(shownHeading);
   const properties = columns.filter(({ use }) => use.kind === "property").length;
   return [
     `${printable(file.path)}: ${layout.name}, ${file.delimiterName}, ${file.encoding}, ${counted(rows, "row")}`,
@@ -40,6 +42,11 @@ export function planLines(
       : []),
     `  E-mail consent: ${describeCounts(consents.email, consent)}`,
     `  Phone consent: ${describeCounts(consents.phone, consent)}`,
+    ...(ofYesOrNo.length === 0
+      ? []
+      : [
+          `  Looks like yes or no: ${printable(ofYesOrNo.join(", "))}. Is one a consent? Then give it a heading that says so, as "Newsletter" or "Unsubscribed".`,
+        ]),
     ...remarks.lines().map((line) => `  ${line}`),
   ];
 }

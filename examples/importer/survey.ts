@@ -24,6 +24,8 @@ export interface WordCounts {
   notUnderstoodFurther: number;
   /** The number of cells whose text is more than a state, and is a custom property too. */
   texts: number;
+  /** Of a custom property, whether each cell is a yes or a no; undefined if all are blank. */
+  isYesOrNo?: boolean;
 }
 
 /** The survey of one file. */
@@ -153,8 +155,13 @@ function count(survey: FileSurvey, row: ReadRow): void {
       if (said.optIn) words.states[said.optIn] += 1;
     }
   }
-  for (const { use, index } of survey.plan.columns)
-    if (use.kind === "import note" && isOfFileWithConsents(row.source.cell(index) ?? ""))
-      survey.isReportOfConsents = true;
+  for (const { use, index } of survey.plan.columns) {
+    const text = row.source.cell(index) ?? "";
+    if (use.kind === "import note" && isOfFileWithConsents(text)) survey.isReportOfConsents = true;
+    const words = survey.words.get(index);
+    if (use.kind !== "property" || row.source.isMisshapen || !words || words.isYesOrNo === false) continue;
+    const word = consentWord(text);
+    if (word !== "nothing") words.isYesOrNo = word === "yes" || word === "no";
+  }
   for (const remark of row.remarks) survey.remarks.add(remark, row);
 }

@@ -42,6 +42,33 @@ describe("The plan", () => {
 `);
   });
 
+  it("points at columns of yes and no that are no consent by their headings, and sends them as they are", async () => {
+    const mock = await service();
+    const lines = [
+      "email,status,VIP,Sperrgut,Ordered,Plan,Company",
+      "a@example.com,subscribed,yes,x,1,yes,",
+      "b@example.com,subscribed,no,,2,gold,",
+      "c@example.com,subscribed,no,n/a,0,no,",
+      "d@example.com,subscribed,of,another,length",
+    ];
+
+    const { code, out } = await run([await csv("people.csv", ...lines), "--without", "Company"]);
+
+    expect(code).toBe(1);
+    expect(out).toContain(
+      '  Looks like yes or no: "VIP", "Sperrgut". Is one a consent? Then give it a heading that says so, as "Newsletter" or "Unsubscribed".\n',
+    );
+    expect(sentBodies(mock)[0]).toMatchObject({ custom_properties: { vip: "yes", sperrgut: "x" } });
+  });
+
+  it("points at none that is left out, and at none without a cell", async () => {
+    const path = await csv("people.csv", "email,status,VIP,Blank", "a@example.com,subscribed,yes,");
+
+    const { out } = await run([path, "--without", "VIP", "--dry-run"]);
+
+    expect(out).not.toContain("yes or no");
+  });
+
   it("is printed before the first call, and equals that of the dry run", async () => {
     const mock = await service();
     const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
