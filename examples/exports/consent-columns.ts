@@ -126,7 +126,7 @@ function isConsent(words: readonly string[], compact: string): boolean {
   );
 }
 
-// "No emails", "Bitte keine Mails", "Ne pas envoyer"; "Phone no" and "No. of calls" are numbers.
+// "No emails", "Bitte keine Mails", "Prefers no contact"; "Phone no" and "No. of calls" are numbers.
 function isDenial(words: readonly string[]): boolean {
   const [first = "", second = ""] = words.filter((word) => !/^(bitte|please)$/.test(word));
   return (
@@ -134,7 +134,7 @@ function isDenial(words: readonly string[]): boolean {
     /^(inte|ikke|ej)$/.test(second) ||
     (first === "ne" && /^(pas|plus|jamais)$/.test(second)) ||
     words.slice(0, 3).some((word) => /^(kein|keine|keinen|ingen|inga|geen|zadnych)$/.test(word)) ||
-    /\b(no|not to be) (e )?(mail|contact|marketing|newsletter)/.test(words.join(" "))
+    /\b(no|not to be) (e ?)?(mail|contact|marketing|newsletter)(s|ed)?$/.test(words.join(" "))
   );
 }
 

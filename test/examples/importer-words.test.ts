@@ -531,6 +531,7 @@ const tables: readonly Table[] = [
     "Not contacted by agent",
     "Non envoyé",
     "Block",
+    "Order no contact person",
     "Product offers",
     "List",
     "Signed up on",
