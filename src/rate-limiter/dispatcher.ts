@@ -107,8 +107,8 @@ export class Dispatcher {
     // The reply of a shared store is no wait for the limit.
     const maxWaitMs = Math.max(givenMs, this.#store.demand ? storeReplyMs : 0);
     // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
-    const isLate = request.place !== undefined;
-    const maxQueued = isRequeued || isLate ? Infinity : (request.maxQueued ?? Infinity);
+    const hadPosition = isRequeued || request.place !== undefined;
+    const maxQueued = hadPosition ? Infinity : (request.maxQueued ?? Infinity);
     const level = isRequeued ? frontLevel : 1 + priority;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
@@ -131,8 +131,7 @@ export class Dispatcher {
         if (this.queue.size === 0) this.#serveQueue();
       };
       signal?.addEventListener("abort", abort, { once: true });
-      if (isLate) this.queue.addLate(waiter);
-      else this.queue.add(waiter);
+      this.queue.add(waiter);
       this.#newcomers.add(waiter);
       if (waiter.deadlineAt < Infinity) this.#withDeadline.add(waiter);
       this.#serveQueue();
@@ -153,7 +152,7 @@ export class Dispatcher {
   /** After a change of a shared store, which may hold permits for calls that have left. */
   storeChanged(): void {
     const warning = this.#store.warning?.();
-    for (const { observer } of this.queue) observer?.storeWarning(warning);
+    for (const { observer } of this.queue.all()) observer?.storeWarning(warning);
     this.#serveQueue();
   }
 
@@ -163,13 +162,13 @@ export class Dispatcher {
     while (this.queue.size > 0) {
       const permit = this.grant(now);
       if (!permit) break;
-      const waiter = this.queue.shift();
+      const waiter = this.queue.next();
       this.#leave(waiter);
       waiter.resolve(permit);
     }
     // 2. A store that gives no permits for now refuses the other calls.
     const refusal = this.#store.refusal?.();
-    if (refusal !== undefined) for (const waiter of this.queue) this.#refuse(waiter, 1, now, refusal);
+    if (refusal !== undefined) for (const waiter of this.queue.all()) this.#refuse(waiter, 1, now, refusal);
     // 3. The newcomers learn that they must wait, unless the store is still being asked.
     const nextMs = this.#store.nextAvailableInMs(now);
     if (nextMs !== undefined) this.#tellNewcomers(now);
