@@ -15,7 +15,6 @@ export const leastRateFactor = 1 / 64;
 export class AdaptiveRate {
   /** The part of the limits in force, over 0 to 1. */
   factor: number;
-  limits: readonly number[];
   readonly #windows: readonly RateLimitWindow[];
   #pausedUntil: number;
   #slowedAt = -Infinity;
@@ -26,8 +25,11 @@ export class AdaptiveRate {
   ) {
     this.#windows = windows;
     this.factor = share;
-    this.limits = this.limitsOf(windows);
     this.#pausedUntil = pausedUntil;
+  }
+
+  get limits(): number[] {
+    return this.limitsOf(this.#windows);
   }
 
   pausedMs(now: number): number {
@@ -39,7 +41,7 @@ export class AdaptiveRate {
     const isSlower = this.pausedMs(now) === 0 && now - this.#slowedAt >= burstMs;
     if (isSlower) {
       this.#slowedAt = now;
-      this.follow(Math.max(leastRateFactor, this.factor / 2));
+      this.factor = Math.max(leastRateFactor, this.factor / 2);
     }
     const pausedBefore = this.#pausedUntil;
     this.pause(now, retryAfterMs);
@@ -51,14 +53,7 @@ export class AdaptiveRate {
   }
 
   succeeded(): void {
-    this.follow(Math.min(1, this.factor + growthPerSuccess));
-  }
-
-  /** Adopts a rate, as that of all processes in a shared store. */
-  follow(factor: number, pausedUntil = -Infinity): void {
-    this.factor = factor;
-    this.limits = this.limitsOf(this.#windows);
-    this.#pausedUntil = Math.max(this.#pausedUntil, pausedUntil);
+    this.factor = Math.min(1, this.factor + growthPerSuccess);
   }
 
   /** The limits in force of windows like those of the limiter. */

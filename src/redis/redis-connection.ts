@@ -191,8 +191,8 @@ export class RedisConnection {
     this.permits.update(reply, now);
     // A reply from before the report of a 429 does not include it.
     const hasRefusal = this.#refusedUntil > -Infinity || this.#refusalsUnderWay > 0;
-    const factor = hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
-    rate.follow(factor, now + reply.pausedMs);
+    rate.factor = hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
+    rate.pause(now, reply.pausedMs);
     // The reply to a release may show permits that are available earlier than Redis expected.
     const isEarlier = isRelease && rate.limits.every((limit, index) => reply.used[index]! < limit);
     if (isEarlier && this.#retryAt > now + maxReservedMs) this.#retryAt = now;

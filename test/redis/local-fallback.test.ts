@@ -104,8 +104,8 @@ it("a permit of the local fallback counts, and an unsent one is available again"
 
 it("after a 429 the process uses its share of the reduced rate, and at least one permit", () => {
   const { fallback, rate } = alone({});
-  rate.follow(1 / 2);
+  rate.factor = 1 / 2;
   expect(fallback.available(0)).toBe(1);
-  rate.follow(1 / 64);
+  rate.factor = 1 / 64;
   expect(fallback.available(0)).toBe(1);
 });
