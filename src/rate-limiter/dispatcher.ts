@@ -36,9 +36,8 @@ interface Waiter extends Pick<PermitRequest, "observer" | "onWait"> {
   readonly place: number;
   readonly client: object;
   readonly deadlineAt: number;
+  /** Its `maxQueued` if it found so many waiting, else Infinity. */
   readonly maxQueued: number;
-  /** It found its `maxQueued` waiting. */
-  readonly isBeyond: boolean;
   readonly resolve: (permit: Permit) => void;
   readonly reject: (reason: unknown) => void;
   readonly forget: () => void;
@@ -116,9 +115,8 @@ export class Dispatcher {
         place: request.place ?? this.takePlace(),
         client,
         deadlineAt: now + maxWaitMs,
-        maxQueued,
         // Calls of a lower priority go after it.
-        isBeyond: this.queue.sizeUpTo(level) >= maxQueued,
+        maxQueued: this.queue.sizeUpTo(level) >= maxQueued ? maxQueued : Infinity,
         observer,
         onWait,
         resolve,
@@ -190,7 +188,7 @@ export class Dispatcher {
   #tellNewcomers(now: number): void {
     for (const waiter of [...this.#newcomers].toReversed()) {
       const waiting = this.queue.sizeUpTo(waiter.level);
-      if (!waiter.isBeyond || waiting <= waiter.maxQueued) continue;
+      if (waiting <= waiter.maxQueued) continue;
       const why = `The queue is full: \`maxQueued\` is ${waiter.maxQueued}.`;
       this.#refuse(waiter, waiting, now, why);
     }
