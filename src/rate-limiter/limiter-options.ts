@@ -1,9 +1,8 @@
 import * as z from "zod";
 import type { RateLimitWindow } from "../errors.ts";
-import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { hasMethods } from "../schema/kind-of.ts";
-import { numberThat, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
-import { type RateLimiterSnapshot, parseSnapshot } from "./snapshot.ts";
+import { numberThat, optionThat, optionTypes } from "../schema/parse-options.ts";
+import { type RateLimiterSnapshot, snapshotSchema } from "./snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
@@ -42,21 +41,10 @@ export const limiterOptionsSchema = z
     maxWaitMs: optionTypes.waitMs,
     maxQueued: optionTypes.countOrAll,
     store: storeOption,
-    // `parseSnapshot` says what is wrong in one.
-    snapshot: z.unknown(),
+    snapshot: snapshotSchema,
     clock: optionThat<() => number>(
       "a function that returns milliseconds, as `() => performance.now()`",
       (value) => typeof value === "function" && Number.isFinite(Reflect.apply(value, undefined, [])),
     ),
   })
   .partial();
-
-export function parseLimiterOptions(options: unknown) {
-  const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
-  const { windows, snapshot, ...limits } = given;
-  return {
-    ...limits,
-    windows: windows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS,
-    snapshot: snapshot === undefined ? undefined : parseSnapshot(snapshot),
-  };
-}

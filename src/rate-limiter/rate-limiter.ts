@@ -1,7 +1,8 @@
-import { optionTypes, parseOption } from "../schema/parse-options.ts";
+import { DOCUMENTED_WINDOWS } from "../limits.ts";
+import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
-import { type RateLimiterOptions, parseLimiterOptions } from "./limiter-options.ts";
+import { type RateLimiterOptions, limiterOptionsSchema } from "./limiter-options.ts";
 import type { WindowUsage } from "./sliding-window-log.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
 import { memoryStore, type PermitStore } from "./store.ts";
@@ -46,7 +47,10 @@ export class RateLimiter {
   readonly #dispatcher: Dispatcher;
 
   constructor(options: RateLimiterOptions = {}) {
-    const { windows, snapshot, store, clock: givenClock, ...bounds } = parseLimiterOptions(options);
+    const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
+    const { windows: ownWindows, snapshot, store, clock: givenClock, ...bounds } = given;
+    // Frozen, as errors show them.
+    const windows = ownWindows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS;
     const clock = monotonic(givenClock);
     const restored = snapshot && restore(snapshot, clock());
     this.#bounds = bounds;

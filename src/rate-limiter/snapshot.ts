@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { ConfigurationError } from "../errors.ts";
 import { type AdaptiveRate, longestPauseMs } from "./adaptive-rate.ts";
 import { arrivalGraceMs } from "./sliding-window-log.ts";
 import type { PermitStore, RestoredPermit } from "./store.ts";
@@ -40,7 +39,10 @@ export function takeSnapshot(
 }
 
 /** Carries the count over. A clock that was set back in between counts as if no time had passed. */
-export function restore({ takenAt, answeredAt, ids, pausedUntil, share }: RateLimiterSnapshot, now: number) {
+export function restore(
+  { takenAt, answeredAt, ids, pausedUntil, share }: z.output<typeof snapshotSchema>,
+  now: number,
+) {
   const elapsedMs = Math.max(0, Date.now() - takenAt);
   const here = (time: number): number => now - elapsedMs + (time - takenAt);
   // Without a store there are no ids; a store that is new to these permits takes any that are the same each time.
@@ -52,8 +54,10 @@ export function restore({ takenAt, answeredAt, ids, pausedUntil, share }: RateLi
 }
 
 const time = z.number().nonnegative();
+const error = "must be what `limiter.snapshot()` gives; left out, the count starts empty";
 
-const snapshotSchema = z
+/** A snapshot may come from a file. */
+export const snapshotSchema = z
   .object({
     version: z.literal(1),
     takenAt: time,
@@ -65,20 +69,13 @@ const snapshotSchema = z
   // Nothing that was lost, and no pause, reaches further ahead.
   .refine(({ takenAt, answeredAt }) => answeredAt.every((at) => at <= takenAt + longestPauseMs), {
     path: ["answeredAt"],
+    error,
   })
-  .refine(({ answeredAt, ids }) => ids === undefined || ids.length === answeredAt.length, { path: ["ids"] })
+  .refine(({ answeredAt, ids }) => ids === undefined || ids.length === answeredAt.length, {
+    path: ["ids"],
+    error,
+  })
   .refine(({ takenAt, pausedUntil = 0 }) => pausedUntil <= takenAt + longestPauseMs, {
     path: ["pausedUntil"],
+    error,
   });
-
-/** Validates a snapshot, which may come from a file. A wrong one is a `ConfigurationError` that names the field. */
-export function parseSnapshot(value: unknown): RateLimiterSnapshot {
-  const { error } = snapshotSchema.safeParse(value);
-  // Safe: it has just been found to be one.
-  if (!error) return value as RateLimiterSnapshot;
-  const field = error.issues[0]?.path[0];
-  const name = field === undefined ? "snapshot" : `snapshot.${String(field)}`;
-  throw new ConfigurationError(
-    `\`${name}\` must be what \`limiter.snapshot()\` gives. Leave it out to start with an empty count.`,
-  );
-}

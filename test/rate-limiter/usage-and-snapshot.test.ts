@@ -206,7 +206,7 @@ describe("snapshot", () => {
     expect(build).toThrow(
       expect.objectContaining({
         code: "configuration",
-        message: `\`${field}\` must be what \`limiter.snapshot()\` gives. Leave it out to start with an empty count.`,
+        message: expect.stringContaining(field),
       }),
     );
   });
