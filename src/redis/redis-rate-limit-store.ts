@@ -1,7 +1,6 @@
 // The entry "audience-sdk/redis".
 import type { RateLimitStore } from "../rate-limiter/store.ts";
 import { isRedisLike, redisScripts, type RedisLike } from "./redis-client.ts";
-import type { StoreSettings } from "./redis-connection.ts";
 import { storeOf } from "./redis-store.ts";
 
 export type { IoredisLike, NodeRedisLike, RedisLike } from "./redis-client.ts";
@@ -30,17 +29,6 @@ export interface RedisRateLimitStoreOptions {
   readonly leaseMs?: number | undefined;
 }
 
-type Settings = StoreSettings & { readonly key: string };
-
-const defaults: Settings = {
-  key: "audience-sdk:rate-limit",
-  onUnavailable: "local",
-  localShare: 1 / 4,
-  // Five heartbeats, each of which renews the leases; longer than the five seconds within which a request of a killed
-  // process can still arrive.
-  leaseMs: 10_000,
-};
-
 /**
  * Shares one rate limit between all processes and machines behind one IP, as the service counts per IP ("Limits").
  *
@@ -63,8 +51,20 @@ export function redisRateLimitStore(
   options: RedisRateLimitStoreOptions = {},
 ): RateLimitStore {
   if (!isRedisLike(client)) reject("the first argument", "a client of `ioredis` or of `redis`");
-  const { key, ...settings } = withDefaults(options);
-  const { onUnavailable, localShare, leaseMs } = settings;
+  if (typeof options !== "object" || options === null) reject("the options", "one object");
+  const {
+    key = "audience-sdk:rate-limit",
+    onUnavailable = "local",
+    localShare = 1 / 4,
+    // Five heartbeats, each of which renews the leases; longer than the five seconds within which a request of a killed
+    // process can still arrive.
+    leaseMs = 10_000,
+    ...others
+  } = options;
+  const [unknown] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (unknown !== undefined) {
+    reject(`\`${unknown}\``, "left out: there are key, onUnavailable, localShare, leaseMs");
+  }
   // A key that begins with "}" would put the two names into different hash slots.
   if (typeof key !== "string" || key === "" || key.startsWith("}")) {
     reject("`key`", "a string that is not empty and does not begin with a brace");
@@ -76,17 +76,7 @@ export function redisRateLimitStore(
     reject("`localShare`", "a number over 0, up to 1");
   }
   if (!Number.isFinite(leaseMs) || leaseMs < 1) reject("`leaseMs`", "a number of milliseconds from 1");
-  return storeOf(redisScripts(client, key), settings);
-}
-
-/** The given options over the defaults. Their values are not checked yet. */
-function withDefaults(options: RedisRateLimitStoreOptions): Settings {
-  if (typeof options !== "object" || options === null) reject("the options", "one object");
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const unknown = given.map(([name]) => name).find((name) => !Object.hasOwn(defaults, name));
-  if (unknown !== undefined)
-    reject(`\`${unknown}\``, `left out: there are ${Object.keys(defaults).join(", ")}`);
-  return { ...defaults, ...Object.fromEntries(given) };
+  return storeOf(redisScripts(client, key), { onUnavailable, localShare, leaseMs });
 }
 
 function reject(subject: string, rule: string): never {
