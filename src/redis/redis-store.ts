@@ -19,7 +19,7 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
   let granted: string[] = [];
   let wanted = 0;
   let request: Promise<void> | undefined;
-  let hasHeartbeat = false;
+  let heartbeat: ReturnType<typeof setTimeout> | undefined;
 
   async function requestPermits(): Promise<void> {
     // One request for all calls that begin to wait in this tick of the event loop.
@@ -27,14 +27,6 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
     granted = await connection.acquire(Math.min(Math.max(1, wanted), maxPerRequest));
     request = undefined;
     user.onChange();
-  }
-
-  /** Heartbeats as long as the limiter exists, so that a Redis that lost its data gets its permits back in time. */
-  function startHeartbeat(): void {
-    if (hasHeartbeat) return;
-    hasHeartbeat = true;
-    // Short enough that a lease survives one lost heartbeat.
-    keepBeating(new WeakRef(connection), Math.min(heartbeatMs, settings.leaseMs / 3));
   }
 
   function refusal(): string | undefined {
@@ -73,7 +65,8 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
     },
     /** Asks Redis for permits, one request at a time. Unused grants are returned. */
     demand(calls, now) {
-      startHeartbeat();
+      // Short enough that a lease survives one lost heartbeat.
+      heartbeat ??= keepBeating(new WeakRef(connection), Math.min(heartbeatMs, settings.leaseMs / 3));
       connection.returnUnused(granted.splice(0));
       wanted = rate.pausedMs(now) > 0 ? 0 : calls;
       const mustWait = connection.outage !== undefined || connection.waitMs(now) > 0;
@@ -114,9 +107,12 @@ function redisStore(scripts: PermitScripts, settings: StoreSettings, user: Store
   };
 }
 
-/** A heartbeat every `everyMs`, until the connection is garbage-collected. */
-function keepBeating(connection: WeakRef<RedisConnection>, everyMs: number): void {
-  inBackground(everyMs, () => {
+/**
+ * A heartbeat every `everyMs`, until the connection is garbage-collected: a Redis that lost its data gets the permits of an
+ * idle limiter back in time.
+ */
+function keepBeating(connection: WeakRef<RedisConnection>, everyMs: number) {
+  return inBackground(everyMs, () => {
     const alive = connection.deref();
     if (!alive) return;
     alive.heartbeat();
