@@ -30,19 +30,12 @@ export function decodeContactGroup(value: unknown): ContactGroup | undefined {
   return opened && withSiblings(opened.siblings, { id: opened.id, ...opened.resource });
 }
 
-/** A resource without its id, and the keys beside it in its envelope. */
-interface OpenedEnvelope {
-  readonly id: string;
-  readonly resource: JsonObject;
-  readonly siblings: JsonObject;
-}
-
 /**
  * Opens an envelope `{ data, links }` ("v1 contact (profile) response envelope"). An object without an envelope is the
  * resource itself. `data.id` is documented, so it wins over an id of the outer object. Where only the outer object has
- * an id, `data` is an ordinary key.
+ * an id, `data` is an ordinary key. `siblings` are the keys beside the resource in its envelope.
  */
-function openEnvelope(value: unknown): OpenedEnvelope | undefined {
+function openEnvelope(value: unknown) {
   if (!isRecord(value)) return undefined;
   const { data, ...siblings } = value;
   const isEnvelope = isRecord(data) && ("id" in data || parseId(value["id"]) === undefined);
