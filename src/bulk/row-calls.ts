@@ -212,7 +212,7 @@ export class RowCalls<Row> implements CallExtension {
       const isCutOff = this.stop.aborted && (context.isCutOff || hasCode(error, "aborted", "closed"));
       // A read that comes after the row's writes changes nothing of them.
       const isLateRead = method === "GET" && this.#mayHaveApplied;
-      if (error instanceof IsCurrentError || (isCutOff && !isLateRead) || isRefusedForLong(cause))
+      if (error instanceof IsCurrentError || (!isLateRead && (isCutOff || isRefusedForLong(cause))))
         this.#unfinished = { error: cause };
       if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(context);
       else this.#mayHaveApplied = this.#hasUnknownOutcome = true;

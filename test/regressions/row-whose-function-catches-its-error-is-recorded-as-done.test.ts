@@ -63,6 +63,20 @@ it.each([
   },
 );
 
+it("A row whose function catches the wait of a read after its write has succeeded", async () => {
+  const wait = { kind: "429", retryAfter: 4_000, operation: "v1.customers.list" } as const;
+  const fixture = createFixture({ faults: [wait] });
+
+  const { first, ends, later } = await runTwice(fixture, async (row, request) => {
+    await fixture.upsert(row, request);
+    await fixture.audience.v1.customers.list({}, request);
+  });
+
+  expect(first.error).toBeUndefined();
+  expect(ends).toEqual(["succeeded", "succeeded"]);
+  expect(later).toEqual(["skipped", "skipped"]);
+});
+
 it("A row whose function writes again after a failure has succeeded", async () => {
   const fixture = createFixture({ faults: [{ kind: "redirect", times: 1 }] });
 
