@@ -52,7 +52,7 @@ export class ConsentLog implements ConsentWatch {
     void this.#recordAll(contacts);
   }
 
-  /** Reads the records of the contacts for `isOverriddenBy`. */
+  /** Reads the records of the contacts for `supersedes`. */
   async load(contacts: readonly string[]): Promise<void> {
     await this.#enqueue(async (run) => {
       for (const contact of contacts) await this.#read(run, contact);

@@ -81,7 +81,7 @@ export function recordStated(
   return encode([...(isCurrent ? [] : [{ run, line: notCurrent }]), ...marked, ...stated]);
 }
 
-/** Whether `isCurrent` was false for the row, and it has stated nothing new since. */
+/** Whether the row has a mark of `isCurrent` (`!`), and has stated nothing new since. */
 export function isStillNotCurrent(record: string, lines: StatedLines): boolean {
   const entries = decode(record);
   const last = entries.find(({ line }) => line === notCurrent);
@@ -115,7 +115,7 @@ function sinceOfAll(entries: readonly Entry[], lines: StatedLines): number {
 function statedSince(entries: readonly Entry[], line: string): number | undefined {
   const about = entriesAbout(entries, line);
   const same = about.find((each) => statementOf(each.line) === statementOf(line));
-  // Of a new address that is an opt-out, by the channel alone: it may be the row's contact as before.
+  // For an opt-out the last statement of the channel counts, of any contact: the contact may have a new address.
   const subject = isRefusal(statusOf(line)) ? channelOf : subjectOf;
   const last = about.findLastIndex((each) => subject(each.line) === subject(line));
   const unreached = about.slice(last + 1).find((each) => each.line === unfinished);

@@ -59,7 +59,7 @@ const error = "must be what `limiter.snapshot()` gives; left out, the count star
 /** A snapshot may come from a file. */
 export const snapshotSchema = z
   .object({
-    version: z.literal(1),
+    version: z.literal(1, { error }),
     takenAt: time,
     answeredAt: z.array(time),
     ids: z.array(z.string()).optional(),

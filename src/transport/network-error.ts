@@ -3,7 +3,7 @@ import { ConnectionError, type ConnectionFailureReason } from "../errors.ts";
 import type { Redactor } from "./redact.ts";
 
 /**
- * The error codes of Node (sockets, resolver, undici, OpenSSL) and Bun, and the messages of errors without a code (Deno),
+ * The error codes of Node (sockets, resolver, undici, OpenSSL) and Bun, and the messages of errors without a code (Deno, Node's fetch),
  * with `reason` and `wasSent`. The first match counts.
  */
 const knownFailures: readonly (readonly [RegExp, ConnectionFailureReason, boolean])[] = [

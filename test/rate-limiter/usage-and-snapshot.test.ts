@@ -211,6 +211,15 @@ describe("snapshot", () => {
     );
   });
 
+  it("of another version says how to start", () => {
+    const snapshot = { ...new RateLimiter().snapshot(), version: 2 };
+
+    const build = () => new RateLimiter({ snapshot: snapshot as never }); // as of a later release
+    expect(build).toThrow(
+      "snapshot.version must be what `limiter.snapshot()` gives; left out, the count starts empty",
+    );
+  });
+
   it("has no `pausedUntil` without a pause", () => {
     const limiter = new RateLimiter({ clock: () => 5 });
     limiter.refused(0);
