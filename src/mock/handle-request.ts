@@ -65,7 +65,7 @@ export async function handleRequest(
 ): Promise<Response> {
   const latencyMs = latencyOf(state);
   const wayThereMs = Math.round(latencyMs * (typeof state.latencyMs === "number" ? 0.5 : state.random()));
-  if (latencyMs > 0) await sleep(wayThereMs, state.ended());
+  if (latencyMs > 0) await sleep(wayThereMs);
   // `reset()` has discarded the state that the request was for.
   if (state.ended().aborted) throw connectionReset();
 

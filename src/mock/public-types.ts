@@ -37,8 +37,8 @@ export interface MockService {
   /** Waits until no webhook call is under way, retries included. */
   readonly settled: () => Promise<void>;
   /**
-   * Restores the initial state and faults, clears requests and rate limits, and ends webhook calls, hanging requests, and
-   * those that have not arrived.
+   * Restores the initial state and faults, clears requests and rate limits, and ends webhook calls and hanging requests. Those
+   * that have not arrived end as a reset connection.
    */
   readonly reset: () => void;
   /** Serves real HTTP on loopback; `node:http` is loaded at the first call. */
