@@ -56,7 +56,7 @@ export class RowCalls<Row> implements CallExtension {
   wasRefused = false;
   /** What a function that catches it must not hide: the end of the run, an error of `isCurrent`, a wait of over an hour. */
   #unfinished: { error: unknown } | undefined;
-  /** The end of the writes so far: of a row without an applied one, the last error counts, even if its function catches it. */
+  /** How the writes ended: if none was applied, the row ends with the last error, even if its function catches it. */
   #hasApplied = false;
   #lastFailure: { error: unknown } | undefined;
   /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
@@ -135,7 +135,7 @@ export class RowCalls<Row> implements CallExtension {
     const isStillInDoubt = this.wasRefused && this.#mayHaveApplied && !this.#hasUnknownOutcome;
     if (status === "succeeded") await record.ends(status, this.#guard.stated, status);
     else if (status === "superseded" && !this.#guard.isForThisRun)
-      await record.ends(status, this.#guard.stated, this.#guard.isNotCurrent ? "not-current" : "unfinished");
+      await record.ends(status, this.#guard.stated, this.#guard.isLasting ? "not-current" : "unfinished");
     else if (isStillInDoubt || this.#unrepeatable.size > 0) await record.ends("in-doubt", this.#guard.stated);
     // All that was carried out, or may have been, may be repeated.
     else if (this.#mayHaveApplied) await record.ends("sent", this.#guard.stated);

@@ -18,8 +18,8 @@ export interface GuardOfRows<Row> {
 export class RowGuard<Row> {
   /** What the row's calls have stated of their contacts' consents, for its record. */
   stated: StatedLines = [];
-  /** `isCurrent` was false, or the row's decision may be older than the other one: it stays so until it changes. */
-  isNotCurrent = false;
+  /** The row stays superseded until its consent changes: `isCurrent` was false, or its decision may be the older one. */
+  isLasting = false;
   /** The row's decision is a refusal, and may be later than the other one: the run after this one sends it. */
   isForThisRun = false;
   /** The error of the first call that was superseded. */
@@ -55,7 +55,7 @@ export class RowGuard<Row> {
     if (!isStillSuperseded && !superseded) return;
     if (!isStillSuperseded) {
       this.isForThisRun = superseded === "for-this-run";
-      this.isNotCurrent = superseded === "in-question";
+      this.isLasting = superseded === "in-question";
     }
     throw this.#supersede(`Another call has written the contact's consent after the run began: ${notSent}`);
   }
@@ -63,7 +63,7 @@ export class RowGuard<Row> {
   /** Throws if `isCurrent` is false. */
   async checkIsCurrent(): Promise<void> {
     if (await this.#isCurrent()) return;
-    this.isNotCurrent = true;
+    this.isLasting = true;
     throw this.#supersede(`isCurrent returned false: ${notSent}`);
   }
 
