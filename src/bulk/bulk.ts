@@ -66,7 +66,10 @@ export function createBulk(client: ClientState): Bulk {
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
     const source = new RowSource<Row>(rows);
     const parsed = parseBulkOptions<Row>(options);
-    return new BulkRun((progress) => runBulk(source, awaited, parsed, client, progress));
+    return new BulkRun(
+      () => source.start(),
+      (progress) => runBulk(source, awaited, parsed, client, progress),
+    );
   };
   const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, client.limiter);
   return Object.assign(bulk, { check });
@@ -78,6 +81,8 @@ export function createBulk(client: ClientState): Bulk {
  * Do not await it inside its loop: the summary is ready when the loop has ended.
  */
 export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
+  /** Asks for the first row; later it does nothing. */
+  readonly #start: () => void;
   readonly #run: (progress: ProgressCounter) => AsyncGenerator<BulkResult<Row, Value>, void, undefined>;
   readonly #progress = new ProgressCounter();
   readonly #summary: Promise<BulkSummary>;
@@ -87,7 +92,11 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   #isIterated = false;
 
   /** @internal */
-  constructor(run: (progress: ProgressCounter) => AsyncGenerator<BulkResult<Row, Value>, void, undefined>) {
+  constructor(
+    start: () => void,
+    run: (progress: ProgressCounter) => AsyncGenerator<BulkResult<Row, Value>, void, undefined>,
+  ) {
+    this.#start = start;
     this.#run = run;
     this.#summary = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -114,6 +123,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   /** The summary. Starts the run if it is not iterated; rejects with the failure of the run. */
   async summary(): Promise<BulkSummary> {
+    this.#start();
     // A loop that begins in the same tick comes first.
     await Promise.resolve();
     // Its failure is the summary's.
@@ -123,11 +133,10 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   /** `await run` is `await run.summary()`. */
   // oxlint-disable-next-line unicorn/no-thenable -- a run that is neither awaited nor iterated sends nothing.
-  then<Result = BulkSummary, Failure = never>(
-    onFulfilled?: ((summary: BulkSummary) => Result | PromiseLike<Result>) | null,
-    onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
-  ): Promise<Result | Failure> {
-    return this.summary().then(onFulfilled, onRejected);
+  get then(): PromiseLike<BulkSummary>["then"] {
+    // A getter: `await` reads `then` at once, and calls it later, when an emitter may have emitted its rows (D101).
+    this.#start();
+    return (onFulfilled, onRejected) => this.summary().then(onFulfilled, onRejected);
   }
 
   async #drain(): Promise<void> {
@@ -159,8 +168,10 @@ async function checkRows<Row>(
       const issues = issuesOf(() => check(row, index));
       if (issues) invalid.push({ index, issues });
     }
-  } finally {
-    await source.close();
+  } catch (error) {
+    // An error of the cleanup would hide this one.
+    await source.close().catch(() => undefined);
+    throw error;
   }
   const valid = total - invalid.length;
   return { total, valid, invalid, estimateMs: limiter?.estimateMs(valid) ?? 0 };

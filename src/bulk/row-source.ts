@@ -5,17 +5,19 @@ import type { BulkOptions } from "./bulk-options.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import { type RowKey, RowRecord, fingerprintOf } from "./row-record.ts";
 
-/** An array or any other iterable of rows. A string is none. */
-export type BulkRows<Row> = (Iterable<Row> | AsyncIterable<Row>) & object;
+/** An array or any other iterable of rows, or of promises of rows. A string is none. */
+export type BulkRows<Row> = (Iterable<Row | PromiseLike<Row>> | AsyncIterable<Row>) & object;
 
 const longestTurnMs = 10;
 
-/** The rows of a run, one at a time. The caller's iterable is not touched before the first row. */
+/** The rows of a run, one at a time. The caller's iterable is not touched before the run begins. */
 export class RowSource<Row> {
   /** The `length` or `size` of the rows, if they have one. */
   readonly length: number | undefined;
   readonly #rows: BulkRows<Row>;
-  #iterator: Iterator<Row> | AsyncIterator<Row> | undefined;
+  #iterator: Iterator<Row | PromiseLike<Row>> | AsyncIterator<Row> | undefined;
+  /** The first row, until it is taken. */
+  #first: Promise<IteratorResult<Row, unknown>> | undefined;
   #isReading = false;
   #isOver = false;
   #turnBeganAt = performance.now();
@@ -32,28 +34,53 @@ export class RowSource<Row> {
     this.length = [length, size].find((count) => Number.isSafeInteger(count)) as number | undefined;
   }
 
+  /** Asks for the iterator and its first row, in the turn in which a run begins (D101). Once: later it does nothing. */
+  start(): void {
+    if (this.#iterator || this.#isOver) return;
+    this.#first = this.#read();
+    // `next` rejects with it, unless the run ends before.
+    this.#first.catch(() => undefined);
+  }
+
   /** Rejects with the error of the caller's iterable. */
   async next(): Promise<IteratorResult<Row, unknown>> {
-    const rows = this.#rows;
-    let next: IteratorResult<Row, unknown>;
-    this.#isReading = true;
-    try {
-      this.#iterator ??=
-        Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
-      next = await this.#iterator.next();
-      this.#isOver = next.done === true;
-    } catch (error) {
-      this.#isOver = true;
-      throw error;
-    } finally {
-      this.#isReading = false;
-    }
+    this.start();
+    const first = this.#first;
+    this.#first = undefined;
+    const next = await (first ?? this.#read());
     // Rows that wait for nothing, such as skipped rows of an array, must not block timers, sockets and aborts.
     if (performance.now() - this.#turnBeganAt >= longestTurnMs) {
       await new Promise((resolve) => setTimeout(resolve, 0));
       this.#turnBeganAt = performance.now();
     }
     return next;
+  }
+
+  async #read(): Promise<IteratorResult<Row, unknown>> {
+    this.#isReading = true;
+    try {
+      const { done, value } = await this.#advance();
+      // As `for await` does: an iterable may hold promises of rows; those of an async iterable are the rows.
+      const row = Symbol.asyncIterator in this.#rows ? value : await value;
+      // Safe: a value that was not awaited is a row.
+      return { done, value: row } as IteratorResult<Row, unknown>;
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  async #advance(): Promise<IteratorResult<unknown, unknown>> {
+    const rows = this.#rows;
+    try {
+      this.#iterator ??=
+        Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
+      const next = await this.#iterator.next();
+      this.#isOver = next.done === true;
+      return next;
+    } catch (error) {
+      this.#isOver = true;
+      throw error;
+    }
   }
 
   /** Calls `return()` of the caller's iterator, as the end of a loop does; does not wait for a pending `next()`. */

@@ -51,6 +51,7 @@ export async function* runBulk<Row, Value>(
   let sending: Promise<boolean> | undefined;
   let isWhole = false;
   try {
+    source.start();
     progress.startedAt = performance.now();
     recorded = await openCheckpoint();
     sending = sendRows(recorded);

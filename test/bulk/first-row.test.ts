@@ -1,0 +1,333 @@
+import { EventEmitter, on } from "node:events";
+import { createReadStream } from "node:fs";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { PassThrough, Readable } from "node:stream";
+import type { BulkRequest, BulkRun } from "audience-sdk";
+import type { Checkpoint } from "audience-sdk/checkpoint";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  collectRun,
+  createFixture,
+  deferred,
+  flushEventLoop,
+  LoggedCheckpoint,
+  row,
+  rows,
+  type Row,
+} from "./fixture.ts";
+
+const lines = rows(200).map((each) => JSON.stringify(each));
+const text = lines.join("\n");
+let folder: string;
+let file: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rows-"));
+  file = join(folder, "rows.jsonl");
+  await writeFile(file, text);
+});
+afterAll(async () => await rm(folder, { recursive: true }));
+
+function ended(content: string): PassThrough {
+  const stream = new PassThrough();
+  stream.end(content);
+  return stream;
+}
+
+/** Emits all lines as soon as `when` calls back, whether anyone listens or not. */
+function emitting(when: (emit: () => void) => void): () => AsyncIterable<string> {
+  return () => {
+    const emitter = new EventEmitter();
+    when(() => {
+      for (const line of lines) emitter.emit("line", line);
+      emitter.emit("end");
+    });
+    return {
+      async *[Symbol.asyncIterator]() {
+        for await (const [line] of on(emitter, "line", { close: ["end"] })) yield line as string;
+      },
+    };
+  };
+}
+
+const sources: [string, () => AsyncIterable<string> | Promise<AsyncIterable<string>>][] = [
+  ["a readline interface of a file", () => createInterface({ input: createReadStream(file) })],
+  ["a readline interface of a stream that has ended", () => createInterface({ input: ended(text) })],
+  ["a readline interface of a text", () => createInterface({ input: Readable.from(text) })],
+  ["`readLines()` of a file handle", async () => (await open(file)).readLines()],
+  ["an emitter that emits in the next microtask", emitting((emit) => queueMicrotask(emit))],
+  ["an emitter that emits in the next tick", emitting((emit) => process.nextTick(emit))],
+  ["an emitter that emits at once after this turn", emitting((emit) => setImmediate(emit))],
+];
+
+const starts: [string, (run: BulkRun<string, unknown>) => Promise<unknown>][] = [
+  ["awaited", async (run) => await run],
+  ["asked for its summary", (run) => run.summary()],
+  ["iterated", collectRun],
+  [
+    "asked for its summary and iterated",
+    async (run) => await Promise.all([run.summary(), collectRun(run)]),
+  ],
+];
+
+/** Opens when the event loop has gone round: by then the emitters have emitted all. */
+const slow = (checkpoint: LoggedCheckpoint): Checkpoint => ({
+  async open() {
+    await flushEventLoop();
+    return await checkpoint.open();
+  },
+});
+
+describe.each(starts)("No row is lost where a run is %s, and its rows come from", (_, start) => {
+  it.each(sources)("%s", async (__, createSource) => {
+    const { audience, emails } = createFixture();
+    const call = (line: string, request: BulkRequest) =>
+      audience.v1.customers.upsert(JSON.parse(line) as Row, request);
+    // As in a script: its first turn comes before the ticks and the microtasks.
+    const inTurn = <T>(act: () => Promise<T>) =>
+      new Promise<T>((resolve) => setImmediate(() => resolve(act())));
+    const run = async (checkpoint?: Checkpoint) => {
+      const source = createSource();
+      if (source instanceof Promise) await start(audience.bulk(await source, call, { checkpoint }));
+      else await start(audience.bulk(source, call, { checkpoint }));
+    };
+
+    await inTurn(() => run());
+    const sent = emails();
+    await inTurn(() => run(slow(new LoggedCheckpoint())));
+
+    expect(sent).toEqual(rows(200).map(({ email }) => email));
+    expect(emails()).toEqual(sent);
+  });
+});
+
+describe("`bulk.check` reads every row of", () => {
+  it.each(sources)("%s", async (_, createSource) => {
+    const { audience } = createFixture();
+    const checked: string[] = [];
+    const check = (line: string) => ({ success: checked.push(line) > 0 }) as { success: true };
+    const source = createSource();
+
+    const { total } =
+      source instanceof Promise
+        ? await audience.bulk.check(await source, check)
+        : await audience.bulk.check(source, check);
+
+    expect({ total, checked }).toEqual({ total: 200, checked: lines });
+  });
+});
+
+describe("A run reads its first row", () => {
+  /** Logs what is asked of it. */
+  function loggedSource(log: string[]) {
+    return {
+      [Symbol.asyncIterator]() {
+        log.push("iterator");
+        let next = 0;
+        return {
+          next: async () => (log.push("next"), { done: next === 3, value: row(next++) }),
+          return: async () => (log.push("return"), { done: true as const, value: undefined }),
+        };
+      },
+    };
+  }
+
+  it("in the turn in which it is iterated, awaited, or asked for its summary, and never before", async () => {
+    const { audience, upsert } = createFixture();
+    const begins = async (begin: (run: BulkRun<Row, unknown>) => unknown) => {
+      const log: string[] = [];
+      const run = audience.bulk(loggedSource(log), upsert);
+      await flushEventLoop();
+      const before = [...log];
+      const end = begin(run);
+      const begun = [...log];
+      await end;
+      return { before, begun };
+    };
+    const expected = { before: [], begun: ["iterator", "next"] };
+
+    expect(await begins(collectRun)).toEqual(expected);
+    expect(await begins(async (run) => await run)).toEqual(expected);
+    expect(await begins((run) => run.summary())).toEqual(expected);
+  });
+
+  it("alone until its checkpoint is open", async () => {
+    const { audience, upsert } = createFixture();
+    const log: string[] = [];
+    const opened = deferred();
+    const checkpoint = new LoggedCheckpoint();
+    const opening = {
+      async open() {
+        await opened.promise;
+        log.push("open");
+        return await checkpoint.open();
+      },
+    };
+
+    const run = collectRun(audience.bulk(loggedSource(log), upsert, { checkpoint: opening }));
+    await flushEventLoop();
+    opened.resolve();
+
+    expect((await run).results).toHaveLength(3);
+    expect(log).toEqual(["iterator", "next", "open", "next", "next", "next"]);
+  });
+
+  it("and closes the source, and sends nothing, where the checkpoint cannot be opened", async () => {
+    const { audience, mock, upsert } = createFixture();
+    const log: string[] = [];
+    const error = new Error("no such disk");
+    const checkpoint = new LoggedCheckpoint();
+    checkpoint.fails.set("open", error);
+
+    const end = await collectRun(audience.bulk(loggedSource(log), upsert, { checkpoint }));
+
+    expect(end).toEqual({ results: [], error });
+    expect(log).toEqual(["iterator", "next", "return"]);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("and closes the source where its signal is aborted", async () => {
+    const { audience, mock, upsert } = createFixture();
+    const log: string[] = [];
+
+    const run = audience.bulk(loggedSource(log), upsert, { signal: AbortSignal.abort() });
+
+    await expect(run.summary()).rejects.toMatchObject({ code: "aborted", outcome: "not-sent" });
+    expect(log).toEqual(["iterator", "next", "return"]);
+    expect(mock.requests).toEqual([]);
+  });
+});
+
+describe("A source that fails before its first row", () => {
+  const missing = () => createReadStream(join(folder, "missing.jsonl"));
+  const call = async () => undefined;
+  const { audience } = createFixture();
+
+  it.each([
+    ["a stream", missing],
+    ["a readline interface", () => createInterface({ input: missing() })],
+  ])("ends the run with its error, also while the checkpoint opens: %s", async (_, source) => {
+    const checkpoint = new LoggedCheckpoint();
+
+    const plain = await collectRun(audience.bulk(source(), call));
+    const recorded = await collectRun(audience.bulk(source(), call, { checkpoint: slow(checkpoint) }));
+
+    expect([plain.error, recorded.error]).toMatchObject([{ code: "ENOENT" }, { code: "ENOENT" }]);
+    expect(checkpoint.log).toEqual(["open", "close"]);
+  });
+
+  it.each([
+    ["was aborted", (aborted: AbortController) => aborted.abort(), { code: "aborted" }],
+    ["cannot open its checkpoint", () => undefined, { message: "no such disk" }],
+  ])("changes nothing, and is no unhandled rejection, where its run %s", async (_, end, expected) => {
+    const aborted = new AbortController();
+    const checkpoint = new LoggedCheckpoint();
+    checkpoint.fails.set("open", new Error("no such disk"));
+    const run = collectRun(
+      audience.bulk(missing(), call, { signal: aborted.signal, checkpoint: slow(checkpoint) }),
+    );
+    end(aborted);
+
+    expect((await run).error).toMatchObject(expected);
+    await flushEventLoop();
+  });
+
+  it("is the error of `bulk.check`", async () => {
+    const check = audience.bulk.check(missing(), () => ({ success: true }));
+
+    await expect(check).rejects.toMatchObject({ code: "ENOENT" });
+  });
+});
+
+describe("Rows that are promises", () => {
+  const error = new Error("no such page");
+  /** Rejects when it is reached, as a request that is made by a generator. */
+  function* failing(log: string[]) {
+    try {
+      yield Promise.resolve(row(0));
+      yield Promise.reject(error);
+      yield Promise.resolve(row(2));
+    } finally {
+      log.push("closed");
+    }
+  }
+
+  it("are awaited, as `for await` does", async () => {
+    const { audience, upsert, emails } = createFixture();
+    const promised = [Promise.resolve(row(0)), row(1), Promise.resolve(row(2))];
+
+    const { results } = await collectRun(audience.bulk(promised, upsert, { concurrency: 1 }));
+
+    expect(results.map(({ item }) => item)).toEqual(rows(3));
+    expect(emails()).toEqual(rows(3).map(({ email }) => email));
+  });
+
+  it("of an async iterable are rows as they are, as `for await` has them", async () => {
+    const { audience } = createFixture();
+    const promise = Promise.resolve(1);
+    let isOver = false;
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => {
+          const done = isOver;
+          isOver = true;
+          return { done, value: promise };
+        },
+      }),
+    };
+
+    const { results } = await collectRun(audience.bulk(source, async () => undefined));
+
+    expect(results[0]?.item).toBe(promise);
+  });
+
+  it("end the run with the error with which one rejects, and close their source once", async () => {
+    const { audience, upsert, emails } = createFixture();
+    const log: string[] = [];
+
+    const end = await collectRun(audience.bulk(failing(log), upsert, { concurrency: 1 }));
+
+    expect(end.error).toBe(error);
+    expect(emails()).toEqual([row(0).email]);
+    expect(log).toEqual(["closed"]);
+  });
+
+  it("are awaited by `bulk.check`, whose error is theirs", async () => {
+    const { audience } = createFixture();
+    const log: string[] = [];
+    const checked: unknown[] = [];
+    const check = (item: Row) => {
+      checked.push(item);
+      return { success: true } as const;
+    };
+
+    await expect(audience.bulk.check(failing(log), check)).rejects.toBe(error);
+    expect(checked).toEqual([row(0)]);
+    expect(log).toEqual(["closed"]);
+  });
+
+  it("do not hold up the end of a run, and are closed once", async () => {
+    const { audience, upsert } = createFixture();
+    const stop = new AbortController();
+    const late = deferred<never>();
+    let closed = 0;
+    const source = {
+      [Symbol.iterator]: () => ({
+        next: () => ({ done: false, value: late.promise }),
+        return: () => ({ done: true as const, value: void closed++ }),
+      }),
+    };
+    const end = collectRun(audience.bulk(source, upsert, { signal: stop.signal }));
+    await flushEventLoop();
+
+    stop.abort();
+    expect((await end).error).toMatchObject({ code: "aborted" });
+    late.resolve(Promise.reject(error) as never);
+    await flushEventLoop();
+
+    expect(closed).toBe(1);
+  });
+});
