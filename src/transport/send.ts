@@ -64,16 +64,18 @@ async function fetchResponse(
   signal: AbortSignal,
 ): Promise<Response> {
   const { method, body } = request;
+  const stream = body !== undefined && !fetch && repeatsStrings() ? singleUse(body) : undefined;
   const response = ky(url, {
     method,
     // The authentication comes last, so that no given header overrides it.
     headers: {
       ...options.headers,
       ...(body !== undefined && { "content-type": "application/json" }),
+      ...stream?.headers,
       ...access.headers,
       [access.keyHeader]: apiKey.current,
     },
-    ...(body !== undefined && { body: "Deno" in globalThis ? singleUseBody(body) : body }),
+    ...(body !== undefined && { body: stream?.body ?? body }),
     signal,
     redirect: "manual",
     retry: 0,
@@ -126,17 +128,40 @@ function isResponse(value: unknown): value is Response {
 }
 
 /**
- * A body that the runtime sends once. If a reused connection closes before the response, Deno's fetch silently resends the
- * request, even a POST. It cannot resend a stream. Other runtimes get the string, and send its length.
+ * Whether the runtime's fetch silently sends a string again, even in a POST (D68): that of Node after a 421, that of Deno if
+ * a reused connection closes before the response. Other runtimes need no stream, and browsers refuse one over HTTP/1.1.
  */
-function singleUseBody(body: string): ReadableStream {
+function repeatsStrings(): boolean {
+  const { process } = globalThis as { process?: { versions?: { undici?: string } } };
+  return ("Deno" in globalThis || process?.versions?.undici !== undefined) && takesStreams();
+}
+
+/** The `Request` of a polyfill would send a stream as "[object ReadableStream]", and asks for no `duplex`. */
+function takesStreams(): boolean {
+  let isAsked = false;
+  const init = {
+    method: "POST",
+    body: new ReadableStream(),
+    get duplex() {
+      isAsked = true;
+      return "half";
+    },
+  };
+  void new Request("https://none.invalid", init);
+  return isAsked;
+}
+
+/** A body that cannot be sent again, and its length, without which it would be sent in chunks. */
+function singleUse(body: string): { headers: Record<string, string>; body: ReadableStream } {
+  const bytes = new TextEncoder().encode(body);
   // The stream of a Response would not do: Deno keeps its source.
-  return new ReadableStream({
+  const stream = new ReadableStream({
     start(controller) {
-      controller.enqueue(new TextEncoder().encode(body));
+      controller.enqueue(bytes);
       controller.close();
     },
   });
+  return { headers: { "content-length": String(bytes.byteLength) }, body: stream };
 }
 
 /** `limit`: in bytes, after decompression. */
