@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { parsePhone } from "./phone.ts";
+import { parsePhone, withAsciiDigits } from "./phone.ts";
 
 /** An address in the form for comparisons: `a@müller.de` is `a@xn--mller-kva.de`, and `ö` one letter. */
 export function comparableEmail(email: string): string {
@@ -19,7 +19,8 @@ const longestEnd = 8;
  * digits; of a number that a spreadsheet has rounded, the rounded form.
  */
 export function identifiersIn(cell: string, mayBeShort: boolean): string[] {
-  const text = withoutCodes(cell.normalize("NFKC").replace(/\p{Cf}|(?!\s)\p{Cc}/gu, "")).toLowerCase();
+  const seen = withAsciiDigits(cell.normalize("NFKC").replace(/\p{Cf}|(?!\s)\p{Cc}/gu, ""));
+  const text = withoutCodes(seen).toLowerCase();
   // Spaces may be around the @ and the points, or anywhere.
   const written = text.includes("@")
     ? [text, text.replace(/\s*([@.])[\s.]*/g, "$1").replace(/\.+@/g, "@"), text.replace(/\s/g, "")]

@@ -8,12 +8,12 @@ const separators = /[\s.()\-\u00ad\u2010-\u2015\u2212]/gu;
 /**
  * Parses a telephone number to `+` and digits.
  *
- * It changes only separators, full-width digits, a spreadsheet's leading apostrophe, `00` for `+`, and the `(0)` of a
+ * It changes only separators, digits of other scripts, a spreadsheet's leading apostrophe, `00` for `+`, and the `(0)` of a
  * trunk prefix (`+44 (0)20 …`). A number without its country, with an extension, or rounded by a spreadsheet is a
  * problem, never a guess.
  */
 export function parsePhone(text: string): ParsedValue {
-  const written = text.normalize("NFKC").trim().replace(/^'/, "");
+  const written = withAsciiDigits(text.normalize("NFKC")).trim().replace(/^'/, "");
   const shown = JSON.stringify(text);
   if (/^\d+([.,]\d+)?e\+?\d+$/i.test(written)) {
     return { problem: `${shown} was rounded by a spreadsheet: its last digits are lost` };
@@ -31,4 +31,15 @@ function withoutTrunkPrefix(written: string): string {
   return /^(\+|00)\s*(39|378)/.test(written)
     ? written
     : written.replace(/^((?:\+|00)\s*\d{1,3})\s*\(0\)/, "$1");
+}
+
+/** The text with the digits of any script as ASCII: `٠١٧١` becomes `0171`. */
+export function withAsciiDigits(text: string): string {
+  return text.replace(/(?![0-9])\p{Nd}/gu, (digit) => {
+    const point = digit.codePointAt(0)!;
+    // Unicode encodes the digits of a script one after the other from 0 on; some sets follow each other.
+    let first = point;
+    while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
+    return String((point - first) % 10);
+  });
 }

@@ -2,7 +2,7 @@ import type { Endpoint, EndpointInput, ParsedResponse } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
-import type { ConsentWrite } from "./consent.ts";
+import { isOnePersons, type ConsentWrite } from "./consent.ts";
 
 /** A request without its key, which is requested before each attempt. Every attempt sends the same bytes. */
 export type ApiRequest = ReturnType<typeof buildRequest>;
@@ -35,12 +35,13 @@ export function buildRequest<Body, Output>(
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,
     // Undefined for a call without consent.
-    consentWrite: consent && method !== "GET" ? { contacts, consent } : undefined,
+    consentWrite:
+      consent && method !== "GET" ? { contacts: contacts.filter(isOnePersons), consent } : undefined,
     appliedConsent(stated: ConsentWrite, data: unknown): ConsentWrite {
       // Safe: the value that `decode` returned.
       const more = endpoint.appliedTo?.(data as Output, sent);
       return {
-        contacts: [...stated.contacts, ...(more?.contacts ?? [])],
+        contacts: [...stated.contacts, ...(more?.contacts ?? []).filter(isOnePersons)],
         consent: more?.consent ?? stated.consent,
       };
     },

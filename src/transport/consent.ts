@@ -62,26 +62,57 @@ function collectConsent(channels: readonly (readonly [channel: string, status: u
   return Object.fromEntries(consent);
 }
 
-/** Normalizes each identifier, so that two spellings of it give one key. */
-const normalizers = {
-  // Writes to two spellings of one address must keep their order; ordering two addresses costs nothing.
-  email: (email: string) => email.trim().toLowerCase(),
-  // Only the digits: `+1 555 0100` and `15550100` are one phone, and `n/a` is none.
-  phone: (phone: string) => phone.replaceAll(/\D/g, ""),
-  contactUUID: (contactUUID: string) => contactUUID.trim(),
+/** The key of each identifier: two spellings of it give one key (D35). */
+const keysOf = {
+  email: (email: string) => `email:${asDomainName(plain(email))}`,
+  phone(phone: string) {
+    const digits = digitsOf(phone);
+    return digits === "" ? `${sharedKind}:${plain(phone)}` : `phone:${digits}`;
+  },
+  contactUUID: (contactUUID: string) => `contactUUID:${contactUUID.trim()}`,
 };
+
+/** A phone without a digit, such as `n/a`. */
+const sharedKind = "text";
+
+/** Whether a key can only be one person's: strangers may share a phone without a digit. */
+export function isOnePersons(key: string): boolean {
+  return !key.startsWith(`${sharedKind}:`);
+}
+
+/** NFKC, the coarsest form of Unicode: it unites composed and decomposed letters, and those of full width. */
+function plain(text: string): string {
+  return text.normalize("NFKC").trim().toLowerCase();
+}
+
+/** An address with its domain as the DNS has it: `ada@müller.de` is `ada@xn--mller-kva.de`. */
+function asDomainName(address: string): string {
+  const at = address.lastIndexOf("@") + 1;
+  const url = `http://${address.slice(at)}`;
+  return URL.canParse(url) ? address.slice(0, at) + new URL(url).hostname : address;
+}
+
+/** The digits in a text, those of any script as ASCII: `+٠١ ٧١` is `0171`. */
+function digitsOf(text: string): string {
+  return text.replaceAll(/\P{Nd}/gu, "").replaceAll(/[^0-9]/gu, (digit) => {
+    const point = digit.codePointAt(0)!;
+    // Unicode encodes the digits of a script one after the other from 0 on; some sets follow each other.
+    let first = point;
+    while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
+    return String((point - first) % 10);
+  });
+}
 
 /** The distinct keys of the contacts. A blank value gives none, as strangers would share it; nor does another type. */
 export function contactKeys(
-  contacts: readonly (Partial<Record<keyof typeof normalizers, unknown>> | undefined)[],
+  contacts: readonly (Partial<Record<keyof typeof keysOf, unknown>> | undefined)[],
 ): string[] {
   const keys = new Set<string>();
   for (const contact of contacts) {
-    for (const [kind, normalize] of Object.entries(normalizers)) {
-      const value = contact?.[kind as keyof typeof normalizers]; // Safe: a key of `normalizers`
-      const normalized =
-        typeof value === "string" || typeof value === "number" ? normalize(String(value)) : "";
-      if (normalized !== "") keys.add(`${kind}:${normalized}`);
+    for (const [kind, keyOf] of Object.entries(keysOf)) {
+      const value = contact?.[kind as keyof typeof keysOf]; // Safe: a key of `keysOf`
+      if (typeof value !== "string" && typeof value !== "number") continue;
+      if (String(value).trim() !== "") keys.add(keyOf(String(value)));
     }
   }
   return [...keys];

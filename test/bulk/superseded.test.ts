@@ -261,6 +261,29 @@ describe("A row whose consent differs from one that another call of the client w
     expect(results).toMatchObject([{ status: "superseded" }]);
   });
 
+  it.each([
+    [
+      "its phone",
+      { phone: "+\u0668\u0668\u0660 \u0661\u0667\u0661\u0661 234567" },
+      { phone: "8801711234567" },
+    ],
+    [
+      "its address",
+      { email: "zo\u00eb@m\u00fcnchen.example" },
+      { email: "ZOE\u0308@xn--mnchen-3ya.example" },
+    ],
+  ])("is superseded where %s was written in another spelling", async (_, own, other) => {
+    const world = createFixture();
+    const write = ({ audience }: World) =>
+      audience.v1.customers.upsert({ ...other, email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" });
+    const item = { ...own, email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" } as const;
+
+    const { results } = await runBehind(world, { write, items: [item] });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+    expect(world.mock.requests).toHaveLength(1);
+  });
+
   it("is superseded where that call stated two statuses of its channel", async () => {
     const world = createFixture();
 

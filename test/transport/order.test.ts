@@ -16,6 +16,14 @@ const v2 = (id: string, status: string) => ({
   identifiers: [{ type: "email", id, channels: { email: { status } }, consent } as const],
 });
 
+/** The digits 9876543210 of each script that the runtime knows. Chinese and Roman numerals are letters. */
+const systemsOfDigits = Intl.supportedValuesOf("numberingSystem")
+  .map((numberingSystem) => [
+    numberingSystem,
+    new Intl.NumberFormat("en", { numberingSystem, useGrouping: false }).format(9_876_543_210),
+  ])
+  .filter(([, digits = ""]) => /^\p{Nd}{10}$/u.test(digits));
+
 /** A log of requests and responses, in order: `"> 1"`, `"< 1"`. */
 function logged(options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
   const mock = createMockService({ latencyMs: 100, ...options });
@@ -198,6 +206,70 @@ describe("Writes to the same contact leave in call order, each after the one bef
 
     expect(log).toEqual(["> 1", "< 1", "> 2", "< 2", "> 3", "< 3"]);
     expect(optIn()).toBe("SUBSCRIBED");
+  });
+
+  it.each([
+    ["composed or decomposed", "zo\u00eb@example.com", "zoe\u0308@example.com"],
+    ["in full-width letters", email, "\uff21\uff44\uff41\uff20example.com"],
+    ["with its domain in Unicode or in punycode", "ada@M\u00fcnchen.example", "ada@xn--mnchen-3ya.example"],
+    ["with a domain that no URL can hold", "ada@\u00fc<\u00df", "Ada@\u00dc<\u00df"],
+  ])("an address %s is one contact", async (_, one, other) => {
+    const { audience, log } = logged();
+    // A custom request takes an address of any form.
+    const write = (address: string) =>
+      audience.v1.request({ method: "POST", path: "/api/v1/events", body: { contact: { email: address } } });
+
+    const calls = Promise.allSettled([write(one), write(other)]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await calls;
+
+    expect(log).toEqual(["> 1", "< 1", "> 2", "< 2"]);
+  });
+
+  it.each(systemsOfDigits)(
+    "a phone in the digits %s and in those of ASCII is one contact",
+    async (_, digits) => {
+      const { audience, log } = logged();
+      const write = (phone: string) =>
+        audience.v1.events.send({ eventName: "e", contact: { contactUUID: phone, phone } });
+
+      const calls = Promise.allSettled([write(digits), write("+9 (876) 543-210")]);
+      await vi.advanceTimersByTimeAsync(1_000);
+      await calls;
+
+      expect(log).toEqual(["> 1", "< 1", "> 2", "< 2"]);
+    },
+  );
+
+  it("every decimal digit of Unicode is one of these", () => {
+    const known = systemsOfDigits.map(([, digits]) => digits).join("");
+    const points = Array.from({ length: 0x11_0000 }, (_, point) => String.fromCodePoint(point));
+
+    expect(points.filter((point) => /\p{Nd}/u.test(point) && !known.includes(point))).toEqual([]);
+  });
+
+  it.each([
+    ["a phone without a digit", { phone: "Call me" }, { phone: "\uff23ALL me " }],
+    [
+      "a phone of one script",
+      { phone: "\u0660\u0661\u0667\u0661\u0661\u0662\u0663" },
+      { phone: "\u0660\u0661\u0667\u0661\u0661\u0662\u0663" },
+    ],
+  ])("%s is one contact: an opt-out that is called later is the last", async (_, one, other) => {
+    const { audience, mock } = logged({ faults: [{ kind: "500-before", times: 1 }] });
+
+    const calls = Promise.all([
+      audience.v1.customers.upsert({ ...one, phone_opt_in: "SUBSCRIBED" }),
+      audience.v1.customers.upsert({ ...other, phone_opt_in: "UNSUBSCRIBED" }),
+    ]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await calls;
+
+    expect(mock.requests.map(({ body }) => (body as { phone_opt_in: string }).phone_opt_in)).toEqual([
+      "SUBSCRIBED",
+      "SUBSCRIBED",
+      "UNSUBSCRIBED",
+    ]);
   });
 
   it("a write to two contacts waits for earlier writes to both, and later writes to either wait for it", async () => {
