@@ -62,7 +62,21 @@ export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error",
 const longWaitMs = 10_000;
 
 /** The identity of a call, as hooks and errors see it. */
-export type CallFacts = Pick<RequestEvent, "requestId" | "operation" | "method" | "path">;
+export type CallFacts = Readonly<Pick<RequestEvent, "requestId" | "operation" | "method" | "path">>;
+
+/** What an event adds to the identity of its call. */
+export type EventDetails = Omit<RequestEvent, keyof CallFacts>;
+
+/** The id is made when something asks for it: a read must not need random values before it is sent (D100). */
+export function identify(call: Omit<CallFacts, "requestId">): CallFacts {
+  let id: string | undefined;
+  return {
+    get requestId() {
+      return (id ??= crypto.randomUUID());
+    },
+    ...call,
+  };
+}
 
 export type Observer = ReturnType<typeof createObserver>;
 
@@ -71,69 +85,67 @@ export function createObserver(hooks: Hooks, logger: Logger | undefined, logLeve
   const lowestLevel = logLevels.indexOf(logLevel);
   let hasStoreWarning = false;
 
-  function log(level: "debug" | "warn", text: string): void {
+  /** The text is a function, as it may ask for the id of the request. */
+  function log(level: "debug" | "warn", text: () => string): void {
     if (logLevels.indexOf(level) < lowestLevel) return;
     try {
-      ignoreRejection(logger?.[level]?.(`audience-sdk: ${text}`));
+      ignoreRejection(logger?.[level]?.(`audience-sdk: ${text()}`));
     } catch {
       // A logger that throws must not fail the call, and its error cannot be logged.
     }
   }
 
-  function write(level: "debug" | "warn", event: RequestEvent, text: string): void {
-    const { operation, attempt, requestId } = event;
-    log(level, `${operation}, attempt ${attempt} (request ${requestId}) ${text}`);
+  function write(level: "debug" | "warn", facts: CallFacts, attempt: number, text: string): void {
+    log(level, () => `${facts.operation}, attempt ${attempt} (request ${facts.requestId}) ${text}`);
   }
 
-  function call(name: keyof Hooks, event: RequestEvent): void {
+  function call(name: keyof Hooks, facts: CallFacts, details: EventDetails): void {
     // Only the type of the error: its message may hold a key, or a contact.
     const failed = (error: unknown) =>
-      log("warn", `the hook ${name} failed with ${errorType(error)}; this changes nothing`);
+      log("warn", () => `the hook ${name} failed with ${errorType(error)}; this changes nothing`);
     try {
-      // A copy, so that a hook cannot change the event.
-      ignoreRejection(hooks[name]?.(structuredClone(event)), failed);
+      // A copy, so that a hook cannot change the event of the attempt.
+      ignoreRejection(hooks[name]?.(structuredClone({ ...facts, ...details })), failed);
     } catch (error) {
       failed(error);
     }
   }
 
   return {
-    attemptStarts(event: RequestEvent): void {
-      call("onRequest", event);
-      write("debug", event, "is sent");
+    attemptStarts(facts: CallFacts, details: EventDetails): void {
+      call("onRequest", facts, details);
+      write("debug", facts, details.attempt, "is sent");
     },
 
-    attemptEnds(event: RequestEvent): void {
-      const { status, durationMs = 0, error } = event;
-      if (status) call("onResponse", event);
+    attemptEnds(facts: CallFacts, details: EventDetails): void {
+      const { attempt, status, durationMs = 0, error } = details;
+      if (status) call("onResponse", facts, details);
       const how = status ? `got ${status}` : `failed: ${error?.name}`;
-      write("debug", event, `${how} in ${Math.round(durationMs)} ms`);
+      write("debug", facts, attempt, `${how} in ${Math.round(durationMs)} ms`);
     },
 
     retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
-      const event: RequestEvent = { ...facts, attempt, waitMs, error: summary(error) };
-      call("onRetry", event);
-      write("debug", event, `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
+      call("onRetry", facts, { attempt, waitMs, error: summary(error) });
+      write("debug", facts, attempt, `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
     },
 
     /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
     waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
-      const event: RequestEvent = { ...facts, attempt, waitMs };
       const isLong = waitMs > longWaitMs;
-      if (isLong) call("onThrottle", event);
-      write(isLong ? "warn" : "debug", event, `waits ${Math.round(waitMs)} ms for the rate limit`);
+      if (isLong) call("onThrottle", facts, { attempt, waitMs });
+      write(isLong ? "warn" : "debug", facts, attempt, `waits ${Math.round(waitMs)} ms for the rate limit`);
       if (isLong) return () => {};
       const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
       return () => clearTimeout(timer);
     },
 
     waitsForContact(facts: CallFacts): void {
-      write("debug", { ...facts, attempt: 1 }, "waits for an earlier write to the same contact");
+      write("debug", facts, 1, "waits for an earlier write to the same contact");
     },
 
     /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
     storeWarning(warning: string | undefined): void {
-      if (warning !== undefined && !hasStoreWarning) log("warn", warning);
+      if (warning !== undefined && !hasStoreWarning) log("warn", () => warning);
       hasStoreWarning = warning !== undefined;
     },
   };

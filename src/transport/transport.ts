@@ -20,6 +20,7 @@ import { observeAttempt, observeCall } from "./interceptors/observe.ts";
 import { rateLimit, unlessPaused } from "./interceptors/rate-limit.ts";
 import { retry } from "./interceptors/retry.ts";
 import { consentGuard, writeOrder } from "./interceptors/write-order.ts";
+import { identify } from "./observer.ts";
 import { readResponse } from "./read-response.ts";
 import { Redactor } from "./redact.ts";
 import { send } from "./send.ts";
@@ -64,7 +65,7 @@ export class Transport {
     return <Body, Output>(endpoint: Endpoint<Body, Output>, input: EndpointInput, given: unknown) => {
       const { operation, method, path } = endpoint;
       const call: CallContext = {
-        facts: { requestId: crypto.randomUUID(), operation, method, path },
+        facts: identify({ operation, method, path }),
         options: undefined,
         attempts: 0,
         queuedMs: 0,

@@ -68,17 +68,19 @@ describe("All libraries are built in", () => {
 });
 
 describe("The client needs no Node API", () => {
+  const bundling = build({
+    stdin: { contents: 'export { AudienceClient } from "audience-sdk";', resolveDir: consumer },
+    bundle: true,
+    minify: true,
+    platform: "browser",
+    format: "iife",
+    globalName: "sdk",
+    write: false,
+    logLevel: "silent",
+  });
+
   it("bundles for the web, and makes a call without process and require", async () => {
-    const { outputFiles, warnings } = await build({
-      stdin: { contents: 'export { AudienceClient } from "audience-sdk";', resolveDir: consumer },
-      bundle: true,
-      minify: true,
-      platform: "browser",
-      format: "iife",
-      globalName: "sdk",
-      write: false,
-      logLevel: "silent",
-    });
+    const { outputFiles, warnings } = await bundling;
     const [bundle] = outputFiles;
     const response = JSON.stringify({ data: { type: "profile", id: "c-1", attributes: {} } });
     const program = `
@@ -94,6 +96,26 @@ describe("The client needs no Node API", () => {
     expect(await runInContext(program, context)).toBe("c-1,https://api.example.com/api/v1/customer/create");
     // One careless import of all of zod, with all its languages, adds half a megabyte.
     expect(bundle?.contents.length).toBeLessThan(300_000);
+  });
+
+  it("nor random values or the time of day, to be loaded and to read", async () => {
+    const { outputFiles } = await bundling;
+    const before = `
+      const refuse = () => { throw new Error("was asked for"); };
+      Math.random = Date.now = refuse;
+      Date = new Proxy(Date, { apply: refuse, construct: refuse });
+      crypto = { randomUUID: refuse, getRandomValues: refuse };
+    `;
+    const program = `
+      const fetch = async () => new Response('{"data":{"id":"c-1"}}');
+      const audience = new sdk.AudienceClient({ baseUrl: "https://api.example.com", apiKey: "a-key-that-is-long", fetch });
+      audience.v1.customers.get("c-1").then(({ id }) => id);
+    `;
+    const context = createContext(webGlobals());
+    runInContext(before, context);
+    runInContext(outputFiles[0]?.text ?? "", context);
+
+    expect(await runInContext(program, context)).toBe("c-1");
   });
 });
 

@@ -6,7 +6,7 @@ import {
   type Interceptor,
   type TransportSettings,
 } from "../interceptor.ts";
-import { summary, type RequestEvent } from "../observer.ts";
+import { summary, type EventDetails, type RequestEvent } from "../observer.ts";
 
 /** The message of the tracing channel `audience-sdk:call` is completed at the end of the call. */
 export async function observeCall(
@@ -35,19 +35,22 @@ export async function observeCall(
 
 /** Counts an attempt, and reports it to hooks, logger and the tracing channel `audience-sdk:request`. */
 export const observeAttempt: Interceptor = (next) => async (context) => {
+  const { facts } = context;
   const { observer, requestTracing } = context.settings;
-  const tracing = requestTracing?.hasSubscribers ? requestTracing : undefined;
   const { signal } = context.abort;
-  const event: RequestEvent = { ...context.facts, attempt: ++context.attempts };
+  const details: EventDetails = { attempt: ++context.attempts };
+  const traced = requestTracing?.hasSubscribers
+    ? { channel: requestTracing, message: { ...facts, ...details } }
+    : undefined;
   const sentAt = performance.now();
   const end = (status: number | undefined, error?: unknown) => {
     // An aborted attempt has ended for its caller, though its request continues (D44).
-    if (event.durationMs !== undefined) return;
-    if (status !== undefined) event.status = status;
-    event.durationMs = performance.now() - sentAt;
-    if (error) event.error = summary(error);
-    observer.attemptEnds(event);
-    tracing?.end(event);
+    if (details.durationMs !== undefined) return;
+    if (status !== undefined) details.status = status;
+    details.durationMs = performance.now() - sentAt;
+    if (error) details.error = summary(error);
+    observer.attemptEnds(facts, details);
+    if (traced) traced.channel.end(Object.assign(traced.message, details));
   };
   const onAbort = () => end(undefined, signal.reason);
   const attempt = async () => {
@@ -57,9 +60,9 @@ export const observeAttempt: Interceptor = (next) => async (context) => {
     return await next(context);
   };
   signal.addEventListener("abort", onAbort);
-  observer.attemptStarts(event);
+  observer.attemptStarts(facts, details);
   try {
-    const result = await (tracing ? tracing.run(event, attempt) : attempt());
+    const result = await (traced ? traced.channel.run(traced.message, attempt) : attempt());
     context.isDone = true;
     end(result.response.status);
     return result;
