@@ -88,9 +88,12 @@ export const dayOrDateTime = moment(
 /** Not a union with `z.date()`, which has no JSON schema. */
 function moment(isValid: (value: string) => boolean, what: string, jsonSchema: Record<string, unknown>) {
   const schema = z.unknown().check(({ value: input, issues }) => {
-    if (typeof input === "string" ? isValid(input) : isDate(input) && !Number.isNaN(input.getTime())) return;
-    if (typeof input === "string") {
-      issues.push({ code: "invalid_format", format: "datetime", input, message: `must be ${what}` });
+    // As JSON sends it. A Date beyond four digits of the year becomes `+010000-01-01…` (D5).
+    const text = isDate(input) && !Number.isNaN(input.getTime()) ? input.toISOString() : input;
+    if (typeof text === "string") {
+      if (isValid(text)) return;
+      const message = `must be ${text === input ? what : "a Date of the years 0 to 9999"}`;
+      issues.push({ code: "invalid_format", format: "datetime", input: text, message });
     } else {
       const message = input === undefined ? `required: ${what}` : `must be ${what}, not ${kindOf(input)}`;
       issues.push({ code: "invalid_type", expected: "date", input, message });

@@ -165,6 +165,14 @@ describe("a v2 contact", () => {
     await expectNotSent(service, upsert({ ...v2Contact(), birthDate: new Date(0) }), "birthDate");
   });
 
+  it.each(["+010000-01-01T00:00:00.000Z", "-000001-01-01T00:00:00.000Z"])(
+    "createdAt has a year of four digits: the Date %s is not sent, and the service refuses its text",
+    async (text) => {
+      await expectNotSent(service, upsert(v2Contact({ createdAt: new Date(text) })), "createdAt");
+      await expectRefusedByService(service, "/v2/contacts", v2Contact({ createdAt: text }));
+    },
+  );
+
   it("without createdAt the current time is the creation time", async () => {
     await upsert(v2Contact());
 

@@ -131,6 +131,25 @@ describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offs
       "consent.createdAt invalid_type",
     ]);
   });
+  test.each(["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])("the Date %s is valid", (text) => {
+    const createdAt = new Date(text);
+    expect(verdict(v2ContactSchema, contact({ createdAt }))).toEqual([]);
+    expect(verdict(v2IdentifierSchema, consent({ createdAt }))).toEqual([]);
+  });
+  test.each(["+010000-01-01T00:00:00.000Z", "-000001-12-31T23:59:59.999Z", "+275760-09-13T00:00:00.000Z"])(
+    "the Date %s is invalid, as is its text",
+    (text) => {
+      for (const createdAt of [new Date(text), text]) {
+        expect(verdict(v2ContactSchema, contact({ createdAt }))).toEqual(["createdAt invalid_format"]);
+        expect(verdict(v2IdentifierSchema, consent({ createdAt }))).toEqual([
+          "consent.createdAt invalid_format",
+        ]);
+      }
+      expect(messageAt(v2ContactSchema, contact({ createdAt: new Date(text) }), "createdAt")).toContain(
+        "years 0 to 9999",
+      );
+    },
+  );
   test.each([5, null, true, {}, []])("%j is invalid", (value) => {
     expect(verdict(v2ContactSchema, contact({ createdAt: value }))).toEqual(["createdAt invalid_type"]);
     expect(verdict(v2IdentifierSchema, consent({ createdAt: value }))).toEqual([
