@@ -55,9 +55,11 @@ export async function askAccount(audience: AudienceClient, { appId, signal }: As
   let headers = {};
   const send = async (path: string, limit?: number): Promise<Answer> => {
     count += 1;
-    const family = path.startsWith("/v2/") ? audience.v2 : audience.v1;
+    const request = { method: "GET", path, query: { limit } } as const;
     try {
-      const call = family.request({ method: "GET", path, query: { limit } }, { headers, signal });
+      const call = path.startsWith("/v2/")
+        ? audience.v2.request(request, { signal })
+        : audience.v1.request(request, { headers, signal });
       const { data, response } = await call.withResponse();
       return { status: response.status, headers: response.headers, body: data };
     } catch (error) {

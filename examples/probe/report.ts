@@ -77,7 +77,9 @@ function rateHeadersOf({ customers, groups, lists }: Answers): string {
 function optionLines({ needsAppId, read, customers, groups }: Answers): string[] {
   const shapes = [customers, groups].flatMap((reply) => (isJson(reply) ? (findList(reply.body) ?? []) : []));
   const options = [
-    ...(needsAppId ? ['headers: { "Service-App-Id": process.env.AUDIENCE_APP_ID },'] : []),
+    ...(needsAppId
+      ? ['headers: { "Service-App-Id": process.env.AUDIENCE_APP_ID }, // for v1 calls alone']
+      : []),
     ...(read.customers.needsParsePage || read.groups.needsParsePage
       ? [`parsePage: ${parsePageCode(shapes)},`]
       : []),

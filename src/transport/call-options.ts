@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { isRecord, kindOf } from "../schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions, rejectLost, type Given } from "../schema/parse-options.ts";
-import type { CallExtension, CallSettings } from "./interceptor.ts";
+import type { CallExtension, CallSettings, FamilyAccess } from "./interceptor.ts";
 
 /** Options of one call; each overrides the client's. */
 export interface CallOptions {
@@ -18,7 +18,7 @@ export interface CallOptions {
   maxWaitMs?: number | undefined;
   /** The order of waiting calls: 0 (first) to 9 (last). Default 5. */
   priority?: number | undefined;
-  /** Additional headers. They cannot override the authentication. */
+  /** Additional headers. One that authenticates is refused: another key is another client (`withOptions({ apiKey })`). */
   headers?: Readonly<Record<string, string>> | Headers | undefined;
   /** Whether the call may be executed twice; overrides the retry table. */
   repeatable?: boolean | undefined;
@@ -78,6 +78,9 @@ export function parseCallOptions(
 const framing =
   /^(connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
 
+/** Headers that carry a key ("Authentication"). The client would overwrite them, and write to its own organization. */
+const keyHeaders = /^(x-api-key|service-api-key)$/i;
+
 const afterName = /[^\w!#$%&'*+.^`|~-].*/s;
 
 /** Parses the `headers` option: names in lower case, values without line breaks. Its errors show no value. */
@@ -94,6 +97,19 @@ export function parseHeaders(headers: unknown): Record<string, string> {
     parsed.set(lowerCase, value as string);
   }
   return Object.fromEntries(parsed);
+}
+
+/** Throws where a given header is one that the family sends itself, such as the app id of v2. */
+export function refuseHeadersOf(
+  { headers: own }: Pick<FamilyAccess, "headers">,
+  { headers }: Pick<CallSettings, "headers">,
+): void {
+  const name = Object.keys(own).find((each) => Object.hasOwn(headers, each));
+  if (name === undefined) return;
+  const message = `headers: "${name}" authenticates a v2 call: another app id is another client, withOptions({ appId }).`;
+  const wayOut =
+    "For the v1 calls of a client with both families, give it to a withOptions({ headers }) of their own.";
+  throw new ConfigurationError(`${message} ${wayOut}`);
 }
 
 function pairsOf(headers: object): [string, unknown][] {
@@ -114,6 +130,8 @@ function isPair(entry: unknown): entry is [string, unknown] {
 function problemOf(name: string, value: unknown): string | undefined {
   if (name === "" || afterName.test(name)) return "is not a header name";
   if (framing.test(name)) return "is set or dropped by the runtime";
+  if (keyHeaders.test(name))
+    return "authenticates, and is no option: another key is another client, withOptions({ apiKey })";
   if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
   if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
     return "holds a character that no HTTP header can carry, such as a line break";

@@ -3,7 +3,7 @@ import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { isAudienceError, note, showCaller } from "../errors.ts";
 import { apiPromise, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
-import { parseCallOptions, withAmbient } from "./call-options.ts";
+import { parseCallOptions, refuseHeadersOf, withAmbient } from "./call-options.ts";
 import { ClientState } from "./client-state.ts";
 import {
   compose,
@@ -81,6 +81,7 @@ export class Transport {
           endpoint.options,
         );
         call.options = options;
+        refuseHeadersOf(access, options);
         const newId = options.extension?.newEventId ?? (() => crypto.randomUUID());
         const request = buildRequest(endpoint, input, { options: options.given, newId });
         call.uniqueIdentifier = request.uniqueIdentifier;

@@ -86,7 +86,7 @@ export class Process {
       apiKey: dice.chance(0.5) ? key : rotatingKey(key, log, dice),
       apiKeyV2: keyV2,
       appId,
-      fetch: this.#fetch,
+      fetch: variants.v1NeedsAppId === true ? withAppId(this.#fetch) : this.#fetch,
       rateLimiter: this.limiter ?? false,
       timeoutMs: dice.pick([1_500, 2_500, 5_000]),
       maxRetries: dice.pick([0, 1, 2, 4]),
@@ -94,13 +94,17 @@ export class Process {
       hooks: hooksOf(log),
       logger: { debug: (line) => say(log, "log", line), warn: (line) => say(log, "log", line) },
       logLevel: "debug",
-      ...(variants.v1NeedsAppId === true && { headers: { "Service-App-Id": appId } }),
       ...(typeof variants.v1List === "function" && { parsePage: parseUnusualList }),
       ...(rateLimitStatus !== 429 && {
         isRateLimited: ({ status }: { status: number }) => status === rateLimitStatus,
       }),
     };
   }
+}
+
+/** As an option of the client the header would be refused for calls of the v2 family. */
+function withAppId(fetch: ReturnType<typeof networkOf>): ReturnType<typeof networkOf> {
+  return (url, init) => fetch(url, { ...init, headers: { ...init.headers, "service-app-id": appId } });
 }
 
 /** Returns a key at once or later, and sometimes one that has been revoked for a while. */

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import {
   AudienceClient,
   ConfigurationError,
@@ -342,27 +343,80 @@ describe("The option headers", () => {
     expect(second).toMatchObject({ "x-run": "1" });
   });
 
-  it("cannot override the authentication or the content type, in any case", async () => {
+  it.each(["X-API-Key", "x-api-key", "Service-Api-Key", "SERVICE-API-KEY"])(
+    "is refused where it authenticates, of a client, a view and a call of either family: %s",
+    async (name) => {
+      // The mock's own key holds "api-key", which no message shows.
+      const mock = createMockService({ organizations: [{ id: "o", apiKeys: ["own-secret"], appId: "own" }] });
+      const audience = new AudienceClient(mock.clientOptions);
+      const headers = { [name]: "another-key" };
+
+      const errors = [
+        thrownBy(() => new AudienceClient({ ...mock.clientOptions, headers })),
+        thrownBy(() => audience.withOptions({ headers: new Headers(headers) })),
+        await failureOf(audience.v1.customers.upsert(contact, { headers })),
+        await failureOf(audience.v2.contacts.upsert(v2Contact, { headers: new Headers(headers) })),
+      ];
+
+      for (const error of errors) {
+        expect(error).toBeInstanceOf(ConfigurationError);
+        expect(error).toMatchObject({ outcome: "not-sent" });
+        expect((error as Error).message.toLowerCase()).toContain(
+          `headers: "${name.toLowerCase()}" authenticates`,
+        );
+        expect((error as Error).message).toContain("withOptions({ apiKey })");
+        expect(inspect(error)).not.toContain("another-key");
+      }
+      expect(mock.requests).toEqual([]);
+    },
+  );
+
+  it.each(["Service-App-Id", "service-app-id"])(
+    "is refused where it is the app id of a v2 call, and sent with a v1 call: %s",
+    async (name) => {
+      const mock = createMockService();
+      const audience = new AudienceClient(mock.clientOptions);
+      const headers = { [name]: "another-app" };
+      const ofClient = new AudienceClient({ ...mock.clientOptions, headers });
+
+      await audience.v1.customers.upsert(contact, { headers });
+      await ofClient.v1.customers.upsert(contact);
+      const errors = [
+        await failureOf(audience.v2.contacts.upsert(v2Contact, { headers })),
+        await failureOf(ofClient.v2.contacts.upsert(v2Contact)),
+        await failureOf(ofClient.v2.lists.list()),
+      ];
+
+      for (const error of errors) {
+        expect(error).toBeInstanceOf(ConfigurationError);
+        expect(error.message).toContain("withOptions({ appId })");
+        expect(inspect(error)).not.toContain("another-app");
+      }
+      expect(mock.requests.map((request) => [request.operation, request.headers["service-app-id"]])).toEqual([
+        ["v1.customers.upsert", "another-app"],
+        ["v1.customers.upsert", "another-app"],
+      ]);
+    },
+  );
+
+  it("may hold the Authorization of a proxy", async () => {
     const mock = createMockService();
-    const headers = {
-      "X-API-KEY": "other",
-      "service-api-key": "other",
-      "Service-App-Id": "other",
-      "Content-Type": "text/plain",
-    };
+    const headers = { Authorization: "Basic dXNlcjpwYXNz" };
+    const audience = new AudienceClient({ ...mock.clientOptions, headers });
+
+    await audience.v2.contacts.upsert(v2Contact);
+
+    expect(mock.requests).toMatchObject([{ status: 200, headers: { authorization: headers.Authorization } }]);
+  });
+
+  it("cannot override the content type", async () => {
+    const mock = createMockService();
+    const headers = { "Content-Type": "text/plain" };
     const audience = new AudienceClient({ ...mock.clientOptions, headers });
 
     await audience.v1.customers.upsert(contact, { headers });
-    await audience.v2.contacts.upsert(v2Contact, { headers });
 
-    expect(mock.requests[0]?.headers).toMatchObject({
-      "x-api-key": "mock-api-key-not-a-secret",
-      "content-type": "application/json",
-    });
-    expect(mock.requests[1]?.headers).toMatchObject({
-      "service-api-key": "mock-api-key-not-a-secret",
-      "service-app-id": "mock-app-id",
-    });
+    expect(mock.requests[0]?.headers).toMatchObject({ "content-type": "application/json" });
   });
 
   const beyond = "holds a character that no HTTP header can carry, such as a line break";
