@@ -4,11 +4,15 @@ import type { MockOrganizationSeed } from "./state/seed.ts";
 
 export const HELP = `audience-mock: the audience service, in memory, as an HTTP server on loopback
 
-  audience-mock [--port N] [--seed FILE]
+  audience-mock [--port N] [--host ADDRESS] [--allow-host NAME]... [--seed FILE]
 
-  --port N      the port; default 4010, 0 for any free one
-  --seed FILE   JSON: the initial state (see below)
-  -h, --help    this help
+  --port N            the port; default 4010, 0 for any free one
+  --host ADDRESS      the address to listen on; default 127.0.0.1, so that no other machine can reach it. 0.0.0.0
+                      for all addresses, as in a container
+  --allow-host NAME   a further name by which requests may call it (their Host); may be given several times. Without
+                      it: localhost, 127.0.0.1, [::1] and ADDRESS, with any port
+  --seed FILE         JSON: the initial state (see below)
+  -h, --help          this help
 
 It prints its address and keys. Without --seed there is one organization with
   a list          mock-list
@@ -44,13 +48,14 @@ Try it:
     "firstName":"Ada","listIds":["mock-list"],"identifiers":[{"type":"email","id":"ada@example.com",
     "channels":{"email":{"status":"subscribed"}},"consent":{"createdAt":"2026-01-31T09:30:00Z","ip":"192.0.2.1","source":"form"}}]}'
 
-For tests, additional paths that need no key:
+For tests, additional paths that need no key. They refuse what a page of another site asks for; a POST needs the
+content type of JSON, also without a body:
 
   curl $URL/__mock/organizations/mock-organization      # the state: contacts, groups, memberships, events, triggers,
                                                         # automationRuns, welcomeEmails, webhookCalls
   curl $URL/__mock/requests                             # all requests: operation, headers, body, status, applied, fault
-  curl -X POST $URL/__mock/faults -d '{"kind":"reset-after","operation":"v1.events.send","times":1}'
-  curl -X POST $URL/__mock/reset                        # restores the initial state
+  curl -H "$JSON" $URL/__mock/faults -d '{"kind":"reset-after","operation":"v1.events.send","times":1}'
+  curl -X POST -H "$JSON" $URL/__mock/reset             # restores the initial state
   curl $URL/__mock/settled                              # waits until no webhook call is under way
 
   kinds of faults: reset-before reset-after hang latency 429 500-before 500-after 502-html 503-retry-after

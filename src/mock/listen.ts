@@ -1,13 +1,20 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { doorResponse, hostRule, hostsOf, OWN_PATHS } from "./doors.ts";
 import type { MockFault } from "./faults.ts";
-import { checkOption, object, that } from "./json-rules.ts";
+import { arrayOf, checkOption, nonEmptyString, object, type Rule, that } from "./json-rules.ts";
 import { isConnectionReset } from "./mock-response.ts";
 import type { MockClientOptions, MockListener, MockListenOptions, MockService } from "./public-types.ts";
 import { startPage } from "./start-page.ts";
 
 const isPort = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536;
-const listenRule = object({ port: that(isPort, "must be an integer from 0 to 65,535") });
+const fields: Record<keyof MockListenOptions, Rule> = {
+  port: that(isPort, "must be an integer from 0 to 65,535"),
+  // For an empty one Node would listen on all addresses.
+  host: nonEmptyString,
+  allowHosts: arrayOf(hostRule),
+};
+const listenRule = object(fields);
 
 interface ListenContext {
   respond: (request: Request, clientIp: string) => Promise<Response>;
@@ -15,29 +22,31 @@ interface ListenContext {
   clientOptions: MockClientOptions;
 }
 
-/** Serves real HTTP, only on loopback, so that no other machine can reach it. */
+/** Serves real HTTP; unless told otherwise only on loopback, so that no other machine can reach it. */
 export async function listen(
   { respond, service, clientOptions }: ListenContext,
   options: MockListenOptions,
 ): Promise<MockListener> {
   checkOption("options", options, listenRule);
+  const { port = 0, host = "127.0.0.1", allowHosts = [] } = options;
   const { createServer } = await import("node:http");
   const server = createServer((incoming, outgoing) => {
-    void serve(
-      incoming,
-      outgoing,
-      async (request) =>
-        (await controlResponse(service, listening, request)) ??
-        respond(request, String(incoming.socket.remoteAddress)),
-    );
+    void serve(incoming, outgoing, async (signal) => {
+      const refusal = doorResponse(incoming, hosts);
+      if (refusal !== undefined) return refusal;
+      const request = await toRequest(incoming, signal);
+      const ip = String(incoming.socket.remoteAddress);
+      return (await controlResponse(service, listening, request)) ?? respond(request, ip);
+    });
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(options.port ?? 0, "127.0.0.1", resolve);
+    server.listen(port, host, resolve);
   });
   // Safe: the server listens, and not on a pipe.
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
+  const address = server.address() as AddressInfo;
+  const hosts = hostsOf([hostOf(address), ...allowHosts]);
+  const url = `http://${hostOf(address)}:${address.port}`;
   const close = () => closeServer(server);
   const here = (baseUrl: string) => url + new URL(baseUrl).pathname.replace(/\/+$/, "");
   const urls = { baseUrl: here(clientOptions.baseUrl), baseUrlV2: here(clientOptions.baseUrlV2) };
@@ -45,15 +54,21 @@ export async function listen(
   return { url, clientOptions: listening, close, [Symbol.asyncDispose]: close };
 }
 
+/** The host of a URL that leads here: of all addresses that of loopback. `::` takes connections to it, too. */
+function hostOf({ address, family }: AddressInfo): string {
+  if (address === "0.0.0.0" || address === "::") return "127.0.0.1";
+  return family === "IPv6" ? `[${address}]` : address;
+}
+
 async function serve(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  respond: (request: Request) => Promise<Response>,
+  respond: (signal: AbortSignal) => Promise<Response>,
 ): Promise<void> {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
   try {
-    const response = await respond(await toRequest(incoming, gone.signal));
+    const response = await respond(gone.signal);
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     // Before the first part: a slow body must not delay its status.
     outgoing.flushHeaders();
@@ -77,9 +92,9 @@ async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promis
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
     headers.append(incoming.rawHeaders[index]!, incoming.rawHeaders[index + 1]!);
   }
-  // Safe: a request of a server has a method and a URL.
-  const [method, target] = [incoming.method!, incoming.url!];
-  const url = new URL(`http://${incoming.headers.host ?? "127.0.0.1"}${target}`);
+  // Safe: a request of a server has a method and a URL, and the doors let none in without a Host.
+  const [method, target, host] = [incoming.method!, incoming.url!, incoming.headers.host!];
+  const url = new URL(`http://${host}${target}`);
   const hasBody = method !== "GET" && method !== "HEAD" && pieces.length > 0;
   return new Request(url, {
     method,
@@ -96,9 +111,6 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-/** The paths of the mock itself, for tests in another process or language. */
-const PREFIX = "/__mock/";
-
 /** Serves the mock's own paths, only over real HTTP; `startPage` lists them. `undefined` for all other paths. */
 async function controlResponse(
   service: MockService,
@@ -107,9 +119,9 @@ async function controlResponse(
 ): Promise<Response | undefined> {
   const { pathname } = new URL(request.url);
   if (/^(GET|HEAD)$/.test(request.method) && pathname === "/") return new Response(startPage(clientOptions));
-  if (!pathname.startsWith(PREFIX)) return undefined;
-  const [resource = "", name = ""] = pathname.slice(PREFIX.length).split("/").map(decodeURIComponent);
+  if (!pathname.startsWith(OWN_PATHS)) return undefined;
   try {
+    const [resource = "", name = ""] = pathname.slice(OWN_PATHS.length).split("/").map(decodeURIComponent);
     switch (`${request.method} ${resource}`) {
       case "GET organizations":
         return Response.json(service.organization(name));
@@ -130,7 +142,7 @@ async function controlResponse(
         return Response.json({ message: `there is no ${request.method} ${pathname}` }, { status: 404 });
     }
   } catch (error) {
-    // Safe: the mock and `JSON.parse` throw nothing else.
+    // Safe: the mock, `JSON.parse` and `decodeURIComponent` throw nothing else.
     return Response.json({ message: (error as Error).message }, { status: 400 });
   }
 }

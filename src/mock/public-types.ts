@@ -41,19 +41,31 @@ export interface MockService {
    * that have not arrived end as a reset connection.
    */
   readonly reset: () => void;
-  /** Serves real HTTP on loopback; `node:http` is loaded at the first call. */
+  /** Serves real HTTP, on loopback unless `host` names another address; `node:http` is loaded at the first call. */
   readonly listen: (options?: MockListenOptions) => Promise<MockListener>;
 }
 
-/** Options of `listen`, which always listens on loopback. */
+/**
+ * Options of `listen`. Without `host` it listens on loopback alone. Every request needs a `Host` of loopback
+ * (`localhost`, `127.0.0.1`, `[::1]`), of the address that it listens on, or of `allowHosts`, with any port: else a page
+ * of another site could read and change the mock, under a name of its own that leads to loopback.
+ *
+ * ```ts
+ * await mock.listen({ port: 4010, host: "0.0.0.0", allowHosts: ["mock"] }); // in a container that others call "mock"
+ * ```
+ */
 export interface MockListenOptions {
   /** Default 0: any free port. */
   port?: number;
+  /** The address to listen on, such as `"0.0.0.0"` for all: other machines can then reach it. Default `"127.0.0.1"`. */
+  host?: string;
+  /** Further names that requests may give as their `Host`. Default none. */
+  allowHosts?: readonly string[];
 }
 
 /** A mock that listens on a socket. */
 export interface MockListener {
-  /** The URL of both families, such as `http://127.0.0.1:49152`. */
+  /** The URL of both families, such as `http://127.0.0.1:49152`; that of loopback if it listens on all addresses. */
   readonly url: string;
   /** `mock.clientOptions` without `fetch`, so that requests use the network. */
   readonly clientOptions: MockClientOptions;

@@ -19,7 +19,7 @@ The endpoints (v1 needs the header X-API-Key; v2 needs Service-Api-Key and Servi
 
 ${endpoints.join("\n")}
 
-For tests, without a key:
+For tests, without a key; a POST needs the header Content-Type: application/json:
 
   GET /__mock/organizations/{id or key}          the state
   GET /__mock/requests                           all requests that arrived

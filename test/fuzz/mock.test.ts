@@ -43,7 +43,7 @@ describe("For any arguments, a function of the mock returns its value or throws 
       const listener = await createMockService().listen(options as MockListenOptions);
       await listener.close();
     };
-    await tryEntryPoint({ act, valid: [[{ port: 0 }]], ...ofMock }, 60);
+    await tryEntryPoint({ act, valid: [[{ port: 0, allowHosts: ["mock.test"] }]], ...ofMock }, 60);
   });
 
   it("mswHandlers", async () => {

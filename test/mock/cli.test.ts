@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -143,6 +143,38 @@ describe("audience-mock", () => {
     expect(output).toContain("acme-key");
   });
 
+  it("answers on all addresses only if --host says so, and to other names only if --allow-host does", async () => {
+    const { output, url } = await serve(
+      "--host",
+      "0.0.0.0",
+      "--allow-host",
+      "mock.test",
+      "--allow-host",
+      "mock",
+    );
+    const { port } = new URL(url);
+    const statusOf = (host: string) =>
+      new Promise((resolve, reject) => {
+        const options = { host: "127.0.0.2", port, headers: { host }, agent: false };
+        get(options, (response) => resolve(response.resume().statusCode)).on("error", reject);
+      });
+
+    expect(output).toContain(`export AUDIENCE_BASE_URL=http://127.0.0.1:${port}`);
+    expect((await fetch(url)).status).toBe(200);
+    expect(await statusOf("mock.test:4010")).toBe(200);
+    expect(await statusOf("MOCK")).toBe(200);
+    expect(await statusOf("localhost")).toBe(200);
+    expect(await statusOf("evil.example")).toBe(403);
+  });
+
+  it("each POST in --help has the content type of JSON", async () => {
+    const { output } = await run("--help");
+    const posts = output.split("\n").filter((line) => /^ {2}curl.*( -d | -X POST )/.test(line));
+
+    expect(posts).toHaveLength(6);
+    expect(posts.filter((line) => !line.includes(' -H "$JSON" '))).toEqual([]);
+  });
+
   it("--help shows a call of every endpoint, the faults and a seed", async () => {
     const { code, output } = await run("--help");
 
@@ -173,6 +205,10 @@ describe("audience-mock", () => {
     ["a port below zero behind a sign", ["--port=-1"], "--port must be an integer from 0"],
     ["an unknown option", ["--prot", "1"], "--prot"],
     ["an extra argument", ["start"], "start"],
+    ["an address that is empty", ["--host="], "--host must be an address"],
+    ["an address of another machine", ["--port", "0", "--host", "192.0.2.1"], "EADDRNOTAVAIL"],
+    ["a URL as a name", ["--allow-host", "http://mock.test"], "--allow-host must be a host"],
+    ["any name", ["--allow-host", "*"], "--allow-host must be a host"],
     ["a missing seed file", ["--seed", "nowhere.json"], "ENOENT"],
   ])("%s is an error with code 1 and no stack", async (_, args, message) => {
     const { code, errors } = await run(...args);

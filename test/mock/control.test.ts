@@ -55,10 +55,15 @@ it("a fault can be added over HTTP", async () => {
   expect((await open.call("/v2/lists")).status).toBe(200);
 });
 
-it("the mock can be reset over HTTP", async () => {
-  await open.call("/__mock/reset", { method: "POST" });
+it("the mock can be reset over HTTP, with a body or without", async () => {
+  await open.call("/__mock/reset", { body: {} });
 
   expect(open.mock.organization("mock-organization").contacts).toEqual([]);
+  expect(open.mock.requests).toEqual([]);
+
+  await open.call("/v2/lists");
+  await open.call("/__mock/reset", { method: "POST", headers: { "content-type": "application/json" } });
+
   expect(open.mock.requests).toEqual([]);
 });
 
@@ -72,6 +77,7 @@ it.each([
     "fault.kind must be one of",
   ],
   ["a fault that is invalid JSON", "/__mock/faults", { rawBody: "{" }, 400, "JSON"],
+  ["a name that is no percent-encoding", "/__mock/organizations/%zz", {}, 400, "URI malformed"],
   ["another path", "/__mock/nothing", {}, 404, "/__mock/nothing"],
 ])("%s is refused with a reason", async (_, path, call, status, reason) => {
   const response = await open.call(path, call);

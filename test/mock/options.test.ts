@@ -102,11 +102,10 @@ it.each([
 });
 
 it.each<[string, unknown, string]>([
-  ["a misspelt name", { prot: 4010 }, "options.prot is not a recognized field; there are port"],
   [
-    "a host, because the host is always loopback",
-    { host: "0.0.0.0" },
-    "options.host is not a recognized field; there are port",
+    "a misspelt name",
+    { prot: 4010 },
+    "options.prot is not a recognized field; there are port, host, allowHosts",
   ],
   ["null", null, "options must be an object, not null"],
   ["a port instead of options", 4010, "options must be an object, not a number"],

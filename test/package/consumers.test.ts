@@ -71,7 +71,9 @@ describe("The command of the installed package", () => {
   it("prints its usage", async () => {
     const { exitCode, stdout } = await runNode(consumer, command, "--help");
 
-    expect(stdout).toContain("audience-mock [--port N] [--seed FILE]");
+    expect(stdout).toContain(
+      "audience-mock [--port N] [--host ADDRESS] [--allow-host NAME]... [--seed FILE]",
+    );
     expect(exitCode).toBe(0);
   });
 
