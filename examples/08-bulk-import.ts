@@ -61,7 +61,7 @@ const { total, succeeded, invalid, skipped } = await run;
 console.log({ total, succeeded, invalid, skipped });
 //=> { total: 4, succeeded: 2, invalid: 1, skipped: 1 }
 
-// The next night: changed rows are sent. Meanwhile Di unsubscribes, but her row still says SUBSCRIBED.
+// The next night: changed rows are sent. Meanwhile the same client unsubscribes Di, whose row still says SUBSCRIBED.
 rows[1] = { email: "bo@example.com", email_opt_in: "SUBSCRIBED" };
 rows[3] = { email: "di@example.com", email_opt_in: "SUBSCRIBED", first_name: "Di" };
 for await (const { key, status } of startRun()) {

@@ -42,10 +42,11 @@ export interface BulkOptions<Row> {
   /** With a checkpoint: the part of a row that counts as a change, as a string or JSON value. Default: the whole row. */
   fingerprint?: ((row: Row) => unknown) | undefined;
   /**
-   * Whether a row is still current; for example, whether no other process has changed the contact. Called right before
-   * each attempt. If it takes longer than a quarter of a second, the row may have to wait for the rate limit again: after
-   * more than two seconds it is called again, three times at most. If it returns false, the row is `superseded`; if it
-   * throws, that is the row's error.
+   * Whether a row is still current. The run knows only the consents that this client and its views write meanwhile: look
+   * up here what other clients and processes have written, and what the person has done at the service. Called right
+   * before each attempt. If it takes longer than a quarter of a second, the row may have to wait for the rate limit
+   * again: after more than two seconds it is called again, three times at most. If it returns false, the row is
+   * `superseded`; if it throws, that is the row's error.
    */
   isCurrent?: ((row: Row) => boolean | Promise<boolean>) | undefined;
   /** Records the rows, so that a run that was killed continues where it was. */

@@ -13,7 +13,7 @@ export interface BulkCounts {
   unknown: number;
   /** Not sent: the checkpoint has recorded its success, and the row has not changed since. */
   skipped: number;
-  /** Not sent: another call of this client has written the contact's consent since, or `isCurrent` returned false. */
+  /** Not sent: another call of this client, or of a view, wrote the contact's consent, or `isCurrent` returned false. */
   superseded: number;
 }
 
