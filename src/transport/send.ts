@@ -81,7 +81,9 @@ async function fetchResponse(
     retry: 0,
     throwHttpErrors: false,
     timeout: false,
-    ...(fetch && { fetch: callerFetch(fetch, { url, body, signal }) }),
+    fetch: fetch
+      ? judged("The fetch option", callerFetch(fetch, { url, body, signal }))
+      : judged("The global fetch", async (input, init) => await globalThis.fetch(input, init)),
   });
   // A fetch that ignores its signal must not block the call.
   return await untilAborted(response, signal);
@@ -95,7 +97,7 @@ function callerFetch(
   fetch: Fetch,
   { url, body, signal }: { url: string; body: string | undefined; signal: AbortSignal },
 ) {
-  return async (input: string | URL | Request): Promise<Response> => {
+  return async (input: string | URL | Request): Promise<unknown> => {
     // Safe: ky passes the Request that it created.
     const { method, headers } = input as Request;
     const init: FetchInit = {
@@ -105,17 +107,25 @@ function callerFetch(
       signal,
       ...(body !== undefined && { body }),
     };
-    const response: unknown = await fetch(url, init);
-    if (!isResponse(response)) {
-      const message = "The fetch option must return a Response whose body is a web stream.";
-      // The function may have sent the request.
-      throw new ConfigurationError(message, "unknown");
+    return await fetch(url, init);
+  };
+}
+
+/** A fetch, the global one too as tests replace it, whose result is a Response that was not read. */
+function judged(
+  name: string,
+  fetch: (input: string | URL | Request, init?: RequestInit) => Promise<unknown>,
+) {
+  return async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    // The function may have sent the request.
+    const invalid = (problem: string) => new ConfigurationError(`${name} ${problem}`, "unknown");
+    const response = await fetch(input, init);
+    if (!isResponse(response)) throw invalid("must return a Response whose body is a web stream.");
+    if (response.bodyUsed || response.body?.locked) {
+      const wayOut = "Let each call return a new one, or a clone().";
+      throw invalid(`returned a Response whose body was read before. ${wayOut}`);
     }
-    if (response.body?.locked) {
-      const message = "The fetch option has read the body of its Response. Let it read that of a clone().";
-      throw new ConfigurationError(message, "unknown");
-    }
-    if (response.type === "error") throw new TypeError("the fetch option returned Response.error()");
+    if (response.type === "error") throw new TypeError(`${name} returned Response.error().`);
     return response;
   };
 }

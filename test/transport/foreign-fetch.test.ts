@@ -1,7 +1,8 @@
-import { AudienceClient, type Fetch } from "audience-sdk";
+import { AudienceClient, ConfigurationError, ConnectionError, type Fetch } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { fetch as undiciFetch } from "undici";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { failureOf } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const profile = { data: { type: "profile", id: "c-1", attributes: { email: contact.email } } };
@@ -56,5 +57,90 @@ describe("The option `fetch`", () => {
 
     expect((await audience.v1.customers.get(id)).attributes.email).toBe(contact.email);
     expect(mock.requests.map(({ status }) => status)).toEqual([201, 200]);
+  });
+});
+
+const options = { baseUrl: "https://api.example.com", apiKey: "key-1234567890", rateLimiter: false } as const;
+const event = { eventName: "order placed", contact: { email: contact.email } };
+
+/** The client whose requests this function gets. */
+const doors: [name: string, clientOf: (fetch: () => Promise<Response>) => AudienceClient][] = [
+  ["The fetch option", (fetch) => new AudienceClient({ ...options, fetch })],
+  [
+    "The global fetch",
+    (fetch) => {
+      vi.stubGlobal("fetch", fetch);
+      return new AudienceClient(options);
+    },
+  ],
+];
+
+async function readBefore(): Promise<Response> {
+  const response = Response.json(profile);
+  await response.text();
+  return response;
+}
+
+async function lockedBefore(): Promise<Response> {
+  const response = Response.json(profile);
+  response.body?.getReader();
+  return response;
+}
+
+async function streamedBefore(): Promise<Response> {
+  const response = Response.json(profile);
+  const reader = response.body?.getReader();
+  await reader?.read();
+  reader?.releaseLock();
+  return response;
+}
+
+describe.each(doors)("%s, as a test replaces it, is asked once", (name, clientOf) => {
+  it.each([
+    ["nothing", undefined],
+    ["an object that is no Response", { ok: true, json: async () => ({}) }],
+    ["a body that is no web stream", { status: 200, headers: new Headers(), body: "{}" }],
+  ])("if it returns %s, which is a fault of the program", async (_, given) => {
+    // Safe: a test in JavaScript can return any value.
+    const fetch = vi.fn(async () => given as Response);
+    const { v1 } = clientOf(fetch);
+
+    const failures = [await failureOf(v1.events.send(event)), await failureOf(v1.customers.get("c-1"))];
+
+    const message = `${name} must return a Response whose body is a web stream.`;
+    expect(failures).toMatchObject([
+      { name: "ConfigurationError", message, outcome: "unknown", request: { attempts: 1 } },
+      { name: "ConfigurationError", message, outcome: "not-applied", request: { attempts: 1 } },
+    ]);
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    ["read", readBefore],
+    ["read as a stream", streamedBefore],
+    ["locked", lockedBefore],
+  ])("if the body of its Response was %s before, and the error says so", async (_, given) => {
+    const fetch = vi.fn(given);
+
+    const error = await failureOf(clientOf(fetch).v1.events.send(event));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error.message).toBe(
+      `${name} returned a Response whose body was read before. Let each call return a new one, or a clone().`,
+    );
+    expect(error.outcome).toBe("unknown");
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  it("Response.error() is a connection that failed", async () => {
+    const { v1 } = clientOf(async () => Response.error());
+
+    const error = await failureOf(v1.events.send(event, { maxRetries: 0 }));
+
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({
+      outcome: "unknown",
+      cause: { message: `${name} returned Response.error().` },
+    });
   });
 });

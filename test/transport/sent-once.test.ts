@@ -59,7 +59,7 @@ describe("The body stays a string, whose length the runtime sends,", () => {
       super(input, {
         ...(method !== undefined && { method }),
         ...(headers !== undefined && { headers }),
-        ...(body !== undefined && { body: String(body) }),
+        ...(body !== undefined && { body: typeof body === "string" ? body : "[object ReadableStream]" }),
       });
     }
   }
