@@ -1,32 +1,25 @@
 // The entry "audience-sdk/checkpoint".
-import { createHash } from "node:crypto";
 import {
   appendFileSync,
   closeSync,
-  createReadStream,
   fdatasyncSync,
   ftruncateSync,
   openSync,
   realpathSync,
-  renameSync,
-  writeFileSync,
+  statSync,
 } from "node:fs";
 import { resolve } from "node:path";
 import type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 import { ConfigurationError } from "../errors.ts";
-import { acquireLock } from "./lock-file.ts";
+import { encodeLine, hashOf, heading, readFile, type RecordedValues } from "./file-format.ts";
+import { acquireLock, type HeldLock } from "./lock-file.ts";
 
 export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 
-/** The first line, with the version of the format. */
-const heading = "audience-checkpoint 2";
-
-/** A file with more lines, and 1.5 times as many as it needs, is rewritten when it is opened. */
-const fewLines = 10_000;
-
 /**
  * Records the rows of a run in an append-only file: a run that was killed continues, and with a `key` the next run sends
- * the rows that have changed. One run at a time: a second run is refused.
+ * the rows that have changed. One run at a time: a second run is refused, and one after a kill waits up to 30 seconds where
+ * it cannot see that the process is gone, as between containers.
  *
  * The file holds hashes of keys and contacts, never the keys themselves. An incomplete last line is dropped. A full disk
  * ends the run. 100,000 rows take 10 to 19 MB in the file and 16 MB of memory, and are read in a quarter of a second.
@@ -38,7 +31,8 @@ const fewLines = 10_000;
  * const run = audience.bulk(rows, call, { key: (row) => row.email, checkpoint: fileCheckpoint("import.ckpt") });
  * ```
  *
- * `open` rejects with a `ConfigurationError` if the file is in use, damaged, or no checkpoint of this version.
+ * `open` rejects with a `ConfigurationError` if the file is in use, damaged, or no checkpoint of this version; the run does
+ * if the file is replaced, or its lock taken over, while the run has it open.
  *
  * @throws TypeError if the path is not a string, or empty.
  */
@@ -51,11 +45,11 @@ export function fileCheckpoint(path: string): Checkpoint {
       createIfMissing(named);
       // Links to one file share its lock.
       const file = realpathSync(named);
-      const unlock = await acquireLock(file);
+      const lock = await acquireLock(file);
       try {
-        return openFile(file, await readFile(file), unlock);
+        return openFile(file, await readFile(file), lock);
       } catch (error) {
-        unlock();
+        lock.release();
         throw error;
       }
     },
@@ -79,83 +73,9 @@ function createIfMissing(path: string): void {
   }
 }
 
-/**
- * The values by the hashes of their keys, later ones over earlier ones, and the end of the last complete line, in bytes: a
- * crash may leave an incomplete line behind it. Rejects if it is not a checkpoint of this version.
- */
-async function readFile(file: string): Promise<{ values: Map<string, string>; length: number }> {
-  const values = new Map<string, string>();
-  let [lines, length, rest] = [0, 0, ""];
-  // One byte is one character: the lines are ASCII.
-  for await (const chunk of createReadStream(file, "latin1")) {
-    const complete = `${rest}${String(chunk)}`.split("\n");
-    rest = complete.pop()!;
-    for (const line of complete) {
-      length += line.length + 1;
-      if (++lines === 1) checkHeading(line, file);
-      else {
-        const [hash, value] = parseLine(line) ?? [];
-        if (hash === undefined) throw damaged(file, lines);
-        if (value === undefined) values.delete(hash);
-        else values.set(hash, value);
-      }
-    }
-  }
-  // Without a complete heading nothing was recorded. A loss of power may leave zeros.
-  if (lines === 0 && !heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
-  return lines > fewLines && lines > 1.5 * values.size
-    ? { values, length: rewrite(file, values) }
-    : { values, length };
-}
-
-/** Undefined if the line is damaged. */
-function parseLine(line: string): [hash: string, value?: string] | undefined {
-  if (!/^\["[\w-]{16}"(?:,"[\x20-\x7e]*")?\]$/.test(line)) return undefined;
-  try {
-    // Safe: the pattern permits one or two strings.
-    return JSON.parse(line) as [string, string?];
-  } catch {
-    return undefined;
-  }
-}
-
-/** Writes a second file and renames it, so that a crash leaves one of the two complete. Returns its length in bytes. */
-function rewrite(file: string, values: ReadonlyMap<string, string>): number {
-  const lines = [...values].map(([hash, value]) => encodeLine(hash, value));
-  const text = `${heading}\n${lines.join("")}`;
-  const handle = openSync(`${file}.new`, "w", 0o600);
-  try {
-    writeFileSync(handle, text);
-    fdatasyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(`${file}.new`, file);
-  return text.length;
-}
-
-function checkHeading(line: string, file: string): void {
-  if (line === heading) return;
-  const version = /^audience-checkpoint (\d+)/.exec(line)?.[1];
-  if (version === undefined)
-    throw new ConfigurationError(`${file} is not a checkpoint, and is left unchanged. Name another file.`);
-  throw new ConfigurationError(
-    `${file} is a checkpoint of another version (format ${version}, this one reads 2), and is left unchanged. ` +
-      "End its run with the version of audience-sdk that wrote it, or name another file: then every row is sent once.",
-  );
-}
-
-function damaged(file: string, line: number): ConfigurationError {
-  const remedy = "Restore it, or start again with another file";
-  return new ConfigurationError(`${file} is damaged at line ${line}, and is left unchanged. ${remedy}.`);
-}
-
-function openFile(
-  file: string,
-  { values, length }: Awaited<ReturnType<typeof readFile>>,
-  unlock: () => void,
-): OpenCheckpoint {
+function openFile(file: string, { values, length }: RecordedValues, lock: HeldLock): OpenCheckpoint {
   const handle = openSync(file, "a");
+  const opened = statSync(file);
   // Drops an incomplete last line, left by a crash.
   ftruncateSync(handle, length);
   let written = length;
@@ -170,6 +90,7 @@ function openFile(
       else values.set(hash, value);
     },
     clear() {
+      checkHeld();
       ftruncateSync(handle, heading.length + 1);
       written = heading.length + 1;
       values.clear();
@@ -178,13 +99,23 @@ function openFile(
       try {
         closeSync(handle);
       } finally {
-        unlock();
+        lock.release();
       }
     },
   };
 
+  /** What another run or program has written since must not be written over, and the run must not go on unrecorded. */
+  function checkHeld(): void {
+    if (!lock.isHeld()) throw lost(file, "its lock was taken over by another run, or deleted");
+    const now = statSync(file, { throwIfNoEntry: false });
+    if (now?.ino !== opened.ino || now.dev !== opened.dev)
+      throw lost(file, "the file was deleted, moved or replaced");
+    if (now.size < written) throw lost(file, "the file was cut off by another program");
+  }
+
   /** A failed write ends the run. Its bytes are dropped, because they may hold a complete line. */
   function append(line: string, flush = false): void {
+    checkHeld();
     try {
       appendFileSync(handle, line);
       if (flush) fdatasyncSync(handle);
@@ -197,25 +128,18 @@ function openFile(
       }
       // Safe: `node:fs` throws nothing else.
       const { message: reason, code } = cause as NodeJS.ErrnoException;
-      const message = `The checkpoint ${file} cannot be written (${reason}); the run stops, so that no row goes unrecorded.`;
+      const message =
+        `The checkpoint ${file} cannot be written (${reason}); the run stops, so that no row goes unrecorded. ` +
+        "Mend the cause, such as a full disk, and run it again: it continues from what the file records.";
       throw Object.assign(new Error(message, { cause }), { code });
     }
   }
 }
 
-/** 96 bits of a key's SHA-256: the probability that two of a million keys collide is 6 in 10^18. */
-function hashOf(key: string): string {
-  if (typeof key !== "string") throw new TypeError("The key of a checkpoint's value must be a string.");
-  return createHash("sha256").update(key).digest().subarray(0, 12).toString("base64url");
-}
-
-/** A JSON array in ASCII: the hash and the value; the hash alone deletes the value. */
-function encodeLine(hash: string, value: string | undefined): string {
-  if (value === undefined) return `["${hash}"]\n`;
-  if (typeof value !== "string") throw new TypeError("A checkpoint keeps strings, and nothing else.");
-  const json = JSON.stringify(value).replaceAll(
-    /[^\x20-\x7e]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+function lost(file: string, reason: string): ConfigurationError {
+  return new ConfigurationError(
+    `The run no longer has its checkpoint ${file}: ${reason}. It stops before it writes. Restore the file if it is ` +
+      "missing, and run this again: it continues from what the file records.",
+    "unknown",
   );
-  return `["${hash}",${json}]\n`;
 }

@@ -1,68 +1,145 @@
-import { randomBytes } from "node:crypto";
-import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createHash, randomBytes } from "node:crypto";
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
+// On Deno the global timers are numbers, which keep the process alive.
+import { setInterval } from "node:timers";
 import { ConfigurationError } from "../errors.ts";
 
-/** A lock file, and its process: enough to recognize a killed process, and a new process with the same id. */
-interface Lock {
+/** The lock that a run holds. */
+export interface HeldLock {
+  /** False once another run has taken it over. */
+  isHeld(): boolean;
+  release(): void;
+}
+
+/** A lock file, and the process that created it. */
+interface LockFile {
   readonly path: string;
   readonly pid: number;
-  /** The start time of the process, as the kernel counts; empty if unknown. */
+  /** The start time of the process, as the kernel counts: a later process may have the same id. */
   readonly started: string;
+  /** The machine and the process namespace in which `pid` counts; empty if unknown. */
+  readonly namespace: string;
   readonly host: string;
 }
 
-const tries = 8;
-const longestPauseMs = 50;
+/** A lock file as a waiting run sees it. */
+interface SeenLock {
+  readonly renewedAt: number;
+  readonly looks: number;
+}
+
+const renewalMs = 1_000;
+const lookMs = 250;
+/** 20 to 24 seconds without a renewal. Looks are counted, and no clock: a suspended run must not count its own pause. */
+const patienceLooks = 80;
 
 /**
- * Acquires the lock on a file, and returns the function that releases it. Rejects if another process or run holds it.
+ * Acquires the lock on a file. Waits while another run's lock is not renewed, and then removes it; rejects if it is renewed.
  *
- * Each holder creates a lock file of its own, whose name identifies the process, and then looks for others. No lock file
- * is ever taken over, so removing one of a killed process cannot affect a live process. Two processes that start at once
- * may see each other; both remove their files and try again.
+ * Each run creates a lock file of its own, whose name is unique, and then looks for others. So removing one cannot affect
+ * a run that has come meanwhile. Runs that start at once may see each other: they remove their files, and try again.
  */
-export async function acquireLock(file: string): Promise<() => void> {
-  for (let tried = 1; ; tried++) {
-    const own = createLockFile(file);
-    const otherLock = otherLocks(file, own).find((lock) => isAlive(lock) || remove(lock.path));
-    if (!otherLock) return () => remove(own);
-    remove(own);
-    if (tried === tries || otherLock.host !== hostName()) throw inUse(file, otherLock);
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * longestPauseMs));
+export async function acquireLock(file: string): Promise<HeldLock> {
+  const seen = new Map<string, SeenLock>();
+  for (;;) {
+    const locks = lockFiles(file).filter((lock) => !isStale(lock, { file, seen }) || remove(lock.path));
+    if (locks.length === 0) {
+      const own = createLockFile(file);
+      if (lockFiles(file).every(({ path }) => path === own)) return hold(own);
+      remove(own);
+    }
+    // Runs that have met must not meet again.
+    const jitterMs = Math.random() * 50;
+    await new Promise((resolve) => setTimeout(resolve, lookMs + jitterMs));
   }
 }
 
-/** The name holds all the information, so that no process can read an incomplete file. */
-function createLockFile(file: string): string {
-  const path = `${file}.lock-${process.pid}-${startOf(process.pid)}-${randomBytes(4).toString("hex")}@${hostName()}`;
-  closeSync(openSync(path, "wx", 0o600));
-  return path;
+function hold(path: string): HeldLock {
+  const timer = setInterval(() => renew(path), renewalMs);
+  timer.unref();
+  return {
+    isHeld: () => renewedAt(path) !== undefined,
+    release() {
+      clearInterval(timer);
+      remove(path);
+    },
+  };
 }
 
-function otherLocks(file: string, own: string): Lock[] {
-  const [folder, prefix] = [dirname(file), `${basename(file)}.lock-`];
-  return readdirSync(folder)
-    .filter((name) => name.startsWith(prefix) && name !== basename(own))
-    .flatMap((name) => {
-      const parts = /^(\d+)-(\d*)-[0-9a-f]{8}@(.*)/.exec(name.slice(prefix.length));
-      if (!parts) return [];
-      return [{ path: join(folder, name), pid: Number(parts[1]), started: parts[2]!, host: parts[3]! }];
-    });
+function renew(path: string): void {
+  const now = new Date();
+  try {
+    utimesSync(path, now, now);
+  } catch {
+    // A lock that cannot be renewed is taken over, and the next write of its run fails.
+  }
 }
 
-/** A process of another machine cannot be checked, so it counts as alive. */
-function isAlive({ pid, started, host }: Lock): boolean {
-  if (host !== hostName()) return true;
+/** As the file system shows it; undefined if the lock is gone. */
+function renewedAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+/** Throws if the lock is renewed. Compares what changes, because the clocks of two machines may differ. */
+function isStale(lock: LockFile, { file, seen }: { file: string; seen: Map<string, SeenLock> }): boolean {
+  const { path } = lock;
+  if (hasEnded(lock)) return true;
+  const now = renewedAt(path);
+  // Its run has ended.
+  if (now === undefined) return true;
+  const before = seen.get(path) ?? { renewedAt: now, looks: 0 };
+  if (now !== before.renewedAt) throw inUse(file, lock);
+  const looks = before.looks + 1;
+  seen.set(path, { renewedAt: now, looks });
+  return looks > patienceLooks;
+}
+
+/** Whether it is certain that the process has ended: elsewhere its id means another process, or none. */
+function hasEnded({ pid, started, namespace, host }: LockFile): boolean {
+  const here = thisProcess();
+  if (namespace === "" || namespace !== here.namespace || host !== here.host) return false;
   try {
     process.kill(pid, 0);
   } catch (error) {
     // Safe: `process.kill` throws nothing else. Any other code means a live process of another user.
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return true;
   }
-  // The id may belong to another process by now.
-  return started === "" || started === startOf(pid);
+  const now = statOf(String(pid));
+  // A zombie has ended; only its exit code is left.
+  return now !== undefined && (now.state === "Z" || now.started !== started);
+}
+
+/** An empty file: its name holds all the information, so that it needs no space on a full disk. */
+function createLockFile(file: string): string {
+  const { started, namespace, host } = thisProcess();
+  const name = `${process.pid}-${started}-${namespace}-${randomBytes(4).toString("hex")}@${host}`;
+  const path = `${file}.lock-${name}`;
+  closeSync(openSync(path, "wx", 0o600));
+  return path;
+}
+
+function lockFiles(file: string): LockFile[] {
+  const [folder, prefix] = [dirname(file), `${basename(file)}.lock-`];
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(prefix))
+    .flatMap((name) => {
+      const parts = /^(\d+)-(\d*)-([0-9a-f]*)-[0-9a-f]{8}@(.*)$/.exec(name.slice(prefix.length));
+      if (!parts) return [];
+      // Safe: the pattern has four groups, and each takes part in a match.
+      const [, pid, started, namespace, host] = parts as unknown as [string, string, string, string, string];
+      return [{ path: join(folder, name), pid: Number(pid), started, namespace, host }];
+    });
 }
 
 function remove(path: string): false {
@@ -70,23 +147,41 @@ function remove(path: string): false {
   return false;
 }
 
-function startOf(pid: number): string {
+/** Where and since when this process runs. The namespace is known on Linux alone, and not in every sandbox. */
+function thisProcess(): { started: string; namespace: string; host: string } {
+  const host = encodeURIComponent(hostname()).slice(0, 64);
+  const own = statOf("self");
+  // In a namespace with the /proc of another one, the ids there are those of other processes.
+  if (own?.pid !== process.pid) return { started: "", namespace: "", host };
+  return { started: own.started, namespace: ownNamespace(), host };
+}
+
+function ownNamespace(): string {
   try {
-    // The fields from the third on; the second, the name in brackets, may hold spaces and brackets.
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ");
-    // A zombie has ended; only its exit code is left.
-    return fields[0] === "Z" ? "" : fields[19]!;
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8");
+    const processes = readlinkSync("/proc/self/ns/pid");
+    return createHash("sha256").update(`${boot} ${processes}`).digest("hex").slice(0, 16);
   } catch {
-    // Not Linux, or the process has just ended.
     return "";
   }
 }
 
-function hostName(): string {
-  return encodeURIComponent(hostname()).slice(0, 64);
+/** A process as Linux describes it; undefined if it cannot be read. */
+function statOf(id: string): { pid: number; state: string; started: string } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${id}/stat`, "utf8");
+    // The fields from the third on; the second, the name in brackets, may hold spaces and brackets.
+    const fields = stat.split(") ").at(-1)!.split(" ");
+    return { pid: Number.parseInt(stat, 10), state: fields[0]!, started: fields[19]! };
+  } catch {
+    // Not Linux, hidden, or the process has just ended.
+    return undefined;
+  }
 }
 
-function inUse(file: string, { pid, host, path }: Lock): ConfigurationError {
-  const remedy = `One run at a time; if that process is gone, delete ${path}.`;
-  return new ConfigurationError(`The checkpoint ${file} is in use by process ${pid} on ${host}. ${remedy}`);
+function inUse(file: string, { pid, host }: LockFile): ConfigurationError {
+  return new ConfigurationError(
+    `The checkpoint ${file} is in use by process ${pid} on ${host}, which renews its lock. One run at a time: ` +
+      "end that process or wait until it has ended, and run this again.",
+  );
 }

@@ -2,19 +2,26 @@ import type * as FileSystem from "node:fs";
 import {
   appendFileSync,
   closeSync,
+  fchownSync,
   fdatasyncSync,
+  fstatSync,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  utimesSync,
+  writeFileSync,
 } from "node:fs";
 import type * as System from "node:os";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileCheckpoint } from "audience-sdk/checkpoint";
-import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { ConfigurationError } from "audience-sdk";
+import { fileCheckpoint, type OpenCheckpoint } from "audience-sdk/checkpoint";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { failureOf } from "../transport/failure.ts";
+import { createFixture, key, rows } from "./fixture.ts";
 
 // The file system calls: a test can log, delay or fail each of them.
 vi.mock("node:fs", async (original) => {
@@ -22,10 +29,14 @@ vi.mock("node:fs", async (original) => {
   const watched = [
     "appendFileSync",
     "closeSync",
+    "fchownSync",
     "fdatasyncSync",
+    "fstatSync",
     "openSync",
     "readFileSync",
     "renameSync",
+    "utimesSync",
+    "writeFileSync",
   ] as const;
   return {
     ...real,
@@ -94,29 +105,77 @@ it("Each open handle is closed once", async () => {
   expect(closed.sort()).toEqual(opened.sort());
 });
 
-it("A rewritten file is flushed before it replaces the old file, which stays if the flush fails", async () => {
+/** A file that is rewritten when it is opened, with one value: `a` is "10000". */
+async function longFile(): Promise<Buffer> {
   const open = await fileCheckpoint(path).open();
   for (let n = 0; n <= 10_000; n++) await open.set("a", String(n));
   await open.close();
-  const before = real.readFileSync(path);
+  return real.readFileSync(path);
+}
+
+it("A rewritten file is flushed before it replaces the old file", async () => {
+  await longFile();
   const log = logged();
-  const failure = Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
-  vi.mocked(renameSync).mockImplementationOnce(() => {
+  vi.mocked(renameSync).mockImplementationOnce((from, to) => {
     log.push("rename");
-    throw failure;
+    real.renameSync(from, to);
   });
 
-  await expect(fileCheckpoint(path).open()).rejects.toBe(failure);
+  await (await fileCheckpoint(path).open()).close();
 
   expect(log.indexOf("to the disk")).toBeGreaterThanOrEqual(0);
   expect(log.indexOf("to the disk")).toBeLessThan(log.indexOf("rename"));
-  expect(real.readFileSync(path)).toEqual(before);
-  // The temporary file does not disturb the next run.
-  const again = await fileCheckpoint(path).open();
-  expect(again.get("a")).toEqual("10000");
-  await again.close();
-  expect(readdirSync(folder)).toEqual(["import.ckpt"]);
   expect(real.statSync(path).size).toBeLessThan(100);
+});
+
+it.each([
+  ["written", writeFileSync],
+  ["flushed", fdatasyncSync],
+  ["renamed", renameSync],
+] as const)(
+  "A file that cannot be rewritten because the new one cannot be %s is used as it is, and the new one takes no space",
+  async (...each) => {
+    const [, step] = each;
+    const before = await longFile();
+    vi.mocked<(...given: never[]) => unknown>(step).mockImplementationOnce(() => {
+      throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+    });
+
+    const open = await fileCheckpoint(path).open();
+
+    expect(real.readFileSync(path)).toEqual(before);
+    expect(readdirSync(folder).filter((name) => !name.includes(".lock-"))).toEqual(["import.ckpt"]);
+    expect(open.get("a")).toBe("10000");
+    await open.set("a", "1");
+    await open.close();
+    const again = await fileCheckpoint(path).open();
+    expect(again.get("a")).toBe("1");
+    await again.close();
+    expect(real.statSync(path).size).toBeLessThan(100);
+  },
+);
+
+it("A file that belongs to another user and group is rewritten only if it stays theirs", async () => {
+  const before = await longFile();
+  const { uid, gid } = real.statSync(path);
+  // The new file is created by somebody else.
+  vi.mocked(fstatSync).mockImplementation((handle: number) =>
+    Object.assign(real.fstatSync(handle), { uid: uid + 1, gid: gid + 1 }),
+  );
+  vi.mocked(fchownSync).mockImplementationOnce(() => {
+    throw Object.assign(new Error("EPERM: operation not permitted"), { code: "EPERM" });
+  });
+
+  await (await fileCheckpoint(path).open()).close();
+  expect(real.readFileSync(path)).toEqual(before);
+  await (await fileCheckpoint(path).open()).close();
+
+  expect(real.statSync(path)).toMatchObject({ uid, gid });
+  expect(real.statSync(path).size).toBeLessThan(100);
+  expect(vi.mocked(fchownSync).mock.calls).toEqual([
+    [expect.any(Number), uid, gid],
+    [expect.any(Number), uid, gid],
+  ]);
 });
 
 it.each([
@@ -136,7 +195,9 @@ it.each([
 
     expect(() => open.set("a", "1 and more than the next", { flush: true })).toThrow(
       expect.objectContaining({
-        message: `The checkpoint ${path} cannot be written (ENOSPC: no space left on device); the run stops, so that no row goes unrecorded.`,
+        message:
+          `The checkpoint ${path} cannot be written (ENOSPC: no space left on device); the run stops, so that no row goes unrecorded. ` +
+          "Mend the cause, such as a full disk, and run it again: it continues from what the file records.",
         code: "ENOSPC",
         cause,
       }),
@@ -163,20 +224,118 @@ it("The lock is released even where closing the file fails", async () => {
   expect(readdirSync(folder)).toEqual(["import.ckpt"]);
 });
 
-it("On a system without process start times, the process id alone identifies the lock's owner", async () => {
+/** Reads of these files in /proc give other contents; undefined: they cannot be read. */
+function replaceProc(files: Record<string, string | undefined>): void {
   vi.mocked(readFileSync).mockImplementation(((file: string, encoding?: "utf8") => {
-    if (!file.startsWith("/proc/")) return real.readFileSync(file, encoding);
-    throw Object.assign(new Error("ENOENT: no such file"), { code: "ENOENT" });
+    if (!(file in files)) return real.readFileSync(file, encoding);
+    return files[file] ?? expect.fail("ENOENT: no such file");
   }) as typeof readFileSync);
+}
 
-  const open = await fileCheckpoint(path).open();
+const ownStat = "/proc/self/stat";
 
-  expect(readdirSync(folder)).toContainEqual(
-    expect.stringMatching(new RegExp(`^import\\.ckpt\\.lock-${process.pid}--[0-9a-f]{8}@`)),
-  );
-  await expect(fileCheckpoint(path).open()).rejects.toMatchObject({
-    message: expect.stringContaining(`in use by process ${process.pid} on `),
+it.each([
+  ["a system without /proc", { [ownStat]: undefined }, ""],
+  ["a namespace that sees the /proc of another one", { [ownStat]: "999999999 (node) S 1 2 3" }, ""],
+  ["a sandbox without a boot id", { "/proc/sys/kernel/random/boot_id": undefined }, "\\d+"],
+])("On %s no process id shows that a run has ended: its lock is waited for", async (_, files, started) => {
+  replaceProc(files);
+  const first = await fileCheckpoint(path).open();
+  const lock = readdirSync(folder).find((name) => name.includes(".lock-"));
+  expect(lock).toMatch(new RegExp(`^import\\.ckpt\\.lock-${process.pid}-${started}--[0-9a-f]{8}@`));
+  await first.close();
+  // As if its process had been killed.
+  real.writeFileSync(join(folder, lock!.replace(/-\d+-/, "-4194305-")), "");
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+
+  const opening = fileCheckpoint(path).open();
+  await vi.advanceTimersByTimeAsync(19_999);
+  expect(readdirSync(folder)).toContain(lock!.replace(/-\d+-/, "-4194305-"));
+  await vi.advanceTimersByTimeAsync(4_500);
+
+  await (await opening).close();
+  expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+});
+
+it("A process that /proc hides counts as running", async () => {
+  const first = await fileCheckpoint(path).open();
+  replaceProc({ [`/proc/${process.pid}/stat`]: undefined });
+  const second = fileCheckpoint(path).open();
+
+  await expect(second).rejects.toThrow(`in use by process ${process.pid} on `);
+  await first.close();
+});
+
+describe("A run that stands still, as in a suspended machine, and whose lock is taken over", () => {
+  /** Takes over the checkpoint of a run that cannot renew its lock. */
+  async function takeOver() {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const opening = fileCheckpoint(path).open();
+    await vi.advanceTimersByTimeAsync(25_000);
+    vi.useRealTimers();
+    return await opening;
+  }
+
+  it("stops before it sends or writes anything more", async () => {
+    vi.mocked(utimesSync).mockImplementation(() => expect.fail("EIO: i/o error"));
+    const { audience, mock, upsert } = createFixture();
+    const run = audience.bulk(rows(3), upsert, { key, checkpoint: fileCheckpoint(path), concurrency: 1 });
+    const statuses: string[] = [];
+    let other: OpenCheckpoint | undefined;
+    let left: Buffer | undefined;
+
+    const failure = failureOf(
+      (async () => {
+        for await (const { status } of run) {
+          statuses.push(status);
+          other ??= await takeOver();
+          left ??= real.readFileSync(path);
+        }
+      })(),
+    );
+
+    const error = await failure;
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({
+      outcome: "unknown",
+      message:
+        `The run no longer has its checkpoint ${path}: its lock was taken over by another run, or deleted. ` +
+        "It stops before it writes. Restore the file if it is missing, and run this again: it continues from what " +
+        "the file records.",
+    });
+    expect(mock.requests).toHaveLength(1);
+    expect(real.readFileSync(path)).toEqual(left);
+    // The end of the run does not release the lock of the other one.
+    expect(readdirSync(folder)).toHaveLength(2);
+    await other!.close();
+    expect(readdirSync(folder)).toEqual(["import.ckpt"]);
   });
+
+  it("does not clear it either", async () => {
+    vi.mocked(utimesSync).mockImplementation(() => undefined);
+    const first = await fileCheckpoint(path).open();
+    await first.set("a", "1");
+    const second = await takeOver();
+
+    expect(() => first.clear()).toThrow("its lock was taken over by another run, or deleted");
+
+    await first.close();
+    expect(second.get("a")).toBe("1");
+    await second.close();
+  });
+});
+
+it("A lock is renewed every second, as long as its run has it", async () => {
+  const open = await fileCheckpoint(path).open();
+  const name = readdirSync(folder).find((each) => each.includes(".lock-")) ?? "";
+  const renewals = () => vi.mocked(utimesSync).mock.calls.map(([lock]) => lock);
+
+  const startedMs = performance.now();
+  await vi.waitFor(() => expect(renewals()).toHaveLength(2), { timeout: 60_000 });
+  expect(performance.now() - startedMs).toBeGreaterThan(1_900);
+  expect(new Set(renewals())).toEqual(new Set([join(folder, name)]));
+
   await open.close();
 });
 

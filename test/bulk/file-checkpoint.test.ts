@@ -1,20 +1,25 @@
 import { spawn } from "node:child_process";
 import {
-  existsSync,
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
-  appendFileSync,
 } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ConfigurationError } from "audience-sdk";
 import { fileCheckpoint, type OpenCheckpoint } from "audience-sdk/checkpoint";
-import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { failureOf } from "../transport/failure.ts";
+import { createFixture, key as keyOfRow, rows } from "./fixture.ts";
 
 let folder: string;
 let path: string;
@@ -42,12 +47,6 @@ const values = (...keys: string[]) =>
   });
 
 const heading = "audience-checkpoint 2\n";
-
-/** The start time of a process; Linux alone reports it. */
-function startOf(pid: number): string {
-  const file = `/proc/${pid}/stat`;
-  return existsSync(file) ? readFileSync(file, "utf8").replace(/^.*\) (?:\S+ ){19}(\d+) .*$/s, "$1") : "";
-}
 
 /** The error that opening rejects with, as a string: undefined would match any error. */
 const refusal = async () =>
@@ -132,6 +131,16 @@ describe("A file checkpoint", () => {
       expect(statSync(path).size).toBeLessThan(heading.length + 3 * b.length);
       expect(statSync(path).mode & 0o077).toBe(0);
       expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+    });
+
+    it.each([0o664, 0o640, 0o600])("keeps its mode %o when it is rewritten", async (mode) => {
+      await longFile(70_000);
+      chmodSync(path, mode);
+
+      await using(() => undefined);
+
+      expect(statSync(path).size).toBeLessThan(1_000);
+      expect(statSync(path).mode & 0o7777).toBe(mode);
     });
 
     it("is not rewritten while it has few of them", async () => {
@@ -300,6 +309,25 @@ describe("A file checkpoint", () => {
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
   });
 
+  it.each([
+    ["CRLF", (text: string) => text.replaceAll("\n", "\r\n")],
+    ["a byte-order mark", (text: string) => `\u{feff}${text}`],
+    ["both", (text: string) => `\u{feff}${text.replaceAll("\n", "\r\n")}`],
+    ["CRLF in a cut-off heading", () => heading.replace("\n", "\r")],
+  ])("refuses a file that was saved with %s as what it is, and does not change it", async (_, save) => {
+    await using((open) => void open.set("a", "1"));
+    const saved = save(readFileSync(path, "latin1"));
+    writeFileSync(path, saved);
+
+    expect(await refusal()).toBe(
+      `ConfigurationError: ${path} was changed by an editor, or by a transfer in text mode: its line ends are no longer ` +
+        "single line feeds, or a byte-order mark stands before its first line. It is left unchanged. Restore it from a " +
+        "copy, or convert it back, as dos2unix does.",
+    );
+
+    expect(readFileSync(path, "utf8")).toBe(saved);
+  });
+
   it("names the missing folder", async () => {
     await expect(fileCheckpoint(join(folder, "nowhere", "x.ckpt")).open()).rejects.toThrow(/nowhere/);
   });
@@ -311,133 +339,44 @@ describe("A file checkpoint", () => {
   });
 });
 
-describe("One run at a time", () => {
-  it("a second run of the same process is refused, and can open after the first", async () => {
-    const first = await fileCheckpoint(path).open();
-
-    expect(await refusal()).toMatch(
-      /^ConfigurationError: The checkpoint .*import\.ckpt is in use by process \d+ on .+\. One run at a time; if that process is gone, delete .*import\.ckpt\.lock-/,
-    );
-    await first.close();
-
-    await (await fileCheckpoint(path).open()).close();
-    expect(readdirSync(folder)).toEqual(["import.ckpt"]);
-  });
-
-  it("a run waits for one that ends within a moment", async () => {
-    const first = await fileCheckpoint(path).open();
-    const second = fileCheckpoint(path).open();
-    await first.close();
-
-    await (await second).close();
-
-    expect(readdirSync(folder)).toEqual(["import.ckpt"]);
-  });
-
-  it("a run gives up after eight attempts, at most 50 ms apart", async () => {
-    const first = await fileCheckpoint(path).open();
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    vi.spyOn(Math, "random").mockReturnValue(1);
-    let isRefused = false;
-    const second = refusal().finally(() => (isRefused = true));
-
-    await vi.advanceTimersByTimeAsync(7 * 50 - 1);
-    expect(isRefused).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(isRefused).toBe(true);
-
-    expect(await second).toMatch(`in use by process ${process.pid} on `);
-    await first.close();
-  });
-
-  it("the lock of another machine stands until a person deletes it", async () => {
-    writeFileSync(`${path}.lock-1-1-00000000@another-machine`, "");
-    // There is no wait.
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-
-    expect(await refusal()).toMatch(
-      /process 1 on another-machine\. One run at a time; if that process is gone, delete .*import\.ckpt\.lock-1-1-00000000@another-machine\.$/,
-    );
-    expect(readdirSync(folder).filter((name) => name.includes(".lock-"))).toHaveLength(1);
-  });
-
-  const here = encodeURIComponent(hostname());
-  const layLock = (holder: string) => writeFileSync(`${path}.lock-${holder}-00000000@${here}`, "");
-
+describe("A file that another program changes while a run has it open", () => {
   it.each([
-    ["a process that has ended", () => `${2 ** 22 + 1}-1`],
-    ["a process that has ended, with an unknown start time", () => `${2 ** 22 + 1}-`],
-    ["a process whose id now belongs to another one", () => `${process.pid}-1`],
-  ])("the lock of %s is removed", async (_, holder) => {
-    layLock(holder());
-    // There is no wait.
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-
-    await (await fileCheckpoint(path).open()).close();
-
-    expect(readdirSync(folder)).toEqual(["import.ckpt"]);
-  });
-
-  it.each([
-    ["a process that still runs", () => `${process.ppid}-${startOf(process.ppid)}`],
-    ["a process that runs, with an unknown start time", () => `${process.ppid}-`],
-  ])("the lock of %s is respected", async (_, holder) => {
-    layLock(holder());
-
-    expect(await refusal()).toMatch(
-      `in use by process ${process.ppid} on ${encodeURIComponent(hostname())}. One run at a time`,
-    );
-    expect(readdirSync(folder).filter((name) => name.includes(".lock-"))).toHaveLength(1);
-  });
-
-  it("a process that may not be signalled counts as running", async () => {
-    layLock(`${process.ppid}-`);
-    vi.spyOn(process, "kill").mockImplementation(() => {
-      throw Object.assign(new Error("kill EPERM"), { code: "EPERM" });
+    ["deleted", () => rmSync(path), "the file was deleted, moved or replaced"],
+    ["moved", () => renameSync(path, `${path}.old`), "the file was deleted, moved or replaced"],
+    [
+      "replaced by a copy",
+      () => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+      "the file was deleted, moved or replaced",
+    ],
+    ["emptied", () => truncateSync(path), "the file was cut off by another program"],
+    ["cut off by one byte", () => truncateSync(path, statSync(path).size - 1), "the file was cut off"],
+  ])("ends the run before it sends or writes anything more: %s", async (_, change, problem) => {
+    const { audience, mock, upsert } = createFixture();
+    const run = audience.bulk(rows(3), upsert, {
+      key: keyOfRow,
+      checkpoint: fileCheckpoint(path),
+      concurrency: 1,
     });
+    let left: string | undefined;
+    const files = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]);
 
-    expect(await refusal()).toMatch(`in use by process ${process.ppid} on `);
-  });
+    const failure = failureOf(
+      (async () => {
+        for await (const _result of run) {
+          change();
+          left = JSON.stringify(files().filter(([name]) => !name?.includes(".lock-")));
+        }
+      })(),
+    );
 
-  it("a file that only resembles a lock is ignored and not deleted", async () => {
-    const names = ["old-1-1-00000000@another-machine", "1-1@another-machine", "1-1-0000000@another-machine"];
-    for (const name of names) writeFileSync(`${path}.lock-${name}`, "");
-
-    await (await fileCheckpoint(path).open()).close();
-
-    expect(readdirSync(folder)).toHaveLength(1 + names.length);
-  });
-
-  it("a deleted lock does not make its run fail", async () => {
-    const open = await fileCheckpoint(path).open();
-    for (const name of readdirSync(folder)) if (name.includes(".lock-")) rmSync(join(folder, name));
-
-    await open.close();
-
-    expect(readdirSync(folder)).toEqual(["import.ckpt"]);
-  });
-
-  it("only one of many simultaneous runs takes over a stale lock", async () => {
-    for (let round = 0; round < 5; round++) {
-      writeFileSync(`${path}.lock-${2 ** 22 + 1}-1-00000000@${encodeURIComponent(hostname())}`, "");
-      let [inside, most] = [0, 0];
-      const come = async () => {
-        const open = await fileCheckpoint(path).open();
-        most = Math.max(most, ++inside);
-        await new Promise((resolve) => setTimeout(resolve, 1));
-        inside--;
-        await open.close();
-        return "in";
-      };
-
-      const outcomes = await Promise.allSettled(Array.from({ length: 4 }, come));
-
-      expect(most).toBe(1);
-      expect(outcomes.some(({ status }) => status === "fulfilled")).toBe(true);
-    }
+    const error = await failure;
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error.message).toContain(`The run no longer has its checkpoint ${path}: ${problem}`);
+    expect(mock.requests).toHaveLength(1);
+    expect(JSON.stringify(files())).toBe(left);
   });
 });
 

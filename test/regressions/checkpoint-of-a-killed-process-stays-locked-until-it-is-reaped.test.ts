@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { eventually } from "../eventually.ts";
 
-/** The lock's name of a killed process whose parent never asks for its exit code: a zombie. */
+/** The id and the start of a killed process whose parent never asks for its exit code: a zombie. */
 async function zombie(): Promise<string> {
   const parent = spawn("sh", ["-c", "sleep 600 & echo $!; exec sleep 600"]);
   onTestFinished(() => void parent.kill());
@@ -26,7 +26,13 @@ it("The lock of a killed process is removed before its parent has collected it",
   const folder = mkdtempSync(join(tmpdir(), "checkpoint-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "import.ckpt");
-  writeFileSync(`${path}.lock-${await zombie()}-00000000@${encodeURIComponent(hostname())}`, "");
+  const open = await fileCheckpoint(path).open();
+  const [own = ""] = readdirSync(folder).filter((name) => name.includes(".lock-"));
+  await open.close();
+  writeFileSync(join(folder, own.replace(/\d+-\d+/, await zombie())), "");
+  // There is no wait.
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
 
   await (await fileCheckpoint(path).open()).close();
 
