@@ -30,7 +30,7 @@ export class AudienceClient {
   constructor(options: ClientOptions, state: ClientState);
   constructor(options: ClientOptions = {}, state?: ClientState) {
     this.#transport = new Transport(options, state);
-    this.bulk = createBulk(this.#transport.client);
+    this.bulk = createBulk(this.#transport.client, this.#transport.settings);
   }
 
   /** The v1 family: customers, contact groups, events. Throws a `ConfigurationError` without `baseUrl` or `apiKey`. */

@@ -139,14 +139,15 @@ export function parseClientOptions(options: unknown, redactor: Redactor) {
     value === undefined ? undefined : parseBaseUrl(String(value), named(name), o.allowInsecureHttp ?? false);
   const key = (value: ApiKey | undefined, name: SourcedOption) =>
     value === undefined ? undefined : keySource(value, named(name), redactor);
+  const apiKey = key(o.apiKey, "apiKey");
   const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter);
   const settings = {
     // For other views of the client: with what the environment was when it was created.
     given: o,
     baseUrl: url(o.baseUrl, "baseUrl"),
     baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
-    apiKey: key(o.apiKey, "apiKey"),
-    apiKeyV2: key(o.apiKeyV2, "apiKeyV2") ?? key(o.apiKey, "apiKey"),
+    apiKey,
+    apiKeyV2: key(o.apiKeyV2, "apiKeyV2") ?? apiKey,
     appId: o.appId === undefined ? undefined : checkSecret(o.appId, named("appId")),
     parsePage: o.parsePage,
     limiter,

@@ -51,6 +51,12 @@ export interface BulkOptions<Row> {
   isCurrent?: ((row: Row) => boolean | Promise<boolean>) | undefined;
   /** Records the rows, so that a run that was killed continues where it was. */
   checkpoint?: Checkpoint | undefined;
+  /**
+   * With a checkpoint: a name of your own for the organization, such as `"acme"`. A checkpoint belongs to one organization
+   * of one service, by its base URLs and this name, which survives a rotation of keys. Default: by its base URLs and keys.
+   * Given later, it takes over a checkpoint that was recorded with a key.
+   */
+  organization?: string | undefined;
   /** Called after each row. Its errors are ignored. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
   /**
@@ -72,6 +78,7 @@ const bulkOptionsSchema = z
     checkpoint: optionThat<Checkpoint>("a Checkpoint, such as fileCheckpoint(path)", (value) =>
       hasMethods(value, "open"),
     ),
+    organization: optionTypes.string,
     onProgress: optionTypes.function,
     stopWhen: optionTypes.function,
   })

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { ClientSettings } from "../client-options.ts";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/parse-options.ts";
@@ -8,6 +9,7 @@ import { type BulkCall, type BulkOptions, parseBulkOptions } from "./bulk-option
 import { type BulkResult, type BulkSummary, ProgressCounter } from "./result.ts";
 import { type BulkRows, RowSource } from "./row-source.ts";
 import { runBulk } from "./run-bulk.ts";
+import { targetOf } from "./target.ts";
 
 /** Sends many rows, a few at a time, over days and through crashes. */
 export interface Bulk {
@@ -55,7 +57,7 @@ export interface BulkCheck {
 /** The result of a schema's `safeParse`. */
 export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
 
-export function createBulk(client: ClientState): Bulk {
+export function createBulk(client: ClientState, settings: ClientSettings): Bulk {
   const bulk = <Row, Result extends PromiseLike<unknown>>(
     rows: BulkRows<Row>,
     call: BulkCall<Row, Result>,
@@ -66,9 +68,10 @@ export function createBulk(client: ClientState): Bulk {
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
     const source = new RowSource<Row>(rows);
     const parsed = parseBulkOptions<Row>(options);
+    const target = targetOf(parsed.organization, settings, client.redactor);
     return new BulkRun(
       () => source.start(),
-      (progress) => runBulk(source, awaited, parsed, client, progress),
+      (progress) => runBulk(source, awaited, { ...parsed, target }, client, progress),
     );
   };
   const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, client.limiter);

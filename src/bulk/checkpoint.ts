@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { hasMethods } from "../schema/kind-of.ts";
+import { recordTarget, targetSchema, type Target } from "./target.ts";
 
 /**
  * Records the rows of a run, so that it can continue after a crash, and the next run sends the rows that have changed.
@@ -40,14 +41,17 @@ export interface OpenCheckpoint {
 const runKey = "run";
 
 const runSchema = z.object({
-  /** Part of the generated ids of events. */
+  /** Part of the generated ids of events, and the salt of the target's keys. */
   id: z.string(),
   /** From 1; one more each time that the checkpoint is opened. */
   number: z.number(),
   /** Its first number: a run that continues, after a crash or an early end, has had several. */
   since: z.number(),
   isKeyed: z.boolean(),
+  target: targetSchema,
 });
+
+type Run = z.infer<typeof runSchema>;
 
 export type RecordedRun = Awaited<ReturnType<typeof openRecordedRun>>;
 
@@ -57,12 +61,12 @@ export type RecordedRun = Awaited<ReturnType<typeof openRecordedRun>>;
  */
 export async function openRecordedRun(
   checkpoint: Checkpoint,
-  { isKeyed, onFailure }: { isKeyed: boolean; onFailure: (error: unknown) => void },
+  { isKeyed, target, onFailure }: { isKeyed: boolean; target: Target; onFailure: (error: unknown) => void },
 ) {
   const opened = await checkpoint.open();
   if (!hasMethods(opened, "get", "set", "clear", "close"))
     throw new ConfigurationError("`open` of the checkpoint must return { get, set, clear, close }.");
-  const run = await readRun(opened, isKeyed);
+  const run = await readRun(opened, { isKeyed, target });
   let isClosed = false;
   const guard = async <T>(work: () => T | Promise<T>): Promise<T> => {
     // The call of a row after the end of its run: another run may use the checkpoint now.
@@ -95,19 +99,23 @@ export async function openRecordedRun(
 
 type RecordKey = `row:${string}` | `consent:${string}`;
 
-/** The run that has not ended, or a new one. */
-async function readRun(opened: OpenCheckpoint, isKeyed: boolean): Promise<z.infer<typeof runSchema>> {
+/** The run that has not ended, or a new one. Recorded before the first row, so that no other target goes on with it. */
+async function readRun(
+  opened: OpenCheckpoint,
+  { isKeyed, target }: { isKeyed: boolean; target: Target },
+): Promise<Run> {
   try {
-    const before = (await opened.get(runKey)) ?? undefined;
-    const first = { id: crypto.randomUUID(), number: 0, since: 1, isKeyed };
-    const last = before === undefined ? first : decodeRun(before);
-    const run = { ...last, number: last.number + 1 };
-    if (run.isKeyed !== isKeyed) {
-      const kind = run.isKeyed ? "with" : "without";
+    const value = (await opened.get(runKey)) ?? undefined;
+    const before = value === undefined ? undefined : decodeRun(value);
+    if (before && before.isKeyed !== isKeyed) {
+      const kind = before.isKeyed ? "with" : "without";
       throw new ConfigurationError(
         `The checkpoint was written ${kind} a \`key\`. Run it ${kind} a \`key\` again, or name another checkpoint.`,
       );
     }
+    const { id, number, since } = before ?? { id: crypto.randomUUID(), number: 0, since: 1 };
+    const recorded = await recordTarget(target, before?.target, id);
+    const run = { id, number: number + 1, since, isKeyed, target: recorded };
     await opened.set(runKey, JSON.stringify(run));
     return run;
   } catch (error) {
@@ -116,12 +124,14 @@ async function readRun(opened: OpenCheckpoint, isKeyed: boolean): Promise<z.infe
   }
 }
 
-function decodeRun(value: string): z.infer<typeof runSchema> {
+function decodeRun(value: string): Run {
   try {
     return runSchema.parse(JSON.parse(value));
   } catch {
     throw new ConfigurationError(
-      "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one.",
+      "The checkpoint's record of its run (`run`) is damaged, or of an earlier version that named no service. Restore " +
+        "it, or end its run with the version that wrote it. Another checkpoint sends every row, and knows none of the " +
+        "consents that this one keeps from being overridden.",
     );
   }
 }

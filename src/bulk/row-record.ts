@@ -2,6 +2,7 @@ import { ConfigurationError, ConnectionError } from "../errors.ts";
 import { contentLost, isRecord } from "../schema/kind-of.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { RowEnd } from "./result.ts";
+import { sha256 } from "./sha256.ts";
 import { recordStated, type StatedEnd, type StatedLines } from "./stated-consent.ts";
 
 /**
@@ -206,12 +207,6 @@ export async function fingerprintOf(value: unknown): Promise<string> {
 /** The generated id of an event: the same for the same parts, in every run and after a crash. */
 async function eventIdOf(...parts: readonly string[]): Promise<string> {
   return await sha256(JSON.stringify(parts));
-}
-
-/** In hexadecimal. Web Crypto exists on every runtime. */
-async function sha256(json: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(json));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function canonicalJson(value: unknown): string {

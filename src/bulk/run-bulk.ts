@@ -8,6 +8,7 @@ import { ConsentLog } from "./consent-log.ts";
 import type { BulkResult, ProgressCounter, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
 import { type ReadRow, type RowReader, rowReader, type RowSource } from "./row-source.ts";
+import type { Target } from "./target.ts";
 
 /**
  * Sends the rows of a run, a few at a time: `rowReader` reads a row with its record, `RowCalls` makes its calls and
@@ -18,7 +19,7 @@ import { type ReadRow, type RowReader, rowReader, type RowSource } from "./row-s
 export async function* runBulk<Row, Value>(
   source: RowSource<Row>,
   call: BulkCall<Row, PromiseLike<Value>>,
-  options: BulkOptions<Row>,
+  options: BulkOptions<Row> & { readonly target: Target },
   client: ClientState,
   progress: ProgressCounter,
 ): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
@@ -76,9 +77,9 @@ export async function* runBulk<Row, Value>(
   }
 
   async function openCheckpoint(): Promise<RecordedRun | undefined> {
-    const { checkpoint, key } = options;
+    const { checkpoint, key, target } = options;
     if (!checkpoint || stop.signal.aborted) return undefined;
-    const opening = openRecordedRun(checkpoint, { isKeyed: key !== undefined, onFailure: fail });
+    const opening = openRecordedRun(checkpoint, { isKeyed: key !== undefined, target, onFailure: fail });
     try {
       const opened = await untilAborted(opening, stop.signal);
       await consents.recordIn(opened);

@@ -471,13 +471,16 @@ describe("The file's version", () => {
   });
 });
 
+const damagedRun =
+  "The checkpoint's record of its run (`run`) is damaged, or of an earlier version that named no service. Restore " +
+  "it, or end its run with the version that wrote it. Another checkpoint sends every row, and knows none of the " +
+  "consents that this one keeps from being overridden.";
+
 it.each([
-  ["run", "null", "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one."],
-  [
-    "run",
-    "no JSON",
-    "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one.",
-  ],
+  ["run", "null", damagedRun],
+  ["run", "no JSON", damagedRun],
+  // As before it named its service.
+  ["run", '{"id":"a","number":1,"since":1,"isKeyed":true}', damagedRun],
   ["row:row-0@example.com", "sent yesterday", "The checkpoint holds no valid record of a row under `row:`."],
 ])("A checkpoint whose `%s` holds %o ends the run before anything is sent", async (name, value, message) => {
   const { audience, mock, upsert } = createFixture();

@@ -1,7 +1,7 @@
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
-import { LoggedCheckpoint } from "../bulk/fixture.ts";
+import { key, LoggedCheckpoint, type Row } from "../bulk/fixture.ts";
 import { failureOf } from "../transport/failure.ts";
 
 it.each(['{"email":{"statuses":["UNSUBSCR', '{"email":5}', "null"])(
@@ -10,14 +10,12 @@ it.each(['{"email":{"statuses":["UNSUBSCR', '{"email":5}', "null"])(
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);
     const checkpoint = new LoggedCheckpoint();
-    checkpoint.values.set("run", JSON.stringify({ id: "run-1", number: 1, since: 1, isKeyed: true }));
+    const importRows = (rows: Row[]) =>
+      audience.bulk(rows, (row, request) => audience.v1.customers.upsert(row, request), { checkpoint, key });
+    await importRows([]);
     checkpoint.values.set("consent:email:ada@example.com", damaged);
 
-    const run = audience.bulk(
-      [{ email: "ada@example.com", email_opt_in: "SUBSCRIBED" as const }],
-      (row, request) => audience.v1.customers.upsert(row, request),
-      { checkpoint, key: ({ email }) => email },
-    );
+    const run = importRows([{ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }]);
 
     const error = await failureOf(run.summary());
     expect(error).toMatchObject({ code: "configuration" });

@@ -55,7 +55,7 @@ it("A row whose attempt with the next key is cut off by the end of the run is se
   const stop = new AbortController();
   const settle = (row: Row, request: BulkRequest) =>
     Promise.allSettled([audience.v1.customers.upsert(row, request)]);
-  const options = { key, checkpoint };
+  const options = { key, checkpoint, organization: "acme" };
   const first = collectRun(audience.bulk(rows(1), settle, { ...options, signal: stop.signal }));
   await until(() => mock.requests.length === 1);
 

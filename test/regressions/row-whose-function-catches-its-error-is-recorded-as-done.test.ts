@@ -9,7 +9,8 @@ async function runTwice(
 ) {
   const checkpoint = new LoggedCheckpoint();
   const settle = (row: Row, request: BulkRequest) => Promise.allSettled([send(row, request)]);
-  const options = { key, checkpoint, concurrency: 1 };
+  // Its key is another one in the later run.
+  const options = { key, checkpoint, organization: "acme", concurrency: 1 };
   const first = await collectRun(audience.bulk(rows(2), settle, options));
   const later = createFixture();
   const { results } = await collectRun(later.audience.bulk(rows(2), later.upsert, options));

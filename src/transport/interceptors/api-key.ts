@@ -14,7 +14,7 @@ export type ApiKey = string | (() => string | Promise<string>);
  */
 export const apiKey: Interceptor = (next) => async (context) => {
   const key = context.apiKey;
-  key.current = key.changed ?? (await requestKey(context));
+  key.current = key.changed ?? (await currentKey(context));
   key.changed = undefined;
   try {
     return await next(context);
@@ -33,7 +33,7 @@ async function changedKey(context: RequestContext): Promise<string | undefined> 
   }
   key.isRefreshed = true;
   try {
-    const newKey = await requestKey(context);
+    const newKey = await currentKey(context);
     return newKey === key.current ? undefined : newKey;
   } catch {
     stopWaiting.signal.throwIfAborted();
@@ -42,16 +42,23 @@ async function changedKey(context: RequestContext): Promise<string | undefined> 
   }
 }
 
+async function currentKey({ access, options, stopWaiting }: RequestContext): Promise<string> {
+  return await requestKey(access.key, options.timeoutMs, stopWaiting.signal);
+}
+
 /** A key function that never resolves must not block the call or its permit. */
-async function requestKey({ access, options, stopWaiting }: RequestContext): Promise<string> {
-  const key = access.key();
+export async function requestKey(
+  source: KeySource,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<string> {
+  const key = source();
   if (typeof key === "string") return key;
-  const { timeoutMs } = options;
   const late = (): never => {
     const message = `The key function returned no key within ${timeoutMs} ms; nothing was sent.`;
     throw new TimeoutError({ message, outcome: "not-sent", timeoutMs });
   };
-  return await unlessLate(untilAborted(key, stopWaiting.signal), timeoutMs, late);
+  return await unlessLate(signal ? untilAborted(key, signal) : key, timeoutMs, late);
 }
 
 /** The source of one family's key. A closure, so that no `inspect` shows the key. */

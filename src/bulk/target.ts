@@ -1,0 +1,119 @@
+import * as z from "zod";
+import type { ClientSettings } from "../client-options.ts";
+import { ConfigurationError } from "../errors.ts";
+import type { KeySource } from "../transport/interceptor.ts";
+import { requestKey } from "../transport/interceptors/api-key.ts";
+import type { Redactor } from "../transport/redact.ts";
+import { sha256 } from "./sha256.ts";
+
+/** One organization of one service, to which a run writes, and to which its checkpoint belongs (D104). */
+export interface Target {
+  /** The caller's own name of the organization; without one its keys identify it. */
+  readonly organization: string | undefined;
+  /** The families that the client has. */
+  readonly families: readonly TargetFamily[];
+}
+
+interface TargetFamily {
+  readonly name: "v1" | "v2";
+  readonly baseUrl: string;
+  readonly key: KeySource;
+  readonly timeoutMs: number;
+}
+
+const familySchema = z.object({
+  baseUrl: z.string(),
+  /** A salted hash; none where the organization has a name. */
+  key: z.string().exactOptional(),
+});
+
+/** A target as a checkpoint records it. */
+export const targetSchema = z.object({
+  organization: z.string().exactOptional(),
+  families: z.object({ v1: familySchema.exactOptional(), v2: familySchema.exactOptional() }),
+});
+
+type RecordedTarget = z.infer<typeof targetSchema>;
+
+/** Throws a `ConfigurationError` if the name holds a key, as a checkpoint would show it. */
+export function targetOf(
+  organization: string | undefined,
+  settings: ClientSettings,
+  redactor: Redactor,
+): Target {
+  if (organization !== undefined && redactor.string(organization) !== organization)
+    throw new ConfigurationError("`organization` must be a name of your own, and not hold a key.");
+  const { baseUrl, apiKey, baseUrlV2, apiKeyV2, appId, call } = settings;
+  const { timeoutMs } = call;
+  const families: TargetFamily[] = [];
+  if (baseUrl !== undefined && apiKey) families.push({ name: "v1", baseUrl, key: apiKey, timeoutMs });
+  if (baseUrlV2 !== undefined && apiKeyV2 && appId !== undefined)
+    families.push({ name: "v2", baseUrl: baseUrlV2, key: apiKeyV2, timeoutMs });
+  return { organization, families };
+}
+
+/** The record of the target in a new checkpoint, or one that was recorded for it. Throws if that was for another target. */
+export async function recordTarget(
+  target: Target,
+  recorded: RecordedTarget | undefined,
+  salt: string,
+): Promise<RecordedTarget> {
+  if (recorded) checkService(target, recorded);
+  const families = { ...recorded?.families };
+  const { organization } = target;
+  if (organization !== undefined) {
+    for (const { name, baseUrl } of target.families) families[name] = { baseUrl };
+    return { organization, families };
+  }
+  const keys = new Map<KeySource, string>();
+  for (const { name, baseUrl, key, timeoutMs } of target.families) {
+    // Both families may have one key function.
+    const given = keys.get(key) ?? (await requestKey(key, timeoutMs));
+    keys.set(key, given);
+    const hash = await sha256(JSON.stringify([salt, given]));
+    if ((recorded?.families[name]?.key ?? hash) !== hash) throw otherKey(name, baseUrl);
+    families[name] = { baseUrl, key: hash };
+  }
+  return { families };
+}
+
+/** Checks all but the keys. */
+function checkService({ organization, families }: Target, recorded: RecordedTarget): void {
+  for (const { name, baseUrl } of families) {
+    const before = recorded.families[name]?.baseUrl ?? baseUrl;
+    if (before !== baseUrl)
+      throw refusal(
+        `belongs to another service: ${name} at ${before}, not ${baseUrl}`,
+        "Keep it for that service",
+      );
+  }
+  if (recorded.organization !== undefined) {
+    if (organization === recorded.organization) return;
+    const given =
+      organization === undefined ? "and this run names none" : `not ${JSON.stringify(organization)}`;
+    throw refusal(
+      `belongs to the organization ${JSON.stringify(recorded.organization)}, ${given}`,
+      "Name that one as `organization`",
+    );
+  }
+  const before = Object.keys(recorded.families);
+  if (before.length > 0 && !families.some(({ name }) => before.includes(name)))
+    throw refusal(
+      `was recorded with ${before.join(" and ")}, which this client does not have`,
+      "Configure that family too",
+    );
+}
+
+function otherKey(name: string, baseUrl: string): ConfigurationError {
+  return refusal(
+    `was recorded with another key of ${name} at ${baseUrl}: that of another organization, or one from before a rotation`,
+    "If it is the same organization, name it as `organization` in this run and all later ones",
+  );
+}
+
+/** Never to delete the checkpoint: it knows which consents must not be overridden. */
+function refusal(problem: string, wayOut: string): ConfigurationError {
+  return new ConfigurationError(
+    `The checkpoint ${problem}. ${wayOut}, or give this run a checkpoint of its own.`,
+  );
+}

@@ -1,0 +1,326 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AudienceClient, ConfigurationError, type BulkOptions } from "audience-sdk";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { collectRun, key, LoggedCheckpoint, rows, type Row } from "./fixture.ts";
+
+const acme = "mock-key-of-acme";
+const globex = "mock-key-of-globex";
+
+type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
+
+/** Nights of one job over one checkpoint, each with a client of its own: v1 alone, unless it is given v2. */
+function job() {
+  const mock = createMockService({
+    organizations: [
+      { id: "acme", apiKeys: [acme, "mock-key-of-acme-2"], appId: "app-acme" },
+      { id: "globex", apiKeys: [globex], appId: "app-globex" },
+    ],
+  });
+  const { fetch, rateLimiter } = mock.clientOptions;
+  const checkpoint = new LoggedCheckpoint();
+  const client = (options: ClientOptions = {}) =>
+    new AudienceClient({ baseUrl: "https://api.example", apiKey: acme, fetch, rateLimiter, ...options });
+  const runOf = async (audience: AudienceClient, options: BulkOptions<Row> = {}) => {
+    const { results, error } = await collectRun(
+      audience.bulk(rows(2), (row, request) => audience.v1.customers.upsert(row, request), {
+        key,
+        checkpoint,
+        ...options,
+      }),
+    );
+    return error === undefined ? results.map(({ status }) => status) : (error as Error).message;
+  };
+  /** The statuses of the rows, or the message of the run's failure. */
+  const night = (options: ClientOptions = {}, bulkOptions: BulkOptions<Row> = {}) =>
+    runOf(client(options), bulkOptions);
+  return { mock, checkpoint, client, night, runOf };
+}
+
+const sent = ["succeeded", "succeeded"];
+const skipped = ["skipped", "skipped"];
+const v2 = { baseUrlV2: "https://api2.example", appId: "app-acme" };
+
+describe("A checkpoint belongs to one service", () => {
+  it("a rehearsal on another service does not make the real run skip a row", async () => {
+    const { mock, night, checkpoint } = job();
+    expect(await night({ baseUrl: "https://staging.example/" })).toEqual(sent);
+    const before = new Map(checkpoint.values);
+    mock.reset();
+
+    expect(await night()).toBe(
+      "The checkpoint belongs to another service: v1 at https://staging.example, not https://api.example. " +
+        "Keep it for that service, or give this run a checkpoint of its own.",
+    );
+
+    expect(mock.requests).toEqual([]);
+    expect(checkpoint.values).toEqual(before);
+    expect(await night({ baseUrl: "https://staging.example" })).toEqual(skipped);
+  });
+
+  it("the refusal is a ConfigurationError that says that nothing was sent", async () => {
+    const { night, client, checkpoint } = job();
+    await night({ baseUrl: "https://staging.example" });
+    const audience = client();
+
+    const { error } = await collectRun(
+      audience.bulk(rows(1), (row, request) => audience.v1.customers.upsert(row, request), {
+        key,
+        checkpoint,
+      }),
+    );
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({ outcome: "not-sent" });
+  });
+
+  it("base URLs are compared as the client uses them, without a final slash and in lower case", async () => {
+    const { night } = job();
+    await night({ baseUrl: "https://api.example/" });
+
+    expect(await night({ baseUrl: new URL("https://API.example") })).toEqual(skipped);
+    expect(await night({ baseUrl: "https://api.example/eu/" })).toContain("not https://api.example/eu.");
+  });
+
+  it("no name of an organization takes it to another service", async () => {
+    const { mock, night } = job();
+    await night();
+    mock.reset();
+
+    expect(await night({ baseUrl: "https://new.example" }, { organization: "acme" })).toContain(
+      "v1 at https://api.example, not https://new.example",
+    );
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("without a key for the rows it is bound too, as long as its run has not ended", async () => {
+    const { night } = job();
+    const stop = new AbortController();
+    await night({}, { key: undefined, signal: stop.signal, onProgress: () => stop.abort(), concurrency: 1 });
+
+    expect(await night({ apiKey: globex }, { key: undefined })).toContain("another key of v1");
+    expect(await night({}, { key: undefined })).toEqual(["skipped", "succeeded"]);
+    expect(await night({ apiKey: globex }, { key: undefined })).toEqual(sent);
+  });
+
+  it("the service is recorded before the first row is sent", async () => {
+    const { client, checkpoint } = job();
+    const audience = client({ ...v2, baseUrl: "https://api.example/" });
+    const recorded: unknown[] = [];
+
+    await audience.bulk(
+      rows(1),
+      (row, request) => {
+        recorded.push(JSON.parse(checkpoint.values.get("run") ?? "null"));
+        return audience.v1.customers.upsert(row, request);
+      },
+      { key, checkpoint, organization: "acme" },
+    );
+
+    expect(recorded).toMatchObject([
+      {
+        target: {
+          organization: "acme",
+          families: { v1: { baseUrl: "https://api.example" }, v2: { baseUrl: "https://api2.example" } },
+        },
+      },
+    ]);
+  });
+});
+
+describe("A checkpoint belongs to one organization", () => {
+  const otherKey =
+    "The checkpoint was recorded with another key of v1 at https://api.example: that of another organization, or " +
+    "one from before a rotation. If it is the same organization, name it as `organization` in this run and all " +
+    "later ones, or give this run a checkpoint of its own.";
+
+  it("a run with the key of another one is refused, and sends nothing", async () => {
+    const { mock, night } = job();
+    await night();
+
+    expect(await night({ apiKey: globex })).toBe(otherKey);
+
+    expect(mock.organization("globex").contacts).toEqual([]);
+    expect(await night()).toEqual(skipped);
+  });
+
+  it("so is a run of a view with another key", async () => {
+    const { client, runOf } = job();
+    const audience = client();
+    await runOf(audience);
+
+    expect(await runOf(audience.withOptions({ apiKey: globex }))).toBe(otherKey);
+    expect(await runOf(audience.withOptions({ timeoutMs: 1_000 }))).toEqual(skipped);
+  });
+
+  it("after a rotation the name of the organization takes it over, and survives the next rotation", async () => {
+    const { night } = job();
+    await night();
+    expect(await night({ apiKey: "mock-key-of-acme-2" })).toBe(otherKey);
+
+    expect(await night({ apiKey: "mock-key-of-acme-2" }, { organization: "acme" })).toEqual(skipped);
+    expect(await night({ apiKey: acme }, { organization: "acme" })).toEqual(skipped);
+  });
+
+  it("once it has a name, a run without it or with another one is refused", async () => {
+    const { mock, night } = job();
+    await night({}, { organization: "acme" });
+    mock.reset();
+
+    expect(await night()).toBe(
+      'The checkpoint belongs to the organization "acme", and this run names none. ' +
+        "Name that one as `organization`, or give this run a checkpoint of its own.",
+    );
+    expect(await night({}, { organization: "globex" })).toBe(
+      'The checkpoint belongs to the organization "acme", not "globex". ' +
+        "Name that one as `organization`, or give this run a checkpoint of its own.",
+    );
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("a name that holds a key is refused at once, and a name must not be empty", async () => {
+    const { client, checkpoint } = job();
+    const start = (organization: string) =>
+      client().bulk(rows(1), async () => undefined, { checkpoint, organization });
+
+    expect(() => start(`acme ${acme}`)).toThrow(
+      new ConfigurationError("`organization` must be a name of your own, and not hold a key."),
+    );
+    expect(() => start("")).toThrow(/organization must be a string that is not empty/);
+    expect(checkpoint.log).toEqual([]);
+  });
+});
+
+describe("The families of a client", () => {
+  it("one that comes later is recorded when it comes", async () => {
+    const { night } = job();
+    expect(await night()).toEqual(sent);
+    expect(await night(v2)).toEqual(skipped);
+
+    expect(await night({ ...v2, apiKeyV2: globex })).toContain("another key of v2 at https://api2.example");
+    expect(await night({ ...v2, baseUrlV2: "https://staging.example" })).toContain(
+      "v2 at https://api2.example, not https://staging.example",
+    );
+  });
+
+  it("one that is missing in a run is no contradiction, and stays recorded", async () => {
+    const { night } = job();
+    await night(v2);
+
+    expect(await night()).toEqual(skipped);
+    expect(await night({ ...v2, apiKeyV2: globex })).toContain("another key of v2");
+  });
+
+  it("one without its app id or its key is none of the client's", async () => {
+    const { night } = job();
+    await night({ baseUrlV2: "https://staging.example" });
+    await night({ ...v2 });
+
+    expect(await night({ ...v2, baseUrlV2: "https://staging.example" })).toContain(
+      "v2 at https://api2.example, not https://staging.example",
+    );
+  });
+
+  it("a client that shares none of them is refused, unless both runs name the organization", async () => {
+    const { mock, client, night } = job();
+    const v2Only = new AudienceClient({ ...v2, apiKey: acme, fetch: mock.fetch, rateLimiter: false });
+    const noFamily = new AudienceClient({
+      baseUrl: "https://api.example",
+      fetch: mock.fetch,
+      rateLimiter: false,
+    });
+    const nothing = async (audience: AudienceClient, checkpoint: LoggedCheckpoint, organization?: string) =>
+      (await collectRun(audience.bulk([], async () => undefined, { key, checkpoint, organization }))).error;
+    const [byKey, byName, byNothing] = [
+      new LoggedCheckpoint(),
+      new LoggedCheckpoint(),
+      new LoggedCheckpoint(),
+    ];
+    await nothing(client(), byKey);
+    await nothing(client(), byName, "acme");
+    await nothing(noFamily, byNothing);
+
+    for (const organization of [undefined, "acme"])
+      expect(await nothing(v2Only, byKey, organization)).toEqual(
+        new ConfigurationError(
+          "The checkpoint was recorded with v1, which this client does not have. " +
+            "Configure that family too, or give this run a checkpoint of its own.",
+        ),
+      );
+    expect(await nothing(v2Only, byName, "acme")).toBeUndefined();
+    expect(await nothing(v2Only, byNothing)).toBeUndefined();
+    expect(await night()).toEqual(sent);
+  });
+});
+
+describe("A key function", () => {
+  it("is asked once for the checkpoint, after the run began, also if both families have it", async () => {
+    const { client, checkpoint, mock } = job();
+    let asked = 0;
+    const audience = client({ ...v2, apiKey: () => (asked++, acme) });
+    const start = () => audience.bulk([] as Row[], async () => undefined, { key, checkpoint });
+
+    const run = start();
+    expect(asked).toBe(0);
+    await run;
+
+    expect(asked).toBe(1);
+    await start();
+    expect(asked).toBe(2);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("is not asked where the run names the organization", async () => {
+    const { client, checkpoint } = job();
+    let asked = 0;
+    const audience = client({ apiKey: () => (asked++, acme) });
+
+    await audience.bulk([] as Row[], async () => undefined, { key, checkpoint, organization: "acme" });
+
+    expect(asked).toBe(0);
+  });
+
+  it("that gives another key than at the first run has rotated it: the refusal names `organization`", async () => {
+    const { night } = job();
+    await night();
+
+    expect(await night({ apiKey: async () => "mock-key-of-acme-2" })).toContain("name it as `organization`");
+    expect(await night({ apiKey: async () => acme })).toEqual(skipped);
+  });
+
+  it("that fails, or gives no key in time, is the failure of the run, which then holds no checkpoint open", async () => {
+    const { night, checkpoint, mock } = job();
+    const fails = () => Promise.reject(new Error(`no vault for ${acme}`));
+
+    expect(await night({ apiKey: fails })).toBe("The apiKey function failed: Error");
+    expect(await night({ apiKey: () => new Promise<string>(() => {}), timeoutMs: 10 })).toBe(
+      "The key function returned no key within 10 ms; nothing was sent.",
+    );
+
+    expect(checkpoint.log).toEqual(["open", "close", "open", "close"]);
+    expect(checkpoint.values.size).toBe(0);
+    expect(mock.requests).toEqual([]);
+  });
+});
+
+it("A checkpoint holds its keys as hashes with a salt of its own", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "checkpoint-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { night } = job();
+  const paths = ["one.ckpt", "two.ckpt"].map((name) => join(folder, name));
+  for (const path of paths) await night({}, { checkpoint: fileCheckpoint(path) });
+
+  const files = paths.map((path) => readFileSync(path, "latin1"));
+  const hashes = files.map((file) => /\\"key\\":\\"([0-9a-f]{64})\\"/.exec(file)?.[1]);
+  expect(hashes).toEqual([expect.any(String), expect.any(String)]);
+  expect(new Set(hashes).size).toBe(2);
+  for (const file of files) {
+    expect(file).not.toContain(acme.slice(0, 8));
+    for (const encoding of ["hex", "base64", "base64url"] as const)
+      expect(file).not.toContain(createHash("sha256").update(acme).digest(encoding));
+  }
+});
