@@ -1,8 +1,7 @@
 import { createBulk, type Bulk } from "./bulk/bulk.ts";
-import { viewOptions, type ClientOptions } from "./client-options.ts";
+import { openClient, viewOptions, type ClientOptions, type OpenedClient } from "./client-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import type { ClientState, CloseOptions } from "./transport/client-state.ts";
-import { Transport } from "./transport/transport.ts";
 import { V1Client } from "./v1/v1-client.ts";
 import { V2Client } from "./v2/v2-client.ts";
 
@@ -19,7 +18,7 @@ import { V2Client } from "./v2/v2-client.ts";
  * @throws ConfigurationError if an option is wrong; the message names it.
  */
 export class AudienceClient {
-  readonly #transport: Transport;
+  readonly #opened: OpenedClient;
   #v1: V1Client | undefined;
   #v2: V2Client | undefined;
   /** Sends many rows, a few at a time: `audience.bulk(rows, call, options)`, and `audience.bulk.check(rows, check)`. */
@@ -29,23 +28,23 @@ export class AudienceClient {
   /** @internal */
   constructor(options: ClientOptions, state: ClientState);
   constructor(options: ClientOptions = {}, state?: ClientState) {
-    this.#transport = new Transport(options, state);
-    this.bulk = createBulk(this.#transport.client, this.#transport.settings);
+    this.#opened = openClient(options, state);
+    this.bulk = createBulk(this.#client, this.#opened.settings);
   }
 
   /** The v1 family: customers, contact groups, events. Throws a `ConfigurationError` without `baseUrl` or `apiKey`. */
   get v1(): V1Client {
-    return (this.#v1 ??= new V1Client(undefined, this.#transport));
+    return (this.#v1 ??= new V1Client(undefined, this.#opened));
   }
 
   /** The v2 family: contacts and lists. Throws a `ConfigurationError` without `baseUrlV2`, `appId` or a key. */
   get v2(): V2Client {
-    return (this.#v2 ??= new V2Client(undefined, this.#transport));
+    return (this.#v2 ??= new V2Client(undefined, this.#opened));
   }
 
   /** The rate limiter of the calls; undefined if the option `rateLimiter` is `false`. */
   get rateLimiter(): RateLimiter | undefined {
-    return this.#transport.client.limiter;
+    return this.#client.limiter;
   }
 
   /**
@@ -58,7 +57,7 @@ export class AudienceClient {
    * ```
    */
   withOptions(options: ClientOptions): AudienceClient {
-    return createView(viewOptions(this.#transport.settings.given, options), this.#transport.client);
+    return createView(viewOptions(this.#opened.settings.given, options), this.#client);
   }
 
   /**
@@ -73,12 +72,16 @@ export class AudienceClient {
    * ```
    */
   close(options?: CloseOptions): Promise<void> {
-    return this.#transport.client.close(options);
+    return this.#client.close(options);
   }
 
   /** `await using audience = new AudienceClient(…)`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  get #client(): ClientState {
+    return this.#opened.transport.client;
   }
 }
 

@@ -5,11 +5,12 @@ import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/parse-options.ts";
+import { checkSecret, keySource, type ApiKey } from "./transport/api-key.ts";
 import { parseBaseUrl } from "./transport/base-url.ts";
 import { callOptionsSchema, parseHeaders, type CallOptions } from "./transport/call-options.ts";
+import type { KeySource, TransportSettings } from "./transport/call.ts";
+import { ClientState } from "./transport/client-state.ts";
 import type { Fetch } from "./transport/fetch.ts";
-import type { TransportSettings } from "./transport/interceptor.ts";
-import { checkSecret, keySource, type ApiKey } from "./transport/interceptors/api-key.ts";
 import {
   createObserver,
   openTracing,
@@ -20,7 +21,8 @@ import {
   type RequestEvent,
 } from "./transport/observer.ts";
 import type { IsRateLimited } from "./transport/rate-refusal.ts";
-import type { Redactor } from "./transport/redact.ts";
+import { Redactor } from "./transport/redact.ts";
+import { Transport } from "./transport/transport.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */
@@ -77,7 +79,33 @@ const environmentVariables = {
 type SourcedOption = keyof typeof environmentVariables;
 
 /** A client's options, checked. An option that only one family needs is required when that family is used. */
-export type ClientSettings = ReturnType<typeof parseClientOptions>;
+export interface ClientSettings extends TransportSettings {
+  /** The options of the client, with what the environment was when it was created: for its other views. */
+  readonly given: ClientOptions;
+  readonly baseUrl: string | undefined;
+  readonly baseUrlV2: string | undefined;
+  readonly apiKey: KeySource | undefined;
+  readonly apiKeyV2: KeySource | undefined;
+  readonly appId: string | undefined;
+  readonly parsePage: ParsePage | undefined;
+  readonly limiter: RateLimiter | undefined;
+}
+
+/** A client's settings, and the transport of its calls. */
+export interface OpenedClient {
+  readonly settings: ClientSettings;
+  readonly transport: Transport;
+}
+
+/** `state` is that of another view of the same client. Throws a `ConfigurationError` that names the option. */
+export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
+  const redactor = state?.redactor ?? new Redactor();
+  const settings = parseClientOptions(options, redactor);
+  return {
+    settings,
+    transport: new Transport(settings, state ?? new ClientState(settings.limiter, redactor)),
+  };
+}
 
 const keyOption = optionThat<ApiKey>(
   "a string, or a function that returns one",
@@ -129,7 +157,7 @@ function isLogger(value: unknown): boolean {
 }
 
 /** Throws a `ConfigurationError` that names the option and never shows its value. */
-export function parseClientOptions(options: unknown, redactor: Redactor) {
+function parseClientOptions(options: unknown, redactor: Redactor): ClientSettings {
   const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
@@ -141,8 +169,7 @@ export function parseClientOptions(options: unknown, redactor: Redactor) {
     value === undefined ? undefined : keySource(value, named(name), redactor);
   const apiKey = key(o.apiKey, "apiKey");
   const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter);
-  const settings = {
-    // For other views of the client: with what the environment was when it was created.
+  const settings: ClientSettings = {
     given: o,
     baseUrl: url(o.baseUrl, "baseUrl"),
     baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
@@ -171,7 +198,7 @@ export function parseClientOptions(options: unknown, redactor: Redactor) {
     observer: createObserver(parseHooks(o.hooks ?? {}), o.logger, o.logLevel ?? "warn"),
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
-  } satisfies TransportSettings & Record<string, unknown>;
+  };
   if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) {
     const { baseUrl, baseUrlV2 } = environmentVariables;
     throw new ConfigurationError(

@@ -1,11 +1,11 @@
 import * as z from "zod";
+import { contactKeys, decidedByService, v1Consent, v2Consent, type Consent } from "./consent.ts";
 import type { Endpoint, Method, Operation } from "./endpoint.ts";
 import { jsonValue } from "./schema/copy-as-json.ts";
 import { isRecord } from "./schema/kind-of.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
 import { callOptionsSchema, consentOption, type CallOptions } from "./transport/call-options.ts";
-import { contactKeys, decidedByService, v1Consent, v2Consent, type Consent } from "./transport/consent.ts";
 import type { CallEndpoint } from "./transport/transport.ts";
 import { v1ConsentedListContactSchema } from "./v1/schemas/contact.ts";
 

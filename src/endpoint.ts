@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Consent } from "./transport/consent.ts";
+import type { Consent } from "./consent.ts";
 
 /** The names of the calls: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */
 export type Operation =

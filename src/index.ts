@@ -52,7 +52,7 @@ export type { RateLimitStore } from "./rate-limiter/store.ts";
 export type { ApiPromise, ResponseSummary, WithResponse } from "./transport/api-promise.ts";
 export type { CallOptions } from "./transport/call-options.ts";
 export type { CloseOptions } from "./transport/client-state.ts";
-export type { ApiKey } from "./transport/interceptors/api-key.ts";
+export type { ApiKey } from "./transport/api-key.ts";
 export type { IsRateLimited, RateLimitCandidate } from "./transport/rate-refusal.ts";
 export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer.ts";
 export type { Fetch, FetchInit, FetchResponse } from "./transport/fetch.ts";

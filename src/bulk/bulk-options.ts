@@ -3,7 +3,7 @@ import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { hasMethods, isObject } from "../schema/kind-of.ts";
 import { ignoreRejection, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import { isWaitTooLong } from "../transport/interceptors/retry.ts";
+import { isWaitTooLong } from "../transport/interceptors/retry-plan.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
 

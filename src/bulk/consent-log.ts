@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { type Consent, type ConsentWrite, decidedByService } from "../consent.ts";
 import { ConfigurationError, type Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
-import { type Consent, type ConsentWrite, decidedByService } from "../transport/consent.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import { hasMet, type RecordedRow } from "./row-record.ts";
 import { isNoLater, isRefusal, type StatedLines } from "./stated-consent.ts";

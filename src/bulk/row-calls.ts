@@ -1,13 +1,13 @@
 import { AbortError, ConfigurationError } from "../errors.ts";
 import { hasMethods } from "../schema/kind-of.ts";
-import { untilAborted } from "../transport/abort.ts";
-import { extensionOption } from "../transport/call-options.ts";
+import { hookOption } from "../transport/call-options.ts";
 import {
   recordOutcome,
-  type CallExtension,
-  type Interceptor,
-  type RequestContext,
-} from "../transport/interceptor.ts";
+  type ApiResponse,
+  type Call,
+  type CallHook,
+  type SendCall,
+} from "../transport/call.ts";
 import { isRefusedForLong, type BulkRequest } from "./bulk-options.ts";
 import type { ConsentLog } from "./consent-log.ts";
 import { endBy, hasCode, isInterrupted, type RowEnd } from "./result.ts";
@@ -28,15 +28,15 @@ export interface RunOfRows<Row> extends GuardOfRows<Row> {
 /**
  * The calls of one row, from the start of its function to its recorded end:
  *
- * 1. `run` starts the function. Its calls get `request`, and with it this object as an extension of the transport.
- * 2. Before each attempt of a write (`aroundAttempt`): is the row superseded? Then it is recorded as `sent`, or as
+ * 1. `run` starts the function. Its calls get `request`, and with it this object as the hook of its calls.
+ * 2. Before each attempt of a write (`prepare`, and once more `confirm`): is the row superseded? Then it is recorded as `sent`, or as
  *    `in-doubt` if the write must not be repeated. Is it still current?
  * 3. Around each call (`aroundCall`): is the row in doubt, and the write not repeatable? After it: was it applied, or may
  *    it have been? If not, its doubt is cleared.
  * 4. When the function and all its writes have ended, their outcomes give the row's status, and the end is recorded. If
  *    nothing was applied, the record of an earlier run stands.
  */
-export class RowCalls<Row> implements CallExtension {
+export class RowCalls<Row> implements CallHook {
   readonly stop: AbortSignal;
   readonly consentWatch: ConsentLog;
   /** The options of the row's calls. */
@@ -47,7 +47,9 @@ export class RowCalls<Row> implements CallExtension {
   #hasSent = false;
   readonly #guard: RowGuard<Row>;
   /** Calls that must not be repeated, and were executed, or may have been, or still may be. */
-  readonly #unrepeatable = new Set<RequestContext>();
+  readonly #unrepeatable = new Set<Call>();
+  /** Calls that would have been retried, but for the end of the run. */
+  readonly #cutOff = new Set<Call>();
   #mayHaveApplied = false;
   /** Whether a call has ended, also a read. */
   #hasCalled = false;
@@ -76,7 +78,7 @@ export class RowCalls<Row> implements CallExtension {
       priority: 9,
       maxWaitMs: Infinity,
       deadlineMs: Infinity,
-      [extensionOption]: this,
+      [hookOption]: this,
     };
     // Not enumerable: it is not an option of a call, and a spread must omit it. Safe: the key is defined here.
     const key = { value: row.key.key };
@@ -165,6 +167,7 @@ export class RowCalls<Row> implements CallExtension {
     return error;
   }
 
+  /** Tracks the writes until they settle, also an invalid one. */
   onWrite(result: Promise<unknown>, promise: Promise<unknown>): void {
     if (this.#isOver) {
       // During the run, the run ends with this error. Afterwards only the caller gets the rejection.
@@ -192,58 +195,58 @@ export class RowCalls<Row> implements CallExtension {
   };
 
   /** Tracks the outcome of each write, over all its attempts. */
-  readonly aroundCall: Interceptor = (next) => async (context) => {
-    const { method, consentWrite } = context.request;
+  async aroundCall(call: Call, next: SendCall): Promise<ApiResponse> {
+    const { isRepeatable, report, request } = call;
+    const { method, consentWrite } = request;
     if (this.#isOver && this.stop.aborted) throw this.#reportMisuse();
     // Also if it is never sent: the row has made this decision.
     if (consentWrite) this.#guard.states(consentWrite);
-    if (method !== "GET" && !context.isRepeatable && this.#row.record.refusesUnrepeatable) {
+    if (method !== "GET" && !isRepeatable && this.#row.record.refusesUnrepeatable) {
       this.wasRefused = true;
-      recordOutcome(context, "unknown");
+      recordOutcome(report, "unknown");
       throw inDoubt();
     }
     try {
-      const response = await next(context);
+      const response = await next(call);
       this.#mayHaveApplied ||= method !== "GET";
       return response;
     } catch (error) {
-      const { outcome } = context;
+      const { outcome } = report;
       const cause: unknown = error instanceof IsCurrentError ? error.cause : error;
-      const isCutOff = this.stop.aborted && (context.isCutOff || hasCode(error, "aborted", "closed"));
+      const isCutOff = this.stop.aborted && (this.#cutOff.has(call) || hasCode(error, "aborted", "closed"));
       // A read that comes after the row's writes changes nothing of them.
       const isLateRead = method === "GET" && this.#mayHaveApplied;
       if (error instanceof IsCurrentError || (!isLateRead && (isCutOff || isRefusedForLong(cause))))
         this.#unfinished = { error: cause };
-      if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(context);
+      if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(call);
       else this.#mayHaveApplied = this.#hasUnknownOutcome = true;
       throw cause;
     } finally {
       this.#hasCalled = true;
-      this.#hasSent ||= context.attempts > 0;
+      this.#hasSent ||= report.attempts > 0;
     }
-  };
+  }
 
   /** Records before each attempt that the row may have been sent, unless it is superseded. */
-  readonly aroundAttempt: Interceptor = (next) => async (context) => {
-    const { request, stopWaiting } = context;
-    if (request.method === "GET") return await next(context);
-    // The checkpoint may hang: an aborted call must not block the contact's other writes.
-    await untilAborted(context.holdPermit(this.#prepareAttempt(context)), stopWaiting.signal);
-    // Again: it may have been superseded meanwhile.
-    this.#guard.checkConsent(request.consentWrite);
-    return await next(context);
-  };
-
-  async #prepareAttempt(context: RequestContext): Promise<void> {
-    const { isRepeatable, request } = context;
+  async prepare(call: Call): Promise<void> {
+    const { isRepeatable, request, stopWaiting } = call;
     const { consentWrite } = request;
     if (consentWrite) await this.consentWatch.load(consentWrite.contacts);
-    context.stopWaiting.signal.throwIfAborted();
+    stopWaiting.signal.throwIfAborted();
     // Before the record changes, so that a superseded state of an earlier run is kept.
     this.#guard.checkConsent(consentWrite);
-    if (!isRepeatable) this.#unrepeatable.add(context);
+    if (!isRepeatable) this.#unrepeatable.add(call);
     await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#guard.stated);
     // Last: a record may take long, and another process may write the contact meanwhile.
     await this.#guard.checkIsCurrent();
+  }
+
+  /** It may have been superseded since. */
+  confirm(call: Call): void {
+    this.#guard.checkConsent(call.request.consentWrite);
+  }
+
+  cutOff(call: Call): void {
+    this.#cutOff.add(call);
   }
 }

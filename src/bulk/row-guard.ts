@@ -1,5 +1,5 @@
+import type { ConsentWrite } from "../consent.ts";
 import { AbortError, ConfigurationError } from "../errors.ts";
-import type { ConsentWrite } from "../transport/consent.ts";
 import type { ConsentLog } from "./consent-log.ts";
 import type { ReadRow } from "./row-source.ts";
 import { isStillNotCurrent, statedLines, type StatedLines } from "./stated-consent.ts";

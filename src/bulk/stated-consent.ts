@@ -1,4 +1,4 @@
-import { type ConsentWrite, decidedByService } from "../transport/consent.ts";
+import { type ConsentWrite, decidedByService } from "../consent.ts";
 
 // What a row has stated of its consent over the runs, as its record keeps it: lines of a run's number and an entry.
 //

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { ClientSettings } from "../client-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import type { KeySource } from "../transport/interceptor.ts";
-import { requestKey } from "../transport/interceptors/api-key.ts";
+import { requestKey } from "../transport/api-key.ts";
+import type { KeySource } from "../transport/call.ts";
 import type { Redactor } from "../transport/redact.ts";
 import { sha256 } from "./sha256.ts";
 

@@ -1,18 +1,16 @@
-import type { Endpoint, EndpointInput, ParsedResponse } from "../endpoint.ts";
+import { isOnePersons } from "../consent.ts";
+import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
-import { isOnePersons, type ConsentWrite } from "./consent.ts";
-
-/** A request without its key, which is requested before each attempt. Every attempt sends the same bytes. */
-export type ApiRequest = ReturnType<typeof buildRequest>;
+import type { ApiRequest } from "./call.ts";
 
 /** Validates the whole input and builds the request. Throws a `ValidationError` with every issue. */
 export function buildRequest<Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
   { options, newId }: { options: Readonly<Record<string, unknown>>; newId: (eventName: string) => string },
-) {
+): ApiRequest {
   const { method, path, query: querySchema } = endpoint;
   const issues: ValidationIssue[] = [];
   const filledPath = fillPath(path, input.params ?? {}, issues);
@@ -27,17 +25,15 @@ export function buildRequest<Body, Output>(
   const consent = endpoint.consentOf?.(sent);
   return {
     method,
-    // The template, for messages: an id in the real path may be an e-mail address.
     path,
     target: withQuery(request),
     body: schema && JSON.stringify(request.body),
     uniqueIdentifier: endpoint.identifierOf?.(sent),
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,
-    // Undefined for a call without consent.
     consentWrite:
       consent && method !== "GET" ? { contacts: contacts.filter(isOnePersons), consent } : undefined,
-    appliedConsent(stated: ConsentWrite, data: unknown): ConsentWrite {
+    appliedConsent(stated, data) {
       // Safe: the value that `decode` returned.
       const more = endpoint.appliedTo?.(data as Output, sent);
       return {
@@ -47,8 +43,7 @@ export function buildRequest<Body, Output>(
     },
     acceptsText: endpoint.acceptsText,
     mayHaveWrittenOn404: endpoint.mayHaveWrittenOn404?.(sent) ?? false,
-    // Throws `UndecodableResponse` if a required part is missing.
-    decode: (parsed: ParsedResponse): unknown => endpoint.decode(parsed, sent),
+    decode: (parsed) => endpoint.decode(parsed, sent),
   };
 }
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { isRecord, kindOf } from "../schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions, rejectLost, type Given } from "../schema/parse-options.ts";
-import type { CallExtension, CallSettings, FamilyAccess } from "./interceptor.ts";
+import type { CallHook, CallSettings, FamilyAccess } from "./call.ts";
 
 /** Options of one call; each overrides the client's. */
 export interface CallOptions {
@@ -25,7 +25,13 @@ export interface CallOptions {
 }
 
 /** Registered, so that both module formats share it. A symbol, so that only this package sets the option. */
-export const extensionOption = Symbol.for("audience-sdk.call-extension");
+export const hookOption = Symbol.for("audience-sdk.call-hook");
+
+/** The hook among the options of a call, also if they are wrong. */
+export function hookOf(options: unknown): CallHook | undefined {
+  // Safe: only this package writes this property.
+  return isRecord(options) ? (options as { [hookOption]?: CallHook })[hookOption] : undefined;
+}
 
 const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
 
@@ -47,11 +53,11 @@ export const consentOption = z
   .literal("service-decides", { error: 'must be "service-decides", or left out' })
   .optional();
 
-/** A call's options over the ambient ones, if there are any. A call with an extension takes no ambient options. */
+/** A call's options over the ambient ones, if there are any. A call with a hook takes no ambient options. */
 export function withAmbient(options: unknown, ambient: object | undefined): unknown {
   if (options === undefined) return ambient;
-  const isWithoutExtension = ambient && isRecord(options) && !(extensionOption in options);
-  return isWithoutExtension ? { ...ambient, ...options } : options;
+  const isWithoutHook = ambient && isRecord(options) && !(hookOption in options);
+  return isWithoutHook ? { ...ambient, ...options } : options;
 }
 
 /** Throws a `ConfigurationError` that names the option. */
@@ -68,8 +74,6 @@ export function parseCallOptions(
     ...defaults,
     ...o,
     headers: o.headers ? { ...defaults.headers, ...parseHeaders(o.headers) } : defaults.headers,
-    // Safe: only this package writes this property.
-    extension: (options as { [extensionOption]?: CallExtension })[extensionOption],
     given,
   };
 }

@@ -1,9 +1,9 @@
 import * as z from "zod";
+import type { ConsentWrite } from "../consent.ts";
 import { ClientClosedError, type Outcome } from "../errors.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { startTimer } from "./abort.ts";
-import type { ConsentWrite } from "./consent.ts";
 import type { Redactor } from "./redact.ts";
 
 /** Is notified of every write of a client that states a consent. */
@@ -45,7 +45,8 @@ export class ClientState {
   readonly consentWatches = new Set<ConsentWatch>();
   /** The writes that state a consent, from their begin to their end. */
   readonly consentWrites = new Set<ConsentWrite>();
-  readonly underWay = new Map<{ readonly stopWaiting: AbortController }, Promise<unknown>>();
+  /** The results of the calls, by what makes them stop waiting. */
+  readonly underWay = new Map<AbortController, Promise<unknown>>();
   readonly closing = new AbortController();
   /** The default options of calls while a row's function runs. */
   ambientOptions: object | undefined;
@@ -85,7 +86,7 @@ export class ClientState {
     const { drain = false, timeoutMs = Infinity } = given;
     this.closing.abort();
     const stopWaiting = () => {
-      for (const call of this.underWay.keys()) call.stopWaiting.abort(new ClientClosedError());
+      for (const stopCall of this.underWay.keys()) stopCall.abort(new ClientClosedError());
     };
     if (!drain) stopWaiting();
     const timer = startTimer(stopWaiting, drain ? timeoutMs : Infinity);

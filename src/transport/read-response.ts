@@ -8,8 +8,7 @@ import {
 } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
 import { UndecodableResponse } from "../schema/parse-response.ts";
-import type { ApiRequest } from "./build-request.ts";
-import type { ApiResponse, ReceivedResponse, RequestContext } from "./interceptor.ts";
+import type { ApiRequest, ApiResponse, Call, ReceivedResponse } from "./call.ts";
 import { findRefusal, retryAfterMs, type RateLimitCandidate } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
 
@@ -20,9 +19,9 @@ const shownStartLength = 120;
 const maxDepth = 1_000;
 
 /** Returns a response's value; throws a `RedirectError`, an `ApiError` or an `UnexpectedResponseError`. */
-export function readResponse(response: ReceivedResponse, context: RequestContext): ApiResponse {
-  const { request, settings } = context;
-  const { redactor } = context.client;
+export function readResponse(response: ReceivedResponse, call: Call): ApiResponse {
+  const { request, settings } = call;
+  const { redactor } = call.client;
   const { isOk, status } = response;
   if (!isOk || settings.isRateLimited) {
     const shown = {
@@ -38,7 +37,7 @@ export function readResponse(response: ReceivedResponse, context: RequestContext
         status,
         location: shown.headers.get("location") ?? undefined,
       });
-    if (refusal || !isOk) throw apiError(shown, refusal, context);
+    if (refusal || !isOk) throw apiError(shown, refusal, call);
   }
   return { data: parseValue(response, request, redactor), response };
 }
@@ -79,7 +78,7 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
 function apiError(
   shown: RateLimitCandidate,
   refusal: ReturnType<typeof findRefusal>,
-  { request, settings }: RequestContext,
+  { request, settings }: Call,
 ): ApiError {
   const { status, headers, body } = shown;
   const { retryAfterMs: waitMs } = refusal ?? { retryAfterMs: retryAfterMs(headers) };

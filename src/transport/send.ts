@@ -1,8 +1,8 @@
 import ky from "ky";
 import { ConfigurationError, TimeoutError } from "../errors.ts";
 import { startTimer, untilAborted } from "./abort.ts";
+import type { BodyText, Call, ReceivedResponse, ResponseHead, SentRequest } from "./call.ts";
 import type { Fetch, FetchInit } from "./fetch.ts";
-import type { BodyText, ReceivedResponse, RequestContext } from "./interceptor.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
 
 /** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
@@ -11,56 +11,97 @@ const backgroundMs = 2_000;
 const errorBodyBytes = 64 * 1024;
 const chunksPerTick = 1_000;
 
-/** Sends one request and reads its response. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
-export async function send(context: RequestContext): Promise<ReceivedResponse> {
-  const { access, client, request, settings } = context;
-  const { signal } = context.abort;
-  const { timeoutMs } = context.options;
-  const url = access.baseUrl + request.target;
-  const controller = new AbortController();
-  let hasHead = false;
-  const timeout = startTimer(() => {
-    const received = hasHead ? "not its whole body" : "no headers";
-    const message = `No complete response within timeoutMs (${timeoutMs} ms): ${received} received.`;
-    controller.abort(new TimeoutError({ message, outcome: "unknown", timeoutMs }));
-  }, timeoutMs);
-  let backgroundTimer: ReturnType<typeof setTimeout> | undefined;
-  const stop = () => controller.abort(signal.reason);
-  const onAbort = () => {
-    if (hasHead) stop();
-    else backgroundTimer = setTimeout(stop, backgroundMs);
+/**
+ * Sends one request. Resolves at the head of its response, as `fetch` does; rejects, and so does `read`, with a
+ * `ConnectionError` or `TimeoutError`, or the signal's reason.
+ */
+export async function send(call: Call, key: string): Promise<SentRequest> {
+  return await new Exchange(call).send(key);
+}
+
+/** A request and its response, in the time that they may take. */
+class Exchange {
+  readonly #call: Call;
+  readonly #url: string;
+  /** Cuts the request. */
+  readonly #controller = new AbortController();
+  readonly #timeout: ReturnType<typeof startTimer>;
+  #backgroundTimer: ReturnType<typeof setTimeout> | undefined;
+  #hasHead = false;
+
+  constructor(call: Call) {
+    const { timeoutMs } = call.options;
+    this.#call = call;
+    this.#url = call.access.baseUrl + call.request.target;
+    this.#timeout = startTimer(() => {
+      const received = this.#hasHead ? "not its whole body" : "no headers";
+      const message = `No complete response within timeoutMs (${timeoutMs} ms): ${received} received.`;
+      this.#controller.abort(new TimeoutError({ message, outcome: "unknown", timeoutMs }));
+    }, timeoutMs);
+    call.abort.signal.addEventListener("abort", this.#onAbort);
+  }
+
+  async send(key: string): Promise<SentRequest> {
+    try {
+      const response = await fetchResponse(this.#url, this.#call, key, this.#controller.signal);
+      // A copy, because those of another implementation are no instance of the global class.
+      const headers = new Headers();
+      response.headers.forEach((value, name) => headers.append(name, value));
+      this.#hasHead = true;
+      const head = { status: response.status, headers };
+      return { head, read: () => this.#read(response, head) };
+    } catch (error) {
+      this.#end();
+      throw this.#failure(error);
+    }
+  }
+
+  async #read(response: Response, { status, headers }: ResponseHead): Promise<ReceivedResponse> {
+    const { abort, settings } = this.#call;
+    try {
+      if (abort.signal.aborted) this.#cut();
+      const isOk = status >= 200 && status <= 299;
+      const limit = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);
+      const body = await readBody(response, limit, this.#controller.signal);
+      // An error's status counts even without its body.
+      const isCut = body.failure !== undefined && !isUndecodable(body.failure);
+      if (isOk && isCut) throw new Error("the body broke off", { cause: body.failure });
+      return { status, isOk, headers, url: this.#url, ...body };
+    } catch (error) {
+      throw this.#failure(error);
+    } finally {
+      this.#end();
+    }
+  }
+
+  /** Before its head the request continues for a while, so that the rate limit and the order of writes know its end. */
+  readonly #onAbort = () => {
+    if (this.#hasHead) this.#cut();
+    else this.#backgroundTimer = setTimeout(() => this.#cut(), backgroundMs);
   };
-  signal.addEventListener("abort", onAbort);
-  try {
-    const response = await fetchResponse(url, context, controller.signal);
-    const { status } = response;
-    // A copy, because those of another implementation are no instance of the global class.
-    const headers = new Headers();
-    response.headers.forEach((value, name) => headers.append(name, value));
-    hasHead = true;
-    context.onHead?.({ status, headers });
-    if (signal.aborted) stop();
-    const isOk = status >= 200 && status <= 299;
-    const limit = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);
-    const body = await readBody(response, limit, controller.signal);
-    // An error's status counts even without its body.
-    const isCut = body.failure !== undefined && !isUndecodable(body.failure);
-    if (isOk && isCut) throw new Error("the body broke off", { cause: body.failure });
-    return { status, isOk, headers, url, ...body };
-  } catch (error) {
-    if (controller.signal.aborted) throw controller.signal.reason;
-    if (error instanceof ConfigurationError) throw error;
-    throw connectionError(error, url, { redactor: client.redactor, hasResponse: hasHead });
-  } finally {
-    clearTimeout(timeout);
-    clearTimeout(backgroundTimer);
-    signal.removeEventListener("abort", onAbort);
+
+  #cut(): void {
+    this.#controller.abort(this.#call.abort.signal.reason);
+  }
+
+  #end(): void {
+    clearTimeout(this.#timeout);
+    clearTimeout(this.#backgroundTimer);
+    this.#call.abort.signal.removeEventListener("abort", this.#onAbort);
+  }
+
+  #failure(error: unknown): unknown {
+    if (this.#controller.signal.aborted) return this.#controller.signal.reason;
+    if (error instanceof ConfigurationError) return error;
+    const { redactor } = this.#call.client;
+    return connectionError(error, this.#url, { redactor, hasResponse: this.#hasHead });
   }
 }
 
 async function fetchResponse(
   url: string,
-  { access, apiKey, options, request, settings: { fetch } }: RequestContext,
+  { access, options, request, settings: { fetch } }: Call,
+  key: string,
   signal: AbortSignal,
 ): Promise<Response> {
   const { method, body } = request;
@@ -73,7 +114,7 @@ async function fetchResponse(
       ...(body !== undefined && { "content-type": "application/json" }),
       ...stream?.headers,
       ...access.headers,
-      [access.keyHeader]: apiKey.current,
+      [access.keyHeader]: key,
     },
     ...(body !== undefined && { body: stream?.body ?? body }),
     signal,

@@ -1,29 +1,15 @@
-import { parseClientOptions, type ClientOptions, type ClientSettings } from "../client-options.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { isAudienceError, note, showCaller } from "../errors.ts";
 import { apiPromise, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
-import { parseCallOptions, refuseHeadersOf, withAmbient } from "./call-options.ts";
-import { ClientState } from "./client-state.ts";
-import {
-  compose,
-  type CallContext,
-  type CallExtension,
-  type FamilyAccess,
-  type Handler,
-  type Interceptor,
-  type RequestContext,
-} from "./interceptor.ts";
-import { apiKey } from "./interceptors/api-key.ts";
-import { deadline } from "./interceptors/deadline.ts";
-import { observeAttempt, observeCall } from "./interceptors/observe.ts";
-import { rateLimit, unlessPaused } from "./interceptors/rate-limit.ts";
-import { retry } from "./interceptors/retry.ts";
-import { consentGuard, writeOrder } from "./interceptors/write-order.ts";
+import { hookOf, parseCallOptions, refuseHeadersOf, withAmbient } from "./call-options.ts";
+import type { Call, CallReport, FamilyAccess, SendCall, TransportSettings } from "./call.ts";
+import type { ClientState } from "./client-state.ts";
+import { attempts } from "./interceptors/attempts.ts";
+import { withDeadline } from "./interceptors/deadline.ts";
+import { observeCall } from "./interceptors/observe.ts";
+import { inOrder, tellWatches } from "./interceptors/write-order.ts";
 import { identify } from "./observer.ts";
-import { readResponse } from "./read-response.ts";
-import { Redactor } from "./redact.ts";
-import { send } from "./send.ts";
 
 /** Calls one family's endpoints. The call starts at once; an invalid call rejects, and never throws. */
 export type CallEndpoint = <Body, Output>(
@@ -32,103 +18,105 @@ export type CallEndpoint = <Body, Output>(
   options: unknown,
 ) => ApiPromise<Output>;
 
-const sendRequest: Handler = async (context) => readResponse(await send(context), context);
+/** A call of an endpoint, before its options and its input are checked. */
+interface GivenCall<Body, Output> {
+  readonly endpoint: Endpoint<Body, Output>;
+  readonly input: EndpointInput;
+  readonly options: unknown;
+  readonly access: FamilyAccess;
+  readonly report: CallReport;
+  readonly stopWaiting: AbortController;
+}
 
-/** The interceptors of a valid call, the outermost first. Those from `rateLimit` on run for each attempt. */
-const interceptors = (extension?: CallExtension): Interceptor[] => [
-  ...(extension ? [extension.aroundCall] : []),
-  deadline,
-  writeOrder,
-  consentGuard,
-  retry,
-  rateLimit,
-  apiKey,
-  ...(extension ? [extension.aroundAttempt] : []),
-  unlessPaused,
-  observeAttempt,
-];
+/** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
+const exchange: SendCall = (call) =>
+  withDeadline(call, (complete) =>
+    inOrder(call, (place) => tellWatches(call, () => attempts(call, { place, complete }))),
+  );
 
-/** The settings of a client, and the calls of its families: validation, then the interceptors, then the request. */
+/** The calls of a client's families: validation, then the layers. */
 export class Transport {
   readonly client: ClientState;
-  readonly settings: ClientSettings;
+  readonly #settings: TransportSettings;
 
-  /** `client` is the state of another view of the same client. */
-  constructor(options: ClientOptions, client?: ClientState) {
-    const redactor = client?.redactor ?? new Redactor();
-    this.settings = parseClientOptions(options, redactor);
-    this.client = client ?? new ClientState(this.settings.limiter, redactor);
+  /** Several views of one client share its state. */
+  constructor(settings: TransportSettings, client: ClientState) {
+    this.#settings = settings;
+    this.client = client;
   }
 
   family(access: FamilyAccess): CallEndpoint {
-    const { client, settings } = this;
     return <Body, Output>(endpoint: Endpoint<Body, Output>, input: EndpointInput, given: unknown) => {
       const { operation, method, path } = endpoint;
-      const call: CallContext = {
+      const options = withAmbient(given, this.client.ambientOptions);
+      const report: CallReport = {
         facts: identify({ operation, method, path }),
-        options: undefined,
         attempts: 0,
         queuedMs: 0,
         outcome: "not-sent",
         uniqueIdentifier: inputIdentifier(endpoint, input),
-        abort: new AbortController(),
-        stopWaiting: new AbortController(),
       };
-      const validate = (): RequestContext => {
-        const options = parseCallOptions(
-          withAmbient(given, client.ambientOptions),
-          settings.call,
-          endpoint.options,
-        );
-        call.options = options;
-        refuseHeadersOf(access, options);
-        const newId = options.extension?.newEventId ?? (() => crypto.randomUUID());
-        const request = buildRequest(endpoint, input, { options: options.given, newId });
-        call.uniqueIdentifier = request.uniqueIdentifier;
-        return Object.assign(call, {
-          client,
-          settings,
-          options,
-          access,
-          request,
-          isRepeatable: options.repeatable ?? request.isRepeatable,
-          deadlineAt: performance.now() + options.deadlineMs,
-          apiKey: { current: "" },
-          holdPermit: (work: Promise<void>) => work,
-        });
-      };
-      const result = this.#run<Output>(call, validate);
-      client.underWay.set(call, result);
+      const stopWaiting = new AbortController();
+      const result = this.#run({ endpoint, input, options, access, report, stopWaiting });
+      this.client.underWay.set(stopWaiting, result);
       const promise = apiPromise(result);
-      if (method !== "GET") call.options?.extension?.onWrite(result, promise);
+      if (method !== "GET") hookOf(options)?.onWrite(result, promise);
       return promise;
     };
   }
 
-  async #run<Output>(call: CallContext, validate: () => RequestContext): Promise<WithResponse<Output>> {
+  async #run<Body, Output>(given: GivenCall<Body, Output>): Promise<WithResponse<Output>> {
     const { redactor, underWay } = this.client;
+    const { report, stopWaiting } = given;
     try {
-      const { data, response } = await observeCall(call, this.settings, async () => {
-        const context = validate();
-        return await compose(interceptors(context.options.extension), sendRequest)(context);
+      const { data, response } = await observeCall(report, this.#settings, async () => {
+        const call = this.#validCall(given);
+        return await (call.hook ? call.hook.aroundCall(call, exchange) : exchange(call));
       });
-      const { attempts, queuedMs } = call;
+      const { attempts: sent, queuedMs } = report;
       const { status, url } = response;
       const summary = { status, headers: redactor.headers(response.headers), url: redactor.string(url) };
       // Safe: the endpoint has decoded it.
-      return { data: data as Output, response: summary, attempts, queuedMs };
+      return { data: data as Output, response: summary, attempts: sent, queuedMs };
     } catch (error) {
       redactor.names(error);
-      completeError(error, call);
+      completeError(error, report);
       throw showCaller(error);
     } finally {
-      underWay.delete(call);
+      underWay.delete(stopWaiting);
     }
+  }
+
+  /** Throws a `ConfigurationError` or a `ValidationError`. */
+  #validCall<Body, Output>(given: GivenCall<Body, Output>): Call {
+    const { endpoint, input, access, report, stopWaiting } = given;
+    const options = parseCallOptions(given.options, this.#settings.call, endpoint.options);
+    refuseHeadersOf(access, options);
+    const hook = hookOf(given.options);
+    const newId = hook?.newEventId ?? (() => crypto.randomUUID());
+    const request = buildRequest(endpoint, input, { options: options.given, newId });
+    report.uniqueIdentifier = request.uniqueIdentifier;
+    return {
+      report,
+      client: this.client,
+      settings: this.#settings,
+      options,
+      access,
+      request,
+      isRepeatable: options.repeatable ?? request.isRepeatable,
+      deadlineAt: performance.now() + options.deadlineMs,
+      hook,
+      abort: new AbortController(),
+      stopWaiting,
+    };
   }
 }
 
-function completeError(error: unknown, { facts, attempts, outcome, uniqueIdentifier }: CallContext): void {
+function completeError(
+  error: unknown,
+  { facts, attempts: sent, outcome, uniqueIdentifier }: CallReport,
+): void {
   /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
   if (!isAudienceError(error) || error.request) return;
-  note(error, { outcome, request: { ...facts, attempts }, uniqueIdentifier });
+  note(error, { outcome, request: { ...facts, attempts: sent }, uniqueIdentifier });
 }

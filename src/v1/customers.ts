@@ -1,9 +1,9 @@
+import { contactKeys, isRepeatableV1Write, v1Consent } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, UndecodableResponse } from "../schema/parse-response.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import { contactKeys, isRepeatableV1Write, v1Consent } from "../transport/consent.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { decodeProfile } from "./envelope.ts";
 import type { ParsePage } from "./parse-page.ts";

@@ -1,7 +1,7 @@
+import { contactKeys } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import { contactKeys } from "../transport/consent.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 

@@ -1,8 +1,13 @@
-import { missingOptions, type ClientOptions, type ClientSettings } from "../client-options.ts";
+import {
+  missingOptions,
+  openClient,
+  type ClientOptions,
+  type ClientSettings,
+  type OpenedClient,
+} from "../client-options.ts";
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
-import type { CloseOptions } from "../transport/client-state.ts";
-import type { FamilyAccess } from "../transport/interceptor.ts";
-import { Transport } from "../transport/transport.ts";
+import type { FamilyAccess } from "../transport/call.ts";
+import type { ClientState, CloseOptions } from "../transport/client-state.ts";
 import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 import { v1Customers, type V1Customers } from "./customers.ts";
 import { v1Events, type V1Events } from "./events.ts";
@@ -38,15 +43,15 @@ export class V1Client {
    * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
    */
   readonly request: SendCustomRequest;
-  readonly #transport: Transport;
+  readonly #client: ClientState;
 
   constructor(options?: ClientOptions);
   /** @internal */
-  constructor(options: ClientOptions | undefined, transport: Transport);
-  constructor(options: ClientOptions = {}, transport: Transport = new Transport(options)) {
-    const { settings } = transport;
+  constructor(options: ClientOptions | undefined, opened: OpenedClient);
+  constructor(options: ClientOptions = {}, opened: OpenedClient = openClient(options)) {
+    const { settings, transport } = opened;
     const call = transport.family(v1Access(settings));
-    this.#transport = transport;
+    this.#client = transport.client;
     this.customers = v1Customers(call, settings.parsePage);
     this.contactGroups = v1ContactGroups(call, settings.parsePage);
     this.events = v1Events(call);
@@ -55,7 +60,7 @@ export class V1Client {
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
   close(options?: CloseOptions): Promise<void> {
-    return this.#transport.client.close(options);
+    return this.#client.close(options);
   }
 
   /** `await using v1 = new V1Client(…)`. */

@@ -1,8 +1,8 @@
+import { contactKeys, v2Consent } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { parseResponse } from "../schema/parse-response.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import { contactKeys, v2Consent } from "../transport/consent.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import {
   v2ContactSchema,

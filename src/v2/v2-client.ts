@@ -1,8 +1,13 @@
-import { missingOptions, type ClientOptions, type ClientSettings } from "../client-options.ts";
+import {
+  missingOptions,
+  openClient,
+  type ClientOptions,
+  type ClientSettings,
+  type OpenedClient,
+} from "../client-options.ts";
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
-import type { CloseOptions } from "../transport/client-state.ts";
-import type { FamilyAccess } from "../transport/interceptor.ts";
-import { Transport } from "../transport/transport.ts";
+import type { FamilyAccess } from "../transport/call.ts";
+import type { ClientState, CloseOptions } from "../transport/client-state.ts";
 import { v2Contacts, type V2Contacts } from "./contacts.ts";
 import { v2Lists, type V2Lists } from "./lists.ts";
 
@@ -23,15 +28,15 @@ export class V2Client {
   readonly lists: V2Lists;
   /** As `request` of `V1Client`: sends a request to a path within `/v2/…` that no method makes yet. */
   readonly request: SendCustomRequest;
-  readonly #transport: Transport;
+  readonly #client: ClientState;
 
   constructor(options?: ClientOptions);
   /** @internal */
-  constructor(options: ClientOptions | undefined, transport: Transport);
-  constructor(options: ClientOptions = {}, transport: Transport = new Transport(options)) {
-    const { settings } = transport;
+  constructor(options: ClientOptions | undefined, opened: OpenedClient);
+  constructor(options: ClientOptions = {}, opened: OpenedClient = openClient(options)) {
+    const { settings, transport } = opened;
     const call = transport.family(v2Access(settings));
-    this.#transport = transport;
+    this.#client = transport.client;
     this.contacts = v2Contacts(call);
     this.lists = v2Lists(call);
     this.request = customRequest(call, "v2.request", "/v2/");
@@ -39,7 +44,7 @@ export class V2Client {
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
   close(options?: CloseOptions): Promise<void> {
-    return this.#transport.client.close(options);
+    return this.#client.close(options);
   }
 
   /** `await using v2 = new V2Client(…)`. */

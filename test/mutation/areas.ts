@@ -35,7 +35,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "bulk",
-    sources: ["bulk", "transport/consent.ts"],
+    sources: ["bulk", "consent.ts"],
     tests: [
       "bulk/{check,*-over-nights,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
       "regressions/{aborted-row,call-that,calls-of,changed,checkpoint,damaged,earlier-record,error-of-is,events,is-current,later-row,loop,missing-check,opt-out-is,opt-out-of-a-row,possibly,promise,read-of,record,refusal-of,row,rows,run,second-call,slow-is,strangers,superseded,unknown-write,unsubscription}-*",
@@ -98,9 +98,9 @@ export const areas: readonly Area[] = [
   },
   {
     name: "transport-retries",
-    sources: ["transport/interceptors/retry.ts"],
+    sources: ["transport/interceptors/attempts.ts", "transport/interceptors/retry-plan.ts"],
     tests: [
-      "transport/{api-key,errors,observe,retries,retry-after}",
+      "transport/{api-key,errors,observe,retries,retry-after,retry-plan}",
       "bulk/rate-limit",
       "regressions/{backoff,refusals,retry-without,row-that-catches}-*",
     ],
@@ -110,9 +110,9 @@ export const areas: readonly Area[] = [
     sources: [
       "transport/api-promise.ts",
       "transport/client-state.ts",
-      "transport/interceptor.ts",
+      "transport/call.ts",
       "transport/interceptors/deadline.ts",
-      "transport/interceptors/rate-limit.ts",
+      "transport/interceptors/attempt.ts",
       "transport/interceptors/write-order.ts",
       "transport/transport.ts",
     ],
@@ -132,7 +132,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "transport-keys",
-    sources: ["transport/interceptors/api-key.ts", "transport/redact.ts"],
+    sources: ["transport/api-key.ts", "transport/redact.ts"],
     tests: ["transport/{abort,api-key,deadlines,options,secrets}", "regressions/{header,key,numeric-key}-*"],
   },
   {

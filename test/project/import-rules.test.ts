@@ -90,7 +90,7 @@ describe("A broken rule is reported", () => {
     ["the entry inside", "src/v1/events.ts", 'import type { X } from "../index.ts";', "nothing imports it"],
     [
       "a second importer of ky",
-      "src/transport/interceptors/retry.ts",
+      "src/transport/interceptors/attempts.ts",
       'import ky from "ky";',
       "a package has one importer",
     ],

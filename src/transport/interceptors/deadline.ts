@@ -1,40 +1,46 @@
 import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../../errors.ts";
 import { onAbort, startTimer, untilAborted } from "../abort.ts";
-import { recordOutcome, type Interceptor, type RequestContext } from "../interceptor.ts";
+import type { ApiResponse, Call } from "../call.ts";
 
-/** Ends a call at the caller's signal and at `deadlineMs`: at once, though its request may continue in the background. */
-export const deadline: Interceptor = (next) => async (context) => {
-  const { abort, client, options, stopWaiting } = context;
-  const { deadlineMs, signal, extension } = options;
+/**
+ * Ends a call at the caller's signal and at `deadlineMs`: at once, though its request may continue in the background.
+ * `exchange` says when the call is complete: then an abort comes too late.
+ */
+export async function withDeadline(
+  call: Call,
+  exchange: (complete: () => void) => Promise<ApiResponse>,
+): Promise<ApiResponse> {
+  const { abort, client, hook, options, stopWaiting } = call;
+  const { deadlineMs, signal } = options;
   if (client.closing.signal.aborted) throw new ClientClosedError();
-  if (signal?.aborted) throw abortError(signal, context);
+  if (signal?.aborted) throw abortError(signal, call);
+  let isComplete = false;
   const end = (errorOf: () => AudienceError) => {
-    if (context.isDone) return;
-    if (context.isInFlight) recordOutcome(context, "unknown");
+    if (isComplete) return;
     const error = errorOf();
     abort.abort(error);
     stopWaiting.abort(error);
   };
-  const stop = extension?.stop;
+  const stop = hook?.stop;
   const removeListeners = [
-    // The extension's signal is already its `stop`.
-    signal && signal !== stop && onAbort(signal, () => end(() => abortError(signal, context))),
-    stop && onAbort(stop, () => stopWaiting.abort(abortError(stop, context))),
+    // The hook's signal is already its `stop`.
+    signal && signal !== stop && onAbort(signal, () => end(() => abortError(signal, call))),
+    stop && onAbort(stop, () => stopWaiting.abort(abortError(stop, call))),
   ];
-  const timer = startTimer(() => end(() => deadlineError(context)), deadlineMs);
-  const exchange = next(context);
+  const timer = startTimer(() => end(() => deadlineError(call)), deadlineMs);
+  const exchanged = exchange(() => (isComplete = true));
   try {
-    return await untilAborted(exchange, abort.signal);
+    return await untilAborted(exchanged, abort.signal);
   } finally {
-    if (abort.signal.aborted) client.leaveInBackground(exchange);
+    if (abort.signal.aborted) client.leaveInBackground(exchanged);
     clearTimeout(timer);
     for (const each of removeListeners) if (each) each();
   }
-};
+}
 
 /** `failure`: the error whose retry would begin after the deadline. */
 export function deadlineError(
-  { options: { deadlineMs }, outcome }: RequestContext,
+  { options: { deadlineMs }, report: { outcome } }: Call,
   failure?: AudienceError,
 ): TimeoutError {
   const message = failure
@@ -43,6 +49,6 @@ export function deadlineError(
   return new TimeoutError({ message, outcome, timeoutMs: deadlineMs, cause: failure });
 }
 
-function abortError(signal: AbortSignal, { outcome }: RequestContext): AbortError {
+function abortError(signal: AbortSignal, { report: { outcome } }: Call): AbortError {
   return new AbortError({ outcome, cause: signal.reason });
 }

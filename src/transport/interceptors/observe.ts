@@ -2,47 +2,50 @@ import { isAudienceError, type Outcome } from "../../errors.ts";
 import {
   recordOutcome,
   type ApiResponse,
-  type CallContext,
-  type Interceptor,
+  type Call,
+  type CallReport,
   type TransportSettings,
-} from "../interceptor.ts";
+} from "../call.ts";
 import { summary, type EventDetails, type RequestEvent } from "../observer.ts";
 
 /** The message of the tracing channel `audience-sdk:call` is completed at the end of the call. */
 export async function observeCall(
-  context: CallContext,
+  report: CallReport,
   { callTracing }: TransportSettings,
   call: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   if (!callTracing?.hasSubscribers) return await call();
-  const message = { ...context.facts };
+  const message = { ...report.facts };
   const startedAt = performance.now();
   const end = (ending: { outcome: Outcome; error?: RequestEvent["error"] }) => {
-    const { attempts, queuedMs } = context;
+    const { attempts, queuedMs } = report;
     callTracing.end(
       Object.assign(message, { attempts, queuedMs, durationMs: performance.now() - startedAt }, ending),
     );
   };
   try {
     const response = await callTracing.run(message, call);
-    end({ outcome: context.facts.method === "GET" ? "not-applied" : "applied" });
+    end({ outcome: report.facts.method === "GET" ? "not-applied" : "applied" });
     return response;
   } catch (error) {
-    end({ outcome: context.outcome, error: summary(error) });
+    end({ outcome: report.outcome, error: summary(error) });
     throw error;
   }
 }
 
 /** Counts an attempt, and reports it to hooks, logger and the tracing channel `audience-sdk:request`. */
-export const observeAttempt: Interceptor = (next) => async (context) => {
-  const { facts } = context;
-  const { observer, requestTracing } = context.settings;
-  const { signal } = context.abort;
-  const details: EventDetails = { attempt: ++context.attempts };
+export async function observeAttempt(call: Call, exchange: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  const { report, settings } = call;
+  const { facts } = report;
+  const { observer, requestTracing } = settings;
+  const { signal } = call.abort;
+  const details: EventDetails = { attempt: ++report.attempts };
   const traced = requestTracing?.hasSubscribers
     ? { channel: requestTracing, message: { ...facts, ...details } }
     : undefined;
   const sentAt = performance.now();
+  /** The request was sent, and its response has not been read to the end. */
+  let isInFlight = false;
   const end = (status: number | undefined, error?: unknown) => {
     // An aborted attempt has ended for its caller, though its request continues (D44).
     if (details.durationMs !== undefined) return;
@@ -52,28 +55,28 @@ export const observeAttempt: Interceptor = (next) => async (context) => {
     observer.attemptEnds(facts, details);
     if (traced) traced.channel.end(Object.assign(traced.message, details));
   };
-  const onAbort = () => end(undefined, signal.reason);
-  const attempt = async () => {
-    // A hook or a subscriber may have aborted the call.
-    signal.throwIfAborted();
-    context.isInFlight = true;
-    return await next(context);
+  const onAbort = () => {
+    if (isInFlight) recordOutcome(report, "unknown");
+    end(undefined, signal.reason);
+  };
+  const send = async () => {
+    isInFlight = true;
+    return await exchange();
   };
   signal.addEventListener("abort", onAbort);
   observer.attemptStarts(facts, details);
   try {
-    const result = await (traced ? traced.channel.run(traced.message, attempt) : attempt());
-    context.isDone = true;
+    const result = await (traced ? traced.channel.run(traced.message, send) : send());
     end(result.response.status);
     return result;
   } catch (error) {
     /* v8 ignore next -- @preserve anything else would be a defect of our own */
-    recordOutcome(context, isAudienceError(error) ? error.outcome : "unknown");
+    recordOutcome(report, isAudienceError(error) ? error.outcome : "unknown");
     // Before the hooks, which may abort the call.
-    context.isInFlight = false;
+    isInFlight = false;
     end(summary(error).status, error);
     throw error;
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
-};
+}

@@ -1,17 +1,17 @@
 import { untilAborted } from "../abort.ts";
-import type { Handler, Interceptor, RequestContext } from "../interceptor.ts";
+import type { ApiResponse, Call } from "../call.ts";
 
 /**
  * Sends writes to one contact one after the other, in call order, so that a later `UNSUBSCRIBED` is never overwritten by
  * a retried `SUBSCRIBED`. Writes to other contacts do not wait.
  */
-export const writeOrder: Interceptor = (next) => (context) => {
-  const { contacts } = context.request;
-  if (contacts.length === 0) return next(context);
-  const { writeChains } = context.client;
+export function inOrder(call: Call, send: (place?: number) => Promise<ApiResponse>): Promise<ApiResponse> {
+  const { contacts } = call.request;
+  if (contacts.length === 0) return send();
+  const { writeChains } = call.client;
   const chains = new Set(contacts.flatMap((contact) => writeChains.get(contact) ?? []));
   const earlierWrites = [...chains].map(({ end }) => end);
-  const result = chains.size > 0 ? sendAfter(earlierWrites, context, next) : next(context);
+  const result = chains.size > 0 ? sendAfter(earlierWrites, call, send) : send();
   // Includes the earlier writes: if this one is aborted while it waits, the next one still waits for them.
   const end = Promise.allSettled([...earlierWrites, result]).then(() => {
     for (const contact of chain.contacts)
@@ -25,27 +25,32 @@ export const writeOrder: Interceptor = (next) => (context) => {
     writeChains.set(contact, chain);
   }
   return result;
-};
+}
 
-async function sendAfter(earlierWrites: readonly Promise<void>[], context: RequestContext, next: Handler) {
+/** The call takes its place in the queue of the rate limit before it waits. */
+async function sendAfter(
+  earlierWrites: readonly Promise<void>[],
+  { client, report, settings, stopWaiting }: Call,
+  send: (place?: number) => Promise<ApiResponse>,
+): Promise<ApiResponse> {
   const askedAt = performance.now();
-  context.settings.observer.waitsForContact(context.facts);
-  context.place = context.client.limiter?.takePlace();
-  await untilAborted(Promise.all(earlierWrites), context.stopWaiting.signal);
-  context.queuedMs += performance.now() - askedAt;
-  return await next(context);
+  settings.observer.waitsForContact(report.facts);
+  const place = client.limiter?.takePlace();
+  await untilAborted(Promise.all(earlierWrites), stopWaiting.signal);
+  report.queuedMs += performance.now() - askedAt;
+  return await send(place);
 }
 
 /**
  * Notifies each watch of a consent write, before it is sent and after its end. Inside the write order, so that the watch
  * knows each write before the contact's next one begins.
  */
-export const consentGuard: Interceptor = (next) => async (context) => {
-  const { client, options, request, stopWaiting } = context;
+export async function tellWatches(call: Call, send: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  const { client, hook, report, request, stopWaiting } = call;
   const { consentWrite } = request;
-  if (!consentWrite || Object.keys(consentWrite.consent).length === 0) return await next(context);
+  if (!consentWrite || Object.keys(consentWrite.consent).length === 0) return await send();
   // A function, because a watch that is added during the write is notified of it too.
-  const others = () => [...client.consentWatches].filter((one) => one !== options.extension?.consentWatch);
+  const others = () => [...client.consentWatches].filter((one) => one !== hook?.consentWatch);
   client.consentWrites.add(consentWrite);
   const starting = others().map((watch) => watch.begins(consentWrite));
   try {
@@ -54,14 +59,14 @@ export const consentGuard: Interceptor = (next) => async (context) => {
       await Promise.all(starting);
       stopWaiting.signal.throwIfAborted();
     }
-    const response = await next(context);
+    const response = await send();
     const applied = request.appliedConsent(consentWrite, response.data);
     for (const watch of others()) watch.ended(consentWrite, "applied", applied);
     return response;
   } catch (error) {
-    for (const watch of others()) watch.ended(consentWrite, context.outcome);
+    for (const watch of others()) watch.ended(consentWrite, report.outcome);
     throw error;
   } finally {
     client.consentWrites.delete(consentWrite);
   }
-};
+}

@@ -1,40 +1,27 @@
-import { AuthenticationError, ConfigurationError, TimeoutError } from "../../errors.ts";
-import { kindOf } from "../../schema/kind-of.ts";
-import { errorType } from "../../schema/parse-options.ts";
-import { unlessLate, untilAborted } from "../abort.ts";
-import type { Interceptor, KeySource, RequestContext } from "../interceptor.ts";
-import type { Redactor } from "../redact.ts";
+import { ConfigurationError, TimeoutError } from "../errors.ts";
+import { kindOf } from "../schema/kind-of.ts";
+import { errorType } from "../schema/parse-options.ts";
+import { unlessLate, untilAborted } from "./abort.ts";
+import type { Call, KeySource } from "./call.ts";
+import type { Redactor } from "./redact.ts";
 
 /** A key, or a function that returns the current one. It is called before every attempt, so that keys can be rotated. */
 export type ApiKey = string | (() => string | Promise<string>);
 
 /**
- * Gets the key before each attempt, after the permit: during an hour in the queue a key may be rotated. After a 401 gets
- * it once more: `retry` makes another attempt only with a different key.
+ * After a 401: the key, if it is another one now; undefined otherwise. A key is requested before each attempt, after its
+ * permit, as it may be rotated during an hour in the queue.
  */
-export const apiKey: Interceptor = (next) => async (context) => {
-  const key = context.apiKey;
-  key.current = key.changed ?? (await currentKey(context));
-  key.changed = undefined;
-  try {
-    return await next(context);
-  } catch (error) {
-    if (error instanceof AuthenticationError && !key.isRefreshed) key.changed = await changedKey(context);
-    throw error;
-  }
-};
-
-async function changedKey(context: RequestContext): Promise<string | undefined> {
-  const { apiKey: key, stopWaiting } = context;
+export async function changedKey(call: Call, refusedKey: string): Promise<string | undefined> {
+  const { stopWaiting } = call;
   if (stopWaiting.signal.aborted) {
     // It may have changed.
-    context.isCutOff = true;
+    call.hook?.cutOff(call);
     return undefined;
   }
-  key.isRefreshed = true;
   try {
-    const newKey = await currentKey(context);
-    return newKey === key.current ? undefined : newKey;
+    const newKey = await currentKey(call);
+    return newKey === refusedKey ? undefined : newKey;
   } catch {
     stopWaiting.signal.throwIfAborted();
     // If the function fails, the 401 is the result.
@@ -42,7 +29,8 @@ async function changedKey(context: RequestContext): Promise<string | undefined> 
   }
 }
 
-async function currentKey({ access, options, stopWaiting }: RequestContext): Promise<string> {
+/** The key of the next attempt. */
+export async function currentKey({ access, options, stopWaiting }: Call): Promise<string> {
   return await requestKey(access.key, options.timeoutMs, stopWaiting.signal);
 }
 

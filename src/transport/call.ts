@@ -1,0 +1,182 @@
+// The central types: a call, its settings, its request and its response, and the end of an attempt.
+import type { ConsentWrite } from "../consent.ts";
+import type { Method, ParsedResponse } from "../endpoint.ts";
+import type {
+  AuthenticationError,
+  AudienceError,
+  Outcome,
+  RateLimitError,
+  RateLimitWaitError,
+} from "../errors.ts";
+import type { ClientState, ConsentWatch } from "./client-state.ts";
+import type { Fetch } from "./fetch.ts";
+import type { CallFacts, Observer, Tracing } from "./observer.ts";
+import type { IsRateLimited } from "./rate-refusal.ts";
+
+/** What errors, hooks and channels tell of a call: its identity, its costs and its outcome. An invalid call has one, too. */
+export interface CallReport {
+  readonly facts: CallFacts;
+  uniqueIdentifier: string | undefined;
+  attempts: number;
+  /** Time that the call waited in the client, in milliseconds. */
+  queuedMs: number;
+  outcome: Outcome;
+}
+
+/** A valid call: what it sends, with what options, and what ends it. */
+export interface Call {
+  readonly report: CallReport;
+  readonly client: ClientState;
+  readonly settings: TransportSettings;
+  readonly options: CallSettings;
+  readonly access: FamilyAccess;
+  readonly request: ApiRequest;
+  /** Whether it may be executed twice: by its options, else by its input. */
+  readonly isRepeatable: boolean;
+  /** On the clock of `performance.now()`. */
+  readonly deadlineAt: number;
+  /** The part of the package that makes the call; missing for a call of the user. */
+  readonly hook: CallHook | undefined;
+  /** Aborted, with an `AudienceError`, when the caller no longer waits. */
+  readonly abort: AbortController;
+  /** Aborted, with an `AudienceError`, when the call must stop waiting: then, and when its client is closed. */
+  readonly stopWaiting: AbortController;
+}
+
+/** A request without its key, which is requested before each attempt. Every attempt sends the same bytes. */
+export interface ApiRequest {
+  readonly method: Method;
+  /** The template, for messages: an id in the real path may be an e-mail address. */
+  readonly path: string;
+  /** The real path, with its query. */
+  readonly target: string;
+  readonly body: string | undefined;
+  readonly uniqueIdentifier: string | undefined;
+  readonly isRepeatable: boolean;
+  /** The keys of the contacts that it writes to. */
+  readonly contacts: readonly string[];
+  /** Undefined for a call without consent. */
+  readonly consentWrite: ConsentWrite | undefined;
+  /** The write as the response shows it: with further keys of the contact, and the service's decision. */
+  readonly appliedConsent: (stated: ConsentWrite, data: unknown) => ConsentWrite;
+  readonly acceptsText: ((contentType: string) => boolean) | undefined;
+  readonly mayHaveWrittenOn404: boolean;
+  /** Throws `UndecodableResponse` if a required part is missing. */
+  readonly decode: (parsed: ParsedResponse) => unknown;
+}
+
+/** The first half of a response. */
+export type ResponseHead = Pick<Response, "status" | "headers">;
+
+/** A request whose response has begun. `read` must be called: it reads the rest, and ends the timers. */
+export interface SentRequest {
+  readonly head: ResponseHead;
+  readonly read: () => Promise<ReceivedResponse>;
+}
+
+/** The text of a body, whole or in part. */
+export interface BodyText {
+  readonly text: string;
+  /** The limit in bytes at which the body was cut; missing if it is complete. */
+  readonly limitPassed?: number | undefined;
+  /** Why the body broke off; `text` is the part before. */
+  readonly failure?: unknown;
+}
+
+/** A response, read to its end or to the size limit. */
+export interface ReceivedResponse extends ResponseHead, BodyText {
+  readonly isOk: boolean;
+  readonly url: string;
+}
+
+/** A response and its decoded value. */
+export interface ApiResponse {
+  readonly data: unknown;
+  readonly response: ReceivedResponse;
+}
+
+/** How an attempt that gave no value ended: `retry-plan.ts` says what follows. */
+export type FailedEnd =
+  /** The limiter gave no permit. */
+  | { readonly kind: "no-permit"; readonly error: RateLimitWaitError }
+  /** The service refused the call for its rate. */
+  | { readonly kind: "refused"; readonly error: RateLimitError }
+  /** A 401, and the key function now gives another key. */
+  | { readonly kind: "new-key"; readonly error: AuthenticationError; readonly key: string }
+  /** Any other failure of the call. */
+  | { readonly kind: "failed"; readonly error: AudienceError };
+
+/** How an attempt ended. */
+export type AttemptEnd = { readonly kind: "response"; readonly response: ApiResponse } | FailedEnd;
+
+/** Gives a family's key. */
+export type KeySource = () => string | Promise<string>;
+
+/** The URL and the authentication of one family ("Authentication"). */
+export interface FamilyAccess {
+  readonly baseUrl: string;
+  readonly key: KeySource;
+  /** The header that carries the key, and the other headers of the family. */
+  readonly keyHeader: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The validated options of a call, over those of the client. */
+export interface CallSettings {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  readonly deadlineMs: number;
+  readonly maxRetries: number;
+  readonly maxWaitMs: number | undefined;
+  readonly priority: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly repeatable?: boolean | undefined;
+  /** All given options, for an endpoint with additional ones. */
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * How another part of the package takes part in its calls. Such a call waits for the rate limit however often it is
+ * refused, and keeps its own position in the queue.
+ */
+export interface CallHook {
+  /** Ends a waiting call; a request in flight continues to its end. */
+  readonly stop: AbortSignal;
+  /** Is not notified of the hook's own writes. */
+  readonly consentWatch: ConsentWatch;
+  /** Generates the id of an event without one. */
+  readonly newEventId: (eventName: string) => string;
+  /** Called when a write begins, with its result and the promise of its caller, which derives from it. */
+  readonly onWrite: (result: Promise<unknown>, promise: Promise<unknown>) => void;
+  /** Around the whole call. */
+  readonly aroundCall: (call: Call, next: SendCall) => Promise<ApiResponse>;
+  /** Before each attempt of a write, once it has its permit and its key. The permit is held for a quarter of a second. */
+  readonly prepare: (call: Call) => Promise<void>;
+  /** Directly before the attempt is sent, with no wait in between: throws if it must not be. */
+  readonly confirm: (call: Call) => void;
+  /** The call would have been retried, but had to stop waiting. */
+  readonly cutOff: (call: Call) => void;
+}
+
+/** Sends a call to its end. */
+export type SendCall = (call: Call) => Promise<ApiResponse>;
+
+/** The settings of a client that its calls use. */
+export interface TransportSettings {
+  readonly call: CallSettings;
+  readonly maxResponseBytes: number;
+  readonly maxQueued: number | undefined;
+  readonly isRateLimited: IsRateLimited | undefined;
+  readonly fetch: Fetch | undefined;
+  readonly observer: Observer;
+  readonly callTracing: Tracing | undefined;
+  readonly requestTracing: Tracing | undefined;
+}
+
+const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
+
+/** Raises the call's outcome to that of an attempt. A read changes nothing, so it is at worst not applied. */
+export function recordOutcome(report: CallReport, outcome: Outcome): void {
+  const seen = report.facts.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
+  if (severity.indexOf(seen) > severity.indexOf(report.outcome)) report.outcome = seen;
+}

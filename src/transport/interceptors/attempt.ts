@@ -1,0 +1,199 @@
+import { AuthenticationError, isAudienceError, RateLimitError, RateLimitWaitError } from "../../errors.ts";
+import type { Permit } from "../../rate-limiter/rate-limiter.ts";
+import type { PermitUse } from "../../rate-limiter/sliding-window-log.ts";
+import { unlessLate, untilAborted } from "../abort.ts";
+import { changedKey, currentKey } from "../api-key.ts";
+import type { ApiResponse, AttemptEnd, Call, CallHook, ResponseHead, SentRequest } from "../call.ts";
+import { refusalWaitMs, retryAfterMs } from "../rate-refusal.ts";
+import { readResponse } from "../read-response.ts";
+import { send } from "../send.ts";
+import { observeAttempt } from "./observe.ts";
+
+/** What an attempt begins with. */
+export interface AttemptStart {
+  /** The call's place in the queue, if it has waited for an earlier write. */
+  readonly place: number | undefined;
+  /** It was refused for its rate: it goes before the calls that wait. */
+  readonly isInFront: boolean;
+  /** The key after a 401. */
+  readonly key?: string | undefined;
+  /** Whether a 401 asks the key function once more. */
+  readonly mayRenewKey: boolean;
+}
+
+/** A permit and a key, with which a request may be sent now. */
+interface Readiness {
+  readonly permit: Permit;
+  readonly key: string;
+}
+
+/** Of a client without a limiter. */
+const unlimited: Permit = { release: () => {} };
+
+/** Longer work would hold up calls that could be sent. */
+const longestHoldMs = 250;
+const longWaitMs = 2_000;
+const maxRepeats = 3;
+
+/**
+ * Makes one attempt. `complete` is called when its response has been decoded. Rejects with what is no end of an attempt:
+ * an error of a row's `isCurrent`, or a defect of our own.
+ */
+export async function attempt(call: Call, start: AttemptStart, complete: () => void): Promise<AttemptEnd> {
+  let key: string | undefined;
+  try {
+    const ready = await getReady(call, start);
+    key = ready.key;
+    return { kind: "response", response: await observeAttempt(call, () => exchange(call, ready, complete)) };
+  } catch (error) {
+    if (!(error instanceof AuthenticationError) || key === undefined || !start.mayRenewKey)
+      return endOf(error);
+    const newKey = await changedKey(call, key);
+    return newKey === undefined ? endOf(error) : { kind: "new-key", error, key: newKey };
+  }
+}
+
+function endOf(error: unknown): AttemptEnd {
+  if (error instanceof RateLimitWaitError) return { kind: "no-permit", error };
+  if (error instanceof RateLimitError) return { kind: "refused", error };
+  if (isAudienceError(error)) return { kind: "failed", error };
+  throw error;
+}
+
+/** Waits until a request may be sent. Begins anew where a pause, or a long wait, has made permit and key out of date. */
+async function getReady(call: Call, { isInFront, key: newKey, place }: AttemptStart): Promise<Readiness> {
+  const { abort, client, request } = call;
+  // Its own writes alone; the others of the package need no preparation.
+  const hook = request.method === "GET" ? undefined : call.hook;
+  let start = { isInFront, key: newKey, place };
+  for (let repeats = 0; ;) {
+    let permit = await acquire(call, start);
+    try {
+      const key = start.key ?? (await currentKey(call));
+      let isOutOfDate = false;
+      if (hook) {
+        // A checkpoint may hang: an aborted call must not block the contact's other writes.
+        const held = await untilAborted(prepare(call, hook, permit), call.stopWaiting.signal);
+        permit = held.permit;
+        // Not for ever: the work may need permits itself.
+        isOutOfDate = held.waitedMs >= longWaitMs && repeats++ < maxRepeats;
+      }
+      // A call that was aborted as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
+      abort.signal.throwIfAborted();
+      if (!isOutOfDate && !client.limiter?.isPaused) {
+        hook?.confirm(call);
+        return { permit, key };
+      }
+    } catch (error) {
+      permit.release("unsent");
+      throw error;
+    }
+    permit.release("unsent");
+    start = { isInFront: call.hook === undefined, key: undefined, place: undefined };
+  }
+}
+
+/** Prepares a write while the call has its permit. Work that takes long, or needs a permit itself, goes on without it. */
+async function prepare(
+  call: Call,
+  hook: CallHook,
+  permit: Permit,
+): Promise<{ permit: Permit; waitedMs: number }> {
+  const work = hook.prepare(call);
+  const hasEnded = work.then(() => true);
+  if (await unlessLate(hasEnded, longestHoldMs, () => false)) return { permit, waitedMs: 0 };
+  permit.release("unsent");
+  await work;
+  const askedAt = performance.now();
+  // It has had a permit: it goes to the front of the queue.
+  const next = await acquire(call, { isInFront: true });
+  return { permit: next, waitedMs: performance.now() - askedAt };
+}
+
+/** Sends the request, reads its response, and makes the other calls wait where it says so. */
+async function exchange(call: Call, ready: Readiness, complete: () => void): Promise<ApiResponse> {
+  const { limiter } = call.client;
+  const { read, pausedMs } = await sendWithPermit(call, ready);
+  try {
+    const response = readResponse(await read(), call);
+    complete();
+    limiter?.succeeded();
+    return response;
+  } catch (error) {
+    // Its body may say that it is a refusal, or name a longer wait than its headers.
+    if (error instanceof RateLimitError && (error.status !== 429 || (error.retryAfterMs ?? 0) > pausedMs))
+      limiter?.refused(error.retryAfterMs);
+    throw error;
+  }
+}
+
+/** The permit comes back with the head of the response, or with the failure to get one. */
+async function sendWithPermit(
+  call: Call,
+  { permit, key }: Readiness,
+): Promise<SentRequest & { pausedMs: number }> {
+  let use: PermitUse = "unsent";
+  try {
+    // A hook or a subscriber may have aborted the call.
+    call.abort.signal.throwIfAborted();
+    use = "lost";
+    const sent = await send(call, key);
+    // Before the release: if the response begins a pause, no other call may acquire the permit.
+    const pausedMs = pauseByHead(call, sent.head);
+    use = "responded";
+    return { ...sent, pausedMs };
+  } catch (error) {
+    if (isAudienceError(error) && error.outcome === "not-sent") use = "unsent";
+    throw error;
+  } finally {
+    permit.release(use);
+  }
+}
+
+/** The pause of a 429 begins with its head. Returns it, in milliseconds. */
+function pauseByHead({ client: { limiter }, settings }: Call, { status, headers }: ResponseHead): number {
+  if (status === 429) {
+    const waitMs = refusalWaitMs(headers);
+    limiter?.refused(waitMs);
+    return waitMs ?? 0;
+  }
+  if (status === 503 && !settings.isRateLimited) limiter?.pause(retryAfterMs(headers) ?? 0);
+  return 0;
+}
+
+async function acquire(
+  call: Call,
+  { isInFront, place }: Pick<AttemptStart, "isInFront"> & Partial<AttemptStart>,
+): Promise<Permit> {
+  const { client, deadlineAt, options, report, settings, stopWaiting } = call;
+  if (!client.limiter) return unlimited;
+  const { maxQueued, observer } = settings;
+  const askedAt = performance.now();
+  let endWait: (() => void) | undefined;
+  try {
+    return await client.limiter.acquire({
+      priority: options.priority,
+      client,
+      signal: stopWaiting.signal,
+      isRequeued: isInFront,
+      place,
+      observer,
+      onWait: (waitMs) => void (endWait = observer.waits(report.facts, report.attempts + 1, waitMs)),
+      maxWaitMs: options.maxWaitMs,
+      // After the deadline, even before its late timer, there is no time to wait.
+      deadlineInMs: Math.max(0, deadlineAt - askedAt),
+      maxQueued,
+    });
+  } catch (error) {
+    throw asOwnError(error);
+  } finally {
+    endWait?.();
+    report.queuedMs += performance.now() - askedAt;
+  }
+}
+
+/** The limiter may belong to another copy of the package: its errors become instances of this copy's class. */
+function asOwnError(error: unknown): unknown {
+  if (!isAudienceError(error) || error.code !== "rate_limit_wait") return error;
+  return error instanceof RateLimitWaitError ? error : new RateLimitWaitError(error);
+}

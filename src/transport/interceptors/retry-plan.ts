@@ -1,0 +1,91 @@
+import { ApiError, ConnectionError, type AudienceError } from "../../errors.ts";
+import type { FailedEnd } from "../call.ts";
+
+const firstBackoffMs = 500;
+const longestBackoffMs = 30_000;
+const shortestRefusalMs = 1_000;
+/** The longest window of the service: no call waits longer for a retry. */
+const longestRetryAfterMs = 3_600_000;
+
+/** The part of a call that decides about its retries. */
+export interface RetryPolicy {
+  readonly maxRetries: number;
+  /** Whether the call may be executed twice. */
+  readonly isRepeatable: boolean;
+  /** Whether a limiter makes all calls wait as long as a refusal asks. */
+  readonly hasLimiter: boolean;
+  /** Whether it waits however often it is refused for its rate, as a row of bulk does. */
+  readonly isPatient: boolean;
+  readonly maxWaitMs: number | undefined;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/** The attempt that follows a failed one. */
+export interface NextAttempt {
+  readonly waitMs: number;
+  /** The limiter's pause is the wait: the attempt joins the queue at once. */
+  readonly isInPause: boolean;
+  /** Whether it is one of `maxRetries`. */
+  readonly isCounted: boolean;
+  /** Whether it goes to the front of the queue. */
+  readonly isInFront: boolean;
+}
+
+/** The attempt that follows this end after so many retries; undefined: none. */
+export function planRetry(end: FailedEnd, retries: number, policy: RetryPolicy): NextAttempt | undefined {
+  switch (end.kind) {
+    case "new-key":
+      return uncounted(0);
+    case "no-permit":
+      // A full queue may have room long before the expected wait ends.
+      return policy.isPatient && policy.maxWaitMs === Infinity
+        ? uncounted(Math.max(Math.min(end.error.waitMs, longestBackoffMs), shortestRefusalMs))
+        : undefined;
+    case "refused":
+      if (isWaitTooLong(end.error)) return undefined;
+      if (policy.isPatient) return uncounted(Math.max(end.error.retryAfterMs ?? 0, shortestRefusalMs));
+      return retries < policy.maxRetries ? afterRefusal(end.error.retryAfterMs, retries, policy) : undefined;
+    case "failed":
+      return retries < policy.maxRetries ? afterFailure(end.error, retries, policy) : undefined;
+  }
+}
+
+/** Whether the service asks for a longer wait than any call makes. */
+export function isWaitTooLong(failure: { readonly retryAfterMs?: number }): boolean {
+  return (failure.retryAfterMs ?? 0) > longestRetryAfterMs;
+}
+
+/** A retry that does not count keeps its own position in the queue. */
+function uncounted(waitMs: number): NextAttempt {
+  return { waitMs, isInPause: false, isCounted: false, isInFront: false };
+}
+
+/** A refusal changed nothing, so any call is sent again, before those that wait. */
+function afterRefusal(requestedMs: number | undefined, retries: number, policy: RetryPolicy): NextAttempt {
+  const waitMs = requestedMs ?? shortestRefusalMs;
+  // A wait of 0 is no pause, so the call backs off.
+  if (policy.hasLimiter && waitMs > 0) return { waitMs, isInPause: true, isCounted: true, isInFront: true };
+  const longestMs = Math.max(waitMs, backoffMs(retries, policy));
+  return { waitMs: longestMs, isInPause: false, isCounted: true, isInFront: true };
+}
+
+/** Without an answer that says otherwise a write may have been applied: it is sent again if it may be executed twice. */
+function afterFailure(error: AudienceError, retries: number, policy: RetryPolicy): NextAttempt | undefined {
+  if (error instanceof ConnectionError) {
+    const isSafe = error.outcome === "not-sent" || policy.isRepeatable;
+    return isSafe && error.reason !== "tls" ? counted(backoffMs(retries, policy)) : undefined;
+  }
+  const isRetried = error instanceof ApiError && (error.status === 408 || error.status >= 500);
+  if (!isRetried || !policy.isRepeatable || isWaitTooLong(error)) return undefined;
+  return counted(Math.max(error.retryAfterMs ?? 0, backoffMs(retries, policy)));
+}
+
+function counted(waitMs: number): NextAttempt {
+  return { waitMs, isInPause: false, isCounted: true, isInFront: false };
+}
+
+/** Half fixed, half random, so that calls that failed together are not retried together. */
+function backoffMs(retries: number, { random }: RetryPolicy): number {
+  return Math.min(firstBackoffMs * 2 ** retries, longestBackoffMs) * (0.5 + random() / 2);
+}
