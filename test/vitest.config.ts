@@ -26,7 +26,7 @@ const alone = [
   "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
   "redis/{background-timer,fifty-processes,schedules,simulated-failures}",
   "regressions/{awaited-run,bulk-run-hangs-when,close-lets,damaged-record,loop-that-is-left,promise-of-an-async}*",
-  "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,stacks,tracing*}",
+  "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,random-values,stacks,tracing*}",
 ].map((path) => `test/${path}.test.ts`);
 
 // All others share two processes: with one for each, more than half of the time would go into starting them.
