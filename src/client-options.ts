@@ -3,6 +3,7 @@ import { ConfigurationError } from "./errors.ts";
 import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+import { environmentVariable, isForbidden, ofRuntime } from "./runtime.ts";
 import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/parse-options.ts";
 import { checkSecret, keySource, type ApiKey } from "./transport/api-key.ts";
@@ -200,20 +201,18 @@ function parseClientOptions(options: unknown, redactor: Redactor): ClientSetting
     requestTracing: openTracing("audience-sdk:request"),
   };
   if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) {
-    const { baseUrl, baseUrlV2 } = environmentVariables;
     throw new ConfigurationError(
-      `The client needs baseUrl (or ${baseUrl}) for the v1 family, or baseUrlV2 (or ${baseUrlV2}) for the v2 family.`,
+      `The client needs ${withVariable("baseUrl")} for the v1 family, or ${withVariable("baseUrlV2")} for the v2 family.`,
     );
   }
   return settings;
 }
 
-/** The options in the environment. An empty variable counts as not set. */
+/** The options in the environment. A variable that is empty, or may not be read, counts as not set. */
 function fromEnvironment(): Partial<Record<SourcedOption, string>> {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   const options: Partial<Record<SourcedOption, string>> = {};
   for (const [option, variable] of Object.entries(environmentVariables)) {
-    const value = process?.env?.[variable];
+    const value = environmentVariable(variable);
     if (value) options[option as SourcedOption] = value;
   }
   return options;
@@ -224,10 +223,16 @@ export function missingOptions(
   family: string,
   needed: Partial<Record<SourcedOption, unknown>>,
 ): ConfigurationError {
-  const list = Object.entries(environmentVariables)
-    .filter(([name]) => name in needed && needed[name as SourcedOption] === undefined)
-    .map(([name, variable]) => `${name} (or ${variable})`);
+  // Safe: the keys of a literal.
+  const names = Object.keys(environmentVariables) as SourcedOption[];
+  const list = names.filter((name) => name in needed && needed[name] === undefined).map(withVariable);
   return new ConfigurationError(`The ${family} family needs ${list.join(", ")}.`);
+}
+
+function withVariable(name: SourcedOption): string {
+  const variable = environmentVariables[name];
+  const suffix = isForbidden(variable) ? ", which this runtime does not permit to read" : "";
+  return `${name} (or ${variable}${suffix})`;
 }
 
 /** The options of another view of a client: the given ones over the client's own. The limiter stays the same. */
@@ -256,8 +261,7 @@ function parseHooks(given: Hooks): Hooks {
 }
 
 function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {
-  const { window } = globalThis as { window?: { document?: unknown } };
-  if (dangerouslyAllowBrowser || window?.document === undefined) return;
+  if (dangerouslyAllowBrowser || ofRuntime(({ window }) => window?.document) === undefined) return;
   throw new ConfigurationError(
     "In a browser every visitor could read the key: call from a backend, or set dangerouslyAllowBrowser.",
   );

@@ -1,3 +1,4 @@
+import { ofRuntime } from "../runtime.ts";
 import { hasMethods } from "../schema/kind-of.ts";
 import { parseOptions } from "../schema/parse-options.ts";
 import { limiterOptionsSchema, type RateLimiterOptions } from "./limiter-options.ts";
@@ -9,8 +10,7 @@ const key = Symbol.for("audience-sdk.rate-limiter");
 export function defaultLimiter(): RateLimiter {
   // On Cloudflare Workers a timer ends with the request that set it, so a call that waited for another request's would wait forever.
   // Node 20 has no navigator.
-  const { navigator } = globalThis as { navigator?: { readonly userAgent?: string } };
-  if (navigator?.userAgent === "Cloudflare-Workers") return new RateLimiter();
+  if (ofRuntime(({ navigator }) => navigator?.userAgent) === "Cloudflare-Workers") return new RateLimiter();
   // Only this function writes the property, here or in another copy of the package, and always with a limiter.
   const shared = globalThis as { [key]?: RateLimiter };
   return (shared[key] ??= new RateLimiter());

@@ -1,5 +1,6 @@
 import type { Operation } from "../endpoint.ts";
 import { isAudienceError, type AudienceError } from "../errors.ts";
+import { ofRuntime } from "../runtime.ts";
 import { errorType, ignoreRejection } from "../schema/parse-options.ts";
 
 /**
@@ -163,15 +164,16 @@ type DiagnosticsChannel = typeof import("node:diagnostics_channel");
 export type Tracing = NonNullable<ReturnType<typeof openTracing>>;
 
 /**
- * A tracing channel; undefined on runtimes without `node:diagnostics_channel`. Without `tracePromise`, which would publish
+ * A tracing channel; undefined on runtimes that lack or forbid `node:diagnostics_channel`. Without `tracePromise`, which would publish
  * the result, and would end an aborted attempt only with its request.
  */
 export function openTracing(name: string) {
   // At run time, because a static import would fail on edge runtimes.
-  const { process } = globalThis as {
-    process?: { getBuiltinModule?: (name: string) => DiagnosticsChannel | undefined };
-  };
-  const channel = process?.getBuiltinModule?.("node:diagnostics_channel")?.tracingChannel?.(name);
+  const channel = ofRuntime(({ process }) => {
+    // Safe: Node's own module.
+    const module = process?.getBuiltinModule?.("node:diagnostics_channel") as DiagnosticsChannel | undefined;
+    return module?.tracingChannel?.(name);
+  });
   if (!channel) return undefined;
   const { start, end, asyncStart, asyncEnd, error } = channel;
   return {

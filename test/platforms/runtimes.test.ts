@@ -55,3 +55,13 @@ describe.each(runtimes)("On $runtime, loaded as $loader does", ({ command: [comm
     });
   });
 });
+
+describe.each(deno ? [deno] : [])("On Deno, without a permission", (command) => {
+  it("a client works that was given all its options", async () => {
+    const args = ["run", "--no-prompt", "./without-permissions.mjs"];
+    const { exitCode, stdout, stderr } = await runProgram(command, args, { folder: consumer });
+
+    expect(exitCode, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ id: "c-1" });
+  });
+});

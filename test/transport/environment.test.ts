@@ -122,3 +122,58 @@ describe("An absent option is read from the environment", () => {
     }
   });
 });
+
+describe("What the runtime forbids is no error of the constructor", () => {
+  const refuse = () => {
+    throw new Error("not permitted");
+  };
+  const notPermitted = "which this runtime does not permit to read";
+
+  // Deno without `--allow-env`, and the edge runtime of Next.js, which has the names of Node's functions.
+  it.each<[string, Record<string, unknown>]>([
+    ["each variable", { process: { ...process, env: new Proxy({}, { get: refuse }) } }],
+    ["the environment", { process: Object.defineProperty({}, "env", { get: refuse }) }],
+    ["Node's modules", { process: { env: {}, getBuiltinModule: refuse } }],
+    ["the name of the runtime", { navigator: Object.defineProperty({}, "userAgent", { get: refuse }) }],
+    ["a document", { window: Object.defineProperty({}, "document", { get: refuse }) }],
+  ])("%s: the client works with its options", async (_, globals) => {
+    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    try {
+      const audience = new AudienceClient({
+        ...mock.clientOptions,
+        apiKey: "key-of-v1",
+        apiKeyV2: "key-of-v2",
+        appId: "app-1",
+        rateLimiter: undefined,
+      });
+      await audience.v1.customers.list();
+      await audience.v2.lists.list();
+    } finally {
+      vi.unstubAllGlobals();
+    }
+
+    expect(mock.requests.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it("and an option that is missing then names the variable, and that it could not be read", () => {
+    const permitted: Record<string, string> = { AUDIENCE_BASE_URL_V2: baseUrlV2 };
+    const get = (_: object, name: string) => permitted[name] ?? refuse();
+    vi.stubGlobal("process", { env: new Proxy({}, { get }) });
+    try {
+      const messageOf = (run: () => unknown) => String(thrownBy(run)).replace(/^ConfigurationError: /, "");
+
+      expect(messageOf(() => new AudienceClient({ baseUrl, ...rest }).v1)).toBe(
+        `The v1 family needs apiKey (or AUDIENCE_API_KEY, ${notPermitted}).`,
+      );
+      expect(messageOf(() => new AudienceClient({ apiKey: "k", ...rest }).v2)).toBe(
+        `The v2 family needs appId (or AUDIENCE_APP_ID, ${notPermitted}).`,
+      );
+      delete permitted["AUDIENCE_BASE_URL_V2"];
+      expect(messageOf(() => new AudienceClient(rest))).toBe(
+        `The client needs baseUrl (or AUDIENCE_BASE_URL, ${notPermitted}) for the v1 family, or baseUrlV2 (or AUDIENCE_BASE_URL_V2, ${notPermitted}) for the v2 family.`,
+      );
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+});

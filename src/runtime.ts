@@ -1,0 +1,32 @@
+/** Globals that only some runtimes have. */
+interface Globals {
+  readonly process?: {
+    readonly env?: Readonly<Record<string, string | undefined>>;
+    readonly getBuiltinModule?: (name: string) => unknown;
+  };
+  readonly navigator?: { readonly userAgent?: string };
+  readonly window?: { readonly document?: unknown };
+}
+
+/**
+ * A feature of the runtime; undefined where it is missing or forbidden. Deno throws where a permission is missing
+ * (`--allow-env`), the edge runtime of Next.js at every function of `process`.
+ */
+export function ofRuntime<Feature>(read: (globals: Globals) => Feature): Feature | undefined {
+  try {
+    // Safe: every property may be absent.
+    return read(globalThis as Globals);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value of an environment variable; undefined also where it may not be read. */
+export function environmentVariable(name: string): string | undefined {
+  return ofRuntime(({ process }) => process?.env?.[name]);
+}
+
+/** Whether the runtime forbids to read the variable. */
+export function isForbidden(variable: string): boolean {
+  return ofRuntime(({ process }) => [process?.env?.[variable]]) === undefined;
+}
