@@ -1,27 +1,63 @@
-// The error family: one class for each way in which a call can fail.
-import type {
-  ApiError,
-  AuthenticationError,
-  BadRequestError,
-  NotFoundError,
-  PermissionError,
-  RateLimitError,
-  ServerError,
-} from "./api-errors.ts";
-import { AudienceError, type Details, type Outcome, isBranded } from "./audience-error.ts";
+// The error family. The unions of codes derive from the classes, which needs `as const` where a class overrides its code.
+import {
+  type ConnectionFailureReason,
+  type Details,
+  type ErrorRequest,
+  type Outcome,
+  type RateLimitWindow,
+  type ResponseFacts,
+  type ValidationIssue,
+  type WaitFacts,
+  describeIssues,
+  note,
+} from "./error-details.ts";
 
-export * from "./api-errors.ts";
-export * from "./audience-error.ts";
+export * from "./error-details.ts";
+
+// A registered symbol: the ESM build knows errors of the CommonJS build, and one copy those of another.
+const brand = Symbol.for("audience-sdk.error");
 
 /** Whether a value is an error of this package, of any copy or module format. Then branch on its `code`. */
 export function isAudienceError(value: unknown): value is AnyAudienceError {
-  return isBranded(value);
+  return typeof value === "object" && value !== null && brand in value;
 }
 
 /**
- * An option is missing, of a wrong type, or unsafe, or a function of yours (such as `fetch`, `isRateLimited` or that
- * of `bulk`) broke its rule. If `outcome` is `"not-sent"`, the call sent nothing.
+ * The base class of all errors. Branch on `code` (or the class), and on `outcome` before you send a write again.
+ *
+ * ```ts
+ * if (isAudienceError(error) && error.code === "validation") show(error.issues);
+ * else if (isAudienceError(error) && error.outcome === "unknown") await lookBeforeSendingAgain(contact);
+ * ```
  */
+export abstract class AudienceError extends Error {
+  /** The name of the class, even if a bundler has renamed the class. */
+  override readonly name: string = "AudienceError";
+  /** One code for each class. It works across copies of the package, where `instanceof` fails. */
+  abstract readonly code: AnyAudienceError["code"];
+  /** The effect of the write, over all attempts. */
+  readonly outcome: Outcome;
+  /** The call that failed; absent if there was none (a constructor's `ConfigurationError`). */
+  declare readonly request?: ErrorRequest;
+  /** Only of `events.send`: the id of every attempt. Send the event again with it, and the service records it once. */
+  declare readonly uniqueIdentifier?: string;
+
+  /** `facts` are the further properties of a class; undefined ones are left out. */
+  constructor(message: string, outcome: Outcome, facts: Readonly<Record<string, unknown>> = {}) {
+    const { cause, ...own } = facts;
+    super(message, cause === undefined ? undefined : { cause });
+    this.outcome = outcome;
+    note(this, own);
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** All public properties and the message, for structured logs. */
+  toJSON(): Record<string, unknown> {
+    return Object.assign<Record<string, unknown>, this>({ message: this.message }, this);
+  }
+}
+
+/** An option, or a function of yours (such as `fetch`), breaks its rule. With `"not-sent"` the call sent nothing. */
 export class ConfigurationError extends AudienceError {
   override readonly name = "ConfigurationError";
   readonly code = "configuration";
@@ -29,16 +65,6 @@ export class ConfigurationError extends AudienceError {
   constructor(message: string, outcome: Outcome = "not-sent") {
     super(message, outcome);
   }
-}
-
-/** One problem of an input. `path` leads to the field: `["identifiers", 0, "consent", "ip"]`. */
-export interface ValidationIssue {
-  /** Empty for the input itself. */
-  readonly path: (string | number)[];
-  /** zod's code, such as `"too_big"` or `"unrecognized_keys"`. */
-  readonly code: string;
-  /** The rule, and the type or length that was found. */
-  readonly message: string;
 }
 
 /** The input breaks a documented rule of the service. Nothing was sent; `issues` holds all problems. */
@@ -53,27 +79,69 @@ export class ValidationError extends AudienceError {
   }
 }
 
-const shownIssues = 10;
+/** The service responded with an error status ("Errors"). */
+export class ApiError extends AudienceError {
+  override readonly name: string = "ApiError";
+  readonly code: "api" | StatusError["code"] = "api";
+  /** The HTTP status of the last response. */
+  declare readonly status: number;
+  /** The headers of the last response. API keys that the service echoes are removed. */
+  declare readonly headers: Headers;
+  /** The parsed JSON, else the string, at most 64 KiB; empty if there was none. Echoed API keys are removed. */
+  declare readonly body: unknown;
+  /** The wait that the service asked for (`Retry-After`), in milliseconds. */
+  declare readonly retryAfterMs?: number;
 
-function describeIssues(issues: readonly ValidationIssue[]): string {
-  const lines = issues.slice(0, shownIssues).map(({ path, message }) => `${formatPath(path)}: ${message}`);
-  const rest = issues.length - lines.length;
-  if (rest > 0) lines.push(`and ${rest} more, see \`issues\``);
-  return `Not sent, ${issues.length === 1 ? "1 problem" : `${issues.length} problems`} in the input:\n  ${lines.join("\n  ")}`;
+  constructor({ message, outcome, ...facts }: Details<ResponseFacts>) {
+    super(message, outcome, facts);
+  }
+
+  override toJSON(): Record<string, unknown> {
+    // JSON makes `{}` of a Headers object.
+    return { ...super.toJSON(), headers: Object.fromEntries(this.headers) };
+  }
 }
 
-function formatPath(path: readonly (string | number)[]): string {
-  if (path.length === 0) return "(input)";
-  return path.map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`)).join("");
+/** 400: the service refuses the request as it is. */
+export class BadRequestError extends ApiError {
+  override readonly name = "BadRequestError";
+  override readonly code = "bad_request" as const;
 }
 
-/** Why no response arrived: `"other"` if the runtime does not say. */
-export type ConnectionFailureReason = "refused" | "dns" | "tls" | "reset" | "other";
+/** 401: a key or the app id is missing or wrong ("Authentication"). */
+export class AuthenticationError extends ApiError {
+  override readonly name = "AuthenticationError";
+  override readonly code = "authentication" as const;
+}
+
+/** 403: the key may not do this. */
+export class PermissionError extends ApiError {
+  override readonly name = "PermissionError";
+  override readonly code = "permission" as const;
+}
+
+/** 404: no such contact, or no such list. `addContact` may still have created the contact. */
+export class NotFoundError extends ApiError {
+  override readonly name = "NotFoundError";
+  override readonly code = "not_found" as const;
+}
+
+/** 429, or what `isRateLimited` names: over the rate limit, even after all retries ("Limits"). */
+export class RateLimitError extends ApiError {
+  override readonly name = "RateLimitError";
+  override readonly code = "rate_limit" as const;
+}
+
+/** 5xx: the service, or a gateway before it, failed. A write may have been applied. */
+export class ServerError extends ApiError {
+  override readonly name = "ServerError";
+  override readonly code = "server" as const;
+}
 
 /** No complete response arrived. */
 export class ConnectionError extends AudienceError {
   override readonly name: string = "ConnectionError";
-  readonly code: "connection" | "timeout" = "connection";
+  readonly code: "connection" | TimeoutError["code"] = "connection";
   /** How the connection failed; `"other"` if the runtime does not say. */
   declare readonly reason: ConnectionFailureReason;
 
@@ -82,13 +150,10 @@ export class ConnectionError extends AudienceError {
   }
 }
 
-/**
- * An attempt took longer than `timeoutMs`, or the call longer than `deadlineMs`. If the backoff would pass the deadline,
- * `cause` is the error of the last attempt.
- */
+/** `timeoutMs` or `deadlineMs` has passed. If the next attempt would begin too late, `cause` is the last one's error. */
 export class TimeoutError extends ConnectionError {
   override readonly name = "TimeoutError";
-  override readonly code = "timeout";
+  override readonly code = "timeout" as const;
   /** The time limit, in milliseconds. */
   declare readonly timeoutMs: number;
 
@@ -125,14 +190,6 @@ export class RedirectError extends AudienceError {
   }
 }
 
-/** One window of the rate limit: at most `limit` calls in any `intervalMs` milliseconds ("Limits"). */
-export interface RateLimitWindow {
-  /** The number of calls. */
-  readonly limit: number;
-  /** The window's length, in milliseconds. */
-  readonly intervalMs: number;
-}
-
 /** The wait for the rate limit would be too long, or the queue is full. For a retry, `cause` is the failure before it. */
 export class RateLimitWaitError extends AudienceError {
   override readonly name = "RateLimitWaitError";
@@ -144,24 +201,12 @@ export class RateLimitWaitError extends AudienceError {
   /** The window that is full, if one is. */
   declare readonly window?: RateLimitWindow;
 
-  constructor(details: {
-    message: string;
-    waitMs: number;
-    retryAt: Date;
-    window?: RateLimitWindow | undefined;
-  }) {
-    const { message, ...facts } = details;
+  constructor({ message, ...facts }: WaitFacts & { message: string }) {
     super(message, "not-sent", facts);
   }
 }
 
-/**
- * The client was closed before the call had ended. Calls that still waited were not sent.
- *
- * ```ts
- * if (isAudienceError(error) && error.code === "closed") return; // this process is stopping
- * ```
- */
+/** The client was closed before the call had ended. Calls that still waited were not sent. */
 export class ClientClosedError extends AudienceError {
   override readonly name = "ClientClosedError";
   readonly code = "closed";
@@ -181,23 +226,20 @@ export class AbortError extends AudienceError {
   }
 }
 
-/**
- * The union of all errors, discriminated by `code`.
- *
- * ```ts
- * if (isAudienceError(error) && error.code === "validation") show(error.issues);
- * ```
- */
-export type AnyAudienceError =
-  | ConfigurationError
-  | ValidationError
-  | (ApiError & { readonly code: "api" })
+type StatusError =
   | BadRequestError
   | AuthenticationError
   | PermissionError
   | NotFoundError
   | RateLimitError
-  | ServerError
+  | ServerError;
+
+/** The union of all errors, discriminated by `code`. */
+export type AnyAudienceError =
+  | ConfigurationError
+  | ValidationError
+  | (ApiError & { readonly code: "api" })
+  | StatusError
   | (ConnectionError & { readonly code: "connection" })
   | TimeoutError
   | UnexpectedResponseError

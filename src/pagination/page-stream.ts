@@ -1,6 +1,7 @@
-import { AbortError, ValidationError, showCaller } from "../errors.ts";
+import { AbortError, ValidationError } from "../errors.ts";
 import { UndecodableResponse } from "../schema/parse-response.ts";
 import { onAbort } from "../transport/abort.ts";
+import { showCaller } from "../transport/api-promise.ts";
 import { type DecodedPage, type Position, hasPageAfter, positionAfter } from "./has-next-page.ts";
 
 /** A list that can be read page by page. */

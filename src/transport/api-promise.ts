@@ -1,3 +1,5 @@
+import { isAudienceError } from "../errors.ts";
+
 /** The response, as `.withResponse()` returns it. */
 export interface ResponseSummary {
   /** The HTTP status. */
@@ -30,4 +32,13 @@ export function apiPromise<T>(result: Promise<WithResponse<T>>): ApiPromise<T> {
   const value = result.then(({ data }) => data);
   // Chained to `value`, so that its rejection is handled, and an error's stack leads to the caller that awaits either.
   return Object.assign(value, { withResponse: () => value.then(() => result) });
+}
+
+/**
+ * Points an error's stack at the line that awaits the call, where the runtime can. An error from a timer or an event has
+ * no line of the caller.
+ */
+export function showCaller<E>(error: E): E {
+  if (isAudienceError(error) && "captureStackTrace" in Error) Error.captureStackTrace(error, showCaller);
+  return error;
 }

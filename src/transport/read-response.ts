@@ -1,8 +1,12 @@
 import {
-  type ApiError,
-  apiErrorClass,
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+  PermissionError,
   RateLimitError,
   RedirectError,
+  ServerError,
   UnexpectedResponseError,
   type Outcome,
 } from "../errors.ts";
@@ -97,6 +101,18 @@ function apiError(
     outcome: refusal ? "not-applied" : outcomeOf(status, request.mayHaveWrittenOn404),
     retryAfterMs: waitMs,
   });
+}
+
+const classes: Readonly<Record<number, typeof ApiError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+};
+
+/** The class for an error status, but for refusals: they may have any status (`isRateLimited`). */
+function apiErrorClass(status: number): typeof ApiError {
+  return classes[status] ?? (status >= 500 ? ServerError : ApiError);
 }
 
 function startOf(body: unknown): string {

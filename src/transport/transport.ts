@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { isAudienceError, note, showCaller } from "../errors.ts";
-import { apiPromise, type ApiPromise, type WithResponse } from "./api-promise.ts";
+import { isAudienceError, note } from "../errors.ts";
+import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { hookOf, parseCallOptions, refuseHeadersOf, withAmbient } from "./call-options.ts";
 import type { Call, CallReport, FamilyAccess, SendCall, TransportSettings } from "./call.ts";

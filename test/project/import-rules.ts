@@ -16,10 +16,10 @@ const importers: Record<string, RegExp> = {
   "bottleneck/light.js": /^src\/bulk\/run-bulk\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
-  zod: /^src\/(?!(mock|redis|checkpoint|errors|api-errors|audience-error)\b).+$/,
+  zod: /^src\/(?!(mock|redis|checkpoint|errors|error-details)\b).+$/,
 };
 
-const isError = /^src\/(api-errors|audience-error|errors)\.ts$/;
+const isError = /^src\/(errors|error-details)\.ts$/;
 const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
 const mayCount = /^src\/rate-limiter\/(sliding-window-log|adaptive-rate)\.ts$/;
 const mayAskForNode = /^src\/transport\/observer\.ts$/;

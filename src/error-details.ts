@@ -1,0 +1,84 @@
+// What the errors of the family hold.
+
+/**
+ * The effect of a write, over all attempts. If the write failed, it says whether sending it again is safe.
+ *
+ * - `"not-sent"`: no request left this machine.
+ * - `"not-applied"`: the service responded that it changed nothing. The worst outcome of a GET.
+ * - `"applied"`: the write succeeded. Only the tracing channel `audience-sdk:call` says so; no error does.
+ * - `"unknown"`: the service may have carried out the write; look before you send it again.
+ */
+export type Outcome = "not-sent" | "not-applied" | "applied" | "unknown";
+
+/** The call that failed. `path` is the endpoint's template, because an id in it may be an e-mail address. */
+export interface ErrorRequest {
+  /** Identifies the call, also in hooks and on the tracing channels; not sent to the service. */
+  readonly requestId: string;
+  /** The name of the call: `"v1.customers.upsert"`. */
+  readonly operation: string;
+  /** The HTTP method. */
+  readonly method: string;
+  /** The endpoint's template, ids left out: `/api/v1/customer/{id}`. */
+  readonly path: string;
+  /** The number of requests that the client sent or tried to send. */
+  readonly attempts: number;
+}
+
+/** The input of most constructors: message, outcome, and the facts of the class. */
+export type Details<Facts> = Facts & { message: string; outcome: Outcome; cause?: unknown };
+
+/** Assigns the facts that are not undefined. The transport completes an error with those of its call. */
+export function note(error: Error, facts: object): void {
+  Object.assign(error, Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)));
+}
+
+/** Why no response arrived: `"other"` if the runtime does not say. */
+export type ConnectionFailureReason = "refused" | "dns" | "tls" | "reset" | "other";
+
+/** One window of the rate limit: at most `limit` calls in any `intervalMs` milliseconds ("Limits"). */
+export interface RateLimitWindow {
+  /** The number of calls. */
+  readonly limit: number;
+  /** The window's length, in milliseconds. */
+  readonly intervalMs: number;
+}
+
+/** What is known of a refused wait. */
+export interface WaitFacts {
+  waitMs: number;
+  retryAt: Date;
+  window?: RateLimitWindow | undefined;
+}
+
+/** What is known of a response with an error status. */
+export interface ResponseFacts {
+  status: number;
+  headers: Headers;
+  body: unknown;
+  retryAfterMs?: number | undefined;
+}
+
+/** One problem of an input. `path` leads to the field: `["identifiers", 0, "consent", "ip"]`. */
+export interface ValidationIssue {
+  /** Empty for the input itself. */
+  readonly path: (string | number)[];
+  /** zod's code, such as `"too_big"` or `"unrecognized_keys"`. */
+  readonly code: string;
+  /** The rule, and the type or length that was found. */
+  readonly message: string;
+}
+
+const shownIssues = 10;
+
+/** The message of a `ValidationError`: a line for each issue. */
+export function describeIssues(issues: readonly ValidationIssue[]): string {
+  const lines = issues.slice(0, shownIssues).map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  const rest = issues.length - lines.length;
+  if (rest > 0) lines.push(`and ${rest} more, see \`issues\``);
+  return `Not sent, ${issues.length === 1 ? "1 problem" : `${issues.length} problems`} in the input:\n  ${lines.join("\n  ")}`;
+}
+
+function formatPath(path: readonly (string | number)[]): string {
+  if (path.length === 0) return "(input)";
+  return path.map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`)).join("");
+}
