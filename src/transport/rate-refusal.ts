@@ -45,7 +45,7 @@ export function findRefusal(
   return isRefusal ? { retryAfterMs: refusalWaitMs(candidate.headers) } : undefined;
 }
 
-/** The headers with the end of a limit, in ky's order: seconds, a date, or the Unix time of the end. */
+/** The headers with the end of a limit, in ky's order. */
 const resetHeaders = [
   "ratelimit-reset",
   "x-ratelimit-retry-after",
@@ -59,17 +59,23 @@ export function refusalWaitMs(headers: Headers): number | undefined {
   if (requestedMs !== undefined) return requestedMs;
   for (const name of resetHeaders) {
     const waitMs = waitOf(headers.get(name) ?? "", headers);
-    if (waitMs === undefined) continue;
-    if (waitMs < earliestUnixTimeMs) return waitMs;
-    // Some services give the Unix time in milliseconds.
-    const endMs = waitMs < earliestUnixTimeMs * 1_000 ? waitMs : waitMs / 1_000;
-    return Math.max(0, endMs - responseTime(headers));
+    if (waitMs !== undefined) return waitMs;
   }
-  return undefined;
+  return waitOf(resetOf(headers.get("ratelimit") ?? ""), headers);
 }
 
-/** 2024: a longer wait is meant as a time. */
-const earliestUnixTimeMs = Date.UTC(2024);
+/**
+ * The times until the policies of a `RateLimit` header of the newer drafts have quota again, such as `"hour";r=0;t=7`:
+ * of those that are spent, if one is, else of all.
+ */
+function resetOf(header: string): string {
+  const policies = header.split(",").flatMap((policy) => {
+    const t = /;\s*t=(\d+)/.exec(policy)?.[1];
+    return t === undefined ? [] : { t, isSpent: /;\s*r=0(?!\d)/.test(policy) };
+  });
+  const spent = policies.filter(({ isSpent }) => isSpent);
+  return (spent.length > 0 ? spent : policies).map(({ t }) => t).join(", ");
+}
 
 /** `Retry-After` in milliseconds, rounded up; undefined if it is missing or invalid. */
 export function retryAfterMs(headers: Headers): number | undefined {
@@ -77,6 +83,8 @@ export function retryAfterMs(headers: Headers): number | undefined {
 }
 
 const longestMs = Number.MAX_SAFE_INTEGER;
+/** 2024: ky's threshold too. A longer wait is meant as a Unix time. */
+const earliestUnixTimeMs = Date.UTC(2024);
 /** Between the values of a header that was given twice: the comma after a weekday belongs to its date. */
 const betweenValues = /(?<=\d|GMT),\s*/i;
 
@@ -86,10 +94,17 @@ function waitOf(header: string, headers: Headers): number | undefined {
   return waits.length > 0 ? Math.max(...waits) : undefined;
 }
 
+/** Of a number of seconds, a date, or a Unix time, which some services give in milliseconds. */
 function waitOfOne(value: string, headers: Headers): number | undefined {
-  if (/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return Math.min(Math.ceil(Number(value) * 1_000), longestMs);
-  const until = parseDate(value);
-  return until === undefined ? undefined : Math.max(0, until - responseTime(headers));
+  if (!/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return waitUntil(parseDate(value), headers);
+  const givenMs = Math.ceil(Number(value) * 1_000);
+  if (givenMs < earliestUnixTimeMs) return givenMs;
+  return waitUntil(givenMs < earliestUnixTimeMs * 1_000 ? givenMs : givenMs / 1_000, headers);
+}
+
+function waitUntil(endMs: number | undefined, headers: Headers): number | undefined {
+  if (endMs === undefined) return undefined;
+  return Math.min(Math.max(0, endMs - responseTime(headers)), longestMs);
 }
 
 /** The service's time of day if it says so: the local clock may be wrong. */

@@ -73,6 +73,36 @@ const dialects: [string, Refusal, IsRateLimited | undefined, waitMs: number][] =
     6_000,
   ],
   [
+    "429 with a RateLimit of one policy",
+    { status: 429, headers: { ratelimit: '"hour";r=0;t=7' } },
+    undefined,
+    7_000,
+  ],
+  [
+    "429 with a RateLimit whose spent policies end before another",
+    { status: 429, headers: { ratelimit: '"second, of 10";r=0;t=1, minute; t=8; r=0,"hour";r=5;t=900' } },
+    undefined,
+    8_000,
+  ],
+  [
+    "429 with a RateLimit without a spent policy",
+    { status: 429, headers: { ratelimit: '"second";t=1, "minute";r=3;t=5, "hour";r=9' } },
+    undefined,
+    5_000,
+  ],
+  [
+    "429 with a RateLimit that names no time beside the end of a limit",
+    { status: 429, headers: { ratelimit: '"hour";r=0, ;t=x', "x-ratelimit-reset": "3" } },
+    undefined,
+    3_000,
+  ],
+  [
+    "429 with a RateLimit of an older draft",
+    { status: 429, headers: { ratelimit: "limit=100, remaining=0, reset=7" } },
+    undefined,
+    1_000,
+  ],
+  [
     "400 with a code and the wait in its body",
     { status: 400, body: '{"error":"too_many_requests","waitSeconds":9}' },
     inBody,

@@ -30,6 +30,8 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
     [httpDate(9_000), 9_000],
     ["Sat Nov 21 12:00:09 2026", 9_000],
     ["Saturday, 21-Nov-26 12:00:09 GMT", 9_000],
+    [String(start / 1_000 + 9), 9_000],
+    [String(start + 9_000), 9_000],
   ])("of %j is respected and never shortened", async (retryAfter, waitMs) => {
     const { audience, arrivedAt } = recovering(status, { "retry-after": retryAfter });
 
@@ -61,6 +63,7 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
     ["3601", 3_601_000],
     ["1e309", Number.MAX_SAFE_INTEGER],
     ["9".repeat(400), Number.MAX_SAFE_INTEGER],
+    [String(start / 1_000 + 3_601), 3_601_000],
     ["Fri, 31 Dec 9999 23:59:59 GMT", Date.UTC(9999, 11, 31, 23, 59, 59) - start],
   ])(
     "of more than an hour (%s) fails at once, with the wait in the error",
@@ -73,6 +76,17 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
       expect(arrivedAt).toEqual([0]);
     },
   );
+
+  it.each([start / 1_000 - 60, start - 60_000])("of a time that is past (%d) is no wait", async (time) => {
+    const { audience, arrivedAt } = recovering(status, { "retry-after": String(time) });
+
+    const call = audience.v1.customers.list({}).then((page) => page.items);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await call;
+
+    expect(arrivedAt).toHaveLength(2);
+    expect(arrivedAt[1]).toBeLessThanOrEqual(1_005);
+  });
 
   it("past deadlineMs fails at once, with the wait in the error", async () => {
     const { audience, arrivedAt } = recovering(status, { "retry-after": "5" });
