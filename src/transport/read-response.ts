@@ -10,15 +10,13 @@ import {
   UnexpectedResponseError,
   type Outcome,
 } from "../errors.ts";
-import { isObject } from "../schema/kind-of.ts";
 import { UndecodableResponse } from "../schema/parse-response.ts";
 import type { ApiRequest, ApiResponse, Call, ReceivedResponse } from "./call.ts";
 import { findRefusal, retryAfterMs, type RateLimitCandidate } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
+import { htmlHint, messageOf, printable, startOf } from "./service-message.ts";
 
 const shownBodyLength = 64 * 1024;
-const shownMessageLength = 300;
-const shownStartLength = 120;
 /** The same depth as for inputs (D16): a deeper value takes much memory, and overflows the stack when it is printed. */
 const maxDepth = 1_000;
 
@@ -64,7 +62,9 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
   const contentType = text.trim() === "" ? "" : String(headers.get("content-type"));
   if (body === undefined && !request.acceptsText?.(contentType)) {
     if (isTooDeep(text)) throw unexpected(`its body is nested deeper than ${maxDepth} levels.`);
-    throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");
+    const hint = htmlHint(text);
+    const problem = text === "" ? "is empty" : `is not JSON${hint ? ` (${hint})` : ""}`;
+    throw unexpected(`its body ${problem}.`);
   }
   try {
     return request.decode({ status, headers, body: body === undefined ? text || undefined : body.value });
@@ -78,7 +78,7 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
   }
 }
 
-/** With the message of the service, or the beginning of its body, the wait, and the likely cause. */
+/** With the messages of the service, or the beginning of its body, the wait, and the likely cause. */
 function apiError(
   shown: RateLimitCandidate,
   refusal: ReturnType<typeof findRefusal>,
@@ -88,8 +88,8 @@ function apiError(
   const { retryAfterMs: waitMs } = refusal ?? { retryAfterMs: retryAfterMs(headers) };
   const hints: string[] = [];
   if (waitMs) hints.push(`the service asks to wait ${waitMs} ms`);
-  if (typeof body === "string" && /^\s*<(!doctype html|html)\b/i.test(body))
-    hints.push("HTML: a gateway responded; is the base URL right?");
+  const hint = htmlHint(body);
+  if (hint) hints.push(hint);
   // A gateway refuses calls with these statuses, for their rate or for another reason, and its body is not JSON.
   if ((status === 403 || status === 503) && typeof body === "string" && !settings.isRateLimited)
     hints.push("a limit may be behind it: see isRateLimited");
@@ -115,11 +115,6 @@ function apiErrorClass(status: number): typeof ApiError {
   return classes[status] ?? (status >= 500 ? ServerError : ApiError);
 }
 
-function startOf(body: unknown): string {
-  const text = typeof body === "string" ? body.trim() : JSON.stringify(body);
-  return text.length > shownStartLength ? `${text.slice(0, shownStartLength)}…` : text;
-}
-
 /** The outcome of a write by its error status: after 408 and 5xx a gateway may have forwarded it. */
 function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {
   if (status === 408 || status >= 500) return "unknown";
@@ -142,31 +137,6 @@ function parseJson(text: string): { value: unknown } | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** v2 uses `message`; v1's error body is not documented, so the usual properties are tried ("Errors"). */
-function messageOf(body: unknown): string | undefined {
-  if (!isObject(body)) return undefined;
-  const { message, error, errors, detail } = body as Record<string, unknown>;
-  // Safe: each is unknown.
-  const candidates: unknown[] = [message, detail, error, errors].flat();
-  const nested = candidates.filter(isObject).flatMap((each) => {
-    const inner = each as Record<string, unknown>;
-    return [inner["message"], inner["detail"], inner["title"]];
-  });
-  return [...candidates, ...nested]
-    .find((text): text is string => typeof text === "string" && text !== "")
-    ?.slice(0, shownMessageLength);
-}
-
-/** Control characters, which could move a terminal's cursor or start a log line, and marks of text direction. */
-const invisible = /[\p{Cc}\p{Surrogate}\p{Bidi_Control}\u2028\u2029]/gu;
-
-/** A string of the service for an error's message: invisible characters are escaped, as `\u001b`. */
-function printable(text: string): string {
-  return text.replace(invisible, (character) =>
-    character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }
 
 /** One pass, because a regular expression would take quadratic time on an unterminated string. */

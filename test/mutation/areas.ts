@@ -90,7 +90,7 @@ export const areas: readonly Area[] = [
   // The transport is split into areas, because every call reaches nearly all of it.
   {
     name: "transport-responses",
-    sources: ["transport/read-response.ts", "transport/rate-refusal.ts"],
+    sources: ["transport/read-response.ts", "transport/service-message.ts", "transport/rate-refusal.ts"],
     tests: [
       "transport/{errors,foreign-fetch,promise,rate-refusal,retry-after}",
       "regressions/{body,deeply-nested,error-as,failed,headers-of,list-response,message,retry-after,service-messages,undecodable}-*",

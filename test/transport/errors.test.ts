@@ -109,14 +109,33 @@ describe("An error status", () => {
     [
       "an array of messages beside the name of the status",
       '{"statusCode":400,"message":["nope","no"],"error":"Bad Request"}',
-      "nope",
+      "nope; no",
     ],
-    ["a list of texts", '{"errors":["nope","no"]}', "nope"],
-    ["a list of objects", '{"errors":[{"field":"a","message":"nope"}]}', "nope"],
+    ["a list of texts", '{"errors":["nope","no"]}', "nope; no"],
+    ["a list of objects", '{"errors":[{"field":"a","message":"nope"},{"message":"no"}]}', "nope; no"],
+    [
+      "arrays by the name of the field",
+      '{"errors":{"a":["nope","no"],"b":[{"message":"never"}]}}',
+      "nope; no; never",
+    ],
+    ["one for all beside those of the fields", '{"message":"nope","errors":[{"message":"no"}]}', "nope; no"],
+    ["a list inside an error", '{"error":{"message":"nope","errors":[{"message":"no"}]}}', "nope; no"],
+    [
+      "a message and its detail",
+      '{"message":"nope","detail":"no","error":{"message":"never"}}',
+      "nope; no; never",
+    ],
+    ["the title of a problem without a detail", '{"title":"nope","status":400}', "nope"],
+    ["a repeated one once", '{"message":"nope","errors":[{"message":"nope"},{"message":"no"}]}', "nope; no"],
     ["JSON:API errors", '{"errors":[{"title":"Bad","detail":"nope"}]}', "nope"],
     ["a detail beside an empty message", '{"message":"","detail":"nope"}', "nope"],
     ["a detail beside an empty one, deeper", '{"error":{"message":"","detail":"nope"}}', "nope"],
     ["at most 300 characters of them", JSON.stringify({ message: "n".repeat(301) }), "n".repeat(300)],
+    [
+      "at most 300 of several",
+      JSON.stringify({ errors: ["a".repeat(200), "b".repeat(200)] }),
+      `${"a".repeat(200)}; ${"b".repeat(98)}`,
+    ],
     ["and 300 deeper", JSON.stringify({ error: { title: "n".repeat(301) } }), "n".repeat(300)],
   ])("has the message of the service, wherever it is in the body: %s", async (_, body, words) => {
     const error = await failureOf(clientWithResponse(400, body).v1.customers.upsert(contact));
@@ -400,6 +419,21 @@ describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => 
     const error = await failureOf(clientWithResponse(status, body).v1.customers.get("c-1"));
 
     expect(error).toMatchObject({ code: "unexpected_response", outcome: "not-applied" });
+  });
+
+  it("says that a gateway responded if the body is HTML", async () => {
+    const error = await failureOf(clientWithResponse(200, "\n<!doctype html>x").v1.customers.get("c-1"));
+
+    expect(error.message).toBe(
+      "200 on GET /api/v1/customer/{id}, but its body is not JSON (HTML: a gateway responded; is the base URL right?).",
+    );
+  });
+
+  it("shows all messages of the service", async () => {
+    const body = '{"status":false,"errors":[{"message":"no consent"},{"message":"no list"}]}';
+    const error = await failureOf(clientWithResponse(200, body).v1.customers.upsert(contact));
+
+    expect(error.message).toContain("the service says: no consent; no list");
   });
 
   it("holds the body, as JSON or as a string", async () => {

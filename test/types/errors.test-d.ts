@@ -84,13 +84,7 @@ describe("A thrown value", () => {
   it("is narrowed by its class too", () => {
     if (thrown instanceof ApiError) {
       expectTypeOf(thrown.code).toEqualTypeOf<
-        | "api"
-        | "bad_request"
-        | "authentication"
-        | "permission"
-        | "not_found"
-        | "rate_limit"
-        | "server"
+        "api" | "bad_request" | "authentication" | "permission" | "not_found" | "rate_limit" | "server"
       >();
       expectTypeOf(thrown.status).toEqualTypeOf<number>();
       expectTypeOf(thrown.headers).toEqualTypeOf<Headers>();
