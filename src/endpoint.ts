@@ -57,6 +57,8 @@ export interface Endpoint<Body, Output> {
   readonly consentOf?: (body: Body) => Consent;
   /** What the response adds to a write of consent: further keys of the contact, and the service's decision. */
   appliedTo?(output: Output, sent: Body): { contacts: readonly string[]; consent?: Consent };
+  /** For the error of its 404: what may have been given instead of an id, and where the ids are shown. */
+  readonly idHint?: string;
   /** Whether its 404 may have written all the same ("Endpoints", add-to-list, 6). Default: no. */
   readonly mayHaveWrittenOn404?: (body: Body) => boolean;
   /** The response is not documented: which bodies that are not JSON are a success. Default: none. */

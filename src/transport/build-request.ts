@@ -13,7 +13,8 @@ export function buildRequest<Body, Output>(
 ): ApiRequest {
   const { method, path, query: querySchema } = endpoint;
   const issues: ValidationIssue[] = [];
-  const filledPath = fillPath(path, input.params ?? {}, issues);
+  const { params = {} } = input;
+  const filledPath = fillPath(path, params, issues);
   const query = querySchema && validate(querySchema, input.query, issues);
   const schema = typeof endpoint.body === "function" ? endpoint.body(options) : endpoint.body;
   // Safe: without a schema Body is undefined.
@@ -42,6 +43,7 @@ export function buildRequest<Body, Output>(
       };
     },
     acceptsText: endpoint.acceptsText,
+    pathId: endpoint.idHint ? { id: String(Object.values(params)[0]), hint: endpoint.idHint } : undefined,
     mayHaveWrittenOn404: endpoint.mayHaveWrittenOn404?.(sent) ?? false,
     decode: (parsed) => endpoint.decode(parsed, sent),
   };

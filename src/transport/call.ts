@@ -60,6 +60,8 @@ export interface ApiRequest {
   /** The write as the response shows it: with further keys of the contact, and the service's decision. */
   readonly appliedConsent: (stated: ConsentWrite, data: unknown) => ConsentWrite;
   readonly acceptsText: ((contentType: string) => boolean) | undefined;
+  /** The id in the path, and what may have been meant by it, for the error of a 404. */
+  readonly pathId: { readonly id: string; readonly hint: string } | undefined;
   readonly mayHaveWrittenOn404: boolean;
   /** Throws `UndecodableResponse` if a required part is missing. */
   readonly decode: (parsed: ParsedResponse) => unknown;

@@ -19,11 +19,17 @@ export interface RateLimitCandidate extends Pick<ApiError, "status" | "headers" 
  */
 export type IsRateLimited = (response: RateLimitCandidate) => boolean | { readonly retryAfterMs: number };
 
+/** A response that refuses a call for its rate. */
+export interface RateRefusal {
+  /** The wait that it names, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+}
+
 /** The wait that a refusal names; undefined for any other response. Throws a `ConfigurationError` if `isRateLimited` fails. */
 export function findRefusal(
   candidate: RateLimitCandidate,
   isRateLimited: IsRateLimited = () => false,
-): { retryAfterMs: number | undefined } | undefined {
+): RateRefusal | undefined {
   // The service has received the request.
   const invalid = (problem: string) => new ConfigurationError(`isRateLimited ${problem}.`, "unknown");
   let finding: unknown;

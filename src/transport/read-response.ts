@@ -11,12 +11,14 @@ import {
   type Outcome,
 } from "../errors.ts";
 import { UndecodableResponse } from "../schema/parse-response.ts";
+import { countCharacters } from "../schema/string-formats.ts";
 import type { ApiRequest, ApiResponse, Call, ReceivedResponse } from "./call.ts";
-import { findRefusal, retryAfterMs, type RateLimitCandidate } from "./rate-refusal.ts";
+import { findRefusal, retryAfterMs, type RateLimitCandidate, type RateRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
 import { htmlHint, messageOf, printable, startOf } from "./service-message.ts";
 
 const shownBodyLength = 64 * 1024;
+const shownIdLength = 100;
 /** The same depth as for inputs (D16): a deeper value takes much memory, and overflows the stack when it is printed. */
 const maxDepth = 1_000;
 
@@ -81,12 +83,14 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
 /** With the messages of the service, or the beginning of its body, the wait, and the likely cause. */
 function apiError(
   shown: RateLimitCandidate,
-  refusal: ReturnType<typeof findRefusal>,
-  { request, settings }: Call,
+  refusal: RateRefusal | undefined,
+  { client, request, settings }: Call,
 ): ApiError {
   const { status, headers, body } = shown;
   const { retryAfterMs: waitMs } = refusal ?? { retryAfterMs: retryAfterMs(headers) };
   const hints: string[] = [];
+  if (status === 404 && !refusal && request.pathId)
+    hints.push(describeId(request.pathId.id, client.redactor), request.pathId.hint);
   if (waitMs) hints.push(`the service asks to wait ${waitMs} ms`);
   const hint = htmlHint(body);
   if (hint) hints.push(hint);
@@ -114,6 +118,20 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
 function apiErrorClass(status: number): typeof ApiError {
   return classes[status] ?? (status >= 500 ? ServerError : ApiError);
 }
+
+/** The id that was given. Of an address only its shape, as messages are logged. */
+function describeId(id: string, redactor: Redactor): string {
+  const size = `${countCharacters(id)} characters`;
+  if (/@|%40/.test(id)) return `the id was an e-mail address of ${size}`;
+  if (phoneNumber.test(id.replace(/%[\da-f]{2}/gi, " ")))
+    return `the id looks like a phone number, of ${size}`;
+  const shown = redactor.string(id);
+  const isCut = shown.length > shownIdLength;
+  return `the id was "${printable(shown.slice(0, shownIdLength))}${isCut ? "…" : ""}"`;
+}
+
+/** Seven digits or more, with a sign that people write before or between them: digits alone are an id. */
+const phoneNumber = /^(?!\d+$)(tel:)?[\s+().\/-]*(\d[\s().\/-]*){7,}$/i;
 
 /** The outcome of a write by its error status: after 408 and 5xx a gateway may have forwarded it. */
 function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {

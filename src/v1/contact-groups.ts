@@ -110,6 +110,7 @@ const getContactGroup: Endpoint<undefined, ContactGroup> = {
   operation: "v1.contactGroups.get",
   method: "GET",
   path: "/api/v1/contact-groups/{id}",
+  idHint: "is it a name? contactGroups.list() shows the ids",
   decode: ({ body }) => {
     const group = decodeContactGroup(body);
     if (!group) throw new UndecodableResponse("its body holds no contact group with an id.");
@@ -125,6 +126,7 @@ const addContact: Endpoint<V1ListContact, AddContactResult> = {
   operation: "v1.contactGroups.addContact",
   method: "POST",
   path: "/api/v1/contact-groups/{listId}/contacts",
+  idHint: 'is it a name, or the id of a segment? contactGroups.list({ type: "LIST" }) shows the ids of lists',
   options: callOptionsSchema.extend({ consent: consentOption }),
   body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
   isRepeatable: isRepeatableV1Write,

@@ -103,6 +103,7 @@ const getCustomer: Endpoint<undefined, Profile> = {
   operation: "v1.customers.get",
   method: "GET",
   path: "/api/v1/customer/{id}",
+  idHint: "a contact's id is the one that upsert and list return",
   decode: ({ body }) => decodeCustomer(body),
 };
 

@@ -311,6 +311,66 @@ describe("An error status", () => {
   });
 });
 
+describe("A 404", () => {
+  const customer = "404 on GET /api/v1/customer/{id}: not there";
+  const ofContacts = "a contact's id is the one that upsert and list return";
+  const apiKey = "secret-of-the-test";
+  const { v1 } = clientWithResponse(404, '{"message":"not there"}', {}, { apiKey });
+
+  it.each([
+    ["an id", "c-9", 'the id was "c-9"'],
+    ["an e-mail address", "ada@example.com", "the id was an e-mail address of 15 characters"],
+    ["an encoded e-mail address", "ada%40example.com", "the id was an e-mail address of 17 characters"],
+    ["a phone number", "+49 (0)170 123-4567", "the id looks like a phone number, of 19 characters"],
+    ["the link of a phone number", "tel:+491701234567", "the id looks like a phone number, of 17 characters"],
+    ["an encoded phone number", "%2B491701234567", "the id looks like a phone number, of 15 characters"],
+    ["digits", "1234567", "the id looks like a phone number, of 7 characters"],
+    ["fewer digits", "123456", 'the id was "123456"'],
+    ["a UUID", "0198c7a2-4412-7123-8123-123456789012", 'the id was "0198c7a2-4412-7123-8123-123456789012"'],
+    ["a key", `key ${apiKey}`, 'the id was "key [redacted]"'],
+    ["control characters", "a\u001b[2J", 'the id was "a\\u001b[2J"'],
+    ["more than 100 characters", "n".repeat(101), `the id was "${"n".repeat(100)}…"`],
+  ])("names the id that was given, and of an address only its shape: %s", async (_, id, shown) => {
+    const error = await failureOf(v1.customers.get(id));
+
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(error.message).toBe(`${customer} (${shown}; ${ofContacts})`);
+  });
+
+  it("says what may have been given instead of a list's id", async () => {
+    const errors = await Promise.all([
+      failureOf(v1.contactGroups.get("Newsletter")),
+      failureOf(v1.contactGroups.addContact("Newsletter", contact)),
+    ]);
+
+    expect(errors.map(({ message }) => message)).toEqual([
+      '404 on GET /api/v1/contact-groups/{id}: not there (the id was "Newsletter"; is it a name? contactGroups.list() shows the ids)',
+      '404 on POST /api/v1/contact-groups/{listId}/contacts: not there (the id was "Newsletter"; is it a name, or the id of a segment? contactGroups.list({ type: "LIST" }) shows the ids of lists)',
+    ]);
+  });
+
+  it("of a path without an id names none", async () => {
+    const errors = await Promise.all([
+      failureOf(v1.customers.upsert(contact)),
+      failureOf(v1.request({ method: "GET", path: "/api/v1/customer/ada%40example.com" })),
+    ]);
+
+    expect(errors.map(({ message }) => message)).toEqual([
+      "404 on POST /api/v1/customer/create: not there",
+      "404 on GET /api/v1/…: not there",
+    ]);
+  });
+
+  it.each([
+    [403, {}],
+    [404, { isRateLimited: () => true }],
+  ])("alone names the id, as no other failure is one of the id: %i with %o", async (status, options) => {
+    const error = await failureOf(clientWithResponse(status, "{}", {}, options).v1.customers.get("c-9"));
+
+    expect(error.message).toBe(`${status} on GET /api/v1/customer/{id}: {}`);
+  });
+});
+
 describe("A redirect", () => {
   it.each([301, 302, 303, 307, 308])("(%i) is never followed, to wherever it leads", async (status) => {
     const other = await serve((outgoing) => json(outgoing, 200, profileResponse));
