@@ -324,7 +324,7 @@ describe("A 404", () => {
     ["a phone number", "+49 (0)170 123-4567", "the id looks like a phone number, of 19 characters"],
     ["the link of a phone number", "tel:+491701234567", "the id looks like a phone number, of 17 characters"],
     ["an encoded phone number", "%2B491701234567", "the id looks like a phone number, of 15 characters"],
-    ["digits", "1234567", "the id looks like a phone number, of 7 characters"],
+    ["digits, which may be an id", "1234567", 'the id was "1234567"'],
     ["fewer digits", "123456", 'the id was "123456"'],
     ["a UUID", "0198c7a2-4412-7123-8123-123456789012", 'the id was "0198c7a2-4412-7123-8123-123456789012"'],
     ["a key", `key ${apiKey}`, 'the id was "key [redacted]"'],
