@@ -28,7 +28,7 @@ console.log(again.id === ada.id);
 //=> true
 
 const profile = await audience.v1.customers.get(ada.id);
-console.log(profile.attributes.first_name, profile.attributes["city"]);
+console.log(profile.attributes.first_name, profile.attributes.city);
 //=> Ada London
 
 // The status of the response, the number of attempts, and the wait for the rate limit.

@@ -26,10 +26,5 @@ console.log(result);
 
 // Both families share the contacts; each has its own field names.
 for await (const { attributes } of audience.v1.customers.list())
-  console.log(
-    attributes.first_name,
-    attributes.email_opt_in,
-    attributes["phone_opt_in"],
-    attributes["country"],
-  );
+  console.log(attributes.first_name, attributes.email_opt_in, attributes.phone_opt_in, attributes.country);
 //=> Ada SUBSCRIBED UNSUBSCRIBED GB

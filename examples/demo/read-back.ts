@@ -1,4 +1,4 @@
-import type { AudienceClient, Profile } from "audience-sdk";
+import type { AudienceClient, Profile, ProfileAttributes } from "audience-sdk";
 import { table } from "../console/table.ts";
 
 /** Lists at most `max` contacts of the service. */
@@ -45,8 +45,8 @@ export function consentSummary(contacts: readonly Profile[]): string[] {
     );
 }
 
-// Not all attributes of a profile are documented ("v1 contact (profile) response envelope").
-function attribute(profile: Profile, name: string): string {
-  const value: unknown = Object.entries(profile.attributes ?? {}).find(([key]) => key === name)?.[1];
+// A service may send any value ("v1 contact (profile) response envelope").
+function attribute(profile: Profile, name: keyof ProfileAttributes): string {
+  const value: unknown = profile.attributes[name];
   return typeof value === "string" ? value : "";
 }

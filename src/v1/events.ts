@@ -6,14 +6,14 @@ import type { CallEndpoint } from "../transport/transport.ts";
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 
 /** The result of `v1.events.send`. The response is not documented, so status and body are unchanged. */
-export interface EventResult {
+export type EventResult = {
   /** The id that makes the event safe to send again: the event's own, or a generated one. */
   readonly uniqueIdentifier: string;
   /** The 2xx status of the response. */
   readonly status: number;
   /** The parsed JSON, else the string; undefined if the response had no body. */
   readonly body: unknown;
-}
+};
 
 /** A custom event that names, or may name, a contact. The compiler refuses only an event that cannot. */
 export type WithContact<Field extends keyof V1Event> = Readonly<V1Event> &

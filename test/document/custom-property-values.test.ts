@@ -153,6 +153,6 @@ describe("custom properties", () => {
   it("the profile contains them as the stored strings", async () => {
     const profile = await upsert({ seats: 3 });
 
-    expect(profile.attributes["custom_properties"]).toEqual({ seats: "3" });
+    expect(profile.attributes.custom_properties).toEqual({ seats: "3" });
   });
 });

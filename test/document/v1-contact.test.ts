@@ -234,7 +234,7 @@ describe("the country of a v1 contact", () => {
 
     expect(service.mock.requests[0]?.body).toMatchObject({ country });
     expect(service.contact("new@example.com")?.country).toBe(code);
-    expect(attributes["country"]).toBe(code);
+    expect(attributes.country).toBe(code);
   });
 
   it("a string that names no country is stored unchanged", async () => {

@@ -91,7 +91,7 @@ describe("the profile envelope", () => {
       external_id: "crm-7",
     });
 
-    expect(attributes["external_id"]).toBe("crm-7");
+    expect(attributes.external_id).toBe("crm-7");
   });
 });
 

@@ -49,11 +49,13 @@ test("The attributes of a profile have every field of a v1 contact", () => {
   type Flag = "is_suppressed" | "double_opt_in";
   type Text = Exclude<keyof V1Contact, Flag | "custom_properties">;
   expectTypeOf<Profile["attributes"][Flag]>().toEqualTypeOf<boolean | null | undefined>();
-  expectTypeOf<Pick<ProfileAttributes, Text>>().toEqualTypeOf<{ [Field in Text]?: string | null }>();
+  expectTypeOf<Pick<ProfileAttributes, Text>>().toEqualTypeOf<{
+    [Field in Text]?: string | null | undefined;
+  }>();
   expectTypeOf<ProfileAttributes["custom_properties"]>().toEqualTypeOf<
     Record<string, string> | null | undefined
   >();
-  expectTypeOf<ProfileAttributes["anything_else"]>().toBeUnknown();
+  expectTypeOf<keyof ProfileAttributes>().toEqualTypeOf<keyof V1Contact | "created" | "updated">();
 });
 
 test("Only the required fields of a response are not optional", () => {

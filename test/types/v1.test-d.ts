@@ -155,6 +155,46 @@ describe("A call's result", () => {
     expectTypeOf<undefined>().toExtend<Profile["links"]>();
   });
 
+  it("has no other field than the documented ones, so that a misspelt one does not compile", async () => {
+    const profile = await customers.get("c-1");
+    // @ts-expect-error it is an attribute
+    void profile.email_opt_in;
+    // @ts-expect-error the name is email_opt_in
+    void profile.attributes.emailOptIn;
+    // @ts-expect-error
+    void profile.links?.next;
+    // @ts-expect-error
+    void profile.relationships?.tags;
+    // @ts-expect-error
+    void (await customers.get("c-1").withResponse()).data.email;
+    // @ts-expect-error
+    for await (const { email } of customers.list()) void email;
+    const added = await contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" });
+    // @ts-expect-error the name is contactUUID
+    void added.contact.id;
+    // @ts-expect-error it lies in contact
+    void added.contactUUID;
+    // @ts-expect-error
+    void (await events.send({ eventName: "x", contact: { email } })).id;
+  });
+
+  it("shows by a cast what else the service sends", async () => {
+    const profile = await customers.get("c-1");
+    const added = await contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" });
+    const sent = await events.send({ eventName: "x", contact: { email } });
+    void (profile as Record<string, unknown>)["score"];
+    void (profile.attributes as Record<string, unknown>)["score"];
+    void (profile.relationships as Record<string, unknown>)["tags"];
+    void (profile.links as Record<string, unknown>)["next"];
+    void (added as Record<string, unknown>)["status"];
+    void (added.contact as Record<string, unknown>)["phone"];
+    void (sent as Record<string, unknown>)["anything"];
+  });
+
+  it("has any field where the document names none: a contact group", async () => {
+    expectTypeOf((await contactGroups.get("l-1"))["name"]).toBeUnknown();
+  });
+
   it("comes with its response through withResponse()", () => {
     expectTypeOf(customers.get("c-1").withResponse()).resolves.toExtend<{
       data: Profile;

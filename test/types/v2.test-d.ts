@@ -35,6 +35,16 @@ describe("A v2 contact", () => {
   });
 });
 
+describe("The result of an upsert", () => {
+  it("has only its status; a cast shows what else the service sends", async () => {
+    const result = await contacts.upsert(contact);
+    expectTypeOf(result.status).toEqualTypeOf<true>();
+    // @ts-expect-error
+    void result.message;
+    expectTypeOf((result as Record<string, unknown>)["message"]).toBeUnknown();
+  });
+});
+
 describe("An identifier", () => {
   it("is an email or a phone, with a string or a number", () => {
     void contacts.upsert({ ...contact, identifiers: [{ ...identifier, type: "phone", id: 15550100 }] });
@@ -66,6 +76,13 @@ describe("A list", () => {
   it("has an id", async () => {
     for await (const list of lists.list({ page: 1 })) expectTypeOf(list).toEqualTypeOf<List>();
     expectTypeOf<List["uuid"]>().toEqualTypeOf<string>();
+  });
+
+  it("has no other field than the documented ones; a cast shows what else the service sends", async () => {
+    const [list] = await lists.list().toArray({ max: 1 });
+    // @ts-expect-error the id is the uuid
+    void list?.id;
+    expectTypeOf((list as Record<string, unknown>)["members"]).toBeUnknown();
   });
 
   it("is queried by page and limit only", () => {

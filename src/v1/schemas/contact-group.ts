@@ -15,7 +15,7 @@ export type V1ContactGroupListQuery = V1CustomerListQuery & {
   type?: "LIST" | "SEGMENT" | "ALL" | undefined;
 };
 
-/** The response to adding a contact to a list. */
+/** The response to adding a contact to a list. Undocumented keys are kept: a cast to `Record<string, unknown>` reads them. */
 export type AddContactResult = {
   /** The service's message. */
   message?: string | null | undefined;
@@ -26,9 +26,7 @@ export type AddContactResult = {
     contactUUID: string;
     /** `created`, or `updated` if the contact already existed. */
     action: string;
-    [field: string]: unknown;
   };
-  [field: string]: unknown;
 };
 
 /** The query of the lists and segments (`GET /api/v1/contact-groups`). */

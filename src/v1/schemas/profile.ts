@@ -1,44 +1,63 @@
 import * as z from "zod";
 import { documented } from "../../schema/parse-response.ts";
-import type { V1Contact } from "./contact.ts";
-
-/** A stored value: any string for a state; of the custom properties the service makes strings. */
-type Stored<Value> = Value extends string ? string : Value extends object ? Record<string, string> : Value;
-
-type StoredFields = { [Field in keyof V1Contact]?: Stored<NonNullable<V1Contact[Field]>> | null };
 
 /**
  * The stored attributes of a contact: every field of a `V1Contact`, and `created` and `updated`. Each may be absent or
- * `null`, and no value is checked. Undocumented attributes are passed on.
+ * `null`, and no value is checked. Undocumented attributes are kept: `attributes as Record<string, unknown>` reads them.
  */
-export interface ProfileAttributes extends StoredFields {
+export type ProfileAttributes = {
+  email?: string | null | undefined;
+  phone?: string | null | undefined;
+  /** Your own identifier of the person. */
+  external_id?: string | null | undefined;
+  first_name?: string | null | undefined;
+  last_name?: string | null | undefined;
+  /** Consent to e-mail: `SUBSCRIBED`, `NON_SUBSCRIBED` or `UNSUBSCRIBED`. */
+  email_opt_in?: string | null | undefined;
+  /** Consent to SMS and phone messaging: the same states. */
+  phone_opt_in?: string | null | undefined;
+  is_suppressed?: boolean | null | undefined;
+  double_opt_in?: boolean | null | undefined;
+  /** Where the contact came from. */
+  source?: string | null | undefined;
+  /** ISO 8601 date. */
+  dob?: string | null | undefined;
+  /** `MALE`, `FEMALE` or `OTHER`. */
+  gender?: string | null | undefined;
+  /** A country code. */
+  country?: string | null | undefined;
+  state?: string | null | undefined;
+  city?: string | null | undefined;
+  address1?: string | null | undefined;
+  address2?: string | null | undefined;
+  postal_code?: string | null | undefined;
+  /** The service stores each value as a string. */
+  custom_properties?: Record<string, string> | null | undefined;
   /** ISO 8601 timestamp. */
-  created?: string | null;
+  created?: string | null | undefined;
   /** ISO 8601 timestamp. */
-  updated?: string | null;
-  [attribute: string]: unknown;
-}
+  updated?: string | null | undefined;
+};
 
 /** The relationships of a contact; `lists.links.related` is the link to its lists. */
-export interface ProfileRelationships {
+export type ProfileRelationships = {
   /** The link to the contact's lists. */
-  lists?: { links?: { related?: string | null } | null } | null;
-  [relationship: string]: unknown;
-}
+  lists?: { links?: { related?: string | null | undefined } | null | undefined } | null | undefined;
+};
 
 /** Links of a contact. */
-export interface ProfileLinks {
+export type ProfileLinks = {
   /** The URL of the contact. */
-  self?: string | null;
-  [link: string]: unknown;
-}
+  self?: string | null | undefined;
+};
 
 /**
  * A contact of the v1 family: the JSON:API resource, with the links of its envelope.
  *
- * Only `id` is checked; the other keys are typed as documented.
+ * Only `id` is checked; the other keys are typed as documented. Undocumented keys are kept: `profile as Record<string,
+ * unknown>` reads them.
  */
-export interface Profile {
+export type Profile = {
   /** `profile`. */
   type: string;
   /** The stable id of the contact; an event takes it as `contactUUID`. */
@@ -46,11 +65,10 @@ export interface Profile {
   /** The stored attributes. */
   attributes: ProfileAttributes;
   /** The relationships. */
-  relationships?: ProfileRelationships | null;
+  relationships?: ProfileRelationships | null | undefined;
   /** The envelope's links. */
-  links?: ProfileLinks | null;
-  [member: string]: unknown;
-}
+  links?: ProfileLinks | null | undefined;
+};
 
 /**
  * The response to a v1 contact request ("v1 contact (profile) response envelope"). Only `data.id` is required; other

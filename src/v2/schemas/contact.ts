@@ -71,11 +71,10 @@ type V2Channel = {
   [field: string]: unknown;
 };
 
-/** The response to a v2 upsert. Undocumented keys are kept. */
+/** The response to a v2 upsert. Undocumented keys are kept: `result as Record<string, unknown>` reads them. */
 export type V2UpsertResult = {
   /** Any other value is an `UnexpectedResponseError`. */
   status: true;
-  [field: string]: unknown;
 };
 
 const channelSchema = z.object({ status: z.string() }).catchall(jsonValue).optional();

@@ -2,7 +2,10 @@ import * as z from "zod";
 import { documented } from "../../schema/parse-response.ts";
 import { unknownKeys } from "../../schema/validation-issues.ts";
 
-/** A list ("v2 list"). Only `uuid` is checked; the other keys are typed as documented. */
+/**
+ * A list ("v2 list"). Only `uuid` is checked; the other keys are typed as documented. Undocumented keys are kept: `list as
+ * Record<string, unknown>` reads them.
+ */
 export type List = {
   /** The unique id of the list. */
   uuid: string;
@@ -12,7 +15,6 @@ export type List = {
   created_at?: number | null | undefined;
   /** The description of the list. */
   description?: string | null | undefined;
-  [field: string]: unknown;
 };
 
 /** The query of the lists (`GET /v2/lists`). */
