@@ -15,6 +15,13 @@ export interface ConsentWrite {
 /** The value of a channel that the service decides. It equals no status. */
 export const decidedByService = "decided by the service";
 
+/** The consent of a write that is not known: it may have set any documented channel, to any status. */
+export const unknownConsent: Consent = {
+  email: decidedByService,
+  phone: decidedByService,
+  is_suppressed: decidedByService,
+};
+
 /** A contact as it is sent; a custom request may hold anything. */
 type Body = Readonly<Record<string, unknown>>;
 

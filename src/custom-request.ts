@@ -1,8 +1,9 @@
 import * as z from "zod";
-import { contactKeys, decidedByService, v1Consent, v2Consent, type Consent } from "./consent.ts";
+import { contactKeys, decidedByService, unknownConsent, v1Consent } from "./consent.ts";
 import type { Endpoint, Method, Operation } from "./endpoint.ts";
 import { jsonValue } from "./schema/copy-as-json.ts";
 import { isRecord } from "./schema/kind-of.ts";
+import { emailAddress, nonBlankString } from "./schema/string-formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
 import { callOptionsSchema, consentOption, type CallOptions } from "./transport/call-options.ts";
@@ -17,11 +18,16 @@ export interface CustomRequest {
   path: string;
   /** The query. */
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  /**
-   * The body, sent as JSON. A contact that it names, at its root, in `contact` or in `identifiers`, takes part in the order
-   * of writes and in `superseded` of `bulk`.
-   */
+  /** The body, sent as JSON. */
   body?: unknown;
+  /**
+   * The contact that a write changes, by every name that you know, at least one; `contactUUID` is the `id` of a profile. It
+   * is not sent. By it the request takes part in the order of writes, and in `superseded` of `bulk`, where its consent
+   * counts as unknown. The body is not read for it, except that of a POST to `/contact-groups/{id}/contacts`.
+   */
+  contact?:
+    | { email?: string | undefined; phone?: string | undefined; contactUUID?: string | undefined }
+    | undefined;
 }
 
 /** The options of a custom request. */
@@ -49,8 +55,6 @@ export function customRequest(call: CallEndpoint, operation: Operation, prefix: 
 }
 
 const addContactPath = /^\/api\/v1\/contact-groups\/.+\/contacts\/?$/i;
-/** An id holds a digit, and a word of a path none: `/customer/create` names no contact. */
-const customerPath = /^\/api\/v1\/customer\/([^/]*\d[^/]*)/i;
 
 function isAddContact({ method, path }: CustomRequest): boolean {
   return method === "POST" && addContactPath.test(decoded(path));
@@ -78,15 +82,12 @@ function endpointOf(
     options: callOptionsSchema.extend({ consent: consentOption }),
     body: ({ consent }) => requestSchema(prefix, consent !== "service-decides"),
     request: ({ path, query, body }) => ({ path, query, body }),
-    contactsOf: ({ path, body }) => {
-      const [, contactUUID] = customerPath.exec(decoded(path)) ?? [];
-      return contactKeys([...contactsIn(body), { contactUUID }]);
+    // The body of add-to-list is documented; that of another path may hold anything.
+    contactsOf: (sent) => contactKeys([sent.contact, isAddContact(sent) ? objectIn(sent.body) : undefined]),
+    consentOf: (sent) => {
+      if (isAddContact(sent)) return { email: decidedByService, ...v1Consent(objectIn(sent.body)) };
+      return sent.contact ? unknownConsent : {};
     },
-    consentOf: (sent) => ({
-      ...(isAddContact(sent) && { email: decidedByService }),
-      ...consentIn(sent.body),
-    }),
-    appliedTo: (output) => ({ contacts: contactKeys(contactsInResponse(output)) }),
     mayHaveWrittenOn404: isAddContact,
     // JSON that breaks off was not read, and HTML comes from a gateway.
     acceptsText: (contentType) => !/json|html/i.test(contentType),
@@ -101,6 +102,20 @@ function methodOf(request: CustomRequest): Method {
   return methods.find((method) => method === request?.method) ?? "GET";
 }
 
+const contactSchema = z
+  .strictObject(
+    {
+      email: emailAddress().optional(),
+      phone: z.string().regex(/\d/, "must hold a digit").optional(),
+      contactUUID: nonBlankString.optional(),
+    },
+    { error: unknownKeys("unknown key: a contact is named by email, phone and contactUUID") },
+  )
+  .refine(({ email, phone, contactUUID }) => (email ?? phone ?? contactUUID) !== undefined, {
+    error: "required: an email, a phone or a contactUUID",
+    ...besideOtherIssues,
+  });
+
 function requestSchema(prefix: string, needsConsent: boolean): z.ZodType<CustomRequest> {
   return z
     .strictObject(
@@ -112,10 +127,11 @@ function requestSchema(prefix: string, needsConsent: boolean): z.ZodType<CustomR
         }),
         query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
         body: jsonValue.optional(),
+        contact: contactSchema.optional(),
       },
       {
         error: unknownKeys(
-          "unknown key: a request has method, path, query and body; options are the second argument",
+          "unknown key: a request has method, path, query, body and contact; options are the second argument",
         ),
       },
     )
@@ -145,40 +161,10 @@ function problemOfPath(path: string, prefix: string): string | undefined {
 }
 
 function statesEmailConsent(body: unknown): boolean {
-  return (
-    isRecord(body) && v1ConsentedListContactSchema.shape.email_opt_in.safeParse(body["email_opt_in"]).success
-  );
+  const { email_opt_in } = v1ConsentedListContactSchema.shape;
+  return email_opt_in.safeParse(objectIn(body)["email_opt_in"]).success;
 }
 
-/** The contacts that a body names: at its root, in `contact`, in `identifiers`. */
-function contactsIn(body: unknown): Readonly<Record<string, unknown>>[] {
-  if (!isRecord(body)) return [];
-  const identifiers = identifiersIn(body).map(({ type, id }) =>
-    typeof type === "string" ? { [type]: id } : {},
-  );
-  return [body, body["contact"], ...identifiers].filter(isRecord);
-}
-
-/** The contact that a response names, where the documented ones name it: as a profile, or in `contact`. */
-function contactsInResponse(output: unknown): Readonly<Record<string, unknown>>[] {
-  const { data, contact } = Object(output) as Record<string, unknown>;
-  const { id, attributes } = Object(data) as Record<string, unknown>;
-  return [{ contactUUID: id }, attributes, contact].filter(isRecord);
-}
-
-function consentIn(body: unknown): Consent {
-  if (!isRecord(body)) return {};
-  return {
-    ...v1Consent(body),
-    ...(isRecord(body["contact"]) && v1Consent(body["contact"])),
-    ...v2Consent(
-      identifiersIn(body).map(({ channels }) => ({ channels: isRecord(channels) ? channels : {} })),
-    ),
-  };
-}
-
-function identifiersIn({
-  identifiers,
-}: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>[] {
-  return Array.isArray(identifiers) ? identifiers.filter(isRecord) : [];
+function objectIn(body: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(body) ? body : {};
 }

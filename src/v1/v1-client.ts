@@ -31,12 +31,14 @@ export class V1Client {
   readonly events: V1Events;
   /**
    * Sends a request that no method makes yet: a new path, or a new field. It has the family's authentication, rate
-   * limit, retries, order of writes, errors and hooks, and resolves to the parsed body of the response.
+   * limit, retries, errors and hooks, and resolves to the parsed body of the response.
    *
-   * A write is not repeated after a lost response, unless the options have `repeatable: true`.
+   * A write is not repeated after a lost response, unless the options have `repeatable: true`. Name the contact that it
+   * changes as `contact`: the body of a path that is not documented is not read.
    *
    * ```ts
-   * await audience.v1.request({ method: "POST", path: "/api/v1/new-path", body: { email: "ada@example.com" } });
+   * const contact = { email: "ada@example.com" };
+   * await audience.v1.request({ method: "POST", path: "/api/v1/new-path", body: contact, contact });
    * ```
    *
    * @throws ValidationError if the path lies outside of `/api/v1/…`, or JSON cannot carry the body: nothing is sent.

@@ -122,8 +122,11 @@ export function send(
       return v1.events.send(input.body, o);
     case "v2":
       return v2.contacts.upsert(input.body, o);
-    case "custom":
-      return v1.request({ method: "POST", path: "/api/v1/customer/create", body: input.body }, o);
+    case "custom": {
+      const { body } = input;
+      const contact = { email: body.email, phone: body.phone };
+      return v1.request({ method: "POST", path: "/api/v1/customer/create", body, contact }, o);
+    }
   }
 }
 

@@ -28,7 +28,14 @@ const upsertV2 = untyped(v2.contacts.upsert, v2.contacts);
 const listLists = untyped(v2.lists.list, v2.lists);
 const requestV1 = untyped(v1.request, v1);
 const requestV2 = untyped(v2.request, v2);
-const validRequest = { method: "POST", path: "/api/v1/new", query: { page: 1 }, body: validV1Contact };
+const contact = { email: "ada@example.com", phone: "+1 555 0100", contactUUID: "c-1" };
+const validRequest = {
+  method: "POST",
+  path: "/api/v1/new",
+  query: { page: 1 },
+  body: validV1Contact,
+  contact,
+};
 
 describe("For any arguments, a call returns its value or rejects with an SDK error", () => {
   it.each([

@@ -12,8 +12,7 @@ async function night(checkpoint: LoggedCheckpoint, contact: Contact, meanwhile?:
   const send = async (row: Contact, request: BulkRequest) => {
     // What a row's function starts before its first `await` belongs to the row.
     await Promise.resolve();
-    if (meanwhile)
-      await audience.v1.request({ method: "POST", path: "/api/v1/customer/create", body: meanwhile });
+    if (meanwhile) await audience.v1.customers.upsert(meanwhile);
     return await audience.v1.customers.upsert(row, request);
   };
   const { results } = await collectRun(audience.bulk([contact], send, { key, checkpoint }));

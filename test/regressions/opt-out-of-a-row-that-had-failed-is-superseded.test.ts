@@ -4,19 +4,11 @@ import { createFixture, key, LoggedCheckpoint, row, type Row } from "../bulk/fix
 it("a row that had failed opts out on a later night, over a consent that was written when it failed", async () => {
   const { audience, mock } = createFixture();
   const options = { checkpoint: new LoggedCheckpoint(), key };
-  const path = "/api/v1/customer/create";
-  const night = (item: Row) =>
-    audience.bulk(
-      [item],
-      (body, request) => audience.v1.request({ method: "POST", path, body }, request),
-      options,
-    );
+  const refusing = audience.withOptions({ fetch: async () => Response.json({}, { status: 400 }) });
+  const night = (item: Row, client = audience) =>
+    audience.bulk([item], (contact, request) => client.v1.customers.upsert(contact, request), options);
   const statuses: string[] = [];
-  for await (const { status } of night({
-    ...row(0),
-    email_opt_in: "NON_SUBSCRIBED",
-    firstName: "Ada",
-  } as Row)) {
+  for await (const { status } of night({ ...row(0), email_opt_in: "NON_SUBSCRIBED" }, refusing)) {
     statuses.push(status);
     await audience.v1.customers.upsert(row(0));
   }

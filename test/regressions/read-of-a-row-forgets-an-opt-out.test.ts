@@ -17,10 +17,11 @@ it("a row that reads its contact first does not forget the opt-out that another 
   };
   const audience = real.withOptions({ fetch });
   const path = "/api/v1/customer/123";
+  const contact = { contactUUID: "123" };
   const readAndWrite = async ({ first_name }: Person, request: BulkRequest) => {
     await audience.v1.request({ method: "GET", path }, request);
     const body = { email_opt_in: "SUBSCRIBED", first_name };
-    await audience.v1.request({ method: "PUT", path, body }, { ...request, repeatable: true });
+    await audience.v1.request({ method: "PUT", path, body, contact }, { ...request, repeatable: true });
   };
   const night = (first_name: string) =>
     audience.bulk(
@@ -31,7 +32,7 @@ it("a row that reads its contact first does not forget the opt-out that another 
   const checkpoint = new LoggedCheckpoint();
   for await (const { index } of night("Ada"))
     if (index === 1)
-      await audience.v1.request({ method: "PATCH", path, body: { email_opt_in: "UNSUBSCRIBED" } });
+      await audience.v1.request({ method: "PATCH", path, body: { email_opt_in: "UNSUBSCRIBED" }, contact });
 
   const second = await night("Ada L.");
 

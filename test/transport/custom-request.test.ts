@@ -8,9 +8,10 @@ import {
   type ClientOptions,
   type CustomRequest,
   type RequestEvent,
+  type V1Contact,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { failureOf } from "./failure.ts";
 
 interface Sent {
@@ -38,6 +39,8 @@ function recording(responses: (() => Response)[] = [], options: ClientOptions = 
   });
   return { audience, sent };
 }
+
+const naming = (contact: unknown) => ({ method: "POST", path: "/api/v1/a", contact });
 
 const json = (status: number, body: unknown) => () => Response.json(body, { status });
 
@@ -187,7 +190,12 @@ describe("A custom request is refused, and nothing is sent:", () => {
     ["a method in lower case", { method: "post", path: "/api/v1/a" }, "write POST", ["method"]],
     ["a method of no API", { method: "TRACE", path: "/api/v1/a" }, "must be one of GET, POST", ["method"]],
     ["a GET with a body", { method: "GET", path: "/api/v1/a", body: {} }, "a GET has no body", ["body"]],
-    ["an unknown key", { method: "GET", path: "/api/v1/a", params: {} }, "", ["params"]],
+    [
+      "an unknown key",
+      { method: "GET", path: "/api/v1/customer/create", data: {} },
+      "unknown key: a request has method, path, query, body and contact; options are the second argument",
+      ["data"],
+    ],
     [
       "a body that JSON cannot carry",
       { method: "POST", path: "/api/v1/a", body: { a: [Number.NaN] } },
@@ -195,6 +203,20 @@ describe("A custom request is refused, and nothing is sent:", () => {
       ["body", "a", 0],
     ],
     ["a query of an array", { method: "GET", path: "/api/v1/a", query: { a: [1] } }, "", ["query", "a"]],
+    ["a contact that is a string", naming("ada@example.com"), "must be an object", ["contact"]],
+    ["a contact without a name", naming({}), "required: an email, a phone or a contactUUID", ["contact"]],
+    ["a contact by undefined", naming({ email: undefined }), "required: an email", ["contact"]],
+    [
+      "another key of the contact",
+      naming({ email: "ada@example.com", id: "c-1" }),
+      "unknown key: a contact is named by email, phone and contactUUID",
+      ["contact", "id"],
+    ],
+    ["no e-mail address", naming({ email: "ada" }), "must be an e-mail address", ["contact", "email"]],
+    ["a blank e-mail address", naming({ email: " " }), "must be an e-mail address", ["contact", "email"]],
+    ["a phone without a digit", naming({ phone: "n/a" }), "must hold a digit", ["contact", "phone"]],
+    ["a phone that is a number", naming({ phone: 15550100 }), "must be a string", ["contact", "phone"]],
+    ["a blank contactUUID", naming({ contactUUID: " " }), "must not be empty", ["contact", "contactUUID"]],
   ])("%s", async (_, request, message, path) => {
     const { audience, sent } = recording();
 
@@ -304,16 +326,6 @@ describe("A custom request that adds a contact to a list", () => {
   });
 });
 
-it("A custom write whose response and identifiers are not as documented is sent all the same", async () => {
-  const { audience, sent } = recording([() => new Response("done")]);
-  const identifiers = [{ type: 5, id: "x" }, "text", { type: "email", id: "ada@example.com", channels: 7 }];
-
-  const body = { identifiers, email_opt_in: "SUBSCRIBED" };
-  expect(await audience.v2.request({ method: "POST", path: "/v2/x", body })).toBe("done");
-
-  expect(sent).toHaveLength(1);
-});
-
 it("An empty query adds nothing to the path", async () => {
   const { audience, sent } = recording();
 
@@ -322,142 +334,138 @@ it("An empty query adds nothing to the path", async () => {
   expect(sent[0]?.url).toBe("https://one.example.com/prefix/api/v1/x");
 });
 
-it("A custom write to /api/v1/customer/{id} waits for the earlier write to the contact with this id", async () => {
-  const log: string[] = [];
-  const { audience } = recording([() => new Response("", { status: 500 })]);
-  const patch = (email_opt_in: string) =>
-    audience.v1
-      .request(
-        { method: "PATCH", path: "/api/v1/customer/uuid-1", body: { email_opt_in } },
-        { repeatable: true },
-      )
-      .then(() => log.push(email_opt_in));
+describe("The order of writes includes a custom write by its `contact`", () => {
+  const contact = { email: "ada@example.com", phone: "+1 555 0100", contactUUID: "c-1" };
 
-  await Promise.all([patch("SUBSCRIBED"), patch("UNSUBSCRIBED")]);
+  /** Whether the second of two writes waits until the first, which is retried once, has ended. */
+  async function waits(family: "v1" | "v2", first: CustomRequest, second: CustomRequest): Promise<boolean> {
+    const log: string[] = [];
+    const { audience } = recording([() => new Response("", { status: 500 })]);
+    await Promise.all([
+      audience.v1.request(first, { repeatable: true }).then(() => log.push("first")),
+      audience[family].request(second, { repeatable: true }).then(() => log.push("second")),
+    ]);
+    return log[0] === "first";
+  }
 
-  expect(log).toEqual(["SUBSCRIBED", "UNSUBSCRIBED"]);
-});
+  const write = { method: "POST", path: "/api/v1/new", contact } as const;
 
-describe("A custom request that names a contact", () => {
-  const bodies: [string, "v1" | "v2", CustomRequest][] = [
-    ["at the root", "v1", { method: "PUT", path: "/api/v1/x", body: { email: "Ada@example.com" } }],
-    [
-      "in contact",
-      "v1",
-      { method: "PUT", path: "/api/v1/x", body: { contact: { email: "ada@example.com" } } },
-    ],
-    [
-      "in identifiers",
-      "v2",
-      { method: "POST", path: "/v2/x", body: { identifiers: [{ type: "email", id: "ada@example.com" }] } },
-    ],
-  ];
+  it.each([
+    ["v1", { email: "Ada@example.com" }],
+    ["v1", { phone: "+15550100" }],
+    ["v1", { contactUUID: "c-1" }],
+    ["v2", { email: "ada@example.com" }],
+  ] as const)("of either family: %s %j", async (family, name) => {
+    const path = family === "v1" ? "/api/v1/other" : "/v2/other";
 
-  it.each(bodies)("%s waits for the earlier write to the contact", async (_, family, request) => {
+    expect(await waits(family, write, { method: "DELETE", path, contact: name })).toBe(true);
+  });
+
+  it("beside the calls that have a method", async () => {
     const log: string[] = [];
     const { audience } = recording([
       () => new Response("", { status: 500 }),
-      json(200, { data: { id: "c", attributes: {} } }),
+      json(200, { data: { id: "c-1", attributes: {} } }),
     ]);
 
     const first = audience.v1.customers
       .upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" })
       .then(() => log.push("first"));
-    const second = audience[family].request(request).then(() => log.push("second"));
+    const second = audience.v1.request(write).then(() => log.push("second"));
     await Promise.all([first, second]);
 
     expect(log).toEqual(["first", "second"]);
   });
 
-  it.each<[string, "v1" | "v2", CustomRequest]>([
-    [
-      "at the root",
-      "v1",
-      {
-        method: "POST",
-        path: "/api/v1/x",
-        body: { email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" },
-      },
-    ],
-    [
-      "in contact",
-      "v1",
-      {
-        method: "POST",
-        path: "/api/v1/x",
-        body: { contact: { email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" } },
-      },
-    ],
-    [
-      "in identifiers",
-      "v2",
-      {
-        method: "POST",
-        path: "/v2/x",
-        body: {
-          identifiers: [
-            { type: "email", id: "ada@example.com", channels: { email: { status: "unsubscribed" } } },
-          ],
-        },
-      },
-    ],
-  ])("and its consent %s supersedes a row of a run that began before", async (_, family, request) => {
+  it.each<[string, CustomRequest]>([
+    ["another contact", { ...write, contact: { email: "eve@example.com" } }],
+    ["a read", { method: "GET", path: "/api/v1/new", contact }],
+    ["the body of a path that is not known", { method: "POST", path: "/api/v1/new", body: contact }],
+    ["the path", { method: "POST", path: "/api/v1/customer/c-1" }],
+  ])("and no other: %s", async (_, second) => {
+    expect(await waits("v1", write, second)).toBe(false);
+  });
+
+  it("and by the body where it adds a contact to a list", async () => {
+    const path = "/api/v1/contact-groups/list-1/contacts";
+    const body = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" };
+
+    expect(await waits("v1", write, { method: "POST", path, body })).toBe(true);
+  });
+
+  it("and does not send `contact`", async () => {
+    const { audience, sent } = recording();
+
+    await audience.v1.request({ ...write, body: { note: "x" } });
+
+    expect(sent).toMatchObject([{ url: "https://one.example.com/prefix/api/v1/new", body: '{"note":"x"}' }]);
+  });
+});
+
+describe("A row of a run that began before a custom write", () => {
+  const ada = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+  const list = "/api/v1/contact-groups/list-1/contacts";
+
+  /** Two rows, Eve and Ada; the write comes while the first is under way. */
+  async function runBehind(write: CustomRequest, sendRow: (row: V1Contact) => Omit<CustomRequest, "method">) {
     const { audience, sent } = recording();
     let endFirst: () => void = () => undefined;
     const firstEnds = new Promise<void>((resolve) => (endFirst = resolve));
-    const rows = [{ email: "eve@example.com" }, { email: "ada@example.com" }];
-
     const run = audience.bulk(
-      rows,
+      [{ ...ada, email: "eve@example.com" }, ada],
       async (row, options) => {
         if (row.email.startsWith("eve")) await firstEnds;
-        return await audience.v1.request(
-          { method: "POST", path: "/api/v1/rows", body: { ...row, email_opt_in: "SUBSCRIBED" } },
-          options,
-        );
+        return await audience.v1.request({ method: "POST", ...sendRow(row) }, options);
       },
       { concurrency: 1 },
     );
     const summary = run.summary();
-    await audience[family].request(request);
+    await audience.v1.request(write, { consent: "service-decides" });
     endFirst();
+    const { succeeded, superseded } = await summary;
+    return { succeeded, superseded, sent: sent.length };
+  }
 
-    expect(await summary).toMatchObject({ succeeded: 1, superseded: 1 });
-    expect(sent).toHaveLength(2);
+  const adding = (row: V1Contact) => ({ path: list, body: row });
+  const naming = ({ email }: V1Contact) => ({ path: "/api/v1/rows", contact: { email } });
+
+  it.each<[string, CustomRequest, typeof adding | typeof naming]>([
+    [
+      "to its contact, as its consent is not known",
+      { method: "POST", path: "/api/v1/new", contact: { email: ada.email } },
+      adding,
+    ],
+    [
+      "to its contact, also where the row is a custom request by `contact`",
+      { method: "DELETE", path: "/api/v1/new", contact: { email: ada.email } },
+      naming,
+    ],
+    [
+      "with another consent that adds its contact to a list",
+      { method: "POST", path: list, body: { ...ada, email_opt_in: "UNSUBSCRIBED" } },
+      adding,
+    ],
+    [
+      "that adds its contact to a list without a consent",
+      { method: "POST", path: list, body: { email: ada.email } },
+      adding,
+    ],
+  ])("%s is superseded", async (_, write, sendRow) => {
+    expect(await runBehind(write, sendRow)).toEqual({ succeeded: 1, superseded: 1, sent: 2 });
   });
-});
 
-it("The contact that the response to a custom request names counts as written, too", async () => {
-  const { audience, sent } = recording([
-    json(200, {}),
-    json(200, { data: { id: "c-1", attributes: { email: "ada@example.com" } } }),
-  ]);
-  let endFirst: () => void = () => undefined;
-  const firstEnds = new Promise<void>((resolve) => (endFirst = resolve));
-  const run = audience.bulk(
-    ["eve@example.com", "ada@example.com"],
-    async (email, options) => {
-      const sending = audience.v1.request(
-        { method: "POST", path: "/api/v1/x", body: { email, email_opt_in: "SUBSCRIBED" } },
-        options,
-      );
-      if (email.startsWith("eve")) await firstEnds;
-      return await sending;
-    },
-    { concurrency: 1 },
-  );
-  const summary = run.summary();
-  await vi.waitFor(() => expect(sent).toHaveLength(1));
-
-  await audience.v1.request({
-    method: "POST",
-    path: "/api/v1/x",
-    body: { phone: "+15550100", email_opt_in: "UNSUBSCRIBED" },
+  it.each<[string, CustomRequest]>([
+    ["with its own consent that adds its contact to a list", { method: "POST", path: list, body: ada }],
+    [
+      "whose contact only its body names",
+      { method: "POST", path: "/api/v1/new", body: { ...ada, email_opt_in: "UNSUBSCRIBED" } },
+    ],
+    ["to another contact", { method: "POST", path: "/api/v1/new", contact: { email: "bo@example.com" } }],
+    ["that is a read", { method: "GET", path: "/api/v1/new", contact: { email: ada.email } }],
+    ["without a body that adds to a list", { method: "POST", path: list }],
+  ])("%s is sent", async (_, write) => {
+    expect(await runBehind(write, adding)).toEqual({ succeeded: 2, superseded: 0, sent: 3 });
   });
-  endFirst();
-
-  expect(await summary).toMatchObject({ succeeded: 1, superseded: 1 });
-  expect(sent).toHaveLength(2);
 });
 
 it("A custom request that fails says so as every call does", async () => {

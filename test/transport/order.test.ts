@@ -402,11 +402,11 @@ describe("The order of writes does not delay", () => {
 
   it("a read of the contact by a custom request", async () => {
     const { audience, log } = logged({ faults: [{ kind: "hang", times: 1 }] });
-    const path = "/api/v1/customer/c1";
+    const request = { path: "/api/v1/customer/c1", contact: { contactUUID: "c1" } };
 
-    const stuck = failureOf(audience.v1.request({ method: "PUT", path, body: {} }, { timeoutMs: 5_000 }));
+    const stuck = failureOf(audience.v1.request({ method: "PUT", ...request }, { timeoutMs: 5_000 }));
     await vi.advanceTimersByTimeAsync(100);
-    const read = failureOf(audience.v1.request({ method: "GET", path }));
+    const read = failureOf(audience.v1.request({ method: "GET", ...request }));
     await vi.advanceTimersByTimeAsync(200);
 
     expect(log).toEqual(["> 1", "> 2", "< 2"]);
