@@ -40,7 +40,7 @@ function recording(responses: (() => Response)[] = [], options: ClientOptions = 
   return { audience, sent };
 }
 
-const naming = (contact: unknown) => ({ method: "POST", path: "/api/v1/a", contact });
+const writeTo = (contact: unknown) => ({ method: "POST", path: "/api/v1/a", contact });
 
 const json = (status: number, body: unknown) => () => Response.json(body, { status });
 
@@ -203,20 +203,20 @@ describe("A custom request is refused, and nothing is sent:", () => {
       ["body", "a", 0],
     ],
     ["a query of an array", { method: "GET", path: "/api/v1/a", query: { a: [1] } }, "", ["query", "a"]],
-    ["a contact that is a string", naming("ada@example.com"), "must be an object", ["contact"]],
-    ["a contact without a name", naming({}), "required: an email, a phone or a contactUUID", ["contact"]],
-    ["a contact by undefined", naming({ email: undefined }), "required: an email", ["contact"]],
+    ["a contact that is a string", writeTo("ada@example.com"), "must be an object", ["contact"]],
+    ["a contact without a name", writeTo({}), "required: an email, a phone or a contactUUID", ["contact"]],
+    ["a contact by undefined", writeTo({ email: undefined }), "required: an email", ["contact"]],
     [
       "another key of the contact",
-      naming({ email: "ada@example.com", id: "c-1" }),
+      writeTo({ email: "ada@example.com", id: "c-1" }),
       "unknown key: a contact is named by email, phone and contactUUID",
       ["contact", "id"],
     ],
-    ["no e-mail address", naming({ email: "ada" }), "must be an e-mail address", ["contact", "email"]],
-    ["a blank e-mail address", naming({ email: " " }), "must be an e-mail address", ["contact", "email"]],
-    ["a phone without a digit", naming({ phone: "n/a" }), "must hold a digit", ["contact", "phone"]],
-    ["a phone that is a number", naming({ phone: 15550100 }), "must be a string", ["contact", "phone"]],
-    ["a blank contactUUID", naming({ contactUUID: " " }), "must not be empty", ["contact", "contactUUID"]],
+    ["no e-mail address", writeTo({ email: "ada" }), "must be an e-mail address", ["contact", "email"]],
+    ["a blank e-mail address", writeTo({ email: " " }), "must be an e-mail address", ["contact", "email"]],
+    ["a phone without a digit", writeTo({ phone: "n/a" }), "must hold a digit", ["contact", "phone"]],
+    ["a phone that is a number", writeTo({ phone: 15550100 }), "must be a string", ["contact", "phone"]],
+    ["a blank contactUUID", writeTo({ contactUUID: " " }), "must not be empty", ["contact", "contactUUID"]],
   ])("%s", async (_, request, message, path) => {
     const { audience, sent } = recording();
 

@@ -168,7 +168,7 @@ describe("A call's result", () => {
     // @ts-expect-error
     void (await customers.get("c-1").withResponse()).data.email;
     // @ts-expect-error
-    for await (const { email } of customers.list()) void email;
+    for await (const { phone } of customers.list()) void phone;
     const added = await contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" });
     // @ts-expect-error the name is contactUUID
     void added.contact.id;
