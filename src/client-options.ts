@@ -1,9 +1,17 @@
 import * as z from "zod";
+import {
+  environmentVariables,
+  noEnvironment,
+  readEnvironment,
+  sayThatLimiterIsLifted,
+  type Environment,
+  type SourcedOption,
+} from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import { environmentVariable, isForbidden, ofRuntime } from "./runtime.ts";
+import { isForbidden, ofRuntime } from "./runtime.ts";
 import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/parse-options.ts";
 import { checkSecret, keySource, type ApiKey } from "./transport/api-key.ts";
@@ -46,6 +54,7 @@ export interface ClientOptions extends Pick<
   /**
    * A limiter, the options of a new limiter, or `false` for none. Default: the limiter of this process, because the
    * service counts per IP address. Options with only `maxWaitMs` or `maxQueued` keep that limiter.
+   * `AUDIENCE_RATE_LIMIT=off` lifts it, for tests of an app.
    */
   rateLimiter?: RateLimiter | RateLimiterOptions | false | undefined;
   /** Finds the items in a v1 list response of an unusual shape. */
@@ -54,9 +63,9 @@ export interface ClientOptions extends Pick<
   isRateLimited?: IsRateLimited | undefined;
   /** Replaces the global `fetch`, for a proxy or a test. */
   fetch?: Fetch | undefined;
-  /** `console`, or a logger of pino, winston or Nest. Default: the client logs nothing. */
+  /** `console`, or a logger of pino, winston or Nest. Default: stderr if `AUDIENCE_LOG` is set, else none. */
   logger?: Logger | undefined;
-  /** Default `"warn"`. `"debug"` logs a line for each attempt, wait and retry. */
+  /** Default: `AUDIENCE_LOG`, else `"warn"`. `"debug"` logs a line for each attempt, wait and retry. */
   logLevel?: LogLevel | undefined;
   /** Functions that the client calls for each attempt, retry and long wait. */
   hooks?: Hooks | undefined;
@@ -67,17 +76,6 @@ export interface ClientOptions extends Pick<
   /** Permits an `http:` base URL of another machine, which sends the key unencrypted. */
   allowInsecureHttp?: boolean | undefined;
 }
-
-/** The options that may come from the environment, and their variables. */
-const environmentVariables = {
-  baseUrl: "AUDIENCE_BASE_URL",
-  baseUrlV2: "AUDIENCE_BASE_URL_V2",
-  apiKey: "AUDIENCE_API_KEY",
-  apiKeyV2: "AUDIENCE_API_KEY_V2",
-  appId: "AUDIENCE_APP_ID",
-} as const;
-
-type SourcedOption = keyof typeof environmentVariables;
 
 /** A client's options, checked. An option that only one family needs is required when that family is used. */
 export interface ClientSettings extends TransportSettings {
@@ -101,7 +99,7 @@ export interface OpenedClient {
 /** `state` is that of another view of the same client. Throws a `ConfigurationError` that names the option. */
 export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
   const redactor = state?.redactor ?? new Redactor();
-  const settings = parseClientOptions(options, redactor);
+  const settings = parseClientOptions(options, redactor, state ? noEnvironment : readEnvironment());
   return {
     settings,
     transport: new Transport(settings, state ?? new ClientState(settings.limiter, redactor)),
@@ -158,9 +156,9 @@ function isLogger(value: unknown): boolean {
 }
 
 /** Throws a `ConfigurationError` that names the option and never shows its value. */
-function parseClientOptions(options: unknown, redactor: Redactor): ClientSettings {
+function parseClientOptions(options: unknown, redactor: Redactor, environment: Environment): ClientSettings {
   const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
-  const o: ClientOptions = { ...fromEnvironment(), ...given };
+  const o: ClientOptions = { ...environment.options, ...given };
   refuseBrowser(o);
   const named = (name: SourcedOption) =>
     given[name] === undefined ? `${name} (${environmentVariables[name]})` : name;
@@ -169,7 +167,9 @@ function parseClientOptions(options: unknown, redactor: Redactor): ClientSetting
   const key = (value: ApiKey | undefined, name: SourcedOption) =>
     value === undefined ? undefined : keySource(value, named(name), redactor);
   const apiKey = key(o.apiKey, "apiKey");
-  const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter);
+  const isLimiterLifted = environment.isLimiterLifted && keepsTheLimiter(o.rateLimiter);
+  const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter, isLimiterLifted);
+  if (isLimiterLifted) sayThatLimiterIsLifted();
   const settings: ClientSettings = {
     given: o,
     baseUrl: url(o.baseUrl, "baseUrl"),
@@ -206,16 +206,6 @@ function parseClientOptions(options: unknown, redactor: Redactor): ClientSetting
     );
   }
   return settings;
-}
-
-/** The options in the environment. A variable that is empty, or may not be read, counts as not set. */
-function fromEnvironment(): Partial<Record<SourcedOption, string>> {
-  const options: Partial<Record<SourcedOption, string>> = {};
-  for (const [option, variable] of Object.entries(environmentVariables)) {
-    const value = environmentVariable(variable);
-    if (value) options[option as SourcedOption] = value;
-  }
-  return options;
 }
 
 /** Names the options that a family lacks, with their environment variables. */

@@ -21,11 +21,6 @@ export function ofRuntime<Feature>(read: (globals: Globals) => Feature): Feature
   }
 }
 
-/** The value of an environment variable; undefined also where it may not be read. */
-export function environmentVariable(name: string): string | undefined {
-  return ofRuntime(({ process }) => process?.env?.[name]);
-}
-
 /** Whether the runtime forbids to read the variable. */
 export function isForbidden(variable: string): boolean {
   return ofRuntime(({ process }) => [process?.env?.[variable]]) === undefined;

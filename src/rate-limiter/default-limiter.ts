@@ -20,12 +20,16 @@ type LimiterOption = RateLimiter | RateLimiterOptions | false | undefined;
 
 type Bounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
 
-/** The limiter of this process, unless the option needs another one. */
-export function parseLimiter(option: LimiterOption): Bounds & { limiter?: RateLimiter } {
+/** The limiter of this process, unless the option needs another one, or that limiter is lifted. */
+export function parseLimiter(
+  option: LimiterOption,
+  isLifted: boolean,
+): Bounds & { limiter?: RateLimiter | undefined } {
   if (option === false) return {};
   if (option && isLimiter(option)) return { limiter: option };
   if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
-  return { ...parseOptions(limiterOptionsSchema, option ?? {}, "rateLimiter"), limiter: defaultLimiter() };
+  const bounds = parseOptions(limiterOptionsSchema, option ?? {}, "rateLimiter");
+  return { ...bounds, limiter: isLifted ? undefined : defaultLimiter() };
 }
 
 /** Whether the option only bounds the wait or the queue, and so keeps the limiter. */

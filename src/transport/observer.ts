@@ -42,7 +42,8 @@ export interface Hooks {
 
 /**
  * `console`, or a logger of pino, winston or Nest, for example: an object with any of these methods. The client writes at
- * two levels only, because it throws its errors and does not log them. Without a logger nothing is printed.
+ * two levels only, because it throws its errors and does not log them. Without a logger nothing is printed, unless
+ * `AUDIENCE_LOG` names a level.
  */
 export interface Logger {
   /** Each attempt, wait and retry. */

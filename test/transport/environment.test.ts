@@ -1,4 +1,4 @@
-import { AudienceClient, ConfigurationError, V1Client, V2Client } from "audience-sdk";
+import { AudienceClient, ConfigurationError, RateLimiter, V1Client, V2Client } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { thrownBy } from "./failure.ts";
@@ -10,11 +10,14 @@ const organizations = [
 const mock = createMockService({ organizations });
 const { baseUrl, baseUrlV2, fetch } = mock.clientOptions;
 const rest = { fetch, rateLimiter: false } as const;
+const printed: string[] = [];
 
 beforeEach(() => {
   mock.reset();
-  for (const name of ["BASE_URL", "BASE_URL_V2", "API_KEY", "API_KEY_V2", "APP_ID"])
+  for (const name of ["BASE_URL", "BASE_URL_V2", "API_KEY", "API_KEY_V2", "APP_ID", "LOG", "RATE_LIMIT"])
     vi.stubEnv(`AUDIENCE_${name}`, "");
+  printed.length = 0;
+  vi.spyOn(console, "error").mockImplementation((line: string) => void printed.push(line));
 });
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -175,5 +178,189 @@ describe("What the runtime forbids is no error of the constructor", () => {
     } finally {
       vi.unstubAllGlobals();
     }
+  });
+});
+
+/** A logger, and the lines that it got. */
+function keepingLogger() {
+  const lines: string[] = [];
+  const keep = (line: string) => void lines.push(line);
+  return { lines, logger: { debug: keep, warn: keep } };
+}
+
+/** Lines without what differs from call to call. */
+function steady(lines: readonly string[]): string[] {
+  return lines.map((line) => line.replace(/request [\w-]+|\d+ ms/g, "…"));
+}
+
+describe("AUDIENCE_LOG", () => {
+  beforeEach(setAll);
+
+  it("prints to stderr the lines that a logger gets", async () => {
+    const { lines, logger } = keepingLogger();
+    await new AudienceClient({ ...rest, logger, logLevel: "debug" }).v1.customers.list();
+    vi.stubEnv("AUDIENCE_LOG", "debug");
+
+    await new AudienceClient(rest).v1.customers.list();
+
+    expect(steady(printed)).toEqual(steady(lines));
+    expect(printed).toHaveLength(2);
+  });
+
+  it.each(["", undefined, "silent", "error", "info", "warn"])("prints no debug line as %j", async (level) => {
+    vi.stubEnv("AUDIENCE_LOG", level);
+
+    await new AudienceClient(rest).v1.customers.list();
+
+    expect(printed).toEqual([]);
+  });
+
+  it("prints warnings from the level warn on", async () => {
+    const hooks = { onRequest: () => expect.unreachable() };
+    for (const level of ["debug", "info", "warn", "error", "silent"]) {
+      vi.stubEnv("AUDIENCE_LOG", level);
+      await new V1Client({ ...rest, hooks }).customers.list();
+    }
+
+    const warnings = printed.filter((line) => line.includes("the hook onRequest failed"));
+    expect(warnings).toHaveLength(3);
+  });
+
+  it("is the level of a logger that is given, and prints nothing then", async () => {
+    vi.stubEnv("AUDIENCE_LOG", "debug");
+    const { lines, logger } = keepingLogger();
+
+    await new AudienceClient({ ...rest, logger }).v1.customers.list();
+
+    expect(lines).toHaveLength(2);
+    expect(printed).toEqual([]);
+  });
+
+  it("gives way to logLevel, with a logger and without", async () => {
+    vi.stubEnv("AUDIENCE_LOG", "debug");
+    const { lines, logger } = keepingLogger();
+
+    await new AudienceClient({ ...rest, logger, logLevel: "warn" }).v1.customers.list();
+    await new AudienceClient({ ...rest, logLevel: "warn" }).v1.customers.list();
+
+    expect([...lines, ...printed]).toEqual([]);
+  });
+
+  it("is named in the error of a level that there is not", () => {
+    for (const [level, message] of [
+      ["verbose", "AUDIENCE_LOG must be one of debug, info, warn, error, silent"],
+      ["DEBUG", "case counts, write debug"],
+    ] as const) {
+      vi.stubEnv("AUDIENCE_LOG", level);
+
+      expect(thrownBy(() => new AudienceClient(rest))).toMatchObject({
+        code: "configuration",
+        message: expect.stringContaining(message),
+      });
+    }
+  });
+
+  it("is read at the creation of a client: its views keep what it was", async () => {
+    vi.stubEnv("AUDIENCE_LOG", "debug");
+    const printing = new AudienceClient(rest);
+    vi.stubEnv("AUDIENCE_LOG", "");
+    const silent = new AudienceClient(rest);
+    vi.stubEnv("AUDIENCE_LOG", "no level");
+
+    await silent.withOptions({ maxRetries: 0 }).v1.customers.list();
+    expect(printed).toEqual([]);
+    await printing.withOptions({ maxRetries: 0 }).v1.customers.list();
+
+    expect(printed).toHaveLength(2);
+  });
+});
+
+describe("AUDIENCE_RATE_LIMIT=off", () => {
+  const line =
+    "audience-sdk: AUDIENCE_RATE_LIMIT=off lifts the rate limit of clients that were given no limiter. This is for tests: the service counts all calls of an IP address.";
+
+  beforeEach(() => {
+    setAll();
+    Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limit-off"));
+    vi.stubEnv("AUDIENCE_RATE_LIMIT", "off");
+  });
+
+  it.each([undefined, {}, { maxWaitMs: 0, maxQueued: 0 }, { maxWaitMs: undefined }])(
+    "lifts the limiter of a client whose option is %j",
+    async (rateLimiter) => {
+      const audience = new AudienceClient({ fetch, rateLimiter });
+
+      await Promise.all(Array.from({ length: 25 }, () => audience.v1.customers.list().toArray()));
+
+      expect(audience.rateLimiter).toBeUndefined();
+      expect(mock.requests).toHaveLength(25);
+    },
+  );
+
+  it("prints one line in each process, also of another copy of the package", async () => {
+    vi.resetModules();
+    const copy = await import("audience-sdk");
+
+    for (const Client of [AudienceClient, V1Client, V2Client, copy.AudienceClient])
+      void new Client({ fetch });
+
+    expect(printed).toEqual([line]);
+  });
+
+  it("prints it whatever the logger of the client is", () => {
+    const { lines, logger } = keepingLogger();
+
+    void new AudienceClient({ fetch, logger, logLevel: "silent" });
+
+    expect([printed, lines]).toEqual([[line], []]);
+  });
+
+  it("leaves a client with a limiter of its own, or none, as it is, and prints nothing", () => {
+    const rateLimiter = new RateLimiter();
+    const windows = [{ limit: 5, intervalMs: 1_000 }];
+
+    expect(new AudienceClient({ rateLimiter }).rateLimiter).toBe(rateLimiter);
+    expect(new AudienceClient({ rateLimiter: { windows } }).rateLimiter?.usage().windows).toMatchObject(
+      windows,
+    );
+    expect(new AudienceClient({ rateLimiter: false }).rateLimiter).toBeUndefined();
+
+    expect(printed).toEqual([]);
+  });
+
+  it("still checks the bounds of a client", () => {
+    expect(thrownBy(() => new AudienceClient({ rateLimiter: { maxWaitMs: -1 } }))).toMatchObject({
+      code: "configuration",
+      message: expect.stringContaining("maxWaitMs"),
+    });
+  });
+
+  it("is read at the creation of a client: its views keep what it was", () => {
+    const lifted = new AudienceClient({ fetch });
+    vi.stubEnv("AUDIENCE_RATE_LIMIT", "");
+    const limited = new AudienceClient({ fetch });
+    vi.stubEnv("AUDIENCE_RATE_LIMIT", "on");
+
+    const views = [lifted, limited].map((each) => each.withOptions({ rateLimiter: { maxWaitMs: 5 } }));
+
+    expect(views.map(({ rateLimiter }) => rateLimiter !== undefined)).toEqual([false, true]);
+    expect(limited.rateLimiter).toBe(views[1]?.rateLimiter);
+  });
+
+  it.each(["OFF", "on", "0", " "])("is the only value: %j is an error that names the rule", (value) => {
+    vi.stubEnv("AUDIENCE_RATE_LIMIT", value);
+
+    for (const options of [{}, { rateLimiter: false as const }])
+      expect(thrownBy(() => new AudienceClient(options))).toMatchObject({
+        code: "configuration",
+        message: "AUDIENCE_RATE_LIMIT must be off, or not set; other limits are an option, rateLimiter.",
+      });
+  });
+
+  it("is not set if it is empty", () => {
+    vi.stubEnv("AUDIENCE_RATE_LIMIT", "");
+
+    expect(new AudienceClient({ fetch }).rateLimiter).toBeDefined();
+    expect(printed).toEqual([]);
   });
 });

@@ -1,0 +1,72 @@
+import * as z from "zod";
+import { ofRuntime } from "./runtime.ts";
+import { parseOption } from "./schema/parse-options.ts";
+import { logLevels, type Logger, type LogLevel } from "./transport/observer.ts";
+
+/** The options of a client that may come from the environment as they are, and their variables. */
+export const environmentVariables = {
+  baseUrl: "AUDIENCE_BASE_URL",
+  baseUrlV2: "AUDIENCE_BASE_URL_V2",
+  apiKey: "AUDIENCE_API_KEY",
+  apiKeyV2: "AUDIENCE_API_KEY_V2",
+  appId: "AUDIENCE_APP_ID",
+} as const;
+
+export type SourcedOption = keyof typeof environmentVariables;
+
+/** What the environment says of a client. */
+export interface Environment {
+  /** An option that the client is given goes before. */
+  readonly options: Partial<Record<SourcedOption, string>> & { logLevel?: LogLevel; logger?: Logger };
+  /** Whether a client that is given no limiter has none. */
+  readonly isLimiterLifted: boolean;
+}
+
+/** The environment of another view of a client, whose options hold what the client has read. */
+export const noEnvironment: Environment = { options: {}, isLimiterLifted: false };
+
+const rateLimitSchema = z.literal("off", {
+  error: "must be off, or not set; other limits are an option, rateLimiter",
+});
+
+/** An empty variable counts as not set. Throws a `ConfigurationError` that names the variable. */
+export function readEnvironment(): Environment {
+  const options: Environment["options"] = {};
+  for (const [option, variable] of Object.entries(environmentVariables)) {
+    const value = read(variable);
+    // Safe: a key of the variables.
+    if (value !== undefined) options[option as SourcedOption] = value;
+  }
+  const level = read("AUDIENCE_LOG");
+  if (level !== undefined) {
+    options.logLevel = parseOption(z.enum(logLevels), level, "AUDIENCE_LOG");
+    options.logger = { debug: printLine, warn: printLine };
+  }
+  const rateLimit = read("AUDIENCE_RATE_LIMIT");
+  if (rateLimit !== undefined) parseOption(rateLimitSchema, rateLimit, "AUDIENCE_RATE_LIMIT");
+  return { options, isLimiterLifted: rateLimit !== undefined };
+}
+
+/** Undefined also for a variable that is empty, or may not be read. */
+function read(variable: string): string | undefined {
+  return ofRuntime(({ process }) => process?.env?.[variable]) || undefined;
+}
+
+// Registered, so that both module formats and all copies of the package print one line together.
+const liftedKey = Symbol.for("audience-sdk.rate-limit-off");
+
+/** Once for each process: a limit that was lifted in production by mistake must not go unseen. */
+export function sayThatLimiterIsLifted(): void {
+  const shared = globalThis as { [liftedKey]?: true };
+  if (shared[liftedKey]) return;
+  shared[liftedKey] = true;
+  printLine(
+    "audience-sdk: AUDIENCE_RATE_LIMIT=off lifts the rate limit of clients that were given no limiter. This is for tests: the service counts all calls of an IP address.",
+  );
+}
+
+/** Prints a line to stderr: on Node, Bun and Deno the console does so, and every other runtime has one. */
+function printLine(line: string): void {
+  // oxlint-disable-next-line no-console -- the environment asks for it
+  console.error(line);
+}
