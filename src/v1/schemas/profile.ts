@@ -6,17 +6,23 @@ import { documented } from "../../schema/parse-response.ts";
  * `null`, and no value is checked. Undocumented attributes are kept: `attributes as Record<string, unknown>` reads them.
  */
 export type ProfileAttributes = {
+  /** E-mail address. */
   email?: string | null | undefined;
+  /** Phone number. */
   phone?: string | null | undefined;
   /** Your own identifier of the person. */
   external_id?: string | null | undefined;
+  /** First name. */
   first_name?: string | null | undefined;
+  /** Last name. */
   last_name?: string | null | undefined;
   /** Consent to e-mail: `SUBSCRIBED`, `NON_SUBSCRIBED` or `UNSUBSCRIBED`. */
   email_opt_in?: string | null | undefined;
   /** Consent to SMS and phone messaging: the same states. */
   phone_opt_in?: string | null | undefined;
+  /** Whether the contact is suppressed. */
   is_suppressed?: boolean | null | undefined;
+  /** Whether the contact must confirm by e-mail before it counts as subscribed. */
   double_opt_in?: boolean | null | undefined;
   /** Where the contact came from. */
   source?: string | null | undefined;
@@ -26,10 +32,15 @@ export type ProfileAttributes = {
   gender?: string | null | undefined;
   /** A country code. */
   country?: string | null | undefined;
+  /** Name of the state. */
   state?: string | null | undefined;
+  /** Name of the city. */
   city?: string | null | undefined;
+  /** First line of the address. */
   address1?: string | null | undefined;
+  /** Second line of the address. */
   address2?: string | null | undefined;
+  /** Postal code. */
   postal_code?: string | null | undefined;
   /** The service stores each value as a string. */
   custom_properties?: Record<string, string> | null | undefined;
