@@ -15,6 +15,7 @@ export interface ImporterArguments {
   readonly isDryRun: boolean;
   readonly isMock: boolean;
   readonly checkpoint: string | undefined;
+  readonly organization: string | undefined;
   readonly reportFolder: string | undefined;
 }
 
@@ -53,7 +54,10 @@ of the file. So export just before the import.
                       consent (columns consent_created_at, consent_ip, consent_source), and has no
                       custom properties
   --resume FILE       record the progress in this file. A later run, of the same files or of newer ones, sends new and
-                      changed rows, and continues an import that was stopped or killed
+                      changed rows, and continues an import that was stopped or killed. The file belongs to one
+                      organization of one service: an import into another one, or into the mock, needs another file
+  --organization NAME a name of your own for the organization whose import --resume FILE records: it is known by its key
+                      otherwise, and a rotated key would look like another organization
   --report FOLDER     write the failed rows to this folder: one file for each file, with the same name, and a column each
                       for the reason and for notes. Correct the rows and import the files together, with the same
                       options; do not change the notes
@@ -73,6 +77,7 @@ const known = {
   encoding: { type: "string" },
   family: { type: "string" },
   resume: { type: "string" },
+  organization: { type: "string" },
   report: { type: "string" },
   mock: { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -86,9 +91,13 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   if (files.length === 0) throw new UsageError("Name at least one CSV file.");
   const twice = files.find((file, index) => files.indexOf(file) !== index);
   if (twice !== undefined) throw new UsageError(`${twice} is named twice.`);
-  for (const name of ["list", "resume", "report", "encoding"] as const) {
+  for (const name of ["list", "resume", "organization", "report", "encoding"] as const) {
     if (values[name]?.trim() === "") throw new UsageError(`--${name} needs a value.`);
   }
+  if (values.organization !== undefined && values.resume === undefined)
+    throw new UsageError(
+      "--organization names whom the file of --resume belongs to: it needs --resume FILE.",
+    );
   const family = parseFamily(values.family);
   const consent = parseConsent(values.consent);
   refuseKeep({ consent, family, listId: values.list });
@@ -111,6 +120,7 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
     isDryRun: values["dry-run"] ?? false,
     isMock: values.mock ?? false,
     checkpoint: values.resume,
+    organization: values.organization,
     reportFolder: values.report,
   };
 }

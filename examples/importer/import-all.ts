@@ -62,6 +62,7 @@ export async function importAll(
       total: survey.rows,
       onProgress: (progress) => line.show(progress),
       signal,
+      organization: options.organization,
       ...(options.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(options.checkpoint) }),
     },
   );

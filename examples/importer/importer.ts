@@ -99,11 +99,10 @@ function explain(
     return 2;
   }
   if (isAudienceError(error) && error.code === "configuration") {
-    // The importer has no such option.
-    say(errors, error.message.replace(", or set allowInsecureHttp", ""));
+    say(errors, withOwnOptions(error.message, options));
     if (/ needs .*\(or AUDIENCE_/.test(error.message))
       say(errors, "Set the missing variables in the environment, or try it with --mock or --dry-run.");
-    return 2;
+    return error.outcome === "unknown" ? 1 : 2;
   }
   if (isAudienceError(error)) {
     // A wrong key or list stays wrong.
@@ -116,6 +115,15 @@ function explain(
     return 2;
   }
   throw error;
+}
+
+/** A message of the client that names the options of the importer, and none that it does not have. */
+function withOwnOptions(message: string, options: ImporterArguments | undefined): string {
+  return message
+    .replace(", or set allowInsecureHttp", "")
+    .replace(/^The checkpoint (?=belongs|was)/, `The checkpoint ${options?.checkpoint} `)
+    .replace("`organization`", "--organization NAME")
+    .replace("give this run a checkpoint of its own", "name another file with --resume");
 }
 
 function resumeHint(options: ImporterArguments | undefined): string[] {

@@ -15,6 +15,9 @@ export interface ImportService {
 
 const timesShorter = 60;
 
+/** The mock's address for its client, as a checkpoint records it: its port is another one each time. */
+const mockUrl = "https://mock.invalid";
+
 /** The service of the environment. Throws a `ConfigurationError` that names what is missing. */
 export function openLive(
   { family }: Pick<ImporterArguments, "family">,
@@ -54,7 +57,13 @@ export async function openMock(listId?: string): Promise<ImportService> {
     rateLimits: { windows },
   });
   const server = await mock.listen({ port: 0 });
-  const audience = new AudienceClient({ ...server.clientOptions, rateLimiter: new RateLimiter({ windows }) });
+  const audience = new AudienceClient({
+    ...server.clientOptions,
+    baseUrl: mockUrl,
+    baseUrlV2: mockUrl,
+    fetch: (url, init) => fetch(url.replace(mockUrl, server.url), init),
+    rateLimiter: new RateLimiter({ windows }),
+  });
   return {
     audience,
     description: `a mock at ${server.url}, with windows that are ${timesShorter} times shorter than the service's`,

@@ -11,8 +11,6 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
-// On Deno the global timers are numbers, which keep the process alive.
-import { setInterval } from "node:timers";
 import { ConfigurationError } from "../errors.ts";
 
 /** The lock that a run holds. */
@@ -67,7 +65,8 @@ export async function acquireLock(file: string): Promise<HeldLock> {
 
 function hold(path: string): HeldLock {
   const timer = setInterval(() => renew(path), renewalMs);
-  timer.unref();
+  // A number on some runtimes: there it keeps the process alive until the run has ended.
+  if (typeof timer === "object") timer.unref();
   return {
     isHeld: () => renewedAt(path) !== undefined,
     release() {

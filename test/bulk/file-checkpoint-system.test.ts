@@ -33,6 +33,7 @@ vi.mock("node:fs", async (original) => {
     "fdatasyncSync",
     "fstatSync",
     "openSync",
+    "readdirSync",
     "readFileSync",
     "renameSync",
     "utimesSync",
@@ -337,6 +338,50 @@ it("A lock is renewed every second, as long as its run has it", async () => {
   expect(new Set(renewals())).toEqual(new Set([join(folder, name)]));
 
   await open.close();
+});
+
+it("A run that sees another one beside its own new lock goes back, and tries again", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const other = "import.ckpt.lock-1-1-0-00000000@another-machine";
+  vi.mocked<(folder: string) => string[]>(readdirSync).mockImplementationOnce((each) => {
+    // The other one comes after this look.
+    const names = real.readdirSync(each);
+    real.writeFileSync(join(folder, other), "");
+    return names;
+  });
+
+  const opening = fileCheckpoint(path).open();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(real.readdirSync(folder)).toEqual(["import.ckpt", other]);
+  real.rmSync(join(folder, other));
+  await vi.advanceTimersByTimeAsync(300);
+
+  await (await opening).close();
+  expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+});
+
+it("A lock that is released between two looks at it keeps nobody waiting", async () => {
+  vi.mocked<(folder: string) => string[]>(readdirSync).mockImplementationOnce((each) => [
+    ...real.readdirSync(each),
+    "import.ckpt.lock-1-1-0-00000000@another-machine",
+  ]);
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+
+  await (await fileCheckpoint(path).open()).close();
+
+  expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+});
+
+it("A lock is held and released also where timers are numbers", async () => {
+  vi.spyOn(globalThis, "setInterval").mockReturnValue(5 as never);
+
+  const open = await fileCheckpoint(path).open();
+  await open.set("a", "1");
+  await open.close();
+
+  expect(readdirSync(folder)).toEqual(["import.ckpt"]);
 });
 
 it("Any machine name is encoded into the lock's file name, whatever its characters and length", async () => {

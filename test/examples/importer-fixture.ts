@@ -49,8 +49,12 @@ export type Seeds = NonNullable<
 type Variants = NonNullable<NonNullable<Parameters<typeof createMockService>[0]>["variants"]>;
 
 /** A service in the environment, with these contacts, until the end of the test. */
-export async function service(contacts: Seeds = [], variants?: Variants): Promise<MockService> {
-  const { mock, close } = await openService(contacts, variants);
+export async function service(
+  contacts: Seeds = [],
+  variants?: Variants,
+  laterKeys?: string[],
+): Promise<MockService> {
+  const { mock, close } = await openService(contacts, variants, laterKeys);
   onTestFinished(close);
   return mock;
 }
@@ -59,13 +63,14 @@ export async function service(contacts: Seeds = [], variants?: Variants): Promis
 export async function openService(
   contacts: Seeds = [],
   variants: Variants = {},
+  laterKeys: string[] = [],
 ): Promise<{ mock: MockService; close: () => Promise<void> }> {
   const mock = createMockService({
     variants,
     organizations: [
       {
         id: "real",
-        apiKeys: ["mock-key-of-a-service"],
+        apiKeys: ["mock-key-of-a-service", ...laterKeys],
         appId: "mock-app",
         lists: [list, otherList, segment],
         contacts,

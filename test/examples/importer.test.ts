@@ -674,6 +674,79 @@ describe("--resume", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
+  it("a rehearsal with --mock makes no later import skip a row", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,status",
+      "ada@example.com,subscribed",
+      "bo@example.com,subscribed",
+    );
+    const checkpoint = join(folder, "import.ckpt");
+    const rehearsed = await run([path, "--resume", checkpoint, "--mock"]);
+    expect(rehearsed).toMatchObject({ code: 0, out: expect.stringContaining("Imported 2 of 2 rows") });
+
+    const { code, err } = await run([path, "--resume", checkpoint]);
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err:
+        `The checkpoint ${checkpoint} belongs to another service: v1 at https://mock.invalid, not ${process.env["AUDIENCE_BASE_URL"]}. ` +
+        "Keep it for that service, or name another file with --resume.\n",
+    });
+    expect(mock.requests).toEqual([]);
+    expect((await run([path, "--resume", checkpoint, "--mock"])).out).toContain("; 2 were imported before");
+    expect((await run([path, "--resume", join(folder, "real.ckpt")])).out).toContain("Imported 2 of 2 rows");
+  });
+
+  it("the file of one organization is refused for another one, and --organization survives a new key", async () => {
+    const mock = await service([], undefined, ["mock-key-after-a-rotation"]);
+    const args = [
+      await csv("people.csv", "email,status", "ada@example.com,subscribed"),
+      "--resume",
+      join(folder, "import.ckpt"),
+    ];
+    await run(args);
+    vi.stubEnv("AUDIENCE_API_KEY", "mock-key-after-a-rotation");
+
+    const { code, err } = await run(args);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringMatching(
+        /name it as --organization NAME in this run .*, or name another file with --resume\.$/m,
+      ),
+    });
+    const named = await run([...args, "--organization", "acme"]);
+
+    expect(named.out).toContain("Imported 0 of 1 row in");
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("an import into another list skips no row", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,status",
+      "ada@example.com,subscribed",
+      "bo@example.com,subscribed",
+    );
+    const into = async ({ id }: { id: string }) => {
+      const { out } = await run([path, "--resume", join(folder, "import.ckpt"), "--list", id]);
+      return /Imported \d of \d/.exec(out)?.[0];
+    };
+
+    expect(await into(list)).toBe("Imported 2 of 2");
+    expect(await into(otherList)).toBe("Imported 2 of 2");
+    expect(await into(otherList)).toBe("Imported 0 of 2");
+    const { memberships } = mock.organization("real");
+    expect(memberships.map(({ listId }) => listId).toSorted()).toEqual([
+      otherList.id,
+      otherList.id,
+      list.id,
+      list.id,
+    ]);
+  });
+
   it("a file that is no checkpoint is not changed", async () => {
     await service();
     const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
@@ -690,7 +763,9 @@ describe("The command line", () => {
     const { code, out } = await run(["--help"]);
 
     expect(code).toBe(0);
-    for (const option of "dry-run list consent without only encoding family resume report mock".split(" "))
+    for (const option of "dry-run list consent without only encoding family resume organization report mock".split(
+      " ",
+    ))
       expect(out).toContain(`--${option} `);
   });
 
@@ -704,6 +779,7 @@ describe("The command line", () => {
     [["x.csv", "--encoding", "latin-9000"], /--encoding "latin-9000" is not known/],
     [["x.csv", "x.csv"], /x\.csv is named twice/],
     [["nowhere.csv", "--dry-run"], /nowhere\.csv/],
+    [["x.csv", "--organization", "acme"], /--organization .* needs --resume FILE/],
   ])("%j is refused with the problem", async (args, message) => {
     const { code, err } = await run(args);
 

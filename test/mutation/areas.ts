@@ -13,7 +13,7 @@ export const areas: readonly Area[] = [
     name: "checkpoint",
     sources: ["checkpoint"],
     tests: [
-      "bulk/{file-checkpoint,file-checkpoint-system}",
+      "bulk/{file-checkpoint,file-checkpoint-lock,file-checkpoint-system}",
       "regressions/{checkpoint-by,checkpoint-of,value-that-is-no-string}-*",
     ],
   },
@@ -37,7 +37,7 @@ export const areas: readonly Area[] = [
     name: "bulk",
     sources: ["bulk", "consent.ts"],
     tests: [
-      "bulk/{check,*-over-nights,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
+      "bulk/{check,*-over-nights,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*,target}",
       "regressions/{aborted-row,call-that,calls-of,changed,checkpoint,damaged,earlier-record,error-of-is,events,is-current,later-row,loop,missing-check,opt-out-is,opt-out-of-a-row,possibly,promise,read-of,record,refusal-of,row,rows,run,second-call,slow-is,strangers,superseded,unknown-write,unsubscription}-*",
       "transport/{custom-request,order,retries}",
       "document/states-and-transitions",

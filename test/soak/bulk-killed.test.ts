@@ -1,6 +1,14 @@
-import { it } from "vitest";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMockService } from "audience-sdk/mock";
+import { expect, it, onTestFinished } from "vitest";
+import { describeWithContainers, runInContainer } from "../bulk/containers.ts";
 import { killedImport } from "../bulk/killed-import/killed-import.ts";
+import { rowOf } from "../bulk/killed-import/rows.ts";
 import { expectNothingLostOrDoubled } from "../bulk/killed-import/rules.ts";
+import { bundleProgram } from "../bundle-program.ts";
+import { eventually } from "../eventually.ts";
 
 it("An import of 2,000 rows that is killed twenty times loses no row, and sends no row again that is recorded as done", async () => {
   const killed = await killedImport({ rows: 2_000, kills: 20, concurrency: 10, longestLifeMs: 600 });
@@ -14,4 +22,59 @@ it("An import of 2,000 rows that is killed twenty times loses no row, and sends 
     ids: killed.summary.ids.length,
   });
   expectNothingLostOrDoubled(killed, 10);
+});
+
+describeWithContainers("An import in containers that share its checkpoint", () => {
+  const count = 600;
+
+  /** Starts an import in a container of its own, and lets another one wait for it once it has sent something. */
+  async function twoImports(stop: (pid: number) => void) {
+    const folder = await mkdtemp(join(tmpdir(), "containers-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const mock = createMockService({ latencyMs: [10, 60] });
+    const server = await mock.listen({ port: 0 });
+    onTestFinished(() => server.close());
+    const program = join(folder, "import.mjs");
+    await bundleProgram("test/bulk/killed-import/child.ts", program);
+    const { apiKey } = server.clientOptions;
+    const args = [program, server.url, apiKey, join(folder, "import.ckpt"), String(count), "10"];
+    const sent = () => mock.requests.map(({ body }) => rowOf(body));
+
+    const first = runInContainer(args);
+    await eventually(() => expect(sent().length).toBeGreaterThan(100));
+    const children = await readFile(`/proc/${first.child.pid}/task/${first.child.pid}/children`, "utf8");
+    stop(Number(children));
+    const startedMs = performance.now();
+    const second = await runInContainer(args).ended;
+    const tookMs = performance.now() - startedMs;
+    expect(second).toMatchObject({ code: 0, errors: "" });
+    // Those that were in doubt, and must not be sent again.
+    const { ids: unknown } = JSON.parse(second.out) as { ids: string[] };
+    expect(new Set([...sent(), ...unknown]).size).toBe(count);
+    return { first, pid: Number(children), sent, tookMs };
+  }
+
+  it("continues after the first container was killed, once it has waited for the lock", async () => {
+    const { first, sent, tookMs } = await twoImports((pid) => process.kill(pid, "SIGKILL"));
+    await first.ended;
+
+    expect(tookMs).toBeGreaterThan(20_000);
+    expect(sent().length - count).toBeLessThanOrEqual(10);
+  });
+
+  it("takes over from a container that stands still, which then stops before its next write", async () => {
+    const { first, pid, sent } = await twoImports((each) => process.kill(each, "SIGSTOP"));
+    const before = sent().length;
+
+    process.kill(pid, "SIGCONT");
+    const { code, errors } = await first.ended;
+
+    expect(code).toBe(1);
+    expect(errors).toContain(
+      "its lock was taken over by another run, or deleted. It stops before it writes.",
+    );
+    expect(before - count).toBeLessThanOrEqual(10);
+    // Calls that were already recorded when it was stopped.
+    expect(sent().length - before).toBeLessThanOrEqual(10);
+  });
 });
