@@ -247,7 +247,7 @@ const formats: readonly Case[] = [
     "an e-mail address",
     v1ContactSchema,
     { email: "" },
-    "email: must be an e-mail address: a string with an @ inside, without spaces",
+    "email: must be an e-mail address alone: one @ between two strings, without spaces, commas, semicolons, angle brackets, mailto: or quotes around it; strip a display name, and send each address by itself",
   ],
   [
     "a day",

@@ -186,6 +186,36 @@ describe("A v2 identifier", () => {
     ]);
   });
 
+  test.each([
+    ["Subscribed", "must be written subscribed: case counts"],
+    ["SUBSCRIBED", "must be written subscribed: case counts"],
+    ["UNSUBSCRIBED", "must be written unsubscribed: case counts"],
+    [
+      "NON_SUBSCRIBED",
+      "must be another status, as NON_SUBSCRIBED is one of v1 alone: v2 has subscribed and unsubscribed",
+    ],
+    [
+      "non_subscribed",
+      "must be another status, as non_subscribed is one of v1 alone: v2 has subscribed and unsubscribed",
+    ],
+  ])("a channel's status is no known one in another case, and no word of v1: %s", (status, message) => {
+    const { channels: _, ...rest } = emailIdentifier;
+    for (const channel of ["email", "phone"]) {
+      const given = { ...rest, channels: { email: { status: "subscribed" }, [channel]: { status } } };
+      const path = `channels.${channel}.status`;
+      expect(verdict(v2IdentifierSchema, given)).toEqual([`${path} invalid_value`]);
+      expect(messageAt(v2IdentifierSchema, given, path)).toBe(message);
+    }
+  });
+
+  test.each(["", "pending", "un-subscribed", "subscribed ", "resubscribed"])(
+    "a channel's status may be another word: %j",
+    (status) => {
+      const given = { ...emailIdentifier, channels: { email: { status } } };
+      expect(verdict(v2IdentifierSchema, given)).toEqual([]);
+    },
+  );
+
   test.each(["createdAt", "ip", "source"])("consent needs %s", (field) => {
     const given = { ...emailIdentifier, consent: without(consent, field) };
     expect(verdict(v2IdentifierSchema, given)).toEqual([`consent.${field} invalid_type`]);

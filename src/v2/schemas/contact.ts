@@ -66,7 +66,10 @@ export type V2Identifier = {
 };
 
 type V2Channel = {
-  /** Typically `subscribed` or `unsubscribed`; the full set is not documented. */
+  /**
+   * Typically `subscribed` or `unsubscribed`, in lower case; the full set is not documented. The words of v1
+   * (`UNSUBSCRIBED`) are refused.
+   */
   status: string;
   [field: string]: unknown;
 };
@@ -77,7 +80,19 @@ export type V2UpsertResult = {
   status: true;
 };
 
-const channelSchema = z.object({ status: z.string() }).catchall(jsonValue).optional();
+const knownStatuses = ["subscribed", "unsubscribed"];
+
+/** Any string, as the full set is not documented, but no known one in another case, and no state of v1 (D115). */
+const statusSchema = z.string().check(({ value: input, issues }) => {
+  const meant = input.toLowerCase();
+  if (knownStatuses.includes(input) || ![...knownStatuses, "non_subscribed"].includes(meant)) return;
+  const message = knownStatuses.includes(meant)
+    ? `must be written ${meant}: case counts`
+    : `must be another status, as ${input} is one of v1 alone: v2 has ${knownStatuses.join(" and ")}`;
+  issues.push({ code: "invalid_value", values: knownStatuses, input, message, continue: true });
+});
+
+const channelSchema = z.object({ status: statusSchema }).catchall(jsonValue).optional();
 
 /**
  * The keys of a v2 identifier, without the rule on its id: for `.extend`, `.pick`, `.omit` and `.partial`

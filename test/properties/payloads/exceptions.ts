@@ -53,6 +53,29 @@ export const namedExceptions: readonly NamedException[] = [
     ),
   },
   {
+    name: "an e-mail address that is not alone",
+    reason: "an opt-out for a display name or for two addresses would be nobody's, so it is refused before",
+    schemas: "refused",
+    mock: "accepted",
+    covers: ({ body }) =>
+      emailsIn(body).some((email) => /@.*@|[,;<>]|^mailto:|^["'“„‘«].*["'”“’»]$/is.test(email)),
+    example: unclassified("v1.customers.upsert", { email: "Ada<ada@example.com>" }),
+  },
+  {
+    name: "a v2 status in the words of v1",
+    reason: "an opt-out in the words of v1 could be stored as an unknown status, so it is refused before",
+    schemas: "refused",
+    mock: "accepted",
+    covers: ({ body }) => statusesIn(body).some((status) => /^(non_|un)?subscribed$/i.test(status)),
+    example: unclassified("v2.contacts.upsert", {
+      firstName: "Ada",
+      listIds: [],
+      identifiers: [
+        { type: "email", id: "ada@example.com", channels: { email: { status: "UNSUBSCRIBED" } }, consent },
+      ],
+    }),
+  },
+  {
     name: "a blank contactUUID",
     reason: "no contact has a blank id, so the event could only be lost",
     schemas: "refused",
@@ -105,6 +128,27 @@ export const namedExceptions: readonly NamedException[] = [
     }),
   },
 ];
+
+/** Every e-mail address, where each of the four writes has one. */
+function emailsIn(body: unknown): string[] {
+  if (!isObject(body)) return [];
+  const contact = isObject(body["contact"]) ? body["contact"] : {};
+  const ids = identifiersIn(body).map(({ id }) => id);
+  return [body["email"], contact["email"], ...ids].filter((email) => typeof email === "string");
+}
+
+function statusesIn(body: unknown): string[] {
+  return identifiersIn(body)
+    .flatMap(({ channels }) => (isObject(channels) ? Object.values(channels) : []))
+    .flatMap((channel) =>
+      isObject(channel) && typeof channel["status"] === "string" ? channel["status"] : [],
+    );
+}
+
+function identifiersIn(body: unknown): Json[] {
+  if (!isObject(body) || !Array.isArray(body["identifiers"])) return [];
+  return body["identifiers"].filter(isObject);
+}
 
 function hasNested(properties: Json): boolean {
   return Object.values(properties).some((value) => typeof value === "object" && value !== null);

@@ -2,14 +2,16 @@ import fc from "fast-check";
 import { fieldOf, valuesExcept, split, type Field } from "./field.ts";
 
 const halves = fc.oneof(
-  fc.constantFrom(...split('a ada ADA.Lovelace+news 例 🎈 - @ a@b " [192.0.2.1]'), "\u200b"),
-  fc.string({ unit: "binary", minLength: 1, maxLength: 8 }).filter((text) => !/\s/u.test(text)),
+  fc.constantFrom(...split("a ada ADA.Lovelace+news o'brien 例 🎈 - [192.0.2.1]"), "\u200b"),
+  fc
+    .string({ unit: "binary", minLength: 1, maxLength: 8 })
+    .filter((text) => !/[\s@,;<>"'“”„‘’«»]/u.test(text)),
 );
 const blanks = [" ", "\t", "\n", "\u00a0", "\u2028", "\ufeff", "\u3000"];
 
-/** A string, an `@` and a string, without white space. */
+/** A string, an `@` and a string, without white space, and nothing around them. */
 export const email: Field = fieldOf({
-  allowed: split('ada@example.com ADA@Example.COM a@b a@@b @a@b a@b@c 例@例.jp 🎈@🎈 "@"@x a@[192.0.2.1]'),
+  allowed: split('ada@example.com ADA@Example.COM a@b 例@例.jp 🎈@🎈 "x"@x a@[192.0.2.1]'),
   forbidden: [
     "",
     ...split("@ @@ ada @example.com ada@"),
@@ -21,7 +23,10 @@ export const email: Field = fieldOf({
     ...valuesExcept("string"),
   ],
   valid: fc.tuple(halves, halves).map((texts) => texts.join("@")),
-  unclassified: fc.string({ unit: fc.constantFrom("a", "@", " ", "\ufeff", "\u200b", "\n"), maxLength: 6 }),
+  unclassified: fc.string({
+    unit: fc.constantFrom("a", "@", " ", ",", "<", '"', "\ufeff", "\u200b", "\n"),
+    maxLength: 6,
+  }),
 });
 
 const quads = fc.array(fc.constantFrom("0", "1", "09", "255", "256", "ffff", ""), { maxLength: 9 });
