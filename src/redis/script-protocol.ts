@@ -1,3 +1,5 @@
+import { startTimer } from "../timer.ts";
+
 /** How often a live process contacts Redis. */
 export const heartbeatMs = 2_000;
 /** A process without contact for so long counts as ended: three heartbeats and a margin. */
@@ -93,13 +95,14 @@ export function isReply<Reply extends ScriptReply>(
 export function withTimeout<T>(call: () => Promise<T>, onLate = (): void => {}): Promise<T> {
   return new Promise((resolve, reject) => {
     let isLate = false;
-    const timer = inBackground(replyTimeoutMs, () => {
+    const fail = () => {
       isLate = true;
       reject(new Error(`no reply within ${replyTimeoutMs} ms`));
-    });
+    };
+    const cancelTimer = startTimer(fail, replyTimeoutMs, (run, delayMs) => inBackground(delayMs, run));
     call()
       .then((reply) => (isLate ? onLate() : resolve(reply)), reject)
-      .finally(() => clearTimeout(timer));
+      .finally(cancelTimer);
   });
 }
 

@@ -1,3 +1,5 @@
+import { startTimer } from "../timer.ts";
+
 type SharedListener = { callbacks: Set<() => void>; listener: () => void };
 
 /** A signal has one listener for all its calls: Node 20 warns of a leak from the eleventh on. */
@@ -24,14 +26,6 @@ function listen(signal: AbortSignal): SharedListener {
   signal.addEventListener("abort", listener, { once: true });
   sharedListeners.set(signal, { callbacks, listener });
   return { callbacks, listener };
-}
-
-/** A longer timer would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
-
-/** A timer; none if the delay is longer than a timer can be (24 days): `Infinity` means "never". */
-export function startTimer(callback: () => void, delayMs: number): ReturnType<typeof setTimeout> | undefined {
-  return delayMs > longestTimerMs ? undefined : setTimeout(callback, delayMs);
 }
 
 /** Waits; rejects with the signal's reason as soon as it is aborted. Keeps the process alive. */
@@ -63,11 +57,11 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
 
 /** Resolves and rejects as `work` does; after the delay, as `late` does. */
 export async function unlessLate<T>(work: Promise<T>, delayMs: number, late: () => T): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const elapsed = new Promise<void>((resolve) => void (timer = startTimer(resolve, delayMs)));
+  let cancel = () => {};
+  const elapsed = new Promise<void>((resolve) => void (cancel = startTimer(resolve, delayMs)));
   try {
     return await Promise.race([work, elapsed.then(late)]);
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }

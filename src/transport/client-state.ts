@@ -3,7 +3,7 @@ import type { ConsentWrite } from "../consent.ts";
 import { ClientClosedError, type Outcome } from "../errors.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
-import { startTimer } from "./abort.ts";
+import { startTimer } from "../timer.ts";
 import type { Redactor } from "./redact.ts";
 
 /** Is notified of every write of a client that states a consent. */
@@ -89,9 +89,9 @@ export class ClientState {
       for (const stopCall of this.underWay.keys()) stopCall.abort(new ClientClosedError());
     };
     if (!drain) stopWaiting();
-    const timer = startTimer(stopWaiting, drain ? timeoutMs : Infinity);
+    const cancelTimer = startTimer(stopWaiting, drain ? timeoutMs : Infinity);
     await Promise.allSettled(this.underWay.values());
-    clearTimeout(timer);
+    cancelTimer();
     await Promise.allSettled(this.#background);
     await this.limiter?.settled();
   }

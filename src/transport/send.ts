@@ -1,6 +1,7 @@
 import ky from "ky";
 import { ConfigurationError, TimeoutError } from "../errors.ts";
-import { startTimer, untilAborted } from "./abort.ts";
+import { startTimer } from "../timer.ts";
+import { untilAborted } from "./abort.ts";
 import type { BodyText, Call, ReceivedResponse, ResponseHead, SentRequest } from "./call.ts";
 import type { Fetch, FetchInit } from "./fetch.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
@@ -25,15 +26,15 @@ class Exchange {
   readonly #url: string;
   /** Cuts the request. */
   readonly #controller = new AbortController();
-  readonly #timeout: ReturnType<typeof startTimer>;
-  #backgroundTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #cancelTimeout: () => void;
+  #cancelBackground = () => {};
   #hasHead = false;
 
   constructor(call: Call) {
     const { timeoutMs } = call.options;
     this.#call = call;
     this.#url = call.access.baseUrl + call.request.target;
-    this.#timeout = startTimer(() => {
+    this.#cancelTimeout = startTimer(() => {
       const received = this.#hasHead ? "not its whole body" : "no headers";
       const message = `No complete response within timeoutMs (${timeoutMs} ms): ${received} received.`;
       this.#controller.abort(new TimeoutError({ message, outcome: "unknown", timeoutMs }));
@@ -77,7 +78,7 @@ class Exchange {
   /** Before its head the request continues for a while, so that the rate limit and the order of writes know its end. */
   readonly #onAbort = () => {
     if (this.#hasHead) this.#cut();
-    else this.#backgroundTimer = setTimeout(() => this.#cut(), backgroundMs);
+    else this.#cancelBackground = startTimer(() => this.#cut(), backgroundMs);
   };
 
   #cut(): void {
@@ -85,8 +86,8 @@ class Exchange {
   }
 
   #end(): void {
-    clearTimeout(this.#timeout);
-    clearTimeout(this.#backgroundTimer);
+    this.#cancelTimeout();
+    this.#cancelBackground();
     this.#call.abort.signal.removeEventListener("abort", this.#onAbort);
   }
 

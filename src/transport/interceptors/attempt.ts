@@ -7,6 +7,7 @@ import type { ApiResponse, AttemptEnd, Call, CallHook, ResponseHead, SentRequest
 import { refusalWaitMs, retryAfterMs } from "../rate-refusal.ts";
 import { readResponse } from "../read-response.ts";
 import { send } from "../send.ts";
+import { deadlineError } from "./deadline.ts";
 import { observeAttempt } from "./observe.ts";
 
 /** What an attempt begins with. */
@@ -78,6 +79,8 @@ async function getReady(call: Call, { isInFront, key: newKey, place }: AttemptSt
         // Not for ever: the work may need permits itself.
         isOutOfDate = held.waitedMs >= longWaitMs && repeats++ < maxRepeats;
       }
+      // Before its timer, which may be late (D109).
+      if (performance.now() > call.deadlineAt) abort.abort(deadlineError(call));
       // A call that was aborted as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
       abort.signal.throwIfAborted();
       if (!isOutOfDate && !client.limiter?.isPaused) {

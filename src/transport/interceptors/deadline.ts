@@ -1,5 +1,6 @@
 import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../../errors.ts";
-import { onAbort, startTimer, untilAborted } from "../abort.ts";
+import { startTimer } from "../../timer.ts";
+import { onAbort, untilAborted } from "../abort.ts";
 import type { ApiResponse, Call } from "../call.ts";
 
 /**
@@ -27,13 +28,13 @@ export async function withDeadline(
     signal && signal !== stop && onAbort(signal, () => end(() => abortError(signal, call))),
     stop && onAbort(stop, () => stopWaiting.abort(abortError(stop, call))),
   ];
-  const timer = startTimer(() => end(() => deadlineError(call)), deadlineMs);
+  const cancelTimer = startTimer(() => end(() => deadlineError(call)), deadlineMs);
   const exchanged = exchange(() => (isComplete = true));
   try {
     return await untilAborted(exchanged, abort.signal);
   } finally {
     if (abort.signal.aborted) client.leaveInBackground(exchanged);
-    clearTimeout(timer);
+    cancelTimer();
     for (const each of removeListeners) if (each) each();
   }
 }
