@@ -1,6 +1,7 @@
 import { ConfigurationError, TimeoutError } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { errorType } from "../schema/parse-options.ts";
+import { propertyOf } from "../schema/validation-issues.ts";
 import { unlessLate, untilAborted } from "./abort.ts";
 import type { Call, KeySource } from "./call.ts";
 import type { Redactor } from "./redact.ts";
@@ -52,7 +53,7 @@ export async function requestKey(
 /** The source of one family's key. A closure, so that no `inspect` shows the key. */
 export function keySource(key: ApiKey, option: string, redactor: Redactor): KeySource {
   if (typeof key === "function") {
-    return async () => redactor.remember(checkSecret(await callKeyFunction(key, option), option));
+    return async () => redactor.remember(checkSecret(await callKeyFunction(key, option, redactor), option));
   }
   const checked = checkSecret(key, option);
   redactor.remember(checked);
@@ -60,13 +61,23 @@ export function keySource(key: ApiKey, option: string, redactor: Redactor): KeyS
   return () => redactor.remember(checked);
 }
 
-async function callKeyFunction(key: () => unknown, option: string): Promise<unknown> {
+async function callKeyFunction(key: () => unknown, option: string, redactor: Redactor): Promise<unknown> {
   try {
     return await key();
   } catch (error) {
-    // Only the type of the error: its message may contain the key.
-    throw new ConfigurationError(`The ${option} function failed: ${errorType(error)}`);
+    // Not the message, which may contain the key (D40).
+    const code = codeOf(error);
+    const what = errorType(error) + (code === undefined ? "" : ` (${code})`);
+    throw new ConfigurationError(`The ${option} function failed: ${redactor.string(what)}`);
   }
+}
+
+/** The code of an error, or of its cause, as with `fetch`: `ECONNREFUSED`. */
+function codeOf(error: unknown): string | undefined {
+  const codes = [error, propertyOf(error, "cause")].map((each) => propertyOf(each, "code"));
+  const isCode = (value: unknown): value is string =>
+    typeof value === "string" && /^[A-Z][A-Z0-9_]{1,40}$/.test(value);
+  return codes.find(isCode);
 }
 
 export function checkSecret(value: unknown, option: string): string {

@@ -177,6 +177,30 @@ describe("A key that is a function", () => {
     ],
     ["rejects", () => Promise.reject(new RangeError("secret-of-the-vault")), "RangeError"],
     ["rejects with a text", () => Promise.reject("secret-of-the-vault"), "string"],
+    ["rejects with nothing", () => Promise.reject(), "undefined"],
+    [
+      "rejects with a code",
+      () => Promise.reject(Object.assign(new Error("secret-of-the-vault"), { code: "ECONNREFUSED" })),
+      "Error (ECONNREFUSED)",
+    ],
+    [
+      "rejects for a cause with a code",
+      () => {
+        const cause = Object.assign(new Error("secret-of-the-vault"), { code: "ENOTFOUND" });
+        return Promise.reject(new TypeError("fetch failed", { cause }));
+      },
+      "TypeError (ENOTFOUND)",
+    ],
+    [
+      "rejects with a code that is no plain name",
+      () => Promise.reject(Object.assign(new Error("x"), { code: "secret-of-the-vault" })),
+      "Error",
+    ],
+    [
+      "rejects with a number as its code",
+      () => Promise.reject(Object.assign(new Error("x"), { code: 7 })),
+      "Error",
+    ],
   ])(
     "that %s rejects the call with a ConfigurationError that names its type, and does not repeat its message",
     async (_, apiKey, kind) => {
@@ -192,6 +216,17 @@ describe("A key that is a function", () => {
       );
     },
   );
+
+  it("that fails shows no known key as the code of its error", async () => {
+    const key = "MOCK_API_KEY_2";
+    const mock = createMockService();
+    const apiKey = () => Promise.reject(Object.assign(new Error("x"), { code: key }));
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey, apiKeyV2: key });
+
+    const error = await failureOf(audience.v1.customers.upsert(contact));
+
+    expect(error.message).toBe("The apiKey function failed: Error ([redacted])");
+  });
 
   it("that has returned leaves no timer behind", async () => {
     vi.useFakeTimers();
