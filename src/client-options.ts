@@ -21,7 +21,7 @@ import type { KeySource, TransportSettings } from "./transport/call.ts";
 import { ClientState } from "./transport/client-state.ts";
 import type { Fetch } from "./transport/fetch.ts";
 import {
-  createObserver,
+  Observer,
   openTracing,
   logLevels,
   type Hooks,
@@ -196,7 +196,7 @@ function parseClientOptions(options: unknown, redactor: Redactor, environment: E
     maxQueued,
     isRateLimited: o.isRateLimited,
     fetch: o.fetch,
-    observer: createObserver(parseHooks(o.hooks ?? {}), o.logger, o.logLevel ?? "warn"),
+    observer: new Observer(parseHooks(o.hooks ?? {}), o.logger, o.logLevel ?? "warn", redactor),
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
   };

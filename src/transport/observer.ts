@@ -1,7 +1,9 @@
 import type { Operation } from "../endpoint.ts";
 import { isAudienceError, type AudienceError } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
-import { errorType, ignoreRejection } from "../schema/parse-options.ts";
+import { errorMessage, errorType, ignoreRejection } from "../schema/parse-options.ts";
+import { maskAddresses, type Redactor } from "./redact.ts";
+import { printable } from "./service-message.ts";
 
 /**
  * The argument of a hook: the call, the attempt and its result. No key, e-mail address, phone number or body;
@@ -62,6 +64,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
 const longWaitMs = 10_000;
+const shownErrorLength = 200;
 
 /** The identity of a call, as hooks and errors see it. */
 export type CallFacts = Readonly<Pick<RequestEvent, "requestId" | "operation" | "method" | "path">>;
@@ -80,77 +83,91 @@ export function identify(call: Omit<CallFacts, "requestId">): CallFacts {
   };
 }
 
-export type Observer = ReturnType<typeof createObserver>;
+/** Reports the attempts and waits of a client's calls to its hooks and its logger. Neither can change a call. */
+export class Observer {
+  readonly #hooks: Hooks;
+  readonly #logger: Logger | undefined;
+  readonly #lowestLevel: number;
+  readonly #redactor: Redactor;
+  #hasStoreWarning = false;
 
-/** Reports to hooks and logger. */
-export function createObserver(hooks: Hooks, logger: Logger | undefined, logLevel: LogLevel) {
-  const lowestLevel = logLevels.indexOf(logLevel);
-  let hasStoreWarning = false;
-
-  /** The text is a function, as it may ask for the id of the request. */
-  function log(level: "debug" | "warn", text: () => string): void {
-    if (logLevels.indexOf(level) < lowestLevel) return;
-    try {
-      ignoreRejection(logger?.[level]?.(`audience-sdk: ${text()}`));
-    } catch {
-      // A logger that throws must not fail the call, and its error cannot be logged.
-    }
+  constructor(hooks: Hooks, logger: Logger | undefined, logLevel: LogLevel, redactor: Redactor) {
+    this.#hooks = hooks;
+    this.#logger = logger;
+    this.#lowestLevel = logLevels.indexOf(logLevel);
+    this.#redactor = redactor;
   }
 
-  function write(level: "debug" | "warn", facts: CallFacts, attempt: number, text: string): void {
-    log(level, () => `${facts.operation}, attempt ${attempt} (request ${facts.requestId}) ${text}`);
+  attemptStarts(facts: CallFacts, details: EventDetails): void {
+    this.#call("onRequest", facts, details);
+    this.#write("debug", facts, details.attempt, "is sent");
   }
 
-  function call(name: keyof Hooks, facts: CallFacts, details: EventDetails): void {
-    // Only the type of the error: its message may hold a key, or a contact.
+  attemptEnds(facts: CallFacts, details: EventDetails): void {
+    const { attempt, status, durationMs = 0, error } = details;
+    if (status) this.#call("onResponse", facts, details);
+    const how = status ? `got ${status}` : `failed: ${error?.name}`;
+    this.#write("debug", facts, attempt, `${how} in ${Math.round(durationMs)} ms`);
+  }
+
+  retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
+    this.#call("onRetry", facts, { attempt, waitMs, error: summary(error) });
+    this.#write("debug", facts, attempt, `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
+  }
+
+  /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
+  waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
+    const isLong = waitMs > longWaitMs;
+    if (isLong) this.#call("onThrottle", facts, { attempt, waitMs });
+    const level = isLong ? "warn" : "debug";
+    this.#write(level, facts, attempt, `waits ${Math.round(waitMs)} ms for the rate limit`);
+    if (isLong) return () => {};
+    const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
+    return () => clearTimeout(timer);
+  }
+
+  waitsForContact(facts: CallFacts): void {
+    this.#write("debug", facts, 1, "waits for an earlier write to the same contact");
+  }
+
+  /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
+  storeWarning(warning: string | undefined): void {
+    if (warning !== undefined && !this.#hasStoreWarning) this.#log("warn", () => warning);
+    this.#hasStoreWarning = warning !== undefined;
+  }
+
+  #call(name: keyof Hooks, facts: CallFacts, details: EventDetails): void {
     const failed = (error: unknown) =>
-      log("warn", () => `the hook ${name} failed with ${errorType(error)}; this changes nothing`);
+      this.#log("warn", () => `the hook ${name} failed with ${this.#describe(error)}; this changes nothing`);
     try {
       // A copy, so that a hook cannot change the event of the attempt.
-      ignoreRejection(hooks[name]?.(structuredClone({ ...facts, ...details })), failed);
+      ignoreRejection(this.#hooks[name]?.(structuredClone({ ...facts, ...details })), failed);
     } catch (error) {
       failed(error);
     }
   }
 
-  return {
-    attemptStarts(facts: CallFacts, details: EventDetails): void {
-      call("onRequest", facts, details);
-      write("debug", facts, details.attempt, "is sent");
-    },
+  /** The type of an error and the first line of its message, which may hold a key, or a contact. */
+  #describe(error: unknown): string {
+    const message = errorMessage(error).split("\n", 1)[0];
+    const text = maskAddresses(this.#redactor.string(errorType(error) + (message && `: ${message}`)));
+    const shown = text.length > shownErrorLength ? `${text.slice(0, shownErrorLength)}…` : text;
+    return printable(shown);
+  }
 
-    attemptEnds(facts: CallFacts, details: EventDetails): void {
-      const { attempt, status, durationMs = 0, error } = details;
-      if (status) call("onResponse", facts, details);
-      const how = status ? `got ${status}` : `failed: ${error?.name}`;
-      write("debug", facts, attempt, `${how} in ${Math.round(durationMs)} ms`);
-    },
+  #write(level: "debug" | "warn", facts: CallFacts, attempt: number, text: string): void {
+    this.#log(level, () => `${facts.operation}, attempt ${attempt} (request ${facts.requestId}) ${text}`);
+  }
 
-    retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
-      call("onRetry", facts, { attempt, waitMs, error: summary(error) });
-      write("debug", facts, attempt, `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
-    },
-
-    /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
-    waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
-      const isLong = waitMs > longWaitMs;
-      if (isLong) call("onThrottle", facts, { attempt, waitMs });
-      write(isLong ? "warn" : "debug", facts, attempt, `waits ${Math.round(waitMs)} ms for the rate limit`);
-      if (isLong) return () => {};
-      const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
-      return () => clearTimeout(timer);
-    },
-
-    waitsForContact(facts: CallFacts): void {
-      write("debug", facts, 1, "waits for an earlier write to the same contact");
-    },
-
-    /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
-    storeWarning(warning: string | undefined): void {
-      if (warning !== undefined && !hasStoreWarning) log("warn", () => warning);
-      hasStoreWarning = warning !== undefined;
-    },
-  };
+  /** The text is a function, as it may ask for the id of the request. */
+  #log(level: "debug" | "warn", text: () => string): void {
+    if (logLevels.indexOf(level) < this.#lowestLevel) return;
+    try {
+      ignoreRejection(this.#logger?.[level]?.(`audience-sdk: ${text()}`));
+    } catch {
+      // A logger that throws must not fail the call, and its error cannot be logged.
+    }
+  }
 }
 
 export function summary(error: unknown): NonNullable<RequestEvent["error"]> {
@@ -162,13 +179,21 @@ export function summary(error: unknown): NonNullable<RequestEvent["error"]> {
 
 type DiagnosticsChannel = typeof import("node:diagnostics_channel");
 
-export type Tracing = NonNullable<ReturnType<typeof openTracing>>;
+/** A tracing channel of `node:diagnostics_channel`, by which calls or attempts are published. */
+export interface Tracing {
+  /** Whether anyone listens. Bound stores count as subscribers. */
+  readonly hasSubscribers: boolean;
+  /** Runs work inside the stores that are bound to `start`. The message is completed by its end. */
+  run<T>(message: object, work: () => Promise<T>): Promise<T>;
+  /** Publishes the end. A message with an `error` is published as an error first. */
+  end(message: object): void;
+}
 
 /**
- * A tracing channel; undefined on runtimes that lack or forbid `node:diagnostics_channel`. Without `tracePromise`, which would publish
- * the result, and would end an aborted attempt only with its request.
+ * Undefined on runtimes that lack or forbid `node:diagnostics_channel`. Without `tracePromise`, which would publish the
+ * result, and would end an aborted attempt only with its request.
  */
-export function openTracing(name: string) {
+export function openTracing(name: string): Tracing | undefined {
   // At run time, because a static import would fail on edge runtimes.
   const channel = ofRuntime(({ process }) => {
     // Safe: Node's own module.
@@ -178,21 +203,18 @@ export function openTracing(name: string) {
   if (!channel) return undefined;
   const { start, end, asyncStart, asyncEnd, error } = channel;
   return {
-    /** Bound stores count as subscribers. */
     get hasSubscribers() {
       // Some runtimes lack the property, despite its type; publishing without subscribers does nothing.
       return (channel as { hasSubscribers?: boolean }).hasSubscribers !== false;
     },
-    /** Runs work inside the stores that are bound to `start`. The message is completed by its end. */
-    run<T>(message: object, work: () => Promise<T>): Promise<T> {
+    run(message, work) {
       return start.runStores(message, () => {
         const result = work();
         end.publish(message);
         return result;
       });
     },
-    /** A message with an `error` is published as an error first. */
-    end(message: object): void {
+    end(message) {
       if ("error" in message) error.publish(message);
       asyncStart.publish(message);
       asyncEnd.publish(message);

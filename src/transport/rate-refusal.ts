@@ -1,6 +1,7 @@
 import { ConfigurationError, type ApiError } from "../errors.ts";
 import { isRecord, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
+import { maskAddresses } from "./redact.ts";
 
 /** A response that may refuse a call for its rate; the parts are those of an `ApiError`. */
 export interface RateLimitCandidate extends Pick<ApiError, "status" | "headers" | "body"> {}
@@ -36,7 +37,7 @@ export function findRefusal(
   try {
     finding = isRateLimited(candidate);
   } catch (error) {
-    throw invalid(`threw ${errorMessage(error)}`);
+    throw invalid(`threw ${maskAddresses(errorMessage(error))}`);
   }
   ignoreRejection(finding);
   const waitMs = isRecord(finding) ? finding["retryAfterMs"] : undefined;

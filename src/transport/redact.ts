@@ -81,3 +81,11 @@ export class Redactor {
     return result;
   }
 }
+
+/** Replaces e-mail addresses, also encoded ones, and numbers of seven digits or more, as of a phone. */
+export function maskAddresses(text: string): string {
+  const masked = text.replace(/(?<!\S)\S*(@|%40)\S*/g, "…");
+  return masked.replace(/\d[\d\s()./-]*\d/g, (number) =>
+    number.replace(/\D/g, "").length < 7 ? number : "…",
+  );
+}

@@ -206,7 +206,9 @@ describe("Hooks", () => {
     const names = ["onRequest", "onResponse", "onRetry"];
     expect([...new Set(warnings)].toSorted()).toEqual(
       isLogged
-        ? names.map((name) => `audience-sdk: the hook ${name} failed with Error; this changes nothing`)
+        ? names.map(
+            (name) => `audience-sdk: the hook ${name} failed with Error: broken hook; this changes nothing`,
+          )
         : [],
     );
   });
@@ -353,6 +355,45 @@ describe("The logger", () => {
     return { lines, ...hooked(options, { logger, logLevel, rateLimiter, hooks }) };
   }
 
+  it.each([
+    ["its first line alone", new Error("one\ntwo"), "Error: one"],
+    ["its type without a message", new TypeError(), "TypeError"],
+    ["a string", "broken", "string: broken"],
+    ["an object by its type", { email: "ada@example.com" }, "object: an object"],
+    ["no key", new Error("key secret-of-the-test is bad"), "Error: key [redacted] is bad"],
+    ["no key in its name", Object.assign(new Error("x"), { name: "secret-of-the-test" }), "[redacted]: x"],
+    [
+      "no e-mail address",
+      new Error('no ada@example.com, {"email":"a@b.c"} ada%40example.com: gone'),
+      "Error: no … … … gone",
+    ],
+    ["no phone number", new Error("no +49 (170) 123-4567 and 5551234."), "Error: no +… and …."],
+    [
+      "shorter numbers",
+      new Error("connect ECONNREFUSED 127.0.0.1:443"),
+      "Error: connect ECONNREFUSED 127.0.0.1:443",
+    ],
+    ["no control character", new Error("a\u001b[2J"), "Error: a\\u001b[2J"],
+    ["at most 200 characters", new Error("n".repeat(300)), `Error: ${"n".repeat(193)}…`],
+  ])("shows of an error that a hook throws %s", async (_, thrown, shown) => {
+    const lines: string[] = [];
+    const onRequest = () => {
+      throw thrown as Error; // Any value may be thrown.
+    };
+    const { audience } = hooked(
+      {},
+      {
+        logger: { warn: (line) => void lines.push(line) },
+        hooks: { onRequest },
+        apiKeyV2: "secret-of-the-test",
+      },
+    );
+
+    await audience.v1.customers.upsert(contact);
+
+    expect(lines).toEqual([`audience-sdk: the hook onRequest failed with ${shown}; this changes nothing`]);
+  });
+
   it("at debug logs a wait for an earlier write to the same contact", async () => {
     const { lines, audience } = logged("debug");
 
@@ -393,12 +434,12 @@ describe("The logger", () => {
         .replace("audience-sdk: ", ""),
     );
     expect(plain).toEqual([
-      "warn the hook onRequest failed with Error; this changes nothing",
+      "warn the hook onRequest failed with Error: x; this changes nothing",
       "debug v1.customers.upsert, attempt 1 is sent",
       "debug v1.customers.upsert, attempt 1 got 500 in N ms",
       "debug v1.customers.upsert, attempt 1 is retried in N ms after ServerError",
       "warn v1.customers.upsert, attempt 2 waits N ms for the rate limit",
-      "warn the hook onRequest failed with Error; this changes nothing",
+      "warn the hook onRequest failed with Error: x; this changes nothing",
       "debug v1.customers.upsert, attempt 2 is sent",
       "debug v1.customers.upsert, attempt 2 got 201 in N ms",
     ]);

@@ -213,6 +213,13 @@ describe("isRateLimited", () => {
       },
       "isRateLimited threw no rule.",
     ],
+    [
+      "throws a person's address",
+      () => {
+        throw new Error("no rule for ada@example.com at +49 170 1234567");
+      },
+      "isRateLimited threw no rule for … at +….",
+    ],
     ["returns a Promise", async () => false, "isRateLimited returned a Promise: it must return"],
     ["returns nothing", () => undefined, "isRateLimited returned undefined: it must return"],
     ["returns an object", () => ({ waitMs: 5 }), "isRateLimited returned an object: it must return"],
