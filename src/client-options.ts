@@ -12,8 +12,8 @@ import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts
 import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { isForbidden, ofRuntime } from "./runtime.ts";
-import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/parse-options.ts";
+import { hasMethods, isPlain, isRecord } from "./schema/predicates.ts";
 import { checkSecret, keySource, type ApiKey } from "./transport/api-key.ts";
 import { parseBaseUrl } from "./transport/base-url.ts";
 import { callOptionsSchema, parseHeaders, type CallOptions } from "./transport/call-options.ts";

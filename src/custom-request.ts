@@ -2,7 +2,7 @@ import * as z from "zod";
 import { contactKeys, decidedByService, unknownConsent, v1Consent } from "./consent.ts";
 import type { Endpoint, Method, Operation } from "./endpoint.ts";
 import { jsonValue } from "./schema/copy-as-json.ts";
-import { isRecord } from "./schema/kind-of.ts";
+import { isRecord } from "./schema/predicates.ts";
 import { emailAddress, nonBlankString } from "./schema/string-formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { copyAsJson } from "./schema/copy-as-json.ts";
-import { isObject, isRecord, isDate } from "./schema/kind-of.ts";
 import { parseOptions } from "./schema/parse-options.ts";
+import { isDate, isObject, isRecord } from "./schema/predicates.ts";
 import { wrongType } from "./schema/validation-issues.ts";
 
 /** Options of `flattenProperties`. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ValidationIssue } from "./errors.ts";
 import { copyAsJson } from "./schema/copy-as-json.ts";
-import { isObject, isRecord } from "./schema/kind-of.ts";
+import { isObject, isRecord } from "./schema/predicates.ts";
 import { explain, nameMeant, propertyOf, toIssues } from "./schema/validation-issues.ts";
 
 /**

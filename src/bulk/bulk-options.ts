@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError, isAudienceError } from "../errors.ts";
-import { hasMethods, isObject } from "../schema/kind-of.ts";
 import { ignoreRejection, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
+import { hasMethods, isObject } from "../schema/predicates.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry-plan.ts";
 import type { Checkpoint } from "./checkpoint.ts";

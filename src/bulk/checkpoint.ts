@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { hasMethods } from "../schema/kind-of.ts";
+import { hasMethods } from "../schema/predicates.ts";
 import { recordTarget, targetSchema, type Target } from "./target.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { AbortError, ConfigurationError } from "../errors.ts";
-import { hasMethods } from "../schema/kind-of.ts";
+import { hasMethods } from "../schema/predicates.ts";
 import { hookOption } from "../transport/call-options.ts";
 import {
   recordOutcome,

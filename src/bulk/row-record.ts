@@ -1,5 +1,6 @@
 import { ConfigurationError, ConnectionError } from "../errors.ts";
-import { contentLost, isRecord } from "../schema/kind-of.ts";
+import { contentLost } from "../schema/kind-of.ts";
+import { isRecord } from "../schema/predicates.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { RowEnd } from "./result.ts";
 import { sha256 } from "./sha256.ts";

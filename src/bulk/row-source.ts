@@ -1,6 +1,7 @@
 import { ConfigurationError, ValidationError } from "../errors.ts";
-import { awaitIt, isObject, kindOf } from "../schema/kind-of.ts";
+import { awaitIt, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
+import { isObject } from "../schema/predicates.ts";
 import type { BulkOptions } from "./bulk-options.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import { type RowKey, RowRecord, fingerprintOf } from "./row-record.ts";

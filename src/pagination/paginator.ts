@@ -1,7 +1,8 @@
 import * as z from "zod";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
-import { contentLost, isRecord } from "../schema/kind-of.ts";
+import { contentLost } from "../schema/kind-of.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
+import { isRecord } from "../schema/predicates.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import type { DecodedPage } from "./has-next-page.ts";

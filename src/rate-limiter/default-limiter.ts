@@ -1,6 +1,6 @@
 import { ofRuntime } from "../runtime.ts";
-import { hasMethods } from "../schema/kind-of.ts";
 import { parseOptions } from "../schema/parse-options.ts";
+import { hasMethods } from "../schema/predicates.ts";
 import { limiterOptionsSchema, type RateLimiterOptions } from "./limiter-options.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { RateLimitWindow } from "../errors.ts";
-import { hasMethods } from "../schema/kind-of.ts";
 import { numberThat, optionThat, optionTypes } from "../schema/parse-options.ts";
+import { hasMethods } from "../schema/predicates.ts";
 import { type RateLimiterSnapshot, snapshotSchema } from "./snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
 

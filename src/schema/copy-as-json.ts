@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { awaitIt, contentLost, isDate, isObject, isPlain, kindOf } from "./kind-of.ts";
+import { awaitIt, contentLost, kindOf } from "./kind-of.ts";
+import { isDate, isObject, isPlain } from "./predicates.ts";
 
 // Our own limits: a value that refers to one object a billion times would hang the process (D16).
 const maxDepth = 1_000;

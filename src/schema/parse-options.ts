@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { awaitIt, contentLost, hasMethods, isObject, isRecord, kindOf } from "./kind-of.ts";
+import { awaitIt, contentLost, kindOf } from "./kind-of.ts";
+import { hasMethods, isObject, isRecord } from "./predicates.ts";
 import { explain, nameMeant, toIssues } from "./validation-issues.ts";
 
 /** An option with a custom rule. The message does not show the value: it could be a key. */

@@ -1,6 +1,7 @@
 // Tolerant decoding of responses: a value of another type counts as missing.
 import * as z from "zod";
-import { isRecord, kindOf } from "./kind-of.ts";
+import { kindOf } from "./kind-of.ts";
+import { isRecord } from "./predicates.ts";
 import { explain, toIssues } from "./validation-issues.ts";
 
 /**

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { isDate, kindOf } from "./kind-of.ts";
+import { kindOf } from "./kind-of.ts";
+import { isDate } from "./predicates.ts";
 
 /** A string with inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */
 export function boundedString(bounds: { minLength?: number; maxLength?: number }) {

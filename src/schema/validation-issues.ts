@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { awaitIt, isRecord, kindNamed, kindOf } from "./kind-of.ts";
+import { awaitIt, kindNamed, kindOf } from "./kind-of.ts";
+import { isRecord } from "./predicates.ts";
 import { countCharacters } from "./string-formats.ts";
 
 /** For a rule over several keys of an object: zod skips it beside other issues, but a call reports all problems at once. */

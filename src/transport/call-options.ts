@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { isRecord, kindOf } from "../schema/kind-of.ts";
+import { kindOf } from "../schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions, rejectLost, type Given } from "../schema/parse-options.ts";
+import { isRecord } from "../schema/predicates.ts";
 import type { CallHook, CallSettings, FamilyAccess } from "./call.ts";
 
 /** Options of one call; each overrides the client's. */

@@ -1,6 +1,7 @@
 import { ConfigurationError, type ApiError } from "../errors.ts";
-import { isRecord, kindOf } from "../schema/kind-of.ts";
+import { kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
+import { isRecord } from "../schema/predicates.ts";
 import { maskAddresses } from "./redact.ts";
 
 /** A response that may refuse a call for its rate; the parts are those of an `ApiError`. */

@@ -1,5 +1,5 @@
 import { isAudienceError } from "../errors.ts";
-import { isObject } from "../schema/kind-of.ts";
+import { isObject } from "../schema/predicates.ts";
 
 /** The longest substring of a key that is searched for. */
 export const gramLength = 8;

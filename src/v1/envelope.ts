@@ -1,5 +1,5 @@
-import { isRecord } from "../schema/kind-of.ts";
 import { parseId, type JsonObject } from "../schema/parse-response.ts";
+import { isRecord } from "../schema/predicates.ts";
 import type { ContactGroup } from "./schemas/contact-group.ts";
 import type { Profile } from "./schemas/profile.ts";
 

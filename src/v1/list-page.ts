@@ -1,4 +1,3 @@
-import { isRecord } from "../schema/kind-of.ts";
 import {
   type JsonObject,
   UndecodableResponse,
@@ -6,6 +5,7 @@ import {
   describeShape,
   parseCount,
 } from "../schema/parse-response.ts";
+import { isRecord } from "../schema/predicates.ts";
 import { plainName } from "../schema/validation-issues.ts";
 import type { FoundPage } from "./parse-page.ts";
 

@@ -69,6 +69,7 @@ export const areas: readonly Area[] = [
       "schema/validation-issues.ts",
       "schema/copy-as-json.ts",
       "schema/kind-of.ts",
+      "schema/predicates.ts",
       "schema/string-formats.ts",
       "v1/schemas",
       "v2/schemas",

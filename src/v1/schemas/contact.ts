@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { LIMITS } from "../../limits.ts";
-import { hasMethods, isDate, isObject, kindOf } from "../../schema/kind-of.ts";
+import { kindOf } from "../../schema/kind-of.ts";
+import { hasMethods, isDate, isObject } from "../../schema/predicates.ts";
 import { boundedString, day, emailAddress } from "../../schema/string-formats.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { jsonObject, jsonValue } from "../../schema/copy-as-json.ts";
-import { isRecord } from "../../schema/kind-of.ts";
+import { isRecord } from "../../schema/predicates.ts";
 import { emailAddress, nonBlankString } from "../../schema/string-formats.ts";
 import { besideOtherIssues, nameMeant, unknownKeys } from "../../schema/validation-issues.ts";
 

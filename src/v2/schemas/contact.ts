@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { jsonValue } from "../../schema/copy-as-json.ts";
-import { isRecord } from "../../schema/kind-of.ts";
+import { isRecord } from "../../schema/predicates.ts";
 import { dateTime, day, dayOrDateTime, emailRule, ipAddress, isEmail } from "../../schema/string-formats.ts";
 import { besideOtherIssues } from "../../schema/validation-issues.ts";
 
