@@ -120,7 +120,7 @@ export class PermissionError extends ApiError {
   override readonly code = "permission" as const;
 }
 
-/** 404: no such contact, or no such list. `addContact` may still have created the contact. */
+/** 404: no contact or list has the id, which the message names. `addContact` may still have created the contact. */
 export class NotFoundError extends ApiError {
   override readonly name = "NotFoundError";
   override readonly code = "not_found" as const;
