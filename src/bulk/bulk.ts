@@ -8,7 +8,7 @@ import type { ClientState } from "../transport/client-state.ts";
 import { type BulkCall, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
 import { type BulkResult, type BulkSummary, ProgressCounter } from "./result.ts";
 import { type BulkRows, RowSource } from "./row-source.ts";
-import { runBulk } from "./run-bulk.ts";
+import { Run } from "./run-bulk.ts";
 import { targetOf } from "./target.ts";
 
 /** Sends many rows, a few at a time, over days and through crashes. */
@@ -69,9 +69,12 @@ export function createBulk(client: ClientState, settings: ClientSettings): Bulk 
     const source = new RowSource<Row>(rows);
     const parsed = parseBulkOptions<Row>(options);
     const target = targetOf(parsed.organization, settings, client.redactor);
-    return new BulkRun(
-      () => source.start(),
-      (progress) => runBulk(source, awaited, { ...parsed, target }, client, progress),
+    const start = () => {
+      // A run that has ended before it begins reads no row.
+      if (!client.closing.signal.aborted && !parsed.signal?.aborted) source.start();
+    };
+    return new BulkRun(start, (progress) =>
+      new Run(source, awaited, { ...parsed, target }, client, progress).results(),
     );
   };
   const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, client.limiter);
@@ -84,7 +87,7 @@ export function createBulk(client: ClientState, settings: ClientSettings): Bulk 
  * Do not await it inside its loop: the summary is ready when the loop has ended.
  */
 export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
-  /** Asks for the first row; later it does nothing. */
+  /** Asks for the first row, once. */
   readonly #start: () => void;
   readonly #run: (progress: ProgressCounter) => AsyncGenerator<BulkResult<Row, Value>, void, undefined>;
   readonly #progress = new ProgressCounter();
@@ -113,6 +116,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
     this.#isIterated = true;
+    this.#start();
     try {
       yield* this.#run(this.#progress);
     } catch (error) {
@@ -136,8 +140,11 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   /** `await run` is `await run.summary()`. */
   // oxlint-disable-next-line unicorn/no-thenable -- a run that is neither awaited nor iterated sends nothing.
-  get then(): PromiseLike<BulkSummary>["then"] {
-    // A getter: `await` reads `then` at once, and calls it later, when an emitter may have emitted its rows (D101).
+  get then(): <Result = BulkSummary, Failure = never>(
+    onFulfilled?: ((summary: BulkSummary) => Result | PromiseLike<Result>) | null,
+    onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
+  ) => Promise<Result | Failure> {
+    // `await` reads this at once, and calls it some microtasks later: an emitter may have emitted rows by then (D101).
     this.#start();
     return (onFulfilled, onRejected) => this.summary().then(onFulfilled, onRejected);
   }

@@ -67,10 +67,7 @@ const starts: [string, (run: BulkRun<string, unknown>) => Promise<unknown>][] = 
   ["awaited", async (run) => await run],
   ["asked for its summary", (run) => run.summary()],
   ["iterated", collectRun],
-  [
-    "asked for its summary and iterated",
-    async (run) => await Promise.all([run.summary(), collectRun(run)]),
-  ],
+  ["asked for its summary and iterated", async (run) => await Promise.all([run.summary(), collectRun(run)])],
 ];
 
 /** Opens when the event loop has gone round: by then the emitters have emitted all. */
@@ -189,14 +186,14 @@ describe("A run reads its first row", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("and closes the source where its signal is aborted", async () => {
+  it("and no row where its signal was aborted before", async () => {
     const { audience, mock, upsert } = createFixture();
     const log: string[] = [];
 
     const run = audience.bulk(loggedSource(log), upsert, { signal: AbortSignal.abort() });
 
     await expect(run.summary()).rejects.toMatchObject({ code: "aborted", outcome: "not-sent" });
-    expect(log).toEqual(["iterator", "next", "return"]);
+    expect(log).toEqual([]);
     expect(mock.requests).toEqual([]);
   });
 });
@@ -307,6 +304,21 @@ describe("Rows that are promises", () => {
     await expect(audience.bulk.check(failing(log), check)).rejects.toBe(error);
     expect(checked).toEqual([row(0)]);
     expect(log).toEqual(["closed"]);
+  });
+
+  it("keep their error where the cleanup of their source fails too", async () => {
+    const { audience, upsert } = createFixture();
+    const source = () => ({
+      [Symbol.iterator]: () => ({
+        next: () => ({ done: false, value: Promise.reject(error) }),
+        return: () => {
+          throw new Error("cannot close");
+        },
+      }),
+    });
+
+    expect((await collectRun(audience.bulk(source(), upsert))).error).toBe(error);
+    await expect(audience.bulk.check(source(), () => ({ success: true }))).rejects.toBe(error);
   });
 
   it("do not hold up the end of a run, and are closed once", async () => {

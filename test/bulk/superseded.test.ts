@@ -714,10 +714,16 @@ describe("With a checkpoint", () => {
       await record(name, value, options);
     };
 
-    await runBehind(world, { write: unsubscriptions[0]![1], items: [], options: { key, checkpoint } });
+    // Behind the first row, which is read before the checkpoint is open.
+    async function* source() {
+      yield row(1);
+      await until(() => world.mock.requests.length === 1);
+      await unsubscriptions[0]![1](world);
+    }
+    await collectRun(world.audience.bulk(source(), world.upsert, { key, checkpoint }));
 
-    expect(sentBefore[0]).toBe(0);
-    expect(world.mock.requests).toHaveLength(1);
+    expect(sentBefore[0]).toBe(1);
+    expect(world.mock.requests).toHaveLength(2);
   });
 
   it("a consent whose write ended before the run began is not recorded", async () => {

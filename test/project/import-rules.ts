@@ -13,7 +13,7 @@ const importers: Record<string, RegExp> = {
   "p-retry": /^src\/transport\/interceptors\/attempts\.ts$/,
   // Its types, for the part that is used.
   bottleneck: /^src\/bulk\/bottleneck-light\.d\.ts$/,
-  "bottleneck/light.js": /^src\/bulk\/run-bulk\.ts$/,
+  "bottleneck/light.js": /^src\/bulk\/workers\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
   zod: /^src\/(?!(mock|redis|checkpoint|errors|error-details)\b).+$/,

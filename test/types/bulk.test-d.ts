@@ -9,6 +9,10 @@ it("The rows of bulk are any iterable but a string", () => {
   void audience.bulk(rows, upsert);
   void audience.bulk(new Set(rows), upsert);
   void audience.bulk(rows.values(), upsert);
+  void audience.bulk(
+    rows.map(async (row) => row),
+    upsert,
+  );
   void audience.bulk(new Map([["ada", rows[0]!]]).values(), upsert);
   void audience.bulk(
     (async function* () {
