@@ -3,7 +3,7 @@ const longestTimerMs = 2 ** 31 - 1;
 /** A punctual timer fires within this time. */
 const punctualMs = 2;
 /** Within this time the event loop reads what has arrived, a compressed body too. */
-const graceMs = 50;
+const graceMs = 100;
 
 type SetTimer = (callback: () => void, delayMs: number) => ReturnType<typeof setTimeout>;
 

@@ -4,6 +4,7 @@ import { startTimer } from "../timer.ts";
 import { untilAborted } from "./abort.ts";
 import type { BodyText, Call, ReceivedResponse, ResponseHead, SentRequest } from "./call.ts";
 import type { Fetch, FetchInit } from "./fetch.ts";
+import { withoutHiding } from "./hidden-response.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
 
 /** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
@@ -44,7 +45,7 @@ class Exchange {
 
   async send(key: string): Promise<SentRequest> {
     try {
-      const response = await fetchResponse(this.#url, this.#call, key, this.#controller.signal);
+      const response = await fetchResponse(this.#url, this.#call, key, this.#controller);
       // A copy, because those of another implementation are no instance of the global class.
       const headers = new Headers();
       response.headers.forEach((value, name) => headers.append(name, value));
@@ -103,9 +104,17 @@ async function fetchResponse(
   url: string,
   { access, options, request, settings: { fetch } }: Call,
   key: string,
-  signal: AbortSignal,
+  controller: AbortController,
 ): Promise<Response> {
   const { method, body } = request;
+  const { signal } = controller;
+  let hidden: Response | undefined;
+  const onHidden = (response: Response) => {
+    hidden = response;
+    controller.abort();
+  };
+  const name = fetch ? "The fetch option" : "The global fetch";
+  const start = fetch ? callerFetch(fetch, { url, body, signal }) : globalFetch;
   const stream = body !== undefined && !fetch && repeatsStrings() ? singleUse(body) : undefined;
   const response = ky(url, {
     method,
@@ -123,12 +132,20 @@ async function fetchResponse(
     retry: 0,
     throwHttpErrors: false,
     timeout: false,
-    fetch: fetch
-      ? judged("The fetch option", callerFetch(fetch, { url, body, signal }))
-      : judged("The global fetch", async (input, init) => await globalThis.fetch(input, init)),
+    fetch: async (...given) => judge(name, await withoutHiding(() => start(...given), onHidden)),
   });
-  // A fetch that ignores its signal must not block the call.
-  return await untilAborted(response, signal);
+  try {
+    // A fetch that ignores its signal must not block the call.
+    return await untilAborted(response, signal);
+  } catch (error) {
+    if (hidden) return hidden;
+    throw error;
+  }
+}
+
+/** Asked for each request, as a test may replace it. */
+async function globalFetch(input: string | URL | Request, init?: RequestInit): Promise<unknown> {
+  return await globalThis.fetch(input, init);
 }
 
 /**
@@ -153,23 +170,17 @@ function callerFetch(
   };
 }
 
-/** A fetch, the global one too as tests replace it, whose result is a Response that was not read. */
-function judged(
-  name: string,
-  fetch: (input: string | URL | Request, init?: RequestInit) => Promise<unknown>,
-) {
-  return async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    // The function may have sent the request.
-    const invalid = (problem: string) => new ConfigurationError(`${name} ${problem}`, "unknown");
-    const response = await fetch(input, init);
-    if (!isResponse(response)) throw invalid("must return a Response whose body is a web stream.");
-    if (response.bodyUsed || response.body?.locked) {
-      const wayOut = "Let each call return a new one, or a clone().";
-      throw invalid(`returned a Response whose body was read before. ${wayOut}`);
-    }
-    if (response.type === "error") throw new TypeError(`${name} returned Response.error().`);
-    return response;
-  };
+/** The result of a fetch, also of the global one, as tests replace it, if it is a Response that was not read. */
+function judge(name: string, result: unknown): Response {
+  // The function may have sent the request.
+  const invalid = (problem: string) => new ConfigurationError(`${name} ${problem}`, "unknown");
+  if (!isResponse(result)) throw invalid("must return a Response whose body is a web stream.");
+  if (result.bodyUsed || result.body?.locked) {
+    const wayOut = "Let each call return a new one, or a clone().";
+    throw invalid(`returned a Response whose body was read before. ${wayOut}`);
+  }
+  if (result.type === "error") throw new TypeError(`${name} returned Response.error().`);
+  return result;
 }
 
 /** By the used properties: a Response of another implementation is no instance of the global class. */

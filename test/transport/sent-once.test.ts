@@ -1,8 +1,9 @@
-import { AudienceClient } from "audience-sdk";
+import { AudienceClient, type Fetch } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { http, HttpResponse } from "msw";
 import { setupServer } from "msw/node";
+import { fetch as undiciFetch } from "undici";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { callKinds } from "./calls.ts";
 import { failureOf } from "./failure.ts";
@@ -16,20 +17,17 @@ const bytes = String(Buffer.byteLength(JSON.stringify(contact)));
 
 afterEach(() => void vi.unstubAllGlobals());
 
-describe("A write leaves once for each attempt, as no runtime repeats a stream", () => {
+describe("A write leaves once for each attempt", () => {
   const writes = callKinds.filter(({ kind }) => kind !== "read");
 
-  it.each(writes)(
-    "after a 421, which Node's fetch would answer with the same string again: $name",
-    async ({ call }) => {
-      const { options, received } = await serve((outgoing) => json(outgoing, 421, {}));
+  it.each(writes)("after a 421, after which Node's fetch sends a string again: $name", async ({ call }) => {
+    const { options, received } = await serve((outgoing) => json(outgoing, 421, {}));
 
-      const error = await failureOf(call(new AudienceClient(options)));
+    const error = await failureOf(call(new AudienceClient(options)));
 
-      expect(error).toMatchObject({ status: 421, outcome: "not-applied", request: { attempts: 1 } });
-      expect(received).toHaveLength(1);
-    },
-  );
+    expect(error).toMatchObject({ status: 421, outcome: "not-applied", request: { attempts: 1 } });
+    expect(received).toHaveLength(1);
+  });
 
   it.each([
     ["Node", {}],
@@ -47,6 +45,68 @@ describe("A write leaves once for each attempt, as no runtime repeats a stream",
       [undefined, ""],
     ]);
     expect(received[0]?.headers).not.toHaveProperty("transfer-encoding");
+  });
+});
+
+describe("A 421 and a 407 end a call with their status, after one request, though Node's fetch hides them", () => {
+  const oneOfEach = [...new Map(callKinds.map((kind) => [kind.kind, kind])).values()];
+  const fetches = [
+    ["the global fetch", undefined],
+    ["that of npm's undici", undiciFetch],
+    ["one that hands on the global fetch", (async (url, init) => await fetch(url, init)) satisfies Fetch],
+  ] as const;
+
+  it.each(
+    fetches.flatMap(([name, given]) =>
+      [421, 407].flatMap((status) => oneOfEach.map((kind) => ({ ...kind, fetch: name, given, status }))),
+    ),
+  )("$status, $name, by $fetch", async ({ call, given, status }) => {
+    const { options, received } = await serve((outgoing) => json(outgoing, status, {}));
+
+    const error = await failureOf(call(new AudienceClient({ ...options, ...(given && { fetch: given }) })));
+
+    expect(error).toMatchObject({ status, code: "api", outcome: "not-applied", request: { attempts: 1 } });
+    expect(received).toHaveLength(1);
+  });
+
+  it("a 407 with its likely cause", async () => {
+    const { options } = await serve((outgoing) => json(outgoing, 407, {}));
+
+    const error = await failureOf(new AudienceClient(options).v1.customers.get("c-1"));
+
+    expect(error.message).toBe("407 on GET /api/v1/customer/{id} (a proxy asks for credentials of its own)");
+  });
+
+  it("only the call whose response it is, of many that are under way", async () => {
+    const { options } = await serve((outgoing, { path }) =>
+      json(outgoing, path.endsWith("-odd") ? 421 : 200, { data: { type: "profile", id: path } }),
+    );
+    const { v1 } = new AudienceClient(options);
+    const ids = Array.from({ length: 20 }, (_, index) => `${index}-${index % 2 ? "odd" : "even"}`);
+
+    const ends = await Promise.allSettled(ids.map((id) => v1.customers.get(id)));
+
+    expect(ends.map(({ status }) => status)).toEqual(
+      ids.map((id) => (id.endsWith("odd") ? "rejected" : "fulfilled")),
+    );
+  });
+
+  it("so no window of the rate limit is passed by reads that are sent twice", async () => {
+    const arrivals: number[] = [];
+    const { options } = await serve((outgoing) => {
+      arrivals.push(performance.now());
+      json(outgoing, 421, {});
+    });
+    const rateLimiter = { windows: [{ limit: 5, intervalMs: 200 }] };
+    const { v1 } = new AudienceClient({ ...options, rateLimiter });
+
+    await Promise.allSettled(Array.from({ length: 12 }, (_, index) => v1.customers.get(`c-${index}`)));
+
+    const inOneWindow = arrivals.map(
+      (at) => arrivals.filter((other) => other >= at && other < at + 200).length,
+    );
+    expect(arrivals).toHaveLength(12);
+    expect(Math.max(...inOneWindow)).toBeLessThanOrEqual(5);
   });
 });
 
