@@ -1,6 +1,7 @@
 /** Globals that only some runtimes have. */
 interface Globals {
   readonly process?: {
+    readonly versions?: { readonly undici?: string };
     readonly env?: Readonly<Record<string, string | undefined>>;
     readonly getBuiltinModule?: (name: string) => unknown;
   };

@@ -10,8 +10,8 @@ interface HeadMessage {
 }
 
 /**
- * Starts a fetch, by an async function. If it gets a response that Node's fetch hides, this is called with a Response of its status, before the
- * request can be sent again. The two channels are part of undici's documented interface.
+ * Starts a fetch, by an async function. If it gets a response that Node's fetch hides, `onHidden` gets a Response of its
+ * status, before the request can be sent again. The two channels are part of undici's documented interface.
  */
 export async function withoutHiding(
   start: () => Promise<unknown>,

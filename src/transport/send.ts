@@ -6,6 +6,7 @@ import type { BodyText, Call, ReceivedResponse, ResponseHead, SentRequest } from
 import type { Fetch, FetchInit } from "./fetch.ts";
 import { withoutHiding } from "./hidden-response.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
+import { repeatsStrings, singleUse } from "./request-body.ts";
 
 /** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
 const backgroundMs = 2_000;
@@ -188,43 +189,6 @@ function isResponse(value: unknown): value is Response {
   const { status, headers, body } = Object(value) as Partial<Response>;
   if (!Number.isInteger(status) || typeof headers?.forEach !== "function") return false;
   return !body || typeof body.getReader === "function";
-}
-
-/**
- * Whether the runtime's fetch silently sends a string again, even in a POST (D68): that of Node after a 421, that of Deno if
- * a reused connection closes before the response. Other runtimes need no stream, and browsers refuse one over HTTP/1.1.
- */
-function repeatsStrings(): boolean {
-  const { process } = globalThis as { process?: { versions?: { undici?: string } } };
-  return ("Deno" in globalThis || process?.versions?.undici !== undefined) && takesStreams();
-}
-
-/** The `Request` of a polyfill would send a stream as "[object ReadableStream]", and asks for no `duplex`. */
-function takesStreams(): boolean {
-  let isAsked = false;
-  const init = {
-    method: "POST",
-    body: new ReadableStream(),
-    get duplex() {
-      isAsked = true;
-      return "half";
-    },
-  };
-  void new Request("https://none.invalid", init);
-  return isAsked;
-}
-
-/** A body that cannot be sent again, and its length, without which it would be sent in chunks. */
-function singleUse(body: string): { headers: Record<string, string>; body: ReadableStream } {
-  const bytes = new TextEncoder().encode(body);
-  // The stream of a Response would not do: Deno keeps its source.
-  const stream = new ReadableStream({
-    start(controller) {
-      controller.enqueue(bytes);
-      controller.close();
-    },
-  });
-  return { headers: { "content-length": String(bytes.byteLength) }, body: stream };
 }
 
 /** `limit`: in bytes, after decompression. */
