@@ -95,7 +95,7 @@ describe("An opt-out whose telephone number cannot be read", () => {
       await csv("stop.csv", "Phone,SMS opt-in", "0351 15-765-4321,no"),
     ]);
 
-    expect(Object.keys(emailConsents(mock))).toEqual(["ada@example.com", "bo@example.com"]);
+    expect(new Set(Object.keys(emailConsents(mock)))).toEqual(new Set(["ada@example.com", "bo@example.com"]));
   });
 
   it.each(["0171 1234567", "+491711234567", "1234567"])(
@@ -223,7 +223,7 @@ describe("An opt-out whose telephone number cannot be read", () => {
     const { code } = await run([path]);
 
     expect(code).toBe(0);
-    expect(Object.keys(emailConsents(mock))).toEqual(["a@example.com", "b@example.com"]);
+    expect(new Set(Object.keys(emailConsents(mock)))).toEqual(new Set(["a@example.com", "b@example.com"]));
   });
 });
 
