@@ -1,7 +1,7 @@
 /** Globals that only some runtimes have. */
 interface Globals {
   readonly process?: {
-    readonly versions?: { readonly undici?: string };
+    readonly versions?: Readonly<Record<string, string | undefined>>;
     readonly env?: Readonly<Record<string, string | undefined>>;
     readonly getBuiltinModule?: (name: string) => unknown;
   };
@@ -15,8 +15,7 @@ interface Globals {
  */
 export function ofRuntime<Feature>(read: (globals: Globals) => Feature): Feature | undefined {
   try {
-    // Safe: every property may be absent.
-    return read(globalThis as Globals);
+    return read(globalThis);
   } catch {
     return undefined;
   }

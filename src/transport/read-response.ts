@@ -132,7 +132,7 @@ function describeId(id: string, redactor: Redactor): string {
 }
 
 /** Seven digits or more, with a sign that people write before or between them: digits alone are an id. */
-const phoneNumber = /^(?!\d+$)(tel:)?[\s+().\/-]*(\d[\s().\/-]*){7,}$/i;
+const phoneNumber = /^(?!\d+$)(tel:)?[\s+()./-]*(\d[\s()./-]*){7,}$/i;
 
 /** The outcome of a write by its error status: after 408 and 5xx a gateway may have forwarded it. */
 function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {

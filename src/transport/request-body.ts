@@ -5,7 +5,7 @@ import { ofRuntime } from "../runtime.ts";
  * a reused connection closes before the response. Other runtimes need no stream, and browsers refuse one over HTTP/1.1.
  */
 export function repeatsStrings(): boolean {
-  const isNode = ofRuntime(({ process }) => process?.versions?.undici) !== undefined;
+  const isNode = ofRuntime(({ process }) => process?.versions?.["undici"]) !== undefined;
   return (isNode || "Deno" in globalThis) && takesStreams();
 }
 

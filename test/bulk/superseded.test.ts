@@ -746,11 +746,18 @@ describe("With a checkpoint", () => {
       if (name.startsWith("consent:")) checkpoint.log.push(name.replace(/UUID:.*/, "UUID"));
     };
 
-    await runBehind(world, { write: unsubscriptions[0]![1], items: [], options: { key, checkpoint } });
+    // Behind the first row, which is read before the checkpoint is open.
+    async function* source() {
+      yield row(1);
+      await until(() => world.mock.requests.length === 1);
+      await unsubscriptions[0]![1](world);
+    }
+    await collectRun(world.audience.bulk(source(), world.upsert, { key, checkpoint }));
 
     const email = `consent:email:${ada.email}`;
     // Before the write, and after it, also under the name in the response.
-    expect(checkpoint.log).toEqual(["open", email, email, email, "consent:contactUUID", "close"]);
+    const withoutRows = checkpoint.log.filter((line) => !line.includes(": "));
+    expect(withoutRows).toEqual(["open", email, email, email, "consent:contactUUID", "close"]);
   });
 
   it("a consent that is written while the end of a run waits for another is recorded", async () => {

@@ -75,6 +75,8 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
     concurrency: run.concurrency,
     ...(run.book !== undefined && {
       checkpoint: one.book.for(process, () => (run.openedAt = performance.now())),
+      // Its keys rotate.
+      organization: "chaos",
     }),
     ...(run.hasIsCurrent && {
       isCurrent: async (row: Row) => {

@@ -167,9 +167,9 @@ describe("a v2 contact", () => {
 
   it.each(["+010000-01-01T00:00:00.000Z", "-000001-01-01T00:00:00.000Z"])(
     "createdAt has a year of four digits: the Date %s is not sent, and the service refuses its text",
-    async (text) => {
-      await expectNotSent(service, upsert(v2Contact({ createdAt: new Date(text) })), "createdAt");
-      await expectRefusedByService(service, "/v2/contacts", v2Contact({ createdAt: text }));
+    async (moment) => {
+      await expectNotSent(service, upsert(v2Contact({ createdAt: new Date(moment) })), "createdAt");
+      await expectRefusedByService(service, "/v2/contacts", v2Contact({ createdAt: moment }));
     },
   );
 

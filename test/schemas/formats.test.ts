@@ -199,10 +199,21 @@ describe("An e-mail address is a string, one @ and a string, alone and without w
     expect(verdict(v1ContactSchema, { email: address })).toEqual([]);
     expect(verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual([]);
   });
-  test.each([
-    ...["", "a", "@", "a@", "@b", "a b@c", "a@b c", " a@b", "a@b ", "a@b\n", "a\u00a0@b", "\ta@b"],
-    ...notAlone,
-  ])("%j is invalid", (address) => {
+  const noAddresses = [
+    "",
+    "a",
+    "@",
+    "a@",
+    "@b",
+    "a b@c",
+    "a@b c",
+    " a@b",
+    "a@b ",
+    "a@b\n",
+    "a\u00a0@b",
+    "\ta@b",
+  ];
+  test.each([...noAddresses, ...notAlone])("%j is invalid", (address) => {
     expect(verdict(v1ContactSchema, { email: address })).toEqual(["email invalid_format"]);
     expect(verdict(v1ListContactSchema, { email: address })).toEqual(["email invalid_format"]);
     expect(verdict(v1EventSchema, { eventName: "e", contact: { email: address } })).toEqual([

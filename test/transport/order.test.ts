@@ -210,16 +210,15 @@ describe("Writes to the same contact leave in call order, each after the one bef
 
   it.each([
     ["composed or decomposed", "zo\u00eb@example.com", "zoe\u0308@example.com"],
-    ["in full-width letters", email, "\uff21\uff44\uff41\uff20example.com"],
+    ["in full-width letters", email, "\uff21\uff44\uff41@example.com"],
     ["with its domain in Unicode or in punycode", "ada@M\u00fcnchen.example", "ada@xn--mnchen-3ya.example"],
-    ["with a domain that no URL can hold", "ada@\u00fc<\u00df", "Ada@\u00dc<\u00df"],
+    ["with a domain that no URL can hold", "ada@\u00fc^\u00df", "Ada@\u00dc^\u00df"],
   ])("an address %s is one contact", async (_, one, other) => {
     const { audience, log } = logged();
-    // A custom request takes an address of any form.
-    const write = (address: string) =>
-      audience.v1.request({ method: "POST", path: "/api/v1/events", body: { contact: { email: address } } });
 
-    const calls = Promise.allSettled([write(one), write(other)]);
+    const calls = Promise.all(
+      [one, other].map((each) => audience.v1.customers.upsert({ ...on, email: each })),
+    );
     await vi.advanceTimersByTimeAsync(1_000);
     await calls;
 

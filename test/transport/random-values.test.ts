@@ -39,9 +39,10 @@ beforeEach(() => {
     refuse("the time");
     return now();
   });
-  const construct = (date: DateConstructor, args: [], itself: Function): Date => {
+  const construct: ProxyHandler<DateConstructor>["construct"] = (date, args, itself) => {
     refuse("a Date");
-    return Reflect.construct(date, args, itself);
+    const made: unknown = Reflect.construct(date, args, itself);
+    return made as Date;
   };
   vi.stubGlobal("Date", new Proxy(Date, { construct }));
 });
