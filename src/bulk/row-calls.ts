@@ -167,7 +167,6 @@ export class RowCalls<Row> implements CallHook {
     return error;
   }
 
-  /** Tracks the writes until they settle, also an invalid one. */
   onWrite(result: Promise<unknown>, promise: Promise<unknown>): void {
     if (this.#isOver) {
       // During the run, the run ends with this error. Afterwards only the caller gets the rejection.
@@ -196,8 +195,8 @@ export class RowCalls<Row> implements CallHook {
 
   /** Tracks the outcome of each write, over all its attempts. */
   async aroundCall(call: Call, next: SendCall): Promise<ApiResponse> {
-    const { isRepeatable, report, request } = call;
-    const { method, consentWrite } = request;
+    const { isRepeatable, report } = call;
+    const { method, consentWrite } = call.request;
     if (this.#isOver && this.stop.aborted) throw this.#reportMisuse();
     // Also if it is never sent: the row has made this decision.
     if (consentWrite) this.#guard.states(consentWrite);
@@ -229,10 +228,10 @@ export class RowCalls<Row> implements CallHook {
 
   /** Records before each attempt that the row may have been sent, unless it is superseded. */
   async prepare(call: Call): Promise<void> {
-    const { isRepeatable, request, stopWaiting } = call;
+    const { isRepeatable, request } = call;
     const { consentWrite } = request;
     if (consentWrite) await this.consentWatch.load(consentWrite.contacts);
-    stopWaiting.signal.throwIfAborted();
+    call.stopWaiting.signal.throwIfAborted();
     // Before the record changes, so that a superseded state of an earlier run is kept.
     this.#guard.checkConsent(consentWrite);
     if (!isRepeatable) this.#unrepeatable.add(call);
@@ -241,7 +240,6 @@ export class RowCalls<Row> implements CallHook {
     await this.#guard.checkIsCurrent();
   }
 
-  /** It may have been superseded since. */
   confirm(call: Call): void {
     this.#guard.checkConsent(call.request.consentWrite);
   }
