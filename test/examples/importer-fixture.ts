@@ -89,6 +89,13 @@ export async function openService(
   return { mock, close };
 }
 
+/** The contacts by their address or number: several rows are under way at once, and arrive in any order. */
+export function sortedContacts(mock: MockService) {
+  const nameOf = ({ email = "", phone = "" }) => `${email} ${phone}`;
+  const { contacts } = mock.organization("real");
+  return contacts.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+}
+
 /** Each contact's e-mail consent, by its address or number. */
 export function emailConsents(mock: MockService): Record<string, string | undefined> {
   const consents: Record<string, string | undefined> = {};

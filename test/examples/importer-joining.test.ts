@@ -6,6 +6,7 @@ import {
   run,
   sentBodies,
   service,
+  sortedContacts,
   temporaryFolder,
 } from "./importer-fixture.ts";
 
@@ -500,9 +501,8 @@ describe("An opt-out reaches the further address or number under the heading", (
 describe("An opt-in by a telephone number", () => {
   const number = "+4791234567";
   const consents = (mock: Awaited<ReturnType<typeof service>>) =>
-    mock
-      .organization("real")
-      .contacts.filter(({ email }) => email !== undefined)
+    sortedContacts(mock)
+      .filter(({ email }) => email !== undefined)
       .map(({ email, phone, email_opt_in, phone_opt_in }) =>
         [email, phone ?? "-", email_opt_in, phone_opt_in].join(" "),
       );
