@@ -353,6 +353,8 @@ describe("The order of writes includes a custom write by its `contact`", () => {
   it.each([
     ["v1", { email: "Ada@example.com" }],
     ["v1", { phone: "+15550100" }],
+    // The same digits in Arabic.
+    ["v1", { phone: "\u0661\u0665\u0665\u0665\u0660\u0661\u0660\u0660" }],
     ["v1", { contactUUID: "c-1" }],
     ["v2", { email: "ada@example.com" }],
   ] as const)("of either family: %s %j", async (family, name) => {
