@@ -106,7 +106,10 @@ const contactSchema = z
   .strictObject(
     {
       email: emailAddress().optional(),
-      phone: z.string().regex(/\p{Nd}/u, "must hold a digit").optional(),
+      phone: z
+        .string()
+        .regex(/\p{Nd}/u, "must hold a digit")
+        .optional(),
       contactUUID: nonBlankString.optional(),
     },
     { error: unknownKeys("unknown key: a contact is named by email, phone and contactUUID") },

@@ -5,8 +5,8 @@ import { ofRuntime } from "../runtime.ts";
  * a reused connection closes before the response. Other runtimes need no stream, and browsers refuse one over HTTP/1.1.
  */
 export function repeatsStrings(): boolean {
-  const isNode = ofRuntime(({ process }) => process?.versions?.["undici"]) !== undefined;
-  return (isNode || "Deno" in globalThis) && takesStreams();
+  if ("Deno" in globalThis) return true;
+  return ofRuntime(({ process }) => process?.versions?.["undici"]) !== undefined && takesStreams();
 }
 
 /** The `Request` of a polyfill would send a stream as "[object ReadableStream]", and asks for no `duplex`. */

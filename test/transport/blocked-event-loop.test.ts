@@ -31,7 +31,7 @@ describe("A response that arrived while the event loop was blocked counts, altho
   ])("of %s, with %s", async (option, _, body, headers) => {
     const server = await serveInThread(body, headers);
     const { v1 } = new AudienceClient({ ...options, baseUrl: server.url });
-    onceSent(() => server.blockUntilAnswered(400));
+    onceSent(() => server.blockUntilAnswered(1_000));
 
     const { data, attempts } = await v1.customers.upsert(contact, { [option]: 300 }).withResponse();
 
