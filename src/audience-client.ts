@@ -1,5 +1,6 @@
 import { createBulk, type Bulk } from "./bulk/bulk.ts";
-import { openClient, viewOptions, type ClientOptions, type OpenedClient } from "./client-options.ts";
+import { viewOptions, type ClientOptions } from "./client-options.ts";
+import { openClient, type OpenedClient } from "./open-client.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import type { ClientState, CloseOptions } from "./transport/client-state.ts";
 import { V1Client } from "./v1/v1-client.ts";

@@ -1,28 +1,23 @@
 import * as z from "zod";
-import {
-  environmentVariables,
-  noEnvironment,
-  readEnvironment,
-  sayThatLimiterIsLifted,
-  type Environment,
-  type SourcedOption,
-} from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
-import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts";
+import { keepsTheLimiter } from "./rate-limiter/default-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import { isForbidden, ofRuntime } from "./runtime.ts";
-import { optionTypes, optionThat, parseOptions } from "./schema/parse-options.ts";
+import {
+  copyOptions,
+  explainOption,
+  optionTypes,
+  optionThat,
+  parseOptions,
+  problemsBy,
+} from "./schema/parse-options.ts";
 import { hasMethods, isPlain, isRecord } from "./schema/predicates.ts";
-import { checkSecret, keySource, type ApiKey } from "./transport/api-key.ts";
-import { parseBaseUrl } from "./transport/base-url.ts";
-import { callOptionsSchema, parseHeaders, type CallOptions } from "./transport/call-options.ts";
-import type { KeySource, TransportSettings } from "./transport/call.ts";
-import { ClientState } from "./transport/client-state.ts";
+import { besideOtherIssues } from "./schema/validation-issues.ts";
+import { problemsOfSecret, type ApiKey } from "./transport/api-key.ts";
+import { baseUrlOption, isInsecure } from "./transport/base-url.ts";
+import { headersOption, type CallOptions } from "./transport/call-options.ts";
 import type { Fetch } from "./transport/fetch.ts";
 import {
-  Observer,
-  openTracing,
   logLevels,
   type Hooks,
   type Logger,
@@ -30,8 +25,6 @@ import {
   type RequestEvent,
 } from "./transport/observer.ts";
 import type { IsRateLimited } from "./transport/rate-refusal.ts";
-import { Redactor } from "./transport/redact.ts";
-import { Transport } from "./transport/transport.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */
@@ -77,54 +70,41 @@ export interface ClientOptions extends Pick<
   allowInsecureHttp?: boolean | undefined;
 }
 
-/** A client's options, checked. An option that only one family needs is required when that family is used. */
-export interface ClientSettings extends TransportSettings {
-  /** The options of the client, with what the environment was when it was created: for its other views. */
-  readonly given: ClientOptions;
-  readonly baseUrl: string | undefined;
-  readonly baseUrlV2: string | undefined;
-  readonly apiKey: KeySource | undefined;
-  readonly apiKeyV2: KeySource | undefined;
-  readonly appId: string | undefined;
-  readonly parsePage: ParsePage | undefined;
-  readonly limiter: RateLimiter | undefined;
-}
-
-/** A client's settings, and the transport of its calls. */
-export interface OpenedClient {
-  readonly settings: ClientSettings;
-  readonly transport: Transport;
-}
-
-/** `state` is that of another view of the same client. Throws a `ConfigurationError` that names the option. */
-export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
-  const redactor = state?.redactor ?? new Redactor();
-  const settings = parseClientOptions(options, redactor, state ? noEnvironment : readEnvironment());
-  return {
-    settings,
-    transport: new Transport(settings, state ?? new ClientState(settings.limiter, redactor)),
-  };
-}
-
 const keyOption = optionThat<ApiKey>(
   "a string, or a function that returns one",
   (value) => typeof value === "string" || typeof value === "function",
-);
+).check(problemsBy((key) => (typeof key === "string" ? problemsOfSecret(key) : [])));
 
-const urlOption = optionThat<string | URL>(
-  "a string that is not empty, or a URL",
-  (value) => (typeof value === "string" && value.trim() !== "") || value instanceof URL,
-);
+const textOption = optionTypes.string.check(problemsBy(problemsOfSecret));
 
-const clientOptionsSchema = z
+const hook = optionThat<(event: RequestEvent) => void>("a function", isFunction);
+
+const hooksSchema = z
+  .strictObject({ onRequest: hook, onResponse: hook, onRetry: hook, onThrottle: hook })
+  .partial();
+
+// Of an instance of a class only the hook methods are used; other properties are ignored.
+const hooksOption = optionThat<Hooks>("an object", isRecord).check(({ value, issues }) => {
+  if (issues.length > 0) return;
+  const names = Object.keys(hooksSchema.shape);
+  const methods = Object.fromEntries(names.map((name) => [name, Reflect.get(value, name)]));
+  const { error } = hooksSchema.safeParse(isPlain(value) ? value : methods, { error: explainOption });
+  // Safe: only a problem that zod raises has other properties.
+  for (const issue of error?.issues ?? []) issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
+  if (isPlain(value) || Object.values(methods).some((method) => method !== undefined)) return;
+  issues.push({ code: "custom", message: `must have one of ${names.join(", ")}`, input: value });
+});
+
+const whenInsecure = "is http:, which would send the key in the clear; use https:, or set allowInsecureHttp";
+
+/** The options of a client, with their defaults. */
+export const clientOptionsSchema = z
   .strictObject({
-    baseUrl: urlOption,
-    baseUrlV2: urlOption,
+    baseUrl: baseUrlOption,
+    baseUrlV2: baseUrlOption,
     apiKey: keyOption,
     apiKeyV2: keyOption,
-    appId: optionTypes.string,
-    ...callOptionsSchema.pick({ timeoutMs: true, deadlineMs: true, maxRetries: true, headers: true }).shape,
-    maxResponseBytes: optionTypes.positiveCount,
+    appId: textOption,
     rateLimiter: optionThat<RateLimiter | RateLimiterOptions | false>(
       "a RateLimiter, its options, or false",
       (value) => value === false || isRecord(value),
@@ -133,19 +113,30 @@ const clientOptionsSchema = z
     isRateLimited: optionThat<IsRateLimited>("a function", isFunction),
     fetch: optionThat<Fetch>("a function", isFunction),
     logger: optionThat<Logger>("an object with debug, info, warn or error as methods", isLogger),
-    logLevel: z.enum(logLevels),
-    hooks: optionThat<Hooks>("an object", isRecord),
-    userAgent: optionTypes.string,
+    userAgent: textOption,
     dangerouslyAllowBrowser: optionTypes.boolean,
     allowInsecureHttp: optionTypes.boolean,
   })
-  .partial() satisfies z.ZodType<ClientOptions>;
-
-const hook = optionThat<(event: RequestEvent) => void>("a function", isFunction);
-
-const hooksSchema = z
-  .strictObject({ onRequest: hook, onResponse: hook, onRetry: hook, onThrottle: hook })
-  .partial();
+  .partial()
+  .extend({
+    timeoutMs: optionTypes.durationMs.default(30_000),
+    deadlineMs: optionTypes.durationMs.default(Infinity),
+    maxRetries: optionTypes.count.default(4),
+    maxResponseBytes: optionTypes.positiveCount.default(10 * 1024 * 1024),
+    headers: headersOption.default({}),
+    logLevel: z.enum(logLevels).default("warn"),
+    hooks: hooksOption.default({}),
+  })
+  .refine(({ allowInsecureHttp, baseUrl }) => allowInsecureHttp || !isInsecure(baseUrl), {
+    path: ["baseUrl"],
+    error: whenInsecure,
+    ...besideOtherIssues,
+  })
+  .refine(({ allowInsecureHttp, baseUrlV2 }) => allowInsecureHttp || !isInsecure(baseUrlV2), {
+    path: ["baseUrlV2"],
+    error: whenInsecure,
+    ...besideOtherIssues,
+  }) satisfies z.ZodType<unknown, ClientOptions>;
 
 function isFunction(value: unknown): boolean {
   return typeof value === "function";
@@ -155,79 +146,14 @@ function isLogger(value: unknown): boolean {
   return ["debug", "info", "warn", "error"].some((level) => hasMethods(value, level));
 }
 
-/** Throws a `ConfigurationError` that names the option and never shows its value. */
-function parseClientOptions(options: unknown, redactor: Redactor, environment: Environment): ClientSettings {
-  const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
-  const o: ClientOptions = { ...environment.options, ...given };
-  refuseBrowser(o);
-  const named = (name: SourcedOption) =>
-    given[name] === undefined ? `${name} (${environmentVariables[name]})` : name;
-  const url = (value: string | URL | undefined, name: SourcedOption) =>
-    value === undefined ? undefined : parseBaseUrl(String(value), named(name), o.allowInsecureHttp ?? false);
-  const key = (value: ApiKey | undefined, name: SourcedOption) =>
-    value === undefined ? undefined : keySource(value, named(name), redactor);
-  const apiKey = key(o.apiKey, "apiKey");
-  const isLimiterLifted = environment.isLimiterLifted && keepsTheLimiter(o.rateLimiter);
-  const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter, isLimiterLifted);
-  if (isLimiterLifted) sayThatLimiterIsLifted();
-  const settings: ClientSettings = {
-    given: o,
-    baseUrl: url(o.baseUrl, "baseUrl"),
-    baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
-    apiKey,
-    apiKeyV2: key(o.apiKeyV2, "apiKeyV2") ?? apiKey,
-    appId: o.appId === undefined ? undefined : checkSecret(o.appId, named("appId")),
-    parsePage: o.parsePage,
-    limiter,
-    call: {
-      timeoutMs: o.timeoutMs ?? 30_000,
-      deadlineMs: o.deadlineMs ?? Infinity,
-      maxRetries: o.maxRetries ?? 4,
-      maxWaitMs,
-      priority: 5,
-      headers: {
-        accept: "application/json",
-        "user-agent": userAgent(o.userAgent),
-        ...parseHeaders(o.headers ?? {}),
-      },
-      given: {},
-    },
-    maxResponseBytes: o.maxResponseBytes ?? 10 * 1024 * 1024,
-    maxQueued,
-    isRateLimited: o.isRateLimited,
-    fetch: o.fetch,
-    observer: new Observer(parseHooks(o.hooks ?? {}), o.logger, o.logLevel ?? "warn", redactor),
-    callTracing: openTracing("audience-sdk:call"),
-    requestTracing: openTracing("audience-sdk:request"),
-  };
-  if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) {
-    throw new ConfigurationError(
-      `The client needs ${withVariable("baseUrl")} for the v1 family, or ${withVariable("baseUrlV2")} for the v2 family.`,
-    );
-  }
-  return settings;
-}
-
-/** Names the options that a family lacks, with their environment variables. */
-export function missingOptions(
-  family: string,
-  needed: Partial<Record<SourcedOption, unknown>>,
-): ConfigurationError {
-  // Safe: the keys of a literal.
-  const names = Object.keys(environmentVariables) as SourcedOption[];
-  const list = names.filter((name) => name in needed && needed[name] === undefined).map(withVariable);
-  return new ConfigurationError(`The ${family} family needs ${list.join(", ")}.`);
-}
-
-function withVariable(name: SourcedOption): string {
-  const variable = environmentVariables[name];
-  const suffix = isForbidden(variable) ? ", which this runtime does not permit to read" : "";
-  return `${name} (or ${variable}${suffix})`;
-}
+/** Options as they were given, and what the environment was: without defaults, the headers in one form. */
+export type GivenOptions = ClientOptions & { readonly headers: Readonly<Record<string, string>> };
 
 /** The options of another view of a client: the given ones over the client's own. The limiter stays the same. */
-export function viewOptions(own: ClientOptions, options: ClientOptions): ClientOptions {
-  const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The options of withOptions");
+export function viewOptions(own: GivenOptions, options: ClientOptions): ClientOptions {
+  const subject = "The options of withOptions";
+  const given = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
+  const { headers } = parseOptions(clientOptionsSchema, { ...own, headers: undefined, ...given }, subject);
   if (!keepsTheLimiter(given.rateLimiter)) {
     throw new ConfigurationError("withOptions keeps the rateLimiter: give only its maxWaitMs and maxQueued.");
   }
@@ -237,30 +163,6 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
     ...own,
     ...given,
     rateLimiter: { maxWaitMs, maxQueued },
-    headers: { ...parseHeaders(own.headers ?? {}), ...parseHeaders(given.headers ?? {}) },
+    headers: { ...own.headers, ...headers },
   };
-}
-
-/** Checks the hooks. Of an instance of a class only the hook methods are used; other properties are ignored. */
-function parseHooks(given: Hooks): Hooks {
-  const names = Object.keys(hooksSchema.shape);
-  const methods = Object.fromEntries(names.map((name) => [name, Reflect.get(given, name)]));
-  const found = parseOptions(hooksSchema, isPlain(given) ? given : methods, "hooks");
-  if (isPlain(given) || Object.keys(found).length > 0) return given;
-  throw new ConfigurationError(`hooks must have one of ${names.join(", ")}.`);
-}
-
-function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {
-  if (dangerouslyAllowBrowser || ofRuntime(({ window }) => window?.document) === undefined) return;
-  throw new ConfigurationError(
-    "In a browser every visitor could read the key: call from a backend, or set dangerouslyAllowBrowser.",
-  );
-}
-
-/** As `package.json` has it: a test compares the two. */
-export const packageVersion = "0.1.0";
-
-function userAgent(prefix: string | undefined): string {
-  const own = `audience-sdk/${packageVersion}`;
-  return prefix === undefined ? own : `${checkSecret(prefix, "userAgent")} ${own}`;
 }

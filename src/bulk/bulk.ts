@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { ClientSettings } from "../client-options.ts";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import type { ClientSettings } from "../open-client.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/parse-options.ts";
 import { toIssues } from "../schema/validation-issues.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { ClientSettings } from "../client-options.ts";
 import { ConfigurationError } from "../errors.ts";
+import type { ClientSettings } from "../open-client.ts";
 import { requestKey } from "../transport/api-key.ts";
 import type { KeySource } from "../transport/call.ts";
 import type { Redactor } from "../transport/redact.ts";

@@ -119,7 +119,8 @@ export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
     async load(page, { signal, isReadAhead }, accept) {
       // A query that is not a plain object is passed on; the call refuses it.
       const pageQuery = givenQuery ? { ...givenQuery, page, limit } : query;
-      const pageOptions: ListOptions = { ...givenOptions, signal };
+      // Headers of an iterator are read once.
+      const pageOptions: ListOptions = { ...givenOptions, ...validOptions, signal };
       // One priority less than a page that the consumer waits for (D29).
       if (isReadAhead) pageOptions.priority = Math.min((pageOptions.priority ?? 5) + 1, 9);
       const checked = validOptions ? pageOptions : (givenOptions ?? options);

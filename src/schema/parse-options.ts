@@ -2,11 +2,15 @@ import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { awaitIt, contentLost, kindOf } from "./kind-of.ts";
 import { hasMethods, isObject, isRecord } from "./predicates.ts";
-import { explain, nameMeant, toIssues } from "./validation-issues.ts";
+import { explain, nameMeant, wrongType } from "./validation-issues.ts";
+
+// zod would skip a rule over several options beside a wrong one.
+const reportsAll = { abort: false };
 
 /** An option with a custom rule. The message does not show the value: it could be a key. */
 export function optionThat<Value>(expectation: string, isRight: (value: unknown) => boolean) {
   return z.custom<Value>(isRight, {
+    ...reportsAll,
     error: ({ input }) => `must be ${expectation}, not ${input === "" ? "an empty string" : kindOf(input)}`,
   });
 }
@@ -14,6 +18,7 @@ export function optionThat<Value>(expectation: string, isRight: (value: unknown)
 /** A number with a custom rule. The message shows the number. */
 export function numberThat(expectation: string, isRight: (value: number) => boolean) {
   return z.custom<number>((value) => typeof value === "number" && isRight(value), {
+    ...reportsAll,
     error: ({ input }) => `must be ${expectation}, not ${typeof input === "number" ? input : kindOf(input)}`,
   });
 }
@@ -41,67 +46,114 @@ export const optionTypes = {
   ),
 };
 
+/** A further rule of an option: a function that gives its problems. It is not asked of a value of a wrong type. */
+export function problemsBy<Value>(problemsOf: (value: Value) => readonly string[]): z.core.CheckFn<Value> {
+  return ({ value, issues }) => {
+    if (issues.length > 0) return;
+    for (const message of problemsOf(value)) issues.push({ code: "custom", message, input: value });
+  };
+}
+
 /** Options without the keys that are `undefined`. */
 export type Given<Options> = { [Name in keyof Options]: Exclude<Options[Name], undefined> };
 
-/** The given options, or a `ConfigurationError` that names each wrong option, the rule and the way out. */
+/**
+ * The options with their defaults, or a `ConfigurationError` that names each wrong option, the rule and the way out.
+ * `nameOf` names an option that has another source.
+ */
 export function parseOptions<Schema extends z.ZodObject>(
   schema: Schema,
   options: unknown,
   subject: string,
+  nameOf?: (option: string) => string,
 ): Given<z.output<Schema>> {
-  if (isRecord(options)) rejectLost(options, subject);
-  const given = Object.entries(parseOption(schema, options, subject)).filter(
-    ([, value]) => value !== undefined,
-  );
-  // Safe: the schema has just accepted them.
-  return Object.fromEntries(given) as Given<z.output<Schema>>;
+  refuseLost(options, subject);
+  // Safe: without the keys that are undefined.
+  return withoutUndefined(parseOption(schema, options, subject, nameOf)) as Given<z.output<Schema>>;
+}
+
+/** A copy of what is given, for a schema that is to judge it: a getter may give another value the next time. */
+export function copyOptions<Options extends object>(
+  schema: z.ZodObject,
+  options: unknown,
+  subject: string,
+): Options {
+  if (!isRecord(options))
+    throw new ConfigurationError(`${subject} ${wrongType("an object", { input: options })}.`);
+  refuseLost(options, subject);
+  // An instance of a class may inherit options.
+  const names = new Set(Object.keys(schema.shape).filter((name) => name in options));
+  for (const name in options) names.add(name);
+  // Safe: the schema judges it before it is used.
+  return withoutUndefined(Object.fromEntries([...names].map((name) => [name, options[name]]))) as Options;
+}
+
+function withoutUndefined(options: object): object {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** Refuses an object whose content is not in properties, such as a Map: it would be taken for an empty object. */
-export function rejectLost(given: object, subject: string): void {
+function refuseLost(options: unknown, subject: string): void {
+  const problem = isRecord(options) ? lostContent(options) : undefined;
+  if (problem !== undefined) throw new ConfigurationError(`${subject} ${problem}.`);
+}
+
+/** The problem of an object whose content is not in properties. */
+export function lostContent(given: object): string | undefined {
   const kind = contentLost(given);
-  if (kind === undefined) return;
+  if (kind === undefined) return undefined;
   const wayOut = kind === "an AbortSignal" ? ": write { signal }" : awaitIt(given);
-  throw new ConfigurationError(`${subject} must be a plain object, not ${kind}${wayOut}.`);
+  return `must be a plain object, not ${kind}${wayOut}`;
 }
 
 export function parseOption<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   subject: string,
+  nameOf?: (option: string) => string,
 ): z.output<Schema> {
-  const { error, data } = schema.safeParse(value, { error: explain });
-  if (!error) return data;
-  const issues = toIssues(error);
-  const problems = issues.filter(({ code }) => code !== "unrecognized_keys");
-  const unknown = issues
-    .filter(({ code }) => code === "unrecognized_keys")
-    .map(({ path }) => String(path.at(-1)));
-  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const messages = problems.map(({ path, message }) => `${nameOf(path, subject)} ${message}.`);
-  throw new ConfigurationError([...messages, ...unknownOptions(unknown, names, subject)].join(" "));
+  const { error, data } = schema.safeParse(value, { error: explainOption });
+  if (error) throw new ConfigurationError(inWords(error.issues, subject, nameOf));
+  return data;
 }
 
-function nameOf(path: readonly (string | number)[], subject: string): string {
-  const name = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("");
-  return name === "" ? subject : name.replace(/^\./, "");
-}
+/** The rules in words, also for options that there are not, in the options or in an object among them. */
+export const explainOption: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code !== "unrecognized_keys") return explain(issue);
+  return unknownOptions(issue.keys, issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : []);
+};
 
-function unknownOptions(unknown: readonly string[], names: readonly string[], subject: string): string[] {
+function unknownOptions(unknown: readonly string[], names: readonly string[]): string {
   const misspelled = unknown.filter((name) => nameMeant(name, names));
   const others = unknown.filter((name) => !misspelled.includes(name));
-  const messages = misspelled.map(
-    (name) =>
-      `${subject}: there is no option ${JSON.stringify(name)}; did you mean ${nameMeant(name, names)}?`,
+  const sentences = misspelled.map(
+    (name) => `there is no option ${JSON.stringify(name)}; did you mean ${nameMeant(name, names)}?`,
   );
   if (others.length > 0) {
     // An object of another kind may have hundreds of properties.
     const shown = others.slice(0, 5).map((name) => JSON.stringify(name));
     if (others.length > 5) shown.push("and others");
-    messages.push(`${subject}: there is no option ${shown.join(", ")}; the options are ${names.join(", ")}.`);
+    sentences.push(`there is no option ${shown.join(", ")}; the options are ${names.join(", ")}`);
   }
-  return messages;
+  return sentences.join("\n");
+}
+
+/** What is wrong with each option, in one text. */
+function inWords(
+  issues: readonly z.core.$ZodIssue[],
+  subject: string,
+  nameOf = (option: string): string => option,
+): string {
+  const sentences = issues.flatMap(({ path, message }) => {
+    const [option, ...inner] = path;
+    const steps = inner.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
+    const name = option === undefined ? subject : nameOf(String(option)) + steps.join("");
+    // A line that begins with `there` or a name in quotes is about a part.
+    return message
+      .split("\n")
+      .map((line) => `${name}${/^("|there )/.test(line) ? ":" : ""} ${line}${line.endsWith("?") ? "" : "."}`);
+  });
+  return sentences.join(" ");
 }
 
 /** The message of a value that a function of the user has thrown. */

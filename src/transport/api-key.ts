@@ -50,15 +50,14 @@ export async function requestKey(
   return await unlessLate(signal ? untilAborted(key, signal) : key, timeoutMs, late);
 }
 
-/** The source of one family's key. A closure, so that no `inspect` shows the key. */
+/** The source of one family's key, which the options' schema has judged. A closure, so that no `inspect` shows the key. */
 export function keySource(key: ApiKey, option: string, redactor: Redactor): KeySource {
   if (typeof key === "function") {
     return async () => redactor.remember(checkSecret(await callKeyFunction(key, option, redactor), option));
   }
-  const checked = checkSecret(key, option);
-  redactor.remember(checked);
+  redactor.remember(key);
   // Before every attempt, so that the redactor does not forget a key in use.
-  return () => redactor.remember(checked);
+  return () => redactor.remember(key);
 }
 
 async function callKeyFunction(key: () => unknown, option: string, redactor: Redactor): Promise<unknown> {
@@ -80,20 +79,19 @@ function codeOf(error: unknown): string | undefined {
   return codes.find(isCode);
 }
 
-export function checkSecret(value: unknown, option: string): string {
-  const problem = problemOf(value);
-  if (problem) throw new ConfigurationError(`${option} ${problem}.`);
-  // Safe: problemOf has checked that it is a string.
-  return value as string;
+function checkSecret(value: unknown, option: string): string {
+  if (typeof value !== "string")
+    throw new ConfigurationError(`${option} must be a string, not ${kindOf(value)}.`);
+  for (const problem of problemsOfSecret(value)) throw new ConfigurationError(`${option} ${problem}.`);
+  return value;
 }
 
-function problemOf(value: unknown): string | undefined {
-  if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
-  if (value.trim() === "") return "is empty";
+/** Why a text cannot be the value of a header, such as a key. Never with the text. */
+export function problemsOfSecret(value: string): readonly string[] {
+  if (value.trim() === "") return ["is empty"];
   // Node accepts 16 KiB for all headers of a request.
-  if (value.length > 16_384) return "is longer than 16,384 characters";
-  if (value !== value.trim()) return "begins or ends with white space, such as a line break: trim it";
+  if (value.length > 16_384) return ["is longer than 16,384 characters"];
+  if (value !== value.trim()) return ["begins or ends with white space, such as a line break: trim it"];
   const position = value.search(/[^\u0020-\u007e]/);
-  if (position >= 0) return `holds a character that no HTTP header can carry, at position ${position + 1}`;
-  return undefined;
+  return position < 0 ? [] : [`holds a character that no HTTP header can carry, at position ${position + 1}`];
 }

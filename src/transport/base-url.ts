@@ -1,25 +1,37 @@
-import { ConfigurationError } from "../errors.ts";
+import * as z from "zod";
+import { optionThat } from "../schema/parse-options.ts";
 
-/** Removes the final slash. Rejects a URL that leads elsewhere than it seems to, or would send the key unencrypted. */
-export function parseBaseUrl(value: string, option: string, allowInsecureHttp: boolean): string {
-  const reject = (problem: string): never => {
-    throw new ConfigurationError(`${option} ${problem}.`);
-  };
+/** A base URL, as a call uses it: without its final slash. Refuses one that leads elsewhere than it seems to. */
+export const baseUrlOption = optionThat<string | URL>(
+  "a string that is not empty, or a URL",
+  (value) => (typeof value === "string" && value !== "") || value instanceof URL,
+).transform((given, { issues }) => {
+  const value = String(given);
+  const message = problemOf(value);
+  if (message !== undefined) {
+    issues.push({ code: "custom", message, input: given });
+    return z.NEVER;
+  }
+  const { origin, pathname } = new URL(value);
+  return origin + pathname.replace(/\/+$/, "");
+});
+
+function problemOf(value: string): string | undefined {
   // Browsers and servers accept little more, and the patterns below take time on long strings.
-  if (value.length > 2_048) return reject("is longer than 2,048 characters");
-  for (const [pattern, problem] of misleading) if (pattern.test(value)) return reject(problem);
+  if (value.length > 2_048) return "is longer than 2,048 characters";
+  for (const [pattern, problem] of misleading) if (pattern.test(value)) return problem;
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
-    return reject("must begin with https:// and name a host, as https://example.com does");
-  if (!isUnambiguousHost(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname)) {
-    return reject("must name its host right after https://: a name, or four plain numbers");
-  }
-  if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname))
-    return reject("already holds /api/v1 or /v2, which each call adds");
-  if (url.protocol === "http:" && !isLoopback(url.hostname) && !allowInsecureHttp) {
-    return reject("is http:, which would send the key in the clear; use https:, or set allowInsecureHttp");
-  }
-  return url.origin + url.pathname.replace(/\/+$/, "");
+    return "must begin with https:// and name a host, as https://example.com does";
+  if (!isUnambiguousHost(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname))
+    return "must name its host right after https://: a name, or four plain numbers";
+  if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname)) return "already holds /api/v1 or /v2, which each call adds";
+  return undefined;
+}
+
+/** Whether an accepted base URL sends the key to another machine unencrypted. One that was refused is no text. */
+export function isInsecure(baseUrl: unknown): boolean {
+  return typeof baseUrl === "string" && baseUrl.startsWith("http:") && !isLoopback(new URL(baseUrl).hostname);
 }
 
 /** Characters that a URL parser drops or reinterprets. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
-import { optionTypes, optionThat, parseOptions, rejectLost, type Given } from "../schema/parse-options.ts";
+import { lostContent, optionTypes, optionThat, parseOptions, type Given } from "../schema/parse-options.ts";
 import { isRecord } from "../schema/predicates.ts";
 import type { CallHook, CallSettings, FamilyAccess } from "./call.ts";
 
@@ -34,7 +34,15 @@ export function hookOf(options: unknown): CallHook | undefined {
   return isRecord(options) ? (options as { [hookOption]?: CallHook })[hookOption] : undefined;
 }
 
-const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
+/** The names in lower case. Its messages show no value. */
+export const headersOption = optionThat<Readonly<Record<string, string>> | Headers>(
+  "an object",
+  isRecord,
+).transform((given, { issues }): Readonly<Record<string, string>> => {
+  const { headers, problems } = readHeaders(given);
+  for (const message of problems) issues.push({ code: "custom", message, input: given });
+  return headers;
+});
 
 export const callOptionsSchema = z
   .strictObject({
@@ -47,7 +55,7 @@ export const callOptionsSchema = z
     headers: headersOption,
     repeatable: optionTypes.boolean,
   })
-  .partial() satisfies z.ZodType<CallOptions>;
+  .partial() satisfies z.ZodType<unknown, CallOptions>;
 
 /** The option of calls that add a contact to a list ("States and transitions"). */
 export const consentOption = z
@@ -70,13 +78,8 @@ export function parseCallOptions(
   if (options === undefined) return defaults;
   const given = parseOptions(schema, options, "The call's options");
   // Safe: an endpoint's schema extends that of every call.
-  const o: Given<CallOptions> = given;
-  return {
-    ...defaults,
-    ...o,
-    headers: o.headers ? { ...defaults.headers, ...parseHeaders(o.headers) } : defaults.headers,
-    given,
-  };
+  const o: Given<z.output<typeof callOptionsSchema>> = given;
+  return { ...defaults, ...o, headers: { ...defaults.headers, ...o.headers }, given };
 }
 
 /** Headers that only the runtime sets, and a name that an object of headers loses. */
@@ -88,20 +91,21 @@ const keyHeaders = /^(x-api-key|service-api-key)$/i;
 
 const afterName = /[^\w!#$%&'*+.^`|~-].*/s;
 
-/** Parses the `headers` option: names in lower case, values without line breaks. Its errors show no value. */
-export function parseHeaders(headers: unknown): Record<string, string> {
-  const parsed = new Map<string, string>();
-  for (const [name, value] of pairsOf(headers as object)) {
+function readHeaders(given: object): { headers: Record<string, string>; problems: string[] } {
+  const pairs = pairsOf(given);
+  if (typeof pairs === "string") return { headers: {}, problems: [pairs] };
+  const read = new Map<string, string>();
+  const problems: string[] = [];
+  for (const [name, value] of pairs) {
     if (value === undefined) continue;
     const lowerCase = name.toLowerCase();
     // Two names that differ only in case are one header, and one value would be lost.
-    const problem = parsed.has(lowerCase) ? "is given twice" : problemOf(name, value);
+    const problem = read.has(lowerCase) ? "is given twice" : problemOf(name, value);
     // A whole header line as the name contains the value, which may be a key.
-    const shown = JSON.stringify(name.replace(afterName, "…"));
-    if (problem) throw new ConfigurationError(`headers: ${shown} ${problem}.`);
-    parsed.set(lowerCase, value as string);
+    if (problem) problems.push(`${JSON.stringify(name.replace(afterName, "…"))} ${problem}`);
+    else read.set(lowerCase, value as string);
   }
-  return Object.fromEntries(parsed);
+  return { headers: Object.fromEntries(read), problems };
 }
 
 /** Throws where a given header is one that the family sends itself, such as the app id of v2. */
@@ -117,15 +121,14 @@ export function refuseHeadersOf(
   throw new ConfigurationError(`${message} ${wayOut}`);
 }
 
-function pairsOf(headers: object): [string, unknown][] {
+/** The names and values, or why there are none. */
+function pairsOf(headers: object): [string, unknown][] | string {
   // Object.entries of a Headers object is empty, and it may be of another implementation than the global one.
   if (Symbol.iterator in headers) {
     const pairs: unknown[] = [...(headers as Iterable<unknown>)];
-    if (pairs.every(isPair)) return pairs;
-    throw new ConfigurationError("headers must be an object, or a Headers object.");
+    return pairs.every(isPair) ? pairs : "must be an object, or a Headers object";
   }
-  rejectLost(headers, "headers");
-  return Object.entries(headers);
+  return lostContent(headers) ?? Object.entries(headers);
 }
 
 function isPair(entry: unknown): entry is [string, unknown] {

@@ -168,8 +168,8 @@ export interface TransportSettings {
   readonly call: CallSettings;
   readonly maxResponseBytes: number;
   readonly maxQueued: number | undefined;
-  readonly isRateLimited: IsRateLimited | undefined;
-  readonly fetch: Fetch | undefined;
+  readonly isRateLimited?: IsRateLimited | undefined;
+  readonly fetch?: Fetch | undefined;
   readonly observer: Observer;
   readonly callTracing: Tracing | undefined;
   readonly requestTracing: Tracing | undefined;

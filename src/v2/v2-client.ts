@@ -1,11 +1,6 @@
-import {
-  missingOptions,
-  openClient,
-  type ClientOptions,
-  type ClientSettings,
-  type OpenedClient,
-} from "../client-options.ts";
+import type { ClientOptions } from "../client-options.ts";
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
+import { missingOptions, openClient, type ClientSettings, type OpenedClient } from "../open-client.ts";
 import type { FamilyAccess } from "../transport/call.ts";
 import type { ClientState, CloseOptions } from "../transport/client-state.ts";
 import { v2Contacts, type V2Contacts } from "./contacts.ts";

@@ -80,6 +80,41 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
     expect(thrownBy(() => new AudienceClient(null as never))).toBeInstanceOf(ConfigurationError);
   });
 
+  it("of several, each is named in one error, with the variable that it is from, and without its value", () => {
+    vi.stubEnv("AUDIENCE_API_KEY", "secret-1\n");
+    const options = untyped({
+      baseUrl: "http://api.example.com/v2",
+      baseUrlV2: "http://api.example.com",
+      apiKeyV2: "secret-2\u00fc",
+      appId: "",
+      timeoutMs: 0,
+      headers: { "x a": "secret-3", host: "secret-4" },
+      hooks: { onRequest: "secret-5", onResponce() {} },
+      userAgent: "app\n",
+      retries: 1,
+    });
+
+    const error = thrownBy(() => new AudienceClient(options)) as ConfigurationError;
+    vi.unstubAllEnvs();
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error.message.split(/(?<=\.) (?=[\w.]+[: ])/)).toEqual([
+      "baseUrl already holds /api/v1 or /v2, which each call adds.",
+      "apiKey (AUDIENCE_API_KEY) begins or ends with white space, such as a line break: trim it.",
+      "apiKeyV2 holds a character that no HTTP header can carry, at position 9.",
+      "appId must be a string that is not empty, not an empty string.",
+      "userAgent begins or ends with white space, such as a line break: trim it.",
+      "timeoutMs must be a number of milliseconds above 0, not 0.",
+      'headers: "x…" is not a header name.',
+      'headers: "host" is set or dropped by the runtime.',
+      "hooks.onRequest must be a function, not a string.",
+      'hooks: there is no option "onResponce"; the options are onRequest, onResponse, onRetry, onThrottle.',
+      expect.stringMatching(/^The client's options: there is no option "retries"; the options are baseUrl, /),
+      "baseUrlV2 is http:, which would send the key in the clear; use https:, or set allowInsecureHttp.",
+    ]);
+    expect(inspect(error)).not.toContain("secret");
+  });
+
   it("an empty string is named as such", () => {
     const options = untyped({ ...createMockService().clientOptions, userAgent: "" });
 
@@ -321,6 +356,21 @@ describe("The option headers", () => {
       () =>
         new AudienceClient({ ...createMockService().clientOptions, headers: new Set(["x-team"]) as never }),
     ).toThrow("headers must be an object, or a Headers object");
+  });
+
+  it("are sent with each page and by each view, also where they are an iterator, which can be read once", async () => {
+    const mock = createMockService();
+    const once = () => new Map([["x-run", "1"]]).entries() as unknown as Headers;
+    const audience = new AudienceClient({ ...mock.clientOptions, headers: once() });
+    await audience.v1.customers.upsert(contact);
+    await audience.v1.customers.upsert({ ...contact, email: "grace@example.com" });
+
+    await audience.withOptions({ maxRetries: 0 }).v1.customers.list();
+    await new AudienceClient(mock.clientOptions).v1.customers
+      .list({ limit: 1 }, { headers: once(), readAhead: 0 })
+      .toArray();
+
+    expect(mock.requests.map(({ headers }) => headers["x-run"])).toEqual(["1", "1", "1", "1", "1"]);
   });
 
   it("adds headers of the client and of the call, the call's first, in any case and as Headers too", async () => {
@@ -595,6 +645,18 @@ describe("withOptions", () => {
     const view = audience.withOptions({ timeoutMs: 5_000 });
 
     expect(await failureOf(view.v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
+  });
+
+  it("keeps the permission of http: of its client", async () => {
+    const { clientOptions } = createMockService();
+    const audience = new AudienceClient({ ...clientOptions, allowInsecureHttp: true });
+    const baseUrl = "http://api.example.com";
+
+    expect(() => audience.withOptions({ baseUrl })).not.toThrow();
+    expect(thrownBy(() => audience.withOptions({ baseUrl, allowInsecureHttp: false }))).toMatchObject({
+      message:
+        "baseUrl is http:, which would send the key in the clear; use https:, or set allowInsecureHttp.",
+    });
   });
 
   it("keeps the headers of its client that it does not replace", async () => {

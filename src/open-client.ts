@@ -1,0 +1,125 @@
+import type * as z from "zod";
+import { clientOptionsSchema, type ClientOptions, type GivenOptions } from "./client-options.ts";
+import {
+  environmentVariables,
+  noEnvironment,
+  readEnvironment,
+  sayThatLimiterIsLifted,
+  type Environment,
+  type SourcedOption,
+} from "./environment.ts";
+import { ConfigurationError } from "./errors.ts";
+import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts";
+import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+import { isForbidden, ofRuntime } from "./runtime.ts";
+import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
+import { keySource } from "./transport/api-key.ts";
+import type { KeySource, TransportSettings } from "./transport/call.ts";
+import { ClientState } from "./transport/client-state.ts";
+import { Observer, openTracing } from "./transport/observer.ts";
+import { Redactor } from "./transport/redact.ts";
+import { Transport } from "./transport/transport.ts";
+
+type ParsedOptions = Given<z.output<typeof clientOptionsSchema>>;
+
+/** A client's options, checked. An option that only one family needs is required when that family is used. */
+export interface ClientSettings
+  extends TransportSettings, Pick<ParsedOptions, "baseUrl" | "baseUrlV2" | "appId" | "parsePage"> {
+  /** The options of the client, with what the environment was when it was created: for its other views. */
+  readonly given: GivenOptions;
+  readonly apiKey: KeySource | undefined;
+  readonly apiKeyV2: KeySource | undefined;
+  readonly limiter: RateLimiter | undefined;
+}
+
+/** A client's settings, and the transport of its calls. */
+export interface OpenedClient {
+  readonly settings: ClientSettings;
+  readonly transport: Transport;
+}
+
+/** `state` is that of another view of the same client. Throws a `ConfigurationError` that names the option. */
+export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
+  const redactor = state?.redactor ?? new Redactor();
+  const settings = readSettings(options, redactor, state ? noEnvironment : readEnvironment());
+  return {
+    settings,
+    transport: new Transport(settings, state ?? new ClientState(settings.limiter, redactor)),
+  };
+}
+
+/** Throws a `ConfigurationError` that names each wrong option and never shows its value. */
+function readSettings(options: unknown, redactor: Redactor, environment: Environment): ClientSettings {
+  const subject = "The client's options";
+  const own = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
+  const given = { ...environment.options, ...own };
+  const parsed = parseOptions(clientOptionsSchema, given, subject, (name) =>
+    name in own || !isSourced(name) ? name : `${name} (${environmentVariables[name]})`,
+  );
+  const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent, ...settings } =
+    parsed;
+  refuseBrowser(settings);
+  const isLimiterLifted = environment.isLimiterLifted && keepsTheLimiter(settings.rateLimiter);
+  const { limiter, maxWaitMs, maxQueued } = parseLimiter(settings.rateLimiter, isLimiterLifted);
+  refuseNoBaseUrl(settings);
+  if (isLimiterLifted) sayThatLimiterIsLifted();
+  const source = (name: "apiKey" | "apiKeyV2"): KeySource | undefined =>
+    settings[name] === undefined ? undefined : keySource(settings[name], name, redactor);
+  const apiKey = source("apiKey");
+  const headersOfAll = { accept: "application/json", "user-agent": withPrefix(userAgent), ...headers };
+  return {
+    ...settings,
+    given: { ...given, headers },
+    apiKey,
+    apiKeyV2: source("apiKeyV2") ?? apiKey,
+    limiter,
+    call: { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll, given: {} },
+    maxQueued,
+    observer: new Observer(hooks, logger, logLevel, redactor),
+    callTracing: openTracing("audience-sdk:call"),
+    requestTracing: openTracing("audience-sdk:request"),
+  };
+}
+
+function isSourced(name: string): name is SourcedOption {
+  return Object.hasOwn(environmentVariables, name);
+}
+
+function refuseBrowser({ dangerouslyAllowBrowser }: Pick<ParsedOptions, "dangerouslyAllowBrowser">): void {
+  if (dangerouslyAllowBrowser || ofRuntime(({ window }) => window?.document) === undefined) return;
+  throw new ConfigurationError(
+    "In a browser every visitor could read the key: call from a backend, or set dangerouslyAllowBrowser.",
+  );
+}
+
+function refuseNoBaseUrl({ baseUrl, baseUrlV2 }: Pick<ParsedOptions, "baseUrl" | "baseUrlV2">): void {
+  if (baseUrl !== undefined || baseUrlV2 !== undefined) return;
+  throw new ConfigurationError(
+    `The client needs ${withVariable("baseUrl")} for the v1 family, or ${withVariable("baseUrlV2")} for the v2 family.`,
+  );
+}
+
+/** Names the options that a family lacks, with their environment variables. */
+export function missingOptions(
+  family: string,
+  needed: Partial<Record<SourcedOption, unknown>>,
+): ConfigurationError {
+  // Safe: the keys of a literal.
+  const names = Object.keys(environmentVariables) as SourcedOption[];
+  const list = names.filter((name) => name in needed && needed[name] === undefined).map(withVariable);
+  return new ConfigurationError(`The ${family} family needs ${list.join(", ")}.`);
+}
+
+function withVariable(name: SourcedOption): string {
+  const variable = environmentVariables[name];
+  const suffix = isForbidden(variable) ? ", which this runtime does not permit to read" : "";
+  return `${name} (or ${variable}${suffix})`;
+}
+
+/** As `package.json` has it: a test compares the two. */
+export const packageVersion = "0.1.0";
+
+function withPrefix(userAgent: string | undefined): string {
+  const own = `audience-sdk/${packageVersion}`;
+  return userAgent === undefined ? own : `${userAgent} ${own}`;
+}
