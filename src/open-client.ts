@@ -53,9 +53,10 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
   const subject = "The client's options";
   const own = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
   const given = { ...environment.options, ...own };
-  const parsed = parseOptions(clientOptionsSchema, given, subject, (name) =>
-    name in own || !isSourced(name) ? name : `${name} (${environmentVariables[name]})`,
-  );
+  const parsed = parseOptions(clientOptionsSchema, given, subject, (name) => {
+    // Safe: other options of the environment are judged where they are read.
+    return name in own ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
+  });
   const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent, ...settings } =
     parsed;
   refuseBrowser(settings);
@@ -79,10 +80,6 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
   };
-}
-
-function isSourced(name: string): name is SourcedOption {
-  return Object.hasOwn(environmentVariables, name);
 }
 
 function refuseBrowser({ dangerouslyAllowBrowser }: Pick<ParsedOptions, "dangerouslyAllowBrowser">): void {

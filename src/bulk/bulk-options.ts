@@ -1,6 +1,12 @@
 import * as z from "zod";
 import { ConfigurationError, isAudienceError } from "../errors.ts";
-import { ignoreRejection, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
+import {
+  ignoreRejection,
+  optionThat,
+  optionTypes,
+  parseOptions,
+  type Given,
+} from "../schema/parse-options.ts";
 import { hasMethods, isObject } from "../schema/predicates.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry-plan.ts";
@@ -69,26 +75,32 @@ export interface BulkOptions<Row> {
 
 const bulkOptionsSchema = z
   .strictObject({
-    concurrency: optionTypes.positiveCount,
     signal: optionTypes.signal,
     total: optionTypes.count,
     key: optionTypes.function,
     fingerprint: optionTypes.function,
-    isCurrent: optionTypes.function,
     checkpoint: optionThat<Checkpoint>("a Checkpoint, such as fileCheckpoint(path)", (value) =>
       hasMethods(value, "open"),
     ),
     organization: optionTypes.string,
     onProgress: optionTypes.function,
-    stopWhen: optionTypes.function,
   })
-  .partial();
+  .partial()
+  .extend({
+    concurrency: optionTypes.positiveCount.default(10),
+    isCurrent: optionTypes.function.default(() => () => true),
+    stopWhen: optionTypes.function.default(() => endsRunByDefault),
+  });
+
+/** The options of a run, with their defaults. */
+export type BulkSettings<Row> = BulkOptions<Row> &
+  Required<Given<Pick<BulkOptions<Row>, "concurrency" | "isCurrent" | "stopWhen">>>;
 
 /** Parses the options of a run. Throws a `ConfigurationError` that names the option. */
-export function parseBulkOptions<Row>(options: unknown): BulkOptions<Row> {
+export function parseBulkOptions<Row>(options: unknown): BulkSettings<Row> {
   const parsed = parseOptions(bulkOptionsSchema, options === undefined ? {} : options, "The options of bulk");
   // Safe: functions are typed by the caller; the schema has checked the rest.
-  return parsed as BulkOptions<Row>;
+  return parsed as BulkSettings<Row>;
 }
 
 /** Whether the service asks to wait for more than an hour: every other row would have to, too. */
@@ -99,7 +111,7 @@ export function isRefusedForLong(error: unknown): boolean {
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
 
 /** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */
-export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown = endsRunByDefault): boolean {
+export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): boolean {
   if (isRefusedForLong(error)) return true;
   const ends = stopWhen(error);
   ignoreRejection(ends);

@@ -1,7 +1,7 @@
 import { AbortError, ClientClosedError } from "../errors.ts";
 import { onAbort, untilAborted } from "../transport/abort.ts";
 import type { ClientState } from "../transport/client-state.ts";
-import { type BulkCall, type BulkOptions, endsRun } from "./bulk-options.ts";
+import { type BulkCall, type BulkSettings, endsRun } from "./bulk-options.ts";
 import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
 import { ResultQueue } from "./result-queue.ts";
@@ -18,7 +18,7 @@ import { type BegunTask, Workers } from "./workers.ts";
 export class Run<Row, Value> {
   readonly #source: RowSource<Row>;
   readonly #call: BulkCall<Row, PromiseLike<Value>>;
-  readonly #options: BulkOptions<Row> & { readonly target: Target };
+  readonly #options: BulkSettings<Row> & { readonly target: Target };
   readonly #client: ClientState;
   readonly #progress: ProgressCounter;
   readonly #consents = new ConsentLog();
@@ -32,7 +32,7 @@ export class Run<Row, Value> {
   constructor(
     source: RowSource<Row>,
     call: BulkCall<Row, PromiseLike<Value>>,
-    options: BulkOptions<Row> & { readonly target: Target },
+    options: BulkSettings<Row> & { readonly target: Target },
     client: ClientState,
     progress: ProgressCounter,
   ) {
@@ -44,7 +44,7 @@ export class Run<Row, Value> {
     this.#runOfRows = {
       stop: this.#stop.signal,
       consents: this.#consents,
-      isCurrent: options.isCurrent ?? (() => true),
+      isCurrent: options.isCurrent,
       takesRequest: call.length > 1,
       fail: this.#fail,
     };
@@ -120,7 +120,7 @@ export class Run<Row, Value> {
   /** Each row has a worker, from its reading until the caller has finished with its result. */
   async #sendRows(run: RecordedRun | undefined): Promise<void> {
     const reader = rowReader(this.#source, this.#options, run);
-    await new Workers(this.#options.concurrency ?? 10, () => this.#beginNextRow(reader)).run();
+    await new Workers(this.#options.concurrency, () => this.#beginNextRow(reader)).run();
   }
 
   /** Reads up to the next row that is to be sent, and begins it; the rows before it have ended in an earlier run. */

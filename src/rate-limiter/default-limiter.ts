@@ -28,8 +28,8 @@ export function parseLimiter(
   if (option === false) return {};
   if (option && isLimiter(option)) return { limiter: option };
   if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
-  const bounds = parseOptions(limiterOptionsSchema, option ?? {}, "rateLimiter");
-  return { ...bounds, limiter: isLifted ? undefined : defaultLimiter() };
+  const { maxWaitMs, maxQueued } = parseOptions(limiterOptionsSchema, option ?? {}, "rateLimiter");
+  return { maxWaitMs, maxQueued, limiter: isLifted ? undefined : defaultLimiter() };
 }
 
 /** Whether the option only bounds the wait or the queue, and so keeps the limiter. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { RateLimitWindow } from "../errors.ts";
+import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { numberThat, optionThat, optionTypes } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import { type RateLimiterSnapshot, snapshotSchema } from "./snapshot.ts";
@@ -24,10 +25,13 @@ export interface RateLimiterOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-const windowSchema = z.object({
-  limit: optionTypes.positiveCount,
-  intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
-});
+const windowSchema = z
+  .object({
+    limit: optionTypes.positiveCount,
+    intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
+  })
+  // Frozen, as errors show them; zod's `readonly` would freeze a wrong value of the caller too.
+  .transform((window) => Object.freeze(window));
 
 const storeOption = optionThat<RateLimitStore>(
   "a rate limit store, as `redisRateLimitStore(redis)` gives",
@@ -35,16 +39,17 @@ const storeOption = optionThat<RateLimitStore>(
   (value) => hasMethods(value, "open") && "leaseMs" in value,
 );
 
-export const limiterOptionsSchema = z
-  .strictObject({
-    windows: z.array(windowSchema).min(1),
-    maxWaitMs: optionTypes.waitMs,
-    maxQueued: optionTypes.countOrAll,
-    store: storeOption,
-    snapshot: snapshotSchema,
-    clock: optionThat<() => number>(
-      "a function that returns milliseconds, as `() => performance.now()`",
-      (value) => typeof value === "function" && Number.isFinite(Reflect.apply(value, undefined, [])),
-    ),
-  })
-  .partial();
+export const limiterOptionsSchema = z.strictObject({
+  windows: z
+    .array(windowSchema)
+    .min(1)
+    .default(() => [...DOCUMENTED_WINDOWS]),
+  maxWaitMs: optionTypes.waitMs.optional(),
+  maxQueued: optionTypes.countOrAll.optional(),
+  store: storeOption.optional(),
+  snapshot: snapshotSchema.optional(),
+  clock: optionThat<() => number>(
+    "a function that returns milliseconds, as `() => performance.now()`",
+    (value) => typeof value === "function" && Number.isFinite(Reflect.apply(value, undefined, [])),
+  ).default(() => () => performance.now()),
+});

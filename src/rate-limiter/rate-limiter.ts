@@ -1,4 +1,3 @@
-import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
@@ -48,9 +47,7 @@ export class RateLimiter {
 
   constructor(options: RateLimiterOptions = {}) {
     const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
-    const { windows: ownWindows, snapshot, store, clock: givenClock, ...bounds } = given;
-    // Frozen, as errors show them.
-    const windows = ownWindows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS;
+    const { windows, snapshot, store, clock: givenClock, ...bounds } = given;
     const clock = monotonic(givenClock);
     const restored = snapshot && restore(snapshot, clock());
     this.#bounds = bounds;
@@ -151,11 +148,11 @@ export class RateLimiter {
 }
 
 /** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
-function monotonic(clock: (() => number) | undefined): () => number {
+function monotonic(clock: () => number): () => number {
   let last = -Infinity;
   let aheadMs = 0;
   return () => {
-    const read = clock ? clock() : performance.now();
+    const read = clock();
     if (read < last) aheadMs += last - read;
     last = read;
     return read + aheadMs;

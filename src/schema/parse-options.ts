@@ -120,7 +120,8 @@ export function parseOption<Schema extends z.ZodType>(
 /** The rules in words, also for options that there are not, in the options or in an object among them. */
 export const explainOption: z.core.$ZodErrorMap = (issue) => {
   if (issue.code !== "unrecognized_keys") return explain(issue);
-  return unknownOptions(issue.keys, issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : []);
+  // Safe: each schema of options that knows its keys is an object's.
+  return unknownOptions(issue.keys, Object.keys((issue.inst as z.ZodObject).shape));
 };
 
 function unknownOptions(unknown: readonly string[], names: readonly string[]): string {
