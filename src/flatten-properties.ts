@@ -28,7 +28,7 @@ export function flattenProperties(
   value: object,
   options: FlattenOptions = {},
 ): Record<string, string | number | boolean> {
-  const { separator = "_" } = parseOptions(optionsSchema, options, "The options of flattenProperties");
+  const { separator } = parseOptions(optionsSchema, options, "The options of flattenProperties");
   const { copy, lost } = isObject(value) ? copyAsJson(value) : { copy: value, lost: [] };
   const issues: ValidationIssue[] = lost;
   if (issues.length === 0 && (isDate(value) || !isRecord(copy))) {
@@ -56,4 +56,4 @@ export function flattenProperties(
   return Object.fromEntries(flat);
 }
 
-const optionsSchema = z.strictObject({ separator: z.string() }).partial();
+const optionsSchema = z.strictObject({ separator: z.string().default("_") });

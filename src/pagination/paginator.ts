@@ -43,7 +43,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** Every item in one array, or the first `max` (default: all), with no more pages than needed. */
   async toArray(options: { max?: number | undefined } = {}): Promise<T[]> {
-    const { max = Infinity } = parseOptions(toArrayOptionsSchema, options, "The options of toArray");
+    const { max } = parseOptions(toArrayOptionsSchema, options, "The options of toArray");
     const items: T[] = [];
     if (max === 0) return items;
     let page = await loadPage(this.#source);
@@ -76,7 +76,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   }
 }
 
-const toArrayOptionsSchema = z.strictObject({ max: optionTypes.countOrAll }).partial();
+const toArrayOptionsSchema = z.strictObject({ max: optionTypes.countOrAll.default(Infinity) });
 
 /** Options of a list call. */
 export interface ListOptions extends CallOptions {

@@ -32,9 +32,10 @@ export interface CloseOptions {
   timeoutMs?: number | undefined;
 }
 
-const closeOptionsSchema = z
-  .strictObject({ drain: optionTypes.boolean, timeoutMs: optionTypes.durationMs })
-  .partial() satisfies z.ZodType<CloseOptions>;
+const closeOptionsSchema = z.strictObject({
+  drain: optionTypes.boolean.default(false),
+  timeoutMs: optionTypes.durationMs.default(Infinity),
+}) satisfies z.ZodType<unknown, CloseOptions>;
 
 /** The state that all views of one client share. The limiter's round robin counts it as one client. */
 export class ClientState {
@@ -82,8 +83,7 @@ export class ClientState {
 
   /** Takes no new call, rejects those that wait, at once or after the drain, and resolves when all requests have ended, and a shared store knows it. */
   async close(options: CloseOptions = {}): Promise<void> {
-    const given = parseOptions(closeOptionsSchema, options, "The options of close");
-    const { drain = false, timeoutMs = Infinity } = given;
+    const { drain, timeoutMs } = parseOptions(closeOptionsSchema, options, "The options of close");
     this.closing.abort();
     const stopWaiting = () => {
       for (const stopCall of this.underWay.keys()) stopCall.abort(new ClientClosedError());
