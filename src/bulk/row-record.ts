@@ -101,16 +101,19 @@ export class RowRecord {
     return this.before?.state.endsWith("in-doubt") ?? false;
   }
 
-  /** Records before an attempt that the row may be carried out. A crash must not make a changed row look unchanged. */
+  /**
+   * Records before an attempt that the row may be carried out. A crash must not make a changed row look unchanged. Also
+   * before each further attempt, as hours may lie between them: a checkpoint that another run has taken over refuses it.
+   */
   async sends(state: "sent" | "in-doubt", stated: StatedLines): Promise<void> {
-    if (this.#state !== state && this.#state !== "in-doubt") {
-      const isFirst = this.#state === undefined;
-      this.#state = state;
-      this.#written = this.#written.then(async () => {
-        if (isFirst) await this.#sendNextAgain();
-        await this.#write(state, stated, { flush: state === "in-doubt" || this.before !== undefined });
-      });
-    }
+    const before = this.#state;
+    const next = before === "in-doubt" ? before : state;
+    this.#state = next;
+    const flush = next !== before && (next === "in-doubt" || this.before !== undefined);
+    this.#written = this.#written.then(async () => {
+      if (before === undefined) await this.#sendNextAgain();
+      await this.#write(next, stated, { flush });
+    });
     await this.#written;
   }
 

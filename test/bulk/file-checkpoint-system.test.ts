@@ -313,6 +313,29 @@ describe("A run that stands still, as in a suspended machine, and whose lock is 
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
   });
 
+  it("does not send a row again that it had sent before", async () => {
+    vi.mocked(utimesSync).mockImplementation(() => expect.fail("EIO: i/o error"));
+    let other: OpenCheckpoint | undefined;
+    const { mock, audience } = createFixture({ faults: [{ kind: "429", times: 1 }] });
+    const taken = async (url: string, init: RequestInit) => {
+      const response = await mock.fetch(url, init);
+      other = await takeOver();
+      return response;
+    };
+    const client = audience.withOptions({ fetch: taken });
+    const run = client.bulk(rows(1), (contact, request) => client.v1.customers.upsert(contact, request), {
+      key,
+      checkpoint: fileCheckpoint(path),
+    });
+
+    expect(await failureOf(run.summary())).toMatchObject({
+      name: "ConfigurationError",
+      message: expect.stringContaining("its lock was taken over by another run") as string,
+    });
+    expect(mock.requests.map(({ status }) => status)).toEqual([429]);
+    await other!.close();
+  });
+
   it("does not clear it either", async () => {
     vi.mocked(utimesSync).mockImplementation(() => undefined);
     const first = await fileCheckpoint(path).open();

@@ -190,7 +190,8 @@ describe("With a checkpoint", () => {
 
     await audience.bulk(rows(1), call, { checkpoint, key });
 
-    expect(checkpoint.log.slice(1, 3)).toEqual([
+    expect(checkpoint.log.slice(1, 4)).toEqual([
+      "row-0@example.com: in-doubt",
       "row-0@example.com: in-doubt",
       "row-0@example.com: succeeded",
     ]);
