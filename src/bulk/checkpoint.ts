@@ -57,16 +57,22 @@ export type RecordedRun = Awaited<ReturnType<typeof openRecordedRun>>;
 
 /**
  * Opens a checkpoint for a run, which records rows under `row:`, the consents of other calls under `consent:`, and itself
- * under `run`. `onFailure` is called if the checkpoint fails: the run must not continue without a record.
+ * under `run`. `onFailure` is called if the checkpoint fails: the run must not continue without a record. Rejects, and
+ * closes the checkpoint, when `signal` is aborted.
  */
 export async function openRecordedRun(
   checkpoint: Checkpoint,
-  { isKeyed, target, onFailure }: { isKeyed: boolean; target: Target; onFailure: (error: unknown) => void },
+  {
+    isKeyed,
+    target,
+    signal,
+    onFailure,
+  }: { isKeyed: boolean; target: Target; signal: AbortSignal; onFailure: (error: unknown) => void },
 ) {
   const opened = await checkpoint.open();
   if (!hasMethods(opened, "get", "set", "clear", "close"))
     throw new ConfigurationError("`open` of the checkpoint must return { get, set, clear, close }.");
-  const run = await readRun(opened, { isKeyed, target });
+  const run = await readRun(opened, { isKeyed, target, signal });
   let isClosed = false;
   const guard = async <T>(work: () => T | Promise<T>): Promise<T> => {
     // The call of a row after the end of its run: another run may use the checkpoint now.
@@ -102,7 +108,7 @@ type RecordKey = `row:${string}` | `consent:${string}`;
 /** The run that has not ended, or a new one. Recorded before the first row, so that no other target goes on with it. */
 async function readRun(
   opened: OpenCheckpoint,
-  { isKeyed, target }: { isKeyed: boolean; target: Target },
+  { isKeyed, target, signal }: { isKeyed: boolean; target: Target; signal: AbortSignal },
 ): Promise<Run> {
   try {
     const value = (await opened.get(runKey)) ?? undefined;
@@ -114,7 +120,7 @@ async function readRun(
       );
     }
     const { id, number, since } = before ?? { id: crypto.randomUUID(), number: 0, since: 1 };
-    const recorded = await recordTarget(target, before?.target, id);
+    const recorded = await recordTarget(target, before?.target, { salt: id, signal });
     const run = { id, number: number + 1, since, isKeyed, target: recorded };
     await opened.set(runKey, JSON.stringify(run));
     return run;

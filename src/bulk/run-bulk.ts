@@ -104,6 +104,7 @@ export class Run<Row, Value> {
     const opening = openRecordedRun(checkpoint, {
       isKeyed: key !== undefined,
       target,
+      signal,
       onFailure: this.#fail,
     });
     try {

@@ -56,7 +56,7 @@ export function targetOf(
 export async function recordTarget(
   target: Target,
   recorded: RecordedTarget | undefined,
-  salt: string,
+  { salt, signal }: { salt: string; signal: AbortSignal },
 ): Promise<RecordedTarget> {
   if (recorded) checkService(target, recorded);
   const families = { ...recorded?.families };
@@ -68,7 +68,7 @@ export async function recordTarget(
   const keys = new Map<KeySource, string>();
   for (const { name, baseUrl, key, timeoutMs } of target.families) {
     // Both families may have one key function.
-    const given = keys.get(key) ?? (await requestKey(key, timeoutMs));
+    const given = keys.get(key) ?? (await requestKey(key, timeoutMs, signal));
     keys.set(key, given);
     const hash = await sha256(JSON.stringify([salt, given]));
     if ((recorded?.families[name]?.key ?? hash) !== hash) throw otherKey(name, baseUrl);

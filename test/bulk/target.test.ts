@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AudienceClient, ConfigurationError, type BulkOptions } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { collectRun, key, LoggedCheckpoint, rows, type Row } from "./fixture.ts";
+import { collectRun, deferred, key, LoggedCheckpoint, rows, type Row } from "./fixture.ts";
 
 const acme = "mock-key-of-acme";
 const globex = "mock-key-of-globex";
@@ -304,6 +304,33 @@ describe("A key function", () => {
     expect(checkpoint.log).toEqual(["open", "close", "open", "close"]);
     expect(checkpoint.values.size).toBe(0);
     expect(mock.requests).toEqual([]);
+  });
+
+  it("that hangs does not hold the checkpoint of a run that has ended: the next one begins at once", async () => {
+    const { client, runOf } = job();
+    const folder = mkdtempSync(join(tmpdir(), "checkpoint-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const checkpoint = fileCheckpoint(join(folder, "nightly.ckpt"));
+    const endings = [
+      (_: AudienceClient, stop: AbortController) => stop.abort(),
+      (audience: AudienceClient) => void audience.close(),
+    ];
+
+    for (const end of endings) {
+      const stop = new AbortController();
+      const asked = deferred<void>();
+      const hangs = async () => {
+        asked.resolve();
+        return await new Promise<string>(() => {});
+      };
+      const audience = client({ apiKey: hangs });
+      const ended = runOf(audience, { checkpoint, signal: stop.signal });
+      await asked.promise;
+      end(audience, stop);
+      await ended;
+      expect(readdirSync(folder)).toEqual(["nightly.ckpt"]);
+    }
+    expect(await runOf(client(), { checkpoint })).toEqual(sent);
   });
 });
 
