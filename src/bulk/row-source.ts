@@ -38,6 +38,10 @@ export class RowSource<Row> {
   /** Asks for the iterator and its first row, in the turn in which a run begins (D101). Once: later it does nothing. */
   start(): void {
     if (this.#iterator || this.#isOver) return;
+    // Promises that are there already may reject long before their rows are read: Node would end the process.
+    if (Array.isArray(this.#rows) || this.#rows instanceof Set) {
+      for (const row of this.#rows as Iterable<unknown>) ignoreRejection(row);
+    }
     this.#first = this.#read();
     // `next` rejects with it, unless the run ends before.
     this.#first.catch(() => undefined);
@@ -133,7 +137,7 @@ export function rowReader<Row>(
       fingerprint: "",
       problem: { error },
     }));
-    // The end of the row before with the same key decides whether this one is sent again.
+    // Of two rows with one key the last shall have the last word; and the end of the first decides whether it is sent again.
     await ends.get(key.key);
     return { index, item, key, record: await RowRecord.read(key.problem ? undefined : run, key) };
   }
@@ -149,7 +153,7 @@ export function rowReader<Row>(
   async function keyOf(row: Row, index: number): Promise<RowKey> {
     const { key } = options;
     const given = key && checkKey(key(row, index));
-    if (!run) return { key: given ?? String(index), nextKey: "", fingerprint: "" };
+    if (!run) return { key: given ?? String(index), nextKey: given ?? "", fingerprint: "" };
     const fingerprint = await fingerprintOfRow(row, options);
     return { ...numbered(given ?? fingerprint), fingerprint };
   }

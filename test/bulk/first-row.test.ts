@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { PassThrough, Readable } from "node:stream";
 import type { BulkRequest, BulkRun } from "audience-sdk";
 import type { Checkpoint } from "audience-sdk/checkpoint";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import {
   collectRun,
   createFixture,
@@ -290,6 +290,26 @@ describe("Rows that are promises", () => {
     expect(end.error).toBe(error);
     expect(emails()).toEqual([row(0).email]);
     expect(log).toEqual(["closed"]);
+  });
+
+  it("end the run with the error of one that rejects long before it is read, which never ends the process", async () => {
+    const { audience, mock } = createFixture();
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    onTestFinished(() => void process.off("unhandledRejection", note));
+    const promised = () => [row(0), row(1), Promise.reject(error)];
+    const slow = async (contact: Row, request: BulkRequest) => {
+      await flushEventLoop();
+      return await audience.v1.customers.upsert(contact, request);
+    };
+
+    for (const list of [promised, () => new Set(promised())]) {
+      mock.reset();
+      expect((await collectRun(audience.bulk(list(), slow, { concurrency: 1 }))).error).toBe(error);
+      expect(mock.requests).toHaveLength(2);
+    }
+    expect(unhandled).toEqual([]);
   });
 
   it("are awaited by `bulk.check`, whose error is theirs", async () => {

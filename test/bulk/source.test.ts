@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { AbortError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import {
@@ -160,6 +161,25 @@ describe("Rows are read only as fast as they are sent", () => {
         .organization("mock-organization")
         .contacts.every((contact) => contact.email_opt_in === "UNSUBSCRIBED"),
     ).toBe(true);
+  });
+
+  it("a row begins after the end of the row before with the same key, with or without a checkpoint", async () => {
+    const { audience } = createFixture();
+    for (const checkpoint of [undefined, new LoggedCheckpoint()]) {
+      const log: string[] = [];
+      const call = async (item: string) => {
+        log.push(`begin ${item}`);
+        // By then a row that waited for nothing would have begun.
+        await sleep(20);
+        log.push(`end ${item}`);
+      };
+
+      const run = audience.bulk(["b1", "a1", "a2", "a3"], call, { key: ([first]) => first!, checkpoint });
+      expect((await collectRun(run)).results.map(({ status }) => status)).toEqual(Array(4).fill("succeeded"));
+
+      const ofA = log.filter((entry) => entry.includes("a"));
+      expect(ofA).toEqual(["begin a1", "end a1", "begin a2", "end a2", "begin a3", "end a3"]);
+    }
   });
 });
 
