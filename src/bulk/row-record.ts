@@ -107,12 +107,12 @@ export class RowRecord {
    */
   async sends(state: "sent" | "in-doubt", stated: StatedLines): Promise<void> {
     const before = this.#state;
-    const next = before === "in-doubt" ? before : state;
-    this.#state = next;
-    const flush = next !== before && (next === "in-doubt" || this.before !== undefined);
+    const recorded = before === "in-doubt" ? before : state;
+    this.#state = recorded;
+    const flush = recorded !== before && (recorded === "in-doubt" || this.before !== undefined);
     this.#written = this.#written.then(async () => {
       if (before === undefined) await this.#sendNextAgain();
-      await this.#write(next, stated, { flush });
+      await this.#write(recorded, stated, { flush });
     });
     await this.#written;
   }

@@ -11,7 +11,7 @@ import {
 import { resolve } from "node:path";
 import type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 import { ConfigurationError } from "../errors.ts";
-import { encodeLine, hashOf, heading, readFile, type RecordedValues } from "./file-format.ts";
+import { encodeLine, hashOf, heading, readFile, rewrite, type RecordedValues } from "./file-format.ts";
 import { acquireLock, type HeldLock } from "./lock-file.ts";
 
 export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
@@ -73,7 +73,11 @@ function createIfMissing(path: string): void {
   }
 }
 
-function openFile(file: string, { values, length }: RecordedValues, lock: HeldLock): OpenCheckpoint {
+function openFile(file: string, recorded: RecordedValues, lock: HeldLock): OpenCheckpoint {
+  // It may have taken long to read: what another run has written since must not be cut off.
+  checkLock();
+  const { values, isLong } = recorded;
+  const length = (isLong ? rewrite(file, values) : undefined) ?? recorded.length;
   const handle = openSync(file, "a");
   const opened = statSync(file);
   // Drops an incomplete last line, left by a crash.
@@ -106,11 +110,15 @@ function openFile(file: string, { values, length }: RecordedValues, lock: HeldLo
 
   /** What another run or program has written since must not be written over, and the run must not go on unrecorded. */
   function checkHeld(): void {
-    if (!lock.isHeld()) throw lost(file, "its lock was taken over by another run, or deleted");
+    checkLock();
     const now = statSync(file, { throwIfNoEntry: false });
     if (now?.ino !== opened.ino || now.dev !== opened.dev)
       throw lost(file, "the file was deleted, moved or replaced");
     if (now.size < written) throw lost(file, "the file was cut off by another program");
+  }
+
+  function checkLock(): void {
+    if (!lock.isHeld()) throw lost(file, "its lock was taken over by another run, or deleted");
   }
 
   /** A failed write ends the run. Its bytes are dropped, because they may hold a complete line. */

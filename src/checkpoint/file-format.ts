@@ -27,6 +27,8 @@ export interface RecordedValues {
   readonly values: Map<string, string>;
   /** The end of the last complete line, in bytes: a crash may leave an incomplete line behind it. */
   readonly length: number;
+  /** Whether it has many more lines than it needs. */
+  readonly isLong: boolean;
 }
 
 /** Rejects if it is not a checkpoint of this version. */
@@ -50,8 +52,7 @@ export async function readFile(file: string): Promise<RecordedValues> {
   }
   // Without a complete heading nothing was recorded. A loss of power may leave zeros.
   if (lines === 0 && !heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
-  const isLong = lines > fewLines && lines > 1.5 * values.size;
-  return { values, length: (isLong ? rewrite(file, values) : undefined) ?? length };
+  return { values, length, isLong: lines > fewLines && lines > 1.5 * values.size };
 }
 
 /** Undefined if the line is damaged. */
@@ -69,7 +70,7 @@ function parseLine(line: string): [hash: string, value?: string] | undefined {
  * Writes a second file and renames it, so that a crash leaves one of the two complete. Returns its length in bytes;
  * undefined if that fails, as on a full disk: it only saves space, and the file is sound as it is.
  */
-function rewrite(file: string, values: ReadonlyMap<string, string>): number | undefined {
+export function rewrite(file: string, values: ReadonlyMap<string, string>): number | undefined {
   const lines = [...values].map(([hash, value]) => encodeLine(hash, value));
   const text = `${heading}\n${lines.join("")}`;
   try {

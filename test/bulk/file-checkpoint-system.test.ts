@@ -336,6 +336,26 @@ describe("A run that stands still, as in a suspended machine, and whose lock is 
     await other!.close();
   });
 
+  it.each([
+    ["drops no line that the other one is writing", 1, '["x'],
+    ["does not rewrite a long file", 20_000, ""],
+  ])("while it still opens the file, it %s", async (_, count, tail) => {
+    const line = `["${"a".repeat(16)}","1"]\n`;
+    writeFileSync(path, `audience-checkpoint 2\n${line.repeat(count)}${tail}`);
+    const before = real.readFileSync(path);
+
+    const opening = fileCheckpoint(path).open();
+    const lock = readdirSync(folder).find((name) => name.includes(".lock-"));
+    rmSync(join(folder, lock!));
+
+    expect(await failureOf(opening)).toMatchObject({
+      name: "ConfigurationError",
+      message: expect.stringContaining("its lock was taken over by another run, or deleted") as string,
+    });
+    expect(real.readFileSync(path)).toEqual(before);
+    expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+  });
+
   it("does not clear it either", async () => {
     vi.mocked(utimesSync).mockImplementation(() => undefined);
     const first = await fileCheckpoint(path).open();

@@ -299,14 +299,14 @@ describe("Rows that are promises", () => {
     process.on("unhandledRejection", note);
     onTestFinished(() => void process.off("unhandledRejection", note));
     const promised = () => [row(0), row(1), Promise.reject(error)];
-    const slow = async (contact: Row, request: BulkRequest) => {
+    const later = async (contact: Row, request: BulkRequest) => {
       await flushEventLoop();
       return await audience.v1.customers.upsert(contact, request);
     };
 
     for (const list of [promised, () => new Set(promised())]) {
       mock.reset();
-      expect((await collectRun(audience.bulk(list(), slow, { concurrency: 1 }))).error).toBe(error);
+      expect((await collectRun(audience.bulk(list(), later, { concurrency: 1 }))).error).toBe(error);
       expect(mock.requests).toHaveLength(2);
     }
     expect(unhandled).toEqual([]);

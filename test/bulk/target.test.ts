@@ -318,7 +318,7 @@ describe("A key function", () => {
 
     for (const end of endings) {
       const stop = new AbortController();
-      const asked = deferred<void>();
+      const asked = deferred();
       const hangs = async () => {
         asked.resolve();
         return await new Promise<string>(() => {});
