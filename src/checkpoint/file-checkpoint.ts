@@ -1,8 +1,10 @@
 // The entry "audience-sdk/checkpoint".
 import {
+  type Stats,
   appendFileSync,
   closeSync,
   fdatasyncSync,
+  fstatSync,
   ftruncateSync,
   openSync,
   realpathSync,
@@ -47,7 +49,7 @@ export function fileCheckpoint(path: string): Checkpoint {
       const file = realpathSync(named);
       const lock = await acquireLock(file);
       try {
-        return openFile(file, await readFile(file), lock);
+        return new OpenFile(file, await readFile(file), lock);
       } catch (error) {
         lock.release();
         throw error;
@@ -73,71 +75,88 @@ function createIfMissing(path: string): void {
   }
 }
 
-function openFile(file: string, recorded: RecordedValues, lock: HeldLock): OpenCheckpoint {
-  // It may have taken long to read: what another run has written since must not be cut off.
-  checkLock();
-  const { values, isLong } = recorded;
-  const length = (isLong ? rewrite(file, values) : undefined) ?? recorded.length;
-  const handle = openSync(file, "a");
-  const opened = statSync(file);
-  // Drops an incomplete last line, left by a crash.
-  ftruncateSync(handle, length);
-  let written = length;
-  if (length === 0) append(`${heading}\n`);
-  return {
-    get: (key) => values.get(hashOf(key)),
-    /** Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. */
-    set(key, value, { flush = false } = {}) {
-      const hash = hashOf(key);
-      append(encodeLine(hash, value), flush);
-      if (value === undefined) values.delete(hash);
-      else values.set(hash, value);
-    },
-    clear() {
-      checkHeld();
-      ftruncateSync(handle, heading.length + 1);
-      written = heading.length + 1;
-      values.clear();
-    },
-    close() {
-      try {
-        closeSync(handle);
-      } finally {
-        lock.release();
-      }
-    },
-  };
+/** A checkpoint file that this run has open. */
+class OpenFile implements OpenCheckpoint {
+  readonly #file: string;
+  readonly #lock: HeldLock;
+  readonly #values: Map<string, string>;
+  readonly #handle: number;
+  /** The file as it was opened: another one may take its place. */
+  readonly #opened: Stats;
+  /** The end of the last complete line, in bytes. */
+  #written: number;
 
-  /** What another run or program has written since must not be written over, and the run must not go on unrecorded. */
-  function checkHeld(): void {
-    checkLock();
-    const now = statSync(file, { throwIfNoEntry: false });
-    if (now?.ino !== opened.ino || now.dev !== opened.dev)
-      throw lost(file, "the file was deleted, moved or replaced");
-    if (now.size < written) throw lost(file, "the file was cut off by another program");
+  constructor(file: string, { values, isLong, length }: RecordedValues, lock: HeldLock) {
+    this.#file = file;
+    this.#lock = lock;
+    this.#values = values;
+    // It may have taken long to read: what another run has written since must not be cut off.
+    this.#checkLock();
+    this.#written = (isLong ? rewrite(file, values) : undefined) ?? length;
+    this.#handle = openSync(file, "a");
+    this.#opened = fstatSync(this.#handle);
+    // Drops an incomplete last line, left by a crash.
+    ftruncateSync(this.#handle, this.#written);
+    if (this.#written === 0) this.#append(`${heading}\n`);
   }
 
-  function checkLock(): void {
-    if (!lock.isHeld()) throw lost(file, "its lock was taken over by another run, or deleted");
+  get(key: string): string | undefined {
+    return this.#values.get(hashOf(key));
+  }
+
+  /** Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. */
+  set(key: string, value: string | undefined, { flush = false }: { flush?: boolean | undefined } = {}): void {
+    const hash = hashOf(key);
+    this.#append(encodeLine(hash, value), flush);
+    if (value === undefined) this.#values.delete(hash);
+    else this.#values.set(hash, value);
+  }
+
+  clear(): void {
+    this.#checkHeld();
+    ftruncateSync(this.#handle, heading.length + 1);
+    this.#written = heading.length + 1;
+    this.#values.clear();
+  }
+
+  close(): void {
+    try {
+      closeSync(this.#handle);
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  /** What another run or program has written since must not be written over, and the run must not go on unrecorded. */
+  #checkHeld(): void {
+    this.#checkLock();
+    const now = statSync(this.#file, { throwIfNoEntry: false });
+    if (now?.ino !== this.#opened.ino || now.dev !== this.#opened.dev)
+      throw lost(this.#file, "the file was deleted, moved or replaced");
+    if (now.size < this.#written) throw lost(this.#file, "the file was cut off by another program");
+  }
+
+  #checkLock(): void {
+    if (!this.#lock.isHeld()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
   }
 
   /** A failed write ends the run. Its bytes are dropped, because they may hold a complete line. */
-  function append(line: string, flush = false): void {
-    checkHeld();
+  #append(line: string, flush = false): void {
+    this.#checkHeld();
     try {
-      appendFileSync(handle, line);
-      if (flush) fdatasyncSync(handle);
-      written += line.length;
+      appendFileSync(this.#handle, line);
+      if (flush) fdatasyncSync(this.#handle);
+      this.#written += line.length;
     } catch (cause) {
       try {
-        ftruncateSync(handle, written);
+        ftruncateSync(this.#handle, this.#written);
       } catch {
         // The failure of the write itself is reported.
       }
       // Safe: `node:fs` throws nothing else.
       const { message: reason, code } = cause as NodeJS.ErrnoException;
       const message =
-        `The checkpoint ${file} cannot be written (${reason}); the run stops, so that no row goes unrecorded. ` +
+        `The checkpoint ${this.#file} cannot be written (${reason}); the run stops, so that no row goes unrecorded. ` +
         "Mend the cause, such as a full disk, and run it again: it continues from what the file records.";
       throw Object.assign(new Error(message, { cause }), { code });
     }
