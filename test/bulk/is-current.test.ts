@@ -189,6 +189,29 @@ describe("isCurrent", () => {
     expect(mock.requests).toEqual([]);
   });
 
+  it("that takes long costs no permit where the run is aborted as the row gets its next one", async () => {
+    const stop = new AbortController();
+    let isAnswered = false;
+    const clock = () => {
+      // The limiter reads its clock when it gives a permit.
+      if (isAnswered) stop.abort();
+      return performance.now();
+    };
+    const rateLimiter = new RateLimiter({ clock });
+    const { audience, upsert, mock } = createFixture({}, { rateLimiter });
+    const isCurrent = async () => {
+      // The row returns its first permit after a quarter of a second.
+      await until(() => rateLimiter.usage().inFlight === 0);
+      return (isAnswered = true);
+    };
+
+    await collectRun(audience.bulk(rows(1), upsert, { isCurrent, signal: stop.signal }));
+    await audience.close();
+
+    expect(mock.requests).toEqual([]);
+    expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, queued: 0 });
+  });
+
   it("one that never settles does not delay an aborted run", async () => {
     const { audience, upsert, mock } = createFixture();
     const stop = new AbortController();

@@ -63,7 +63,7 @@ function endOf(error: unknown): AttemptEnd {
 
 /** Waits until a request may be sent. Begins anew where a pause, or a long wait, has made permit and key out of date. */
 async function getReady(call: Call, { isInFront, key: newKey, place }: AttemptStart): Promise<Readiness> {
-  const { abort, client, request } = call;
+  const { abort, client, request, stopWaiting } = call;
   // Its own writes alone; the others of the package need no preparation.
   const hook = request.method === "GET" ? undefined : call.hook;
   let start = { isInFront, key: newKey, place };
@@ -73,9 +73,9 @@ async function getReady(call: Call, { isInFront, key: newKey, place }: AttemptSt
       const key = start.key ?? (await currentKey(call));
       let isOutOfDate = false;
       if (hook) {
-        // A checkpoint may hang: an aborted call must not block the contact's other writes.
-        const held = await untilAborted(prepare(call, hook, permit), call.stopWaiting.signal);
+        const held = await prepare(call, hook, permit);
         permit = held.permit;
+        stopWaiting.signal.throwIfAborted();
         // Not for ever: the work may need permits itself.
         isOutOfDate = held.waitedMs >= longWaitMs && repeats++ < maxRepeats;
       }
@@ -102,7 +102,8 @@ async function prepare(
   hook: CallHook,
   permit: Permit,
 ): Promise<{ permit: Permit; waitedMs: number }> {
-  const work = hook.prepare(call);
+  // A checkpoint may hang: an aborted call must not block the contact's other writes.
+  const work = untilAborted(hook.prepare(call), call.stopWaiting.signal);
   const hasEnded = work.then(() => true);
   if (await unlessLate(hasEnded, longestHoldMs, () => false)) return { permit, waitedMs: 0 };
   permit.release("unsent");
@@ -166,7 +167,7 @@ function pauseByHead({ client: { limiter }, settings }: Call, { status, headers 
 
 async function acquire(
   call: Call,
-  { isInFront, place }: Pick<AttemptStart, "isInFront"> & Partial<AttemptStart>,
+  { isInFront, place }: { readonly isInFront: boolean; readonly place?: number | undefined },
 ): Promise<Permit> {
   const { client, deadlineAt, options, report, settings, stopWaiting } = call;
   if (!client.limiter) return unlimited;
