@@ -1,3 +1,4 @@
+import { ofRuntime } from "../runtime.ts";
 import { diagnosticsChannel } from "./observer.ts";
 
 /** After a 421 Node's fetch sends the request again; of a 407 it makes a failed connection without a reason (D110). */
@@ -17,7 +18,6 @@ export async function withoutHiding(
   start: () => Promise<unknown>,
   onHidden: (response: Response) => void,
 ): Promise<unknown> {
-  const channels = diagnosticsChannel();
   let request: unknown;
   const onCreate = (message: unknown) => {
     // Safe: undici publishes its requests on this channel.
@@ -29,14 +29,25 @@ export async function withoutHiding(
     if (of === request && hiddenStatuses.includes(response.statusCode))
       onHidden(new Response(null, { status: response.statusCode }));
   };
-  channels?.subscribe("undici:request:headers", onHead);
+  const leaveHeads = listen("undici:request:headers", onHead);
   // Only while the fetch is started: undici creates its request synchronously, so it is that of no other call.
-  channels?.subscribe("undici:request:create", onCreate);
+  const leaveCreated = listen("undici:request:create", onCreate);
   const result = start();
-  channels?.unsubscribe("undici:request:create", onCreate);
+  leaveCreated();
   try {
     return await result;
   } finally {
-    channels?.unsubscribe("undici:request:headers", onHead);
+    leaveHeads();
   }
+}
+
+/** Listens to a channel, where the runtime has channels. Returns the function that ends it. */
+function listen(name: string, listener: (message: unknown) => void): () => void {
+  // Within `ofRuntime`, as some runtimes have the module, and its functions are missing or throw.
+  const channels = ofRuntime(() => {
+    const module = diagnosticsChannel();
+    module?.subscribe(name, listener);
+    return module;
+  });
+  return () => void channels?.unsubscribe(name, listener);
 }

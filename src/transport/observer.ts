@@ -202,7 +202,7 @@ export function diagnosticsChannel(): DiagnosticsChannel | undefined {
  * result, and would end an aborted attempt only with its request.
  */
 export function openTracing(name: string): Tracing | undefined {
-  const channel = diagnosticsChannel()?.tracingChannel?.(name);
+  const channel = ofRuntime(() => diagnosticsChannel()?.tracingChannel(name));
   if (!channel) return undefined;
   const { start, end, asyncStart, asyncEnd, error } = channel;
   return {

@@ -137,6 +137,11 @@ describe("What the runtime forbids is no error of the constructor", () => {
     ["each variable", { process: { ...process, env: new Proxy({}, { get: refuse }) } }],
     ["the environment", { process: Object.defineProperty({}, "env", { get: refuse }) }],
     ["Node's modules", { process: { env: {}, getBuiltinModule: refuse } }],
+    [
+      "what its modules do",
+      { process: { env: {}, getBuiltinModule: () => ({ subscribe: refuse, tracingChannel: refuse }) } },
+    ],
+    ["all but the names of its modules", { process: { env: {}, getBuiltinModule: () => ({}) } }],
     ["the name of the runtime", { navigator: Object.defineProperty({}, "userAgent", { get: refuse }) }],
     ["a document", { window: Object.defineProperty({}, "document", { get: refuse }) }],
   ])("%s: the client works with its options", async (_, globals) => {
