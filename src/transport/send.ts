@@ -62,6 +62,7 @@ class Exchange {
   async #read(response: Response, { status, headers }: ResponseHead): Promise<ReceivedResponse> {
     const { abort, settings } = this.#call;
     try {
+      // It was aborted before its head: nobody waits for its body.
       if (abort.signal.aborted) this.#cut();
       const isOk = status >= 200 && status <= 299;
       const limit = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);

@@ -29,7 +29,7 @@ interface GivenCall<Body, Output> {
 }
 
 /** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
-const exchange: SendCall = (call) =>
+const layers: SendCall = (call) =>
   withDeadline(call, (complete) =>
     inOrder(call, (place) => tellWatches(call, () => attempts(call, { place, complete }))),
   );
@@ -71,7 +71,7 @@ export class Transport {
     try {
       const { data, response } = await observeCall(report, this.#settings, async () => {
         const call = this.#validCall(given);
-        return await (call.hook ? call.hook.aroundCall(call, exchange) : exchange(call));
+        return await (call.hook ? call.hook.aroundCall(call, layers) : layers(call));
       });
       const { attempts: sent, queuedMs } = report;
       const { status, url } = response;

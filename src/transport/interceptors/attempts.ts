@@ -63,12 +63,10 @@ export async function attempts(call: Call, { place, complete }: AttemptsInput): 
     if (!next) return;
     if (call.stopWaiting.signal.aborted) return call.hook?.cutOff(call);
     checkDeadline(call, next, end.error);
-    call.settings.observer.retries(
-      call.report.facts,
-      Math.max(1, call.report.attempts),
-      next.waitMs,
-      end.error,
-    );
+    const { observer } = call.settings;
+    const { attempts: made, facts } = call.report;
+    // A call that got no permit has made none.
+    observer.retries(facts, Math.max(1, made), next.waitMs, end.error);
     const isNewKey = end.kind === "new-key";
     start = {
       place: undefined,

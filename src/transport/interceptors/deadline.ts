@@ -5,11 +5,11 @@ import type { ApiResponse, Call } from "../call.ts";
 
 /**
  * Ends a call at the caller's signal and at `deadlineMs`: at once, though its request may continue in the background.
- * `exchange` says when the call is complete: then an abort comes too late.
+ * `send` says when the call is complete: then an abort comes too late.
  */
 export async function withDeadline(
   call: Call,
-  exchange: (complete: () => void) => Promise<ApiResponse>,
+  send: (complete: () => void) => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   const { abort, client, hook, options, stopWaiting } = call;
   const { deadlineMs, signal } = options;
@@ -29,11 +29,11 @@ export async function withDeadline(
     stop && onAbort(stop, () => stopWaiting.abort(abortError(stop, call))),
   ];
   const cancelTimer = startTimer(() => end(() => deadlineError(call)), deadlineMs);
-  const exchanged = exchange(() => (isComplete = true));
+  const response = send(() => (isComplete = true));
   try {
-    return await untilAborted(exchanged, abort.signal);
+    return await untilAborted(response, abort.signal);
   } finally {
-    if (abort.signal.aborted) client.leaveInBackground(exchanged);
+    if (abort.signal.aborted) client.leaveInBackground(response);
     cancelTimer();
     for (const each of removeListeners) if (each) each();
   }
