@@ -76,17 +76,26 @@ describe("A base URL", () => {
     ["has a letter beyond ASCII", "https://\u0430pi.example.com"],
     ["is percent-encoded in its host", "https://api%2eexample.com"],
     ["is percent-encoded in its host", "https://api.example.com%40evil.example"],
+    ["is percent-encoded in its host", "https://api%2Eexample.com"],
+    ["is percent-encoded in its host", "https://api%E3%80%82example.com/prefix"],
+    ["is percent-encoded in its host", "https://%61pi.example.com"],
     ["has a zone in its host", "https://[fe80::1%25eth0]"],
     ["has a zone in its host", "https://[fe80::1%eth0]"],
     ["has another number than it reads for a host", "https://010.0.0.1"],
     ["has another number than it reads for a host", "https://0x7f.1"],
+    ["has another number than it reads for a host", "https://1.2.3"],
+    ["has another number than it reads for a host", "https://0x08080808"],
+    ["has another number than it reads for a host", "http://2130706433"],
     ["has another number than it reads for a host", "http://127.1"],
     ["has another number than it reads for a host", "http://127.0.0.1."],
     ["has no name for a host", "https://api.example.com;.evil.example"],
     ["has no name for a host", "https://api.example.com&evil.example"],
+    ["has no name for a host", "https://api.example.com,evil.example"],
     ["has no name for a host", "https://*.example.com"],
     ["has dots in its path", "https://gateway.example/audience/../x"],
     ["has dots in its path", "https://gateway.example/audience/%2E%2e"],
+    ["has dots in its path", "https://gateway.example/audience/%2E%2e/admin"],
+    ["has dots in its path", "https://gateway.example/audience/."],
     ["has dots in its path", "https://gateway.example/./x"],
     ["has a query", "https://api.example.com?a=b"],
     ["has a query", "https://api.example.com/?"],
@@ -151,5 +160,23 @@ describe("A base URL", () => {
       "https://two.example/b/v2/lists?page=2&limit=5",
       expect.stringMatching(/^https:\/\/one\.example\/a\/api\/v1\/contact-groups\?/),
     ]);
+  });
+
+  // Quadratic time would take hours.
+  it("of megabytes is refused for its length", () => {
+    const url = `https://api.example.com${"/".repeat(3_000_000)}x`;
+
+    for (const name of ["baseUrl", "baseUrlV2"]) {
+      const error = thrownBy(() => new AudienceClient({ apiKey: "k", appId: "a", [name]: url }));
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(String(error)).toContain(`${name} is longer than 2,048 characters`);
+    }
+  });
+
+  it("of http: to a subdomain of localhost needs allowInsecureHttp, because a resolver may ask the network for it", () => {
+    const baseUrl = "http://api.localhost:3000";
+
+    expect(thrownBy(() => new AudienceClient({ baseUrl, apiKey: "k" }))).toBeInstanceOf(ConfigurationError);
+    expect(() => new AudienceClient({ baseUrl, apiKey: "k", allowInsecureHttp: true })).not.toThrow();
   });
 });

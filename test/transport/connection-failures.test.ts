@@ -1,5 +1,7 @@
-import { AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { AudienceClient, ConnectionError, RateLimiter, type ClientOptions } from "audience-sdk";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { failureOf } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
@@ -67,6 +69,35 @@ describe("Its cause", () => {
   it("is undefined if no error was thrown", async () => {
     expect(await failing({ name: "TypeError", message: "no error" })).not.toHaveProperty("cause");
   });
+
+  it("says that no reason was given if a body broke off without one", async () => {
+    const body = new ReadableStream({ start: (controller) => controller.error() });
+
+    const error = await failing(undefined, {
+      // A key of one letter would be redacted from the reason.
+      apiKey: "test-key-0123456789",
+      fetch: async () => new Response(body, { status: 200 }),
+    });
+
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({
+      outcome: "unknown",
+      cause: { message: "the body broke off: no reason was given" },
+    });
+  });
+
+  it("names the port if fetch blocks it, and nothing was sent", async () => {
+    // Port 6000 is reserved for X11: the real fetch refuses it, and connects to nothing.
+    const error = await failing(undefined, { baseUrl: "http://127.0.0.1:6000", fetch: undefined });
+
+    expect(error).toMatchObject({
+      code: "connection",
+      outcome: "not-sent",
+      message: "No connection to http://127.0.0.1:6000 could be made; this attempt sent nothing.",
+      cause: { message: expect.stringContaining("bad port") as string },
+      request: { attempts: 1 },
+    });
+  });
 });
 
 it.each([
@@ -78,4 +109,61 @@ it.each([
   await failing(wrapped({ code }), { rateLimiter });
 
   expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, windows: [{ used }] });
+});
+
+describe("Only a connection that was never established has the outcome not-sent", () => {
+  it.each([
+    ["EHOSTUNREACH", "connect", "not-sent"],
+    ["EHOSTUNREACH", "read", "unknown"],
+    ["ENETUNREACH", "connect", "not-sent"],
+    ["ENETUNREACH", "write", "unknown"],
+    ["EADDRNOTAVAIL", "connect", "not-sent"],
+    ["EADDRNOTAVAIL", undefined, "unknown"],
+    ["ETIMEDOUT", "connect", "not-sent"],
+    ["ETIMEDOUT", "read", "unknown"],
+    ["ECONNRESET", "connect", "not-sent"],
+    ["ECONNRESET", "read", "unknown"],
+    ["ENODATA", "getaddrinfo", "not-sent"],
+    ["ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC", undefined, "unknown"],
+  ])("%s on %s: %s", async (code, syscall, outcome) => {
+    const error = await failing(wrapped({ code, ...(syscall && { syscall }) }, `${syscall} ${code}`));
+
+    expect(error).toMatchObject({ code: "connection", outcome });
+  });
+
+  it("one that ends during the TLS handshake", async () => {
+    const server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+
+    const error = await failing(undefined, { baseUrl: `https://127.0.0.1:${port}`, fetch: undefined });
+
+    expect(error).toMatchObject({ code: "connection", reason: "reset", outcome: "not-sent" });
+  });
+
+  it.each(["ECONNREFUSED", "EPROTO", "ENOTFOUND"])(
+    "not one that broke off in the body with %s, and an unrepeatable write is not sent again",
+    async (code) => {
+      let sent = 0;
+      const fetch = async () => {
+        sent += 1;
+        const body = new ReadableStream({
+          pull: (controller) => controller.error(Object.assign(new Error("broken"), { code })),
+        });
+        return new Response(body, { status: 201 });
+      };
+      const { v1 } = new AudienceClient({
+        baseUrl: "https://api.example.com",
+        apiKey: "k",
+        rateLimiter: false,
+        fetch,
+      });
+
+      const error = await failureOf(v1.customers.upsert({ ...contact, double_opt_in: true }));
+
+      expect(error).toMatchObject({ code: "connection", outcome: "unknown" });
+      expect(sent).toBe(1);
+    },
+  );
 });

@@ -1,4 +1,12 @@
-import { AudienceClient, ConfigurationError, ConnectionError, type Fetch } from "audience-sdk";
+import { Readable } from "node:stream";
+import {
+  AudienceClient,
+  ConfigurationError,
+  ConnectionError,
+  RateLimiter,
+  ServerError,
+  type Fetch,
+} from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { fetch as undiciFetch } from "undici";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -100,6 +108,9 @@ describe.each(doors)("%s, as a test replaces it, is asked once", (name, clientOf
     ["nothing", undefined],
     ["an object that is no Response", { ok: true, json: async () => ({}) }],
     ["a body that is no web stream", { status: 200, headers: new Headers(), body: "{}" }],
+    ["a body that is a stream of Node", { status: 200, headers: new Headers(), body: Readable.from(["{}"]) }],
+    ["a status that is no number", { status: "200", headers: new Headers(), body: null }],
+    ["an object without headers", { status: 200 }],
   ])("if it returns %s, which is a fault of the program", async (_, given) => {
     // Safe: a test in JavaScript can return any value.
     const fetch = vi.fn(async () => given as Response);
@@ -143,4 +154,21 @@ describe.each(doors)("%s, as a test replaces it, is asked once", (name, clientOf
       cause: { message: `${name} returned Response.error().` },
     });
   });
+});
+
+it("A fetch that throws an error of this package, for example through another client, is a failed connection that releases its permit", async () => {
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 20 }] });
+  const broken = async () => new Response("", { status: 500 });
+  const inner = new AudienceClient({ ...options, fetch: broken, maxRetries: 0 });
+  const fetch = async () => {
+    await inner.v1.customers.get("c-1");
+    return new Response();
+  };
+  const audience = new AudienceClient({ ...options, fetch, rateLimiter, maxRetries: 0 });
+
+  const failure = await failureOf(audience.v1.customers.get("c-1"));
+
+  expect(failure).toBeInstanceOf(ConnectionError);
+  expect(failure).not.toBeInstanceOf(ServerError);
+  expect(rateLimiter.usage().inFlight).toBe(0);
 });

@@ -1,4 +1,4 @@
-import { AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
+import { AudienceClient, RateLimiter, type ClientOptions, type RateLimitError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -205,6 +205,30 @@ describe("With a limiter", () => {
     });
     expect(arrivedAt).toEqual([0]);
   });
+
+  // A server that rounds its wait down says 0: the limiter has no pause to wait for.
+  it.each([
+    ["0", 0],
+    ["a date that is past", new Date(0)],
+  ])("the waits after 429s with a Retry-After of %s grow", async (_, retryAfter) => {
+    const mock = createMockService({ faults: [{ kind: "429", retryAfter }] });
+    const waits: number[] = [];
+    const hooks = { onRetry: ({ waitMs = 0 }) => void waits.push(waitMs) };
+    const rateLimiter = new RateLimiter();
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, hooks });
+
+    const failure = failureOf(audience.v1.customers.list());
+    await vi.advanceTimersByTimeAsync(60_000);
+    await failure;
+
+    const arrivals = mock.requests.map(({ arrivedAtMs }) => arrivedAtMs);
+    const gaps = arrivals.slice(1).map((arrivedAt, before) => arrivedAt - arrivals[before]!);
+    expect(gaps).toHaveLength(4);
+    for (const [retry, gap] of gaps.entries()) {
+      expect(gap).toBeGreaterThanOrEqual(250 * 2 ** retry - 1);
+      expect(Math.abs(gap - waits[retry]!)).toBeLessThanOrEqual(2);
+    }
+  });
 });
 
 describe("Without Retry-After", () => {
@@ -238,5 +262,66 @@ describe("Without Retry-After", () => {
 
     expect(mock.requests).toHaveLength(5);
     expect(rateLimiter.usage().windows[0]?.used).toBe(5);
+  });
+});
+
+describe("Without a limiter", () => {
+  it.each([
+    ["name no wait", false],
+    ["name a wait of 0", 0],
+  ] as const)("the waits after 429s that %s grow", async (_, retryAfter) => {
+    const mock = createMockService({ faults: [{ kind: "429", retryAfter }] });
+    const waits: number[] = [];
+    const hooks = { onRetry: ({ waitMs = 0 }) => void waits.push(waitMs) };
+    const audience = new AudienceClient({ ...mock.clientOptions, hooks });
+
+    const failure = failureOf(audience.v1.customers.list());
+    await vi.advanceTimersByTimeAsync(60_000);
+    await failure;
+
+    expect(waits).toHaveLength(4);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(250);
+    expect(waits[3]).toBeGreaterThanOrEqual(2_000);
+  });
+});
+
+describe("A Retry-After that is a date counts from the service's Date, in any zone of this process", () => {
+  beforeEach(() => {
+    vi.setSystemTime(start + 86_400_000);
+    vi.stubEnv("TZ", "Asia/Tokyo");
+  });
+  afterEach(() => void vi.unstubAllEnvs());
+
+  async function waitOf(retryAfter: string): Promise<number | undefined> {
+    const headers = { "retry-after": retryAfter, date: httpDate(0) };
+    const fetch = async () => new Response("{}", { status: 429, headers });
+    const { v1 } = new AudienceClient({ ...createMockService().clientOptions, fetch, maxRetries: 0 });
+    const error = (await failureOf(v1.customers.get("c-1"))) as RateLimitError;
+    return error.retryAfterMs;
+  }
+
+  // Date.parse reads the first three as the year 2001, and a date without a zone as local time.
+  it.each([
+    ["-5", undefined],
+    ["soon 5", undefined],
+    ["1 2", undefined],
+    ["Sat Nov 21 12:00:10 2026", 10_000],
+    ["Saturday, 21-Nov-26 12:00:10 GMT", 10_000],
+    ["Sat, 21 Nov 2026 12:00:10 GMT", 10_000],
+  ])("%j is a wait of %s ms", async (retryAfter, waitMs) => {
+    expect(await waitOf(retryAfter)).toBe(waitMs);
+  });
+
+  // A gateway adds its own header to the service's: `fetch` joins the two by a comma, which a date holds too.
+  it.each([
+    ["60, 60", 60_000],
+    ["1, 60", 60_000],
+    ["60,1", 60_000],
+    ["soon, 60", undefined],
+    ["60, soon", 60_000],
+    ["Sat, 21 Nov 2026 12:00:10 GMT, Sat, 21 Nov 2026 12:00:20 GMT", 20_000],
+    ["5, Saturday, 21-Nov-26 12:00:10 GMT", 10_000],
+  ])("and of one given twice (%j) the longest wait counts", async (retryAfter, waitMs) => {
+    expect(await waitOf(retryAfter)).toBe(waitMs);
   });
 });
