@@ -71,6 +71,11 @@ it.each([
 
 it.each<[string, unknown, string]>([
   ["options that are a string", "https://api.test", "options must be an object, not a string"],
+  [
+    "options that are a string of megabytes",
+    "x".repeat(10_000_000),
+    "options must be an object, not a string",
+  ],
   ["options that are a Promise", Promise.resolve({}), "options must be an object, not a Promise"],
   [
     "a misspelt option",

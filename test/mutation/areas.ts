@@ -94,16 +94,16 @@ export const areas: readonly Area[] = [
     sources: ["transport/read-response.ts", "transport/service-message.ts", "transport/rate-refusal.ts"],
     tests: [
       "transport/{errors,foreign-fetch,promise,rate-refusal,retry-after}",
-      "regressions/{body,deeply-nested,error-as,headers-of,list-response,message,service-messages,undecodable}-*",
+      "regressions/{deeply-nested,error-as,headers-of,list-response,message,service-messages,undecodable}-*",
     ],
   },
   {
     name: "transport-retries",
     sources: ["transport/interceptors/attempts.ts", "transport/interceptors/retry-plan.ts"],
     tests: [
-      "transport/{api-key,errors,observe,retries,retry-after,retry-plan}",
+      "transport/{api-key,deadlines,errors,observe,outcomes,retries,retry-after,retry-plan}",
       "bulk/rate-limit",
-      "regressions/{backoff,retry-without,row-that-catches}-*",
+      "regressions/row-that-catches-*",
     ],
   },
   {
@@ -120,7 +120,7 @@ export const areas: readonly Area[] = [
     tests: [
       "transport/{abort,api-key,close,deadlines,errors,observe,options,order,outcomes,promise,rate-refusal,retry-after}",
       "bulk/{rate-limit,stop,superseded}",
-      "regressions/{aborted,backoff,call-with,close,error-of,id-with,passed,pause,retry-without,row-whose,row-that-catches,row-with,rows-that,single,slow-is}-*",
+      "regressions/{aborted,call-with,error-of,id-with,pause,row-whose,row-that-catches,row-with,rows-that,single,slow-is}-*",
     ],
   },
   {
@@ -128,13 +128,13 @@ export const areas: readonly Area[] = [
     sources: ["transport/abort.ts", "transport/network-error.ts", "transport/send.ts"],
     tests: [
       "transport/{abort,connection-failures,deadlines,errors,foreign-fetch,promise,retry-after,shared-signal}",
-      "regressions/{body,reader,undecodable}-*",
+      "regressions/undecodable-*",
     ],
   },
   {
     name: "transport-keys",
     sources: ["transport/api-key.ts", "transport/redact.ts"],
-    tests: ["transport/{abort,api-key,deadlines,options,secrets}", "regressions/{header,key,numeric-key}-*"],
+    tests: ["transport/{abort,api-key,deadlines,options,secrets}", "regressions/{header,key}-*"],
   },
   {
     name: "transport-requests",
@@ -147,11 +147,11 @@ export const areas: readonly Area[] = [
       "transport/build-request.ts",
     ],
     tests: [
-      "transport/{abort,close,custom-request,deadlines,environment,errors,observe,options,outcomes,tracing}",
+      "transport/{abort,close,custom-request,deadlines,environment,errors,observe,options,outcomes,promise,tracing}",
       "bulk/{results,superseded}",
       "rate-limiter/options",
       "document/{conventions,endpoint-events,events,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
-      "regressions/{id-with,logger,null-query,options-of,read-of}-*",
+      "regressions/{id-with,null-query,options-of,read-of}-*",
     ],
   },
 ];

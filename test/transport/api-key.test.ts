@@ -1,4 +1,10 @@
-import { AudienceClient, ConfigurationError, RateLimiter, type ClientOptions } from "audience-sdk";
+import {
+  AudienceClient,
+  ConfigurationError,
+  RateLimiter,
+  TimeoutError,
+  type ClientOptions,
+} from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
@@ -250,6 +256,33 @@ describe("A key that is a function", () => {
 
     expect(mock.requests.map(({ status }) => status)).toEqual([201]);
   });
+
+  it("is refused, after a 401 and with a new key, if its permit would come too late", async () => {
+    const windows = [{ limit: 1, intervalMs: 1_000 }];
+    const options = { rateLimiter: new RateLimiter({ windows }) };
+    const { mock, audience } = rotating(["new"], ["old", "new"], {}, options);
+
+    const failure = await failureOf(audience.v1.customers.get("anybody", { maxWaitMs: 0 }));
+
+    expect(failure).toMatchObject({ code: "rate_limit_wait", outcome: "not-applied" });
+    expect(mock.requests.map(({ status }) => status)).toEqual([401]);
+  });
+
+  it.each([
+    [0, 1],
+    [2, 3],
+  ])("that never settles is called, with maxRetries %i, %i times", async (maxRetries, times) => {
+    const mock = createMockService();
+    const apiKey = vi.fn(() => new Promise<string>(() => {}));
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey, maxRetries, timeoutMs: 5 });
+
+    const error = await failureOf(audience.v1.customers.get("c-1"));
+
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error.outcome).toBe("not-sent");
+    expect(apiKey).toHaveBeenCalledTimes(times);
+    expect(mock.requests).toEqual([]);
+  });
 });
 
 describe("A key that is a string", () => {
@@ -322,5 +355,27 @@ describe("A key that is a string", () => {
 
     expect(mock.requests.map(({ headers }) => headers["service-api-key"])).toEqual(["two", "one"]);
     expect(error).toMatchObject({ status: 401 });
+  });
+
+  it("is refused if it is a number, which is not shown", () => {
+    const error = thrownBy(() => new AudienceClient({ apiKey: 1234567890123456 as never }));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(String(error)).toContain("apiKey must be a string, or a function that returns one, not a number");
+    expect(String(error)).not.toContain("12345678");
+  });
+
+  it("is refused if it is megabytes long, from a function too, and is not shown", async () => {
+    const { clientOptions } = createMockService();
+    const key = "abcdefgh".repeat(1_000_000);
+    const given = thrownBy(() => new AudienceClient({ ...clientOptions, apiKey: key }));
+    const { v1 } = new AudienceClient({ ...clientOptions, apiKey: () => key });
+    const returned = await failureOf(v1.customers.get("c-1"));
+
+    for (const error of [given, returned]) {
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(String(error)).toContain("apiKey is longer than 16,384 characters");
+      expect(String(error)).not.toContain("abcdefgh");
+    }
   });
 });

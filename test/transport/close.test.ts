@@ -1,4 +1,12 @@
-import { AudienceClient, ConfigurationError, RateLimiter, V1Client, V2Client } from "audience-sdk";
+import {
+  AudienceClient,
+  ConfigurationError,
+  RateLimiter,
+  V1Client,
+  V2Client,
+  type Checkpoint,
+  type OpenCheckpoint,
+} from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -138,4 +146,163 @@ it.each([
   const call = audience.v1.customers.upsert(contact("a"));
   await vi.advanceTimersByTimeAsync(2_000);
   await call;
+});
+
+const event = {
+  eventName: "order placed",
+  uniqueIdentifier: "order-1",
+  contact: { email: "ada@example.com" },
+};
+
+describe("close() in the same turn as a call", () => {
+  it("lets a call that does not wait be sent and end", async () => {
+    const mock = createMockService();
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: new RateLimiter() });
+
+    const sent = audience.v1.events.send(event);
+    await audience.close();
+
+    expect(await sent).toMatchObject({ uniqueIdentifier: "order-1" });
+    expect(mock.organization("mock-organization").events).toHaveLength(1);
+  });
+
+  it("rejects a call that waits for a permit", async () => {
+    const { mock, audience } = await busy();
+
+    const failure = failureOf(audience.v1.events.send(event));
+    await audience.close();
+
+    expect(await failure).toMatchObject({ code: "closed", outcome: "not-sent" });
+    expect(mock.organization("mock-organization").events).toEqual([]);
+  });
+});
+
+describe("close() after the abort of a call", () => {
+  it.each([{}, { drain: true }])(
+    "resolves, with the options %j, when its request has ended too, and its permit is released",
+    async (options) => {
+      const mock = createMockService({ latencyMs: 60 });
+      const rateLimiter = new RateLimiter();
+      const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+      const stop = new AbortController();
+      const call = failureOf(audience.v1.customers.upsert(contact("a"), { signal: stop.signal }));
+      await vi.advanceTimersByTimeAsync(40);
+      expect(mock.requests).toHaveLength(1);
+
+      stop.abort();
+      const closed = audience.close(options);
+      await vi.advanceTimersByTimeAsync(100);
+      await closed;
+
+      expect(await call).toMatchObject({ code: "aborted", outcome: "unknown" });
+      expect(mock.requests).toMatchObject([{ status: 201, applied: true }]);
+      expect(rateLimiter.usage().inFlight).toBe(0);
+    },
+  );
+
+  it("cuts its request if there is no response after two seconds", async () => {
+    const mock = createMockService({ faults: [{ kind: "hang" }] });
+    const rateLimiter = new RateLimiter();
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    const stop = new AbortController();
+    const call = failureOf(audience.v1.customers.upsert(contact("a"), { signal: stop.signal }));
+    await vi.advanceTimersByTimeAsync(10);
+    expect(mock.requests).toHaveLength(1);
+
+    const startedAt = performance.now();
+    stop.abort();
+    const closedAt = audience.close().then(() => performance.now());
+    await vi.advanceTimersByTimeAsync(10_000);
+
+    expect((await closedAt) - startedAt).toBe(2_000);
+    expect(await call).toMatchObject({ code: "aborted", outcome: "unknown" });
+    expect(rateLimiter.usage().inFlight).toBe(0);
+  });
+});
+
+/** A promise and its resolve function. */
+function promised<T>() {
+  let resolve = (_value: T): void => undefined;
+  const promise = new Promise<T>((settle) => void (resolve = settle));
+  return { promise, resolve };
+}
+
+describe("close() rejects what waits for something else than a permit, and it is never sent:", () => {
+  const closed = { code: "closed", message: "The client was closed." };
+
+  it("a call that waits for its key", async () => {
+    const mock = createMockService();
+    const rateLimiter = new RateLimiter();
+    const asked = promised<string>();
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, apiKey: () => asked.promise });
+
+    const call = failureOf(audience.v1.customers.get("ada@example.com"));
+    await audience.close();
+
+    expect(await call).toMatchObject({ ...closed, outcome: "not-sent" });
+    asked.resolve("mock-key");
+    await Promise.resolve();
+    expect(mock.requests).toEqual([]);
+    expect(rateLimiter.usage().inFlight).toBe(0);
+  });
+
+  it("a call that waits for a changed key after a 401", async () => {
+    const mock = createMockService();
+    const second = promised<string>();
+    let asked = 0;
+    const audience = new AudienceClient({
+      ...mock.clientOptions,
+      apiKey: () => {
+        if (asked++ === 0) return "a-key-that-was-rotated-away";
+        second.resolve(mock.clientOptions.apiKey);
+        // The client is closed while the key function is pending.
+        void audience.close();
+        return second.promise;
+      },
+    });
+
+    const failure = await failureOf(audience.v1.customers.get("ada@example.com"));
+
+    expect(failure).toMatchObject({ ...closed, outcome: "not-applied" });
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("a row that waits for its checkpoint, which has no result and no record then", async () => {
+    // The hash of a row needs real time.
+    vi.useRealTimers();
+    const mock = createMockService();
+    const rateLimiter = new RateLimiter();
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    const begun = promised<void>();
+    const recorded = promised<void>();
+    const rows = new Map<string, unknown>();
+    const opened: OpenCheckpoint = {
+      get: () => undefined,
+      set: async (key, value) => {
+        if (!key.startsWith("row:")) return;
+        begun.resolve();
+        if (value?.startsWith("in-doubt ")) await recorded.promise;
+        rows.set(key, value);
+      },
+      clear() {},
+      close() {},
+    };
+    const checkpoint: Checkpoint = { open: async () => opened };
+
+    const run = audience.bulk(
+      ["ada@example.com"],
+      (email, request) => audience.v1.customers.upsert({ email }, request),
+      { checkpoint, key: (email) => email },
+    );
+    const failure = failureOf(run[Symbol.asyncIterator]().next());
+    await begun.promise;
+    const isClosed = audience.close();
+    recorded.resolve();
+    await isClosed;
+
+    expect(await failure).toMatchObject({ ...closed, outcome: "not-sent" });
+    expect([...rows]).toEqual([["row:ada@example.com", undefined]]);
+    expect(mock.requests).toEqual([]);
+    expect(rateLimiter.usage().inFlight).toBe(0);
+  });
 });

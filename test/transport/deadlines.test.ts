@@ -1,6 +1,7 @@
-import { AudienceClient, RateLimiter, RateLimitWaitError, TimeoutError } from "audience-sdk";
+import { AudienceClient, RateLimiter, RateLimitWaitError, ServerError, TimeoutError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { blockFor } from "./answering-thread.ts";
 import { failureOf } from "./failure.ts";
 import { serve } from "./served.ts";
 
@@ -135,6 +136,37 @@ describe("timeoutMs", () => {
       expect(profile.id).toBeDefined();
     },
   );
+
+  it("applies to a body of empty chunks that are all ready", async () => {
+    const piece = { done: false, value: new Uint8Array(0) } as const;
+    let reads = 0;
+    // The stream ends in any case: the test could not stop a loop that lets no timer run.
+    const read = async () => (++reads < 20_000_000 ? piece : { done: true, value: undefined });
+    const body = { getReader: () => ({ read, cancel: async () => undefined }) };
+    // Safe: the client reads only these members of a response and its body.
+    const response = { status: 200, headers: new Headers(), body } as unknown as Response;
+    const { v1 } = new AudienceClient({ ...createMockService().clientOptions, fetch: async () => response });
+
+    expect(await failureOf(v1.customers.get("c-1", { ...once, timeoutMs: 50 }))).toBeInstanceOf(TimeoutError);
+  });
+
+  it.each([
+    ["goes on reading", async () => undefined],
+    ["returns no promise", () => undefined],
+    [
+      "throws",
+      () => {
+        throw new Error("no");
+      },
+    ],
+  ])("applies to a body whose reader %s after cancel()", async (_, cancel) => {
+    const body = { getReader: () => ({ read: () => new Promise(() => undefined), cancel }) };
+    // Safe: the client reads only these members of a response and its body.
+    const response = { status: 200, headers: new Headers(), body } as unknown as Response;
+    const { v1 } = new AudienceClient({ ...createMockService().clientOptions, fetch: async () => response });
+
+    expect(await failureOf(v1.customers.get("c-1", { ...once, timeoutMs: 50 }))).toBeInstanceOf(TimeoutError);
+  });
 });
 
 describe("By default", () => {
@@ -274,5 +306,36 @@ describe("deadlineMs", () => {
     expect(timersAfterSuccess).toBe(0);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("that a backoff would pass is a TimeoutError at once, with the failure as its cause", async () => {
+    const mock = createMockService({ faults: [{ kind: "500-before" }] });
+    const { v1 } = new AudienceClient(mock.clientOptions);
+
+    const error = await failureOf(v1.events.send(event, { deadlineMs: 100 }));
+
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ timeoutMs: 100, outcome: "unknown", request: { attempts: 1 } });
+    expect(error.message).toBe("The call's next attempt would begin after its deadline of 100 ms.");
+    expect(error.cause).toBeInstanceOf(ServerError);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("that passes before the call asks for its permit, as the event loop is busy, is no ConfigurationError", async () => {
+    vi.useRealTimers();
+    const mock = createMockService();
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    const { v1 } = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    const first = v1.customers.upsert(contact);
+    // The second write waits for the first one to the same contact; the deadline's timer cannot run before it asks for its permit.
+    const failure = failureOf(v1.customers.upsert(contact, { deadlineMs: 5 }));
+    blockFor(30);
+
+    await first;
+    const { code, outcome } = await failure;
+
+    expect(["rate_limit_wait", "timeout"]).toContain(code);
+    expect(outcome).toBe("not-sent");
+    expect(mock.requests).toHaveLength(1);
   });
 });

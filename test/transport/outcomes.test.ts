@@ -1,5 +1,5 @@
-import { AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
+import { AudienceClient, isAudienceError, RateLimiter, type ClientOptions } from "audience-sdk";
+import { createMockService, type MockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
 
@@ -185,5 +185,73 @@ describe("The outcome of several attempts is unknown if any was unknown, and oth
     await vi.advanceTimersByTimeAsync(10_000);
 
     expect((await call).attempts).toBe(3);
+  });
+
+  it("also if a retry gets no permit, with the failure before it as the cause", async () => {
+    const mock = createMockService({ faults: [{ kind: "500-after" }] });
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 0 });
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+
+    const failure = failureOf(audience.v1.customers.upsert(contact));
+    await vi.advanceTimersByTimeAsync(10_000);
+
+    expect(await failure).toMatchObject({
+      code: "rate_limit_wait",
+      outcome: "unknown",
+      request: { attempts: 1 },
+      cause: { code: "server", status: 500 },
+    });
+  });
+});
+
+describe("The outcome of an aborted write is true at any turn of the event loop", () => {
+  /** More turns of the event loop than a whole call takes in process. */
+  const mostTurns = 1_000;
+
+  it.each([
+    ["a key", ({ clientOptions }: MockService) => clientOptions.apiKey],
+    [
+      "a key function",
+      ({ clientOptions }: MockService) =>
+        async () =>
+          clientOptions.apiKey,
+    ],
+  ])("with %s: it was sent if and only if its outcome says so", async (_key, apiKey) => {
+    const outcomes = new Set<string>();
+    for (let turn = 0; turn < mostTurns && !outcomes.has("applied"); turn++) {
+      const mock = createMockService();
+      const controller = new AbortController();
+      const audience = new AudienceClient({ ...mock.clientOptions, apiKey: apiKey(mock) });
+      const call = audience.v1.customers.upsert(contact, { signal: controller.signal }).then(
+        () => "applied",
+        (error: unknown) => (isAudienceError(error) ? error.outcome : error),
+      );
+      for (let passed = 0; passed < turn; passed++) await Promise.resolve();
+      controller.abort();
+      await vi.advanceTimersByTimeAsync(10_000);
+
+      const outcome = String(await call);
+
+      outcomes.add(outcome);
+      const { contacts } = mock.organization("mock-organization");
+      if (outcome === "not-sent") expect(mock.requests, `turn ${turn}`).toEqual([]);
+      if (outcome === "applied") expect(contacts, `turn ${turn}`).toHaveLength(1);
+    }
+    expect(outcomes).toEqual(new Set(["not-sent", "unknown", "applied"]));
+  });
+
+  it.each([
+    ["once its response has been read", (abort: () => void) => abort()],
+    ["a turn after that", (abort: () => void) => queueMicrotask(abort)],
+  ])("%s, it resolves, because it is done", async (_when, soon) => {
+    const mock = createMockService();
+    const controller = new AbortController();
+    const hooks = { onResponse: () => soon(() => controller.abort()) };
+    const audience = new AudienceClient({ ...mock.clientOptions, hooks });
+
+    const profile = await audience.v1.customers.upsert(contact, { signal: controller.signal });
+
+    expect(profile.attributes.email).toBe(contact.email);
+    expect(mock.organization("mock-organization").contacts).toHaveLength(1);
   });
 });

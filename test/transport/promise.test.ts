@@ -1,6 +1,6 @@
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { garbageCollector } from "../garbage-collector.ts";
 import { failureOf } from "./failure.ts";
 
@@ -214,6 +214,27 @@ describe("A call that fails leaves no unhandled rejection", () => {
 
     expect(unhandled).toMatchObject([{ code: "not_found" }]);
   });
+
+  it("of a logger or a hook neither, whose promise rejects, of this realm or another", async () => {
+    const mock = createMockService();
+    const rejects: () => unknown = async () => Promise.reject(new Error("disk full"));
+    // A promise of another realm is no instance of this realm's Promise.
+    const thenable = () => ({
+      then: (_: unknown, reject: (reason: unknown) => void) => reject(new Error("gone")),
+    });
+    const { v1 } = new AudienceClient({
+      ...mock.clientOptions,
+      logger: { debug: rejects, info: rejects, warn: rejects, error: rejects },
+      logLevel: "debug",
+      hooks: { onRequest: rejects, onResponse: thenable },
+    });
+
+    await v1.customers.upsert(contact);
+    await aTurn();
+
+    expect(mock.requests).toHaveLength(1);
+    expect(unhandled).toEqual([]);
+  });
 });
 
 describe("list()", () => {
@@ -229,5 +250,42 @@ describe("list()", () => {
     await customers;
 
     expect([before, mock.requests.length]).toEqual([0, 1]);
+  });
+});
+
+describe("A method that is called without its object works as with it", () => {
+  const mock = createMockService();
+  const { v1, v2 } = new AudienceClient(mock.clientOptions);
+
+  it.each([
+    ["v1.customers.upsert", v1.customers.upsert],
+    ["v1.customers.get", v1.customers.get],
+    ["v1.contactGroups.get", v1.contactGroups.get],
+    ["v1.contactGroups.addContact", v1.contactGroups.addContact],
+    ["v1.events.send", v1.events.send],
+    ["v2.contacts.upsert", v2.contacts.upsert],
+    ["v1.customers.list", v1.customers.list],
+    ["v1.contactGroups.list", v1.contactGroups.list],
+    ["v2.lists.list", v2.lists.list],
+  ])("%s: an invalid call rejects, and does not throw", async (_name, call) => {
+    const method = call as (...given: unknown[]) => PromiseLike<unknown>; // Without types, as JavaScript calls it.
+    const given = 1;
+
+    await expect(method(given, given, given)).rejects.toMatchObject({ outcome: "not-sent" });
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("a valid call is sent", async () => {
+    const { upsert, get } = v1.customers;
+
+    const { id } = await upsert(contact);
+
+    await expect(get(id)).resolves.toMatchObject({ id, attributes: { email: contact.email } });
+  });
+
+  it("a test can replace it", async () => {
+    vi.spyOn(v1.customers, "get").mockRejectedValue(new Error("of a test"));
+
+    await expect(v1.customers.get("ada")).rejects.toThrow("of a test");
   });
 });
