@@ -93,8 +93,8 @@ export const areas: readonly Area[] = [
     name: "transport-responses",
     sources: ["transport/read-response.ts", "transport/service-message.ts", "transport/rate-refusal.ts"],
     tests: [
-      "transport/{errors,foreign-fetch,promise,rate-refusal,retry-after}",
-      "regressions/{deeply-nested,error-as,headers-of,list-response,message,service-messages,undecodable}-*",
+      "transport/{errors,foreign-fetch,promise,rate-refusal,response-data,retry-after,service-messages,unreadable-responses}",
+      "regressions/{error-as,headers-of,list-response}-*",
     ],
   },
   {
@@ -118,17 +118,16 @@ export const areas: readonly Area[] = [
       "transport/transport.ts",
     ],
     tests: [
-      "transport/{abort,api-key,close,deadlines,errors,observe,options,order,outcomes,promise,rate-refusal,retry-after}",
+      "transport/{abort,api-key,close,deadlines,errors,observe,options,order,outcomes,promise,rate-refusal,response-data,retry-after}",
       "bulk/{rate-limit,stop,superseded}",
-      "regressions/{aborted,call-with,error-of,id-with,pause,row-whose,row-that-catches,row-with,rows-that,single,slow-is}-*",
+      "regressions/{aborted,call-with,error-of,pause,row-whose,row-that-catches,row-with,rows-that,single,slow-is}-*",
     ],
   },
   {
     name: "transport-send",
     sources: ["transport/abort.ts", "transport/network-error.ts", "transport/send.ts"],
     tests: [
-      "transport/{abort,connection-failures,deadlines,errors,foreign-fetch,promise,retry-after,shared-signal}",
-      "regressions/undecodable-*",
+      "transport/{abort,connection-failures,deadlines,errors,foreign-fetch,promise,retry-after,shared-signal,unreadable-responses}",
     ],
   },
   {
@@ -147,11 +146,11 @@ export const areas: readonly Area[] = [
       "transport/build-request.ts",
     ],
     tests: [
-      "transport/{abort,close,custom-request,deadlines,environment,errors,observe,options,outcomes,promise,tracing}",
+      "transport/{abort,close,custom-request,deadlines,environment,errors,observe,options,outcomes,promise,response-data,tracing}",
       "bulk/{results,superseded}",
       "rate-limiter/options",
       "document/{conventions,endpoint-events,events,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
-      "regressions/{id-with,null-query,options-of,read-of}-*",
+      "regressions/{null-query,options-of,read-of}-*",
     ],
   },
 ];

@@ -1,16 +1,15 @@
 import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { failureOf } from "../transport/failure.ts";
+import { offline } from "../fuzz/offline-client.ts";
+import { failureOf } from "./failure.ts";
+import { serve } from "./served.ts";
 
-function clientFor(text: string): AudienceClient {
-  const fetch = async () => new Response(text);
-  return new AudienceClient({ baseUrl: "https://api.example.com", apiKey: "k", rateLimiter: false, fetch });
-}
+const clientFor = (text: string) => new AudienceClient({ ...offline, fetch: async () => new Response(text) });
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const profile = (attribute: string) => `{"data":{"id":"c-1","attributes":{"a":${attribute}}}}`;
 
-// Parsing ten megabytes of brackets took a gigabyte, and JSON.stringify of the value overflowed the stack.
+// Parsing ten megabytes of brackets takes a gigabyte, and JSON.stringify of the value overflows the stack.
 describe("A response that is nested deeper than 1,000 levels", () => {
   it.each([1_001, 1_500_000])("(%i) is not parsed", async (levels) => {
     const error = await failureOf(clientFor(profile(nested(levels - 3))).v1.customers.get("c-1"));
@@ -27,16 +26,13 @@ describe("A response that is nested deeper than 1,000 levels", () => {
     expect((await clientFor(text).v1.events.send(event)).body).toBe(text);
   });
 
-  it("is refused at one level too many", async () => {
-    const { attributes } = await clientFor(profile(nested(997))).v1.customers.get("c-1");
+  it.each([
+    ["", nested(997)],
+    [", also with further brackets beside it", `[${nested(996)},{}]`],
+  ])("does not include one of 1,000 levels%s", async (_, attribute) => {
+    const { attributes } = await clientFor(profile(attribute)).v1.customers.get("c-1");
 
-    expect(JSON.stringify(attributes)).toBe(`{"a":${nested(997)}}`);
-  });
-
-  it("is refused at one level too many, also with further brackets beside it", async () => {
-    const { attributes } = await clientFor(profile(`[${nested(996)},{}]`)).v1.customers.get("c-1");
-
-    expect(JSON.stringify(attributes)).toBe(`{"a":[${nested(996)},{}]}`);
+    expect(JSON.stringify(attributes)).toBe(`{"a":${attribute}}`);
   });
 
   it.each([
@@ -48,4 +44,26 @@ describe("A response that is nested deeper than 1,000 levels", () => {
 
     expect(attributes).toEqual({ a: JSON.parse(value) });
   });
+});
+
+describe("A 2xx whose body cannot be decompressed", () => {
+  it.each(["gzip", "deflate", "br"])(
+    "(%s) is an UnexpectedResponseError, and never retried",
+    async (encoding) => {
+      const { options, received } = await serve((outgoing) => {
+        outgoing.writeHead(200, { "content-type": "application/json", "content-encoding": encoding });
+        outgoing.end("this is no compressed text at all");
+      });
+
+      const error = await failureOf(new AudienceClient(options).v1.customers.get("c-1"));
+
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(error).toMatchObject({
+        message: "200 on GET /api/v1/customer/{id}, but its body cannot be decompressed.",
+        status: 200,
+        outcome: "not-applied",
+      });
+      expect(received).toHaveLength(1);
+    },
+  );
 });
