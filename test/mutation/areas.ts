@@ -76,7 +76,7 @@ export const areas: readonly Area[] = [
       "validate.ts",
       "flatten-properties.ts",
     ],
-    tests: ["schemas/*", "regressions/{copy-of,undefined-unknown}-*"],
+    tests: ["schemas/*"],
   },
   {
     name: "rate-limiter",
@@ -85,7 +85,7 @@ export const areas: readonly Area[] = [
       "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|many-waiting-calls|within-limits*)",
       "regressions/{aborted,local-fallback,max-wait,pending-redis,single,unavailable-redis}-*",
       "redis/{shared-limit,simulated-failures}",
-      "transport/{options,rate-refusal}",
+      "transport/{options,outcomes,rate-refusal}",
     ],
   },
   // The transport is split into areas, because every call reaches nearly all of it.
@@ -93,8 +93,8 @@ export const areas: readonly Area[] = [
     name: "transport-responses",
     sources: ["transport/read-response.ts", "transport/service-message.ts", "transport/rate-refusal.ts"],
     tests: [
-      "transport/{errors,foreign-fetch,promise,rate-refusal,response-data,retry-after,service-messages,unreadable-responses}",
-      "regressions/{error-as,headers-of,list-response}-*",
+      "transport/{error-objects,errors,foreign-fetch,promise,rate-refusal,response-data,retry-after,service-messages,unreadable-responses}",
+      "regressions/list-response-*",
     ],
   },
   {
@@ -118,9 +118,9 @@ export const areas: readonly Area[] = [
       "transport/transport.ts",
     ],
     tests: [
-      "transport/{abort,api-key,close,deadlines,errors,observe,options,order,outcomes,promise,rate-refusal,response-data,retry-after}",
+      "transport/{abort,api-key,close,deadlines,error-objects,errors,observe,options,order,outcomes,pauses,promise,rate-refusal,response-data,retry-after,tracing}",
       "bulk/{rate-limit,stop,superseded}",
-      "regressions/{aborted,call-with,error-of,pause,row-whose,row-that-catches,row-with,rows-that,single,slow-is}-*",
+      "regressions/{aborted,error-of,row-whose,row-that-catches,row-with,rows-that,single,slow-is}-*",
     ],
   },
   {
@@ -133,7 +133,7 @@ export const areas: readonly Area[] = [
   {
     name: "transport-keys",
     sources: ["transport/api-key.ts", "transport/redact.ts"],
-    tests: ["transport/{abort,api-key,deadlines,options,secrets}", "regressions/{header,key}-*"],
+    tests: ["transport/{abort,api-key,deadlines,headers,options,secrets,secrets-in-names}"],
   },
   {
     name: "transport-requests",
@@ -146,11 +146,11 @@ export const areas: readonly Area[] = [
       "transport/build-request.ts",
     ],
     tests: [
-      "transport/{abort,close,custom-request,deadlines,environment,errors,observe,options,outcomes,promise,response-data,tracing}",
+      "transport/{abort,close,custom-request,deadlines,environment,errors,headers,observe,option-objects,options,outcomes,promise,response-data,tracing}",
       "bulk/{results,superseded}",
       "rate-limiter/options",
       "document/{conventions,endpoint-events,events,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
-      "regressions/{null-query,options-of,read-of}-*",
+      "regressions/{null-query,read-of}-*",
     ],
   },
 ];

@@ -142,6 +142,21 @@ describe("The JSON schema contains the documented rules", () => {
   });
 });
 
+describe("A copy of a field, as refine and describe make it, shows the JSON schema of the field", () => {
+  test.each<[string, z.ZodType]>([
+    ["a text", schemas.v1ContactFieldsSchema.shape.first_name.unwrap()],
+    ["an e-mail address", schemas.v1ContactFieldsSchema.shape.email.unwrap()],
+    ["a string or a number", schemas.v2IdentifierSchema.shape.id],
+    ["a date-time", schemas.v2IdentifierSchema.shape.consent.shape.createdAt],
+  ])("%s", (_, field) => {
+    const shown = z.toJSONSchema(field);
+
+    expect(Object.keys(shown).length).toBeGreaterThan(1);
+    expect(z.toJSONSchema(field.refine(() => true))).toEqual(shown);
+    expect(z.toJSONSchema(field.describe("of the form"))).toEqual({ ...shown, description: "of the form" });
+  });
+});
+
 describe("A bare safeParse is zod's safeParse", () => {
   test("but its message for unknown keys names them, and what the service does", () => {
     const { error } = schemas.v1ContactSchema.safeParse({

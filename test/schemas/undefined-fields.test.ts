@@ -1,3 +1,5 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import { v1EventSchema, v2ContactSchema } from "audience-sdk/schemas";
 import { expect, it } from "vitest";
 
@@ -17,4 +19,14 @@ it.each([
   ["an event's contact", v1EventSchema, { eventName: "seen", contact: { email: "a@b.c", extra: undefined } }],
 ])("An undocumented field of %s whose value is undefined is omitted", (_, schema, value) => {
   expect(schema.safeParse(value).success).toBe(true);
+});
+
+it("An unknown field of a v1 contact whose value is undefined is left out", async () => {
+  const mock = createMockService();
+  const audience = new AudienceClient(mock.clientOptions);
+  const row = { email: "ada@example.com", listIds: undefined };
+
+  await audience.v1.customers.upsert(row);
+
+  expect(mock.requests[0]?.body).toEqual({ email: "ada@example.com" });
 });

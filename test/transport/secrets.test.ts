@@ -201,6 +201,16 @@ describe("A key is replaced by [redacted]", () => {
       '{"__proto__":["[redacted]",1,true,null,{"n":2}],"[redacted]":{"__proto__":"[redacted]"}}',
     );
   });
+
+  it("in the name of a header, and the other headers stay", async () => {
+    const headers = { [`x-${keyV2}`]: "1", "x-other": "2" };
+    const audience = client(async () => new Response("{}", { status: 400, headers }));
+
+    const error = (await failureOf(audience.v1.customers.get("c-1"))) as ApiError;
+
+    expectNoSecret(error);
+    expect(error.headers.get("x-other")).toBe("2");
+  });
 });
 
 describe("No error shows a key, whatever the error of the runtime holds", () => {
@@ -382,6 +392,36 @@ describe("Keys from a function", () => {
     expect(error.request?.attempts).toBe(2);
     expectNoSecret([error, logged, audience], keys);
     expect(error.message).toContain("[redacted]");
+  });
+
+  it("are redacted in the errors of another view, too", async () => {
+    const echoing = async () => Response.json({ message: `not the key ${key}` }, { status: 400 });
+    const audience = client(echoing, { apiKey: () => key });
+    const view = audience.withOptions({ apiKey: "key-of-the-second-view-987654321" });
+    await failureOf(audience.v1.customers.get("a"));
+
+    const error = await failureOf(view.v1.customers.get("a"));
+
+    expect(error).toMatchObject({ code: "bad_request" });
+    expectNoSecret(error);
+  });
+
+  it("leave a fixed key redacted, however many of them there were since", async () => {
+    let asked = 0;
+    const audience = client(
+      async (url) =>
+        url.includes("/v2/")
+          ? Response.json({ success: true, data: { lists: [] } })
+          : Response.json({ message: `no such key: ${key}` }, { status: 400 }),
+      { apiKeyV2: () => `rotating-${(asked++).toString().padStart(12, "0")}` },
+    );
+    for (let call = 0; call < 250; call++) await audience.v2.lists.list();
+
+    const error = await failureOf(audience.v1.customers.get("c-1"));
+
+    expect(asked).toBe(250);
+    expect(error.message).toContain("[redacted]");
+    expectNoSecret(error, [key]);
   });
 });
 

@@ -263,3 +263,62 @@ describe("AsyncLocalStorage stores that are bound to the start of the channels",
     expect(after).toBe(own);
   });
 });
+
+describe("The tracing channel audience-sdk:request, and onResponse", () => {
+  const never = new Promise<Response>(() => undefined);
+  const late = (response: () => Response) => () =>
+    new Promise<Response>((resolve) => void setTimeout(() => resolve(response()), 500));
+
+  /** A client with `fetch`, and a log of the ends of its attempts, in the channel and in the hook. */
+  function opened(fetch: () => Promise<Response>) {
+    const log: Published[] = [];
+    record(requestChannel, "", log);
+    // The hook's event is a copy of the message.
+    const hooks = { onResponse: (event: object) => void log.push(["onResponse", { ...event }]) };
+    const { audience } = open({}, { fetch, timeoutMs: 1_000, hooks });
+    const ends = () =>
+      log.map(([event, { error, durationMs, status }]) => [
+        event,
+        ...(error ? [(error as Error).name, durationMs] : []),
+        ...(status ? [status] : []),
+      ]);
+    return { audience, ends };
+  }
+
+  const failed = (error: string, durationMs: number) => [
+    ["start"],
+    ["end"],
+    ["error", error, durationMs],
+    ["asyncStart", error, durationMs],
+    ["asyncEnd", error, durationMs],
+  ];
+
+  it.each([
+    ["without a response", () => never],
+    ["with a late response", late(() => Response.json({}))],
+    ["with a late refusal", late(() => new Response("{}", { status: 429 }))],
+    ["whose body never arrives", async () => new Response(new ReadableStream())],
+  ])("report an attempt %s once, as aborted, at the moment of the abort", async (_, fetch) => {
+    const { audience, ends } = opened(fetch);
+    const controller = new AbortController();
+
+    const call = failureOf(audience.v1.customers.get("1", { signal: controller.signal }));
+    await vi.advanceTimersByTimeAsync(50);
+    controller.abort();
+
+    expect(ends()).toEqual(failed("AbortError", 50));
+    expect(await call).toMatchObject({ code: "aborted" });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(ends()).toEqual(failed("AbortError", 50));
+  });
+
+  it("report an attempt that the call's deadline ends at that moment", async () => {
+    const { audience, ends } = opened(() => never);
+
+    const call = failureOf(audience.v1.customers.get("1", { deadlineMs: 80 }));
+    await vi.advanceTimersByTimeAsync(10_000);
+
+    expect(await call).toMatchObject({ code: "timeout" });
+    expect(ends()).toEqual(failed("TimeoutError", 80));
+  });
+});

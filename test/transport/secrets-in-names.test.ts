@@ -1,15 +1,16 @@
 import { inspect } from "node:util";
 import { AudienceClient, isAudienceError } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
+import { offline } from "../fuzz/offline-client.ts";
 
 const key = "sk-live-9f8e7d6c5b4a3210";
-const { fetch: _, apiKey: __, ...given } = createMockService().clientOptions;
-const audience = new AudienceClient({ ...given, apiKey: key });
+const options = { ...offline, apiKey: key };
+const audience = new AudienceClient(options);
 
-async function failureOf(call: () => unknown): Promise<unknown> {
+/** The error of a call, or of a constructor that throws at once. */
+async function failureOf(act: () => unknown): Promise<unknown> {
   try {
-    return await call();
+    return await act();
   } catch (error) {
     return error;
   }
@@ -36,7 +37,7 @@ describe("A key in the place of a name is not shown", () => {
     ],
     [
       "a header of the client",
-      () => new AudienceClient({ ...given, apiKey: key, headers: { [`x-api-key: ${key}`]: "" } }),
+      () => new AudienceClient({ ...options, headers: { [`x-api-key: ${key}`]: "" } }),
     ],
   ])("%s", async (_place, call) => {
     const error = await failureOf(call);
