@@ -34,17 +34,3 @@ it.each(["", " ", "n/a", "+"])(
     expect(mock.requests).toHaveLength(4);
   },
 );
-
-it("Writes to strangers with a blank phone do not wait for each other", async () => {
-  const { audience, mock } = createFixture({ faults: [{ kind: "hang", times: 1 }] });
-  const stop = new AbortController();
-  const send = (email: string, signal?: AbortSignal) =>
-    audience.v1.events.send({ eventName: "e", contact: { email, phone: "" } }, { signal });
-  const hanging = send("ada@example.com", stop.signal);
-
-  await send("bob@example.com");
-
-  stop.abort();
-  await expect(hanging).rejects.toMatchObject({ code: "aborted" });
-  expect(mock.requests).toHaveLength(2);
-});

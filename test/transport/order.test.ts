@@ -427,4 +427,19 @@ describe("The order of writes does not delay", () => {
     await vi.advanceTimersByTimeAsync(20_000);
     await stuck;
   });
+
+  it.each(["", " "])("writes to strangers with the blank phone %j", async (phone) => {
+    const { audience, log } = logged({ faults: [{ kind: "hang", times: 1 }] });
+    const send = (address: string) =>
+      audience.v1.events.send({ eventName: "e", contact: { email: address, phone } }, { timeoutMs: 5_000 });
+
+    const stuck = send("ada@example.com");
+    const other = send("bob@example.com");
+    await vi.advanceTimersByTimeAsync(200);
+    await other;
+
+    expect(log).toEqual(["> 1", "> 2", "< 2"]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await stuck;
+  });
 });
