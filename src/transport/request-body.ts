@@ -9,8 +9,13 @@ export function repeatsStrings(): boolean {
   return ofRuntime(({ process }) => process?.versions?.["undici"]) !== undefined && takesStreams();
 }
 
+/** What was found of a `Request`: a test may replace the global one. */
+const found = new WeakMap<typeof Request, boolean>();
+
 /** The `Request` of a polyfill would send a stream as "[object ReadableStream]", and asks for no `duplex`. */
 function takesStreams(): boolean {
+  const known = found.get(Request);
+  if (known !== undefined) return known;
   let isAsked = false;
   const init = {
     method: "POST",
@@ -21,6 +26,7 @@ function takesStreams(): boolean {
     },
   };
   void new Request("https://none.invalid", init);
+  found.set(Request, isAsked);
   return isAsked;
 }
 
