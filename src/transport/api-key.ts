@@ -36,18 +36,14 @@ export async function currentKey({ access, options, stopWaiting }: Call): Promis
 }
 
 /** A key function that never resolves must not block the call or its permit. */
-export async function requestKey(
-  source: KeySource,
-  timeoutMs: number,
-  signal?: AbortSignal,
-): Promise<string> {
+export async function requestKey(source: KeySource, timeoutMs: number, signal: AbortSignal): Promise<string> {
   const key = source();
   if (typeof key === "string") return key;
   const late = (): never => {
     const message = `The key function returned no key within ${timeoutMs} ms; nothing was sent.`;
     throw new TimeoutError({ message, outcome: "not-sent", timeoutMs });
   };
-  return await unlessLate(signal ? untilAborted(key, signal) : key, timeoutMs, late);
+  return await unlessLate(untilAborted(key, signal), timeoutMs, late);
 }
 
 /** The source of one family's key, which the options' schema has judged. A closure, so that no `inspect` shows the key. */
