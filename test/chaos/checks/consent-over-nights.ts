@@ -1,4 +1,4 @@
-import { factsOf } from "../inputs.ts";
+import { factsOf, type Facts, type Input } from "../inputs.ts";
 import type { CallRecord, Log, RunRecord } from "../records.ts";
 import type { World } from "../world.ts";
 import { describe } from "./attempt.ts";
@@ -14,11 +14,11 @@ export function checkConsentOverNights({ log }: World): string[] {
   return log.calls.flatMap((call) => {
     const { run, departures, input, facts } = call;
     const sent = departures.find(({ request }) => request?.applied === true);
-    if (run?.book === undefined || !sent || input?.kind === "event") return [];
+    if (run?.book === undefined || !sent || !input || input.kind === "event") return [];
     const nights = log.runs.filter(({ book }) => book === run.book);
     return (["email", "phone"] as const).flatMap((channel) => {
       const latest = latestBefore(log, call, channel, sent.at);
-      const own = facts.consent[channel];
+      const own = statedBy(input, facts, channel);
       if (!latest || writtenBy(latest)[channel] === own) return [];
       const during = nights.findIndex((night) => night !== run && wasRecorded(log, latest, night));
       if (during < 0 || during > nights.indexOf(run)) return [];
@@ -46,6 +46,11 @@ function latestBefore(log: Log, row: CallRecord, channel: Channel, before: numbe
   return latest?.call;
 }
 
+/** The status that a row states for the client, which reads no body of a custom request. */
+function statedBy({ kind }: Input, { consent }: Facts, channel: Channel): string | undefined {
+  return kind === "custom" ? undefined : consent[channel];
+}
+
 /** What a row stated of a channel in one night. */
 interface Statement {
   /** The statuses of its writes; none leaves the channel to the service. */
@@ -66,7 +71,7 @@ function statementIn(
   const isCalled = calls.some((call) => call.run === night && call.key === key);
   if (!row || (!result && !isCalled)) return undefined;
   const stating = row.inputs.filter(({ kind }) => kind !== "event");
-  const statuses = [...new Set(stating.map((input) => factsOf(input).consent[channel] ?? ""))];
+  const statuses = [...new Set(stating.map((input) => statedBy(input, factsOf(input), channel) ?? ""))];
   // Of writes that do not agree the later one may not have been reached.
   const isMixed = statuses.length > 1;
   return {
