@@ -42,7 +42,8 @@ export interface BulkOptions<Row> {
   total?: number | undefined;
   /**
    * Identifies a row over restarts and runs, such as its e-mail address. Rows with one key are sent one after the other.
-   * With a checkpoint, a later run then sends new and changed rows. Default: the index; with a checkpoint, a hash of the row, and the checkpoint serves one run.
+   * With a checkpoint, a later run then sends new and changed rows. Default: the index; with a checkpoint, a hash of the
+   * row, and the checkpoint serves one run.
    */
   key?: ((row: Row, index: number) => string) | undefined;
   /** With a checkpoint: the part of a row that counts as a change, as a string or JSON value. Default: the whole row. */

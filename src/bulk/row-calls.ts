@@ -29,8 +29,8 @@ export interface RunOfRows<Row> extends GuardOfRows<Row> {
  * The calls of one row, from the start of its function to its recorded end:
  *
  * 1. `run` starts the function. Its calls get `request`, and with it this object as the hook of its calls.
- * 2. Before each attempt of a write (`prepare`, and once more `confirm`): is the row superseded? Then it is recorded as `sent`, or as
- *    `in-doubt` if the write must not be repeated. Is it still current?
+ * 2. Before each attempt of a write (`prepare`, then `confirm`): a row that is not superseded is recorded as `sent`, or
+ *    as `in-doubt` if the write must not be repeated. Is it still current?
  * 3. Around each call (`aroundCall`): is the row in doubt, and the write not repeatable? After it: was it applied, or may
  *    it have been? If not, its doubt is cleared.
  * 4. When the function and all its writes have ended, their outcomes give the row's status, and the end is recorded. If
