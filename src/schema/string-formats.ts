@@ -106,10 +106,12 @@ function moment(isValid: (value: string) => boolean, what: string, jsonSchema: R
 }
 
 const ipv4OrIpv6 = z.union([z.ipv4(), z.ipv6()]);
+// "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255": zod's pattern overflows the stack at a string of megabytes.
+const longestIpAddress = 45;
 
 /** An IPv4 or IPv6 address, alone: no zone, no port, no prefix length ("v2 identifier object"). */
 export const ipAddress = stringThat(
-  (address) => ipv4OrIpv6.safeParse(address).success,
+  (address) => address.length <= longestIpAddress && ipv4OrIpv6.safeParse(address).success,
   "ip",
   "must be an IPv4 or IPv6 address alone",
 ).meta({ anyOf: ["ipv4", "ipv6"].map((format) => ({ type: "string", format })) });
