@@ -52,9 +52,11 @@ For tests, additional paths that need no key. They refuse what a page of another
 content type of JSON, also without a body:
 
   curl $URL/__mock/organizations/mock-organization      # the state: contacts, groups, memberships, events, triggers,
-                                                        # automationRuns, welcomeEmails, webhookCalls
+                                                        # automationRuns, welcomeEmails, webhookCalls, consentHistory
   curl $URL/__mock/requests                             # all requests: operation, headers, body, status, applied, fault
   curl -H "$JSON" $URL/__mock/faults -d '{"kind":"reset-after","operation":"v1.events.send","times":1}'
+  curl -H "$JSON" $URL/__mock/unsubscribe -d '{"person":"ada@example.com","channel":"email"}'
+  curl -H "$JSON" $URL/__mock/confirm -d '{"person":"ada@example.com"}'   # answers the mail of a double opt-in
   curl -X POST -H "$JSON" $URL/__mock/reset             # restores the initial state
   curl $URL/__mock/settled                              # waits until no webhook call is under way
 

@@ -11,7 +11,8 @@ import {
   type Rule,
   that,
 } from "./json-rules.ts";
-import { type MockVariants, OPERATIONS } from "./variants.ts";
+import { OPERATIONS } from "./operations.ts";
+import type { MockVariants } from "./variants.ts";
 
 const enumOrFunction = (...choices: readonly string[]): Rule =>
   that(

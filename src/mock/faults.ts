@@ -1,5 +1,5 @@
 import { count, duration, enumOf, object, type Rule, string, that } from "./json-rules.ts";
-import { type MockOperation, OPERATIONS } from "./variants.ts";
+import { type MockOperation, OPERATIONS } from "./operations.ts";
 
 const KINDS = [
   "reset-before",

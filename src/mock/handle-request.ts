@@ -135,7 +135,16 @@ function replyTo(
     const organization = authenticate(state, request.headers, target);
     if (endpoint === undefined) throw new Refusal(404, `there is no ${request.method} ${url.pathname}`);
     const json = () => parseJson(request, body);
-    return endpoint.respond({ organization, variants, id, query: url.searchParams, json, baseUrl });
+    const { operation } = endpoint;
+    return endpoint.respond({
+      operation,
+      organization,
+      variants,
+      id,
+      query: url.searchParams,
+      json,
+      baseUrl,
+    });
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of the mock itself */
     if (!(error instanceof Refusal)) throw error;

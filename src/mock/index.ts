@@ -2,6 +2,7 @@ export type {
   MockAutomationRun,
   MockOrganizationState,
   MockConsent,
+  MockConsentChange,
   MockContact,
   MockEvent,
   MockGroup,
@@ -16,9 +17,11 @@ export type {
   MockFetch,
   MockListener,
   MockListenOptions,
+  MockPersonOptions,
   MockRequest,
   MockService,
 } from "./public-types.ts";
+export type { MockOperation } from "./operations.ts";
 export { createMockService } from "./mock-service.ts";
 export type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
 export type { MockServiceOptions } from "./mock-options.ts";
@@ -27,7 +30,6 @@ export type { MockAutomation, MockContactSeed, MockGroupSeed, MockOrganizationSe
 export type {
   MockErrorBody,
   MockListBody,
-  MockOperation,
   MockVariants,
   MockRateLimitBody,
   MockWebhookBody,

@@ -135,6 +135,18 @@ async function controlResponse(
         service.addFault((await request.json()) as MockFault);
         return Response.json({ added: true }, { status: 201 });
       }
+      case "POST unsubscribe": {
+        // Safe: `unsubscribe` checks them.
+        const { person, ...options } = (await request.json()) as { person: string };
+        service.unsubscribe(person, options);
+        return Response.json({ unsubscribed: true });
+      }
+      case "POST confirm": {
+        // Safe: `confirm` checks them.
+        const { person, ...options } = (await request.json()) as { person: string };
+        service.confirm(person, options);
+        return Response.json({ confirmed: true });
+      }
       case "POST reset":
         service.reset();
         return Response.json({ reset: true });

@@ -1,7 +1,8 @@
 import type { Problem } from "./json-rules.ts";
+import type { MockOperation } from "./operations.ts";
 import { refusalOf } from "./refusal.ts";
 import type { Organization } from "./state/organization.ts";
-import type { MockOperation, MockVariants } from "./variants.ts";
+import type { MockVariants } from "./variants.ts";
 
 /** The service's response before it is serialized. */
 export interface Reply {
@@ -20,6 +21,7 @@ export type ErrorReply = (status: number, message: string, problems?: readonly P
 
 /** The context of an authenticated request. */
 export interface RequestContext {
+  operation: MockOperation;
   organization: Organization;
   variants: MockVariants;
   /** The decoded `{id}` or `{listId}` of the path; empty if the path has none. */

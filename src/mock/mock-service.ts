@@ -4,6 +4,7 @@ import { handleRequest, type ServiceState } from "./handle-request.ts";
 import { checkOption, isObject } from "./json-rules.ts";
 import { listen } from "./listen.ts";
 import { type MockServiceOptions, optionsRule } from "./mock-options.ts";
+import { people } from "./people.ts";
 import type { MockClientOptions, MockFetch, MockRequest, MockService } from "./public-types.ts";
 import { type MockRateLimitOptions, RateLimiter, rateLimitOf } from "./rate-window.ts";
 import { Organizations } from "./state/organizations.ts";
@@ -87,6 +88,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
       checkOption("fault", fault, faultRule);
       state.faults.add(copyOf(fault));
     },
+    ...people(() => state.organizations),
     settled: () => state.webhooks.settled(),
     reset() {
       state.end();

@@ -1,7 +1,7 @@
 // The public interface of the mock.
 import type { MockFault, MockFaultKind } from "./faults.ts";
+import type { MockOperation } from "./operations.ts";
 import type { MockOrganizationState } from "./state/organization-state.ts";
-import type { MockOperation } from "./variants.ts";
 
 /** Options of a client of the mock. */
 export interface MockClientOptions {
@@ -19,6 +19,12 @@ export interface MockClientOptions {
   rateLimiter: false | { windows: { limit: number; intervalMs: number }[] };
 }
 
+/** Options of what a person does at the service. */
+export interface MockPersonOptions {
+  /** The id or a key of the person's organization. Default: the one that knows the person. */
+  organization?: string;
+}
+
 /** A `fetch` that never leaves the process. */
 export type MockFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
@@ -34,6 +40,19 @@ export interface MockService {
   readonly requests: readonly MockRequest[];
   /** Adds a fault, from the next request on. Of several faults that match a request, the first applies. */
   readonly addFault: (fault: MockFault) => void;
+  /**
+   * A person unsubscribes at the service, as by the link in a mail: no request arrives. `person` is an e-mail address, a phone
+   * number or a contact's id. Throws for a person that it does not know, or that two organizations know.
+   */
+  readonly unsubscribe: (
+    person: string,
+    options?: MockPersonOptions & { channel?: "email" | "phone" },
+  ) => void;
+  /**
+   * A person follows the link in the mail of a double opt-in: the e-mail channel becomes `SUBSCRIBED`. Throws as `unsubscribe`
+   * does, and for a contact without `double_opt_in`, as it got no such mail.
+   */
+  readonly confirm: (person: string, options?: MockPersonOptions) => void;
   /** Waits until no webhook call is under way, retries included. */
   readonly settled: () => Promise<void>;
   /**

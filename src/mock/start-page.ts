@@ -25,6 +25,8 @@ For tests, without a key; a POST needs the header Content-Type: application/json
   GET /__mock/requests                           all requests that arrived
   GET /__mock/settled                            waits until no webhook call is under way
   POST /__mock/faults                            adds a fault: {"kind":"500-before","times":1}
+  POST /__mock/unsubscribe                       a person unsubscribes: {"person":"ada@example.com","channel":"email"}
+  POST /__mock/confirm                           a person answers the mail of a double opt-in: {"person":"ada@example.com"}
   POST /__mock/reset                             restores the initial state
 
 "npx audience-mock --help" has a curl command for each.

@@ -1,20 +1,6 @@
 import type { Problem } from "./json-rules.ts";
+import type { MockOperation } from "./operations.ts";
 import type { MockContact, MockEvent } from "./state/organization-state.ts";
-
-export const OPERATIONS = [
-  "v1.customers.upsert",
-  "v1.customers.get",
-  "v1.customers.list",
-  "v1.contactGroups.list",
-  "v1.contactGroups.get",
-  "v1.contactGroups.addContact",
-  "v1.events.send",
-  "v2.contacts.upsert",
-  "v2.lists.list",
-] as const;
-
-/** The names of the nine endpoints, the same as the client's calls. */
-export type MockOperation = (typeof OPERATIONS)[number];
 
 /** Builds the body of a v1 list response from one page of items; `total` is the number of all items. */
 export type MockListBody = (

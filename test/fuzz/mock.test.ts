@@ -24,6 +24,17 @@ describe("For any arguments, a function of the mock returns its value or throws 
     await tryEntryPoint({ act, valid: [["mock-organization"]], ...ofMock }, 200);
   });
 
+  it("unsubscribe and confirm", async () => {
+    const contacts = [{ email: "ada@example.com", double_opt_in: true }];
+    const mock = createMockService({ organizations: [{ id: "acme", apiKeys: ["k"], appId: "a", contacts }] });
+    const options = { channel: "email", organization: "acme" };
+    const unsubscribe = (person: unknown, given: unknown) =>
+      mock.unsubscribe(person as string, given as object);
+    const confirm = (person: unknown, given: unknown) => mock.confirm(person as string, given as object);
+    for (const act of [unsubscribe, confirm])
+      await tryEntryPoint({ act, argumentCount: 2, valid: [["ada@example.com", options]], ...ofMock }, 200);
+  });
+
   it("fetch", async () => {
     const mock = createMockService();
     const valid = [

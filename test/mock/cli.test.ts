@@ -171,7 +171,7 @@ describe("audience-mock", () => {
     const { output } = await run("--help");
     const posts = output.split("\n").filter((line) => /^ {2}curl.*( -d | -X POST )/.test(line));
 
-    expect(posts).toHaveLength(6);
+    expect(posts).toHaveLength(8);
     expect(posts.filter((line) => !line.includes(' -H "$JSON" '))).toEqual([]);
   });
 

@@ -1,3 +1,5 @@
+import type { MockOperation } from "../operations.ts";
+
 /** The state of one organization: plain objects, each a copy. */
 export interface MockOrganizationState {
   /** All contacts, in order of creation. */
@@ -16,6 +18,8 @@ export interface MockOrganizationState {
   welcomeEmails: MockWelcomeEmail[];
   /** One for each attempt to call a receiver, in order of sending. */
   webhookCalls: MockWebhookCall[];
+  /** Every change of a consent, oldest first: by a seed, a request, or a person at the service. */
+  consentHistory: MockConsentChange[];
 }
 
 /** A stored contact, with the v1 names, whichever family wrote it. */
@@ -176,4 +180,24 @@ export interface MockWebhookCall {
   error?: string;
   /** ISO 8601. */
   sentAt: string;
+}
+
+/** One change of one consent of a contact. */
+export interface MockConsentChange {
+  /** The contact's `id`. */
+  contactId: string;
+  /** Its address after the change. */
+  email?: string;
+  /** Its number after the change. */
+  phone?: string;
+  /** `suppressed` is `is_suppressed`. */
+  channel: "email" | "phone" | "suppressed";
+  /** The value before; absent for a new contact. */
+  from?: string | boolean;
+  /** The value after: the opt-in, or whether the contact is suppressed. */
+  to: string | boolean;
+  /** A person (`mock.unsubscribe`, `mock.confirm`), the seed, or the operation of the request. */
+  by: "person" | "seed" | MockOperation;
+  /** ISO 8601. */
+  at: string;
 }

@@ -1,9 +1,10 @@
 import type { MockVariants } from "../variants.ts";
 import type { WebhookCaller } from "../webhooks.ts";
+import { consentChanges, mergeConsents, nextOptIn, type OmittedOptIn } from "./consents.ts";
 import type {
   MockAutomationRun,
   MockOrganizationState,
-  MockConsent,
+  MockConsentChange,
   MockContact,
   MockEvent,
   MockGroup,
@@ -17,10 +18,7 @@ import type { MockOrganizationSeed } from "./seed.ts";
 /** The fields of a write; absent fields stay unchanged. */
 export type ContactFields = Partial<Omit<MockContact, "id" | "created" | "updated">>;
 
-/** The effect of an omitted opt-in on an existing contact. */
-type OmittedOptIn = "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
-
-interface WriteOptions {
+interface WriteOptions extends Pick<MockConsentChange, "by"> {
   emailOptInOmitted?: OmittedOptIn;
   phoneOptInOmitted?: OmittedOptIn;
   /** Of a new contact; by default a new one. */
@@ -54,6 +52,7 @@ export class Organization {
   readonly #automationRuns: MockAutomationRun[] = [];
   readonly #webhookCalls: MockWebhookCall[] = [];
   readonly #welcomeEmails: MockWelcomeEmail[] = [];
+  readonly #consentHistory: MockConsentChange[] = [];
 
   constructor(seed: MockOrganizationSeed, sources: Sources) {
     this.seed = seed;
@@ -89,10 +88,19 @@ export class Organization {
     return this.#sources.variants.matchFirst === "email" ? (byEmail ?? byPhone) : (byPhone ?? byEmail);
   }
 
+  /** By id, e-mail address or phone number. */
+  person(name: string): MockContact | undefined {
+    return this.contact(name) ?? this.find({ email: name }) ?? this.find({ phone: name });
+  }
+
+  decide(contact: MockContact, channel: "email" | "phone", optIn: "SUBSCRIBED" | "UNSUBSCRIBED"): void {
+    this.#change(contact, { [`${channel}_opt_in`]: optIn }, "person");
+  }
+
   /** Updates the matching contact, or creates one; the opt-ins follow "States and transitions". */
   write(
     fields: ContactFields,
-    { emailOptInOmitted = "kept", phoneOptInOmitted = "kept", id, created }: WriteOptions = {},
+    { by, emailOptInOmitted = "kept", phoneOptInOmitted = "kept", id, created }: WriteOptions,
   ): { contact: MockContact; action: "created" | "updated" } {
     const existing = this.find(fields);
     const now = this.#sources.nowIso();
@@ -107,19 +115,18 @@ export class Organization {
       updated: now,
     };
     const before: Partial<MockContact> = { ...existing };
-    this.#unindex(contact);
-    Object.assign(contact, fields, {
-      updated: now,
+    const changed: ContactFields = {
+      ...fields,
       email_opt_in: nextOptIn(before.email_opt_in, fields.email_opt_in, emailOptInOmitted),
       phone_opt_in: nextOptIn(before.phone_opt_in, fields.phone_opt_in, phoneOptInOmitted),
-    });
+    };
     if (fields.custom_properties !== undefined && this.#sources.variants.customProperties === "merged") {
-      contact.custom_properties = { ...before.custom_properties, ...fields.custom_properties };
+      changed.custom_properties = { ...before.custom_properties, ...fields.custom_properties };
     }
     if (fields.other_fields !== undefined)
-      contact.other_fields = { ...before.other_fields, ...fields.other_fields };
-    if (fields.consents !== undefined) contact.consents = mergeConsents(before.consents, fields.consents);
-    this.#index(contact);
+      changed.other_fields = { ...before.other_fields, ...fields.other_fields };
+    if (fields.consents !== undefined) changed.consents = mergeConsents(before.consents, fields.consents);
+    this.#change(contact, changed, by, before);
     if (existing === undefined) this.#contacts.push(contact);
     return { contact, action: existing === undefined ? "created" : "updated" };
   }
@@ -184,7 +191,21 @@ export class Organization {
       automationRuns: this.#automationRuns,
       welcomeEmails: this.#welcomeEmails,
       webhookCalls: this.#webhookCalls,
+      consentHistory: this.#consentHistory,
     });
+  }
+
+  #change(
+    contact: MockContact,
+    fields: ContactFields,
+    by: MockConsentChange["by"],
+    before: Partial<MockContact> = { ...contact },
+  ): void {
+    const at = this.#sources.nowIso();
+    this.#unindex(contact);
+    Object.assign(contact, fields, { updated: at });
+    this.#index(contact);
+    this.#consentHistory.push(...consentChanges(before, contact, { by, at }));
   }
 
   /** Runs each automation that the event, or joining the list, triggers. */
@@ -218,19 +239,6 @@ export class Organization {
     if (contact.email !== undefined) deleteIfOwn(this.#byEmail, this.#emailKey(contact.email), contact);
     if (contact.phone !== undefined) deleteIfOwn(this.#byPhone, contact.phone, contact);
   }
-}
-
-/** One row of the state table: the sent value, else the initial value, else the endpoint's rule for existing contacts. */
-function nextOptIn(before: string | undefined, sent: string | undefined, omitted: OmittedOptIn): string {
-  if (sent !== undefined) return sent;
-  if (before === undefined) return "NON_SUBSCRIBED";
-  return omitted === "kept" ? before : omitted;
-}
-
-function mergeConsents(before: readonly MockConsent[] = [], sent: readonly MockConsent[]): MockConsent[] {
-  const isRenewed = (old: MockConsent) =>
-    sent.some((consent) => consent.type === old.type && consent.id === old.id);
-  return [...before.filter((old) => !isRenewed(old)), ...sent];
 }
 
 function setIfFree(index: Map<string, MockContact>, key: string, contact: MockContact): void {

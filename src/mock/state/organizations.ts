@@ -58,7 +58,7 @@ function seedContact(
     checkV1Contact(body);
     const write = contactFieldsOf(body, { ...sources.variants, doubleOptIn: "recorded" });
     if (organization.find(write)) throw new Refusal(400, "its email or phone is that of an earlier one");
-    const { contact } = organization.write(write, { id, created });
+    const { contact } = organization.write(write, { by: "seed", id, created });
     contact.updated = updated ?? contact.created;
     for (const listId of lists) {
       if (organization.group(listId) === undefined) throw new Refusal(400, `there is no list "${listId}"`);

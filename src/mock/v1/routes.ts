@@ -18,7 +18,7 @@ function upsertCustomer(context: RequestContext): Reply {
   const body = context.json();
   checkV1Contact(body);
   const fields = contactFieldsOf(body, variants);
-  const { contact } = organization.write(fields, variants);
+  const { contact } = organization.write(fields, { ...variants, by: context.operation });
   return { status: 201, body: profileEnvelope(contact, context), applied: true };
 }
 
@@ -65,6 +65,7 @@ function addContact(context: RequestContext): Reply {
   if (!isList && !variants.unknownListWritesContact) throw unknownList(false);
   const { phoneOptInOmitted } = variants;
   const { contact, action } = organization.write(fields, {
+    by: context.operation,
     emailOptInOmitted: "SUBSCRIBED",
     phoneOptInOmitted,
   });
@@ -88,12 +89,16 @@ function sendEvent(context: RequestContext): Reply {
   return { status, body: status === 204 ? undefined : variants.eventBody, applied: !isKnown };
 }
 
-function recordEvent({ contactUUID, ...event }: V1Event, { organization, variants }: RequestContext): void {
+function recordEvent(
+  { contactUUID, ...event }: V1Event,
+  { operation: by, organization, variants }: RequestContext,
+): void {
   const inContact = variants.contactUuidPlace === "root" ? undefined : event.contact?.["contactUUID"];
   const uuid = typeof inContact === "string" ? inContact : contactUUID;
   const email = event.contact?.email;
   let contact = uuid === undefined ? undefined : organization.contact(uuid);
-  if (email !== undefined) contact ??= organization.find({ email }) ?? organization.write({ email }).contact;
+  if (email !== undefined)
+    contact ??= organization.find({ email }) ?? organization.write({ email }, { by }).contact;
   if (contact === undefined)
     throw new Refusal(variants.unknownContactUuidStatus, "no contact has this contactUUID");
   organization.record(contact, event);

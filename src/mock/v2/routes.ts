@@ -31,7 +31,7 @@ function upsertContact(context: RequestContext): Reply {
     if (isResubscribed && !variants.canV2Resubscribe) delete fields[optIn];
   }
   const created = body.createdAt === undefined ? undefined : timestampOf(body.createdAt);
-  const { contact } = organization.write(fields, { created });
+  const { contact } = organization.write(fields, { by: context.operation, created });
   if (variants.v2ListIds === "replaced") organization.leaveAllBut(contact, body.listIds);
   for (const listId of body.listIds) if (isKnownList(listId)) organization.join(contact, listId);
   if (body.triggerWelcomeEmail === true) organization.welcome(contact);

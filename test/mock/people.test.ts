@@ -1,0 +1,234 @@
+import type { MockOrganizationSeed, MockVariants } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
+import { inProcess, nodeHttp } from "./entry-points.ts";
+
+const CREATE = "/api/v1/customer/create";
+const ada = "ada@example.com";
+const acme: MockOrganizationSeed = {
+  id: "acme",
+  apiKeys: ["acme-key"],
+  appId: "acme-app",
+  lists: [{ id: "news", name: "News" }],
+};
+const globex: MockOrganizationSeed = { id: "globex", apiKeys: ["globex-key"], appId: "globex-app" };
+
+async function open({
+  contacts = [],
+  others = [],
+  variants = {},
+}: {
+  contacts?: MockOrganizationSeed["contacts"];
+  others?: MockOrganizationSeed[];
+  variants?: Partial<MockVariants>;
+} = {}) {
+  let now = 100_000;
+  const organizations = [{ ...acme, contacts }, ...others];
+  const { call, mock } = await inProcess.open({ organizations, variants, clock: () => (now += 1_000) });
+  const state = () => mock.organization("acme");
+  const history = () =>
+    state().consentHistory.map(({ channel, from, to, by }) => `${by}: ${channel} ${from ?? "new"} → ${to}`);
+  return { call, mock, state, history };
+}
+
+describe("A person unsubscribes at the service", () => {
+  it("the channel is UNSUBSCRIBED, without a request", async () => {
+    const { mock, state } = await open({
+      contacts: [{ email: ada, email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" }],
+    });
+    const [before] = state().contacts;
+
+    mock.unsubscribe(ada, { channel: "email" });
+
+    expect(state().contacts).toEqual([
+      { ...before, email_opt_in: "UNSUBSCRIBED", updated: expect.any(String) as unknown },
+    ]);
+    expect(state().contacts[0]?.updated).not.toBe(before?.updated);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it.each([
+    ["an address", ada, undefined, "email"],
+    ["an address in another case", "ADA@example.com", undefined, "email"],
+    ["a number", "+15550100", undefined, "phone"],
+    ["an id", "a1", undefined, "email"],
+    ["an address, for the phone", ada, "phone", "phone"],
+    ["a number, for the e-mail", "+15550100", "email", "email"],
+  ] as const)("named by %s", async (_name, person, channel, changed) => {
+    const { mock, state } = await open({
+      contacts: [
+        { id: "a1", email: ada, phone: "+15550100", email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" },
+      ],
+    });
+
+    mock.unsubscribe(person, channel === undefined ? {} : { channel });
+
+    const other = changed === "email" ? "phone" : "email";
+    expect(state().contacts).toMatchObject([
+      { [`${changed}_opt_in`]: "UNSUBSCRIBED", [`${other}_opt_in`]: "SUBSCRIBED" },
+    ]);
+  });
+
+  it("in the named organization, by its id or a key, if two know the person", async () => {
+    const contacts = [{ email: ada, email_opt_in: "SUBSCRIBED" as const }];
+    const { mock, state } = await open({ contacts, others: [{ ...globex, contacts }] });
+
+    mock.unsubscribe(ada, { organization: "globex-key" });
+
+    expect(state().contacts).toMatchObject([{ email_opt_in: "SUBSCRIBED" }]);
+    expect(mock.organization("globex").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
+  });
+
+  it.each([
+    ["a person that no organization knows", "bob@example.com", {}, 'no contact of "acme", "globex" is'],
+    ["one whom the named organization does not know", ada, { organization: "globex" }, 'of "globex" is'],
+    ["one whom two organizations know", "both@example.com", {}, 'known to "acme", "globex": name the org'],
+    ["a channel that the person does not have", ada, { channel: "phone" }, `"${ada}" has no phone`],
+    ["an unknown organization", ada, { organization: "x" }, "no organization has the id or key"],
+    ["a channel that does not exist", ada, { channel: "sms" }, "options.channel must be one of email, phone"],
+    ["no person", "", {}, "person must have at least 1 characters"],
+  ] as const)("throws for %s", async (_name, person, options, message) => {
+    const both = { email: "both@example.com" };
+    const { mock, history } = await open({
+      contacts: [{ email: ada }, both],
+      others: [{ ...globex, contacts: [both] }],
+    });
+    const before = history();
+
+    // Safe: one of them is wrong on purpose.
+    expect(() => mock.unsubscribe(person, options as { channel: "email" })).toThrow(message);
+    expect(history()).toEqual(before);
+  });
+
+  it("over HTTP", async () => {
+    const entry = await nodeHttp.open({ organizations: [{ ...acme, contacts: [{ email: ada }] }] });
+
+    const done = await entry.call("/__mock/unsubscribe", { body: { person: ada, channel: "email" } });
+    const refused = await entry.call("/__mock/unsubscribe", { body: { person: "bob@example.com" } });
+
+    expect([done.status, done.body]).toEqual([200, { unsubscribed: true }]);
+    expect(refused.status).toBe(400);
+    expect(entry.mock.organization("acme").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
+    await entry.close();
+  });
+});
+
+describe("A person answers the mail of a double opt-in", () => {
+  it.each([
+    ["recorded", "SUBSCRIBED"],
+    ["pending", "NON_SUBSCRIBED"],
+  ] as const)("with doubleOptIn %s the contact was %s, and is SUBSCRIBED then", async (doubleOptIn, was) => {
+    const { call, mock, state } = await open({ variants: { doubleOptIn } });
+    await call(CREATE, { body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
+    expect(state().contacts).toMatchObject([{ email_opt_in: was }]);
+
+    mock.confirm(ada);
+
+    expect(state().contacts).toMatchObject([{ email_opt_in: "SUBSCRIBED" }]);
+  });
+
+  it("throws for a person that got no such mail, or is not known", async () => {
+    const { mock } = await open({
+      contacts: [{ email: ada }, { phone: "+15550100", double_opt_in: true }],
+    });
+
+    expect(() => mock.confirm(ada)).toThrow(`"${ada}" got no mail of a double opt-in`);
+    expect(() => mock.confirm("+15550100")).toThrow("got no mail of a double opt-in");
+    expect(() => mock.confirm("bob@example.com")).toThrow('no contact of "acme" is "bob@example.com"');
+    // Safe: it is wrong on purpose.
+    expect(() => mock.confirm(ada, { channel: "email" } as object)).toThrow(
+      "options.channel is not a recognized field",
+    );
+  });
+
+  it("over HTTP", async () => {
+    const contacts = [{ email: ada, double_opt_in: true }];
+    const entry = await nodeHttp.open({ organizations: [{ ...acme, contacts }] });
+
+    const done = await entry.call("/__mock/confirm", { body: { person: ada } });
+
+    expect([done.status, done.body]).toEqual([200, { confirmed: true }]);
+    expect(entry.mock.organization("acme").contacts).toMatchObject([{ email_opt_in: "SUBSCRIBED" }]);
+    await entry.close();
+  });
+});
+
+describe("consentHistory", () => {
+  it("holds every change of a consent, in order: of seeds, requests of both families, and people", async () => {
+    const { call, mock, history } = await open({
+      contacts: [{ email: ada, email_opt_in: "SUBSCRIBED" }],
+      variants: { doubleOptIn: "pending" },
+    });
+    mock.unsubscribe(ada);
+    await call("/api/v1/contact-groups/news/contacts", { body: { email: ada } });
+    await call(CREATE, { body: { email: ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" } });
+    await call(CREATE, { body: { email: ada, is_suppressed: true } });
+    await call(CREATE, { body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
+    mock.confirm(ada);
+    await call("/v2/contacts", {
+      body: {
+        firstName: "Ada",
+        listIds: [],
+        identifiers: [
+          {
+            type: "email",
+            id: ada,
+            channels: { email: { status: "unsubscribed" } },
+            consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+          },
+        ],
+      },
+    });
+
+    expect(history()).toEqual([
+      "seed: email new → SUBSCRIBED",
+      "person: email SUBSCRIBED → UNSUBSCRIBED",
+      "v1.contactGroups.addContact: email UNSUBSCRIBED → SUBSCRIBED",
+      "v1.customers.upsert: phone NON_SUBSCRIBED → SUBSCRIBED",
+      "v1.customers.upsert: suppressed false → true",
+      "v1.customers.upsert: email SUBSCRIBED → NON_SUBSCRIBED",
+      "person: email NON_SUBSCRIBED → SUBSCRIBED",
+      "v2.contacts.upsert: email SUBSCRIBED → UNSUBSCRIBED",
+    ]);
+  });
+
+  it("names the contact as it is after the change, and the time", async () => {
+    const { call, state } = await open();
+    await call(CREATE, { body: { email: ada, phone: "+15550100" } });
+
+    const [contact] = state().contacts;
+    const common = {
+      contactId: contact?.id,
+      email: ada,
+      phone: "+15550100",
+      by: "v1.customers.upsert",
+      at: contact?.updated,
+    };
+    expect(state().consentHistory).toStrictEqual([
+      { ...common, channel: "email", to: "NON_SUBSCRIBED" },
+      { ...common, channel: "phone", to: "NON_SUBSCRIBED" },
+    ]);
+  });
+
+  it("begins with the channels that a contact has, and with what differs from the default", async () => {
+    const { history } = await open({
+      contacts: [{ phone: "+15550100" }, { email: ada, phone_opt_in: "SUBSCRIBED", is_suppressed: true }],
+    });
+
+    expect(history()).toEqual([
+      "seed: phone new → NON_SUBSCRIBED",
+      "seed: email new → NON_SUBSCRIBED",
+      "seed: phone new → SUBSCRIBED",
+      "seed: suppressed new → true",
+    ]);
+  });
+
+  it("does not grow by a write that changes no consent, and ends with reset()", async () => {
+    const { call, mock, history } = await open();
+    await call("/api/v1/events", { body: { eventName: "order placed", contact: { email: ada } } });
+    await call(CREATE, { body: { email: ada, first_name: "Ada" } });
+
+    expect(history()).toEqual(["v1.events.send: email new → NON_SUBSCRIBED"]);
+    mock.reset();
+    expect(history()).toEqual([]);
+  });
+});
