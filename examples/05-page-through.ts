@@ -35,7 +35,7 @@ const few = await customers.list().toArray({ max: 120 });
 console.log(few.length);
 //=> 120
 
-// The shape of v1 lists is not documented, so any usual shape is understood. For an unusual one, find the items yourself.
+// The shape of v1 lists is not documented, so the usual shapes are understood. For another one, find the items yourself.
 const unusual = createMockService({
   variants: { v1List: (items) => ({ result: { people: items, others: [] } }), v1Paging: "none" },
   organizations: [{ id: "shop", apiKeys: ["mock-key"], appId: "mock-app", contacts }],

@@ -2,7 +2,7 @@ import { AbortError, ValidationError } from "../errors.ts";
 import { UndecodableResponse } from "../schema/parse-response.ts";
 import { onAbort } from "../transport/abort.ts";
 import { showCaller } from "../transport/api-promise.ts";
-import { type DecodedPage, type Position, hasPageAfter, positionAfter } from "./has-next-page.ts";
+import { type DecodedPage, hasPageAfter } from "./next-page.ts";
 
 /** A list that can be read page by page. */
 export interface PageSource<T> {
@@ -39,7 +39,7 @@ interface Reading {
  * ```
  */
 export interface Page<T> extends AsyncIterable<T> {
-  /** The new items of this page: items of the page before are left out, if the list grew meanwhile. */
+  /** The new items of this page: items of earlier pages are left out, if the list grew meanwhile. */
   readonly items: readonly T[];
   /** The number of the page, from 1. */
   readonly page: number;
@@ -47,7 +47,7 @@ export interface Page<T> extends AsyncIterable<T> {
   readonly limit: number;
   /** Present if the response states it. */
   readonly totalItems?: number;
-  /** Present if the response states it, as a number or by a link to the last page. */
+  /** Present if the response states it. */
   readonly totalPages?: number;
   /** Whether there is, or may be, a page after this one. */
   readonly hasNextPage: boolean;
@@ -61,12 +61,13 @@ export interface Page<T> extends AsyncIterable<T> {
 interface Progress {
   /** The page to fetch; `undefined` is the first page, without a `page` in the query. */
   readonly page: number | undefined;
-  /** The ids of the last page with items. */
-  readonly idsBefore: ReadonlySet<string>;
+  /** The items of the list up to here; `undefined` before the first page. */
+  readonly itemsPassed: number | undefined;
+  /** The ids that have come, and more if another iteration went on from here: the first `idCount` count. */
+  readonly ids: Set<string>;
+  readonly idCount: number;
+  /** Whether the last page held a new item. */
   readonly hasNewItem: boolean;
-  /** How often pages with the same ends have come, over the whole iteration. */
-  readonly sightings: ReadonlyMap<string, number>;
-  readonly position: Position | undefined;
 }
 
 class ListPage<T> implements Page<T> {
@@ -109,10 +110,10 @@ export async function loadPage<T>(
   reading: Reading = {},
   before: Progress = {
     page: source.page,
-    idsBefore: new Set(),
+    itemsPassed: undefined,
+    ids: new Set(),
+    idCount: 0,
     hasNewItem: true,
-    sightings: new Map(),
-    position: undefined,
   },
 ): Promise<ListPage<T>> {
   const { signal } = source.options();
@@ -121,50 +122,36 @@ export async function loadPage<T>(
   );
 }
 
-/** The page without the items of the page before. Throws `UndecodableResponse` if the pages repeat (D26). */
+/** The page without the items that came earlier. Throws `UndecodableResponse` if the list has no end (D149). */
 function pageAfter<T>(before: Progress, decoded: DecodedPage<T>, source: PageSource<T>): ListPage<T> {
-  const { totalItems, totalPages, raw } = decoded;
+  const { items: received, totalItems, totalPages, raw } = decoded;
   const page = before.page ?? 1;
-  const ids = decoded.items.map((item) => source.identify(item));
-  const items = decoded.items.filter((item) => !before.idsBefore.has(source.identify(item)));
-  const idsHere = new Set(ids);
-  const facts = {
-    page,
-    decoded,
-    // A page size of 0 counts as none.
-    limit: decoded.limit ? Math.min(source.limit ?? decoded.limit, decoded.limit) : source.limit,
-    isRepetition: items.length === 0 && idsHere.size === before.idsBefore.size,
-    isSecondWithoutNewItem: items.length === 0 && !before.hasNewItem,
-  };
-  const position = positionAfter(facts, before.position);
-  const hasNextPage = hasPageAfter(facts, position);
-  if (hasNextPage && facts.isSecondWithoutNewItem) throw withoutEnd(decoded, page);
-  const ends = JSON.stringify([ids.length, ids[0], ids.at(-1)]);
-  const timesSeen = (before.sightings.get(ends) ?? 0) + 1;
-  // A list that grows by a page shows one page twice, so only the third time proves a circle.
-  if (ids.length > 0 && timesSeen > 2) throw withoutEnd(decoded, page);
+  // A page size of 0 counts as none.
+  const limit = decoded.limit ? Math.min(source.limit ?? decoded.limit, decoded.limit) : source.limit;
+  const itemsBefore = before.itemsPassed ?? (page - 1) * (limit ?? received.length);
+  const ids =
+    before.ids.size === before.idCount ? before.ids : new Set([...before.ids].slice(0, before.idCount));
+  const items = received.filter((item) => ids.size < ids.add(source.identify(item)).size);
+  const hasNewItem = items.length > 0;
+  const itemsPassed = itemsBefore + received.length;
+  const hasNextPage = hasPageAfter(decoded, { page, itemsPassed, limit, hasNewItem });
+  if (hasNextPage && !hasNewItem && !before.hasNewItem) throw withoutEnd(decoded, page);
   const values = {
     items,
     page,
-    limit: facts.limit ?? ids.length,
+    limit: limit ?? received.length,
     ...(totalItems !== undefined && { totalItems }),
     ...(totalPages !== undefined && { totalPages }),
     hasNextPage,
     raw,
   };
-  return new ListPage(source, values, {
-    page: page + 1,
-    idsBefore: ids.length > 0 ? idsHere : before.idsBefore,
-    hasNewItem: items.length > 0,
-    sightings: new Map(before.sightings).set(ends, timesSeen),
-    position,
-  });
+  return new ListPage(source, values, { page: page + 1, itemsPassed, ids, idCount: ids.size, hasNewItem });
 }
 
 function withoutEnd({ items }: DecodedPage<unknown>, page: number): UndecodableResponse {
   return new UndecodableResponse(
     items.length > 0
-      ? `page ${page} repeats items of earlier pages: the service seems to repeat pages.`
+      ? `page ${page} holds only items of earlier pages, as page ${page - 1} did: the service seems to repeat pages.`
       : `page ${page} is empty, and page ${page - 1} held no new item, but the response says that the list goes on. ` +
           `To read on, begin at page ${page + 1}.`,
   );

@@ -5,16 +5,15 @@ import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { isRecord } from "../schema/predicates.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import type { DecodedPage } from "./has-next-page.ts";
+import type { DecodedPage } from "./next-page.ts";
 import { type Page, type PageSource, loadPage, readItems, readPages } from "./page-stream.ts";
 
 /**
  * A list. It sends nothing until it is awaited (one page) or iterated (every item).
  *
  * Awaiting it twice sends one request; each new iteration reads the list again. Leaving a loop early drops the pages
- * that were fetched ahead. If the list changes meanwhile, moved items may be skipped; items of the page before are not
- * yielded twice. Two consecutive pages without a new item end the loop: with an `UnexpectedResponseError`, if the response
- * says that there is more.
+ * that were fetched ahead. If the list changes meanwhile, moved items may be skipped; no item is yielded twice. Two
+ * consecutive pages without a new item end the loop: with an `UnexpectedResponseError`, if there may be more.
  *
  * ```ts
  * for await (const profile of audience.v1.customers.list()) console.log(profile.id);

@@ -76,6 +76,12 @@ export function describeShape(value: unknown): string {
   return `an object with the keys ${describeKeys(keys)}`;
 }
 
+/** As `describeShape`, and the same of `data`. */
+export function describeBody(body: unknown): string {
+  const data = isRecord(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
+  return `${describeShape(body)}${data}`;
+}
+
 /** The keys for a message, cut after 200 characters. */
 export function describeKeys(keys: readonly string[]): string {
   const shown = keys.join(", ");

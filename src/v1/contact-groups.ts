@@ -96,6 +96,7 @@ export function v1ContactGroups(call: CallEndpoint, parsePage: ParsePage | undef
       operation: "v1.contactGroups.list",
       path: "/api/v1/contact-groups",
       query: v1ContactGroupListQuerySchema,
+      names: ["contactgroups", "groups", "lists", "segments"],
       decodeItem: decodeContactGroup,
       parsePage,
     }),

@@ -79,6 +79,7 @@ export function v1Customers(call: CallEndpoint, parsePage: ParsePage | undefined
       operation: "v1.customers.list",
       path: "/api/v1/customer",
       query: v1CustomerListQuerySchema,
+      names: ["customers", "contacts", "profiles"],
       decodeItem: decodeProfile,
       parsePage,
     }),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Endpoint } from "../endpoint.ts";
-import type { DecodedPage } from "../pagination/has-next-page.ts";
+import type { DecodedPage } from "../pagination/next-page.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import {
   parseCount,
@@ -8,6 +8,7 @@ import {
   receivedId,
   requireId,
   UndecodableResponse,
+  describeBody,
 } from "../schema/parse-response.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./schemas/list.ts";
@@ -48,7 +49,8 @@ const receivedPageSchema = v2ListPageSchema.extend({
 
 /** The lists and each `uuid` are required; totals and page size are optional. */
 function decodePage(body: unknown): DecodedPage<List> {
-  const { success, data } = parseResponse(receivedPageSchema, body);
+  const problem = `its body is not the documented list but ${describeBody(body)}`;
+  const { success, data } = parseResponse(receivedPageSchema, body, problem);
   if (data.lists.length === 0 && success === false) {
     throw new UndecodableResponse("its body holds no lists and says that the call failed.");
   }

@@ -23,6 +23,7 @@ export const areas: readonly Area[] = [
       "pagination",
       "schema/parse-response.ts",
       "v1/list-page.ts",
+      "v1/page-info.ts",
       "v1/parse-page.ts",
       "v1/v1-list.ts",
       "v2/lists.ts",
@@ -30,7 +31,6 @@ export const areas: readonly Area[] = [
     tests: [
       "pagination/*",
       "document/endpoint-{customer-list,contact-groups,v2-lists}",
-      "regressions/{error-for-empty-pages,has-more,null-query}-*",
     ],
   },
   {

@@ -1,5 +1,5 @@
 import { UnexpectedResponseError } from "audience-sdk";
-import type { DecodedPage } from "../../src/pagination/has-next-page.ts";
+import type { DecodedPage } from "../../src/pagination/next-page.ts";
 import type { PageSource } from "../../src/pagination/page-stream.ts";
 import { Paginator } from "../../src/pagination/paginator.ts";
 import { UndecodableResponse } from "../../src/schema/parse-response.ts";

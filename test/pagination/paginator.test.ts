@@ -1,7 +1,5 @@
-import { AudienceClient, type ListOptions } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
 import { describe, expect, test } from "vitest";
-import { ConfigurationError, ValidationError } from "../../src/errors.ts";
+import { ValidationError } from "../../src/errors.ts";
 import type { Page } from "../../src/pagination/page-stream.ts";
 import {
   collect,
@@ -131,37 +129,6 @@ describe("a paginator", () => {
     expect(page.items).toEqual(items(0, 100));
     expect(log).toEqual(["finally"]);
   });
-
-  test.each<[string, unknown, string]>([
-    ...[-1, 1.5, Number.NaN, Infinity].map((readAhead): [string, unknown, string] => [
-      `readAhead ${readAhead}`,
-      { readAhead },
-      `readAhead must be an integer from 0, not ${readAhead}`,
-    ]),
-    ["readAhead as a string", { readAhead: "2" }, "readAhead must be an integer from 0, not a string"],
-    ["readAhead null", { readAhead: null }, "readAhead must be an integer from 0, not null"],
-    ["a controller as the signal", { signal: new AbortController() }, "signal must be an AbortSignal"],
-    ["a signal that is null", { signal: null }, "signal must be an AbortSignal"],
-    ["a string as the signal", { signal: "a text" }, "signal must be an AbortSignal"],
-    [
-      "an object that only resembles a signal",
-      { signal: { aborted: false } },
-      "signal must be an AbortSignal",
-    ],
-    ["options that are null", null, "The call's options must be an object, not null"],
-    ["a Map as options", new Map(), "The call's options must be a plain object, not a Map"],
-  ])("refuses %s before anything is sent", async (_, options, message) => {
-    const mock = createMockService();
-    const { v1 } = new AudienceClient(mock.clientOptions);
-    // A caller in JavaScript can pass this.
-    const list = v1.customers.list({}, options as ListOptions);
-    for (const failing of [list, collect(list), collect(list.pages()), list.toArray()]) {
-      const error = await errorOf(failing);
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error).toMatchObject({ message: expect.stringContaining(message), outcome: "not-sent" });
-    }
-    expect(mock.requests).toEqual([]);
-  });
 });
 
 describe("toArray", () => {
@@ -183,18 +150,6 @@ describe("toArray", () => {
     await settled();
     expect(log).toEqual(asked);
   });
-
-  test.each([[-1], [0.5], [Number.NaN], ["10"], [null]])(
-    "refuses max %j before anything is sent",
-    async (max) => {
-      const { paginator, log } = fakeListOf(threePages);
-      // A caller in JavaScript can pass this.
-      const error = await errorOf(paginator.toArray({ max: max as number }));
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error).toMatchObject({ message: expect.stringContaining("max") });
-      expect(log).toEqual([]);
-    },
-  );
 });
 
 /** The limit of a page of 7 items, for a limit in the response and the limit that the call counts with. */

@@ -78,4 +78,18 @@ describe("GET /v2/lists", () => {
     // The remedy for an input would not help here.
     await expect(reading).rejects.not.toThrow("leave it out");
   });
+
+  test.each<[string, unknown, string]>([
+    [
+      "another key of data",
+      { success: true, data: { items: lists } },
+      "keys success, data, its `data` is an object with the keys items",
+    ],
+    ["data", { data: lists }, "keys data, its `data` is an array of 2"],
+    ["the body", { success: true, lists }, "keys success, lists"],
+  ])("the error names the keys that it found where the lists are under %s", async (_, body, keys) => {
+    await expect(firstPage(body)).rejects.toThrow(
+      `200 on GET /v2/lists, but its body is not the documented list but an object with the ${keys}: data`,
+    );
+  });
 });

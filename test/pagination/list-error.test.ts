@@ -11,7 +11,7 @@ const families = [
 ] as const;
 
 it.each(families)(
-  "The error of a %s list whose pages repeat holds its call, and no key",
+  "the error of a %s list whose pages repeat holds its call, and no key",
   async (family, page) => {
     const failed: string[] = [];
     const audience = new AudienceClient({

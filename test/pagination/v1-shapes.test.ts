@@ -1,0 +1,222 @@
+import { UnexpectedResponseError } from "audience-sdk";
+import { describe, expect, test } from "vitest";
+import { errorOf } from "./fake-list.ts";
+import { clientOf } from "./served-lists.ts";
+
+const contacts = [
+  { id: "a", email: "a@example.com" },
+  { id: "b", email: "b@example.com" },
+];
+const other = { x: 1 };
+const withId = { id: "x" };
+
+const idsOf = async (body: unknown, operation: "customers" | "contactGroups" = "customers") => {
+  const page = await clientOf(() => body).v1[operation].list();
+  expect(page.raw).toEqual(body);
+  return page.items.map(({ id }) => id);
+};
+const customers = (body: unknown) => idsOf(body);
+const groups = (body: unknown) => idsOf(body, "contactGroups");
+
+/** The message of the error that reading a body ends with. */
+async function refusal(reading: Promise<unknown>): Promise<string> {
+  const error = await errorOf(reading);
+  expect(error).toBeInstanceOf(UnexpectedResponseError);
+  return String(error);
+}
+
+describe("the items of a v1 list response", () => {
+  test.each<[string, unknown]>([
+    ["are the body", contacts],
+    ["stand under data", { data: contacts }],
+    [
+      "stand under data, beside other arrays",
+      { data: contacts, included: [withId], links: {}, people: [withId] },
+    ],
+    ["stand under one key of data", { data: { people: contacts, total: 2 } }],
+    [
+      "stand under one key of data, beside totals",
+      { success: true, data: { data: contacts }, meta: { total: 2 } },
+    ],
+    ["stand under one key of data, rather than of the body", { data: { people: contacts }, tags: [withId] }],
+    ["stand under one key of the body", { people: contacts }],
+    [
+      "stand under one key of the body, beside data without an array",
+      { data: { ok: true }, people: contacts },
+    ],
+    ["stand under one key of the body, beside data that is null", { data: null, people: contacts }],
+    ["are the only array of objects", { people: contacts, columns: ["id", "email"], matrix: [[1]] }],
+    ["are the only array of objects with ids", { people: contacts, facets: [other], groups: [other] }],
+    ["have a usual name, beside another array of objects with ids", { customers: contacts, tags: [withId] }],
+    ["have a usual name in data", { data: { Contacts: contacts, lists: [withId], scores: [] } }],
+    ["have a general name", { items: contacts, tags: [withId] }],
+  ])("%s", async (_, body) => {
+    expect(await customers(body)).toEqual(["a", "b"]);
+  });
+
+  test.each("errors warnings messages links meta included filters facets sort _links".split(" "))(
+    "never stand under %s",
+    async (name) => {
+      expect(await customers({ people: contacts, [name]: [withId] })).toEqual(["a", "b"]);
+      expect(await refusal(customers({ [name]: [withId] }))).toContain(`the keys ${name}`);
+    },
+  );
+
+  test.each(["contact_groups", "contactGroups", "contact-groups", "groups", "lists", "segments"])(
+    "have the usual name %s for lists and segments",
+    async (name) => {
+      expect(await groups({ [name]: contacts, contacts: [withId] })).toEqual(["a", "b"]);
+    },
+  );
+
+  test.each<[string, unknown]>([
+    ["an empty array", []],
+    ["an empty array under data", { data: [] }],
+    ["empty under one key of data", { data: { people: [] }, total: 0 }],
+    ["empty under one key of the body", { people: [], links: {}, errors: [] }],
+    ["empty under a usual name, beside other empty arrays", { customers: [], tags: [], notes: [] }],
+    [
+      "empty beside arrays of something else",
+      { people: [], columns: ["id"], facets: [other], charts: [other] },
+    ],
+    [
+      "empty beside what a page has besides items",
+      { people: [], meta: { page: [withId] }, included: [withId], filters: { by: [other] } },
+    ],
+  ])("are empty: %s", async (_, body) => {
+    expect(await customers(body)).toEqual([]);
+  });
+
+  test.each<[string, unknown, string, string]>([
+    ["null", null, "it is null", "body.data"],
+    ["a string", "hello", "it is a string", "body.data"],
+    ["an object without keys", {}, "an object without keys", "body.data"],
+    ["an object without arrays", { status: "ok", count: 2 }, "the keys status, count", "body.data"],
+    ["a list that is null", { customers: null, total: 0 }, "the keys customers, total", "body.data"],
+    ["an array of strings", ["a", "b"], "an array of 2", "body.data"],
+    ["an array of strings under a key", { names: ["a", "b"] }, "the keys names", "body.data"],
+    [
+      "one resource",
+      { data: { type: "profile", id: "a", attributes: {} } },
+      "`data` is an object with the keys type, id, attributes",
+      "body.data",
+    ],
+    ["a deeper place", { result: { people: contacts } }, "the keys result", "body.result.people"],
+    ["a deeper place in data", { data: { "a b": { c: contacts } } }, "the keys a b", 'body.data["a b"].c'],
+    [
+      "a deeper place, beside an empty array",
+      { response: { people: contacts }, tags: [] },
+      "the keys response, tags",
+      "body.response.people",
+    ],
+    [
+      "several arrays without ids",
+      { people: [other], tags: [other] },
+      "the keys people, tags",
+      "body.people",
+    ],
+    ["a place deeper than four keys", { a: { b: { c: { d: { e: contacts } } } } }, "the keys a", "body.data"],
+  ])(
+    "are not found in %s: the error names the keys, and a parsePage to start from",
+    async (_, body, keys, path) => {
+      const message = await refusal(customers(body));
+      expect(message).toContain(`200 on GET /api/v1/customer, but its body holds no list`);
+      expect(message).toContain(keys);
+      expect(message).toContain(`parsePage: (body) => ({ items: ${path} })`);
+    },
+  );
+
+  test.each<[string, unknown, string]>([
+    ["two keys", { people: contacts, companies: [withId] }, "people, companies"],
+    ["two keys of data", { data: { people: contacts, companies: [] } }, "data.people, data.companies"],
+    ["two usual names", { customers: contacts, contacts }, "customers, contacts"],
+    ["two empty arrays", { people: [], companies: [] }, "people, companies"],
+    ["empty data beside another list", { data: [], people: contacts }, "data, people"],
+  ])("are not guessed among %s", async (_, body, names) => {
+    const message = await refusal(customers(body));
+    expect(message).toContain(`several arrays that could be the list: ${names}. Give`);
+    expect(message).toContain("parsePage: (body) => ({ items: body.");
+  });
+
+  test("are not guessed where lists and segments are separate, because one of the two would be lost", async () => {
+    expect(await refusal(groups({ lists: [withId], segments: [] }))).toContain("lists, segments");
+  });
+
+  test.each<[string, object]>([
+    ["success is false", { success: false }],
+    ["the status is false", { status: false }],
+    ["the status is error", { status: "error", message: "no" }],
+    ["there are errors", { errors: [{ detail: "no" }] }],
+  ])("are not treated as empty where %s", async (_, failure) => {
+    expect(await refusal(customers({ ...failure, data: [] }))).toContain("says that the call failed");
+    expect(await customers({ ...failure, data: contacts })).toEqual(["a", "b"]);
+  });
+
+  test("are empty where the array of errors is", async () => {
+    expect(await customers({ customers: [], errors: [] })).toEqual([]);
+  });
+
+  test.each([[{ email: "c@example.com" }], [null], ["c"], [{ id: "" }], [{ id: null }]])(
+    "need an id, unlike %j",
+    async (item) => {
+      const message = await refusal(customers({ data: [...contacts, item] }));
+      expect(message).toContain("item 2 of its list has no id");
+      expect(message).toContain("Let `parsePage` give each item an id");
+    },
+  );
+
+  test("name their keys where none has an id", async () => {
+    expect(await refusal(customers({ people: [{ uuid: "a" }] }))).toContain(
+      "item 0 of its list has no id: it is an object with the keys uuid",
+    );
+  });
+});
+
+describe("the place of a list", () => {
+  const full = Array.from({ length: 100 }, (_, at) => ({ id: `c${at}` }));
+
+  test("is found once: what another key of a later page holds is no item", async () => {
+    const bodies = [
+      { people: full, tags: ["new"] },
+      { people: [], tags: [withId] },
+    ];
+    const all = await clientOf((page) => bodies[page - 1])
+      .v1.customers.list()
+      .toArray();
+    expect(all).toHaveLength(100);
+  });
+
+  test.each<[string, unknown, unknown, string]>([
+    [
+      "no such key",
+      { data: { people: full } },
+      { data: { ok: true } },
+      "`data.people` of its body is no array",
+    ],
+    ["an object there", { data: full }, { data: { people: full } }, "`data` of its body is no array"],
+    ["no array", full, { error: "no" }, "its body is no array"],
+  ])("is the same on each page: a later page with %s is an error", async (_, first, second, message) => {
+    const { v1 } = clientOf((page) => (page === 1 ? first : second));
+    const text = await refusal(v1.customers.list().toArray());
+    expect(text).toContain(`${message}, as it was on the first page: the body is an object with the keys`);
+  });
+});
+
+describe("the error for an unknown shape is short", () => {
+  test("and marks the keys that it omits", async () => {
+    const [longest, cut] = ["k".repeat(198), "k".repeat(199)];
+    expect(await refusal(customers({ [longest]: 1 }))).toContain(`${longest}. Give`);
+    expect(await refusal(customers({ [longest.slice(3)]: 1, a: 1 }))).toContain("kk, a. Give");
+    expect(await refusal(customers({ [cut]: 1, a: 1 }))).toContain(`${cut},…. Give`);
+  });
+
+  test.each<[string, unknown]>([
+    ["keys", 1],
+    ["arrays", [withId]],
+  ])("for any number of %s", async (_, value) => {
+    const body = Object.fromEntries(
+      Array.from({ length: 10_000 }, (__, at) => [`${"k".repeat(1_000)} ${at}`, value]),
+    );
+    expect((await refusal(customers(body))).length).toBeLessThan(1_500);
+  });
+});

@@ -1,0 +1,100 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { AudienceClient, ConfigurationError, type ListOptions, ValidationError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, test } from "vitest";
+import { collect, errorOf } from "./fake-list.ts";
+
+// A caller in JavaScript can pass all of these.
+
+describe("a wrong query of a list", () => {
+  test.each<[string, unknown]>([
+    ["null", null],
+    ["a limit that is a BigInt", { limit: 5n }],
+    ["a limit that is a symbol", { limit: Symbol("limit") }],
+    ["a limit that would have to be converted", { limit: { valueOf: () => expect.fail("is asked") } }],
+  ])("is a ValidationError, and nothing is sent: %s", async (_, query) => {
+    const mock = createMockService();
+    const { v1, v2 } = new AudienceClient(mock.clientOptions);
+    for (const list of [v1.customers, v1.contactGroups, v2.lists].map((lists) => lists.list(query as object)))
+      expect(await errorOf(list.toArray())).toBeInstanceOf(ValidationError);
+    expect(mock.requests).toEqual([]);
+  });
+});
+
+const waysToRead: [
+  string,
+  (list: ReturnType<AudienceClient["v1"]["customers"]["list"]>) => PromiseLike<unknown>,
+][] = [
+  ["an awaited page", (list) => list],
+  ["a loop over items", collect],
+  ["a loop over pages", (list) => collect(list.pages())],
+  ["toArray", (list) => list.toArray()],
+];
+
+const wrongOptions: [string, unknown, string][] = [
+  ...[-1, 1.5, Number.NaN, Infinity].map((readAhead): [string, unknown, string] => [
+    `readAhead ${readAhead}`,
+    { readAhead },
+    `readAhead must be an integer from 0, not ${readAhead}`,
+  ]),
+  ["readAhead as a string", { readAhead: "2" }, "readAhead must be an integer from 0, not a string"],
+  ["readAhead null", { readAhead: null }, "readAhead must be an integer from 0, not null"],
+  ["a controller as the signal", { signal: new AbortController() }, "signal must be an AbortSignal"],
+  ["a signal that is null", { signal: null }, "signal must be an AbortSignal"],
+  ["a string as the signal", { signal: "a text" }, "signal must be an AbortSignal"],
+  ["an object that resembles a signal", { signal: { aborted: false } }, "signal must be an AbortSignal"],
+  ["options that are null", null, "The call's options must be an object, not null"],
+  ["a Map as options", new Map(), "The call's options must be a plain object, not a Map"],
+  ["a signal as options", new AbortController().signal, "The call's options must be a plain object"],
+  [
+    "an option in the wrong case",
+    { readahead: 2 },
+    'there is no option "readahead"; did you mean readAhead?',
+  ],
+  [
+    "an unknown option",
+    { perPage: 2 },
+    'there is no option "perPage"; the options are signal, timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority, headers, repeatable, readAhead.',
+  ],
+];
+
+describe.each(waysToRead)("a wrong option of a list, with %s,", (_, read) => {
+  test.each(wrongOptions)("is a call that was refused before sending: %s", async (__, options, message) => {
+    const mock = createMockService();
+    const { v1, v2 } = new AudienceClient(mock.clientOptions);
+    const traced: unknown[] = [];
+    const onEnd = (event: unknown) => void traced.push(event);
+    const channel = "tracing:audience-sdk:call:asyncEnd";
+    subscribe(channel, onEnd);
+
+    const error = await errorOf(read(v1.customers.list({}, options as ListOptions)));
+    unsubscribe(channel, onEnd);
+
+    const call = { operation: "v1.customers.list", attempts: 0 };
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({
+      outcome: "not-sent",
+      request: call,
+      message: expect.stringContaining(message),
+    });
+    expect(traced).toMatchObject([{ ...call, outcome: "not-sent" }]);
+    for (const list of [v1.contactGroups, v2.lists].map((lists) => lists.list({}, options as ListOptions)))
+      expect(await errorOf(list.toArray())).toMatchObject({ message: expect.stringContaining(message) });
+    expect(mock.requests).toEqual([]);
+  });
+});
+
+// Each would read the whole list, one call for every hundred items.
+test.each<[unknown]>([
+  [5],
+  [null],
+  [{ limit: 5 }],
+  [{ Max: 5 }],
+  ...[-1, 0.5, Number.NaN, "10", null].map((max): [unknown] => [{ max }]),
+])("a wrong option of toArray is a ConfigurationError, and nothing is sent: %j", async (options) => {
+  const mock = createMockService();
+  const { v1 } = new AudienceClient(mock.clientOptions);
+  const error = await errorOf(v1.customers.list().toArray(options as object));
+  expect(error).toBeInstanceOf(ConfigurationError);
+  expect(mock.requests).toEqual([]);
+});

@@ -1,0 +1,176 @@
+import { AudienceClient, type Fetch } from "audience-sdk";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { offline } from "../fuzz/offline-client.ts";
+import { runs } from "./runs.ts";
+
+/** A page, as a server sees it. */
+interface Served {
+  page: number;
+  /** The size of its pages. */
+  size: number;
+  total: number;
+  hasNext: boolean;
+}
+
+const key = fc.oneof(
+  fc.constantFrom(
+    "customers",
+    "contacts",
+    "items",
+    "results",
+    "people",
+    "list",
+    "Abonnenten",
+    "page_items",
+    "rows",
+  ),
+  fc.stringMatching(/^[a-z]{3,8}_x$/),
+);
+
+type Body = (items: unknown[], info: object) => unknown;
+
+/** The shapes that are understood; a bare array has no room for the info. */
+const shape: fc.Arbitrary<Body> = fc.oneof(
+  fc.constant<Body>((data, info) => ({ data, ...info })),
+  key.map((name): Body => (items, info) => ({ data: { [name]: items, ...info } })),
+  key.map((name): Body => (items, info) => ({ success: true, ...info, data: { [name]: items } })),
+  key.map((name): Body => (items, info) => ({ [name]: items, ...info, errors: [] })),
+);
+
+const item: fc.Arbitrary<(id: string) => unknown> = fc.constantFrom(
+  (id) => ({ id, email: `${id}@example.com`, tags: [{ id: "t" }] }),
+  (id) => ({ type: "profile", id, attributes: { email: `${id}@example.com` } }),
+  (id) => ({ data: { type: "profile", id, attributes: {} }, links: { self: `/${id}` } }),
+);
+
+type Info = (served: Served) => object;
+
+const holder = fc.constantFrom<(info: object) => object>(
+  (info) => info,
+  (info) => ({ meta: info }),
+  (info) => ({ pagination: info }),
+  (info) => ({ page: info }),
+  (info) => ({ meta: { pagination: info } }),
+);
+const link = fc.constantFrom<(page: number) => unknown>(
+  (page) => `https://api.example.com/api/v1/customer?page=${page}`,
+  (page) => `?page=${page}`,
+  (page) => ({ href: `/api/v1/customer?page=${page}` }),
+);
+
+/** What tells whether there is a next page, also from a server whose pages are smaller than the limit. */
+const told: fc.Arbitrary<Info> = fc.oneof(
+  link.map((to): Info => ({ page, hasNext }) => ({
+    links: { self: to(page), next: hasNext ? to(page + 1) : null },
+  })),
+  link.map((to): Info => ({ page, hasNext }) => ({
+    links: { first: to(1), prev: to(page), ...(hasNext && { next: to(page + 1) }) },
+  })),
+  fc.tuple(holder, fc.constantFrom("next_page_url", "next", "nextPage", "next_cursor")).map(
+    ([hold, name]): Info =>
+      ({ page, hasNext }) =>
+        hold({ [name]: hasNext ? `${page + 1}` : null }),
+  ),
+  fc.tuple(holder, fc.constantFrom("has_more", "hasNext", "hasNextPage")).map(
+    ([hold, name]): Info =>
+      ({ hasNext }) =>
+        hold({ [name]: hasNext }),
+  ),
+  fc
+    .tuple(
+      holder,
+      fc.constantFrom("total", "total_items", "totalCount", "totalElements"),
+      fc.constantFrom(Number, String),
+    )
+    .map(
+      ([hold, name, as]): Info =>
+        ({ total }) =>
+          hold({ [name]: as(total) }),
+    ),
+  fc.tuple(holder, fc.constantFrom("total_pages", "pageCount", "last_page")).map(
+    ([hold, name]): Info =>
+      ({ total, size, page }) =>
+        hold({ [name]: Math.ceil(total / size), current: page }),
+  ),
+  holder.map(
+    (hold): Info =>
+      ({ total, size, page }) =>
+        hold({ total, pages: Math.ceil(total / size), page, per_page: size }),
+  ),
+);
+
+const untold: Info = () => ({});
+
+/** Where nothing tells it, pages are as long as the limit. */
+const list = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ body: shape, info: told, sizeShare: fc.constantFrom(1, 1, 0.5) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ body: shape, info: fc.constant(untold), sizeShare: fc.constant(1) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant({ body: (items: unknown[]) => items, info: untold, sizeShare: 1 }),
+  },
+);
+
+/** What happens to the list before a page: fewer than a page of items are added, some are deleted. */
+const change = fc.record({
+  added: fc.nat(9),
+  deleted: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(6) }),
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+});
+
+const scenario = fc.record({
+  list,
+  item,
+  count: fc.nat(75),
+  limit: fc.constantFrom(10, 20),
+  changes: fc.oneof(
+    { weight: 1, arbitrary: fc.constant([]) },
+    { weight: 2, arbitrary: fc.array(change, { maxLength: 6 }) },
+  ),
+  readAhead: fc.nat(2),
+});
+
+test("every item comes once from any list of the named shapes; where it changes, no item comes twice, and none is missed but where others are deleted", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      scenario,
+      async ({ list: { body, info, sizeShare }, item: itemOf, count, limit, changes, readAhead }) => {
+        const size = limit * sizeShare;
+        let ids = Array.from({ length: count }, (_, at) => `c${at}`);
+        const first = ids;
+        let [requests, deletions, longest] = [0, 0, count];
+        const fetch: Fetch = async (url) => {
+          const page = Number(new URL(url).searchParams.get("page") ?? 1);
+          const { added, deleted, at } = changes[requests - 1] ?? { added: 0, deleted: 0, at: 0 };
+          requests += 1;
+          const start = Math.floor(at * ids.length);
+          const gone = ids.slice(start, start + deleted);
+          const fresh = Array.from(
+            { length: Math.min(added, size - 1) },
+            (_, number) => `new${requests}-${number}`,
+          );
+          ids = [...ids.slice(0, start), ...fresh, ...ids.slice(start + gone.length)];
+          deletions += gone.length;
+          longest = Math.max(longest, ids.length);
+          const here = ids.slice((page - 1) * size, page * size);
+          const served = { page, size, total: ids.length, hasNext: page * size < ids.length };
+          return Response.json(body(here.map(itemOf), info(served)));
+        };
+        const { v1 } = new AudienceClient({ ...offline, fetch });
+        const profiles = await v1.customers.list({ limit }, { readAhead }).toArray();
+        const received = profiles.map(({ id }) => id);
+
+        expect(new Set(received).size).toBe(received.length);
+        if (changes.length === 0) expect(received).toEqual(first);
+        const missed = first.filter((id) => ids.includes(id) && !received.includes(id));
+        expect(missed.length).toBeLessThanOrEqual(deletions);
+        expect(requests).toBeLessThanOrEqual(Math.ceil(longest / size) + 2);
+      },
+    ),
+    runs(10_000),
+  );
+});
