@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { ApiError, isAudienceError, type AudienceClient } from "audience-sdk";
 import { isJson, isWebPage, type Answer, type Reply } from "./answer.ts";
-import { readList, type ReadList } from "./list-shape.ts";
+import { readList, type ReadList } from "./read-list.ts";
 
 /** The replies of the account to the GETs of the probe. */
 export interface Answers {

@@ -1,25 +1,24 @@
-import { AudienceClient, isAudienceError, type ParsePage } from "audience-sdk";
-import { isJson, type Reply } from "./answer.ts";
-import { codeOf, isObject, type JsonObject } from "./shape.ts";
+import { codeOf, isObject, valueAt, type JsonObject, type Path } from "./shape.ts";
 
 /** The place of the items in the body of a list. */
 export interface ListShape {
   /** The keys that lead to the items; none for a bare array. */
-  readonly path: readonly string[];
+  readonly path: Path;
   readonly items: readonly unknown[];
 }
 
 /** Arrays that are not the list. */
-const otherArrays = /^(errors|warnings|links|included|facets|filters|sort)$/i;
+const otherArrays = /^_?(errors|warnings|messages|links|meta|included|facets|filters|sort)$/i;
 
-/** Finds the items of a list: the only array of its body, or `data`. */
+/** Finds the items of a list: the longest array of objects in its body, an empty one only if there is no other. */
 export function findList(body: unknown): ListShape | undefined {
   const found = arraysIn(body, []);
-  return found.length === 1 ? found[0] : found.find(({ path }) => path.join(".") === "data");
+  const data = found.find(({ path }) => path.join(".") === "data");
+  return data ?? found.toSorted((one, other) => other.items.length - one.items.length)[0];
 }
 
-function arraysIn(value: unknown, path: readonly string[]): ListShape[] {
-  if (Array.isArray(value)) return [{ path, items: value }];
+function arraysIn(value: unknown, path: Path): ListShape[] {
+  if (Array.isArray(value)) return value.length === 0 || isObject(value[0]) ? [{ path, items: value }] : [];
   if (!isObject(value) || path.length > 3) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
     otherArrays.test(key) ? [] : arraysIn(inner, [...path, key]),
@@ -33,22 +32,36 @@ export function holdersOf(body: unknown, { path }: ListShape): JsonObject[] {
   return [inner, body].filter(isObject);
 }
 
-/** The roles of numbers that describe a page. */
+const isCount = (value: unknown): boolean => typeof value === "number" || /^\d+$/.test(String(value));
+
+/** The values that describe a page, by their names. */
 const roles = {
-  total: /^total(_?(items|count|records|results|elements))?$/i,
-  page: /^(current_?)?page$/i,
-  limit: /^(limit|(items_?)?per_?page|page_?size)$/i,
-  pages: /^((total|num)_?pages|pages?_?count|last_?page)$/i,
+  total: [/^total(_?(items|count|records|results|elements))?$/i, isCount],
+  page: [/^(current_?)?page$/i, isCount],
+  limit: [/^(limit|(items_?)?per_?page|page_?size)$/i, isCount],
+  pages: [/^(((total|num)_?)?pages|pages?_?count|last_?page)$/i, isCount],
+  next: [
+    /^(next(_?(page|url|link|cursor))*|has_?(more|next(_?page)?))$/i,
+    (value: unknown) => !Array.isArray(value),
+  ],
 } as const;
 
-/** The number with this role in the body of a list, outside its items. */
-export function pageNumber(value: unknown, role: keyof typeof roles): number | undefined {
+/** The path of the value with this role in the body of a list, outside its items. */
+export function rolePath(value: unknown, role: keyof typeof roles, path: Path = []): Path | undefined {
   if (!isObject(value)) return undefined;
+  const [name, fits] = roles[role];
   for (const [key, inner] of Object.entries(value)) {
-    const found = typeof inner === "number" && roles[role].test(key) ? inner : pageNumber(inner, role);
+    const here = [...path, key];
+    const found = name.test(key) && fits(inner) ? here : rolePath(inner, role, here);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** The number with this role in the body of a list, outside its items. */
+export function pageNumber(body: unknown, role: Exclude<keyof typeof roles, "next">): number | undefined {
+  const path = rolePath(body, role);
+  return path && Number(valueAt(body, path));
 }
 
 /** The `v1List` of a mock with this unusual body: its items, and the numbers with a known role. */
@@ -57,53 +70,8 @@ export function v1ListCode(body: unknown, { path }: ListShape): string {
     if (keys.join("/") === path.join("/")) return "items";
     const key = keys.at(-1) ?? "";
     if (typeof value !== "number") return undefined;
-    if (roles.pages.test(key)) return "Math.ceil(total / limit)";
-    return (["total", "page", "limit"] as const).find((role) => roles[role].test(key));
+    if (roles.pages[0].test(key)) return "Math.ceil(total / limit)";
+    return (["total", "page", "limit"] as const).find((role) => roles[role][0].test(key));
   });
   return `(items, page, limit, total) => (${code})`;
-}
-
-/** The `parsePage` of a client that reads lists at these places. */
-export function parsePageCode(shapes: readonly ListShape[]): string {
-  const places = shapes.map(({ path }) => `body${path.map((key) => `?.[${JSON.stringify(key)}]`).join("")}`);
-  return `(body) => ({ items: ${[...new Set(places)].join(" ?? ")} })`;
-}
-
-/** A list of v1, as the client reads it. */
-export interface ReadList {
-  readonly ids: readonly string[];
-  /** Why the client cannot read it by itself. */
-  readonly problem?: string;
-  /** Whether it can with the `parsePage` of the report. */
-  readonly needsParsePage: boolean;
-}
-
-/** Hands the body of a list to a client of its own, which sends nothing: only the client knows what it can read. */
-export async function readList(resource: "customers" | "contactGroups", reply: Reply): Promise<ReadList> {
-  if (!isJson(reply)) return { ids: [], needsParsePage: false };
-  const idsWith = async (parsePage?: ParsePage): Promise<string[]> => {
-    const client = new AudienceClient({
-      baseUrl: "https://nothing-is-sent.invalid",
-      apiKey: "none",
-      rateLimiter: false,
-      fetch: async () => Response.json(reply.body),
-      parsePage,
-    });
-    const { items } = await client.v1[resource].list();
-    return items.map(({ id }) => id);
-  };
-  try {
-    return { ids: await idsWith(), needsParsePage: false };
-  } catch (error) {
-    if (!isAudienceError(error)) throw error;
-    const { message: problem } = error;
-    const shape = findList(reply.body);
-    if (shape === undefined) return { ids: [], problem, needsParsePage: false };
-    try {
-      return { ids: await idsWith(() => ({ items: shape.items })), problem, needsParsePage: true };
-    } catch (second) {
-      if (!isAudienceError(second)) throw second;
-      return { ids: [], problem: second.message, needsParsePage: false };
-    }
-  }
 }

@@ -1,9 +1,7 @@
-import { isJson } from "./answer.ts";
 import { v1Limit, type Answers } from "./ask.ts";
 import type { Finding, Shown } from "./finding.ts";
 import { v1PageSize } from "./learn-lists.ts";
 import { learn, otherAttributes } from "./learn.ts";
-import { findList, parsePageCode } from "./list-shape.ts";
 import { keysOf } from "./shape.ts";
 
 /** The report of the probe, in lines. */
@@ -75,18 +73,27 @@ function rateHeadersOf({ customers, groups, lists }: Answers): string {
 }
 
 function optionLines({ needsAppId, read, customers, groups }: Answers): string[] {
-  const shapes = [customers, groups].flatMap((reply) => (isJson(reply) ? (findList(reply.body) ?? []) : []));
   const options = [
     ...(needsAppId
       ? ['headers: { "Service-App-Id": process.env.AUDIENCE_APP_ID }, // for v1 calls alone']
       : []),
-    ...(read.customers.needsParsePage || read.groups.needsParsePage
-      ? [`parsePage: ${parsePageCode(shapes)},`]
-      : []),
+    ...parsePageLines(read),
     ...edgeLines([customers, groups]),
   ];
   if (options.length === 0) return ["  none beyond addresses and keys"];
   return ["  new AudienceClient({", ...options.map((line) => `    ${line}`), "  });"];
+}
+
+/** One `parsePage` reads both lists, so it is written for both if the client cannot read one of them by itself. */
+function parsePageLines({ customers, groups }: Answers["read"]): string[] {
+  if (customers.problem === undefined && groups.problem === undefined) return [];
+  const [first, second = first] = [customers, groups].flatMap(({ parsePage }) => parsePage?.code ?? []);
+  if (first === undefined || second === undefined) return [];
+  if (first === second) return [`parsePage: ${first},`];
+  return [
+    "parsePage: (body, { operation }) =>",
+    `  operation === "v1.customers.list" ? (${first})(body) : (${second})(body),`,
+  ];
 }
 
 /** A text with 403 or 503 is an edge's: it may be how the account refuses calls for their rate. */

@@ -4,6 +4,13 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The keys that lead to a value. */
+export type Path = readonly string[];
+
+export function valueAt(body: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), body);
+}
+
 /**
  * The keys of a JSON value, in alphabetical order and without any value: `{ error: { code, message } }`. An array shows
  * its first item. `depth` bounds the levels.

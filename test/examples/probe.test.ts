@@ -95,6 +95,93 @@ describe("The probe", () => {
     expect(await client.v1.customers.list().toArray()).toHaveLength(1);
   });
 
+  const contacts = Array.from({ length: 25 }, (_, at) => ({ id: `c${at}`, email: `c${at}@example.com` }));
+  const lists = [{ id: "news", name: "News" }];
+  type ListBody = Extract<MockVariants["v1List"], (...values: never) => unknown>;
+
+  it.each<[string, ListBody, string]>([
+    [
+      "the items and the total stand deeper",
+      (items, page, _limit, total) => ({ payload: { people: items, total, page } }),
+      "(body) => ({ items: Object(body).payload.people, totalItems: Object(body).payload.total })",
+    ],
+    [
+      "there are two arrays",
+      (items, _page, limit, total) => ({
+        people: items,
+        teams: [{ id: "x" }],
+        pages: Math.ceil(total / limit),
+      }),
+      "(body) => ({ items: Object(body).people, totalPages: Object(body).pages })",
+    ],
+    [
+      "a flag stands deeper",
+      (items, page, limit, total) => ({
+        "a b": { list: { rows: items } },
+        info: { has_more: page * limit < total },
+      }),
+      '(body) => ({ items: Object(body)["a b"].list.rows, hasNextPage: Boolean(Object(body).info.has_more) })',
+    ],
+    [
+      "a link stands deeper",
+      (items, page, limit, total) => ({
+        result: { rows: items, nav: { next: { href: page * limit < total ? "?page=2" : null } } },
+      }),
+      "(body) => ({ items: Object(body).result.rows, hasNextPage: Boolean(Object(body).result.nav.next.href) })",
+    ],
+    [
+      "an id has another name",
+      (items) => ({
+        data: items.map((item) => ({ ...item, id: undefined, uuid: Reflect.get(Object(item), "id") })),
+      }),
+      "(body) => ({ items: Array.from(Object(body).data, (row) => ({ ...row, id: row.uuid })) })",
+    ],
+    [
+      "an item is wrapped in another key than data",
+      (items) => ({ people: items.map((item) => ({ person: item, rank: 1 })) }),
+      "(body) => ({ items: Array.from(Object(body).people, (row) => row.person) })",
+    ],
+  ])("where %s, it prints the parsePage with which every item comes once", async (_, v1List, code) => {
+    const organization = { id: "real", apiKeys: [key], appId: "app", contacts, lists };
+    const mock = createMockService({
+      organizations: [organization],
+      variants: { v1List, v1ListedCustomer: "flat" },
+    });
+
+    const { out } = await run(mock.clientOptions);
+
+    expect(codeIn(out, "parsePage")).toBe(code);
+    const { v1 } = new AudienceClient({ ...mock.clientOptions, parsePage: await load(code) });
+    const idsOf = (all: readonly { id: string }[]) => all.map(({ id }) => id);
+    expect(idsOf(await v1.customers.list({ limit: 10 }).toArray())).toEqual(idsOf(contacts));
+    expect(idsOf(await v1.contactGroups.list().toArray())).toEqual(["news"]);
+  });
+
+  it("where the two v1 lists differ, it prints one parsePage for both", async () => {
+    const bodies: Record<string, unknown> = {
+      "/api/v1/customer": { result: { people: [{ id: "ada" }] } },
+      "/api/v1/contact-groups": { data: [{ id: "news" }], total: 1 },
+    };
+    const fetch = async (url: string) => {
+      const body = bodies[new URL(url).pathname];
+      return body === undefined ? Response.json({ message: "none" }, { status: 404 }) : Response.json(body);
+    };
+    const client = { ...service().clientOptions, fetch };
+
+    const { out } = await run(client);
+
+    const code = /^ {4}parsePage: ([^]*?),\n {2}\}\);/m.exec(out)?.[1] ?? "";
+    const { v1 } = new AudienceClient({ ...client, parsePage: await load(code) });
+    expect(await v1.customers.list().toArray()).toMatchObject([{ id: "ada" }]);
+    expect(await v1.contactGroups.list().toArray()).toMatchObject([{ id: "news" }]);
+  });
+
+  it("prints no parsePage where the client reads the lists by itself, or where there is no array", async () => {
+    expect((await run(service().clientOptions)).out).not.toMatch(/^ {4}parsePage:/m);
+    const fetch = async () => Response.json({ result: "none" });
+    expect((await run({ ...service().clientOptions, fetch })).out).not.toMatch(/^ {4}parsePage:/m);
+  });
+
   it("--write learns what only writes show, and leaves its contact unsubscribed", async () => {
     for (const emailOptInOmitted of ["kept", "SUBSCRIBED", "NON_SUBSCRIBED"] as const) {
       const eventBody = { queued: true, for: own };
