@@ -40,21 +40,24 @@ export interface ListSigns {
  */
 export function findListPath(body: unknown, { names, isItem }: ListSigns): ListPath {
   const arrays = arraysIn(body);
+  const usualNames = new Set([...names, ...generalNames]);
   for (const isShape of shapes) {
     const here = arrays.filter(({ path }) => isShape(path));
     const lists = here.length > 1 ? here.filter(({ items }) => items.length === 0 || isItem(items[0])) : here;
-    const named = lists.filter(({ path }) =>
-      [...names, ...generalNames].includes(plainName(path.at(-1) ?? "")),
-    );
+    const named = lists.filter(({ path }) => usualNames.has(plainName(path.at(-1) ?? "")));
     const [list, other] = named.length === 1 ? named : lists;
     if (list && other) {
       const keys = describeKeys(lists.map(({ path }) => path.join(".")));
       throw withParsePage(`its body holds several arrays that could be the list: ${keys}`, arrays);
     }
-    const isElsewhere = arrays.some((array) => array.items.length > 0 && !here.includes(array));
-    if (list && (list.items.length > 0 || !isElsewhere)) return list.path;
+    const areItemsElsewhere = filled(arrays) > filled(here);
+    if (list && (list.items.length > 0 || !areItemsElsewhere)) return list.path;
   }
   throw withParsePage(`its body holds no list that the client can find: it is ${describeBody(body)}`, arrays);
+}
+
+function filled(arrays: readonly FoundArray[]): number {
+  return arrays.filter(({ items }) => items.length > 0).length;
 }
 
 /** The items at a path. */

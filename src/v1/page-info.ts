@@ -53,17 +53,18 @@ export function parsePageInfo(around: readonly JsonObject[], itemsHere: number, 
 }
 
 const holders = new Set(names.holders.split(" "));
+const known = new Set(Object.values(names).flatMap((some) => some.split(" ")));
 /** `meta.pagination.links` */
 const mostHolders = 3;
 
 /** The values of an object under their plain names, then those of its holders. */
 function namedValues(object: JsonObject, depth = 0): (readonly [name: string, value: unknown])[] {
-  const own = Object.entries(object).map(([key, value]) => [plainName(key), value] as const);
+  const own = Object.entries(object)
+    .map(([key, value]) => [plainName(key), value] as const)
+    .filter(([name]) => known.has(name));
   if (depth === mostHolders) return own;
-  const inner = own
-    .flatMap(([name, value]) => (holders.has(name) ? [byRelation(value)] : []))
-    .filter(isRecord);
-  return [...own, ...inner.flatMap((holder) => namedValues(holder, depth + 1))];
+  const inner = own.filter(([name]) => holders.has(name)).map(([, holder]) => byRelation(holder));
+  return [...own, ...inner.filter(isRecord).flatMap((holder) => namedValues(holder, depth + 1))];
 }
 
 /** Links as an array of `{ rel, href }` become an object. */

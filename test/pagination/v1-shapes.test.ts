@@ -193,6 +193,12 @@ describe("the place of a list", () => {
       { data: { ok: true } },
       "`data.people` of its body is no array",
     ],
+    [
+      "data that is null",
+      { data: { people: full } },
+      { data: null },
+      "`data.people` of its body is no array",
+    ],
     ["an object there", { data: full }, { data: { people: full } }, "`data` of its body is no array"],
     ["no array", full, { error: "no" }, "its body is no array"],
   ])("is the same on each page: a later page with %s is an error", async (_, first, second, message) => {
@@ -212,11 +218,11 @@ describe("the error for an unknown shape is short", () => {
 
   test.each<[string, unknown]>([
     ["keys", 1],
-    ["arrays", [withId]],
+    ["arrays of items", [withId]],
+    ["arrays of something else", [other]],
   ])("for any number of %s", async (_, value) => {
-    const body = Object.fromEntries(
-      Array.from({ length: 10_000 }, (__, at) => [`${"k".repeat(1_000)} ${at}`, value]),
-    );
+    const body = Object.fromEntries(Array.from({ length: 100_000 }, (__, at) => [`a long key ${at}`, value]));
     expect((await refusal(customers(body))).length).toBeLessThan(1_500);
+    expect((await refusal(customers({ data: body }))).length).toBeLessThan(1_500);
   });
 });
