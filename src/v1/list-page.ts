@@ -45,7 +45,9 @@ export function findListPath(body: unknown, { names, isItem }: ListSigns): ListP
     const here = arrays.filter(({ path }) => isShape(path));
     const lists = here.length > 1 ? here.filter(({ items }) => items.length === 0 || isItem(items[0])) : here;
     const named = lists.filter(({ path }) => usualNames.has(plainName(path.at(-1) ?? "")));
-    const [list, other] = named.length === 1 ? named : lists;
+    // A name does not make an empty array the list where another one has items.
+    const isNameEnough = named.length === 1 && (filled(named) > 0 || filled(lists) === 0);
+    const [list, other] = isNameEnough ? named : lists;
     if (list && other) {
       const keys = describeKeys(lists.map(({ path }) => path.join(".")));
       throw withParsePage(`its body holds several arrays that could be the list: ${keys}`, arrays);

@@ -11,10 +11,10 @@ export type PageInfo = Omit<DecodedPage<unknown>, "items" | "raw">;
  * values the one that is named first here counts.
  */
 const names = {
-  holders: "links meta pagination paging page pageinfo paginator pager",
+  holders: "links meta metadata pagination paging page pageinfo paginator pager",
   limit: "limit perpage pagesize itemsperpage",
   totalItems:
-    "totalitems totalcount total totalresults totalrecords totalelements totalentries totalrows totalhits totalsize " +
+    "totalitems totalcount total totalresults totalrecords totalelements totalentries totalrows totalhits totaldocs totalsize " +
     "totalcustomers totalcontacts totalprofiles totalcontactgroups totalgroups totallists totalsegments " +
     "itemstotal recordstotal",
   /** Of the list, or of this page. */
@@ -76,7 +76,7 @@ function byRelation(holder: unknown): unknown {
 /** `X-Total-Count`, and `Link` (RFC 8288). */
 function valuesOfHeaders(headers: Headers): JsonObject {
   const links = headers.get("link") ?? "";
-  const relations = ["next", "prev", "last"].filter((relation) =>
+  const relations = ["next", "prev", "previous", "last"].filter((relation) =>
     new RegExp(`\\brel="?${relation}\\b`, "i").test(links),
   );
   const total = ["total", headers.get("x-total-count")] as const;

@@ -185,7 +185,7 @@ describe("all of these stand", () => {
     ["beside the items in data", { data: { people: contacts, ...info } }],
     ["beside data that holds the items", { data: { people: contacts }, ...info }],
     ["beside items under a key of the body", { people: contacts, ...info }],
-    ...["meta", "_meta", "pagination", "page", "paging", "pageInfo", "paginator", "pager"].flatMap(
+    ...["meta", "_metadata", "pagination", "page", "paging", "pageInfo", "paginator", "pager"].flatMap(
       (holder): [string, object][] => [
         [`under ${holder}`, { data: contacts, [holder]: info }],
         [`under ${holder} in data`, { data: { people: contacts, [holder]: info } }],
@@ -218,6 +218,7 @@ describe("the headers of a bare array", () => {
     ["Link", { link: `</a?page=1>; rel="first", </a?page=2>; rel="next"` }, more],
     ["Link without quotes", { link: "</a?page=2>; rel=next" }, more],
     ["Link without a next page", { link: '</a?page=1>; rel="first", </a?page=1>; REL=PREV' }, end],
+    ["Link with a page before", { link: '</a?page=1>; rel="previous"' }, end],
     ["X-Total-Count", { "x-total-count": "5" }, { totalItems: 5, ...more }],
   ])("%s tells the rest", async (_, headers, expected) => {
     expect(await infoOf(contacts, headers)).toEqual(expected);

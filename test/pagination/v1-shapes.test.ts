@@ -130,6 +130,11 @@ describe("the items of a v1 list response", () => {
     ["two keys", { people: contacts, companies: [withId] }, "people, companies"],
     ["two keys of data", { data: { people: contacts, companies: [] } }, "data.people, data.companies"],
     ["two usual names", { customers: contacts, contacts }, "customers, contacts"],
+    [
+      "an empty array with a usual name and another with items",
+      { customers: [], people: contacts },
+      "customers, people",
+    ],
     ["two empty arrays", { people: [], companies: [] }, "people, companies"],
     ["empty data beside another list", { data: [], people: contacts }, "data, people"],
   ])("are not guessed among %s", async (_, body, names) => {
