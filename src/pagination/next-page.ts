@@ -17,22 +17,25 @@ export interface PagePosition {
   readonly itemsPassed: number;
   /** The smaller of the limits of request and response; undefined if there is none. */
   readonly limit: number | undefined;
-  /** Whether the page holds an item that came on no earlier page. */
-  readonly hasNewItem: boolean;
+  /** How many pages in a row, up to this one, hold no item that had not come before. */
+  readonly pagesWithoutNewItem: number;
 }
 
 /** Whether the list has a page after this one: a link or a flag decides, else the totals, else a full page (D148). */
 export function hasPageAfter(decoded: DecodedPage<unknown>, position: PagePosition): boolean {
   const { items, hasNextPage, totalItems, totalPages } = decoded;
-  const { page, itemsPassed, limit, hasNewItem } = position;
-  if (hasNextPage !== undefined) return hasNextPage;
+  const { page, itemsPassed, limit, pagesWithoutNewItem } = position;
   const totals = [
     { total: totalPages, passed: page },
     { total: totalItems, passed: itemsPassed },
     // A total that was passed before is wrong.
   ].flatMap(({ total, passed }) => (total === undefined || total < passed ? [] : [total > passed]));
+  const isTotalAhead = totals.includes(true);
+  const isEmptyOnce = items.length === 0 && pagesWithoutNewItem === 1;
+  if (isEmptyOnce && isTotalAhead) return true;
+  if (hasNextPage !== undefined) return hasNextPage;
   if (totals.length === 0) return limit === undefined ? items.length > 0 : items.length >= limit;
-  // Items that came twice bring the list no nearer to its total.
-  const isRepetition = items.length > 0 && !hasNewItem;
-  return isRepetition || totals.includes(true);
+  // Items that came before bring the list no nearer to its total.
+  const isRepetition = items.length > 0 && pagesWithoutNewItem > 0;
+  return isRepetition || isTotalAhead;
 }

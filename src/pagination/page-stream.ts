@@ -66,8 +66,7 @@ interface Progress {
   /** The ids that have come, and more if another iteration went on from here: the first `idCount` count. */
   readonly ids: Set<string>;
   readonly idCount: number;
-  /** Whether the last page held a new item. */
-  readonly hasNewItem: boolean;
+  readonly pagesWithoutNewItem: number;
 }
 
 class ListPage<T> implements Page<T> {
@@ -113,7 +112,7 @@ export async function loadPage<T>(
     itemsPassed: undefined,
     ids: new Set(),
     idCount: 0,
-    hasNewItem: true,
+    pagesWithoutNewItem: 0,
   },
 ): Promise<ListPage<T>> {
   const { signal } = source.options();
@@ -132,10 +131,10 @@ function pageAfter<T>(before: Progress, decoded: DecodedPage<T>, source: PageSou
   const ids =
     before.ids.size === before.idCount ? before.ids : new Set([...before.ids].slice(0, before.idCount));
   const items = received.filter((item) => ids.size < ids.add(source.identify(item)).size);
-  const hasNewItem = items.length > 0;
+  const pagesWithoutNewItem = items.length > 0 ? 0 : before.pagesWithoutNewItem + 1;
   const itemsPassed = itemsBefore + received.length;
-  const hasNextPage = hasPageAfter(decoded, { page, itemsPassed, limit, hasNewItem });
-  if (hasNextPage && !hasNewItem && !before.hasNewItem) throw withoutEnd(decoded, page);
+  const hasNextPage = hasPageAfter(decoded, { page, itemsPassed, limit, pagesWithoutNewItem });
+  if (hasNextPage && pagesWithoutNewItem > 1) throw withoutEnd(decoded, page);
   const values = {
     items,
     page,
@@ -145,7 +144,13 @@ function pageAfter<T>(before: Progress, decoded: DecodedPage<T>, source: PageSou
     hasNextPage,
     raw,
   };
-  return new ListPage(source, values, { page: page + 1, itemsPassed, ids, idCount: ids.size, hasNewItem });
+  return new ListPage(source, values, {
+    page: page + 1,
+    itemsPassed,
+    ids,
+    idCount: ids.size,
+    pagesWithoutNewItem,
+  });
 }
 
 function withoutEnd({ items }: DecodedPage<unknown>, page: number): UndecodableResponse {

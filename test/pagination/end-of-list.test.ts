@@ -180,6 +180,7 @@ describe("an empty page in the middle", () => {
     ["both", () => ({ totalItems: 200, totalPages: 3 })],
     ["both, for pages without a gap", () => ({ totalItems: 200, totalPages: 2 })],
     ["a next link", (page) => ({ hasNextPage: page < 3 })],
+    ["a total, although a flag says so", (page) => ({ totalItems: 200, hasNextPage: page === 1 })],
   ])("does not end a loop where there is %s", async (_, hints) => {
     const list = fakeList((page) => ({ ...hints(page), items: holed[page - 1] ?? [] }));
     expect(await readAll(list)).toEqual({ all: bothEnds, requested: [1, 2, 3] });
@@ -273,6 +274,15 @@ describe("two pages running without a new item end a list with an error", () => 
     const second = await (await fakeList(() => items(0, 100)).paginator).nextPage();
     expect(second).toMatchObject({ items: [], hasNextPage: true });
     expect(await errorOf(second.nextPage())).toBeInstanceOf(UnexpectedResponseError);
+  });
+
+  test("but not where a link or a flag says that the second one is the last, and a total counts hidden items", async () => {
+    const list = fakeList((page) => ({
+      items: page < 3 ? items(page * 100, page * 100 + 100) : [],
+      totalItems: 310,
+      hasNextPage: page < 3,
+    }));
+    expect((await readAll(list)).requested).toEqual([1, 2, 3, 4]);
   });
 
   test("but not where the second one is the last", async () => {
