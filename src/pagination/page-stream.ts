@@ -154,11 +154,11 @@ function pageAfter<T>(before: Progress, decoded: DecodedPage<T>, source: PageSou
 }
 
 function withoutEnd({ items }: DecodedPage<unknown>, page: number): UndecodableResponse {
+  const before = `and page ${page - 1} held no new item`;
   return new UndecodableResponse(
     items.length > 0
-      ? `page ${page} holds only items of earlier pages, as page ${page - 1} did: the service seems to repeat pages.`
-      : `page ${page} is empty, and page ${page - 1} held no new item, but the response says that the list goes on. ` +
-          `To read on, begin at page ${page + 1}.`,
+      ? `page ${page} holds only items of earlier pages, ${before}: the service seems to repeat pages.`
+      : `page ${page} is empty, ${before}, but the response says that the list goes on. To read on, begin at page ${page + 1}.`,
   );
 }
 

@@ -246,7 +246,9 @@ describe("two pages running without a new item end a list with an error", () => 
   ])("where the service repeats a page %s", async (_, hints) => {
     const same = items(0, 100);
     const { error, seen, requested } = await readToError(fakeList(() => ({ items: same, ...hints })));
-    expect(String(error)).toContain("page 3 holds only items of earlier pages, as page 2 did");
+    expect(String(error)).toContain(
+      "page 3 holds only items of earlier pages, and page 2 held no new item: the service seems to repeat pages.",
+    );
     expect({ seen, requested }).toEqual({ seen: same, requested: 3 });
   });
 
