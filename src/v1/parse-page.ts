@@ -16,8 +16,8 @@ export interface ParsedPage {
 }
 
 /**
- * Finds the items of a v1 list response, whose shape is not documented ("Endpoints"). It replaces the client's own
- * search, for each page. Each item needs an id at a usual place.
+ * Finds the items of a v1 list response, whose shape is not documented ("Endpoints"). On each page it replaces the
+ * client's own search, also for totals, links and flags. Each item needs an id at a usual place.
  *
  * If it throws, or returns an invalid value, the call rejects with an `UnexpectedResponseError`.
  *
