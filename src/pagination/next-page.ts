@@ -31,8 +31,7 @@ export function hasPageAfter(decoded: DecodedPage<unknown>, position: PagePositi
     // A total that was passed before is wrong.
   ].flatMap(({ total, passed }) => (total === undefined || total < passed ? [] : [total > passed]));
   const isTotalAhead = totals.includes(true);
-  const isEmptyOnce = items.length === 0 && pagesWithoutNewItem === 1;
-  if (isEmptyOnce && isTotalAhead) return true;
+  if (isTotalAhead && pagesWithoutNewItem === 1) return true;
   if (hasNextPage !== undefined) return hasNextPage;
   if (totals.length === 0) return limit === undefined ? items.length > 0 : items.length >= limit;
   // Items that came before bring the list no nearer to its total.

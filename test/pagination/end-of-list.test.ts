@@ -311,6 +311,16 @@ describe("a list that changes during the iteration", () => {
     expect((await readAll(fakeListOf(pages))).all).toEqual(items(0, 170));
   });
 
+  test("goes on after a page of known items where a total is not reached, although a flag says that it ends", async () => {
+    const pages = [items(0, 100), items(0, 100), items(100, 130)];
+    const list = fakeList((page) => ({
+      items: pages[page - 1] ?? [],
+      totalItems: 230,
+      hasNextPage: page === 1,
+    }));
+    expect(await readAll(list)).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
+  });
+
   test("shows a page twice when it has grown by one, and goes on", async () => {
     const pages = [items(0, 100), items(0, 100), items(100, 130)];
     expect(await readAll(fakeListOf(pages))).toEqual({ all: items(0, 130), requested: [1, 2, 3] });

@@ -152,6 +152,7 @@ describe("a total", () => {
     { total: "many" },
     { total: null },
     { total: { value: 250, relation: "eq" } },
+    { total: { total: 250 } },
     { pages: [1, 2] },
     { page: 1 },
     { meta: null, pagination: [] },
@@ -218,6 +219,7 @@ describe("the headers of a bare array", () => {
     ["Link", { link: `</a?page=1>; rel="first", </a?page=2>; rel="next"` }, more],
     ["Link without quotes", { link: "</a?page=2>; rel=next" }, more],
     ["Link without a next page", { link: '</a?page=1>; rel="first", </a?page=1>; REL=PREV' }, end],
+    ["Link with the last page", { link: '</a?page=1>; rel="last"' }, end],
     ["Link with a page before", { link: '</a?page=1>; rel="previous"' }, end],
     ["X-Total-Count", { "x-total-count": "5" }, { totalItems: 5, ...more }],
   ])("%s tells the rest", async (_, headers, expected) => {

@@ -105,8 +105,8 @@ describe("the items of a v1 list response", () => {
     ["a deeper place in data", { data: { "a b": { c: contacts } } }, "the keys a b", 'body.data["a b"].c'],
     [
       "a deeper place, beside an empty array",
-      { response: { people: contacts }, tags: [] },
-      "the keys response, tags",
+      { tags: [], response: { people: contacts } },
+      "the keys tags, response",
       "body.response.people",
     ],
     [
@@ -205,7 +205,7 @@ describe("the place of a list", () => {
       "`data.people` of its body is no array",
     ],
     ["an object there", { data: full }, { data: { people: full } }, "`data` of its body is no array"],
-    ["no array", full, { error: "no" }, "its body is no array"],
+    ["no array", full, { error: "no" }, "but its body is no array"],
   ])("is the same on each page: a later page with %s is an error", async (_, first, second, message) => {
     const { v1 } = clientOf((page) => (page === 1 ? first : second));
     const text = await refusal(v1.customers.list().toArray());
