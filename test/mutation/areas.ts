@@ -28,10 +28,7 @@ export const areas: readonly Area[] = [
       "v1/v1-list.ts",
       "v2/lists.ts",
     ],
-    tests: [
-      "pagination/*",
-      "document/endpoint-{customer-list,contact-groups,v2-lists}",
-    ],
+    tests: ["pagination/*", "document/endpoint-{customer-list,contact-groups,v2-lists}"],
   },
   {
     name: "bulk",
