@@ -58,7 +58,16 @@ export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer
 export type { Fetch, FetchInit, FetchResponse } from "./transport/fetch.ts";
 export type { AddContactOptions, V1ContactGroups } from "./v1/contact-groups.ts";
 export type { V1Customers, WithEmailOrPhone } from "./v1/customers.ts";
-export type { EventResult, V1Events, WithContact } from "./v1/events.ts";
+export type { StandardIssue, StandardResult, StandardSchema } from "./schema/standard-schema.ts";
+export type {
+  DefinedEvent,
+  DefinedEvents,
+  EventDataOf,
+  EventResult,
+  EventSchemas,
+  V1Events,
+  WithContact,
+} from "./v1/events.ts";
 export type { ParsedPage, ParsePage } from "./v1/parse-page.ts";
 export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/schemas/contact-group.ts";
 export type {

@@ -1,9 +1,10 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { isAudienceError, note } from "../errors.ts";
+import { untilAborted } from "./abort.ts";
 import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { hookOf, parseCallOptions, refuseHeadersOf, withAmbient } from "./call-options.ts";
-import type { Call, CallReport, FamilyAccess, SendCall, TransportSettings } from "./call.ts";
+import type { ApiResponse, Call, CallReport, FamilyAccess, SendCall, TransportSettings } from "./call.ts";
 import type { ClientState } from "./client-state.ts";
 import { attempts } from "./interceptors/attempts.ts";
 import { withDeadline } from "./interceptors/deadline.ts";
@@ -31,8 +32,15 @@ interface GivenCall<Body, Output> {
 /** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
 const layers: SendCall = (call) =>
   withDeadline(call, (complete) =>
-    inOrder(call, (place) => tellWatches(call, () => attempts(call, { place, complete }))),
+    inOrder(call, (place) =>
+      withBody(call, () => tellWatches(call, () => attempts(call, { place, complete }))),
+    ),
   );
+
+/** Waits for a body that takes time to parse. Any other call is sent in the same tick of the event loop. */
+function withBody({ request: { finished }, stopWaiting }: Call, send: () => Promise<ApiResponse>) {
+  return finished ? untilAborted(finished, stopWaiting.signal).then(send) : send();
+}
 
 /** The calls of a client's families: validation, then the layers. */
 export class Transport {

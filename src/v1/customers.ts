@@ -22,7 +22,10 @@ import { v1List } from "./v1-list.ts";
  */
 export type WithEmailOrPhone<Field extends keyof V1Contact> = Readonly<V1Contact> &
   Pick<V1Contact, Field> &
-  ([Field & ("email" | "phone")] extends [never] ? { email: string } | { phone: string } : unknown);
+  ([Field & ("email" | "phone")] extends [never] ? EmailOrPhone : unknown);
+
+/** Its key is what a message of the compiler calls missing. No value has it. */
+type EmailOrPhone = { "email or phone": never };
 
 /** The customers of the v1 family: contacts. */
 export interface V1Customers {

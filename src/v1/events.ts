@@ -1,9 +1,14 @@
 import { contactKeys } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import { isRecord } from "../schema/predicates.ts";
+import { parseStandard, type Parsed, type StandardSchema } from "../schema/standard-schema.ts";
+import { nameMeant } from "../schema/validation-issues.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { v1EventSchema, type V1Event } from "./schemas/event.ts";
+import { validate } from "../validate.ts";
+import { v1EventFieldsSchema, v1EventSchema, type V1Event } from "./schemas/event.ts";
 
 /** The result of `v1.events.send`. The response is not documented, so status and body are unchanged. */
 export type EventResult = {
@@ -18,9 +23,55 @@ export type EventResult = {
 /** A custom event that names, or may name, a contact. The compiler refuses only an event that cannot. */
 export type WithContact<Field extends keyof V1Event> = Readonly<V1Event> &
   Pick<V1Event, Field> &
-  ([Field & ("contact" | "contactUUID")] extends [never]
-    ? { contact: { email: string } } | { contactUUID: string }
-    : unknown);
+  NamesContact<Field>;
+
+type NamesContact<Field> = [Field & ("contact" | "contactUUID")] extends [never]
+  ? { contact: { email: string } }
+  : unknown;
+
+/** Schemas of `eventData`, by the names of their events: any Standard Schema, or `null` for an event without data. */
+export type EventSchemas = Readonly<Record<string, StandardSchema<unknown, object | undefined> | null>>;
+
+/** The `eventData` that a schema takes; `null` for none. */
+export type EventDataOf<Schema> = Schema extends {
+  readonly "~standard": { readonly types?: { readonly input: infer Input } | undefined };
+}
+  ? Input
+  : null;
+
+type DefinedKey = Exclude<keyof V1Event, "eventName">;
+
+/** An event of `v1.events.define`, without its name: its contact, and the `eventData` that its schema takes. */
+export type DefinedEvent<EventData, Field extends DefinedKey = DefinedKey> = Readonly<
+  Omit<V1Event, "eventName" | "eventData">
+> &
+  Pick<{ readonly [Key in DefinedKey]?: unknown }, Field> &
+  NamesContact<Field> &
+  ([EventData] extends [null]
+    ? { readonly eventData?: undefined }
+    : undefined extends EventData
+      ? { readonly eventData?: EventData }
+      : { readonly eventData: EventData });
+
+/** Events whose names and `eventData` are typed. `EventData` holds the data of each event, by its name. */
+export interface DefinedEvents<EventData> {
+  /**
+   * Sends an event as `v1.events.send` does, with what its schema makes of `eventData`.
+   *
+   * ```ts
+   * await events.send("order_placed", { contact: { email: "ada@example.com" }, eventData: { total: 42 } });
+   * ```
+   *
+   * @throws ValidationError if the name is not defined, the schema refuses `eventData`, or the event is invalid: all
+   *   problems at once, and nothing is sent.
+   * @throws AudienceError of another class if the call fails; with its `uniqueIdentifier` the event is safe to send again.
+   */
+  send<Name extends keyof EventData & string, Field extends DefinedKey>(
+    name: Name,
+    event: DefinedEvent<EventData[Name], Field>,
+    options?: CallOptions,
+  ): ApiPromise<EventResult>;
+}
 
 /** Custom events of the v1 family. */
 export interface V1Events {
@@ -47,10 +98,39 @@ export interface V1Events {
     event: WithContact<Field>,
     options?: CallOptions,
   ): ApiPromise<EventResult>;
+
+  /**
+   * Defines events, each by its name and the schema of its `eventData`: any Standard Schema, such as one of zod, valibot or
+   * arktype, also an asynchronous one; `null` for an event without data. Sends nothing. What a schema outputs is sent.
+   *
+   * ```ts
+   * const events = audience.v1.events.define({
+   *   order_placed: z.object({ total: z.number() }),
+   *   signed_up: null,
+   * });
+   * await events.send("order_placed", { contact: { email: "ada@example.com" }, eventData: { total: 42 } });
+   * ```
+   *
+   * It never throws: what is wrong with a schema, `send` rejects with.
+   *
+   * @throws ValidationError, from `send`, if the name is not defined, or the schema refuses `eventData`.
+   * @throws ConfigurationError, from `send`, if the schema is no Standard Schema, or throws. An `AudienceError` all the same.
+   */
+  define<Schemas extends EventSchemas>(
+    schemas: Schemas,
+  ): DefinedEvents<{ [Name in keyof Schemas]: EventDataOf<Schemas[Name]> }>;
 }
 
 export function v1Events(call: CallEndpoint): V1Events {
-  return { send: (event, options) => call(sendEvent, { body: event }, options) };
+  return {
+    send: (event, options) => call(sendEvent, { body: event }, options),
+    define: (schemas) => ({
+      send(name, event, options) {
+        const { endpoint, body } = definedEvent(schemas, name, event);
+        return call(endpoint, { body }, options);
+      },
+    }),
+  };
 }
 
 /** `POST /api/v1/events`: safe to repeat, because every attempt carries the same `uniqueIdentifier`. */
@@ -70,3 +150,90 @@ const sendEvent: Endpoint<V1Event, EventResult> = {
   // Safe: `complete` has added the identifier.
   decode: ({ status, body }, sent) => ({ uniqueIdentifier: sent.uniqueIdentifier!, status, body }),
 };
+
+interface SentEvent {
+  readonly endpoint: Endpoint<V1Event, EventResult>;
+  readonly body: unknown;
+}
+
+/** The call of a defined event. It never throws: where something is wrong, the call rejects. */
+function definedEvent(schemas: unknown, name: string, given: unknown): SentEvent {
+  // The schema of events says that it is no object.
+  if (!isRecord(given)) return { endpoint: sendEvent, body: given };
+  try {
+    const { eventName, eventData, ...rest } = given;
+    const event: Readonly<Record<string, unknown>> = { ...rest, eventName: String(name) };
+    const issues: ValidationIssue[] = [];
+    if (eventName !== undefined)
+      issues.push(issueAt("eventName", "must be left out: the name is the first argument"));
+    const parsed = parseEventData(schemas, name, eventData);
+    return parsed instanceof Promise
+      ? parsedLater(event, parsed, issues)
+      : parsedAtOnce(event, parsed, issues);
+  } catch (error) {
+    return refused(given, error instanceof ConfigurationError ? error : new ValidationError([unreadable]));
+  }
+}
+
+const unreadable = { path: [], code: "custom", message: "cannot be read: a getter throws" };
+
+/** The call rejects with the error. */
+function refused(body: unknown, error: Error): SentEvent {
+  const fail = () => {
+    throw error;
+  };
+  return { endpoint: { ...sendEvent, body: fail }, body };
+}
+
+function parseEventData(schemas: unknown, name: string, value: unknown): Parsed | Promise<Parsed> {
+  const defined = Object(schemas) as Readonly<Record<string, unknown>>;
+  if (!Object.hasOwn(defined, name)) {
+    const names = Object.keys(defined);
+    const meant = nameMeant(String(name), names);
+    const hint = meant === undefined ? `the names are ${names.join(", ")}` : `write "${meant}"`;
+    return { issues: [issueAt("eventName", `is not the name of a defined event: ${hint}`)] };
+  }
+  if (defined[name] !== null) return parseStandard(defined[name], { name, key: "eventData", value });
+  return {
+    issues: value === undefined ? [] : [issueAt("eventData", "must be left out: the event has none")],
+  };
+}
+
+function issueAt(key: string, message: string): ValidationIssue {
+  return { path: [key], code: "custom", message };
+}
+
+function parsedAtOnce(event: object, { output, issues }: Parsed, others: ValidationIssue[]): SentEvent {
+  const body = { ...event, eventData: output };
+  if (issues.length + others.length === 0) return { endpoint: sendEvent, body };
+  // All problems at once.
+  validate(v1EventSchema, event, others);
+  return refused(body, new ValidationError([...others, ...issues]));
+}
+
+/** Keeps the call's position in the order of writes while the schema is at work. */
+function parsedLater(
+  event: Readonly<Record<string, unknown>>,
+  parsed: Promise<Parsed>,
+  others: ValidationIssue[],
+): SentEvent {
+  const valid = validate(v1EventSchema, event, others);
+  const finish = async (sent: V1Event): Promise<V1Event> => {
+    const { output, issues } = await parsed;
+    const all = [...others, ...issues];
+    const data = all.length === 0 && validate(eventDataSchema, { eventData: output }, all);
+    if (all.length > 0) throw new ValidationError(all);
+    return { ...sent, ...data };
+  };
+  if (others.length === 0) return { endpoint: { ...sendEvent, finish }, body: valid };
+  // It will be refused, and takes no position: it only waits for the problems that the schema finds.
+  const { uniqueIdentifier } = event;
+  const isGiven = typeof uniqueIdentifier === "string" && uniqueIdentifier !== "";
+  const body = { eventName: "refused", ...(isGiven && { uniqueIdentifier }) };
+  return {
+    endpoint: { ...sendEvent, body: v1EventFieldsSchema, complete: (sent) => sent, finish },
+    body,
+  };
+}
+
+const eventDataSchema = v1EventFieldsSchema.pick({ eventData: true });

@@ -1,4 +1,5 @@
 import { AudienceClient, isAudienceError, V1Client, V2Client, type Paginator } from "audience-sdk";
+import { v1EventFieldsSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import { offline } from "./offline-client.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
@@ -10,6 +11,11 @@ const ids = [["contact-1"], [validCallOptions]];
 /** A method without types, as JavaScript calls it. */
 function untyped<Result>(method: (...values: never[]) => Result, holder: object) {
   return (...values: unknown[]): Result => Reflect.apply(method, holder, values) as Result;
+}
+
+function sendAnOrder(schemas: unknown): Promise<unknown> {
+  const events: { send(name: string, event: object): Promise<unknown> } = defineEvents(schemas);
+  return events.send("order", { contact, uniqueIdentifier: "order-1" });
 }
 
 async function readAll(list: Paginator<unknown>): Promise<void> {
@@ -24,6 +30,9 @@ const listGroups = untyped(v1.contactGroups.list, v1.contactGroups);
 const getGroup = untyped(v1.contactGroups.get, v1.contactGroups);
 const addContact = untyped(v1.contactGroups.addContact, v1.contactGroups);
 const sendEvent = untyped(v1.events.send, v1.events);
+const defineEvents = untyped(v1.events.define, v1.events);
+const defined = v1.events.define({ order: v1EventFieldsSchema.shape.eventData.unwrap(), signed_up: null });
+const sendDefined = untyped(defined.send, defined);
 const upsertV2 = untyped(v2.contacts.upsert, v2.contacts);
 const listLists = untyped(v2.lists.list, v2.lists);
 const requestV1 = untyped(v1.request, v1);
@@ -54,6 +63,8 @@ describe("For any arguments, a call returns its value or rejects with an SDK err
     ["v1.contactGroups.get", getGroup, ids],
     ["v1.contactGroups.addContact", addContact, [["list-1"], [validV1Contact], [validCallOptions]]],
     ["v1.events.send", sendEvent, [[validEvent], [validCallOptions]]],
+    ["the send of v1.events.define", sendDefined, [["order", "signed_up"], [validEvent], [validCallOptions]]],
+    ["v1.events.define", (schemas: unknown) => sendAnOrder(schemas), [[{ order: null }]]],
     ["v2.contacts.upsert", upsertV2, [[validV2Contact], [validCallOptions]]],
     ["v2.lists.list", (...all: unknown[]) => readAll(listLists(...all)), [[validQuery], [validCallOptions]]],
     ["v1.request", requestV1, [[validRequest], [validCallOptions]]],

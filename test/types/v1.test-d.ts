@@ -1,3 +1,4 @@
+import { type } from "arktype";
 import {
   AudienceClient,
   type AddContactResult,
@@ -6,7 +7,9 @@ import {
   type Page,
   type Profile,
 } from "audience-sdk";
+import * as v from "valibot";
 import { describe, expectTypeOf, it } from "vitest";
+import * as z from "zod";
 
 const { customers, contactGroups, events } = new AudienceClient().v1;
 const email = "ada@example.com";
@@ -125,6 +128,69 @@ describe("An event", () => {
     void events.send({ event_name: "order placed", contact: { email } });
     // @ts-expect-error
     void events.send({ eventName: "order placed", contact: { email }, occurredAt: "2026-01-31T09:30:00Z" });
+  });
+});
+
+describe("An event that is defined", () => {
+  const schema = z.object({ total: z.number(), at: z.string().transform((text) => new Date(text)) });
+  const defined = events.define({
+    order_placed: schema,
+    order_paid: v.object({ total: v.number() }),
+    order_sent: type({ total: "number" }),
+    note_left: z.object({ text: z.string() }).optional(),
+    signed_up: null,
+  });
+  const contact = { email };
+
+  it("has the eventData that its schema takes, of any library", () => {
+    void defined.send("order_placed", { contact, eventData: { total: 42, at: "2026-01-31" } });
+    void defined.send("order_paid", { contactUUID: "c-1", eventData: { total: 42 } }, { maxRetries: 0 });
+    void defined.send("order_sent", { contact, eventData: { total: 42 }, uniqueIdentifier: "o-1" });
+    void defined.send("note_left", { contact });
+    void defined.send("note_left", { contact, eventData: { text: "x" } });
+    // @ts-expect-error
+    void defined.send("order_placed", { contact, eventData: { total: "42", at: "2026-01-31" } });
+    // @ts-expect-error
+    void defined.send("order_paid", { contact, eventData: {} });
+    // @ts-expect-error
+    void defined.send("order_sent", { contact, eventData: { total: "42" } });
+    // @ts-expect-error
+    void defined.send("order_sent", { contact });
+  });
+
+  it("has no eventData where null is its schema", () => {
+    void defined.send("signed_up", { contact });
+    // @ts-expect-error
+    void defined.send("signed_up", { contact, eventData: {} });
+  });
+
+  it("has a name that is defined", () => {
+    // @ts-expect-error
+    void defined.send("order", { contact });
+    // @ts-expect-error it is the first argument
+    void defined.send("signed_up", { eventName: "signed_up", contact });
+  });
+
+  it("names a contact", () => {
+    // @ts-expect-error
+    void defined.send("signed_up", {});
+    const held: { contact: { email?: string; plan: string } } = { contact: { email, plan: "pro" } };
+    void defined.send("signed_up", held);
+  });
+
+  it("has a schema of objects, or null", () => {
+    // @ts-expect-error
+    events.define({ order_placed: z.string() });
+    // @ts-expect-error
+    events.define({ order_placed: {} });
+    // @ts-expect-error
+    events.define({ order_placed: undefined });
+  });
+
+  it("resolves as any event does, also with its response", () => {
+    const sent = defined.send("signed_up", { contact });
+    expectTypeOf(sent).resolves.toEqualTypeOf<EventResult>();
+    expectTypeOf(sent.withResponse()).resolves.toHaveProperty("attempts");
   });
 });
 

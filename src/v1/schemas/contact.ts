@@ -64,19 +64,19 @@ export type V1Contact = {
   custom_properties?: CustomProperties | undefined;
 };
 
+// Mapped types, so that messages of the compiler name them, and declarations show each key.
+type ListContact = Omit<V1Contact, "email"> & { email: string };
+
 /** A contact to add to a list, with or without `email_opt_in`. `email` is required. */
-export type V1ListContact = Flat<Omit<V1Contact, "email"> & { email: string }>;
+export type V1ListContact = { [Key in keyof ListContact]: ListContact[Key] };
+
+type ConsentedListContact = Omit<V1ListContact, "email_opt_in"> & {
+  /** Consent to e-mail. Required: without it the service would subscribe an existing contact. */
+  email_opt_in: V1OptIn;
+};
 
 /** A contact to add to a list, with its consent. */
-export type V1ConsentedListContact = Flat<
-  Omit<V1ListContact, "email_opt_in"> & {
-    /** Consent to e-mail. Required: without it the service would subscribe an existing contact. */
-    email_opt_in: V1OptIn;
-  }
->;
-
-/** Makes a declaration show each key. */
-type Flat<T> = { [K in keyof T]: T[K] };
+export type V1ConsentedListContact = { [Key in keyof ConsentedListContact]: ConsentedListContact[Key] };
 
 /** The query of the contacts (`GET /api/v1/customer`). */
 export type V1CustomerListQuery = {
