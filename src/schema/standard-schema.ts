@@ -1,7 +1,7 @@
 import { ConfigurationError, type ValidationIssue } from "../errors.ts";
 import { errorType } from "./parse-options.ts";
 import { hasMethods } from "./predicates.ts";
-import { toIssues } from "./validation-issues.ts";
+import { propertyOf, toIssues } from "./validation-issues.ts";
 
 /** A schema of any library that follows [Standard Schema](https://standardschema.dev): zod, valibot, arktype. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -59,7 +59,7 @@ export function parseStandard(
 
 function isStandardSchema(schema: unknown): schema is StandardSchema {
   // A schema of arktype is a function.
-  return hasMethods(Object(Object(schema)["~standard"]), "validate");
+  return hasMethods(propertyOf(schema, "~standard"), "validate");
 }
 
 function toParsed(result: StandardResult<unknown>, key: string): Parsed {

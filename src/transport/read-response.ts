@@ -19,7 +19,7 @@ import { htmlHint, messageOf, printable, startOf } from "./service-message.ts";
 
 const shownBodyLength = 64 * 1024;
 const shownIdLength = 100;
-/** The same depth as for inputs (D16): a deeper value takes much memory, and overflows the stack when it is printed. */
+/** A deeper value takes much memory, and overflows the stack when it is printed. */
 const maxDepth = 1_000;
 
 /** Returns a response's value; throws a `RedirectError`, an `ApiError` or an `UnexpectedResponseError`. */

@@ -157,12 +157,13 @@ interface SentEvent {
 }
 
 /** The call of a defined event. It never throws: where something is wrong, the call rejects. */
-function definedEvent(schemas: unknown, name: string, given: unknown): SentEvent {
+function definedEvent(schemas: unknown, givenName: unknown, given: unknown): SentEvent {
   // The schema of events says that it is no object.
   if (!isRecord(given)) return { endpoint: sendEvent, body: given };
   try {
     const { eventName, eventData, ...rest } = given;
-    const event: Readonly<Record<string, unknown>> = { ...rest, eventName: String(name) };
+    const name = String(givenName);
+    const event: Readonly<Record<string, unknown>> = { ...rest, eventName: name };
     const issues: ValidationIssue[] = [];
     if (eventName !== undefined)
       issues.push(issueAt("eventName", "must be left out: the name is the first argument"));
@@ -189,7 +190,7 @@ function parseEventData(schemas: unknown, name: string, value: unknown): Parsed 
   const defined = Object(schemas) as Readonly<Record<string, unknown>>;
   if (!Object.hasOwn(defined, name)) {
     const names = Object.keys(defined);
-    const meant = nameMeant(String(name), names);
+    const meant = nameMeant(name, names);
     const hint = meant === undefined ? `the names are ${names.join(", ")}` : `write "${meant}"`;
     return { issues: [issueAt("eventName", `is not the name of a defined event: ${hint}`)] };
   }

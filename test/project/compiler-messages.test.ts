@@ -89,7 +89,7 @@ it.each([
 ])("The type that an editor shows is short: %s", (name, shown) => {
   const { program, source } = read(`export const shown = ${name};`);
   const checker = program.getTypeChecker();
-  const symbol = checker.getSymbolAtLocation(source)?.exports?.get("shown" as ts.__String);
+  const [symbol] = checker.getExportsOfModule(checker.getSymbolAtLocation(source)!);
 
   expect(checker.typeToString(checker.getTypeOfSymbol(symbol!))).toBe(shown);
 });

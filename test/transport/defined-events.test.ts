@@ -25,10 +25,9 @@ async function issuesOf(call: Promise<unknown>) {
 }
 
 /** Standard Schema without a library: accepts numbers, in 0 or more turns, and doubles them. */
-function doubled(turns: number, log: string[] = []): StandardSchema<{ total: number }> {
+function doubled(turns: number): StandardSchema<{ total: number }> {
   const judge = (value: unknown) => {
-    const total: unknown = Object(value).total;
-    log.push(`parsed ${String(total)}`);
+    const { total } = Object(value) as { total: unknown };
     return typeof total === "number"
       ? { value: { total: total * 2 } }
       : { issues: [{ message: "must be a number", path: [{ key: "total" }] }] };

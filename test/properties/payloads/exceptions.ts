@@ -115,18 +115,6 @@ export const namedExceptions: readonly NamedException[] = [
       ],
     }),
   },
-  {
-    name: "data nested deeper than 1,000 levels",
-    reason: "readers of JSON give up at far less, so it could only be lost",
-    schemas: "refused",
-    mock: "accepted",
-    covers: ({ body }) => depthOf(body) > 1_000,
-    example: unclassified("v1.events.send", {
-      eventName: "order placed",
-      contact: { email: "ada@example.com" },
-      eventData: { deep: JSON.parse(`${"[".repeat(1_100)}${"]".repeat(1_100)}`) },
-    }),
-  },
 ];
 
 /** Every e-mail address, where each of the four writes has one. */
@@ -169,9 +157,4 @@ function isUnknownPhoneOnly(identifiers: unknown): boolean {
   return identifiers.every(
     (one) => isObject(one) && one["type"] === "phone" && !known.includes(String(one["id"])),
   );
-}
-
-function depthOf(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
