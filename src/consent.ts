@@ -25,6 +25,9 @@ export const unknownConsent: Consent = {
 /** A contact as it is sent; a custom request may hold anything. */
 type Body = Readonly<Record<string, unknown>>;
 
+/** The states of a v1 contact's consent on one channel ("States and transitions"). */
+export const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
+
 /** The consent that a v1 contact states ("v1 contact"). */
 export function v1Consent({ email_opt_in, phone_opt_in, is_suppressed }: Body): Consent {
   return collectConsent([

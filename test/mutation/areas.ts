@@ -65,6 +65,7 @@ export const areas: readonly Area[] = [
     sources: [
       "schema/validation-issues.ts",
       "schema/copy-as-json.ts",
+      "schema/standard-schema.ts",
       "schema/kind-of.ts",
       "schema/predicates.ts",
       "schema/string-formats.ts",
@@ -73,7 +74,7 @@ export const areas: readonly Area[] = [
       "validate.ts",
       "flatten-properties.ts",
     ],
-    tests: ["schemas/*"],
+    tests: ["schemas/*", "transport/defined-events"],
   },
   {
     name: "rate-limiter",
