@@ -46,7 +46,8 @@ export interface ClientOptions extends Pick<
   maxResponseBytes?: number | undefined;
   /**
    * A limiter, the options of a new limiter, or `false` for none. Default: the limiter of this process, because the
-   * service counts per IP address. Options with only `maxWaitMs` or `maxQueued` keep that limiter.
+   * service counts per IP address. Options with only `maxWaitMs`, `maxQueued` or `reserve` keep that
+   * limiter, and hold for the calls of this client.
    * `AUDIENCE_RATE_LIMIT=off` lifts it, for tests of an app.
    */
   rateLimiter?: RateLimiter | RateLimiterOptions | false | undefined;
@@ -155,14 +156,18 @@ export function viewOptions(own: GivenOptions, options: ClientOptions): ClientOp
   const given = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
   const { headers } = parseOptions(clientOptionsSchema, { ...own, headers: undefined, ...given }, subject);
   if (!keepsTheLimiter(given.rateLimiter)) {
-    throw new ConfigurationError("withOptions keeps the rateLimiter: give only its maxWaitMs and maxQueued.");
+    throw new ConfigurationError(
+      "withOptions keeps the rateLimiter: give only its maxWaitMs, maxQueued and reserve.",
+    );
   }
   const ownBounds = keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined;
-  const { maxWaitMs = ownBounds?.maxWaitMs, maxQueued = ownBounds?.maxQueued } = given.rateLimiter ?? {};
+  const bounds = given.rateLimiter ?? {};
+  const { maxWaitMs = ownBounds?.maxWaitMs, maxQueued = ownBounds?.maxQueued } = bounds;
+  const { reserve = ownBounds?.reserve } = bounds;
   return {
     ...own,
     ...given,
-    rateLimiter: { maxWaitMs, maxQueued },
+    rateLimiter: { maxWaitMs, maxQueued, reserve },
     headers: { ...own.headers, ...headers },
   };
 }

@@ -45,8 +45,7 @@ export type {
 export type { Page } from "./pagination/page-stream.ts";
 export type { Paginator } from "./pagination/paginator.ts";
 export type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
-export type { RateLimiterUsage } from "./rate-limiter/rate-limiter.ts";
-export type { WindowUsage } from "./rate-limiter/sliding-window-log.ts";
+export type { EstimateOptions, RateLimiterUsage, WindowUsage } from "./rate-limiter/rate-limiter.ts";
 export type { RateLimiterSnapshot } from "./rate-limiter/snapshot.ts";
 export type { RateLimitStore } from "./rate-limiter/store.ts";
 export type { ApiPromise, ResponseSummary, WithResponse } from "./transport/api-promise.ts";

@@ -17,6 +17,9 @@ export const DOCUMENTED_WINDOWS: readonly { readonly limit: number; readonly int
   frozen({ limit: 1_000, intervalMs: 3_600_000 }),
 ]);
 
+/** The longest time for which the service counts a call: no wait that it can ask for is longer. */
+export const longestWindowMs = Math.max(...DOCUMENTED_WINDOWS.map(({ intervalMs }) => intervalMs));
+
 const upTo100 = frozen({ maxLength: 100 });
 const upTo255 = frozen({ maxLength: 255 });
 

@@ -61,7 +61,7 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
     parsed;
   refuseBrowser(settings);
   const isLimiterLifted = environment.isLimiterLifted && keepsTheLimiter(settings.rateLimiter);
-  const { limiter, maxWaitMs, maxQueued } = parseLimiter(settings.rateLimiter, isLimiterLifted);
+  const { limiter, maxWaitMs, maxQueued, reserve } = parseLimiter(settings.rateLimiter, isLimiterLifted);
   refuseNoBaseUrl(settings);
   if (isLimiterLifted) sayThatLimiterIsLifted();
   const source = (name: "apiKey" | "apiKeyV2"): KeySource | undefined =>
@@ -76,6 +76,7 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
     limiter,
     call: { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll, given: {} },
     maxQueued,
+    reserve,
     observer: new Observer(hooks, logger, logLevel, redactor),
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),

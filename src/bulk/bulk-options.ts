@@ -32,6 +32,9 @@ export type BulkCall<Row, Result extends PromiseLike<unknown> = PromiseLike<unkn
   request: BulkRequest,
 ) => Result;
 
+/** Of the calls of a row: they go last, and leave room for other calls. */
+export const rowPriority = 9;
+
 /** Options of `audience.bulk`. */
 export interface BulkOptions<Row> {
   /** The number of rows in progress at a time. Default 10. */

@@ -1,12 +1,11 @@
 import * as z from "zod";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import type { ClientSettings } from "../open-client.ts";
-import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/parse-options.ts";
 import { toIssues } from "../schema/validation-issues.ts";
 import type { ClientState } from "../transport/client-state.ts";
-import { type BulkCall, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
-import { type BulkResult, type BulkSummary, ProgressCounter } from "./result.ts";
+import { type BulkCall, type BulkOptions, parseBulkOptions, rowPriority } from "./bulk-options.ts";
+import { type BulkResult, type BulkSummary, type EstimateMs, ProgressCounter } from "./result.ts";
 import { type BulkRows, RowSource } from "./row-source.ts";
 import { Run } from "./run-bulk.ts";
 import { targetOf } from "./target.ts";
@@ -58,6 +57,10 @@ export interface BulkCheck {
 export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
 
 export function createBulk(client: ClientState, settings: ClientSettings): Bulk {
+  const { limiter } = client;
+  const { reserve } = settings;
+  const estimateMs =
+    limiter && ((calls: number) => limiter.estimateMs(calls, { priority: rowPriority, reserve }));
   const bulk = <Row, Result extends PromiseLike<unknown>>(
     rows: BulkRows<Row>,
     call: BulkCall<Row, Result>,
@@ -74,10 +77,10 @@ export function createBulk(client: ClientState, settings: ClientSettings): Bulk 
       if (!client.closing.signal.aborted && !parsed.signal?.aborted) source.start();
     };
     return new BulkRun(start, (progress) =>
-      new Run(source, awaited, { ...parsed, target }, client, progress).results(),
+      new Run(source, awaited, { ...parsed, target, estimateMs }, client, progress).results(),
     );
   };
-  const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, client.limiter);
+  const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, estimateMs);
   return Object.assign(bulk, { check });
 }
 
@@ -165,7 +168,7 @@ const checkResultSchema = z.discriminatedUnion("success", [
 async function checkRows<Row>(
   rows: unknown,
   check: (row: Row, index: number) => CheckResult,
-  limiter: RateLimiter | undefined,
+  estimateMs: EstimateMs | undefined,
 ): Promise<BulkCheck> {
   parseOption(optionTypes.function, check, "The check of bulk.check");
   const source = new RowSource<Row>(rows);
@@ -184,7 +187,7 @@ async function checkRows<Row>(
     throw error;
   }
   const valid = total - invalid.length;
-  return { total, valid, invalid, estimateMs: limiter?.estimateMs(valid) ?? 0 };
+  return { total, valid, invalid, estimateMs: estimateMs?.(valid) ?? 0 };
 }
 
 function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined {

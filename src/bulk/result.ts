@@ -1,5 +1,4 @@
 import { isAudienceError } from "../errors.ts";
-import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 
 /** The number of rows by their end. */
 export interface BulkCounts {
@@ -43,6 +42,9 @@ export interface BulkSummary extends Readonly<BulkCounts> {
   /** The duration of the run, in milliseconds. */
   readonly durationMs: number;
 }
+
+/** The time that so many more rows take, at one call a row, in milliseconds. */
+export type EstimateMs = (rows: number) => number;
 
 /** The progress of a run. */
 export interface BulkProgress extends Readonly<BulkCounts> {
@@ -97,11 +99,10 @@ export class ProgressCounter {
     while (this.#recentEnds[0]! <= now - minuteMs) this.#recentEnds.shift();
   }
 
-  progress(total: number | undefined, limiter: RateLimiter | undefined): BulkProgress {
+  progress(total: number | undefined, estimateMs: EstimateMs | undefined): BulkProgress {
     const { done } = this;
     // The limiter already counts the rows under way; the estimate is for the rows after them.
-    const etaMs =
-      total === undefined ? undefined : limiter?.estimateMs(Math.max(0, total - done - this.underWay));
+    const etaMs = total === undefined ? undefined : estimateMs?.(Math.max(0, total - done - this.underWay));
     const passedMs = Math.min(Math.max(performance.now() - this.startedAt, 1), minuteMs);
     return {
       done,

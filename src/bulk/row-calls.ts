@@ -8,7 +8,7 @@ import {
   type CallHook,
   type SendCall,
 } from "../transport/call.ts";
-import { isRefusedForLong, type BulkRequest } from "./bulk-options.ts";
+import { isRefusedForLong, rowPriority, type BulkRequest } from "./bulk-options.ts";
 import type { ConsentLog } from "./consent-log.ts";
 import { endBy, hasCode, isInterrupted, type RowEnd } from "./result.ts";
 import { IsCurrentError, RowGuard, type GuardOfRows } from "./row-guard.ts";
@@ -75,7 +75,7 @@ export class RowCalls<Row> implements CallHook {
     const request = {
       signal: run.stop,
       // A row goes last and waits as long as necessary: the client's own limits are for interactive calls (D53).
-      priority: 9,
+      priority: rowPriority,
       maxWaitMs: Infinity,
       deadlineMs: Infinity,
       [hookOption]: this,

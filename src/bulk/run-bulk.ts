@@ -5,11 +5,18 @@ import { type BulkCall, type BulkSettings, endsRun } from "./bulk-options.ts";
 import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
 import { ResultQueue } from "./result-queue.ts";
-import type { BulkResult, ProgressCounter, RowEnd } from "./result.ts";
+import type { BulkResult, EstimateMs, ProgressCounter, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
 import { type ReadRow, type RowReader, rowReader, type RowSource } from "./row-source.ts";
 import type { Target } from "./target.ts";
 import { type BegunTask, Workers } from "./workers.ts";
+
+/** The options of a run, with what its client adds. */
+export type RunOptions<Row> = BulkSettings<Row> & {
+  readonly target: Target;
+  /** Undefined without a rate limiter. */
+  readonly estimateMs: EstimateMs | undefined;
+};
 
 /**
  * Sends the rows of a run, a few at a time: `rowReader` reads a row with its record, `RowCalls` makes its calls and
@@ -18,7 +25,7 @@ import { type BegunTask, Workers } from "./workers.ts";
 export class Run<Row, Value> {
   readonly #source: RowSource<Row>;
   readonly #call: BulkCall<Row, PromiseLike<Value>>;
-  readonly #options: BulkSettings<Row> & { readonly target: Target };
+  readonly #options: RunOptions<Row>;
   readonly #client: ClientState;
   readonly #progress: ProgressCounter;
   readonly #consents = new ConsentLog();
@@ -32,7 +39,7 @@ export class Run<Row, Value> {
   constructor(
     source: RowSource<Row>,
     call: BulkCall<Row, PromiseLike<Value>>,
-    options: BulkSettings<Row> & { readonly target: Target },
+    options: RunOptions<Row>,
     client: ClientState,
     progress: ProgressCounter,
   ) {
@@ -172,11 +179,11 @@ export class Run<Row, Value> {
 
   /** Resolves when the caller has finished with the result. */
   async #giveResult({ index, item, key: { key } }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
-    const { onProgress, total = this.#source.length } = this.#options;
+    const { estimateMs, onProgress, total = this.#source.length } = this.#options;
     this.#progress.underWay--;
     this.#progress.add(end.status);
     if (onProgress) {
-      const soFar = this.#progress.progress(total, this.#client.limiter);
+      const soFar = this.#progress.progress(total, estimateMs);
       // As with hooks, an error or a rejection of `onProgress` changes nothing.
       void (async () => onProgress(soFar))().catch(() => undefined);
     }

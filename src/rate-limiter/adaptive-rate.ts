@@ -1,9 +1,11 @@
 import type { RateLimitWindow } from "../errors.ts";
+import { longestWindowMs } from "../limits.ts";
 
 const defaultPauseMs = 1_000;
 /** Requests that left together are refused within this time: that is one sign of being too fast, not ten. */
 export const burstMs = 500;
-export const longestPauseMs = 3_600_000;
+/** By then each call that was counted has left its window ("Limits"). */
+export const longestPauseMs = longestWindowMs;
 /**
  * What a success adds to the rate factor. The full rate is back after 100 successes, a little slower than the minute
  * window's own pace: another program on the same IP then costs a few refusals a minute, not one per call.

@@ -1,7 +1,7 @@
 import { ofRuntime } from "../runtime.ts";
 import { parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
-import { limiterOptionsSchema, type RateLimiterOptions } from "./limiter-options.ts";
+import { type Bounds, boundsSchema, type RateLimiterOptions } from "./limiter-options.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 const key = Symbol.for("audience-sdk.rate-limiter");
@@ -18,26 +18,26 @@ export function defaultLimiter(): RateLimiter {
 
 type LimiterOption = RateLimiter | RateLimiterOptions | false | undefined;
 
-type Bounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
-
-/** The limiter of this process, unless the option needs another one, or that limiter is lifted. */
-export function parseLimiter(
-  option: LimiterOption,
-  isLifted: boolean,
-): Bounds & { limiter?: RateLimiter | undefined } {
-  if (option === false) return {};
-  if (option && isLimiter(option)) return { limiter: option };
-  if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
-  const { maxWaitMs, maxQueued } = parseOptions(limiterOptionsSchema, option ?? {}, "rateLimiter");
-  return { maxWaitMs, maxQueued, limiter: isLifted ? undefined : defaultLimiter() };
+/** The limiter of a client's calls; undefined if they have none. */
+export interface ClientLimiter extends Bounds {
+  readonly limiter: RateLimiter | undefined;
 }
 
-/** Whether the option only bounds the wait or the queue, and so keeps the limiter. */
+/** The limiter of this process, unless the option needs another one, or that limiter is lifted. */
+export function parseLimiter(option: LimiterOption, isLifted: boolean): ClientLimiter {
+  if (option === false) return { limiter: undefined };
+  if (option && isLimiter(option)) return { limiter: option };
+  if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
+  const bounds = parseOptions(boundsSchema, option ?? {}, "rateLimiter");
+  return { ...bounds, limiter: isLifted ? undefined : defaultLimiter() };
+}
+
+/** Whether the option only bounds the client's own calls, and so keeps the limiter. */
 export function keepsTheLimiter(option: LimiterOption): option is Bounds | undefined {
   if (option === undefined) return true;
   if (option === false || isLimiter(option)) return false;
   const given = Object.entries(option).filter(([, value]) => value !== undefined);
-  return given.every(([name]) => name === "maxWaitMs" || name === "maxQueued");
+  return given.every(([name]) => name in boundsSchema.shape);
 }
 
 /** Known by its methods: the limiter of the CommonJS build is not an instance of the ESM build's class. */

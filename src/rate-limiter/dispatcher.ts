@@ -1,229 +1,254 @@
-import { RateLimitWaitError } from "../errors.ts";
+import { errorMessage } from "../schema/parse-options.ts";
+import { Estimates } from "./estimate.ts";
+import { type ExpectedWait, NewsFeed, type Permit, type PermitRequest } from "./permit-request.ts";
 import { FairQueue } from "./queue.ts";
-import type { PermitUse } from "./sliding-window-log.ts";
-import type { PermitStore } from "./store.ts";
+import { others, type PermitClass } from "./reserve.ts";
+import type { Ask, PermitStore, Release, Reply } from "./store.ts";
 
-/** The right to send one request. */
-export interface Permit {
-  /** Gives it back. The first call counts; the others then do nothing. */
-  release(use: PermitUse): void;
-}
-
-/** The request of one call for its permit. */
-export interface PermitRequest {
-  /** 0 goes first, 9 last; default 5. */
-  readonly priority?: number | undefined;
-  /** Clients are served by round robin; the same object is the same client. */
-  readonly client?: object | undefined;
-  /** Aborted while the call waits: it rejects at once with the signal's reason, and costs nothing. */
-  readonly signal?: AbortSignal | undefined;
-  readonly maxWaitMs?: number | undefined;
-  /** The time until the call's deadline, in milliseconds: it also limits the wait. */
-  readonly deadlineInMs?: number | undefined;
-  readonly maxQueued?: number | undefined;
-  /** From `takePlace`, if the call has waited for another one since: it goes before all that came after it. */
-  readonly place?: number | undefined;
-  /** A call that was refused for its rate goes first when the pause ends. */
-  readonly isRequeued?: boolean | undefined;
-  /** Notified of the warning of a shared store, or its end: now, and at each change while the call waits. */
-  readonly observer?: { storeWarning(warning: string | undefined): void } | undefined;
-  /** Called once, with the expected wait, when the call must wait. */
-  readonly onWait?: ((waitMs: number) => void) | undefined;
-}
-
-interface Waiter extends Pick<PermitRequest, "observer" | "onWait"> {
+/** A call in the queue. */
+interface Waiter extends PermitClass {
   readonly level: number;
-  readonly place: number;
+  readonly position: number;
   readonly client: object;
   readonly deadlineAt: number;
   /** Its `maxQueued` if it found so many waiting, else Infinity. */
   readonly maxQueued: number;
-  readonly resolve: (permit: Permit) => void;
-  readonly reject: (reason: unknown) => void;
+  /** Whether it is to know how long it waits. */
+  readonly isEstimated: boolean;
+  readonly news: NewsFeed;
   readonly forget: () => void;
 }
 
-const defaultPriority = 5;
-// In front of the ten priorities: the calls that were refused for their rate.
-const frontLevel = 0;
-const levels = 11;
+/** A request with the bounds of its call or of the limiter. */
+export interface BoundRequest extends PermitRequest {
+  readonly reserve: number;
+  readonly maxWaitMs: number;
+}
+
+export const defaultPriority = 5;
+const lastPriority = 9;
+/**
+ * The levels of the queue: the calls that were refused for their rate, priorities 0 to 8, and then those of priority 9:
+ * first the ones that leave no room, as they wait less. Of both the refused ones go first: they leave room too.
+ */
+const levels = { others: lastPriority, lastWithoutReserve: lastPriority + 2, last: lastPriority + 4 };
 // Calls without a client share one position in the round robin.
 const anonymous = {};
 // The timer is set again at least this often: one of more than 24 days would fire at once.
 const longestSleepMs = 60_000;
-// A store that takes longer is no better than a wait.
-const storeReplyMs = 100;
-// An average over about the last 50 calls: steadier than any one of them, and still following the network.
-const roundTripCalls = 50;
 
-/** Grants the permits of a store, to calls that wait in a fair queue, with the timer that wakes them. */
+/** Gives the permits of a store to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
-  readonly queue = new FairQueue<Waiter>(levels);
+  readonly #queue = new FairQueue<Waiter>(levels.last + 1);
   readonly #store: PermitStore;
   readonly #clock: () => number;
-  /** Calls that have just come: a shared store may have to be asked before it is known whether they must wait. */
-  readonly #newcomers = new Set<Waiter>();
+  readonly #estimates: Estimates;
+  /** Calls that do not know yet that they must wait. */
+  readonly #untold = new Set<Waiter>();
   readonly #withDeadline = new Set<Waiter>();
-  /** The mean time from a permit to its response. */
-  #roundTripMs = 0;
-  #responses = 0;
-  #places = 0;
+  #positions = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isServing = false;
+  /** Something has changed since the store was last asked. */
+  #hasChanged = false;
+  #warning: string | undefined;
 
   constructor(store: PermitStore, clock: () => number) {
     this.#store = store;
+    this.#estimates = new Estimates(store);
     this.#clock = clock;
   }
 
-  /** The place in the queue of a call that is made now. */
-  takePlace(): number {
-    return ++this.#places;
+  get queued(): number {
+    return this.#queue.size;
   }
 
-  grant(acquiredAt: number): Permit | undefined {
-    let release = this.#store.acquire(acquiredAt);
-    if (!release) return undefined;
-    return {
-      release: (use) => {
-        if (!release) return;
-        const now = this.#clock();
-        if (use === "responded") {
-          this.#responses += 1;
-          this.#roundTripMs +=
-            (now - acquiredAt - this.#roundTripMs) / Math.min(roundTripCalls, this.#responses);
-        }
-        release(use, now);
-        release = undefined;
-        this.dispatch();
-      },
-    };
+  /** The position in the queue of a call that is made now. */
+  takePosition(): number {
+    return ++this.#positions;
   }
 
-  /** A promise of a permit, once the calls before have theirs. */
-  wait(request: PermitRequest, now: number): Promise<Permit> {
-    const { client = anonymous, priority = defaultPriority, signal, isRequeued, observer, onWait } = request;
-    const { maxWaitMs: givenMs = Infinity } = request;
-    // The reply of a shared store is no wait for the limit.
-    const maxWaitMs = Math.max(givenMs, this.#store.demand ? storeReplyMs : 0);
+  /** Puts a call into the queue, and serves it. */
+  enqueue(request: BoundRequest): NewsFeed {
+    const { client = anonymous, priority = defaultPriority, signal, isRequeued = false } = request;
     // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
-    const hadPosition = isRequeued || request.place !== undefined;
+    const hadPosition = isRequeued || request.position !== undefined;
     const maxQueued = hadPosition ? Infinity : (request.maxQueued ?? Infinity);
-    const level = isRequeued ? frontLevel : 1 + priority;
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
-        level,
-        place: request.place ?? this.takePlace(),
-        client,
-        deadlineAt: now + maxWaitMs,
-        // Calls of a lower priority go after it.
-        maxQueued: this.queue.sizeUpTo(level) >= maxQueued ? maxQueued : Infinity,
-        observer,
-        onWait,
-        resolve,
-        reject,
-        forget: () => signal?.removeEventListener("abort", abort),
-      };
-      const abort = (): void => {
-        this.#leave(waiter);
-        reject(signal?.reason);
-        if (this.queue.size === 0) this.#serveQueue();
-      };
-      signal?.addEventListener("abort", abort, { once: true });
-      this.queue.add(waiter);
-      this.#newcomers.add(waiter);
-      if (waiter.deadlineAt < Infinity) this.#withDeadline.add(waiter);
-      this.#serveQueue();
-    });
+    const { isLast, reserve } = classOf(priority, request.reserve);
+    const level = levelOf({ isLast, reserve }, priority, isRequeued);
+    const waiter: Waiter = {
+      level,
+      isLast,
+      reserve,
+      client,
+      position: request.position ?? this.takePosition(),
+      deadlineAt: this.#clock() + request.maxWaitMs,
+      // Calls of a lower priority go after it.
+      maxQueued: this.#queue.sizeUpTo(level) >= maxQueued ? maxQueued : Infinity,
+      isEstimated: request.onWait !== undefined,
+      news: new NewsFeed(),
+      forget: () => signal?.removeEventListener("abort", abort),
+    };
+    const abort = (): void => {
+      const wasHead = this.#queue.head === waiter;
+      this.#leave(waiter);
+      waiter.news.fail(signal?.reason);
+      // The next one may be of another class.
+      if (wasHead) this.serve();
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    this.#queue.add(waiter);
+    this.#untold.add(waiter);
+    if (waiter.deadlineAt < Infinity) this.#withDeadline.add(waiter);
+    this.serve();
+    return waiter.news;
   }
 
   #leave(waiter: Waiter): void {
-    this.queue.remove(waiter);
-    this.#newcomers.delete(waiter);
+    this.#queue.remove(waiter);
+    this.#untold.delete(waiter);
     this.#withDeadline.delete(waiter);
     waiter.forget();
   }
 
-  dispatch(): void {
-    if (this.queue.size > 0) this.#serveQueue();
+  /** Gives the calls in the queue the permits that there are. */
+  serve(): void {
+    this.#hasChanged = true;
+    if (!this.#isServing) void this.#serveAll();
   }
 
-  /** After a change of a shared store, which may hold permits for calls that have left. */
-  storeChanged(): void {
-    const warning = this.#store.warning?.();
-    for (const { observer } of this.queue.all()) observer?.storeWarning(warning);
-    this.#serveQueue();
-  }
-
-  #serveQueue(): void {
-    const now = this.#clock();
-    // 1. The next calls get the available permits.
-    while (this.queue.size > 0) {
-      const permit = this.grant(now);
-      if (!permit) break;
-      const waiter = this.queue.next();
-      this.#leave(waiter);
-      waiter.resolve(permit);
-    }
-    // 2. A store that gives no permits for now refuses the other calls.
-    const refusal = this.#store.refusal?.();
-    if (refusal !== undefined) for (const waiter of this.queue.all()) this.#refuse(waiter, 1, now, refusal);
-    // 3. The newcomers learn that they must wait, unless the store is still being asked.
-    const nextMs = this.#store.nextAvailableInMs(now);
-    if (nextMs !== undefined) this.#tellNewcomers(now);
-    // 4. The calls leave that cannot wait for the next permit.
-    let wakeAt = now + Math.min(nextMs ?? longestSleepMs, longestSleepMs);
-    for (const waiter of this.#withDeadline) {
-      if (waiter.deadlineAt < now + (nextMs ?? 0)) this.#refuse(waiter, 1, now);
-      else wakeAt = Math.min(wakeAt, waiter.deadlineAt);
-    }
-    // 5. A shared store is asked for permits for the others.
-    this.#store.demand?.(this.queue.size, now);
-    // 6. A timer serves them again: it keeps the process alive, and only while calls wait.
+  /** Asks for permits for the class of the head until there are none, and then sets a timer: at once, unless the store asks others. */
+  async #serveAll(): Promise<void> {
+    this.#isServing = true;
     clearTimeout(this.#timer);
-    if (this.queue.size === 0) return;
-    this.#timer = setTimeout(() => this.#serveQueue(), Math.max(1, Math.ceil(wakeAt - now)));
+    for (let head = this.#queue.head; head; head = this.#queue.head) {
+      this.#hasChanged = false;
+      const { isLast, reserve } = head;
+      const ask = { isLast, reserve, calls: this.#queue.sizeUpTo(lastLevelOf(head)) };
+      const asked = this.#store.take(ask, this.#clock());
+      const reply = asked instanceof Promise ? await this.#whenReplied(asked) : asked;
+      this.#answer(ask, reply);
+      if (reply.waitMs > 0 && !this.#hasChanged) {
+        this.#sleep(reply.waitMs);
+        break;
+      }
+    }
+    this.#isServing = false;
   }
 
-  /** The store has no permit for these calls: those that may not wait as long leave at once, the others are told. */
-  #tellNewcomers(now: number): void {
-    for (const waiter of [...this.#newcomers].toReversed()) {
-      const waiting = this.queue.sizeUpTo(waiter.level);
-      if (waiting <= waiter.maxQueued) continue;
+  /** A timer keeps the process alive meanwhile. */
+  async #whenReplied(asked: Promise<Reply>): Promise<Reply> {
+    this.#timer = setTimeout(() => undefined, longestSleepMs);
+    try {
+      return await asked;
+    } catch (error) {
+      const refusal = `The rate limit store failed: ${errorMessage(error)}.`;
+      return { permits: [], waitMs: longestSleepMs, refusal };
+    } finally {
+      clearTimeout(this.#timer);
+    }
+  }
+
+  #sleep(waitMs: number): void {
+    if (this.#queue.size === 0) return;
+    const now = this.#clock();
+    const deadlines = [...this.#withDeadline].map(({ deadlineAt }) => deadlineAt);
+    const wakeAt = Math.min(now + Math.min(waitMs, longestSleepMs), ...deadlines);
+    this.#timer = setTimeout(() => this.serve(), Math.max(1, Math.ceil(wakeAt - now)));
+  }
+
+  #answer(ask: Ask, { permits, waitMs, refusal, warning }: Reply): void {
+    const now = this.#clock();
+    this.#warn(warning);
+    for (const release of permits) {
+      const head = this.#queue.head;
+      // A call may have left meanwhile, or one of another class have come.
+      if (head && isOfClass(head, ask)) this.#grant(head, release, now);
+      else release("unsent", now);
+    }
+    if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, 1, now, refusal);
+    const head = this.#queue.head;
+    if (waitMs === 0 || !head) return;
+    if (isOfClass(head, ask)) this.#letWait(waitMs, now);
+    // One that came meanwhile goes before the calls that were asked for.
+    else this.#hasChanged = true;
+  }
+
+  /** The calls that wait learn that the warning has changed; the others do with their permits. */
+  #warn(warning: string | undefined): void {
+    if (warning === this.#warning) return;
+    this.#warning = warning;
+    for (const { news } of this.#queue.all()) news.tell({ warning });
+  }
+
+  #grant(waiter: Waiter, release: Release, acquiredAt: number): void {
+    this.#queue.rotate(waiter);
+    this.#leave(waiter);
+    let isHeld = true;
+    const permit: Permit = {
+      release: (use) => {
+        if (!isHeld) return;
+        isHeld = false;
+        const now = this.#clock();
+        if (use === "responded") this.#estimates.addRoundTrip(now - acquiredAt);
+        release(use, now);
+      },
+    };
+    waiter.news.tell({ warning: this.#warning, permit });
+  }
+
+  /** There is no permit for so long: calls that may not wait as long leave at once, the others are told. */
+  #letWait(waitMs: number, now: number): void {
+    const waits = new Map<Waiter, ExpectedWait>();
+    for (const waiter of this.#untold) {
+      if (!waiter.isEstimated && waiter.deadlineAt === Infinity) continue;
+      const position = this.#queue.sizeUpToEntry(waiter);
+      const wait = this.#estimates.wait(waiter, position, now);
+      if (now + wait.waitMs > waiter.deadlineAt) this.#refuse(waiter, position, now);
+      else waits.set(waiter, wait);
+    }
+    // Only those that could wait fill the queue: of these the latest leave it.
+    for (const waiter of [...this.#untold].toReversed()) {
+      const waiting = this.#queue.sizeUpTo(waiter.level);
       const why = `The queue is full: \`maxQueued\` is ${waiter.maxQueued}.`;
-      this.#refuse(waiter, waiting, now, why);
+      if (waiting > waiter.maxQueued) this.#refuse(waiter, waiting, now, why);
     }
-    for (const waiter of this.#newcomers) {
-      if (!waiter.onWait && waiter.deadlineAt === Infinity) continue;
-      const position = this.queue.position(waiter);
-      const waitMs = this.#waitMs(position, now);
-      if (now + waitMs > waiter.deadlineAt) this.#refuse(waiter, position, now);
-      else waiter.onWait?.(waitMs);
+    for (const waiter of this.#untold) {
+      const wait = waits.get(waiter);
+      if (wait) waiter.news.tell({ warning: this.#warning, wait });
     }
-    this.#newcomers.clear();
+    this.#untold.clear();
+    for (const waiter of this.#withDeadline)
+      if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, 1, now);
   }
 
   #refuse(waiter: Waiter, position: number, now: number, reason?: string): void {
     this.#leave(waiter);
-    const waitMs = Math.ceil(this.#waitMs(position, now));
-    const why =
-      reason ??
-      `The wait of ${waitMs} ms is longer than \`maxWaitMs\`, of the call or its client, or \`deadlineMs\` allows.`;
-    const retryAt = new Date(Date.now() + waitMs);
-    const { log, limitsAt } = this.#store.known(now);
-    const window = log.limitingWindow(position, now, limitsAt(now));
-    waiter.reject(new RateLimitWaitError({ message: `No permit. ${why}`, waitMs, retryAt, window }));
+    waiter.news.fail(this.#estimates.error(waiter, position, now, reason));
   }
 
-  /** The expected time until the call at `position` leaves. */
-  #waitMs(position: number, now: number): number {
-    return Math.max(0, this.respondedInMs(position, now) - this.#roundTripMs);
+  /** The expected time until the last of `calls` more calls has its response. */
+  estimateMs(calls: number, priority: number, reserve: number): number {
+    const permitClass = classOf(priority, reserve);
+    const position = this.#queue.sizeUpTo(levelOf(permitClass, priority, false)) + calls;
+    return position === 0 ? 0 : this.#estimates.respondedInMs(permitClass, position, this.#clock());
   }
+}
 
-  /** The expected time until the call at `position` (1 is the next) gets its response. */
-  respondedInMs(position: number, now: number): number {
-    const { log, limitsAt, startAt } = this.#store.known(now);
-    // Of the start: a process without its store may have none at present.
-    const expected = { limits: limitsAt(startAt), roundTripMs: this.#roundTripMs, startAt };
-    return log.respondedAt(position, now, expected) - now;
-  }
+function classOf(priority: number, reserve: number): PermitClass {
+  return priority === lastPriority ? { isLast: true, reserve } : others;
+}
+
+function isOfClass(one: PermitClass, other: PermitClass): boolean {
+  return one.isLast === other.isLast && one.reserve === other.reserve;
+}
+
+function levelOf(permitClass: PermitClass, priority: number, isRequeued: boolean): number {
+  if (!permitClass.isLast) return isRequeued ? 0 : 1 + priority;
+  return lastLevelOf(permitClass) - (isRequeued ? 1 : 0);
+}
+
+function lastLevelOf({ isLast, reserve }: PermitClass): number {
+  if (!isLast) return levels.others;
+  return reserve === 0 ? levels.lastWithoutReserve : levels.last;
 }

@@ -10,6 +10,11 @@ import type { RateLimitStore } from "./store.ts";
 export interface RateLimiterOptions {
   /** The windows to keep, by default the documented ones: 10 per second, 100 per minute, 1,000 per hour ("Limits"). */
   readonly windows?: readonly RateLimitWindow[] | undefined;
+  /**
+   * The share of each window that calls of priority 9, such as the rows of `bulk`, leave to the other calls, from 0 to 0.9.
+   * They leave more where the others used more within the last of the window. Default: 0.1. With 0 they leave nothing.
+   */
+  readonly reserve?: number | undefined;
   /** A call that would wait longer for its permit is refused, with a `RateLimitWaitError`. Default: none. */
   readonly maxWaitMs?: number | undefined;
   /**
@@ -25,6 +30,9 @@ export interface RateLimiterOptions {
   readonly clock?: (() => number) | undefined;
 }
 
+/** The options that hold for the calls of one client. */
+export type Bounds = Pick<RateLimiterOptions, "reserve" | "maxWaitMs" | "maxQueued">;
+
 const windowSchema = z
   .object({
     limit: optionTypes.positiveCount,
@@ -39,13 +47,25 @@ const storeOption = optionThat<RateLimitStore>(
   (value) => hasMethods(value, "open") && "leaseMs" in value,
 );
 
+export const reserveOption = numberThat("a number from 0 to 0.9", (value) => value >= 0 && value <= 0.9);
+
+/** What a client bounds for its own calls, whatever limiter it has. */
+export const boundsSchema = z
+  .strictObject({
+    reserve: reserveOption,
+    maxWaitMs: optionTypes.waitMs,
+    maxQueued: optionTypes.countOrAll,
+  })
+  .partial() satisfies z.ZodType<unknown, Bounds>;
+
 export const limiterOptionsSchema = z.strictObject({
   windows: z
     .array(windowSchema)
     .min(1)
     .default(() => [...DOCUMENTED_WINDOWS]),
-  maxWaitMs: optionTypes.waitMs.optional(),
-  maxQueued: optionTypes.countOrAll.optional(),
+  reserve: reserveOption.default(0.1),
+  maxWaitMs: optionTypes.waitMs.default(Infinity),
+  maxQueued: optionTypes.countOrAll.default(Infinity),
   store: storeOption.optional(),
   snapshot: snapshotSchema.optional(),
   clock: optionThat<() => number>(

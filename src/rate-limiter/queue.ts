@@ -1,15 +1,16 @@
-interface Waiting {
+/** An entry of the queue. */
+interface Queued {
   readonly level: number;
-  /** Of two entries of a client at a level, the one with the lower place goes first. */
-  readonly place: number;
+  /** Of two entries of a client at a level, the one with the lower position goes first. */
+  readonly position: number;
   readonly client: object;
 }
 
 /** The clients that wait at one level, the next one first: a Map keeps the order of insertion. */
 type Level<T> = Map<object, T[]>;
 
-/** A fair queue: the lowest level first, in it the clients by round robin, of each client the lowest place first. */
-export class FairQueue<T extends Waiting> {
+/** A fair queue: the lowest level first, in it the clients by round robin, of each client the lowest position first. */
+export class FairQueue<T extends Queued> {
   size = 0;
   readonly #levels: Level<T>[];
 
@@ -25,12 +26,12 @@ export class FairQueue<T extends Waiting> {
     const level = this.#level(one.level);
     const own = level.get(one.client) ?? [];
     // Nearly always at the end.
-    own.splice(own.findLastIndex(({ place }) => place < one.place) + 1, 0, one);
+    own.splice(own.findLastIndex(({ position }) => position < one.position) + 1, 0, one);
     level.set(one.client, own);
     this.size += 1;
   }
 
-  /** Removes an entry at any position. */
+  /** Removes an entry anywhere in the queue. */
   remove(one: T): void {
     const level = this.#level(one.level);
     const own = level.get(one.client)!; // it waits there
@@ -39,13 +40,19 @@ export class FairQueue<T extends Waiting> {
     this.size -= 1;
   }
 
-  /** The next entry, to be removed; one waits. Its client goes to the end of its level. */
-  next(): T {
-    const level = this.#levels.find((clients) => clients.size > 0)!; // one waits
-    const [client, own] = level.entries().next().value!; // a level with a client in it
+  /** The next entry, if one waits. */
+  get head(): T | undefined {
+    const level = this.#levels.find((clients) => clients.size > 0);
+    const own: T[] | undefined = level?.values().next().value;
+    return own?.[0];
+  }
+
+  /** An entry has had its turn: its client goes to the end of its level. */
+  rotate({ level: number, client }: T): void {
+    const level = this.#level(number);
+    const own = level.get(client)!; // it waits there
     level.delete(client);
     level.set(client, own);
-    return own[0]!; // and a client is only there while it waits
   }
 
   /** The number of entries at a level and those before it. */
@@ -54,8 +61,8 @@ export class FairQueue<T extends Waiting> {
     return clients.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** The position of an entry, from 1. Its client takes turns with the others, so each has at most as many before it. */
-  position(one: T): number {
+  /** The number of entries up to this one. Its client takes turns with the others, so each has at most as many before it. */
+  sizeUpToEntry(one: T): number {
     const beside = this.#level(one.level);
     const turn = beside.get(one.client)!.indexOf(one) + 1; // it waits there
     const ofThisLevel = [...beside.values()].map(({ length }) => Math.min(length, turn));

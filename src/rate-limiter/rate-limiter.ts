@@ -1,12 +1,38 @@
-import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
+import * as z from "zod";
+import type { RateLimitWindow } from "../errors.ts";
+import { type Given, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
-import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
-import { type RateLimiterOptions, limiterOptionsSchema } from "./limiter-options.ts";
-import type { WindowUsage } from "./sliding-window-log.ts";
+import { defaultPriority, Dispatcher } from "./dispatcher.ts";
+import {
+  type Bounds,
+  limiterOptionsSchema,
+  type RateLimiterOptions,
+  reserveOption,
+} from "./limiter-options.ts";
+import type { Permit, PermitRequest } from "./permit-request.ts";
+import { keptPermits } from "./reserve.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
-import { memoryStore, type PermitStore } from "./store.ts";
+import { MemoryStore, type PermitStore } from "./store.ts";
 
-export type { Permit } from "./dispatcher.ts";
+export type { Permit } from "./permit-request.ts";
+
+/**
+ * One window as it stands: how much of it is used, and when a permit of it is available.
+ *
+ * With a `store` it holds the calls of this process, and those of the others as the store last reported them, until they
+ * must have left the window. After a 429 fewer permits than `limit` are given for a while, which only `freeInMs` shows.
+ */
+export interface WindowUsage extends RateLimitWindow {
+  /** Permits used, those in flight among them. */
+  readonly used: number;
+  /** Permits that priority 9 leaves to the other calls, those that these already use included. */
+  readonly reserve: number;
+  /**
+   * Milliseconds until a permit is available to a call of priority 0 to 8; 0 where one is; what is in flight counts as
+   * responded to now.
+   */
+  readonly freeInMs: number;
+}
 
 /** The state of a limiter. */
 export interface RateLimiterUsage {
@@ -20,6 +46,14 @@ export interface RateLimiterUsage {
   readonly pausedMs: number;
 }
 
+/** The calls of an estimate. */
+export interface EstimateOptions {
+  /** Default 5; the rows of `bulk` have 9. */
+  readonly priority?: number | undefined;
+  /** As of a client with its own `reserve`. Default: that of the limiter. */
+  readonly reserve?: number | undefined;
+}
+
 /**
  * Keeps calls within the service's rate limit, as the service counts them ("Limits").
  *
@@ -29,7 +63,7 @@ export interface RateLimiterUsage {
  * ```ts
  * // Bounds the waits of this client, and keeps the shared limiter.
  * const audience = new AudienceClient({ rateLimiter: { maxWaitMs: 5_000 } });
- * audience.rateLimiter?.usage().windows[0]; // { limit: 10, intervalMs: 1000, used: 3, freeInMs: 0 }
+ * audience.rateLimiter?.usage().windows[0]; // { limit: 10, intervalMs: 1000, used: 3, reserve: 1, freeInMs: 0 }
  *
  * // Counts by itself, within windows of your own.
  * const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 1_000 }] });
@@ -39,7 +73,7 @@ export interface RateLimiterUsage {
  * @throws ConfigurationError naming the option that is wrong.
  */
 export class RateLimiter {
-  readonly #bounds: Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
+  readonly #bounds: Given<Required<Bounds>>;
   readonly #clock: () => number;
   readonly #rate: AdaptiveRate;
   readonly #store: PermitStore;
@@ -47,38 +81,43 @@ export class RateLimiter {
 
   constructor(options: RateLimiterOptions = {}) {
     const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
-    const { windows, snapshot, store, clock: givenClock, ...bounds } = given;
+    const { windows, snapshot, store, clock: givenClock, maxWaitMs, maxQueued, reserve } = given;
     const clock = monotonic(givenClock);
     const restored = snapshot && restore(snapshot, clock());
-    this.#bounds = bounds;
+    this.#bounds = { maxWaitMs, maxQueued, reserve };
     this.#clock = clock;
     this.#rate = new AdaptiveRate(windows, restored);
     const user = {
       windows,
-      restored: restored?.entries ?? [],
+      restored: restored?.permits ?? [],
       rate: this.#rate,
       clock,
-      onChange: () => this.#dispatcher.storeChanged(),
+      onChange: () => this.#dispatcher.serve(),
     };
-    this.#store = store ? store.open(user) : memoryStore(user);
+    this.#store = store ? store.open(user) : new MemoryStore(user);
     this.#dispatcher = new Dispatcher(this.#store, clock);
   }
 
-  /** @internal A permit for one call: at once if one is available and no call waits, else a promise of one. */
-  acquire(request: PermitRequest = {}): Permit | Promise<Permit> {
-    if (request.signal?.aborted) return Promise.reject(request.signal.reason);
-    const now = this.#clock();
-    if (this.#store.warning) request.observer?.storeWarning(this.#store.warning());
-    const permit = this.#dispatcher.queue.size === 0 && this.#dispatcher.grant(now);
-    if (permit) return permit;
-    const { deadlineInMs = Infinity, maxQueued = this.#bounds.maxQueued } = request;
-    const maxWaitMs = Math.min(request.maxWaitMs ?? this.#bounds.maxWaitMs ?? Infinity, deadlineInMs);
-    return this.#dispatcher.wait({ ...request, maxWaitMs, maxQueued }, now);
+  /** @internal A permit for one call, in its turn; the call has it at once if one is available and no call waits. */
+  async acquire(request: PermitRequest = {}): Promise<Permit> {
+    const { signal, observer, onWait } = request;
+    signal?.throwIfAborted();
+    const bounds = this.#bounds;
+    const news = this.#dispatcher.enqueue({
+      ...request,
+      reserve: request.reserve ?? bounds.reserve,
+      maxQueued: request.maxQueued ?? bounds.maxQueued,
+      maxWaitMs: Math.min(request.maxWaitMs ?? bounds.maxWaitMs, request.deadlineInMs ?? Infinity),
+    });
+    return news.read(({ warning, wait }) => {
+      observer?.storeWarning(warning);
+      if (wait) onWait?.(wait);
+    });
   }
 
-  /** @internal The place in the queue of a call that waits for another call first: for `acquire`. */
-  takePlace(): number {
-    return this.#dispatcher.takePlace();
+  /** @internal The position in the queue of a call that waits for another call first: for `acquire`. */
+  takePosition(): number {
+    return this.#dispatcher.takePosition();
   }
 
   /** @internal Whether no request may be sent for now, not even with a permit from before. */
@@ -92,46 +131,60 @@ export class RateLimiter {
    */
   refused(retryAfterMs?: number): void {
     const now = this.#clock();
-    if (this.#rate.refused(now, retryAfterMs)) this.#store.refused?.(now);
-    this.#dispatcher.dispatch();
+    if (this.#rate.refused(now, retryAfterMs)) this.#store.tell("refused", now);
+    this.#dispatcher.serve();
   }
 
   /** @internal The service asks to wait for another reason: for so long, at most an hour, no request is sent. */
   pause(waitMs: number): void {
     this.#rate.pause(this.#clock(), waitMs);
-    this.#dispatcher.dispatch();
+    this.#dispatcher.serve();
   }
 
   /** @internal The full rate comes back with each success. */
   succeeded(): void {
     if (this.#rate.factor === 1) return;
     this.#rate.succeeded();
-    this.#store.succeeded?.();
-    this.#dispatcher.dispatch();
+    this.#store.tell("succeeded", this.#clock());
+    this.#dispatcher.serve();
   }
 
   /** @internal Resolves when a `store` knows of all calls that have ended, or has failed. */
   async settled(): Promise<void> {
-    await this.#store.settled?.();
+    await this.#store.settled();
   }
 
   /** The permits in use, the waiting calls, and the rest of a pause; with a `store`, as of its last reply. */
   usage(): RateLimiterUsage {
     const now = this.#clock();
+    const { log, own, limits } = this.#store.known(now);
+    const used = log.used(now);
+    const freeInMs = log.availableInMs(now, limits);
+    const { reserve: share } = this.#bounds;
+    const reserve = share === 0 ? undefined : keptPermits(limits, log.usedByOthers(now), share);
     return {
-      windows: this.#store.usage(now),
-      queued: this.#dispatcher.queue.size,
-      inFlight: this.#store.inFlight,
+      windows: log.windows.map(({ limit, intervalMs }, index) => ({
+        limit,
+        intervalMs,
+        used: used[index]!,
+        reserve: reserve?.[index] ?? 0,
+        freeInMs: Math.ceil(freeInMs[index]!),
+      })),
+      queued: this.#dispatcher.queued,
+      inFlight: own.inFlight,
       pausedMs: Math.ceil(this.#rate.pausedMs(now)),
     };
   }
 
-  /** The time until the last of `calls` more calls has its response, after all that wait already, in milliseconds. */
-  estimateMs(calls: number): number {
+  /**
+   * The time until the last of `calls` more calls has its response, after all that go before them, in milliseconds. Calls of
+   * priority 9, such as the rows of `bulk`, take longer, as they leave room for the others; the default priority is 5.
+   */
+  estimateMs(calls: number, options: EstimateOptions = {}): number {
     parseOption(optionTypes.count, calls, "The number of calls of estimateMs");
-    const position = this.#dispatcher.queue.size + calls;
-    if (position === 0) return 0;
-    return Math.round(this.#dispatcher.respondedInMs(position, this.#clock()));
+    const given = parseOptions(estimateOptionsSchema, options, "The options of estimateMs");
+    const { priority, reserve = this.#bounds.reserve } = given;
+    return Math.round(this.#dispatcher.estimateMs(calls, priority, reserve));
   }
 
   /**
@@ -143,9 +196,14 @@ export class RateLimiter {
    */
   snapshot(): RateLimiterSnapshot {
     const now = this.#clock();
-    return takeSnapshot(this.#store.entries(now), this.#rate, now);
+    return takeSnapshot(this.#store.known(now).own, this.#rate, now);
   }
 }
+
+const estimateOptionsSchema = z.strictObject({
+  priority: optionTypes.priority.default(defaultPriority),
+  reserve: reserveOption.optional(),
+}) satisfies z.ZodType<unknown, EstimateOptions>;
 
 /** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
 function monotonic(clock: () => number): () => number {

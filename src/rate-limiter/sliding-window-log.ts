@@ -9,18 +9,18 @@ export type PermitUse =
   /** The request never left this machine: the permit is back at once. */
   | "unsent";
 
-/**
- * One window as it stands: how much of it is used, and when a permit of it is available.
- *
- * With a `store` it holds the calls of this process, and those of the others as the store last reported them, until they
- * must have left the window. After a 429 fewer permits than `limit` are given for a while, which only `freeInMs` shows.
- */
-export interface WindowUsage extends RateLimitWindow {
-  /** Permits used, those in flight among them. */
-  readonly used: number;
-  /** Milliseconds until a permit is available; 0 where one is; what is in flight counts as responded to now. */
-  readonly freeInMs: number;
+/** A permit that is in flight, or still counts. */
+export interface CountedPermit {
+  /** It is of priority 9: the others are those for which room is left. */
+  readonly isLast: boolean;
+  readonly takenAt: number;
+  /** Undefined while it is in flight; of a lost one the last time at which its request can have arrived. */
+  readonly respondedAt: number | undefined;
+  /** Its name in a shared store. */
+  readonly id?: string | undefined;
 }
+
+type RespondedPermit = CountedPermit & { readonly respondedAt: number };
 
 /** A request that was under way when its connection broke may still arrive, as long as packets live in a slow network. */
 export const arrivalGraceMs = 5_000;
@@ -33,13 +33,6 @@ export function widenedMs(intervalMs: number): number {
   return intervalMs * 1.0005 + 5;
 }
 
-export interface Expected {
-  readonly limits: readonly number[];
-  readonly roundTripMs: number;
-  /** Now, or the end of a pause. */
-  readonly startAt: number;
-}
-
 /**
  * The count: how many permits are used in each window, and when the next is available. No timers; the time comes in, and
  * so do the limits in force, one for each window.
@@ -48,18 +41,68 @@ export interface Expected {
  * between sending and response, so no latency can put more requests into its window than into ours ("Limits").
  */
 export class SlidingWindowLog {
-  inFlight = 0;
-  /** How long a permit counts in the longest window. */
-  readonly longestMs: number;
-  readonly #windows: readonly RateLimitWindow[];
-  readonly #countedMs: readonly number[];
-  #responses: readonly number[];
+  readonly windows: readonly RateLimitWindow[];
+  /** How long a permit counts in each window. */
+  readonly countedMs: readonly number[];
+  readonly #inFlight = new Set<CountedPermit>();
+  /** By the time of the response, oldest first. */
+  #responded: RespondedPermit[];
 
-  constructor(windows: readonly RateLimitWindow[], responses: readonly number[] = []) {
-    this.#windows = windows;
-    this.#countedMs = windows.map(({ intervalMs }) => widenedMs(intervalMs));
-    this.longestMs = Math.max(...this.#countedMs);
-    this.#responses = responses.toSorted((a, b) => a - b);
+  constructor(windows: readonly RateLimitWindow[], permits: readonly CountedPermit[] = []) {
+    this.windows = windows;
+    this.countedMs = windows.map(({ intervalMs }) => widenedMs(intervalMs));
+    for (const permit of permits) if (!hasResponse(permit)) this.#inFlight.add(permit);
+    this.#responded = permits.filter(hasResponse).toSorted((a, b) => a.respondedAt - b.respondedAt);
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /** A permit that is in flight from now on. */
+  take({ isLast, id }: Pick<CountedPermit, "isLast" | "id">, now: number): CountedPermit {
+    const permit = { isLast, id, takenAt: now, respondedAt: undefined };
+    this.#inFlight.add(permit);
+    return permit;
+  }
+
+  /** Gives a permit back; returns the time from which on it counts for one window, if it was sent. */
+  release(permit: CountedPermit, use: PermitUse, now: number): number | undefined {
+    this.#inFlight.delete(permit);
+    if (use === "unsent") return undefined;
+    const respondedAt = use === "lost" ? now + arrivalGraceMs : now;
+    this.#responded = this.#respondedWithin(Math.max(...this.countedMs), now);
+    const before = this.#responded.findLastIndex((other) => other.respondedAt <= respondedAt);
+    this.#responded.splice(before + 1, 0, { ...permit, respondedAt });
+    return respondedAt;
+  }
+
+  /** The permits that still count in some window: by their responses, and then those in flight. */
+  permits(now: number): readonly CountedPermit[] {
+    return [...this.#respondedWithin(Math.max(...this.countedMs), now), ...this.#inFlight];
+  }
+
+  used(now: number): number[] {
+    return this.countedMs.map(
+      (countedMs) => this.#respondedWithin(countedMs, now).length + this.#inFlight.size,
+    );
+  }
+
+  /** The part of `used` that is not of priority 9. */
+  usedByOthers(now: number): number[] {
+    const inFlight = [...this.#inFlight].filter(isOfOthers).length;
+    return this.countedMs.map(
+      (countedMs) => this.#respondedWithin(countedMs, now).filter(isOfOthers).length + inFlight,
+    );
+  }
+
+  /** When permits of priority 9 were taken after `since`, oldest first. */
+  takenByLast(since: number): number[] {
+    const after = this.#responded.findLastIndex(({ respondedAt }) => respondedAt <= since) + 1;
+    // A response comes after its permit was taken.
+    const permits = [...this.#responded.slice(after), ...this.#inFlight];
+    const taken = permits.flatMap(({ isLast, takenAt }) => (isLast && takenAt > since ? [takenAt] : []));
+    return taken.toSorted((a, b) => a - b);
   }
 
   available(now: number, limits: readonly number[]): number {
@@ -67,26 +110,14 @@ export class SlidingWindowLog {
     return Math.max(0, Math.min(...available));
   }
 
-  /** Gives a permit back; returns the time from which on it counts for one window, if it was sent. */
-  release(use: PermitUse, now: number): number | undefined {
-    this.inFlight -= 1;
-    if (use === "unsent") return undefined;
-    const at = use === "lost" ? now + arrivalGraceMs : now;
-    this.#responses = [...this.#responsesWithin(this.longestMs, now), at].toSorted((a, b) => a - b);
-    return at;
-  }
-
-  used(now: number): number[] {
-    return this.#countedMs.map((countedMs) => this.#responsesWithin(countedMs, now).length + this.inFlight);
-  }
-
   /** When each window has so many permits available; what is in flight is responded to now at the soonest. */
   availableInMs(now: number, limits: readonly number[], permits = 1): number[] {
-    return this.#countedMs.map((countedMs, index) => {
-      const counted = this.#responsesWithin(countedMs, now);
-      const mustLeave = counted.length + this.inFlight + permits - limits[index]!;
+    return this.countedMs.map((countedMs, index) => {
+      const counted = this.#respondedWithin(countedMs, now);
+      const mustLeave = counted.length + this.#inFlight.size + permits - limits[index]!;
       if (mustLeave <= 0) return 0;
-      const respondedAt = counted[mustLeave - 1] ?? Math.max(now, counted.at(-1) ?? now);
+      const last = counted.at(-1)?.respondedAt ?? now;
+      const respondedAt = counted[mustLeave - 1]?.respondedAt ?? Math.max(now, last);
       return respondedAt + countedMs - now;
     });
   }
@@ -95,59 +126,19 @@ export class SlidingWindowLog {
   limitingWindow(permits: number, now: number, limits: readonly number[]): RateLimitWindow | undefined {
     const waits = this.availableInMs(now, limits, permits);
     const longestMs = Math.max(...waits);
-    return longestMs > 0 ? this.#windows[waits.indexOf(longestMs)] : undefined;
+    return longestMs > 0 ? this.windows[waits.indexOf(longestMs)] : undefined;
   }
 
-  usage(now: number, limits: readonly number[]): WindowUsage[] {
-    const used = this.used(now);
-    const waits = this.availableInMs(now, limits);
-    return this.#windows.map(({ limit, intervalMs }, index) => ({
-      limit,
-      intervalMs,
-      used: used[index]!,
-      freeInMs: Math.ceil(waits[index]!),
-    }));
+  #respondedWithin(countedMs: number, now: number): RespondedPermit[] {
+    const before = this.#responded.findLastIndex(({ respondedAt }) => respondedAt + countedMs <= now);
+    return this.#responded.slice(before + 1);
   }
+}
 
-  /** The responses that still count in some window, oldest first. */
-  responses(now: number): readonly number[] {
-    return this.#responsesWithin(this.longestMs, now);
-  }
+function hasResponse(permit: CountedPermit): permit is RespondedPermit {
+  return permit.respondedAt !== undefined;
+}
 
-  /** A copy in which all that is in flight is responded to now. */
-  settled(now: number): SlidingWindowLog {
-    const inFlight = Array<number>(this.inFlight).fill(now);
-    return new SlidingWindowLog(this.#windows, [...this.responses(now), ...inFlight]);
-  }
-
-  /**
-   * When the call at `position` (1 is the next) gets its response, if each call takes `roundTripMs` and none leaves before
-   * `startAt`. A call leaves once the call `limit` positions before it was responded to one window ago, in every window.
-   */
-  respondedAt(position: number, now: number, { limits, roundTripMs, startAt }: Expected): number {
-    const windows = this.#countedMs.map((countedMs, index) => ({
-      countedMs,
-      // A limit of less than one permit counts as one call at a time.
-      limit: Math.max(1, limits[index]!),
-    }));
-    // After the first round of the largest limit the pattern repeats: the rounds far ahead are a multiplication.
-    const round = Math.max(...windows.map(({ limit }) => limit));
-    const rounds = Math.max(0, Math.ceil(position / round) - 3);
-    const inFlight = Array<number>(this.inFlight).fill(now + roundTripMs / 2);
-    const responses = [...this.responses(now), ...inFlight];
-    let leavesAt = startAt;
-    for (let call = 0; call < position - rounds * round; call += 1) {
-      for (const { limit, countedMs } of windows) {
-        leavesAt = Math.max(leavesAt, (responses.at(-limit) ?? -Infinity) + countedMs);
-      }
-      responses.push(leavesAt + roundTripMs);
-    }
-    const last = responses.at(-1)!; // of a position from 1 on
-    const roundMs = rounds > 0 ? last - responses.at(-1 - round)! : 0;
-    return last + rounds * roundMs;
-  }
-
-  #responsesWithin(countedMs: number, now: number): readonly number[] {
-    return this.#responses.slice(this.#responses.findLastIndex((at) => at + countedMs <= now) + 1);
-  }
+function isOfOthers({ isLast }: CountedPermit): boolean {
+  return !isLast;
 }

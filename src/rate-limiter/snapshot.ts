@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { type AdaptiveRate, longestPauseMs } from "./adaptive-rate.ts";
-import { arrivalGraceMs } from "./sliding-window-log.ts";
-import type { PermitStore, RestoredPermit } from "./store.ts";
+import { arrivalGraceMs, type CountedPermit, type SlidingWindowLog } from "./sliding-window-log.ts";
 
 /** The count of a limiter as plain JSON, to give to the next one after a restart. All times are times of day. */
 export interface RateLimiterSnapshot {
@@ -13,44 +12,54 @@ export interface RateLimiterSnapshot {
   readonly answeredAt: readonly number[];
   /** With a shared store: the name of each call there, in the same order. */
   readonly ids?: readonly string[];
+  /** Which of the calls are of priority 9, in the same order; absent in a snapshot of an earlier version. */
+  readonly isLast?: readonly boolean[];
   /** When the pause after a 429 ends, in milliseconds since 1970; absent where there is none. */
   readonly pausedUntil?: number;
   /** The part of the limits in force: 1, or less after a 429. */
   readonly share: number;
 }
 
-export function takeSnapshot(
-  entries: ReturnType<PermitStore["entries"]>,
-  rate: AdaptiveRate,
-  now: number,
-): RateLimiterSnapshot {
+export function takeSnapshot(log: SlidingWindowLog, rate: AdaptiveRate, now: number): RateLimiterSnapshot {
   const takenAt = Date.now();
   const pausedMs = rate.pausedMs(now);
   const onThatDay = (time: number): number => Math.ceil(takenAt + (time - now));
-  const ids = entries.flatMap(([id]) => (id === undefined ? [] : [id]));
+  const permits = log.permits(now);
+  const ids = permits.flatMap(({ id }) => (id === undefined ? [] : [id]));
   return {
     version: 1,
     takenAt,
-    answeredAt: entries.map(([, respondedAt = now + arrivalGraceMs]) => onThatDay(respondedAt)),
-    ...(ids.length > 0 ? { ids } : {}),
+    answeredAt: permits.map(({ respondedAt = now + arrivalGraceMs }) => onThatDay(respondedAt)),
+    isLast: permits.map(({ isLast }) => isLast),
+    ...(ids.length > 0 && ids.length === permits.length ? { ids } : {}),
     ...(pausedMs > 0 ? { pausedUntil: onThatDay(now + pausedMs) } : {}),
     share: rate.factor,
   };
 }
 
+/** What a limiter begins with. */
+export interface Restored {
+  readonly permits: readonly CountedPermit[];
+  readonly share: number;
+  readonly pausedUntil: number;
+}
+
 /** Carries the count over. A clock that was set back in between counts as if no time had passed. */
 export function restore(
-  { takenAt, answeredAt, ids, pausedUntil, share }: z.output<typeof snapshotSchema>,
+  { takenAt, answeredAt, ids, isLast, pausedUntil, share }: z.output<typeof snapshotSchema>,
   now: number,
-) {
+): Restored {
   const elapsedMs = Math.max(0, Date.now() - takenAt);
   const here = (time: number): number => now - elapsedMs + (time - takenAt);
-  // Without a store there are no ids; a store that is new to these permits takes any that are the same each time.
-  const entries = answeredAt.map((time, index): RestoredPermit => [
-    ids?.[index] ?? `snapshot:${takenAt}:${index}`,
-    here(time),
-  ]);
-  return { entries, share, pausedUntil: pausedUntil === undefined ? -Infinity : here(pausedUntil) };
+  const permits = answeredAt.map((time, index) => ({
+    // Of an earlier version nothing is known: no call is to be taken for the others' demand by mistake.
+    isLast: isLast?.[index] ?? true,
+    takenAt: here(time),
+    respondedAt: here(time),
+    // Without a store there are no ids; a store that is new to these permits takes any that are the same each time.
+    id: ids?.[index] ?? `snapshot:${takenAt}:${index}`,
+  }));
+  return { permits, share, pausedUntil: pausedUntil === undefined ? -Infinity : here(pausedUntil) };
 }
 
 const time = z.number().nonnegative();
@@ -63,6 +72,7 @@ export const snapshotSchema = z
     takenAt: time,
     answeredAt: z.array(time),
     ids: z.array(z.string()).optional(),
+    isLast: z.array(z.boolean()).optional(),
     pausedUntil: time.optional(),
     share: z.number().positive().max(1),
   })
@@ -73,6 +83,10 @@ export const snapshotSchema = z
   })
   .refine(({ answeredAt, ids }) => ids === undefined || ids.length === answeredAt.length, {
     path: ["ids"],
+    error,
+  })
+  .refine(({ answeredAt, isLast }) => isLast === undefined || isLast.length === answeredAt.length, {
+    path: ["isLast"],
     error,
   })
   .refine(({ takenAt, pausedUntil = 0 }) => pausedUntil <= takenAt + longestPauseMs, {

@@ -1,6 +1,7 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { AdaptiveRate } from "./adaptive-rate.ts";
-import { type PermitUse, SlidingWindowLog, type WindowUsage } from "./sliding-window-log.ts";
+import { allowanceOf, availableTo, availableToInMs, type PermitClass } from "./reserve.ts";
+import { type CountedPermit, type PermitUse, SlidingWindowLog } from "./sliding-window-log.ts";
 
 /** A count that several processes share: give a `RateLimiter` what `redisRateLimitStore` of `audience-sdk/redis` gives. */
 export interface RateLimitStore {
@@ -14,65 +15,101 @@ export interface RateLimitStore {
   open(limiter: StoreUser): PermitStore;
 }
 
+/** The limiter that uses a store. */
 export interface StoreUser {
   readonly windows: readonly RateLimitWindow[];
-  /** Permits from a snapshot that still count, by their ids in the store. */
-  readonly restored: readonly RestoredPermit[];
+  /** Permits from a snapshot that still count. */
+  readonly restored: readonly CountedPermit[];
   readonly rate: AdaptiveRate;
   readonly clock: () => number;
+  /** A permit may be available earlier than the store has said, or what it says to users has changed. */
   readonly onChange: () => void;
 }
 
-/** A permit that was responded to, or that can last have arrived, at this time. */
-export type RestoredPermit = readonly [id: string, respondedAt: number];
+/** The calls that wait at the head of the queue, all of one class. */
+export interface Ask extends PermitClass {
+  /** How many, from 1. */
+  readonly calls: number;
+}
+
+/** Gives a permit back; called once. */
+export type Release = (use: PermitUse, now: number) => void;
+
+/** The permits for an `Ask`. */
+export interface Reply {
+  /** As many as there are calls at most; each is in flight from now on. */
+  readonly permits: readonly Release[];
+  /** Where there are fewer permits than calls: when to ask again, in milliseconds above 0. Else 0. */
+  readonly waitMs: number;
+  /** Why no call gets a permit for now: all that wait are refused. */
+  readonly refusal?: string | undefined;
+  /** What users are told while a shared store is unavailable and this process goes on alone. */
+  readonly warning?: string | undefined;
+}
+
+/** The count as this process knows it, for usage, estimates and snapshots. */
+export interface Known {
+  /** All permits that count, those of other processes too. Not to be changed, as `own`. */
+  readonly log: SlidingWindowLog;
+  /** The permits of this process: a snapshot carries them over. */
+  readonly own: SlidingWindowLog;
+  /** The limits in force from `startAt` on: less than those of the windows after a 429, or without a shared store. */
+  readonly limits: readonly number[];
+  /** When the next permit can be given at the soonest: now, or the end of a pause. */
+  readonly startAt: number;
+}
 
 /** Where permits come from: the memory of this process, or a store that several processes share. */
 export interface PermitStore {
-  readonly inFlight: number;
-  acquire(now: number): ((use: PermitUse, now: number) => void) | undefined;
-  /** When the next permit can be available at the soonest; undefined while that is being asked for. */
-  nextAvailableInMs(now: number): number | undefined;
-  /** The facts for estimates: the count as it is known, the limits at a time, and when the next call can leave. */
-  known(now: number): {
-    readonly log: SlidingWindowLog;
-    readonly limitsAt: (time: number) => readonly number[];
-    readonly startAt: number;
-  };
-  usage(now: number): WindowUsage[];
-  /** All permits that still count, and when they were responded to: undefined while in flight. */
-  entries(now: number): (readonly [id: string | undefined, respondedAt: number | undefined])[];
-  /** So many calls wait: a shared store is asked for their permits. */
-  demand?(calls: number, now: number): void;
-  /** A 429 came, which a shared store reports to the other processes. */
-  refused?(now: number): void;
-  succeeded?(): void;
-  /** The reason for which no permit is given for now, if there is one: then all waiting calls are refused. */
-  refusal?(): string | undefined;
+  /** Permits for the calls at the head of the queue: at once where it needs to ask nobody. Never rejects. */
+  take(ask: Ask, now: number): Reply | Promise<Reply>;
+  known(now: number): Known;
+  /** The limiter's rate has changed, which a shared store reports to the other processes. */
+  tell(change: "refused" | "succeeded", now: number): void;
   /** Resolves when a shared store has all that was reported so far, or has failed. */
-  settled?(): Promise<void>;
-  /** The warning while a shared store is unavailable and this process goes on without it. */
-  warning?(): string | undefined;
+  settled(): Promise<void>;
 }
 
-export function memoryStore({ windows, restored, rate }: StoreUser): PermitStore {
-  const responses = restored.map(([, respondedAt]) => respondedAt);
-  const log = new SlidingWindowLog(windows, responses);
-  return {
-    get inFlight() {
-      return log.inFlight;
-    },
-    acquire(now) {
-      if (rate.pausedMs(now) > 0 || log.available(now, rate.limits) === 0) return undefined;
-      log.inFlight += 1;
-      return (use, releasedAt) => log.release(use, releasedAt);
-    },
-    nextAvailableInMs: (now) => Math.max(rate.pausedMs(now), ...log.availableInMs(now, rate.limits)),
-    known: (now) => ({ log, limitsAt: () => rate.limits, startAt: now + rate.pausedMs(now) }),
-    usage: (now) => log.usage(now, rate.limits),
-    entries: (now) =>
-      [...log.responses(now), ...Array<undefined>(log.inFlight)].map((respondedAt) => [
-        undefined,
-        respondedAt,
-      ]),
-  };
+/** The permits of one process. */
+export class MemoryStore implements PermitStore {
+  readonly #log: SlidingWindowLog;
+  readonly #user: StoreUser;
+
+  constructor(user: StoreUser) {
+    this.#user = user;
+    this.#log = new SlidingWindowLog(user.windows, user.restored);
+  }
+
+  take(ask: Ask, now: number): Reply {
+    const { rate } = this.#user;
+    const log = this.#log;
+    const pausedMs = rate.pausedMs(now);
+    if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
+    const allowance = allowanceOf(ask, log, rate.limits, now);
+    const length = Math.min(ask.calls, availableTo(allowance, log, now));
+    const permits = Array.from({ length }, () => this.#take(ask, now));
+    // The allowance is still right: the calls of a class do not change what is left to it.
+    return { permits, waitMs: length < ask.calls ? availableToInMs(allowance, log, now) : 0 };
+  }
+
+  #take(ask: Ask, now: number): Release {
+    const permit = this.#log.take(ask, now);
+    return (use, releasedAt) => {
+      this.#log.release(permit, use, releasedAt);
+      this.#user.onChange();
+    };
+  }
+
+  known(now: number): Known {
+    const { rate } = this.#user;
+    return { log: this.#log, own: this.#log, limits: rate.limits, startAt: now + rate.pausedMs(now) };
+  }
+
+  tell(): void {
+    // The rate is this process's own.
+  }
+
+  async settled(): Promise<void> {
+    // Nothing is under way.
+  }
 }

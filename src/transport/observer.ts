@@ -1,5 +1,6 @@
 import type { Operation } from "../endpoint.ts";
 import { isAudienceError, type AudienceError } from "../errors.ts";
+import type { ExpectedWait } from "../rate-limiter/permit-request.ts";
 import { ofRuntime } from "../runtime.ts";
 import { errorMessage, errorType, ignoreRejection } from "../schema/parse-options.ts";
 import { maskAddresses, type Redactor } from "./redact.ts";
@@ -116,13 +117,15 @@ export class Observer {
   }
 
   /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
-  waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
+  waits(facts: CallFacts, attempt: number, { waitMs, isForOthers }: ExpectedWait): () => void {
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", facts, { attempt, waitMs });
     const level = isLong ? "warn" : "debug";
-    this.#write(level, facts, attempt, `waits ${Math.round(waitMs)} ms for the rate limit`);
+    const why = isForOthers ? " and leaves room for other calls (reserve)" : "";
+    this.#write(level, facts, attempt, `waits ${Math.round(waitMs)} ms for the rate limit${why}`);
     if (isLong) return () => {};
-    const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
+    const later = { waitMs: longWaitMs + 1, isForOthers };
+    const timer = setTimeout(() => this.waits(facts, attempt, later), later.waitMs);
     return () => clearTimeout(timer);
   }
 

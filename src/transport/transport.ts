@@ -32,8 +32,8 @@ interface GivenCall<Body, Output> {
 /** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
 const layers: SendCall = (call) =>
   withDeadline(call, (complete) =>
-    inOrder(call, (place) =>
-      withBody(call, () => tellWatches(call, () => attempts(call, { place, complete }))),
+    inOrder(call, (position) =>
+      withBody(call, () => tellWatches(call, () => attempts(call, { position, complete }))),
     ),
   );
 

@@ -12,8 +12,8 @@ import { observeAttempt } from "./observe.ts";
 
 /** What an attempt begins with. */
 export interface AttemptStart {
-  /** The call's place in the queue, if it has waited for an earlier write. */
-  readonly place: number | undefined;
+  /** The call's position in the queue, if it has waited for an earlier write. */
+  readonly position: number | undefined;
   /** It was refused for its rate: it goes before the calls that wait. */
   readonly isInFront: boolean;
   /** The key after a 401. */
@@ -62,11 +62,11 @@ function endOf(error: unknown): AttemptEnd {
 }
 
 /** Waits until a request may be sent. Begins anew where a pause, or a long wait, has made permit and key out of date. */
-async function getReady(call: Call, { isInFront, key: newKey, place }: AttemptStart): Promise<Readiness> {
+async function getReady(call: Call, { isInFront, key: newKey, position }: AttemptStart): Promise<Readiness> {
   const { abort, client, request, stopWaiting } = call;
   // Its own writes alone; the others of the package need no preparation.
   const hook = request.method === "GET" ? undefined : call.hook;
-  let start = { isInFront, key: newKey, place };
+  let start = { isInFront, key: newKey, position };
   for (let repeats = 0; ;) {
     let permit = await acquire(call, start);
     try {
@@ -92,7 +92,7 @@ async function getReady(call: Call, { isInFront, key: newKey, place }: AttemptSt
       throw error;
     }
     permit.release("unsent");
-    start = { isInFront: call.hook === undefined, key: undefined, place: undefined };
+    start = { isInFront: call.hook === undefined, key: undefined, position: undefined };
   }
 }
 
@@ -167,22 +167,23 @@ function pauseByHead({ client: { limiter }, settings }: Call, { status, headers 
 
 async function acquire(
   call: Call,
-  { isInFront, place }: { readonly isInFront: boolean; readonly place?: number | undefined },
+  { isInFront, position }: { readonly isInFront: boolean; readonly position?: number | undefined },
 ): Promise<Permit> {
   const { client, deadlineAt, options, report, settings, stopWaiting } = call;
   if (!client.limiter) return unlimited;
-  const { maxQueued, observer } = settings;
+  const { maxQueued, observer, reserve } = settings;
   const askedAt = performance.now();
   let endWait: (() => void) | undefined;
   try {
     return await client.limiter.acquire({
       priority: options.priority,
+      reserve,
       client,
       signal: stopWaiting.signal,
       isRequeued: isInFront,
-      place,
+      position,
       observer,
-      onWait: (waitMs) => void (endWait = observer.waits(report.facts, report.attempts + 1, waitMs)),
+      onWait: (wait) => void (endWait = observer.waits(report.facts, report.attempts + 1, wait)),
       maxWaitMs: options.maxWaitMs,
       // After the deadline, even before its late timer, there is no time to wait.
       deadlineInMs: Math.max(0, deadlineAt - askedAt),

@@ -19,15 +19,15 @@ class FailedAttempt extends Error {
 
 /** What a call has from the layers around its attempts. */
 export interface AttemptsInput {
-  /** The call's place in the queue of the rate limit, if it has waited for an earlier write. */
-  readonly place: number | undefined;
+  /** The call's position in the queue of the rate limit, if it has waited for an earlier write. */
+  readonly position: number | undefined;
   /** Called when the response has been decoded: an abort then comes too late. */
   readonly complete: () => void;
 }
 
 /** Makes the attempts of a call, the first included, until one gives a response or the plan gives up. */
-export async function attempts(call: Call, { place, complete }: AttemptsInput): Promise<ApiResponse> {
-  let start: AttemptStart = { place, isInFront: false, mayRenewKey: true };
+export async function attempts(call: Call, { position, complete }: AttemptsInput): Promise<ApiResponse> {
+  let start: AttemptStart = { position, isInFront: false, mayRenewKey: true };
   /** Why the last retry was needed. */
   let cause: unknown;
   try {
@@ -69,7 +69,7 @@ export async function attempts(call: Call, { place, complete }: AttemptsInput): 
     observer.retries(facts, Math.max(1, made), next.waitMs, end.error);
     const isNewKey = end.kind === "new-key";
     start = {
-      place: undefined,
+      position: undefined,
       isInFront: next.isInFront,
       key: isNewKey ? end.key : undefined,
       mayRenewKey: start.mayRenewKey && !isNewKey,

@@ -1,11 +1,10 @@
 import { ApiError, ConnectionError, type AudienceError } from "../../errors.ts";
+import { longestWindowMs } from "../../limits.ts";
 import type { FailedEnd } from "../call.ts";
 
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;
 const shortestRefusalMs = 1_000;
-/** The longest window of the service: no call waits longer for a retry. */
-const longestRetryAfterMs = 3_600_000;
 
 /** The part of a call that decides about its retries. */
 export interface RetryPolicy {
@@ -53,7 +52,7 @@ export function planRetry(end: FailedEnd, retries: number, policy: RetryPolicy):
 
 /** Whether the service asks for a longer wait than any call makes. */
 export function isWaitTooLong(failure: { readonly retryAfterMs?: number }): boolean {
-  return (failure.retryAfterMs ?? 0) > longestRetryAfterMs;
+  return (failure.retryAfterMs ?? 0) > longestWindowMs;
 }
 
 /** A retry that does not count keeps its own position in the queue. */

@@ -5,7 +5,7 @@ import type { ApiResponse, Call } from "../call.ts";
  * Sends writes to one contact one after the other, in call order, so that a later `UNSUBSCRIBED` is never overwritten by
  * a retried `SUBSCRIBED`. Writes to other contacts do not wait.
  */
-export function inOrder(call: Call, send: (place?: number) => Promise<ApiResponse>): Promise<ApiResponse> {
+export function inOrder(call: Call, send: (position?: number) => Promise<ApiResponse>): Promise<ApiResponse> {
   const { contacts } = call.request;
   if (contacts.length === 0) return send();
   const { writeChains } = call.client;
@@ -27,18 +27,18 @@ export function inOrder(call: Call, send: (place?: number) => Promise<ApiRespons
   return result;
 }
 
-/** The call takes its place in the queue of the rate limit before it waits. */
+/** The call takes its position in the queue of the rate limit before it waits. */
 async function sendAfter(
   earlierWrites: readonly Promise<void>[],
   { client, report, settings, stopWaiting }: Call,
-  send: (place?: number) => Promise<ApiResponse>,
+  send: (position?: number) => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   const askedAt = performance.now();
   settings.observer.waitsForContact(report.facts);
-  const place = client.limiter?.takePlace();
+  const position = client.limiter?.takePosition();
   await untilAborted(Promise.all(earlierWrites), stopWaiting.signal);
   report.queuedMs += performance.now() - askedAt;
-  return await send(place);
+  return await send(position);
 }
 
 /**
