@@ -1,5 +1,5 @@
 import { ofRuntime } from "../runtime.ts";
-import { parseOptions } from "../schema/parse-options.ts";
+import { copyOptions, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import { type Bounds, boundsSchema, type RateLimiterOptions } from "./limiter-options.ts";
 import { RateLimiter } from "./rate-limiter.ts";
@@ -28,7 +28,9 @@ export function parseLimiter(option: LimiterOption, isLifted: boolean): ClientLi
   if (option === false) return { limiter: undefined };
   if (option && isLimiter(option)) return { limiter: option };
   if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
-  const bounds = parseOptions(boundsSchema, option ?? {}, "rateLimiter");
+  // Without those that are undefined: it has no others.
+  const given = copyOptions<Bounds>(boundsSchema, option ?? {}, "rateLimiter");
+  const bounds = parseOptions(boundsSchema, given, "rateLimiter");
   return { ...bounds, limiter: isLifted ? undefined : defaultLimiter() };
 }
 

@@ -56,17 +56,17 @@ interface Link {
  * runs in its own async context and not in that of the call by which the queue was served.
  */
 export class NewsFeed {
-  #rest: Promise<Link>;
+  readonly #first: Promise<Link>;
   #resolve!: (link: Link) => void; // by #next
   #reject!: (reason: unknown) => void; // likewise
 
   constructor() {
-    this.#rest = this.#next();
+    this.#first = this.#next();
   }
 
   /** The permit; `onNews` is called with each of the news. Rejects if the call gets none. */
   async read(onNews: (news: News) => void): Promise<Permit> {
-    let rest = this.#rest;
+    let rest = this.#first;
     for (;;) {
       const link = await rest;
       onNews(link.news);
@@ -77,8 +77,7 @@ export class NewsFeed {
 
   tell(news: News): void {
     const resolve = this.#resolve;
-    this.#rest = this.#next();
-    resolve({ news, rest: this.#rest });
+    resolve({ news, rest: this.#next() });
   }
 
   fail(reason: unknown): void {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { RateLimitWindow } from "../errors.ts";
-import { type Given, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
+import { copyOptions, type Given, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { defaultPriority, Dispatcher } from "./dispatcher.ts";
 import {
@@ -80,8 +80,17 @@ export class RateLimiter {
   readonly #dispatcher: Dispatcher;
 
   constructor(options: RateLimiterOptions = {}) {
-    const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
-    const { windows, snapshot, store, clock: givenClock, maxWaitMs, maxQueued, reserve } = given;
+    const subject = "The options of RateLimiter";
+    const given = copyOptions<RateLimiterOptions>(limiterOptionsSchema, options, subject);
+    const {
+      windows,
+      snapshot,
+      store,
+      clock: givenClock,
+      maxWaitMs,
+      maxQueued,
+      reserve,
+    } = parseOptions(limiterOptionsSchema, given, subject);
     const clock = monotonic(givenClock);
     const restored = snapshot && restore(snapshot, clock());
     this.#bounds = { maxWaitMs, maxQueued, reserve };

@@ -17,9 +17,7 @@ export async function estimated(
     });
   };
   const call = (): void => {
-    const permit = limiter.acquire();
-    if ("then" in permit) void permit.then(send);
-    else send(permit);
+    void limiter.acquire().then(send);
   };
   await time.run(() => {
     for (let index = 0; index < 80; index += 1) call();

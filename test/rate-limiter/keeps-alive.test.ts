@@ -19,7 +19,7 @@ async function run(program: string): Promise<{ written: string; code: unknown }>
 it("a waiting call keeps the process alive until its permit is granted", async () => {
   const ended = await run(`
     const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 200 }] });
-    limiter.acquire().release("responded");
+    (await limiter.acquire()).release("responded");
     await limiter.acquire();
     console.log("left");
   `);
@@ -29,7 +29,7 @@ it("a waiting call keeps the process alive until its permit is granted", async (
 it("an idle limiter does not keep it alive, and neither does one whose calls were aborted", async () => {
   const ended = await run(`
     const limiter = new RateLimiter();
-    for (let call = 0; call < 10; call += 1) limiter.acquire().release("responded");
+    for (let call = 0; call < 10; call += 1) (await limiter.acquire()).release("responded");
     const controller = new AbortController();
     const waits = limiter.acquire({ signal: controller.signal }).catch((reason) => console.log(reason));
     controller.abort("gave up");

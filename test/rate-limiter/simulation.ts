@@ -61,9 +61,7 @@ export async function simulate(load: Load): Promise<{ arrivals: number[]; lastRe
   await time.run(() => {
     for (const askedAt of load.askedAt) {
       time.at(askedAt, () => {
-        const permit = limiter.acquire({ client });
-        if ("then" in permit) void permit.then(send);
-        else send(permit);
+        void limiter.acquire({ client }).then(send);
       });
     }
   });

@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
 import { AdaptiveRate } from "../../src/rate-limiter/adaptive-rate.ts";
-import { arrivalGraceMs, SlidingWindowLog, widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
+import {
+  arrivalGraceMs,
+  type CountedPermit,
+  SlidingWindowLog,
+  widenedMs,
+} from "../../src/rate-limiter/sliding-window-log.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 
 const windows = [
@@ -9,10 +14,18 @@ const windows = [
 ];
 const limits = windows.map(({ limit }) => limit);
 
+const one = { isLast: false };
+
 function responded(log: SlidingWindowLog, at: number): void {
-  log.inFlight += 1;
-  log.release("responded", at);
+  log.release(log.take(one, at), "responded", at);
 }
+
+/** Restored permits. */
+function permitsAt(...times: number[]): CountedPermit[] {
+  return times.map((at) => ({ ...one, takenAt: at, respondedAt: at }));
+}
+
+const times = (log: SlidingWindowLog, now: number) => log.permits(now).map(({ respondedAt }) => respondedAt);
 
 it("a window is counted 0.05 % and 5 ms longer, for clocks that are slewed", () => {
   expect(widenedMs(1_000)).toBeCloseTo(1_005.5);
@@ -24,7 +37,7 @@ it("a window is counted 0.05 % and 5 ms longer, for clocks that are slewed", () 
 
 it("a permit in flight counts for as long as it is in flight", () => {
   const log = new SlidingWindowLog(windows);
-  for (let call = 0; call < 3; call += 1) log.inFlight += 1;
+  for (let call = 0; call < 3; call += 1) log.take(one, 0);
   expect(log.available(1e9, limits)).toBe(0);
   expect(log.availableInMs(1e9, limits)[0]).toBeCloseTo(widenedMs(1_000), 3);
 });
@@ -33,9 +46,8 @@ it("responses may be reported in any order, and ahead of time", () => {
   const log = new SlidingWindowLog([{ limit: 3, intervalMs: 1_000 }]);
   responded(log, 500);
   responded(log, 100);
-  log.inFlight += 1;
-  log.release("lost", 3_000 - arrivalGraceMs);
-  expect(log.responses(600)).toEqual([100, 500, 3_000]);
+  log.release(log.take(one, 600), "lost", 3_000 - arrivalGraceMs);
+  expect(times(log, 600)).toEqual([100, 500, 3_000]);
   for (const [at, available] of [
     [100, 1],
     [500, 2],
@@ -51,16 +63,18 @@ it("a response that is reported late counts only in the windows that still hold 
   responded(log, 3_000);
   expect(log.available(5_000, limits)).toBe(3);
   responded(log, 2_500);
-  expect(log.usage(5_000, limits).map(({ used }) => used)).toEqual([0, 2]);
+  expect(log.used(5_000)).toEqual([0, 2]);
 });
 
 it("the limiting window is the last to have a permit available; there is none if all have one", () => {
-  expect(new SlidingWindowLog(windows, [0, 0, 0, 0, 0]).limitingWindow(1, 100, limits)).toEqual(windows[1]);
+  expect(new SlidingWindowLog(windows, permitsAt(0, 0, 0, 0, 0)).limitingWindow(1, 100, limits)).toEqual(
+    windows[1],
+  );
   expect(new SlidingWindowLog(windows).limitingWindow(1, 0, limits)).toBeUndefined();
 });
 
 it("a restored count above a limit has no permit available, and its permits leave in order", () => {
-  const log = new SlidingWindowLog([{ limit: 2, intervalMs: 1_000 }], [0, 300, 100, 200]);
+  const log = new SlidingWindowLog([{ limit: 2, intervalMs: 1_000 }], permitsAt(0, 300, 100, 200));
   expect(log.available(500, [2])).toBe(0);
   expect(log.availableInMs(500, [2])[0]).toBeCloseTo(200 + widenedMs(1_000) - 500);
 });
@@ -76,7 +90,7 @@ it("the log holds no more than the longest window, over any number of calls", ()
     responded(log, now);
     log.available(now, [100]);
   }
-  expect(log.responses(now)).toHaveLength(106);
+  expect(log.permits(now)).toHaveLength(106);
   collect();
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(300_000);
 });

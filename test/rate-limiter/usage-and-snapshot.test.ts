@@ -1,28 +1,27 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import type { Permit } from "../../src/rate-limiter/rate-limiter.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import type { PermitUse } from "../../src/rate-limiter/sliding-window-log.ts";
 import { estimated } from "./estimated.ts";
 
 /** Acquires and releases permits at once; they must be available. */
-function spend(limiter: RateLimiter, calls: number): void {
-  for (let call = 0; call < calls; call += 1) (limiter.acquire() as Permit).release("responded"); // available, so no promise
+async function spend(limiter: RateLimiter, calls: number): Promise<void> {
+  for (let call = 0; call < calls; call += 1) (await limiter.acquire()).release("responded");
 }
 
 describe("usage", () => {
-  it("shows for each window the used permits and the time of the next one, and the length of the queue", () => {
+  it("shows for each window the used permits and the time of the next one, and the length of the queue", async () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now, windows: DOCUMENTED_WINDOWS });
-    spend(limiter, 9);
+    await spend(limiter, 9);
     void limiter.acquire();
     now = 400;
     void limiter.acquire();
     expect(limiter.usage()).toEqual({
       windows: [
-        { limit: 10, intervalMs: 1_000, used: 10, freeInMs: 606 },
-        { limit: 100, intervalMs: 60_000, used: 10, freeInMs: 0 },
-        { limit: 1_000, intervalMs: 3_600_000, used: 10, freeInMs: 0 },
+        { limit: 10, intervalMs: 1_000, used: 10, reserve: 9, freeInMs: 606 },
+        { limit: 100, intervalMs: 60_000, used: 10, reserve: 11, freeInMs: 0 },
+        { limit: 1_000, intervalMs: 3_600_000, used: 10, reserve: 100, freeInMs: 0 },
       ],
       queued: 1,
       inFlight: 1,
@@ -39,9 +38,9 @@ describe("estimateMs", () => {
     expect(Math.abs(estimatedMs / tookMs - 1)).toBeLessThan(0.02);
   });
 
-  it("includes the waiting calls and the pause", () => {
+  it("includes the waiting calls and the pause", async () => {
     const limiter = new RateLimiter({ clock: () => 0 });
-    spend(limiter, 10);
+    await spend(limiter, 10);
     const before = limiter.estimateMs(11);
     void limiter.acquire();
     expect(limiter.estimateMs(10)).toBe(before);
@@ -58,27 +57,27 @@ describe("estimateMs", () => {
     expect(() => limiter.estimateMs(-1)).toThrow("The number of calls of estimateMs must be");
   });
 
-  it("uses the mean time from a permit to its response, without the unsent and lost calls", () => {
+  it("uses the mean time from a permit to its response, without the unsent and lost calls", async () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now });
-    const call = (durationMs: number, end: PermitUse): void => {
-      const permit = limiter.acquire() as Permit; // available, so no promise
+    const call = async (durationMs: number, end: PermitUse) => {
+      const permit = await limiter.acquire();
       now += durationMs;
       permit.release(end);
     };
-    call(100, "responded");
-    call(200, "responded");
-    call(600, "responded");
+    await call(100, "responded");
+    await call(200, "responded");
+    await call(600, "responded");
     expect(limiter.estimateMs(1)).toBe(300);
-    call(9_000, "unsent");
-    call(9_000, "lost");
+    await call(9_000, "unsent");
+    await call(9_000, "lost");
     expect(limiter.estimateMs(1)).toBe(300);
   });
 
-  it("starts at the present time: it is not shorter a while later", () => {
+  it("starts at the present time: it is not shorter a while later", async () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now });
-    const permit = limiter.acquire() as Permit; // available, so no promise
+    const permit = await limiter.acquire();
     now = 200;
     permit.release("responded");
     expect(limiter.estimateMs(3)).toBe(200);
@@ -86,10 +85,10 @@ describe("estimateMs", () => {
     expect(limiter.estimateMs(3)).toBe(200);
   });
 
-  it("expects a response to a request in flight after half a round trip", () => {
+  it("expects a response to a request in flight after half a round trip", async () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now, windows: [{ limit: 1, intervalMs: 1_000 }] });
-    const permit = limiter.acquire() as Permit; // available, so no promise
+    const permit = await limiter.acquire();
     now = 200;
     permit.release("responded");
     now = 5_000;
@@ -120,21 +119,22 @@ describe("snapshot", () => {
     return new RateLimiter({ clock: () => 77, snapshot: snapshot as never }); // as read from a file
   }
 
-  it("keeps the count over a restart, as JSON", () => {
+  it("keeps the count over a restart, as JSON", async () => {
     const limiter = new RateLimiter({ clock: () => 5 });
-    spend(limiter, 10);
+    await spend(limiter, 10);
     expect(limiter.snapshot()).toEqual({
       version: 1,
       takenAt: day,
       answeredAt: Array(10).fill(day),
+      isLast: Array(10).fill(false),
       share: 1,
     });
     expect(restart(limiter, 400).usage().windows[0]).toMatchObject({ used: 10, freeInMs: 606 });
   });
 
-  it("counts the time in between", () => {
+  it("counts the time in between", async () => {
     const limiter = new RateLimiter({ clock: () => 5 });
-    spend(limiter, 10);
+    await spend(limiter, 10);
     expect(
       restart(limiter, 2_000)
         .usage()
@@ -142,9 +142,9 @@ describe("snapshot", () => {
     ).toEqual([0, 10, 10]);
   });
 
-  it("counts a clock that was set back as no time passed", () => {
+  it("counts a clock that was set back as no time passed", async () => {
     const limiter = new RateLimiter({ clock: () => 5 });
-    spend(limiter, 10);
+    await spend(limiter, 10);
     expect(restart(limiter, -86_400_000).usage().windows[0]).toMatchObject({ used: 10, freeInMs: 1_006 });
   });
 
@@ -170,6 +170,7 @@ describe("snapshot", () => {
     { answeredAt: [] },
     { answeredAt: [0, day + hour] },
     { ids: ["a"] },
+    { isLast: [true] },
     { pausedUntil: day + hour },
     { share: 1 / 64 },
   ])("is accepted with the smallest and the largest values: %j", (end) => {
@@ -194,6 +195,10 @@ describe("snapshot", () => {
     ["snapshot.ids", { ...good, ids: ["a", "b"] }],
     ["snapshot.ids", { ...good, ids: [1] }],
     ["snapshot.ids", { ...good, ids: "a" }],
+    ["snapshot.isLast", { ...good, isLast: [] }],
+    ["snapshot.isLast", { ...good, isLast: [true, false] }],
+    ["snapshot.isLast", { ...good, isLast: ["yes"] }],
+    ["snapshot.isLast", { ...good, isLast: true }],
     ["snapshot.pausedUntil", { ...good, pausedUntil: day + hour + 1 }],
     ["snapshot.pausedUntil", { ...good, pausedUntil: "soon" }],
     ["snapshot.share", { ...good, share: 0 }],
@@ -223,7 +228,7 @@ describe("snapshot", () => {
   it("has no `pausedUntil` without a pause", () => {
     const limiter = new RateLimiter({ clock: () => 5 });
     limiter.refused(0);
-    expect(limiter.snapshot()).toEqual({ version: 1, takenAt: day, answeredAt: [], share: 0.5 });
+    expect(limiter.snapshot()).toEqual({ version: 1, takenAt: day, answeredAt: [], isLast: [], share: 0.5 });
     expect(restart(limiter, 0).usage().pausedMs).toBe(0);
   });
 });

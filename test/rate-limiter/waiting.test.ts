@@ -17,9 +17,7 @@ function start(options: ConstructorParameters<typeof RateLimiter>[0] = {}) {
       time.after(100, () => permit.release("responded"));
     };
     const fail = (error: unknown): void => void log.push(`${name}: ${(error as Error).name}`);
-    const permit = limiter.acquire(request);
-    if ("then" in permit) permit.then(use, fail);
-    else use(permit);
+    limiter.acquire(request).then(use, fail);
   };
   const calls = (number: number, name: string, request?: Parameters<RateLimiter["acquire"]>[0]): void => {
     for (let index = 1; index <= number; index += 1) call(`${name}${index}`, request);
@@ -30,9 +28,11 @@ function start(options: ConstructorParameters<typeof RateLimiter>[0] = {}) {
 const oneASecond = { windows: [{ limit: 1, intervalMs: 1_000 }] };
 
 describe("a permit", () => {
-  it("of an idle limiter is granted at once: ten calls leave together, without a promise", () => {
+  it("of an idle limiter is granted in the turn of the call: ten leave together", async () => {
     const { limiter, log, calls } = start();
     calls(11, "call ");
+    expect(limiter.usage()).toMatchObject({ queued: 1, inFlight: 10 });
+    await new Promise(setImmediate);
     expect(log).toEqual([
       "call 1",
       "call 2",
@@ -45,18 +45,17 @@ describe("a permit", () => {
       "call 9",
       "call 10",
     ]);
-    expect(limiter.usage()).toMatchObject({ queued: 1, inFlight: 10 });
   });
 
   it("is available again one window after its response, and only once", async () => {
     const { time, limiter } = start(oneASecond);
     const leftAt: number[] = [];
-    await time.run(() => {
-      const permit = limiter.acquire() as Permit; // available, so no promise
+    await time.run(async () => {
+      const permit = await limiter.acquire();
       time.at(700, () => permit.release("responded"));
       time.at(900, () => permit.release("responded"));
       time.at(900, () => permit.release("unsent"));
-      void Promise.resolve(limiter.acquire()).then(() => leftAt.push(time.now()));
+      void limiter.acquire().then(() => leftAt.push(time.now()));
     }, 10_000);
     expect(leftAt[0]).toBeGreaterThanOrEqual(1_700);
     expect(leftAt[0]).toBeLessThan(1_720);
@@ -64,8 +63,8 @@ describe("a permit", () => {
 
   it("is available again at once if its request was unsent", async () => {
     const { time, limiter, leftAt, call } = start(oneASecond);
-    await time.run(() => {
-      const permit = limiter.acquire() as Permit; // available, so no promise
+    await time.run(async () => {
+      const permit = await limiter.acquire();
       call("next");
       time.at(50, () => permit.release("unsent"));
     }, 10_000);
@@ -74,8 +73,8 @@ describe("a permit", () => {
 
   it("is available again after a grace period if its request was lost and may still arrive", async () => {
     const { time, limiter, leftAt, call } = start(oneASecond);
-    await time.run(() => {
-      const permit = limiter.acquire() as Permit; // available, so no promise
+    await time.run(async () => {
+      const permit = await limiter.acquire();
       call("next");
       time.at(50, () => permit.release("lost"));
     }, 10_000);
@@ -85,8 +84,8 @@ describe("a permit", () => {
 
   it("goes to the queue first: a later call does not overtake the waiting ones", async () => {
     const { time, limiter, log, call } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
-    await time.run(() => {
-      const permits = [limiter.acquire(), limiter.acquire()] as Permit[]; // available, so no promises
+    await time.run(async () => {
+      const permits = await Promise.all([limiter.acquire(), limiter.acquire()]);
       call("first");
       call("second");
       for (const permit of permits) permit.release("unsent");
@@ -98,8 +97,8 @@ describe("a permit", () => {
 
   it("is granted as soon as it is available, even if that was expected later", async () => {
     const { time, limiter, leftAt, call } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
-    await time.run(() => {
-      const [lost, slow] = [limiter.acquire() as Permit, limiter.acquire() as Permit]; // available, so no promises
+    await time.run(async () => {
+      const [lost, slow] = await Promise.all([limiter.acquire(), limiter.acquire()]);
       lost.release("lost");
       call("next");
       time.at(100, () => slow.release("responded"));
@@ -109,8 +108,8 @@ describe("a permit", () => {
 
   it("of a call that was aborted in flight is available again after its response", async () => {
     const { time, limiter, leftAt, calls, call } = start();
-    await time.run(() => {
-      const permits = Array.from({ length: 10 }, () => limiter.acquire() as Permit); // available, so no promise
+    await time.run(async () => {
+      const permits = await Promise.all(Array.from({ length: 10 }, () => limiter.acquire()));
       time.at(300, () => permits.forEach((permit) => permit.release("responded")));
       calls(10, "other ");
       call("last");
@@ -129,15 +128,17 @@ describe("the next call", () => {
       call("none");
       call("five", { priority: 5 });
       call("zero", { priority: 0 });
-      call("refused", { priority: 9, isRequeued: true });
+      call("refused nine", { priority: 9, isRequeued: true });
+      call("refused", { priority: 8, isRequeued: true });
     }, 10_000);
-    expect(log).toEqual(["first", "refused", "zero", "none", "five", "nine"]);
+    // A refused call of priority 9 goes before the others of its priority only.
+    expect(log).toEqual(["first", "refused", "zero", "none", "five", "refused nine", "nine"]);
   });
 
   it("is a call of priority 0, even behind 5,000 waiting calls", async () => {
     const { time, log, leftAt, call, calls } = start();
     await time.run(() => {
-      calls(5_010, "import ", { priority: 9 });
+      calls(5_010, "import ", { priority: 8 });
       time.at(990, () => call("page view", { priority: 0 }));
     }, 1_500);
     expect(log[10]).toBe("page view");
@@ -173,7 +174,7 @@ describe("a call that is aborted in the queue", () => {
     const reasons: unknown[] = [];
     await time.run(() => {
       call("first");
-      void Promise.resolve(limiter.acquire({ signal: controller.signal })).catch((reason: unknown) => {
+      void limiter.acquire({ signal: controller.signal }).catch((reason: unknown) => {
         reasons.push([time.now(), reason]);
       });
       call("second");
@@ -195,9 +196,10 @@ describe("a call that is aborted in the queue", () => {
     let rejected = 0;
     await time.run(() => {
       for (const { signal } of controllers) {
-        const permit = limiter.acquire({ signal, maxWaitMs: 1e9 });
-        if ("then" in permit) permit.catch(() => (rejected += 1));
-        else permit.release("responded");
+        limiter.acquire({ signal, maxWaitMs: 1e9 }).then(
+          (permit) => permit.release("responded"),
+          () => (rejected += 1),
+        );
       }
       for (const controller of controllers) controller.abort();
     }, 100);
@@ -228,9 +230,7 @@ describe("a bound on waiting", () => {
       for (let index = 0; index < 10; index += 1) call(`call ${index}`);
       time.at(600, () => {
         call("in time");
-        void Promise.resolve(limiter.acquire({ maxWaitMs: 100 })).catch(
-          (reason: unknown) => (error = reason),
-        );
+        void limiter.acquire({ maxWaitMs: 100 }).catch((reason: unknown) => (error = reason));
       });
     }, 650);
     expect(error).toBeInstanceOf(RateLimitWaitError);
@@ -248,9 +248,7 @@ describe("a bound on waiting", () => {
     const { time, limiter } = start({ ...oneASecond, maxQueued: 1 });
     const messages: string[] = [];
     const acquire = (request: Parameters<RateLimiter["acquire"]>[0] = {}) =>
-      void Promise.resolve(limiter.acquire(request)).catch((error: unknown) =>
-        messages.push((error as Error).message),
-      );
+      void limiter.acquire(request).catch((error: unknown) => messages.push((error as Error).message));
     await time.run(() => {
       acquire();
       acquire({ maxWaitMs: 100.4 });
@@ -266,8 +264,8 @@ describe("a bound on waiting", () => {
 
   it("is inclusive: a call waits for exactly `maxWaitMs`", async () => {
     const { time, limiter, log, call } = start(oneASecond);
-    await time.run(() => {
-      (limiter.acquire() as Permit).release("responded"); // available, so no promise
+    await time.run(async () => {
+      (await limiter.acquire()).release("responded");
       call("patient", { maxWaitMs: 1_005.5 });
       call("impatient", { maxWaitMs: 1_005.4 });
     }, 2_000);
@@ -329,7 +327,7 @@ describe("a bound on waiting", () => {
 
   it("has the expected wait in the error for a full queue, and reports no wait to the call", async () => {
     const { limiter } = start({ ...oneASecond, maxQueued: 1 });
-    (limiter.acquire() as Permit).release("responded"); // available, so no promise
+    (await limiter.acquire()).release("responded");
     void limiter.acquire();
     const onWait = vi.fn();
     await expect(limiter.acquire({ onWait })).rejects.toMatchObject({ waitMs: Math.ceil(2 * 1_005.5) });
@@ -341,7 +339,7 @@ describe("a bound on waiting", () => {
     const waits: number[] = [];
     await time.run(() => {
       calls(30, "call ");
-      call("last", { onWait: (waitMs) => waits.push(waitMs) });
+      call("last", { onWait: ({ waitMs }) => waits.push(waitMs) });
     }, 20_000);
     // The fourth ten leave after three windows, because the round trip is not known yet.
     expect(waits).toHaveLength(1);
@@ -354,26 +352,27 @@ describe("the expected wait", () => {
   const round = 100 * 1.0005 + 5;
 
   /** How many calls go before each of these, computed from its expected wait. */
-  function before(calls: { client: object; priority?: number }[]): number[] {
+  async function before(calls: { client: object; priority?: number }[]): Promise<number[]> {
     const { limiter, call } = start(oneEach100Ms);
-    (limiter.acquire() as Permit).release("responded"); // available, so no promise
+    (await limiter.acquire()).release("responded");
     const waits: number[] = [];
-    for (const request of calls) call("call", { ...request, onWait: (waitMs) => waits.push(waitMs) });
+    for (const request of calls) call("call", { ...request, onWait: ({ waitMs }) => waits.push(waitMs) });
+    await new Promise(setImmediate);
     return waits.map((waitMs) => Math.round(waitMs / round) - 1);
   }
 
-  it("respects the round robin: behind a client with many calls, only one of them counts per round", () => {
+  it("respects the round robin: behind a client with many calls, only one of them counts per round", async () => {
     const [greedy, modest, third] = [{}, {}, {}];
     const calls = [greedy, greedy, greedy, greedy, modest, modest, third, greedy].map((client) => ({
       client,
     }));
-    expect(before(calls)).toEqual([0, 1, 2, 3, 1, 3, 2, 7]);
+    expect(await before(calls)).toEqual([0, 1, 2, 3, 1, 3, 2, 7]);
   });
 
-  it("respects the priorities", () => {
+  it("respects the priorities", async () => {
     const client = {};
     const calls = [5, 9, 0, 5].map((priority) => ({ client, priority }));
-    expect(before(calls)).toEqual([0, 1, 0, 2]);
+    expect(await before(calls)).toEqual([0, 1, 0, 2]);
   });
 });
 
@@ -385,7 +384,7 @@ describe("time", () => {
     const limiter = new RateLimiter();
     const left: number[] = [];
     for (let call = 0; call < 25; call += 1) {
-      void Promise.resolve(limiter.acquire()).then((permit) => {
+      void limiter.acquire().then((permit) => {
         left.push(Math.floor(performance.now() / 1_000));
         permit.release("responded");
       });
@@ -395,9 +394,9 @@ describe("time", () => {
     expect(left).toHaveLength(25);
   });
 
-  it("of fake timers that start after the limiter counts from the call on", () => {
+  it("of fake timers that start after the limiter counts from the call on", async () => {
     const limiter = new RateLimiter(oneASecond);
-    (limiter.acquire() as Permit).release("responded"); // available, so no promise
+    (await limiter.acquire()).release("responded");
     const before = performance.now();
     vi.useFakeTimers();
     expect(performance.now()).toBeLessThan(before);
@@ -407,7 +406,7 @@ describe("time", () => {
   it("that is set back counts as no time passed", async () => {
     let now = 1_000;
     const limiter = new RateLimiter({ ...oneASecond, clock: () => now });
-    (limiter.acquire() as Permit).release("responded"); // available, so no promise
+    (await limiter.acquire()).release("responded");
     now = 400;
     expect(limiter.usage().windows[0]).toMatchObject({ used: 1, freeInMs: 1_006 });
     now = 1_405;
@@ -423,9 +422,9 @@ describe("the timer", () => {
     // The clock is half as fast as the timers.
     const limiter = new RateLimiter({ ...oneASecond, clock: () => Math.floor(time.now() / 2) });
     const leftAt: number[] = [];
-    await time.run(() => {
-      (limiter.acquire() as Permit).release("responded"); // available, so no promise
-      void Promise.resolve(limiter.acquire()).then(() => leftAt.push(time.now()));
+    await time.run(async () => {
+      (await limiter.acquire()).release("responded");
+      void limiter.acquire().then(() => leftAt.push(time.now()));
     }, 10_000);
     expect(leftAt).toHaveLength(1);
     expect(leftAt[0]).toBeGreaterThanOrEqual(2_011);
@@ -463,7 +462,7 @@ it("the only waiting call of its client does so, too", async () => {
 
 it("permits that are released at the same moment dispatch as many calls", async () => {
   const { time, limiter, log, calls } = start({ windows: [{ limit: 3, intervalMs: 1_000 }] });
-  const unsent = [limiter.acquire(), limiter.acquire(), limiter.acquire()] as Permit[]; // available, so no promises
+  const unsent = await Promise.all([limiter.acquire(), limiter.acquire(), limiter.acquire()]);
   await time.run(() => {
     calls(4, "call ");
     for (const permit of unsent) permit.release("unsent");
