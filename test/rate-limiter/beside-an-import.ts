@@ -1,0 +1,121 @@
+import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { randomFrom } from "./simulation.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+type LimiterOptions = ConstructorParameters<typeof RateLimiter>[0];
+
+export interface Day {
+  readonly seed: number;
+  /** Calls of people in each hour, at random moments. */
+  readonly callsOfHours: readonly number[];
+  /** How many of them come at one moment. */
+  readonly together?: number;
+  readonly options?: LimiterOptions;
+}
+
+const hourMs = 3_600_000;
+
+/**
+ * An endless import of ten workers, and an endless reading of a list, both at priority 9, beside the calls of people, in
+ * virtual time: the waits of the calls in milliseconds, the permits of priority 9 in each hour, and all arrivals.
+ */
+export async function besideAnImport({ seed, callsOfHours, together = 1, options }: Day): Promise<{
+  waits: number[];
+  rowsOfHours: number[];
+  arrivals: number[];
+}> {
+  const time = new VirtualTime();
+  const limiter = new RateLimiter({ clock: time.now, ...options });
+  const random = randomFrom(seed);
+  const end = callsOfHours.length * hourMs;
+  const waits: number[] = [];
+  const rowsOfHours = callsOfHours.map(() => 0);
+  const arrivals: number[] = [];
+  const [run, list, people] = [{}, {}, {}];
+  const delayMs = (): number => 5 + 295 * random();
+
+  /** Resolves once the call has its response. */
+  async function call(request: { client: object; priority: number }): Promise<void> {
+    const permit = await limiter.acquire(request);
+    const out = delayMs();
+    arrivals.push(time.now() + out);
+    await new Promise<void>((resolve) => void time.after(out + delayMs(), resolve));
+    permit.release("responded");
+  }
+
+  async function work(client: object): Promise<void> {
+    while (time.now() < end) {
+      await call({ client, priority: 9 });
+      const hour = Math.floor(time.now() / hourMs);
+      if (hour < rowsOfHours.length) rowsOfHours[hour]! += 1;
+    }
+  }
+
+  async function visit(): Promise<void> {
+    const askedAt = time.now();
+    const permit = await limiter.acquire({ client: people, priority: 5 });
+    waits.push(time.now() - askedAt);
+    const out = delayMs();
+    arrivals.push(time.now() + out);
+    time.after(out + delayMs(), () => permit.release("responded"));
+  }
+
+  await time.run(() => {
+    for (let worker = 0; worker < 10; worker += 1) void work(run);
+    void work(list);
+    for (const [hour, calls] of callsOfHours.entries()) {
+      for (let group = 0; group < calls / together; group += 1) {
+        time.at((hour + random()) * hourMs, () => {
+          for (let each = 0; each < together; each += 1) void visit();
+        });
+      }
+    }
+  }, end);
+  return { waits, rowsOfHours, arrivals };
+}
+
+/** So many rows at once, at priority 9: when the last has its response, and when `estimateMs` expected it. */
+export async function sendRows(
+  rows: number,
+  {
+    othersPerHour = 0,
+    options,
+    before,
+  }: {
+    readonly othersPerHour?: number;
+    readonly options?: LimiterOptions;
+    readonly before?: (limiter: RateLimiter, time: VirtualTime) => void;
+  } = {},
+): Promise<{ limiter: RateLimiter; lastResponseMs: number; estimatedMs: number }> {
+  const time = new VirtualTime();
+  const limiter = new RateLimiter({ clock: time.now, ...options });
+  // The others have called for two hours before.
+  const begin = othersPerHour > 0 ? 2 * hourMs : 0;
+  let [lastResponseMs, estimatedMs, ended] = [0, 0, 0];
+  const send = async (priority: number): Promise<void> => {
+    const permit = await limiter.acquire({ priority });
+    await new Promise<void>((resolve) => void time.after(100, resolve));
+    permit.release("responded");
+  };
+  const other = (): void => {
+    if (ended === rows) return;
+    void send(5);
+    time.after(hourMs / othersPerHour, other);
+  };
+  await time.run(
+    () => {
+      before?.(limiter, time);
+      if (othersPerHour > 0) other();
+      time.at(begin, () => {
+        estimatedMs = limiter.estimateMs(rows, { priority: 9 });
+        for (let row = 0; row < rows; row += 1)
+          void send(9).then(() => {
+            ended += 1;
+            lastResponseMs = time.now() - begin;
+          });
+      });
+    },
+    begin + 10 * hourMs,
+  );
+  return { limiter, lastResponseMs, estimatedMs };
+}
