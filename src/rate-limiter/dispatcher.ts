@@ -159,26 +159,22 @@ export class Dispatcher {
 
   #answer(ask: Ask, { permits, waitMs, refusal, warning }: Reply): void {
     const now = this.#clock();
-    this.#warn(warning);
+    const isOtherWarning = warning !== this.#warning;
+    this.#warning = warning;
     for (const release of permits) {
       const head = this.#queue.head;
       // A call may have left meanwhile, or one of another class have come.
       if (head && isOfClass(head, ask)) this.#grant(head, release, now);
       else release("unsent", now);
     }
+    // The others learn it with their permits.
+    if (isOtherWarning) for (const { news } of this.#queue.all()) news.tell({ warning });
     if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, 1, now, refusal);
     const head = this.#queue.head;
     if (waitMs === 0 || !head) return;
     if (isOfClass(head, ask)) this.#letWait(waitMs, now);
     // One that came meanwhile goes before the calls that were asked for.
     else this.#hasChanged = true;
-  }
-
-  /** The calls that wait learn that the warning has changed; the others do with their permits. */
-  #warn(warning: string | undefined): void {
-    if (warning === this.#warning) return;
-    this.#warning = warning;
-    for (const { news } of this.#queue.all()) news.tell({ warning });
   }
 
   #grant(waiter: Waiter, release: Release, acquiredAt: number): void {

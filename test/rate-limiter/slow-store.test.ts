@@ -1,0 +1,222 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { describe, expect, it } from "vitest";
+import { AudienceClient } from "../../src/audience-client.ts";
+import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import type { Reply } from "../../src/rate-limiter/store.ts";
+import { slowStore } from "./slow-store.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+type Request = Parameters<RateLimiter["acquire"]>[0];
+
+/** A limiter whose store takes 20 ms for a reply, and a log of its calls. */
+function start({
+  options = {},
+  disturb,
+}: {
+  options?: ConstructorParameters<typeof RateLimiter>[0];
+  disturb?: (reply: Reply, time: VirtualTime) => Reply;
+} = {}) {
+  const time = new VirtualTime();
+  const store = slowStore(
+    () => new Promise<void>((resolve) => void time.after(20, resolve)),
+    (reply) => disturb?.(reply, time) ?? reply,
+  );
+  const limiter = new RateLimiter({ clock: time.now, store, ...options });
+  const log: string[] = [];
+  const call = (name: string, request: Request = {}) =>
+    limiter.acquire(request).then(
+      (permit) => {
+        log.push(`${time.now()}: ${name}`);
+        return permit;
+      },
+      (error: unknown) => void log.push(`${time.now()}: ${name}: ${(error as Error).message}`), // of this package
+    );
+  const calls = (count: number, name: string, request?: Request): void => {
+    for (let index = 1; index <= count; index += 1) void call(`${name} ${index}`, request);
+  };
+  return { time, store, limiter, log, call, calls };
+}
+
+const ofTwo = { windows: [{ limit: 2, intervalMs: 60_000 }] };
+const names = (log: string[]) => log.map((line) => line.replace(/: No permit.*/, " refused"));
+
+describe("A store that is asked", () => {
+  it("is asked once for the calls that come together, and the time of its reply counts for no `maxWaitMs`", async () => {
+    const { time, store, log, calls } = start({ options: { maxWaitMs: 0 } });
+    await time.run(() => calls(3, "call"), 1_000);
+    // The first call is asked for at once.
+    expect(store.asked).toEqual(["1 of the others", "2 of the others"]);
+    expect(log).toEqual(["20: call 1", "40: call 2", "40: call 3"]);
+  });
+
+  it("is asked for the class of the first call: the others before those of priority 9", async () => {
+    const { time, store, log, call, calls } = start();
+    await time.run(() => {
+      calls(2, "row", { priority: 9 });
+      void call("page view");
+    }, 1_000);
+    expect(store.asked).toEqual(["1 of priority 9", "1 of the others", "2 of priority 9"]);
+    // The permit for the first row came back, as the page view goes first.
+    expect(log).toEqual(["40: page view", "60: row 1", "60: row 2"]);
+  });
+
+  it("gets a permit back whose call has left meanwhile", async () => {
+    const { time, limiter, log, call } = start({ options: ofTwo });
+    const controller = new AbortController();
+    await time.run(() => {
+      void call("left", { signal: controller.signal });
+      time.at(10, () => controller.abort(new Error("gone")));
+      time.at(30, () => {
+        expect(limiter.usage()).toMatchObject({ inFlight: 0, queued: 0 });
+        void call("first");
+        void call("second");
+      });
+    }, 1_000);
+    expect(log).toEqual(["10: left: gone", "50: first", "70: second"]);
+  });
+
+  it("refuses calls that cannot wait, and the latest beyond `maxQueued`, once it has no permit for them", async () => {
+    const { time, log, call, calls } = start({ options: { ...ofTwo, maxQueued: 1 } });
+    await time.run(() => {
+      calls(4, "call");
+      void call("impatient", { maxWaitMs: 10 });
+      void call("late");
+    }, 1_000);
+    expect(names(log)).toEqual([
+      "20: call 1",
+      "40: call 2",
+      "40: impatient refused",
+      "40: late refused",
+      "40: call 4 refused",
+    ]);
+  });
+
+  it("is asked again when something has changed during its reply", async () => {
+    let isFirst = true;
+    const { time, store, limiter, log, call } = start({
+      disturb: (reply) => {
+        if (!isFirst) return reply;
+        isFirst = false;
+        for (const release of reply.permits) release("unsent", time.now());
+        // Its reply is out of date when it comes.
+        store.change();
+        return { permits: [], waitMs: 50_000 };
+      },
+    });
+    await time.run(() => void call("call"), 1_000);
+    expect(log).toEqual(["40: call"]);
+    expect(limiter.usage().queued).toBe(0);
+  });
+
+  it("refuses all waiting calls while it says so, with its reason", async () => {
+    const { time, log, calls } = start({
+      disturb: () => ({ permits: [], waitMs: 1_000, refusal: "The store is away." }),
+    });
+    await time.run(() => calls(2, "call"), 1_000);
+    expect(log).toEqual([
+      "20: call 1: No permit. The store is away.",
+      "20: call 2: No permit. The store is away.",
+    ]);
+  });
+
+  it("that fails refuses its calls, and the next calls ask it again", async () => {
+    let isFirst = true;
+    const { time, log, call } = start({
+      disturb: (reply) => {
+        if (!isFirst) return reply;
+        isFirst = false;
+        throw new Error("a defect");
+      },
+    });
+    await time.run(() => {
+      void call("first");
+      time.at(100, () => void call("second"));
+    }, 1_000);
+    expect(log).toEqual(["20: first: No permit. The rate limit store failed: a defect.", "120: second"]);
+  });
+
+  it("warns the calls that get a permit, and those that wait when the warning changes", async () => {
+    let warning: string | undefined = "away";
+    const seen: unknown[] = [];
+    const { time, store, call } = start({ options: ofTwo, disturb: (reply) => ({ ...reply, warning }) });
+    const warned = (name: string) => ({
+      observer: { storeWarning: (text: string | undefined) => seen.push(`${time.now()}: ${name} ${text}`) },
+    });
+    await time.run(() => {
+      for (const name of ["a", "b", "c"]) void call(name, warned(name));
+      time.at(100, () => {
+        warning = undefined;
+        store.change();
+      });
+    }, 1_000);
+    expect(seen).toEqual(["20: b away", "20: c away", "20: a away", "40: b away", "120: c undefined"]);
+  });
+
+  it("keeps the process alive, by a timer, only while a call waits for its reply", async () => {
+    const { time, call } = start();
+    const pending: number[] = [];
+    await time.run(() => {
+      void call("call");
+      // The reply, the timer, and this one.
+      time.at(10, () => pending.push(time.pendingTimers));
+      time.at(30, () => pending.push(time.pendingTimers));
+    }, 1_000);
+    expect(pending).toEqual([3, 0]);
+  });
+});
+
+describe("The log lines and hooks of a call that waits run in its own async context", () => {
+  it.each([
+    ["in memory", undefined],
+    ["with a store", slowStore(async () => undefined)],
+  ])("%s", async (_, store) => {
+    const windows = [{ limit: 2, intervalMs: 200 }];
+    const contexts = new AsyncLocalStorage<string>();
+    const seen: string[] = [];
+    const audience = new AudienceClient({
+      baseUrl: "https://api.example.com",
+      apiKey: "abcdefgh",
+      rateLimiter: new RateLimiter({ windows, store }),
+      fetch: async () => Response.json({ data: { id: "1" } }),
+      logLevel: "debug",
+      logger: {
+        debug: (line) => void (line.includes("for the rate limit") && seen.push(`${contexts.getStore()}`)),
+      },
+    });
+    const calls = Array.from({ length: 10 }, (__, index) =>
+      contexts.run(`call ${index}`, () => audience.v1.customers.get("1")),
+    );
+    await Promise.all(calls);
+    expect(seen).toEqual(["2", "3", "4", "5", "6", "7", "8", "9"].map((index) => `call ${index}`));
+  });
+
+  it("onThrottle too, for a wait of more than ten seconds", async () => {
+    const contexts = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const controller = new AbortController();
+    const audience = new AudienceClient({
+      baseUrl: "https://api.example.com",
+      apiKey: "abcdefgh",
+      rateLimiter: new RateLimiter({
+        windows: [{ limit: 2, intervalMs: 60_000 }],
+        store: slowStore(async () => undefined),
+      }),
+      fetch: async () => Response.json({ data: { id: "1" } }),
+      hooks: {
+        onThrottle: ({ waitMs }) => void seen.push([contexts.getStore(), Math.round(waitMs! / 1_000)]),
+      },
+    });
+    const { signal } = controller;
+    const calls = [0, 1, 2, 3].map((index) =>
+      contexts.run(`call ${index}`, () => audience.v1.customers.get("1", { signal })),
+    );
+    await Promise.all(calls.slice(0, 2));
+    await new Promise(setImmediate);
+    controller.abort();
+    await Promise.allSettled(calls);
+    expect(seen).toEqual([
+      ["call 2", 60],
+      ["call 3", 60],
+    ]);
+  });
+});
