@@ -77,7 +77,7 @@ describe("onProgress", () => {
 
   it("estimates the end as the limiter does, and counts rows in flight once", async () => {
     stopTheClock("setTimeout", "clearTimeout");
-    const limiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 60_000 }] });
+    const limiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 60_000 }], reserve: 0 });
     const { audience, upsert } = createFixture({}, { rateLimiter: limiter });
     const seen: BulkProgress[] = [];
     const summary = audience

@@ -149,7 +149,7 @@ describe("A store that is asked", () => {
         store.change();
       });
     }, 1_000);
-    expect(seen).toEqual(["20: b away", "20: c away", "20: a away", "40: b away", "120: c undefined"]);
+    expect(seen).toEqual(["20: a away", "20: b away", "20: c away", "40: b away", "120: c undefined"]);
   });
 
   it("keeps the process alive, by a timer, only while a call waits for its reply", async () => {

@@ -223,7 +223,7 @@ describe("An unknown option is a ConfigurationError", () => {
       message:
         'The options of RateLimiter: there is no option "Store"; did you mean store? ' +
         'The options of RateLimiter: there is no option "method0", "method1", "method2", "method3", "method4", and others; ' +
-        "the options are windows, maxWaitMs, maxQueued, store, snapshot, clock.",
+        "the options are windows, reserve, maxWaitMs, maxQueued, store, snapshot, clock.",
     });
   });
 

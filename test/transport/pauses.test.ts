@@ -80,7 +80,7 @@ describe("A call that has its permit, and is not sent yet when a 429 comes,", ()
     let isSlow = true;
     let respond = (): void => undefined;
     const { arrived, options } = refusingOnce(new Promise<void>((resolve) => void (respond = resolve)));
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 1_000 }] });
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 1_000 }], reserve: 0 });
     const audience = new AudienceClient({ ...options, rateLimiter });
     const opened: OpenCheckpoint = {
       get: () => undefined,
