@@ -90,11 +90,11 @@ export class Dispatcher {
       forget: () => signal?.removeEventListener("abort", abort),
     };
     const abort = (): void => {
-      const wasHead = this.#queue.head === waiter;
       this.#leave(waiter);
       waiter.news.fail(signal?.reason);
-      // The next one may be of another class.
-      if (wasHead) this.serve();
+      const { head } = this.#queue;
+      // The others of its class wait as long as before.
+      if (!head || !isOfClass(head, waiter)) this.serve();
     };
     signal?.addEventListener("abort", abort, { once: true });
     this.#queue.add(waiter);

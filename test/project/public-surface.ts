@@ -61,6 +61,7 @@ export const publicSurface: Record<string, ExportedNames> = {
       "DefinedEvent",
       "DefinedEvents",
       "ErrorRequest",
+      "EstimateOptions",
       "EventDataOf",
       "EventResult",
       "EventSchemas",

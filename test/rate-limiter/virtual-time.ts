@@ -44,7 +44,7 @@ export class VirtualTime {
   }
 
   /** Runs a program in this time until nothing is left to happen, or `until`: by default a day, if something never ends. */
-  async run(program: () => void, until = 86_400_000): Promise<void> {
+  async run(program: () => unknown, until = 86_400_000): Promise<void> {
     // The handle is a number, as in browsers; the types of Node ask for an object.
     globalThis.setTimeout = ((callback: () => void, delayMs = 0) =>
       this.after(Math.max(1, delayMs), callback)) as unknown as typeof setTimeout;

@@ -109,7 +109,7 @@ async function prepare(
   permit.release("unsent");
   await work;
   const askedAt = performance.now();
-  // It has had a permit: it goes to the front of the queue.
+  // It has had a permit: it goes before the other rows.
   const next = await acquire(call, { isInFront: true });
   return { permit: next, waitedMs: performance.now() - askedAt };
 }
