@@ -32,7 +32,7 @@ describe("isCurrent", () => {
   });
 
   it("false makes the row superseded: it is not sent, its permit is released, and the run continues", async () => {
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }], reserve: 0 });
     const { audience, upsert, mock, emails } = createFixture({}, { rateLimiter });
     const isCurrent = ({ email }: Row) => email !== row(1).email;
 

@@ -256,7 +256,7 @@ describe("An abort of the run's signal", () => {
   ])(
     "removes the rows that wait for the rate limit: they are not sent and have no result%s",
     async (_, callOf) => {
-      const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+      const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }], reserve: 0 });
       const world = createFixture({}, { rateLimiter: limiter });
       const { audience, mock } = world;
       const stop = new AbortController();
@@ -366,7 +366,7 @@ describe("An abort of the run's signal", () => {
 
 describe("A client that is closed during a run", () => {
   it("ends the run with a ClientClosedError, after the calls in flight have ended", async () => {
-    const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+    const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }], reserve: 0 });
     const { audience, mock, upsert } = createFixture({}, { rateLimiter: limiter });
     const checkpoint = new LoggedCheckpoint();
     const ended = collectRun(audience.bulk(rows(10), upsert, { checkpoint, concurrency: 3 }));
@@ -412,7 +412,7 @@ describe("A client that is closed during a run", () => {
   });
 
   it("ends the run although stopWhen returns false for each error", async () => {
-    const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+    const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }], reserve: 0 });
     const { audience, mock, upsert } = createFixture({}, { rateLimiter: limiter });
     const ended = collectRun(audience.bulk(rows(10), upsert, { concurrency: 3, stopWhen: () => false }));
     await until(() => limiter.usage().queued === 3);

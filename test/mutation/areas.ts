@@ -81,7 +81,7 @@ export const areas: readonly Area[] = [
     sources: ["rate-limiter"],
     tests: [
       "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|many-waiting-calls|within-limits*)",
-      "regressions/{aborted,local-fallback,max-wait,pending-redis,single,unavailable-redis}-*",
+      "regressions/{aborted,local-fallback,single,unavailable-redis}-*",
       "redis/{shared-limit,simulated-failures}",
       "transport/{options,outcomes,rate-refusal}",
     ],

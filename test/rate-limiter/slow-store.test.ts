@@ -91,6 +91,20 @@ describe("A store that is asked", () => {
     ]);
   });
 
+  it("counts the `maxQueued` of each call for that call alone, also of one that came before", async () => {
+    const { time, limiter, log, call } = start({ options: { windows: [{ limit: 1, intervalMs: 60_000 }] } });
+    await time.run(() => {
+      void call("first");
+      void call("in a long queue", { maxQueued: 9 });
+      void call("in none", { maxQueued: 0 });
+      void call("refused for its rate", { maxQueued: 0, isRequeued: true });
+      time.at(100, () => void call("late", { maxQueued: 1 }));
+    }, 1_000);
+    // The permit that was asked for the first call goes to the refused one, which is of its class.
+    expect(names(log)).toEqual(["20: refused for its rate", "40: in none refused", "120: late refused"]);
+    expect(limiter.usage().queued).toBe(2);
+  });
+
   it("is asked again when something has changed during its reply", async () => {
     let isFirst = true;
     const { time, store, limiter, log, call } = start({

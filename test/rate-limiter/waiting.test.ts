@@ -262,6 +262,18 @@ describe("a bound on waiting", () => {
     expect(messages).toEqual([tooLong(1_006), isFull, tooLong(5_000)]);
   });
 
+  it.each([
+    ["no window if none is full", 1, undefined],
+    ["the window that is full", 2, { limit: 2, intervalMs: 60_000 }],
+  ])("names, in a pause after a 429, %s", async (_, calls, window) => {
+    const { limiter } = start({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+    for (let call = 1; call <= calls; call += 1) (await limiter.acquire()).release("responded");
+    limiter.refused(5_000);
+    const error: unknown = await limiter.acquire({ maxWaitMs: 10 }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RateLimitWaitError);
+    expect((error as RateLimitWaitError).window).toEqual(window); // checked above
+  });
+
   it("is inclusive: a call waits for exactly `maxWaitMs`", async () => {
     const { time, limiter, log, call } = start(oneASecond);
     await time.run(async () => {

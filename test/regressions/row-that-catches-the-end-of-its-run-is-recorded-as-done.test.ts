@@ -7,7 +7,7 @@ it.each([
   ["its signal", (_: AudienceClient, stop: AbortController) => stop.abort()],
   ["close()", (audience: AudienceClient) => void audience.close()],
 ])("A row whose function catches the rejection by %s is sent by the next run", async (_, end) => {
-  const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }], reserve: 0 });
   const { audience, mock } = createFixture({}, { rateLimiter });
   const checkpoint = new LoggedCheckpoint();
   const stop = new AbortController();
