@@ -21,6 +21,8 @@ const hourMs = 3_600_000;
  */
 export async function besideAnImport({ seed, callsOfHours, together = 1, options }: Day): Promise<{
   waits: number[];
+  /** Which of these calls came while all of them kept to a tenth of the minute and of the hour. */
+  isWithinATenth: boolean[];
   rowsOfHours: number[];
   arrivals: number[];
 }> {
@@ -29,6 +31,8 @@ export async function besideAnImport({ seed, callsOfHours, together = 1, options
   const random = randomFrom(seed);
   const end = callsOfHours.length * hourMs;
   const waits: number[] = [];
+  const askedAts: number[] = [];
+  const isWithinATenth: boolean[] = [];
   const rowsOfHours = callsOfHours.map(() => 0);
   const arrivals: number[] = [];
   const [run, list, people] = [{}, {}, {}];
@@ -53,8 +57,13 @@ export async function besideAnImport({ seed, callsOfHours, together = 1, options
 
   async function visit(): Promise<void> {
     const askedAt = time.now();
+    askedAts.push(askedAt);
+    const call = askedAts.length - 1;
+    const within = (ms: number): number =>
+      askedAts.length - askedAts.findIndex((other) => other > askedAt - ms);
+    isWithinATenth[call] = within(60_000) <= 10 && within(hourMs) <= 100;
     const permit = await limiter.acquire({ client: people, priority: 5 });
-    waits.push(time.now() - askedAt);
+    waits[call] = time.now() - askedAt;
     const out = delayMs();
     arrivals.push(time.now() + out);
     time.after(out + delayMs(), () => permit.release("responded"));
@@ -71,7 +80,7 @@ export async function besideAnImport({ seed, callsOfHours, together = 1, options
       }
     }
   }, end);
-  return { waits, rowsOfHours, arrivals };
+  return { waits, isWithinATenth, rowsOfHours, arrivals };
 }
 
 /** So many rows at once, at priority 9: when the last has its response, and when `estimateMs` expected it. */
