@@ -2,7 +2,7 @@ import { errorMessage } from "../schema/parse-options.ts";
 import { Estimates } from "./estimate.ts";
 import { type ExpectedWait, NewsFeed, type Permit, type PermitRequest } from "./permit-request.ts";
 import { FairQueue } from "./queue.ts";
-import { others, type PermitClass } from "./reserve.ts";
+import { classOf, isOfClass, lastPriority, type PermitClass } from "./reserve.ts";
 import type { Ask, PermitStore, Release, Reply } from "./store.ts";
 
 /** A call in the queue. */
@@ -26,7 +26,6 @@ export interface BoundRequest extends PermitRequest {
 }
 
 export const defaultPriority = 5;
-const lastPriority = 9;
 /**
  * The levels of the queue: the calls that were refused for their rate, priorities 0 to 8, and then those of priority 9:
  * first the ones that leave no room, as they wait less. Of both the refused ones go first: they leave room too.
@@ -52,6 +51,7 @@ export class Dispatcher {
   /** Something has changed since the store was last asked. */
   #hasChanged = false;
   #warning: string | undefined;
+  readonly #wake = (): void => this.serve();
 
   constructor(store: PermitStore, clock: () => number) {
     this.#store = store;
@@ -138,7 +138,7 @@ export class Dispatcher {
 
   /** A timer keeps the process alive meanwhile. */
   async #whenReplied(asked: Promise<Reply>): Promise<Reply> {
-    this.#timer = setTimeout(() => undefined, longestSleepMs);
+    this.#timer = setTimeout(this.#wake, longestSleepMs);
     try {
       return await asked;
     } catch (error) {
@@ -152,9 +152,9 @@ export class Dispatcher {
   #sleep(waitMs: number): void {
     if (this.#queue.size === 0) return;
     const now = this.#clock();
-    const deadlines = [...this.#withDeadline].map(({ deadlineAt }) => deadlineAt);
-    const wakeAt = Math.min(now + Math.min(waitMs, longestSleepMs), ...deadlines);
-    this.#timer = setTimeout(() => this.serve(), Math.max(1, Math.ceil(wakeAt - now)));
+    let wakeAt = now + Math.min(waitMs, longestSleepMs);
+    for (const { deadlineAt } of this.#withDeadline) wakeAt = Math.min(wakeAt, deadlineAt);
+    this.#timer = setTimeout(this.#wake, Math.max(1, Math.ceil(wakeAt - now)));
   }
 
   #answer(ask: Ask, { permits, waitMs, refusal, warning }: Reply): void {
@@ -229,14 +229,6 @@ export class Dispatcher {
     const position = this.#queue.sizeUpTo(levelOf(permitClass, priority, false)) + calls;
     return position === 0 ? 0 : this.#estimates.respondedInMs(permitClass, position, this.#clock());
   }
-}
-
-function classOf(priority: number, reserve: number): PermitClass {
-  return priority === lastPriority ? { isLast: true, reserve } : others;
-}
-
-function isOfClass(one: PermitClass, other: PermitClass): boolean {
-  return one.isLast === other.isLast && one.reserve === other.reserve;
 }
 
 function levelOf(permitClass: PermitClass, priority: number, isRequeued: boolean): number {

@@ -84,7 +84,7 @@ export class Estimates {
   /** The time until it leaves. */
   wait(permitClass: PermitClass, position: number, now: number): ExpectedWait {
     const waitMs = this.#waitMs(permitClass, position, now);
-    return { waitMs, isForOthers: waitMs > this.#waitMs(others, position, now) };
+    return { waitMs, isForOthers: permitClass.isLast && waitMs > this.#waitMs(others, position, now) };
   }
 
   #waitMs(permitClass: PermitClass, position: number, now: number): number {

@@ -9,8 +9,18 @@ export interface PermitClass {
   readonly reserve: number;
 }
 
+export const lastPriority = 9;
+
 /** The calls of priorities 0 to 8. */
 export const others: PermitClass = { isLast: false, reserve: 0 };
+
+export function classOf(priority: number, reserve: number): PermitClass {
+  return priority === lastPriority ? { isLast: true, reserve } : others;
+}
+
+export function isOfClass(one: PermitClass, other: PermitClass): boolean {
+  return one.isLast === other.isLast && one.reserve === other.reserve;
+}
 
 /** What a class may use. */
 export interface Allowance {

@@ -44,13 +44,15 @@ export class SlidingWindowLog {
   readonly windows: readonly RateLimitWindow[];
   /** How long a permit counts in each window. */
   readonly countedMs: readonly number[];
+  readonly #longestMs: number;
   readonly #inFlight = new Set<CountedPermit>();
   /** By the time of the response, oldest first. */
-  #responded: RespondedPermit[];
+  readonly #responded: RespondedPermit[];
 
   constructor(windows: readonly RateLimitWindow[], permits: readonly CountedPermit[] = []) {
     this.windows = windows;
     this.countedMs = windows.map(({ intervalMs }) => widenedMs(intervalMs));
+    this.#longestMs = Math.max(...this.countedMs);
     for (const permit of permits) if (!hasResponse(permit)) this.#inFlight.add(permit);
     this.#responded = permits.filter(hasResponse).toSorted((a, b) => a.respondedAt - b.respondedAt);
   }
@@ -71,7 +73,7 @@ export class SlidingWindowLog {
     this.#inFlight.delete(permit);
     if (use === "unsent") return undefined;
     const respondedAt = use === "lost" ? now + arrivalGraceMs : now;
-    this.#responded = this.#respondedWithin(Math.max(...this.countedMs), now);
+    this.#responded.splice(0, this.#firstWithin(this.#longestMs, now));
     const before = this.#responded.findLastIndex((other) => other.respondedAt <= respondedAt);
     this.#responded.splice(before + 1, 0, { ...permit, respondedAt });
     return respondedAt;
@@ -79,28 +81,27 @@ export class SlidingWindowLog {
 
   /** The permits that still count in some window: by their responses, and then those in flight. */
   permits(now: number): readonly CountedPermit[] {
-    return [...this.#respondedWithin(Math.max(...this.countedMs), now), ...this.#inFlight];
+    return [...this.#responded.slice(this.#firstWithin(this.#longestMs, now)), ...this.#inFlight];
   }
 
   used(now: number): number[] {
-    return this.countedMs.map(
-      (countedMs) => this.#respondedWithin(countedMs, now).length + this.#inFlight.size,
-    );
+    const permits = this.#responded.length + this.#inFlight.size;
+    return this.countedMs.map((countedMs) => permits - this.#firstWithin(countedMs, now));
   }
 
   /** The part of `used` that is not of priority 9. */
   usedByOthers(now: number): number[] {
     const inFlight = [...this.#inFlight].filter(isOfOthers).length;
-    return this.countedMs.map(
-      (countedMs) => this.#respondedWithin(countedMs, now).filter(isOfOthers).length + inFlight,
-    );
+    return this.countedMs.map((countedMs) => {
+      const responded = this.#responded.slice(this.#firstWithin(countedMs, now));
+      return responded.filter(isOfOthers).length + inFlight;
+    });
   }
 
   /** When permits of priority 9 were taken after `since`, oldest first. */
   takenByLast(since: number): number[] {
-    const after = this.#responded.findLastIndex(({ respondedAt }) => respondedAt <= since) + 1;
     // A response comes after its permit was taken.
-    const permits = [...this.#responded.slice(after), ...this.#inFlight];
+    const permits = [...this.#responded.slice(this.#firstWithin(0, since)), ...this.#inFlight];
     const taken = permits.flatMap(({ isLast, takenAt }) => (isLast && takenAt > since ? [takenAt] : []));
     return taken.toSorted((a, b) => a - b);
   }
@@ -113,11 +114,11 @@ export class SlidingWindowLog {
   /** When each window has so many permits available; what is in flight is responded to now at the soonest. */
   availableInMs(now: number, limits: readonly number[], permits = 1): number[] {
     return this.countedMs.map((countedMs, index) => {
-      const counted = this.#respondedWithin(countedMs, now);
-      const mustLeave = counted.length + this.#inFlight.size + permits - limits[index]!;
+      const first = this.#firstWithin(countedMs, now);
+      const mustLeave = this.#responded.length - first + this.#inFlight.size + permits - limits[index]!;
       if (mustLeave <= 0) return 0;
-      const last = counted.at(-1)?.respondedAt ?? now;
-      const respondedAt = counted[mustLeave - 1]?.respondedAt ?? Math.max(now, last);
+      const last = this.#responded.at(-1)?.respondedAt ?? now;
+      const respondedAt = this.#responded[first + mustLeave - 1]?.respondedAt ?? Math.max(now, last);
       return respondedAt + countedMs - now;
     });
   }
@@ -129,9 +130,15 @@ export class SlidingWindowLog {
     return longestMs > 0 ? this.windows[waits.indexOf(longestMs)] : undefined;
   }
 
-  #respondedWithin(countedMs: number, now: number): RespondedPermit[] {
-    const before = this.#responded.findLastIndex(({ respondedAt }) => respondedAt + countedMs <= now);
-    return this.#responded.slice(before + 1);
+  /** The index of the first response that a window counts. */
+  #firstWithin(countedMs: number, now: number): number {
+    let [from, to] = [0, this.#responded.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (this.#responded[middle]!.respondedAt + countedMs <= now) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 }
 

@@ -186,6 +186,20 @@ describe("the reserve", () => {
     abort();
   });
 
+  it("is of each window, in whatever order they are given; the pace is that of the longest", async () => {
+    const windows = [
+      { limit: 100, intervalMs: 60_000 },
+      { limit: 20, intervalMs: 1_000 },
+    ];
+    const { limiter, wait } = await after(1, 10, { windows });
+    expect(limiter.usage().windows.map(({ reserve }) => reserve)).toEqual([10, 2]);
+    await expect(limiter.acquire({ priority: 9, maxWaitMs: 0 })).rejects.toMatchObject({
+      window: windows[0],
+    });
+    wait(60_000 / 9);
+    await limiter.acquire({ priority: 9, maxWaitMs: 0 });
+  });
+
   it("holds for a refused call of priority 9 too, which lets the others go first", async () => {
     const { limiter } = await after(0, 90, oneWindow(100));
     const { signal, abort } = abortable();

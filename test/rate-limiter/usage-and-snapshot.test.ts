@@ -132,6 +132,15 @@ describe("snapshot", () => {
     expect(restart(limiter, 400).usage().windows[0]).toMatchObject({ used: 10, freeInMs: 606 });
   });
 
+  it("of a restarted limiter holds the calls from before and since", async () => {
+    const limiter = new RateLimiter({ clock: () => 5 });
+    await spend(limiter, 3);
+    const restarted = restart(limiter, 0);
+    expect(restart(restarted, 0).usage().windows[0]?.used).toBe(3);
+    await spend(restarted, 2);
+    expect(restart(restarted, 0).usage().windows[0]?.used).toBe(5);
+  });
+
   it("counts the time in between", async () => {
     const limiter = new RateLimiter({ clock: () => 5 });
     await spend(limiter, 10);
