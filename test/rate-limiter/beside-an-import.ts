@@ -58,12 +58,12 @@ export async function besideAnImport({ seed, callsOfHours, together = 1, options
   async function visit(): Promise<void> {
     const askedAt = time.now();
     askedAts.push(askedAt);
-    const call = askedAts.length - 1;
+    const number = askedAts.length - 1;
     const within = (ms: number): number =>
       askedAts.length - askedAts.findIndex((other) => other > askedAt - ms);
-    isWithinATenth[call] = within(60_000) <= 10 && within(hourMs) <= 100;
+    isWithinATenth[number] = within(60_000) <= 10 && within(hourMs) <= 100;
     const permit = await limiter.acquire({ client: people, priority: 5 });
-    waits[call] = time.now() - askedAt;
+    waits[number] = time.now() - askedAt;
     const out = delayMs();
     arrivals.push(time.now() + out);
     time.after(out + delayMs(), () => permit.release("responded"));
