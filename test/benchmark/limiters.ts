@@ -16,9 +16,9 @@ const delayMs = [5, 300] as const;
 
 /** Resolves to the wait that a refusal asks for; 0 if the service accepts the call. */
 type Send = () => Promise<number>;
-/** Sends when the limiter permits. */
-type Schedule = (send: Send) => Promise<number>;
-type CreateLimiter = (time: VirtualTime) => Schedule;
+/** Sends when the limiter permits; the priority is that of our limiter and of bottleneck: 0 first, 9 last. */
+type Schedule = (send: Send, priority?: number) => Promise<number>;
+export type CreateLimiter = (time: VirtualTime) => Schedule;
 
 export interface Arrival {
   readonly atMs: number;
@@ -35,10 +35,10 @@ export const limiterPeers = {
   "rate-limiter-flexible": ["rate-limiter-flexible"],
 };
 
-const ours: CreateLimiter = ({ now }) => {
+export const ours: CreateLimiter = ({ now }) => {
   const limiter = new RateLimiter({ clock: now });
-  return async (send) => {
-    const permit = await limiter.acquire();
+  return async (send, priority) => {
+    const permit = await limiter.acquire({ priority });
     const retryAfterMs = await send();
     permit.release("responded");
     if (retryAfterMs > 0) limiter.refused(retryAfterMs);
@@ -48,14 +48,14 @@ const ours: CreateLimiter = ({ now }) => {
 };
 
 /** A call passes the limiter of the hour, then that of the minute, then that of the second. */
-const bottlenecks: CreateLimiter = () => {
+export const bottlenecks: CreateLimiter = () => {
   const [second, minute, hour] = DOCUMENTED_WINDOWS.map(({ limit, intervalMs }) => {
     const refresh = { reservoirRefreshAmount: limit, reservoirRefreshInterval: intervalMs };
     return new Bottleneck({ reservoir: limit, ...refresh });
   });
   minute?.chain(second);
   hour?.chain(minute);
-  return async (send) => hour?.schedule(send) ?? 0;
+  return async (send, priority = 5) => hour?.schedule({ priority }, send) ?? 0;
 };
 
 /** What is used of it. */
@@ -128,25 +128,39 @@ async function simulate(create: CreateLimiter, seed: number): Promise<Simulation
     answered += 1;
     endMs = time.now();
   };
+  await runWithIntervals(
+    time,
+    () => answered < calls,
+    () => {
+      const schedule = create(time);
+      for (let at = 0; at < calls; at += 1) void call(schedule);
+    },
+  );
+  if (answered !== calls) throw new Error(`only ${answered} of ${calls} calls were answered`);
+  return { arrivals, endMs };
+}
+
+/** For bottleneck, which refills its reservoirs by an interval; it goes on while `isOpen`. */
+export async function runWithIntervals(
+  time: VirtualTime,
+  isOpen: () => boolean,
+  program: () => void,
+): Promise<void> {
   const realSetInterval = globalThis.setInterval;
   try {
     await time.run(() => {
-      // For bottleneck, which refills its reservoirs by an interval; it ends with the last call.
       globalThis.setInterval = ((callback: () => void, ms: number) => {
         const tick = () => {
           callback();
-          if (answered < calls) time.after(ms, tick);
+          if (isOpen()) time.after(ms, tick);
         };
         return time.after(ms, tick);
       }) as unknown as typeof setInterval; // Safe: as with the other timers, a number is its handle.
-      const schedule = create(time);
-      for (let at = 0; at < calls; at += 1) void call(schedule);
+      program();
     });
   } finally {
     globalThis.setInterval = realSetInterval;
   }
-  if (answered !== calls) throw new Error(`only ${answered} of ${calls} calls were answered`);
-  return { arrivals, endMs };
 }
 
 /** The most calls that arrived within any window of this length, refused ones too. */

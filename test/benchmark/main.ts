@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { callsBesideAnImport } from "./beside-an-import.ts";
 import { clientPeers, compareClients } from "./clients.ts";
 import { install } from "./install.ts";
 import { compareLimiters, limiterPeers } from "./limiters.ts";
@@ -33,7 +34,7 @@ try {
   if (values.write) {
     const [intro] = readFileSync(guide, "utf8").split("## Figures\n");
     writeFileSync(guide, `${intro}## Figures\n\n${text}\n`);
-    writeFileSync(picture, pictureOf(limiters.arrivalsOf));
+    writeFileSync(picture, pictureOf(limiters.arrivalsOf, await callsBesideAnImport()));
   }
 } finally {
   await remove();

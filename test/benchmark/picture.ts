@@ -2,12 +2,14 @@
 // so that it is readable on any page.
 import { DOCUMENTED_WINDOWS } from "audience-sdk";
 import { idealMs } from "../rate-limiter/simulation.ts";
+import { type Beside, callsPerHour, hours } from "./beside-an-import.ts";
 import type { Arrival } from "./limiters.ts";
 
 const shown = ["audience-sdk", "bottleneck", "p-throttle, strict"];
 const [left, top, plotWidth, laneHeight, laneGap] = [84, 64, 640, 96, 40];
 const width = left + plotWidth + 24;
 const [firstMs, lastMs] = [100, 3 * 3_600_000];
+const besideHeight = 72;
 const ticks = [
   [1_000, "1 s"],
   [10_000, "10 s"],
@@ -46,16 +48,23 @@ function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-export function pictureOf(arrivalsOf: ReadonlyMap<string, readonly Arrival[]>): string {
+export function pictureOf(
+  arrivalsOf: ReadonlyMap<string, readonly Arrival[]>,
+  beside: readonly Beside[],
+): string {
   const lanes = shown.flatMap((name) => {
     const arrivals = arrivalsOf.get(name);
     return arrivals === undefined ? [] : [{ name, arrivals }];
   });
   const bottomOf = (lane: number) => top + laneHeight + lane * (laneHeight + laneGap);
   const axis = bottomOf(lanes.length - 1);
-  const title = "2,000 calls through three limiters, against 10 a second, 100 a minute and 1,000 an hour";
+  const topBeside = axis + 106;
+  const bottomBeside = (lane: number) => topBeside + besideHeight + lane * (besideHeight + laneGap);
+  const end = bottomBeside(beside.length - 1) + 30;
+  const title =
+    "2,000 calls through three limiters, against 10 a second, 100 a minute and 1,000 an hour; and the waits of calls beside an import";
   return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${axis + 50}" width="${width}" height="${axis + 50}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="#1f2328">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${end}" width="${width}" height="${end}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="#1f2328">`,
     `<title>${title}</title>`,
     `<rect width="100%" height="100%" rx="8" fill="#fff"/>`,
     `<text x="${left}" y="24">Calls at the service over time, of 2,000 made at once; both axes logarithmic</text>`,
@@ -64,6 +73,13 @@ export function pictureOf(arrivalsOf: ReadonlyMap<string, readonly Arrival[]>): 
     `<path d="M${left} ${axis + 36}h28" stroke="#1f2328" stroke-dasharray="4 3"/><text x="${left + 34}" y="${axis + 40}">the limits</text>`,
     `<rect x="${left + 120}" y="${axis + 30}" width="12" height="12" fill="#9ecae1"/><text x="${left + 138}" y="${axis + 40}">calls accepted</text>`,
     `<path d="M${left + 256} ${axis + 29}v13" stroke="#d1242f" stroke-width="2"/><text x="${left + 264}" y="${axis + 40}">a call refused with 429</text>`,
+    `<text x="${left}" y="${topBeside - 38}">Waits of ${callsPerHour * hours} calls at random moments beside an endless import, over ${hours} hours</text>`,
+    ...beside.flatMap((each, lane) => laneBeside(each, bottomBeside(lane))),
+    ...Array.from(
+      { length: hours + 1 },
+      (_, hour) =>
+        `<text x="${left + (plotWidth * hour) / hours}" y="${end - 12}" text-anchor="middle">${hour} h</text>`,
+    ),
     "</svg>",
   ].join("\n")}\n`;
 }
@@ -85,5 +101,33 @@ function laneOf(name: string, arrivals: readonly Arrival[], bottom: number): str
     `<path d="${staircase(permitted, bottom)}" fill="none" stroke="#1f2328" stroke-dasharray="4 3"/>`,
     ...(marks === "" ? [] : [`<path d="${marks}" stroke="#d1242f" stroke-width="2"/>`]),
     `<path d="M${left} ${bottom}h${plotWidth}" stroke="#1f2328"/>`,
+  ];
+}
+
+/** A dot for each call: its moment and its wait, from none to an hour. */
+function laneBeside({ name, calls, rows }: Beside, bottom: number): string[] {
+  const y = (waitMs: number): number =>
+    Math.round(bottom - (besideHeight * Math.log(Math.max(waitMs, 1_000) / 1_000)) / Math.log(3_600));
+  const dots = calls.map(
+    ({ askedAtMs, waitMs }) =>
+      `M${Math.round(left + (plotWidth * askedAtMs) / (hours * 3_600_000))} ${y(waitMs)}h0`,
+  );
+  const late = calls.filter(({ waitMs }) => waitMs > 2_000).length;
+  const longest = Math.max(...calls.map(({ waitMs }) => waitMs));
+  const longestWait = longest < 1_000 ? "under a second" : `${Math.round(longest / 60_000)} min`;
+  const waits = `${late} wait over 2 s, the longest ${longestWait}; ${rows.toLocaleString("en")} rows`;
+  return [
+    `<text x="${left}" y="${bottom - besideHeight - 10}"><tspan font-weight="600">${name}</tspan>: ${waits}</text>`,
+    ...(
+      [
+        [1_000, "≤ 1 s"],
+        [60_000, "1 min"],
+        [3_600_000, "1 h"],
+      ] as const
+    ).map(
+      ([ms, label]) =>
+        `<path d="M${left} ${y(ms)}h${plotWidth}" stroke="#d0d7de"/><text x="${left - 8}" y="${y(ms) + 4}" text-anchor="end">${label}</text>`,
+    ),
+    `<path d="${[...new Set(dots)].join("")}" stroke="#0969da" stroke-width="5" stroke-linecap="round"/>`,
   ];
 }
