@@ -171,10 +171,8 @@ export class Dispatcher {
     if (isOtherWarning) for (const { news } of this.#queue.all()) news.tell({ warning });
     if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, 1, now, refusal);
     const head = this.#queue.head;
-    if (waitMs === 0 || !head) return;
-    if (isOfClass(head, ask)) this.#letWait(waitMs, now);
-    // One that came meanwhile goes before the calls that were asked for.
-    else this.#hasChanged = true;
+    // Of another class is one that came meanwhile: the store is asked for it next.
+    if (waitMs > 0 && head && isOfClass(head, ask)) this.#letWait(waitMs, now);
   }
 
   #grant(waiter: Waiter, release: Release, acquiredAt: number): void {

@@ -42,6 +42,15 @@ it("a permit in flight counts for as long as it is in flight", () => {
   expect(log.availableInMs(1e9, limits)[0]).toBeCloseTo(widenedMs(1_000), 3);
 });
 
+it("a log may be made of permits that are in flight, and of those that were responded to", () => {
+  const log = new SlidingWindowLog(windows, [
+    { isLast: true, takenAt: 100, respondedAt: undefined },
+    ...permitsAt(50),
+  ]);
+  expect(log.inFlight).toBe(1);
+  expect([log.used(100), log.usedByOthers(100), log.takenByLast(0)]).toEqual([[2, 2], [1, 1], [100]]);
+});
+
 it("responses may be reported in any order, and ahead of time", () => {
   const log = new SlidingWindowLog([{ limit: 3, intervalMs: 1_000 }]);
   responded(log, 500);

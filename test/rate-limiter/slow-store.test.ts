@@ -60,6 +60,16 @@ describe("A store that is asked", () => {
     expect(log).toEqual(["40: page view", "60: row 1", "60: row 2"]);
   });
 
+  it("is asked for a call of another class that came meanwhile, though it has no permit for those of priority 9", async () => {
+    const { time, log, call, calls } = start({ options: ofTwo });
+    await time.run(() => {
+      calls(2, "row", { priority: 9 });
+      // One permit is left for the others.
+      time.at(30, () => void call("page view", { maxWaitMs: 0 }));
+    }, 1_000);
+    expect(log).toEqual(["20: row 1", "60: page view"]);
+  });
+
   it("gets a permit back whose call has left meanwhile", async () => {
     const { time, limiter, log, call } = start({ options: ofTwo });
     const controller = new AbortController();
