@@ -23,6 +23,7 @@ interface Waiter extends PermitClass {
 export interface BoundRequest extends PermitRequest {
   readonly reserve: number;
   readonly maxWaitMs: number;
+  readonly maxQueued: number;
 }
 
 export const defaultPriority = 5;
@@ -73,7 +74,7 @@ export class Dispatcher {
     const { client = anonymous, priority = defaultPriority, signal, isRequeued = false } = request;
     // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
     const hadPosition = isRequeued || request.position !== undefined;
-    const maxQueued = hadPosition ? Infinity : (request.maxQueued ?? Infinity);
+    const maxQueued = hadPosition ? Infinity : request.maxQueued;
     const { isLast, reserve } = classOf(priority, request.reserve);
     const level = levelOf({ isLast, reserve }, priority, isRequeued);
     const waiter: Waiter = {
