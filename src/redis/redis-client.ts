@@ -1,5 +1,5 @@
-import { acquireScript, releaseScript } from "./lua-scripts.ts";
-import type { PermitScripts, ScriptRequest } from "./script-protocol.ts";
+import { hasMethods } from "../schema/predicates.ts";
+import { permitScript, type ScriptRequest } from "./permit-script.ts";
 
 /** The methods by which a client or a cluster of `ioredis` is known. */
 export interface IoredisLike {
@@ -21,32 +21,22 @@ export interface NodeRedisLike {
 export type RedisLike = IoredisLike | NodeRedisLike;
 
 export function isRedisLike(client: unknown): client is RedisLike {
-  return hasMethod(client, "eval") && (hasMethod(client, "evalSha") || hasMethod(client, "evalsha"));
+  return hasMethods(client, "eval") && (hasMethods(client, "evalSha") || hasMethods(client, "evalsha"));
 }
 
-function hasMethod(client: unknown, name: string): boolean {
-  return typeof client === "object" && client !== null && typeof Reflect.get(client, name) === "function";
-}
-
-export function redisScripts(client: RedisLike, key: string): PermitScripts {
-  const keys = [`{${key}}:permits`, `{${key}}:state`];
-  // Safe: `RedisConnection` validates the replies.
-  return {
-    acquire: script(client, acquireScript, keys) as PermitScripts["acquire"],
-    release: script(client, releaseScript, keys) as PermitScripts["release"],
-  };
-}
+/** Runs the script on the data of one budget; rejects with an error whose message may be shown. */
+export type RunScript = (request: ScriptRequest) => Promise<unknown>;
 
 /** Sends its source each time: at a thousand calls an hour these few kilobytes do not matter. */
-function script(client: RedisLike, source: string, keys: string[]) {
-  return async (request: ScriptRequest): Promise<unknown> => {
+export function scriptOf(client: RedisLike, key: string): RunScript {
+  const keys = ["permits", "others", "state"].map((name) => `{${key}}:${name}`);
+  return async (request) => {
     // Requests and replies are JSON, independent of a client's number settings.
-    const argument = JSON.stringify({ ...request, newEpoch: crypto.randomUUID() });
+    const argument = JSON.stringify({ ...request, newData: crypto.randomUUID() });
     try {
-      const reply = await ("evalSha" in client
-        ? client.eval(source, { keys, arguments: [argument] })
-        : client.eval(source, keys.length, ...keys, argument));
-      return JSON.parse(String(reply));
+      return await ("evalSha" in client
+        ? client.eval(permitScript, { keys, arguments: [argument] })
+        : client.eval(permitScript, keys.length, ...keys, argument));
     } catch (error) {
       // oxlint-disable-next-line eslint/preserve-caught-error -- it contains the command, and possibly a password.
       throw new Error(errorMessage(error));

@@ -1,248 +1,219 @@
 import { isAdaptive } from "../rate-limiter/adaptive-rate.ts";
-import { widenedMs } from "../rate-limiter/sliding-window-log.ts";
-import type { RateLimitStore, StoreUser } from "../rate-limiter/store.ts";
-import { KnownPermits, type OwnState } from "./known-permits.ts";
-import { LocalFallback } from "./local-fallback.ts";
-import {
-  heartbeatMs,
-  inBackground,
-  isReply,
-  recoveryMs,
-  replyTimeoutMs,
-  retryIntervalMs,
-  withTimeout,
-  type PermitScripts,
-  type ScriptReply,
-  type ScriptRequest,
-} from "./script-protocol.ts";
+import { others, type PermitClass } from "../rate-limiter/reserve.ts";
+import { type CountedPermit, type PermitUse, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
+import type { Ask, StoreUser } from "../rate-limiter/store.ts";
+import { replyWithin } from "./background.ts";
+import { parseReply, type ScriptReply, type ScriptRequest, type WrittenPermit } from "./permit-script.ts";
+import type { RunScript } from "./redis-client.ts";
 
-export type StoreSettings = Omit<RateLimitStore, "open">;
+/** An unavailable Redis is tried again after this time, and an idle process contacts Redis at least every two of it. */
+export const retryIntervalMs = 1_000;
+// More permits would only be returned unused.
+const maxPerRequest = 100;
 
-// Redis reserves available permits for other processes no longer than this.
-const maxReservedMs = 1_000;
-// All others return this long after the first: a timeout, the interval to the next attempt, and its latency (D51).
-const othersReturnWithinMs = replyTimeoutMs + retryIntervalMs + 500;
+/** The last reply of Redis. */
+export interface Contact {
+  readonly at: number;
+  readonly reply: ScriptReply;
+  /** The permits of this process in each window, as those of all in the reply. */
+  readonly own: Pick<ScriptReply, "used" | "usedByOthers">;
+}
 
-/** The connection of one limiter to Redis: the permits it is granted, the states it reports, and each outage. */
+/** What a request has brought. */
+export interface Grant {
+  readonly permits: readonly CountedPermit[];
+  readonly waitMs: number;
+}
+
+/** What Redis is to know of the rate. */
+interface Report {
+  readonly succeeded: number;
+  /** Until when a 429 pauses all processes. */
+  readonly refusedUntil: number;
+}
+
+const nothing: Report = { succeeded: 0, refusedUntil: -Infinity };
+
+/** The requests of one limiter to Redis, one after the other: each writes what has changed, and some ask for permits. */
 export class RedisConnection {
-  readonly permits: KnownPermits;
-  outage: LocalFallback | undefined;
-  /** Resolves when Redis has replied to the reports so far, or has failed. */
-  reported: Promise<unknown> = Promise.resolve();
-  /** Successes for the next release to report. */
-  succeeded = 0;
-  readonly #scripts: PermitScripts;
+  /** The permits of this process. */
+  readonly own: SlidingWindowLog;
+  contact: Contact | undefined;
+  /** Why Redis is unavailable, if it is. */
+  outage: string | undefined;
+  /** Resolves when the requests so far have ended. */
+  settled: Promise<unknown> = Promise.resolve();
+  readonly #run: RunScript;
   readonly #user: StoreUser;
-  readonly #settings: StoreSettings;
-  #request: ScriptRequest;
-  /** Until when a 429 pauses all processes, for the next release to report. */
-  #refusedUntil = -Infinity;
-  #refusalsUnderWay = 0;
-  /** The time that Redis named for the next request; and the earliest one after its return, as others may be late. */
-  #retryAt = -Infinity;
-  #notBefore = -Infinity;
-  /** Redis may not know all permits of this process: they are written back before the next request. */
-  #mustWriteBack: boolean;
-  /** When this process last returned to Redis, or found that Redis had lost its data. */
-  #recoversSince = -Infinity;
-  /** A Redis that lost its data does not know the other processes either: one may have started since the last reply. */
-  #othersUnknownUntil = -Infinity;
+  readonly #base: Pick<ScriptRequest, "windows" | "leaseMs">;
+  readonly #onChange: () => void;
+  readonly #ids = newIds();
+  /** The permits whose state Redis may not know; one that is not in the log was not sent, or counts no more. */
+  #unwritten: Set<string>;
+  #unreported = nothing;
 
-  constructor(scripts: PermitScripts, settings: StoreSettings, user: StoreUser) {
-    const windows = user.windows.map((window) => ({
-      limit: window.limit,
-      countedMs: widenedMs(window.intervalMs),
-      isAdaptive: isAdaptive(window, user.windows),
-    }));
-    this.#scripts = scripts;
+  /** `onChange` is called when a permit may be available earlier than Redis has said, and when an outage begins or ends. */
+  constructor(run: RunScript, leaseMs: number, user: StoreUser, onChange: () => void) {
+    const { windows, restored } = user;
+    this.own = new SlidingWindowLog(windows, restored);
+    this.#run = run;
     this.#user = user;
-    this.#settings = settings;
-    this.permits = new KnownPermits(user);
-    const { leaseMs } = settings;
-    this.#request = { process: this.permits.name, windows, epoch: undefined, leaseMs };
-    this.#mustWriteBack = user.restored.length > 0;
+    const ofScript = windows.map(({ limit, intervalMs }, index) => ({
+      limit,
+      intervalMs,
+      countedMs: this.own.countedMs[index]!,
+      isAdaptive: isAdaptive(windows[index]!, windows),
+    }));
+    this.#base = { windows: ofScript, leaseMs };
+    this.#onChange = onChange;
+    this.#unwritten = new Set(idsOf(restored));
   }
 
-  recordRefusal(pausedUntil: number): void {
-    this.#refusedUntil = Math.max(this.#refusedUntil, pausedUntil);
+  /** A permit that is in flight from now on. */
+  hold(isLast: boolean, now: number, id = this.#ids()): CountedPermit {
+    return this.own.take({ isLast, id }, now);
   }
 
-  /** The time until Redis can be asked for permits. */
-  waitMs(now: number): number {
-    return Math.max(0, this.#retryAt - now, this.#notBefore - now);
+  release(permit: CountedPermit, use: PermitUse, now: number): void {
+    this.own.release(permit, use, now);
+    this.#mark(idsOf([permit]));
+    this.write();
   }
 
-  /** Asks Redis for so many permits; resolves with the ids of those that it granted. */
-  async acquire(wanted: number): Promise<string[]> {
-    const { clock } = this.#user;
-    if (this.#mustWriteBack) {
-      this.#mustWriteBack = !(await this.#write(this.permits.all(clock())));
-      return [];
-    }
-    const ids = Array.from({ length: wanted }, () => this.permits.newId());
-    const requestedAt = clock();
-    const onLate = (): void => {
-      this.permits.markUnsent(ids);
-      this.report(ids);
-    };
-    const reply = await this.#ask(
-      () => this.#scripts.acquire({ ...this.#request, ids }),
-      ["granted", "waitMs"],
-      onLate,
-    );
-    if (!reply) {
-      // Redis may have granted them, though the reply was lost.
-      this.permits.markUnsent(ids);
-      return [];
-    }
-    const now = clock();
-    const granted = ids.slice(0, reply.granted);
-    for (const id of granted) this.permits.hold(id);
-    // At least 1 ms: an early request finds no permit.
-    if (reply.granted < wanted) this.#retryAt = now + Math.max(1, reply.waitMs);
-    this.#onReply(reply, now);
-    if (!this.outage && now <= requestedAt + this.#settings.leaseMs / 2) return granted;
-    // In an outage, or after the process was suspended: the leases of the permits may have expired.
-    this.returnUnused(granted);
-    return [];
+  /** Redis is told of successes with the next request. */
+  reportSuccess(): void {
+    this.#report({ succeeded: 1, refusedUntil: -Infinity });
   }
 
-  returnUnused(ids: readonly string[]): void {
-    for (const id of ids) this.permits.release(id, "unsent", this.#user.clock());
-    if (ids.length > 0) this.report(ids);
+  reportRefusal(pausedUntil: number): void {
+    this.#report({ succeeded: 0, refusedUntil: pausedUntil });
+    this.write();
   }
 
-  /** Reports the states of these permits; while Redis is unavailable, after its return. */
-  report(ids: readonly string[]): void {
-    if (this.outage) return;
-    const before = this.reported;
-    this.reported = this.#write(this.permits.some(ids)).then(() => before);
+  /** Asks for permits; undefined if Redis is unavailable. */
+  ask({ calls, ...permitClass }: Ask): Promise<Grant | undefined> {
+    const ids = Array.from({ length: Math.min(calls, maxPerRequest) }, () => this.#ids());
+    return this.#queue(async () => (this.outage === undefined ? this.#send(ids, permitClass) : undefined));
   }
 
-  /** Renews the leases and shows that this process is alive, unless it has just contacted Redis. */
-  heartbeat(): void {
-    const now = this.#user.clock();
-    this.permits.forget(now);
-    const { inFlight } = this.permits;
-    if (inFlight.length > 0 || now - this.permits.seenAt >= heartbeatMs / 2) this.report(inFlight);
+  /** Writes what has changed, unless an earlier request does so; in an outage the first request after it does. */
+  write(): void {
+    void this.#queue(async () => {
+      const hasChanges = this.#unwritten.size > 0 || this.#unreported.refusedUntil > -Infinity;
+      if (this.outage === undefined && hasChanges) await this.#send();
+    });
   }
 
-  /** Reports permits; resolves with whether Redis has stored them. */
-  async #write(states: ReadonlyMap<string, OwnState>): Promise<boolean> {
-    const reply = await this.#send(states, false);
-    if (!reply) return false;
-    this.permits.acknowledge(states);
-    this.#onReply(reply, this.#user.clock(), true);
-    this.#user.onChange();
-    return true;
+  /** Contacts Redis, if it was not contacted just before: for leases, the count of the others, and the end of an outage. */
+  async beat(everyMs: number): Promise<void> {
+    const isRecent = this.contact !== undefined && this.#user.clock() - this.contact.at < 1.5 * everyMs;
+    if (this.outage !== undefined || !isRecent) await this.#queue(() => this.#send());
   }
 
-  /** Reports permits, and the successes and refusals until now; after a failure these are reported with the next ones. */
-  async #send(states: ReadonlyMap<string, OwnState>, isReturning: boolean): Promise<ScriptReply | undefined> {
-    const now = this.#user.clock();
-    const permits = Array.from(
-      states,
-      ([id, state]) => [id, typeof state === "number" ? now - state : state] as const,
-    );
-    const [succeeded, refusedUntil] = [this.succeeded, this.#refusedUntil];
-    const isRefusal = refusedUntil > -Infinity;
-    this.succeeded = 0;
-    this.#refusedUntil = -Infinity;
-    this.#refusalsUnderWay += Number(isRefusal);
-    // Even after its pause, a 429 halves the rate.
-    const refusal = isRefusal && { refusedForMs: Math.max(0, refusedUntil - now) };
-    const request = { ...this.#request, permits, succeeded, ...refusal, isReturning };
-    const reply = await this.#ask(() => this.#scripts.release(request));
-    this.#refusalsUnderWay -= Number(isRefusal);
-    if (!reply) {
-      this.succeeded += succeeded;
-      this.recordRefusal(refusedUntil);
-    }
-    return reply;
+  #queue<Result>(request: () => Promise<Result>): Promise<Result> {
+    const result = this.settled.then(request);
+    this.settled = result;
+    return result;
   }
 
-  /** The reply of a script, with these figures; undefined if Redis is unavailable. */
-  async #ask<Reply extends ScriptReply>(
-    call: () => Promise<Reply>,
-    figures: readonly (keyof Reply)[] = [],
-    onLate?: () => void,
-  ): Promise<Reply | undefined> {
+  async #send(
+    ids: readonly string[] = [],
+    { isLast, reserve }: PermitClass = others,
+  ): Promise<Grant | undefined> {
+    const sentAt = this.#user.clock();
+    const permits = this.#written(sentAt);
+    const { succeeded, refusedUntil } = this.#unreported;
+    this.#unwritten = new Set();
+    this.#unreported = nothing;
+    // Even after its pause a 429 halves the rate.
+    const refusedForMs = refusedUntil > -Infinity ? Math.max(0, refusedUntil - sentAt) : undefined;
+    const request = { ...this.#base, permits, succeeded, refusedForMs, ids, isLast, reserve };
     try {
-      const reply = await withTimeout(call, onLate);
-      if (isReply(reply, this.#request.windows.length, figures)) return reply;
-      throw new Error("an invalid reply");
+      return this.#onReply(request, await this.#replyTo(request), sentAt);
     } catch (error) {
+      this.#markAll(request);
+      this.#report({ succeeded, refusedUntil });
       this.#onFailure(error);
       return undefined;
     }
   }
 
-  #onReply(reply: ScriptReply, now: number, isRelease = false): void {
-    const { rate } = this.#user;
-    const { epoch } = this.#request;
-    // Another epoch: Redis has lost the permits of this process, or never had them.
-    const hasForgotten = epoch !== undefined && reply.epoch !== epoch;
-    if (hasForgotten) {
-      this.#recoversSince = now;
-      this.#othersUnknownUntil = now + recoveryMs;
-      this.permits.recover(now);
-    }
-    this.#request = { ...this.#request, epoch: reply.epoch };
-    this.permits.update(reply, now);
-    // A reply from before the report of a 429 does not include it.
-    const hasRefusal = this.#refusedUntil > -Infinity || this.#refusalsUnderWay > 0;
-    rate.factor = hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
-    rate.pause(now, reply.pausedMs);
-    // The reply to a release may show permits that are available earlier than Redis expected.
-    const isEarlier = isRelease && rate.limits.every((limit, index) => reply.used[index]! < limit);
-    if (isEarlier && this.#retryAt > now + maxReservedMs) this.#retryAt = now;
-    if (hasForgotten && !this.outage) void this.#write(this.permits.all(now));
+  async #replyTo(request: ScriptRequest): Promise<ScriptReply> {
+    // A late request undoes what was written since.
+    const reply = await replyWithin(this.#run(request), () => this.#markAll(request));
+    const parsed = parseReply(reply, request);
+    if (!parsed) throw new Error("an invalid reply");
+    return parsed;
   }
 
-  /** Redis is unavailable: from now on `onUnavailable` applies, and Redis is tried each second. */
-  #onFailure(error: unknown): void {
-    const reason = error instanceof Error ? error.message : "no reason given";
-    if (!this.outage) {
-      const { permits } = this;
-      const hasOthers = permits.otherProcesses > 0 || this.#user.clock() < this.#othersUnknownUntil;
-      this.outage = new LocalFallback(this.#user, permits, { share: this.#settings.localShare, hasOthers });
-      void this.#tryUntilBack(this.outage);
-    }
-    this.outage.reason = reason;
-    this.#user.onChange();
-  }
-
-  async #tryUntilBack(outage: LocalFallback): Promise<void> {
-    let isBack = false;
-    while (!isBack) {
-      await new Promise<void>((resolve) => void inBackground(retryIntervalMs, resolve));
-      isBack = await this.#tryToReturn(outage);
-    }
-    this.#user.onChange();
-  }
-
-  /** Returns to Redis, if it can be reached: first it gets all permits of this process. */
-  async #tryToReturn(outage: LocalFallback): Promise<boolean> {
-    const { clock } = this.#user;
-    // Redis must not begin a recovery whose reply is lost (D51).
-    const ping = { ...this.#request, epoch: undefined, permits: [], succeeded: 0, isReturning: false };
-    if (!(await this.#ask(() => this.#scripts.release(ping)))) return false;
-    // A short gap in which nothing was sent needs no recovery.
-    const isReturning = outage.acquired > 0 || clock() - outage.since > 2 * heartbeatMs;
-    const states = this.permits.all(clock());
-    const reply = await this.#send(states, isReturning);
-    if (!reply) return false;
+  #onReply({ ids, isLast }: ScriptRequest, reply: ScriptReply, sentAt: number): Grant {
+    const { clock, rate } = this.#user;
     const now = clock();
+    const hasLostData = this.contact !== undefined && this.contact.reply.data !== reply.data;
+    const granted = ids.slice(0, reply.granted);
+    // A Redis that has lost data first gets the permits of this process; and a suspended process has lost its leases.
+    const isVoid = hasLostData || now > sentAt + this.#base.leaseMs / 2;
+    if (hasLostData) this.#mark(idsOf(this.own.permits(now)));
+    if (isVoid) this.#mark(granted);
+    const held = isVoid ? [] : granted.map((id) => this.hold(isLast, now, id));
+    const wasAway = this.outage !== undefined;
+    const own = { used: this.own.used(now), usedByOthers: this.own.usedByOthers(now) };
+    this.contact = { at: now, reply, own };
     this.outage = undefined;
-    this.#mustWriteBack = false;
-    const changed = this.permits.acknowledge(states);
-    if (changed.length > 0) this.report(changed);
-    this.#onReply(reply, now, true);
-    // Others may have missed a brief contact: they may still continue alone, or have permits that Redis has lost.
-    const hadBriefContact = outage.since < this.#recoversSince + recoveryMs;
-    this.#notBefore = now + (isReturning || hadBriefContact ? othersReturnWithinMs : 0);
-    this.#recoversSince = now;
-    if (isReturning) this.permits.recover(now, outage.leftToOthers(now));
-    return true;
+    // A reply from before the report of a 429 does not know of it.
+    const knowsAll = this.#unreported.refusedUntil === -Infinity;
+    rate.factor = knowsAll ? reply.rateFactor : Math.min(reply.rateFactor, rate.factor);
+    rate.pause(now, reply.pausedMs);
+    if (isVoid) this.write();
+    const hasRoom = rate.limits.every((limit, index) => reply.used[index]! < limit);
+    if (wasAway || (ids.length === 0 && hasRoom)) this.#onChange();
+    return { permits: held, waitMs: isVoid ? 1 : reply.waitMs };
   }
+
+  #onFailure(error: unknown): void {
+    const wasAway = this.outage !== undefined;
+    this.outage = error instanceof Error ? error.message : "no reason given";
+    if (!wasAway) this.#onChange();
+  }
+
+  /** What Redis may not know, and all in flight, so that their leases are renewed. */
+  #written(now: number): WrittenPermit[] {
+    const own = new Map(this.own.permits(now).map((permit) => [permit.id!, permit])); // each has one here
+    const inFlight = [...own.values()].filter(({ respondedAt }) => respondedAt === undefined);
+    const ids = new Set([...this.#unwritten, ...idsOf(inFlight)]);
+    return [...ids].map((id) => {
+      const permit = own.get(id);
+      if (!permit) return [id, false, "unsent"];
+      const { isLast, respondedAt } = permit;
+      return [id, isLast, respondedAt === undefined ? "in flight" : now - respondedAt];
+    });
+  }
+
+  #markAll({ permits, ids }: ScriptRequest): void {
+    this.#mark(permits.map(([id]) => id));
+    this.#mark(ids);
+  }
+
+  #mark(ids: readonly string[]): void {
+    for (const id of ids) this.#unwritten.add(id);
+  }
+
+  #report({ succeeded, refusedUntil }: Report): void {
+    const before = this.#unreported;
+    this.#unreported = {
+      succeeded: before.succeeded + succeeded,
+      refusedUntil: Math.max(before.refusedUntil, refusedUntil),
+    };
+  }
+}
+
+/** Names that are unique over all processes. */
+function newIds(): () => string {
+  const prefix = crypto.randomUUID();
+  let made = 0;
+  return () => `${prefix}:${(made += 1)}`;
+}
+
+function idsOf(permits: readonly CountedPermit[]): string[] {
+  return permits.map(({ id }) => id!); // each has one here
 }

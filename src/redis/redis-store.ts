@@ -1,121 +1,153 @@
-import type { PermitStore, RateLimitStore, StoreUser } from "../rate-limiter/store.ts";
-import type { LocalFallback } from "./local-fallback.ts";
-import { RedisConnection, type StoreSettings } from "./redis-connection.ts";
-import { heartbeatMs, inBackground, retryIntervalMs, type PermitScripts } from "./script-protocol.ts";
+import {
+  allowanceOf,
+  availableTo,
+  availableToInMs,
+  others,
+  type PermitClass,
+} from "../rate-limiter/reserve.ts";
+import type { CountedPermit } from "../rate-limiter/sliding-window-log.ts";
+import type {
+  Ask,
+  Known,
+  PermitStore,
+  RateLimitStore,
+  Release,
+  Reply,
+  StoreUser,
+} from "../rate-limiter/store.ts";
+import { inBackground } from "./background.ts";
+import { knownLog } from "./known-log.ts";
+import { localLimits } from "./local-share.ts";
+import type { RunScript } from "./redis-client.ts";
+import { RedisConnection, retryIntervalMs } from "./redis-connection.ts";
 
-export function storeOf(scripts: PermitScripts, settings: StoreSettings): RateLimitStore {
-  return { ...settings, open: (limiter) => redisStore(scripts, settings, limiter) };
+export type StoreSettings = Omit<RateLimitStore, "open">;
+
+/** The permits of one limiter, granted by Redis, or in an outage by the share of this process. */
+export class RedisStore implements PermitStore {
+  readonly #settings: StoreSettings;
+  readonly #user: StoreUser;
+  readonly #connection: RedisConnection;
+  /** Until when there is no permit, as Redis has said: for each class. */
+  readonly #noneUntil = new Map<string, number>();
+  #isBeating = false;
+
+  constructor(run: RunScript, settings: StoreSettings, user: StoreUser) {
+    this.#settings = settings;
+    this.#user = user;
+    this.#connection = new RedisConnection(run, settings.leaseMs, user, () => {
+      this.#noneUntil.clear();
+      user.onChange();
+    });
+  }
+
+  take(ask: Ask, now: number): Reply | Promise<Reply> {
+    this.#beat();
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return { permits: [], waitMs: retryIntervalMs, refusal };
+    const warning = this.#warning();
+    const pausedMs = this.#user.rate.pausedMs(now);
+    if (pausedMs > 0) return { permits: [], waitMs: pausedMs, warning };
+    if (warning !== undefined) return this.#takeAlone(ask, now, warning);
+    const noneMs = this.#noneMs(ask, now);
+    return noneMs > 0 ? { permits: [], waitMs: noneMs } : this.#takeFromRedis(ask);
+  }
+
+  async #takeFromRedis(ask: Ask): Promise<Reply> {
+    const { clock } = this.#user;
+    const grant = await this.#connection.ask(ask);
+    const now = clock();
+    // In an outage there is an answer at once.
+    if (!grant) return this.take(ask, now);
+    // At least 1 ms: an early request finds no permit.
+    const waitMs = grant.permits.length < ask.calls ? Math.max(1, grant.waitMs) : 0;
+    if (waitMs > 0) this.#noneUntil.set(nameOf(ask), now + waitMs);
+    return { permits: grant.permits.map((permit) => this.#releaseOf(permit)), waitMs };
+  }
+
+  #takeAlone(ask: Ask, now: number, warning: string): Reply {
+    const { own } = this.#connection;
+    const allowance = allowanceOf(ask, own, this.#localLimits(now), now);
+    const length = Math.min(ask.calls, availableTo(allowance, own, now));
+    const permits = Array.from({ length }, () => this.#releaseOf(this.#connection.hold(ask.isLast, now)));
+    // The share changes with the time since the last contact.
+    const waitMs = Math.min(retryIntervalMs, Math.max(1, availableToInMs(allowance, own, now)));
+    return { permits, waitMs: length < ask.calls ? waitMs : 0, warning };
+  }
+
+  #releaseOf(permit: CountedPermit): Release {
+    return (use, now) => {
+      this.#connection.release(permit, use, now);
+      if (this.#connection.outage !== undefined) this.#user.onChange();
+    };
+  }
+
+  known(now: number): Known {
+    const { own, contact, outage } = this.#connection;
+    const pausedMs = this.#user.rate.pausedMs(now);
+    if (outage !== undefined) {
+      const retryMs = this.#refusal() === undefined ? 0 : retryIntervalMs;
+      return { log: own, own, limits: this.#localLimits(now), startAt: now + Math.max(pausedMs, retryMs) };
+    }
+    const { limits } = this.#user.rate;
+    const startAt = now + Math.max(pausedMs, this.#noneMs(others, now));
+    return { log: knownLog(own, contact, now), own, limits, startAt };
+  }
+
+  tell(change: "refused" | "succeeded", now: number): void {
+    if (change === "succeeded") this.#connection.reportSuccess();
+    else this.#connection.reportRefusal(now + this.#user.rate.pausedMs(now));
+  }
+
+  async settled(): Promise<void> {
+    await this.#connection.settled;
+  }
+
+  /** Until a permit of this class is available, as Redis has said, in milliseconds. */
+  #noneMs(permitClass: PermitClass, now: number): number {
+    return Math.max(0, (this.#noneUntil.get(nameOf(permitClass)) ?? -Infinity) - now);
+  }
+
+  #localLimits(now: number): number[] {
+    const { own, contact } = this.#connection;
+    return localLimits(own, contact, this.#settings.localShare, this.#user.rate, now);
+  }
+
+  #unavailable(): string | undefined {
+    const { outage } = this.#connection;
+    return outage === undefined ? undefined : `rate limit store is unavailable: ${outage}`;
+  }
+
+  #refusal(): string | undefined {
+    const message = this.#unavailable();
+    if (message === undefined) return undefined;
+    const { onUnavailable, localShare } = this.#settings;
+    if (onUnavailable === "reject") return `The ${message}.`;
+    const isTooSmall = this.#user.windows.some(({ limit }) => limit * localShare < 1);
+    return isTooSmall ? `The ${message}. \`localShare\` of a limit is less than one permit.` : undefined;
+  }
+
+  #warning(): string | undefined {
+    const message = this.#unavailable();
+    return message && `the ${message}; this process continues with its share`;
+  }
+
+  /** From the first call on, until this store is garbage-collected. */
+  #beat(): void {
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    // A lease outlives a lost beat.
+    keepBeating(new WeakRef(this.#connection), Math.min(retryIntervalMs, this.#settings.leaseMs / 5));
+  }
 }
 
-// More permits would only be returned unused.
-const maxPerRequest = 100;
-
-/** The permits of one limiter, granted by Redis, or by the local fallback while Redis is unavailable. */
-function redisStore(scripts: PermitScripts, settings: StoreSettings, user: StoreUser): PermitStore {
-  const { rate, windows } = user;
-  const connection = new RedisConnection(scripts, settings, user);
-  const { permits } = connection;
-  /** Granted by Redis, but not assigned to a call yet; and the number of calls that wait. */
-  let granted: string[] = [];
-  let wanted = 0;
-  let request: Promise<void> | undefined;
-  let heartbeat: ReturnType<typeof setTimeout> | undefined;
-
-  async function requestPermits(): Promise<void> {
-    // One request for all calls that begin to wait in this tick of the event loop.
-    await Promise.resolve();
-    granted = await connection.acquire(Math.min(Math.max(1, wanted), maxPerRequest));
-    request = undefined;
-    user.onChange();
-  }
-
-  function refusal(): string | undefined {
-    if (!connection.outage) return undefined;
-    const message = `The rate limit store is unavailable: ${connection.outage.reason}.`;
-    if (settings.onUnavailable === "reject") return message;
-    const isTooSmall = windows.some(({ limit }) => Math.floor(limit * settings.localShare) < 1);
-    return isTooSmall ? `${message} \`localShare\` of a limit is less than one permit.` : undefined;
-  }
-
-  /** The count of this process alone, if its calls go on without Redis. */
-  function fallback(): LocalFallback | undefined {
-    return refusal() === undefined ? connection.outage : undefined;
-  }
-
-  function nextAvailableInMs(now: number): number | undefined {
-    const pausedMs = rate.pausedMs(now);
-    if (!connection.outage) return Math.max(pausedMs, connection.waitMs(now)) || undefined;
-    return Math.max(pausedMs, fallback()?.nextAvailableInMs(now) ?? retryIntervalMs);
-  }
-
-  return {
-    get inFlight() {
-      return permits.own.inFlight;
-    },
-    acquire(now) {
-      if (rate.pausedMs(now) > 0 || refusal() !== undefined) return undefined;
-      const alone = fallback();
-      const id = alone ? alone.acquire(now) : granted.shift();
-      if (id === undefined) return undefined;
-      return (use, releasedAt) => {
-        alone?.release(use, releasedAt);
-        permits.release(id, use, releasedAt);
-        connection.report([id]);
-      };
-    },
-    /** Asks Redis for permits, one request at a time. Unused grants are returned. */
-    demand(calls, now) {
-      // Short enough that a lease survives one lost heartbeat.
-      heartbeat ??= keepBeating(new WeakRef(connection), Math.min(heartbeatMs, settings.leaseMs / 3));
-      connection.returnUnused(granted.splice(0));
-      wanted = rate.pausedMs(now) > 0 ? 0 : calls;
-      const mustWait = connection.outage !== undefined || connection.waitMs(now) > 0;
-      if (wanted > 0 && !mustWait) request ??= requestPermits();
-    },
-    nextAvailableInMs,
-    known(now) {
-      const startAt = now + (nextAvailableInMs(now) ?? 0);
-      const alone = fallback();
-      if (alone) return { log: alone.logs.alone, limitsAt: (time) => alone.limits(time), startAt };
-      return { log: permits.log(now), limitsAt: () => rate.limits, startAt };
-    },
-    usage(now) {
-      const waitMs = fallback()?.nextAvailableInMs(now) ?? connection.waitMs(now);
-      return permits.usage(now, rate.limits, waitMs);
-    },
-    entries: (now) =>
-      [...permits.all(now)].flatMap(([id, state]) =>
-        state === "unsent" ? [] : [[id, state === "in flight" ? undefined : state]],
-      ),
-    refused(now) {
-      connection.recordRefusal(now + rate.pausedMs(now));
-      connection.report([]);
-    },
-    succeeded: () => void (connection.succeeded += 1),
-    refusal,
-    warning() {
-      const alone = fallback();
-      return (
-        alone && `the rate limit store is unavailable: ${alone.reason}; this process continues with its share`
-      );
-    },
-    /** Redis may grant permits for calls that have left: they are returned, which is reported, too. */
-    async settled() {
-      await request;
-      await connection.reported;
-    },
-  };
-}
-
-/**
- * A heartbeat every `everyMs`, until the connection is garbage-collected: a Redis that lost its data gets the permits of an
- * idle limiter back in time.
- */
-function keepBeating(connection: WeakRef<RedisConnection>, everyMs: number) {
-  return inBackground(everyMs, () => {
-    const alive = connection.deref();
-    if (!alive) return;
-    alive.heartbeat();
-    keepBeating(connection, everyMs);
+function keepBeating(reference: WeakRef<RedisConnection>, everyMs: number): void {
+  inBackground(everyMs, () => {
+    const connection = reference.deref();
+    void connection?.beat(everyMs).then(() => keepBeating(reference, everyMs));
   });
+}
+
+function nameOf({ isLast, reserve }: PermitClass): string {
+  return `${isLast} ${reserve}`;
 }

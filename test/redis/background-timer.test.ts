@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { inBackground } from "../../src/redis/script-protocol.ts";
+import { inBackground } from "../../src/redis/background.ts";
 
 afterEach(() => void vi.useRealTimers());
 

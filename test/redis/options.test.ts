@@ -1,3 +1,4 @@
+import { ConfigurationError } from "audience-sdk";
 import { redisRateLimitStore, type RedisLike } from "audience-sdk/redis";
 import { describe, expect, it } from "vitest";
 
@@ -25,24 +26,24 @@ describe("redisRateLimitStore", () => {
   });
 
   it.each([
-    [{ key: "" }, "`key` must be a string that is not empty and does not begin with a brace."],
-    [{ key: "}x" }, "`key` must be a string that is not empty and does not begin with a brace."],
-    [{ key: 1 }, "`key` must be a string that is not empty and does not begin with a brace."],
-    [{ onUnavailable: "wait" }, '`onUnavailable` must be "local" or "reject".'],
-    [{ localShare: 0 }, "`localShare` must be a number over 0, up to 1."],
-    [{ localShare: 1.1 }, "`localShare` must be a number over 0, up to 1."],
-    [{ localShare: Number.NaN }, "`localShare` must be a number over 0, up to 1."],
-    [{ localShare: "1" }, "`localShare` must be a number over 0, up to 1."],
-    [{ leaseMs: 0 }, "`leaseMs` must be a number of milliseconds from 1."],
-    [{ leaseMs: Infinity }, "`leaseMs` must be a number of milliseconds from 1."],
-    [{ leaseMS: 5 }, "`leaseMS` must be left out: there are key, onUnavailable, localShare, leaseMs."],
-    [null, "the options must be one object."],
-    ["key", "the options must be one object."],
-  ])("refuses %j, and names the rule", (options, words) => {
+    [{ key: "" }, "key must be a string that is not empty and does not begin with a brace, not an empty string."],
+    [{ key: "}x" }, "key must be a string that is not empty and does not begin with a brace, not a string."],
+    [{ key: 1 }, "key must be a string that is not empty and does not begin with a brace, not a number."],
+    [{ onUnavailable: "wait" }, 'onUnavailable must be "local" or "reject", not "wait".'],
+    [{ localShare: 0 }, "localShare must be a number over 0, up to 1, not 0."],
+    [{ localShare: 1.1 }, "localShare must be a number over 0, up to 1, not 1.1."],
+    [{ localShare: "1" }, "localShare must be a number over 0, up to 1, not a string."],
+    [{ leaseMs: 0 }, "leaseMs must be a number of milliseconds from 1, not 0."],
+    [{ leaseMs: Infinity }, "leaseMs must be a number of milliseconds from 1, not Infinity."],
+    [
+      { leaseMS: 5 },
+      'The options of redisRateLimitStore: there is no option "leaseMS"; did you mean leaseMs?',
+    ],
+    [null, "The options of redisRateLimitStore must be an object, not null."],
+    ["key", "The options of redisRateLimitStore must be an object, not a string."],
+  ])("refuses %j, and names the rule", (options, message) => {
     // On purpose what the types forbid.
-    expect(() => redisRateLimitStore(client, options as never)).toThrow(
-      new TypeError(`redisRateLimitStore: ${words}`),
-    );
+    expect(() => redisRateLimitStore(client, options as never)).toThrow(new ConfigurationError(message));
   });
 
   it.each([
@@ -54,6 +55,8 @@ describe("redisRateLimitStore", () => {
     [{ evalsha: () => {} }],
     [{ eval: () => {}, evalsha: "evalsha" }],
   ])("refuses %j as a client", (value) => {
-    expect(() => redisRateLimitStore(value as never)).toThrow("a client of `ioredis` or of `redis`");
+    expect(() => redisRateLimitStore(value as never)).toThrow(
+      "The first argument of redisRateLimitStore must be a client of `ioredis` or of `redis`",
+    );
   });
 });

@@ -1,60 +1,55 @@
 import { randomUUID } from "node:crypto";
 import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
-import { redisScripts } from "../../src/redis/redis-client.ts";
-import type {
-  AcquireReply,
-  PermitScripts,
-  PermitState,
-  ScriptReply,
-  ScriptWindow,
-} from "../../src/redis/script-protocol.ts";
+import {
+  parseReply,
+  type ScriptReply,
+  type ScriptRequest,
+  type WrittenPermit,
+} from "../../src/redis/permit-script.ts";
+import { type RunScript, scriptOf } from "../../src/redis/redis-client.ts";
 
-/** A process that calls the scripts directly, in the way of the limiter. */
+/** A process that runs the script directly, in the way of the store. */
 export class RawProcess {
-  epoch: string | undefined;
-  readonly #scripts: PermitScripts;
-  readonly #windows: readonly ScriptWindow[];
-  readonly #leaseMs: number;
+  readonly #run: RunScript;
+  readonly #base: Pick<ScriptRequest, "windows" | "leaseMs">;
   readonly #name = randomUUID();
   #made = 0;
 
-  constructor(client: RedisLike, windows: readonly ScriptWindow[], options: RedisRateLimitStoreOptions = {}) {
-    const { key = "audience-sdk:rate-limit", leaseMs = 10_000 } = options;
-    this.#scripts = redisScripts(client, key);
-    this.#windows = windows;
-    this.#leaseMs = leaseMs;
+  constructor(
+    client: RedisLike,
+    windows: ScriptRequest["windows"],
+    { key = "audience-sdk:rate-limit", leaseMs = 10_000 }: RedisRateLimitStoreOptions = {},
+  ) {
+    this.#run = scriptOf(client, key);
+    this.#base = { windows, leaseMs };
   }
 
-  /** Asks for permits; returns the reply and the ids of the granted permits. */
-  async acquire(permits: number): Promise<AcquireReply & { ids: string[] }> {
+  /** Asks for permits; returns the reply and the ids of the granted ones. */
+  async ask(
+    permits: number,
+    { isLast = false, reserve = 0 } = {},
+  ): Promise<ScriptReply & { readonly ids: string[] }> {
     const ids = Array.from({ length: permits }, () => `${this.#name}:${(this.#made += 1)}`);
-    const reply = await this.#scripts.acquire({ ...this.#base(), ids });
-    this.epoch = reply.epoch;
+    const reply = await this.request({ ids, isLast, reserve });
     return { ...reply, ids: ids.slice(0, reply.granted) };
   }
 
-  async release(permits: readonly PermitState[], more: object = {}): Promise<ScriptReply> {
-    const reply = await this.#scripts.release({
-      ...this.#base(),
-      succeeded: 0,
-      isReturning: false,
-      permits,
-      ...more,
-    });
-    this.epoch = reply.epoch;
-    return reply;
+  write(permits: readonly WrittenPermit[]): Promise<ScriptReply> {
+    return this.request({ permits });
   }
 
-  /** Releases the permits that were responded to `agoMs` ago. */
+  /** Writes permits of priorities 0 to 8 that were responded to `agoMs` ago. */
   responded(ids: readonly string[], agoMs = 0): Promise<ScriptReply> {
-    return this.release(ids.map((id) => [id, agoMs] as const));
+    return this.write(ids.map((id) => [id, false, agoMs] as const));
   }
 
   unsent(ids: readonly string[]): Promise<ScriptReply> {
-    return this.release(ids.map((id) => [id, "unsent"] as const));
+    return this.write(ids.map((id) => [id, false, "unsent"] as const));
   }
 
-  #base() {
-    return { process: this.#name, windows: this.#windows, epoch: this.epoch, leaseMs: this.#leaseMs };
+  async request(more: Partial<ScriptRequest>): Promise<ScriptReply> {
+    const nothing = { permits: [], succeeded: 0, ids: [], isLast: false, reserve: 0 };
+    const request = { ...this.#base, ...nothing, ...more };
+    return parseReply(await this.#run(request), request)!; // a reply of the script
   }
 }

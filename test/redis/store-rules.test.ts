@@ -1,16 +1,15 @@
 import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { recoveryMs } from "../../src/redis/script-protocol.ts";
 import { clientKinds, type OpenClient } from "./clients.ts";
 import { RawProcess } from "./raw-process.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
-const second = { limit: 3, countedMs: 1_000, isAdaptive: true };
-const stateKey = "{audience-sdk:rate-limit}:state";
-const minute = { limit: 10, countedMs: 60_000, isAdaptive: false };
+const second = { limit: 3, intervalMs: 1_000, countedMs: 1_000, isAdaptive: true };
+const minute = { limit: 10, intervalMs: 60_000, countedMs: 60_000, isAdaptive: false };
+const keysOf = (key: string) => ["permits", "others", "state"].map((name) => `{${key}}:${name}`);
 
 describeWithRedis("the Redis store", () => {
   let server: RedisServer;
@@ -44,7 +43,7 @@ describeWithRedis("the Redis store", () => {
     it("grants the permits that are available in every window, over all processes, and counts them", async () => {
       const [one, two] = [process({}, undefined, client()), process({}, undefined, redis)];
 
-      const replies = [await one.acquire(2), await two.acquire(2)];
+      const replies = [await one.ask(2), await two.ask(2)];
 
       expect(replies).toMatchObject([
         { granted: 2, waitMs: 0, used: [2, 2], rateFactor: 1, pausedMs: 0 },
@@ -52,18 +51,18 @@ describeWithRedis("the Redis store", () => {
       ]);
     });
 
-    it("sends its scripts again to a Redis that has forgotten them", async () => {
+    it("sends its script again to a Redis that has forgotten it", async () => {
       const one = process({}, undefined, client());
-      await one.acquire(1);
+      await one.ask(1);
       await redis.script("FLUSH");
 
-      await expect(one.acquire(1)).resolves.toMatchObject({ granted: 1, used: [2, 2] });
+      await expect(one.ask(1)).resolves.toMatchObject({ granted: 1, used: [2, 2] });
     });
 
     it("rejects with the error message of Redis", async () => {
       await redis.set("{audience-sdk:rate-limit}:permits", "something else");
 
-      await expect(process({}, undefined, client()).acquire(1)).rejects.toThrow("WRONGTYPE");
+      await expect(process({}, undefined, client()).ask(1)).rejects.toThrow("WRONGTYPE");
     });
   });
 
@@ -71,9 +70,7 @@ describeWithRedis("the Redis store", () => {
     ["the rights that the guide names", ["+info"]],
     ["no right to INFO", []],
   ])("works with %s", async (_rights, more) => {
-    const commands = "eval get set pexpire time zadd zrem zcount zscore zrevrange zremrangebyscore".split(
-      " ",
-    );
+    const commands = "eval get set pexpire time zadd zrem zcount zrevrange zremrangebyscore".split(" ");
     const rights = [...commands.map((command) => `+${command}`), ...more];
     await redis.acl("SETUSER", "limited", "reset", "on", ">word", "~{audience-sdk:rate-limit}:*", ...rights);
     const limited = new Redis(server.port, {
@@ -83,63 +80,63 @@ describeWithRedis("the Redis store", () => {
     });
     const one = process({}, undefined, limited);
 
-    const { ids } = await one.acquire(5);
+    const { ids } = await one.ask(5);
     await one.responded(ids.slice(1));
     await one.unsent(ids.slice(0, 1));
 
-    await expect(one.acquire(2)).resolves.toMatchObject({ granted: 1, used: [3, 3] });
+    await expect(one.ask(2)).resolves.toMatchObject({ granted: 1, used: [3, 3] });
     limited.disconnect();
   });
 
-  it("puts both Redis keys into one hash slot, whatever its `key` is", async () => {
+  it("puts its Redis keys into one hash slot, whatever its `key` is", async () => {
     for (const key of ["audience-sdk:rate-limit", "{app}:limit", "a{b}c", "{}"]) {
       await redis.flushall();
-      await process({ key }).acquire(1);
+      await process({ key }).ask(1);
 
       const names = await redis.keys("*");
 
-      expect(names).toHaveLength(2);
-      expect(hashTag(names[0]!)).toBe(hashTag(names[1]!));
+      expect(names.toSorted()).toEqual(keysOf(key).toSorted());
+      expect(new Set(names.map(hashTag)).size).toBe(1);
       expect(hashTag(names[0]!)).not.toBe("");
     }
   });
 
   it("keeps budgets of different keys apart", async () => {
-    await process({ key: "one" }).acquire(3);
+    await process({ key: "one" }).ask(3);
 
-    await expect(process({ key: "other" }).acquire(3)).resolves.toMatchObject({ granted: 3 });
+    await expect(process({ key: "other" }).ask(3)).resolves.toMatchObject({ granted: 3 });
   });
 
   it("replies with the exact wait until the next permit is available", async () => {
     const one = process();
-    const { ids } = await one.acquire(3);
+    const { ids } = await one.ask(3);
     await one.responded(ids.slice(0, 1), 400);
     await one.responded(ids.slice(1), 100);
 
-    const { waitMs } = await one.acquire(1);
+    const { waitMs } = await one.ask(1);
 
     expect(waitMs).toBeGreaterThan(560);
     expect(waitMs).toBeLessThanOrEqual(600);
     passes(waitMs);
-    await expect(one.acquire(2)).resolves.toMatchObject({ granted: 1 });
+    await expect(one.ask(2)).resolves.toMatchObject({ granted: 1 });
   });
 
   it("counts a permit in flight as released now when it computes the wait", async () => {
-    await process().acquire(3);
+    await process().ask(3);
 
-    await expect(process().acquire(1)).resolves.toMatchObject({ granted: 0, waitMs: 1_000 });
+    await expect(process().ask(1)).resolves.toMatchObject({ granted: 0, waitMs: 1_000 });
   });
 
   it("makes a permit available one window after its response, and not after its acquisition", async () => {
     const one = process({ leaseMs: 10_000 });
-    const { ids } = await one.acquire(3);
+    const { ids } = await one.ask(3);
     passes(300);
     await one.responded(ids);
     passes(800);
-    const before = await one.acquire(1);
+    const before = await one.ask(1);
     passes(before.waitMs);
 
-    const after = await one.acquire(3);
+    const after = await one.ask(3);
 
     expect(before).toMatchObject({ granted: 0 });
     expect(after).toMatchObject({ granted: 3 });
@@ -147,45 +144,45 @@ describeWithRedis("the Redis store", () => {
 
   it("counts a permit longer if its request may still arrive", async () => {
     const one = process();
-    const { ids } = await one.acquire(3);
+    const { ids } = await one.ask(3);
     await one.responded(ids, -500);
     passes(1_000);
-    const before = await process().acquire(1);
+    const before = await process().ask(1);
     passes(500);
 
-    const after = await process().acquire(1);
+    const after = await process().ask(1);
 
     expect([before.granted, after.granted]).toEqual([0, 1]);
   });
 
   it("makes an unsent permit available at once", async () => {
     const one = process();
-    const { ids } = await one.acquire(3);
+    const { ids } = await one.ask(3);
     await one.unsent(ids.slice(0, 2));
 
-    await expect(one.acquire(3)).resolves.toMatchObject({ granted: 2, used: [3, 3] });
+    await expect(one.ask(3)).resolves.toMatchObject({ granted: 2, used: [3, 3] });
   });
 
   it("releases the permits of a killed process one window after its lease, and not before", async () => {
-    await process({ leaseMs: 300 }).acquire(3);
+    await process({ leaseMs: 300 }).ask(3);
     passes(1_200);
-    const before = await process().acquire(1);
+    const before = await process().ask(1);
     passes(100);
 
-    const after = await process().acquire(1);
+    const after = await process().ask(1);
 
     expect([before.granted, after.granted]).toEqual([0, 1]);
   });
 
   it("keeps the permits of a live process as long as it renews its lease", async () => {
     const one = process({ leaseMs: 300 }, [{ ...second, countedMs: 500 }]);
-    const { ids } = await one.acquire(3);
+    const { ids } = await one.ask(3);
     for (let beat = 0; beat < 5; beat += 1) {
       passes(200);
-      await one.release(ids.map((id) => [id, "in flight"] as const));
+      await one.write(ids.map((id) => [id, false, "in flight"] as const));
     }
 
-    await expect(one.acquire(1)).resolves.toMatchObject({ granted: 0, used: [3] });
+    await expect(one.ask(1)).resolves.toMatchObject({ granted: 0, used: [3] });
   });
 
   it("pauses all processes after a 429, halves all limits but that of the longest window, and lets them grow back", async () => {
@@ -193,14 +190,14 @@ describeWithRedis("the Redis store", () => {
       process({}, [{ ...second, limit: 10 }, minute]),
       process({}, [{ ...second, limit: 10 }, minute]),
     ];
-    await one.release([], { refusedForMs: 300 });
-    const paused = await two.acquire(2);
-    await one.release([], { refusedForMs: 100 });
+    await one.request({ refusedForMs: 300 });
+    const paused = await two.ask(2);
+    await one.request({ refusedForMs: 100 });
     passes(300);
-    const halved = await two.acquire(10);
+    const halved = await two.ask(10);
     await two.unsent(halved.ids);
-    await two.release([], { succeeded: 100 });
-    const grown = await two.acquire(10);
+    await two.request({ succeeded: 100 });
+    const grown = await two.ask(10);
 
     expect(paused).toMatchObject({ granted: 0, rateFactor: 0.5 });
     expect(paused.waitMs).toBeGreaterThan(290);
@@ -211,10 +208,10 @@ describeWithRedis("the Redis store", () => {
 
   it("halves the rate after a 429 without a pause, too", async () => {
     const one = process({}, [{ ...second, limit: 10 }, minute]);
-    await one.release([], { refusedForMs: 0 });
+    await one.request({ refusedForMs: 0 });
     passes(1);
 
-    await expect(one.acquire(10)).resolves.toMatchObject({ granted: 5, rateFactor: 0.5, pausedMs: 0 });
+    await expect(one.ask(10)).resolves.toMatchObject({ granted: 5, rateFactor: 0.5, pausedMs: 0 });
   });
 
   it.each([
@@ -222,139 +219,146 @@ describeWithRedis("the Redis store", () => {
     ["again for one half a second later", 500, 0.25],
   ])("halves the rate after 429s without a pause %s", async (_, laterMs, rateFactor) => {
     const [one, two] = [process(), process()];
-    await one.release([], { refusedForMs: 0 });
+    await one.request({ refusedForMs: 0 });
     passes(laterMs);
-    await two.release([], { refusedForMs: 0 });
+    await two.request({ refusedForMs: 0 });
 
-    await expect(one.acquire(1)).resolves.toMatchObject({ rateFactor });
-  });
-
-  it("halves the rate also in a state that an earlier version of it has written, without that time", async () => {
-    const one = process();
-    await one.release([], { refusedForMs: 0 });
-    const { slowedAt, ...earlier } = JSON.parse((await redis.get(stateKey))!); // the release has written it
-    await redis.set(stateKey, JSON.stringify(earlier));
-    passes(1);
-    await one.release([], { refusedForMs: 0 });
-
-    expect(slowedAt).toBeCloseTo(clock.nowMs, -1);
-    await expect(one.acquire(1)).resolves.toMatchObject({ rateFactor: 0.25 });
+    await expect(one.ask(1)).resolves.toMatchObject({ rateFactor });
   });
 
   it("never lowers the rate below 1/64, nor a limit below 1", async () => {
     const one = process();
     for (let refusal = 0; refusal < 8; refusal += 1) {
-      await one.release([], { refusedForMs: 1 });
+      await one.request({ refusedForMs: 1 });
       passes(500);
     }
 
-    await expect(one.acquire(3)).resolves.toMatchObject({ granted: 1, rateFactor: 1 / 64 });
+    await expect(one.ask(3)).resolves.toMatchObject({ granted: 1, rateFactor: 1 / 64 });
   });
 
   it("keeps no permit in Redis that no window counts", async () => {
     const one = process({}, [{ ...second, countedMs: 50 }]);
     for (let round = 0; round < 6; round += 1) {
-      const { ids } = await one.acquire(3);
+      const { ids } = await one.ask(3);
       await one.responded(ids);
       passes(60);
     }
-    await one.release([]);
+    await one.write([]);
 
-    // Only the entry of the epoch is left.
-    expect(await redis.zcard("{audience-sdk:rate-limit}:permits")).toBe(1);
+    expect(await redis.keys("*")).toEqual(["{audience-sdk:rate-limit}:state"]);
   });
 
-  it("lets both Redis keys expire after all windows, leases and pauses", async () => {
+  it("lets its Redis keys expire after all windows, leases and pauses", async () => {
     const one = process({ leaseMs: 10_000 });
-    await one.acquire(1);
-    await one.release([], { refusedForMs: 3_600_000 });
+    await one.ask(1);
+    await one.request({ refusedForMs: 3_600_000 });
 
-    const [permits, state] = await Promise.all([
-      redis.pttl("{audience-sdk:rate-limit}:permits"),
-      redis.pttl(stateKey),
-    ]);
+    const ttls = await Promise.all(keysOf("audience-sdk:rate-limit").map((key) => redis.pttl(key)));
 
-    expect(permits).toBeGreaterThan(3_660_000);
-    expect(permits).toBeLessThan(3_800_000);
-    expect(Math.abs(state - permits)).toBeLessThan(100);
+    expect(Math.min(...ttls)).toBeGreaterThan(3_660_000);
+    expect(Math.max(...ttls)).toBeLessThan(3_800_000);
+    expect(Math.max(...ttls) - Math.min(...ttls)).toBeLessThan(100);
   });
 
-  describe("its epoch", () => {
-    it("stays the same, and a first request need not know it", async () => {
-      const [one, two] = [await process().acquire(1), await process().acquire(1)];
+  it("has a name for its data, which is the same for all processes until Redis is flushed", async () => {
+    const [one, two] = [await process().ask(1), await process().ask(1)];
+    await redis.flushall();
+    const after = await process().ask(1);
 
-      expect(two.epoch).toBe(one.epoch);
-      expect(two.granted).toBe(1);
+    expect(two.data).toBe(one.data);
+    expect(after.data).not.toBe(one.data);
+  });
+
+  it("has another name for its data when Redis restarts with an old snapshot", async () => {
+    const saving = await RedisServer.start("--appendonly", "no");
+    const client = new Redis(saving.port);
+    const one = process({}, undefined, client);
+    const { data } = await one.ask(1);
+    await client.save();
+    await one.ask(2);
+    await saving.kill();
+    await saving.start();
+
+    const asked = await one.ask(0);
+
+    expect(asked.used).toEqual([1, 1]);
+    expect(asked.data).not.toBe(data);
+    client.disconnect();
+    await saving.end();
+  });
+
+  describe("to permits of priority 9", () => {
+    const last = { isLast: true, reserve: 0.1 };
+    const hour = { limit: 1_000, intervalMs: 100_000, countedMs: 100_000, isAdaptive: false };
+    const windows = [{ ...second, limit: 100 }, hour];
+
+    it("leaves the reserve of each window, and none to the others", async () => {
+      const one = process({}, windows);
+      const [row, other] = [await one.ask(100, last), await one.ask(100)];
+      expect([row, other]).toMatchObject([
+        { granted: 90, used: [90, 90], usedByOthers: [0, 0], waitMs: expect.closeTo(1_000, 0) },
+        { granted: 10, used: [100, 100], usedByOthers: [10, 10] },
+      ]);
     });
 
-    it.each([
-      ["is flushed", () => redis.flushall()],
-      ["loses the permits alone", () => redis.del("{audience-sdk:rate-limit}:permits")],
-      ["loses the state alone", () => redis.del(stateKey)],
-    ])(
-      "changes when Redis %s, and no permit is granted until each process had time to report its own",
-      async (_how, lose) => {
-        const [one, two] = [process(), process()];
-        const { ids, epoch } = await one.acquire(2);
-        await two.acquire(0);
-        await lose();
-
-        const asked = await two.acquire(1);
-        const reported = await one.responded(ids);
-        const asksAgain = await one.acquire(1);
-
-        expect(asked).toMatchObject({ granted: 0 });
-        expect(asked.epoch).not.toBe(epoch);
-        expect(asked.waitMs).toBeGreaterThan(recoveryMs - 100);
-        expect(asked.waitMs).toBeLessThanOrEqual(recoveryMs + 1);
-        expect(reported.used).toEqual([2, 2]);
-        // The second process does not restart the recovery.
-        expect(asksAgain).toMatchObject({ granted: 0 });
-        expect(asksAgain.waitMs).toBeLessThanOrEqual(asked.waitMs);
-      },
-    );
-
-    it("stays, but a recovery begins, when a process reports that it used its local fallback", async () => {
-      const one = process();
-      await one.acquire(1);
-      await one.release([], { isReturning: true });
-
-      const { granted, waitMs } = await process().acquire(1);
-
-      expect(granted).toBe(0);
-      expect(waitMs).toBeGreaterThan(recoveryMs - 100);
+    it("leaves what the others use, and a tenth more: all of the limit but one permit at most", async () => {
+      const one = process({}, windows);
+      await one.ask(50);
+      passes(1);
+      const [row, rest] = [await one.ask(100, last), await one.ask(100)];
+      // Ten of them in a while, as the others have called.
+      expect([row.granted, rest.granted]).toEqual([10, 40]);
+      const tight = process({ key: "tight" }, [{ ...hour, limit: 10 }]);
+      await tight.ask(8);
+      expect(await tight.ask(9, last)).toMatchObject({ granted: 1 });
     });
 
-    it("changes when Redis restarts with an old snapshot", async () => {
-      const saving = await RedisServer.start("--appendonly", "no");
-      const client = new Redis(saving.port);
-      const one = process({}, undefined, client);
-      const { epoch } = await one.acquire(1);
-      await client.save();
-      const { ids } = await one.acquire(2);
-      await saving.kill();
-      await saving.start();
+    it("leaves nothing with a reserve of 0", async () => {
+      const reply = await process({}, windows).ask(200, { isLast: true, reserve: 0 });
+      expect(reply).toMatchObject({ granted: 100, usedByOthers: [0, 0] });
+    });
 
-      const asked = await one.acquire(1);
-      const reported = await one.responded(ids);
+    it("goes evenly over the longest window while the others have called in it: ten in a while", async () => {
+      const one = process({}, windows);
+      await one.ask(1);
+      passes(1_100);
+      const [ten, none] = [await one.ask(20, last), await one.ask(1, last)];
+      passes(none.waitMs);
+      const next = await one.ask(20, last);
+      expect([ten.granted, none.granted, next.granted]).toEqual([10, 0, 10]);
+      // Ten of the nine hundred, in ten nine-hundredths of the window.
+      expect(none.waitMs).toBeGreaterThan(1_105);
+      expect(none.waitMs).toBeLessThanOrEqual(1_112);
+    });
 
-      expect(asked).toMatchObject({ granted: 0, used: [1, 1] });
-      expect(asked.epoch).not.toBe(epoch);
-      expect(reported.used).toEqual([3, 3]);
-      client.disconnect();
-      await saving.end();
+    it("does not count one that was not sent", async () => {
+      const one = process({}, windows);
+      await one.ask(1);
+      passes(1_100);
+      const { ids } = await one.ask(10, last);
+      await one.write(ids.slice(3).map((id) => [id, true, "unsent"] as const));
+      expect(await one.ask(10, last)).toMatchObject({ granted: 7 });
+    });
+
+    it("respects the limits in force after a 429, and always gives one permit if nobody else calls", async () => {
+      const one = process({}, windows);
+      for (let refusal = 0; refusal < 8; refusal += 1) {
+        await one.request({ refusedForMs: 1 });
+        passes(500);
+      }
+      expect(await one.ask(10, last)).toMatchObject({ granted: 1, rateFactor: 1 / 64 });
     });
   });
 
   it("counts a clock of Redis that was set back as no time passed", async () => {
     const one = process();
-    const { ids } = await one.acquire(3);
+    const { ids } = await one.ask(3);
     await one.responded(ids);
     passes(-3_600_000);
 
-    const during = await one.acquire(1);
+    const during = await one.ask(1);
     passes(during.waitMs + 1);
-    const after = await one.acquire(1);
+    const after = await one.ask(1);
 
     expect(during).toMatchObject({ granted: 0, used: [3, 3] });
     expect(during.waitMs).toBeGreaterThan(900);

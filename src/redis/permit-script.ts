@@ -1,0 +1,190 @@
+import * as z from "zod";
+import { burstMs, growthPerSuccess, leastRateFactor } from "../rate-limiter/adaptive-rate.ts";
+import { permitsPerSpacing } from "../rate-limiter/reserve.ts";
+
+/** A permit of this process: its name, whether it is of priority 9, and how long ago it was responded to, or its state. */
+export type WrittenPermit = readonly [id: string, isLast: boolean, state: number | "in flight" | "unsent"];
+
+export interface ScriptRequest {
+  readonly windows: readonly {
+    readonly limit: number;
+    readonly intervalMs: number;
+    /** How long a permit counts: the window, widened for clocks that are slewed. */
+    readonly countedMs: number;
+    /** After a 429 its limit is lower: of all windows but the longest. */
+    readonly isAdaptive: boolean;
+  }[];
+  readonly leaseMs: number;
+  /** Redis may know these permits or not, and this state of them. */
+  readonly permits: readonly WrittenPermit[];
+  readonly succeeded: number;
+  /** After a 429: all processes pause for this long; 0 if the pause has ended, or there was none. */
+  readonly refusedForMs?: number | undefined;
+  /** One id for each permit that is wanted, unique over all processes. */
+  readonly ids: readonly string[];
+  readonly isLast: boolean;
+  readonly reserve: number;
+}
+
+const replySchema = z.object({
+  /** The name of the data: another one means that Redis has lost permits. */
+  data: z.string(),
+  /** How many of `ids` were granted, from the first. */
+  granted: z.int().min(0),
+  waitMs: z.number(),
+  /** The permits of all processes in each window, and those of priorities 0 to 8. */
+  used: z.array(z.int()),
+  usedByOthers: z.array(z.int()),
+  pausedMs: z.number(),
+  /** The part of the limits in force, below 1 after a 429. */
+  rateFactor: z.number().positive(),
+});
+
+export type ScriptReply = z.output<typeof replySchema>;
+
+/** The reply to a request; undefined if it is none of the script. */
+export function parseReply(reply: unknown, { windows }: ScriptRequest): ScriptReply | undefined {
+  const { data } = replySchema.safeParse(parseJson(String(reply)));
+  return data?.used.length === windows.length && data.usedByOthers.length === windows.length
+    ? data
+    : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+// Longer than any gap between the requests of a live process, so that the count of short windows does not expire.
+const leastKeptMs = 60_000;
+
+/**
+ * Writes the permits that a process reports, and then grants as many of those that it wants as every window has, in one
+ * step. It may be repeated, as each permit has a name.
+ *
+ * Three keys. `permits`: a sorted set of all permits by the time of their responses, those in flight by the end of their
+ * lease; `others`: those of them that are of priorities 0 to 8; `state`: everything else, as JSON. The clock is that of Redis:
+ * processes send durations, never times. The reserve is that of `reserve.ts`.
+ */
+export const permitScript = `
+local request = cjson.decode(ARGV[1])
+local permitsKey, othersKey, stateKey = KEYS[1], KEYS[2], KEYS[3]
+local text = redis.call('GET', stateKey)
+local state = text and cjson.decode(text)
+  or { data = request.newData, rateFactor = 1, pausedUntil = 0, slowedAt = 0, longestMs = 0, lastAt = 0, aheadMs = 0, taken = {} }
+
+-- If the clock is set back, no time has passed.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000 + state.aheadMs
+if now < state.lastAt then
+  state.aheadMs = state.aheadMs + state.lastAt - now
+  now = state.lastAt
+end
+state.lastAt = math.floor(now)
+
+-- Lua formats numbers with 14 digits; times have 16.
+local function exact(ms)
+  return string.format('%.3f', ms)
+end
+
+local function write(id, isLast, at)
+  redis.call('ZADD', permitsKey, exact(at), id)
+  if not isLast then redis.call('ZADD', othersKey, exact(at), id) end
+end
+
+for _, permit in ipairs(request.permits) do
+  local id, isLast, age = permit[1], permit[2], permit[3]
+  if age == 'unsent' then
+    redis.call('ZREM', permitsKey, id)
+    redis.call('ZREM', othersKey, id)
+    for index = #state.taken, 1, -1 do
+      if state.taken[index].id == id then table.remove(state.taken, index) end
+    end
+  else
+    write(id, isLast, age == 'in flight' and now + request.leaseMs or now - age)
+  end
+end
+
+state.rateFactor = math.min(1, state.rateFactor + request.succeeded * ${growthPerSuccess})
+if request.refusedForMs then
+  -- Requests that left together are one sign, of whatever process.
+  if state.pausedUntil <= now and now - state.slowedAt >= ${burstMs} then
+    state.slowedAt = math.floor(now)
+    state.rateFactor = math.max(${leastRateFactor}, state.rateFactor / 2)
+  end
+  state.pausedUntil = math.max(state.pausedUntil, math.ceil(now + request.refusedForMs))
+end
+local pausedMs = math.max(0, state.pausedUntil - now)
+
+local function count(key, ms)
+  return redis.call('ZCOUNT', key, '(' .. exact(now - ms), '+inf')
+end
+
+-- The permits in use, and how many may be in use for this class to get one.
+local used, usedByOthers, limits = {}, {}, {}
+local available, spacingMs = #request.ids, 0
+for index, window in ipairs(request.windows) do
+  state.longestMs = math.max(state.longestMs, window.countedMs)
+  used[index], usedByOthers[index] = count(permitsKey, window.countedMs), count(othersKey, window.countedMs)
+  local limit, others = window.limit, usedByOthers[index]
+  if window.isAdaptive then limit = math.max(1, math.floor(limit * state.rateFactor)) end
+  limits[index] = limit
+  if request.isLast and request.reserve > 0 then
+    local share, demand = math.ceil(request.reserve * limit - 1e-9), math.ceil(others * 11 / 10)
+    local kept = math.min(limit - 1, math.max(share, demand))
+    limits[index] = limit - math.max(0, kept - others)
+    if not window.isAdaptive and others > 0 then spacingMs = ${permitsPerSpacing} * window.intervalMs / (limit - kept) end
+  end
+  available = math.min(available, limits[index] - used[index])
+end
+local spaced = 0
+for _, permit in ipairs(state.taken) do
+  if permit.at > now - spacingMs then spaced = spaced + 1 end
+end
+if spacingMs > 0 then available = math.min(available, ${permitsPerSpacing} - spaced) end
+local granted = pausedMs > 0 and 0 or math.max(0, available)
+
+for index = 1, granted do
+  write(request.ids[index], request.isLast, now + request.leaseMs)
+  if request.isLast then
+    table.insert(state.taken, { id = request.ids[index], at = math.ceil(now) })
+    if #state.taken > ${permitsPerSpacing} then table.remove(state.taken, 1) end
+  end
+end
+
+-- The earliest time at which every window has a permit: those in flight may be responded to now.
+local waitMs = 0
+for index, window in ipairs(request.windows) do
+  used[index] = used[index] + granted
+  if not request.isLast then usedByOthers[index] = usedByOthers[index] + granted end
+  local rank = limits[index] - 1
+  if rank < used[index] then
+    local leaving = redis.call('ZREVRANGE', permitsKey, rank, rank, 'WITHSCORES')
+    waitMs = math.max(waitMs, math.min(leaving[2], now) + window.countedMs - now)
+  end
+end
+if spacingMs > 0 and #state.taken == ${permitsPerSpacing} then
+  waitMs = math.max(waitMs, state.taken[1].at + spacingMs - now)
+end
+if granted == #request.ids then waitMs = 0 else waitMs = math.max(waitMs, pausedMs) end
+
+for _, key in ipairs({ permitsKey, othersKey }) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', exact(now - state.longestMs))
+end
+local newest = redis.call('ZREVRANGE', permitsKey, 0, 0, 'WITHSCORES')[2] or now
+local keptMs = math.ceil(math.max(now, newest, state.pausedUntil) - now + state.longestMs + ${leastKeptMs})
+redis.call('SET', stateKey, cjson.encode(state), 'PX', keptMs)
+redis.call('PEXPIRE', permitsKey, keptMs)
+redis.call('PEXPIRE', othersKey, keptMs)
+
+-- A Redis that was restarted may have old data.
+local info = redis.pcall('INFO', 'server')
+local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+return cjson.encode({
+  data = state.data .. run, granted = granted, waitMs = waitMs, used = used, usedByOthers = usedByOthers,
+  pausedMs = pausedMs, rateFactor = state.rateFactor,
+})
+`;

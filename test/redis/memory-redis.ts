@@ -1,0 +1,137 @@
+import type { IoredisLike } from "audience-sdk/redis";
+import { keptPermits } from "../../src/rate-limiter/reserve.ts";
+import type { ScriptReply, ScriptRequest } from "../../src/redis/permit-script.ts";
+import type { VirtualTime } from "../rate-limiter/virtual-time.ts";
+
+interface MemoryRedisOptions {
+  readonly time: Pick<VirtualTime, "now" | "after">;
+  /** The delay of one way. */
+  readonly delayMs?: () => number;
+}
+
+type Request = ScriptRequest & { readonly newData: string };
+
+/** A Redis in memory that knows the one script, in a second implementation, behind a network that can fail. */
+export class MemoryRedis implements IoredisLike {
+  /** `"hangs"`: a request has no effect and no reply. `"loses replies"`: it has its effect, but no reply. */
+  network: "up" | "refuses" | "hangs" | "loses replies" = "up";
+  /** The requests that have left. */
+  readonly requests: Request[] = [];
+  readonly #time: Pick<VirtualTime, "now" | "after">;
+  readonly #delayMs: () => number;
+  #permits = new Map<string, { isLast: boolean; at: number }>();
+  #taken: { id: string; at: number }[] = [];
+  #rate = { factor: 1, pausedUntil: 0, slowedAt: 0 };
+  #data: string | undefined;
+
+  constructor({ time, delayMs = () => 1 }: MemoryRedisOptions) {
+    this.#time = time;
+    this.#delayMs = delayMs;
+  }
+
+  loseMemory(): void {
+    this.#permits = new Map();
+    this.#taken = [];
+    this.#rate = { factor: 1, pausedUntil: 0, slowedAt: 0 };
+    this.#data = undefined;
+  }
+
+  get inFlight(): number {
+    return [...this.#permits.values()].filter(({ at }) => at > this.#time.now()).length;
+  }
+
+  evalsha(): Promise<unknown> {
+    throw new Error("Not called: its name shows the package.");
+  }
+
+  eval(_script: string, _keys: number, ...rest: string[]): Promise<unknown> {
+    const request = JSON.parse(rest.at(-1)!) as Request; // written by the store
+    this.requests.push(request);
+    return new Promise((resolve, reject) => {
+      this.#time.after(this.#delayMs(), () => {
+        if (this.network === "refuses") return reject(new Error("ECONNREFUSED"));
+        if (this.network === "hangs") return;
+        const reply = JSON.stringify(this.run(request));
+        if (this.network === "up") this.#time.after(this.#delayMs(), () => resolve(reply));
+      });
+    });
+  }
+
+  /** The script. */
+  run(request: Request): ScriptReply {
+    const { windows, ids, isLast, reserve, leaseMs } = request;
+    const now = this.#time.now();
+    this.#data ??= request.newData;
+    this.#write(request, now);
+    this.#report(request, now);
+    const limits = windows.map(({ limit, isAdaptive }) =>
+      isAdaptive ? Math.max(1, Math.floor(limit * this.#rate.factor)) : limit,
+    );
+    const before = this.#used(request, now);
+    const hasReserve = isLast && reserve > 0;
+    const kept = keptPermits(limits, before.usedByOthers, reserve);
+    const rooms = limits.map((limit, index) =>
+      hasReserve ? limit - Math.max(0, kept[index]! - before.usedByOthers[index]!) : limit,
+    );
+    const longest = windows.findLastIndex(({ isAdaptive }) => !isAdaptive);
+    const isPaced = hasReserve && before.usedByOthers[longest]! > 0;
+    const spacingMs = isPaced ? (10 * windows[longest]!.intervalMs) / (limits[longest]! - kept[longest]!) : 0;
+    const spaced = this.#taken.filter(({ at }) => at > now - spacingMs).length;
+    const rest = rooms.map((room, index) => room - before.used[index]!);
+    const available = Math.min(ids.length, ...rest, isPaced ? 10 - spaced : Infinity);
+    const pausedMs = Math.max(0, this.#rate.pausedUntil - now);
+    const granted = pausedMs > 0 ? 0 : Math.max(0, available);
+    for (const id of ids.slice(0, granted)) {
+      this.#permits.set(id, { isLast, at: now + leaseMs });
+      if (isLast) this.#taken = [...this.#taken, { id, at: Math.ceil(now) }].slice(-10);
+    }
+    const waits = windows.map(({ countedMs }, index) => this.#waitMs(countedMs, rooms[index]!, now));
+    if (isPaced && this.#taken.length === 10) waits.push(this.#taken[0]!.at + spacingMs - now);
+    const waitMs = granted < ids.length ? Math.max(0, pausedMs, ...waits) : 0;
+    return {
+      data: this.#data,
+      granted,
+      waitMs,
+      ...this.#used(request, now),
+      pausedMs,
+      rateFactor: this.#rate.factor,
+    };
+  }
+
+  #write({ permits, leaseMs, windows }: Request, now: number): void {
+    const longestMs = Math.max(...windows.map(({ countedMs }) => countedMs));
+    for (const [id, { at }] of this.#permits) if (at <= now - longestMs) this.#permits.delete(id);
+    for (const [id, isLast, state] of permits) {
+      if (state !== "unsent") {
+        this.#permits.set(id, { isLast, at: state === "in flight" ? now + leaseMs : now - state });
+        continue;
+      }
+      this.#permits.delete(id);
+      this.#taken = this.#taken.filter((permit) => permit.id !== id);
+    }
+  }
+
+  #report({ succeeded, refusedForMs }: Request, now: number): void {
+    const rate = this.#rate;
+    rate.factor = Math.min(1, rate.factor + succeeded / 200);
+    if (refusedForMs === undefined) return;
+    if (rate.pausedUntil <= now && now - rate.slowedAt >= 500) {
+      rate.slowedAt = Math.floor(now);
+      rate.factor = Math.max(1 / 64, rate.factor / 2);
+    }
+    rate.pausedUntil = Math.max(rate.pausedUntil, Math.ceil(now + refusedForMs));
+  }
+
+  #used({ windows }: Request, now: number): Pick<ScriptReply, "used" | "usedByOthers"> {
+    const permits = [...this.#permits.values()];
+    const count = (counts: (permit: { isLast: boolean }) => boolean) =>
+      windows.map(({ countedMs }) => permits.filter((one) => one.at > now - countedMs && counts(one)).length);
+    return { used: count(() => true), usedByOthers: count(({ isLast }) => !isLast) };
+  }
+
+  #waitMs(countedMs: number, room: number, now: number): number {
+    const times = [...this.#permits.values()].map(({ at }) => at).filter((at) => at > now - countedMs);
+    const leaving = times.toSorted((a, b) => b - a)[room - 1];
+    return leaving === undefined ? 0 : Math.min(leaving, now) + countedMs - now;
+  }
+}
