@@ -19,6 +19,13 @@ export interface Contact {
   readonly own: Pick<ScriptReply, "used" | "usedByOthers">;
 }
 
+/** Redis is unavailable. */
+interface Outage {
+  readonly reason: string;
+  /** It replies again, and has the permits of this process: those of the others come within the next retry. */
+  readonly isEnding: boolean;
+}
+
 /** What a request has brought. */
 export interface Grant {
   readonly permits: readonly CountedPermit[];
@@ -39,8 +46,7 @@ export class RedisConnection {
   /** The permits of this process. */
   readonly own: SlidingWindowLog;
   contact: Contact | undefined;
-  /** Why Redis is unavailable, if it is. */
-  outage: string | undefined;
+  outage: Outage | undefined;
   /** Resolves when the requests so far have ended. */
   settled: Promise<unknown> = Promise.resolve();
   readonly #run: RunScript;
@@ -151,28 +157,31 @@ export class RedisConnection {
     const now = clock();
     const hasLostData = this.contact !== undefined && this.contact.reply.data !== reply.data;
     const granted = ids.slice(0, reply.granted);
-    // A Redis that has lost data first gets the permits of this process; and a suspended process has lost its leases.
-    const isVoid = hasLostData || now > sentAt + this.#base.leaseMs / 2;
+    // A Redis that has lost data first gets the permits of this process; a suspended process has lost its leases; and a 429
+    // may have come meanwhile.
+    const isLate = now > sentAt + this.#base.leaseMs / 2;
+    const isVoid = hasLostData || isLate || rate.pausedMs(now) > 0;
     if (hasLostData) this.#mark(idsOf(this.own.permits(now)));
     if (isVoid) this.#mark(granted);
     const held = isVoid ? [] : granted.map((id) => this.hold(isLast, now, id));
-    const wasAway = this.outage !== undefined;
+    const isBack = this.outage?.isEnding === true;
     const own = { used: this.own.used(now), usedByOthers: this.own.usedByOthers(now) };
     this.contact = { at: now, reply, own };
-    this.outage = undefined;
+    this.outage = this.outage && !isBack ? { ...this.outage, isEnding: true } : undefined;
     // A reply from before the report of a 429 does not know of it.
     const knowsAll = this.#unreported.refusedUntil === -Infinity;
     rate.factor = knowsAll ? reply.rateFactor : Math.min(reply.rateFactor, rate.factor);
     rate.pause(now, reply.pausedMs);
     if (isVoid) this.write();
     const hasRoom = rate.limits.every((limit, index) => reply.used[index]! < limit);
-    if (wasAway || (ids.length === 0 && hasRoom)) this.#onChange();
+    if (isBack || (ids.length === 0 && hasRoom)) this.#onChange();
     return { permits: held, waitMs: isVoid ? 1 : reply.waitMs };
   }
 
   #onFailure(error: unknown): void {
     const wasAway = this.outage !== undefined;
-    this.outage = error instanceof Error ? error.message : "no reason given";
+    const { message: reason } = error as Error; // of the client of Redis, or its timeout
+    this.outage = { reason, isEnding: false };
     if (!wasAway) this.#onChange();
   }
 

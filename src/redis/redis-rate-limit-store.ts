@@ -40,7 +40,10 @@ const optionsSchema = z.strictObject({
     "a string that is not empty and does not begin with a brace",
     (value) => typeof value === "string" && value !== "" && !value.startsWith("}"),
   ).default("audience-sdk:rate-limit"),
-  onUnavailable: z.enum(["local", "reject"]).default("local"),
+  onUnavailable: optionThat<"local" | "reject">(
+    '"local" or "reject"',
+    (value) => value === "local" || value === "reject",
+  ).default("local"),
   localShare: numberThat("a number over 0, up to 1", (value) => value > 0 && value <= 1).default(1 / 4),
   leaseMs: numberThat("a number of milliseconds from 1", (value) => value >= 1 && value < Infinity).default(
     defaultLeaseMs,

@@ -86,8 +86,9 @@ export class RedisStore implements PermitStore {
     const { own, contact, outage } = this.#connection;
     const pausedMs = this.#user.rate.pausedMs(now);
     if (outage !== undefined) {
-      const retryMs = this.#refusal() === undefined ? 0 : retryIntervalMs;
-      return { log: own, own, limits: this.#localLimits(now), startAt: now + Math.max(pausedMs, retryMs) };
+      const isRefused = this.#refusal() !== undefined;
+      const limits = isRefused ? this.#user.rate.limits : this.#localLimits(now);
+      return { log: own, own, limits, startAt: now + Math.max(pausedMs, isRefused ? retryIntervalMs : 0) };
     }
     const { limits } = this.#user.rate;
     const startAt = now + Math.max(pausedMs, this.#noneMs(others, now));
@@ -115,7 +116,7 @@ export class RedisStore implements PermitStore {
 
   #unavailable(): string | undefined {
     const { outage } = this.#connection;
-    return outage === undefined ? undefined : `rate limit store is unavailable: ${outage}`;
+    return outage === undefined ? undefined : `rate limit store is unavailable: ${outage.reason}`;
   }
 
   #refusal(): string | undefined {

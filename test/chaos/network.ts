@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import type { FetchInit } from "audience-sdk";
 import type { MockService } from "audience-sdk/mock";
-import type { redisRateLimitStore } from "audience-sdk/redis";
-import type { MemoryScripts } from "../redis/memory-scripts.ts";
+import type { IoredisLike } from "audience-sdk/redis";
+import type { MemoryRedis } from "../redis/memory-redis.ts";
 import type { Dice } from "./dice.ts";
 import type { CallRecord, Departure, Log } from "./records.ts";
 
@@ -75,24 +74,13 @@ function noteResponse(departure: Departure, { status, headers }: Response): void
 }
 
 /** A client of `ioredis` whose Redis is in memory. */
-export function redisOf(scripts: MemoryScripts, owner: Mortal): Parameters<typeof redisRateLimitStore>[0] {
-  const known = new Set<string>();
-  const run = async (argument: string): Promise<string> => {
-    if (owner.isDead) return await never();
-    // Safe: the store sends its requests as JSON.
-    const request = JSON.parse(argument) as Parameters<MemoryScripts["acquire"]>[0] &
-      Parameters<MemoryScripts["release"]>[0];
-    const reply = await ("ids" in request ? scripts.acquire(request) : scripts.release(request));
-    return owner.isDead ? await never() : JSON.stringify(reply);
-  };
+export function redisOf(redis: MemoryRedis, owner: Mortal): IoredisLike {
   return {
-    evalsha: async (sha: string, _count: number, ...given: string[]) => {
-      if (!known.has(sha)) throw new Error("NOSCRIPT No matching script.");
-      return await run(given.at(-1)!);
-    },
-    eval: async (script: string, _count: number, ...given: string[]) => {
-      known.add(createHash("sha1").update(script).digest("hex"));
-      return await run(given.at(-1)!);
+    evalsha: () => redis.evalsha(),
+    eval: async (script: string, keys: number, ...given: string[]) => {
+      if (owner.isDead) return await never();
+      const reply = await redis.eval(script, keys, ...given);
+      return owner.isDead ? await never() : reply;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { AudienceClient, RateLimiter, type ClientOptions, type RequestEvent } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
-import type { MemoryScripts } from "../redis/memory-scripts.ts";
+import type { MemoryRedis } from "../redis/memory-redis.ts";
 import type { Dice } from "./dice.ts";
 import { networkOf, redisOf } from "./network.ts";
 import type { CallRecord, Log } from "./records.ts";
@@ -12,7 +12,7 @@ export interface Surroundings {
   readonly calls: ReadonlyMap<string, CallRecord>;
   /** The limiter of all processes; undefined where Redis shares it, or nothing limits. */
   readonly limiter: RateLimiter | undefined;
-  readonly redis: MemoryScripts | undefined;
+  readonly redis: MemoryRedis | undefined;
   readonly troubles: number;
   readonly newName: (kind: string) => string;
 }
@@ -45,7 +45,7 @@ export class Process {
     this.died = new Promise((resolve) => (this.#end = resolve));
     const { service, log, calls, limiter, redis, troubles } = around;
     const windows = service.rateLimits?.windows;
-    const store = redis && redisRateLimitStore(redisOf(redis, this), { leaseMs: redis.leaseMs });
+    const store = redis && redisRateLimitStore(redisOf(redis, this));
     this.limiter = limiter ?? (windows && store && new RateLimiter({ windows, store }));
     const wires = { mock: service.mock, log, dice: dice.split(), calls, troubles };
     this.#fetch = networkOf(wires, this, redis ? this.name : "the limiter of all");

@@ -1,5 +1,5 @@
 import { RateLimiter, type CallOptions } from "audience-sdk";
-import { MemoryScripts } from "../redis/memory-scripts.ts";
+import { MemoryRedis } from "../redis/memory-redis.ts";
 import { Book } from "./book.ts";
 import type { ChaosTime } from "./chaos-time.ts";
 import type { Dice } from "./dice.ts";
@@ -31,7 +31,7 @@ export class World {
   /** Whom its rows and writes are about: the fewer, the more often they meet. */
   readonly people: readonly number[];
   readonly imports: readonly Import[];
-  readonly redis: MemoryScripts | undefined;
+  readonly redis: MemoryRedis | undefined;
   isRedisTroubled = false;
   /** Undefined while a process is dead. */
   readonly processes: (Process | undefined)[];
@@ -50,9 +50,7 @@ export class World {
     this.log.secrets.push(...keys);
     const usesRedis = rateLimits !== undefined && dice.chance(0.4);
     const redisDice = dice.split();
-    this.redis = usesRedis
-      ? new MemoryScripts({ time, delayMs: () => redisDice.int(1, 20), leaseMs: 10_000 })
-      : undefined;
+    this.redis = usesRedis ? new MemoryRedis({ time, delayMs: () => redisDice.int(1, 20) }) : undefined;
     const limiter = rateLimits && !usesRedis ? new RateLimiter({ windows: rateLimits.windows }) : undefined;
     this.#surroundings = {
       service: this.service,

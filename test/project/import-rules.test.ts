@@ -187,10 +187,10 @@ describe("An allowed import is not reported", () => {
       "src/redis/redis-rate-limit-store.ts",
       'import type { Store } from "../rate-limiter/store.ts";',
     ],
-    ["a timer in the redis store", "src/redis/script-protocol.ts", 'import { x } from "../timer.ts";'],
+    ["a timer in the redis store", "src/redis/background.ts", 'import { x } from "../timer.ts";'],
     [
       "the count that the redis store builds on",
-      "src/redis/local-fallback.ts",
+      "src/redis/local-share.ts",
       'import { x } from "../rate-limiter/sliding-window-log.ts";',
     ],
     [

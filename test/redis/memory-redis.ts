@@ -21,7 +21,7 @@ export class MemoryRedis implements IoredisLike {
   readonly #delayMs: () => number;
   #permits = new Map<string, { isLast: boolean; at: number }>();
   #taken: { id: string; at: number }[] = [];
-  #rate = { factor: 1, pausedUntil: 0, slowedAt: 0 };
+  #rate = { factor: 1, pausedUntil: 0, slowedAt: -Infinity };
   #data: string | undefined;
 
   constructor({ time, delayMs = () => 1 }: MemoryRedisOptions) {
@@ -32,7 +32,7 @@ export class MemoryRedis implements IoredisLike {
   loseMemory(): void {
     this.#permits = new Map();
     this.#taken = [];
-    this.#rate = { factor: 1, pausedUntil: 0, slowedAt: 0 };
+    this.#rate = { factor: 1, pausedUntil: 0, slowedAt: -Infinity };
     this.#data = undefined;
   }
 

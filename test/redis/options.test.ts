@@ -26,10 +26,13 @@ describe("redisRateLimitStore", () => {
   });
 
   it.each([
-    [{ key: "" }, "key must be a string that is not empty and does not begin with a brace, not an empty string."],
+    [
+      { key: "" },
+      "key must be a string that is not empty and does not begin with a brace, not an empty string.",
+    ],
     [{ key: "}x" }, "key must be a string that is not empty and does not begin with a brace, not a string."],
     [{ key: 1 }, "key must be a string that is not empty and does not begin with a brace, not a number."],
-    [{ onUnavailable: "wait" }, 'onUnavailable must be "local" or "reject", not "wait".'],
+    [{ onUnavailable: "wait" }, 'onUnavailable must be "local" or "reject", not a string.'],
     [{ localShare: 0 }, "localShare must be a number over 0, up to 1, not 0."],
     [{ localShare: 1.1 }, "localShare must be a number over 0, up to 1, not 1.1."],
     [{ localShare: "1" }, "localShare must be a number over 0, up to 1, not a string."],

@@ -1,9 +1,9 @@
+import { redisRateLimitStore } from "audience-sdk/redis";
 import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { storeOf } from "../../src/redis/redis-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { randomFrom } from "../rate-limiter/simulation.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryScripts } from "./memory-scripts.ts";
+import { MemoryRedis } from "./memory-redis.ts";
 
 const windows = [
   { limit: 8, intervalMs: 1_000 },
@@ -23,15 +23,16 @@ interface Ended {
   readonly log: readonly string[];
 }
 
-/** Bursts of calls from four processes and three failures of Redis, all at random times. */
-export async function runWithFailures(seed: number): Promise<Ended> {
+/** Bursts of calls from four processes and failures of Redis, all at random times. */
+export async function runWithFailures(seed: number, failures: number): Promise<Ended> {
   const random = randomFrom(seed);
   const time = new VirtualTime();
   const slowestMs = 50 * random();
-  const store = new MemoryScripts({ time, delayMs: () => 1 + slowestMs * random(), leaseMs: 20_000 });
+  const redis = new MemoryRedis({ time, delayMs: () => 1 + slowestMs * random() });
+  const store = redisRateLimitStore(redis);
   const limiters = Array.from(
     { length: processes },
-    () => new RateLimiter({ clock: time.now, store: storeOf(store, store), windows }),
+    () => new RateLimiter({ clock: time.now, store, windows }),
   );
   const arrivals: number[] = [];
   const log: string[] = [];
@@ -46,7 +47,7 @@ export async function runWithFailures(seed: number): Promise<Ended> {
   };
   const burst = (limiter: RateLimiter, calls: number): void => {
     waiting += calls;
-    for (let call = 0; call < calls; call += 1) void Promise.resolve(limiter.acquire()).then(send);
+    for (let call = 0; call < calls; call += 1) void limiter.acquire().then(send);
   };
   const failure = (): void => {
     const at = begin + failuresUntil * random();
@@ -54,10 +55,10 @@ export async function runWithFailures(seed: number): Promise<Ended> {
       (["refuses", "hangs", "loses replies", "empty"] as const)[Math.floor(4 * random())] ?? "empty";
     time.at(at, () => {
       log.push(`${Math.round(at)} ${kind}`);
-      if (kind === "empty") store.loseMemory();
-      else store.network = kind;
+      if (kind === "empty") redis.loseMemory();
+      else redis.network = kind;
     });
-    if (kind !== "empty") time.after(at + 30_000 * random(), () => (store.network = "up"));
+    if (kind !== "empty") time.after(at + 30_000 * random(), () => (redis.network = "up"));
   };
   await time.run(() => {
     for (const limiter of limiters) {
@@ -67,7 +68,7 @@ export async function runWithFailures(seed: number): Promise<Ended> {
         time.at(begin + failuresUntil * random(), () => burst(limiter, Math.floor(15 * random())));
       }
     }
-    for (let round = 0; round < 3; round += 1) failure();
+    for (let round = 0; round < failures; round += 1) failure();
   }, failuresUntil + 60_000);
   // Most runs have ended by then. This skips minutes of heartbeats.
   if (waiting > 0) await time.run(() => {}, 900_000);

@@ -8,9 +8,9 @@ import {
   type RequestEvent,
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { redisRateLimitStore } from "audience-sdk/redis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { storeOf } from "../../src/redis/redis-store.ts";
-import { MemoryScripts } from "../redis/memory-scripts.ts";
+import { MemoryRedis } from "../redis/memory-redis.ts";
 import { failureOf } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
@@ -475,18 +475,18 @@ describe("The logger", () => {
       now: () => performance.now(),
       after: (delayMs: number, act: () => void) => Number(setTimeout(act, delayMs)),
     };
-    const store = new MemoryScripts({ time });
+    const redis = new MemoryRedis({ time });
     const lines: string[] = [];
     const { audience } = hooked(
       {},
       {
-        rateLimiter: new RateLimiter({ store: storeOf(store, store) }),
+        rateLimiter: new RateLimiter({ store: redisRateLimitStore(redis) }),
         logger: { debug() {}, info() {}, error() {}, warn: (line) => void lines.push(line) },
       },
     );
     const log: (string | number)[] = [];
     for (const network of ["refuses", "refuses", "up", "refuses", "up"] as const) {
-      store.network = network;
+      redis.network = network;
       for (let call = 0; call < 2; call += 1)
         await settle(audience.v1.customers.list().then(({ items }) => items));
       log.push(network, lines.splice(0).length);

@@ -1,9 +1,9 @@
 import { AudienceClient, RateLimiter, type Checkpoint, type OpenCheckpoint } from "audience-sdk";
+import { redisRateLimitStore } from "audience-sdk/redis";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { storeOf } from "../../src/redis/redis-store.ts";
 import { eventually } from "../eventually.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryScripts } from "../redis/memory-scripts.ts";
+import { MemoryRedis } from "../redis/memory-redis.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 
@@ -116,8 +116,7 @@ describe("A call that has its permit, and is not sent yet when a 429 comes,", ()
   it("waits for the end of a pause that another process reported to Redis, too", async () => {
     vi.useRealTimers();
     const time = new VirtualTime();
-    const scripts = new MemoryScripts({ time });
-    const store = storeOf(scripts, scripts);
+    const store = redisRateLimitStore(new MemoryRedis({ time }));
     const limiters = [1, 2].map(() => new RateLimiter({ clock: time.now, store }));
     const sentAt: number[] = [];
     let giveKey = (_key: string): void => undefined;

@@ -5,7 +5,6 @@ export type ProcessName = "A" | "B";
 /** Virtual time in which each event belongs to a process, or to none. A killed process has no more events. */
 export class OwnedTime extends VirtualTime {
   readonly killed = new Set<ProcessName>();
-  isOver = false;
   #owner: ProcessName | undefined;
 
   override at(time: number, callback: () => void): number {
@@ -14,7 +13,7 @@ export class OwnedTime extends VirtualTime {
 
   atOf(owner: ProcessName | undefined, time: number, callback: () => void): number {
     return super.at(time, () => {
-      if (this.isOver || (owner && this.killed.has(owner))) return;
+      if (owner && this.killed.has(owner)) return;
       this.#owner = owner;
       callback();
     });

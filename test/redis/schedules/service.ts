@@ -13,6 +13,8 @@ interface Call {
  */
 export class Service {
   sent = 0;
+  /** Whether the last call was over the limit. */
+  isOver = false;
   readonly #limit: number;
   readonly #intervalMs: number;
   #calls: Call[] = [];
@@ -22,21 +24,14 @@ export class Service {
     this.#intervalMs = intervalMs;
   }
 
-  /** Undefined if the call is over the limit. */
-  send(by: ProcessName, now: number): Call | undefined {
+  send(by: ProcessName, now: number): Call {
     this.sent += 1;
     this.#calls = this.#calls.filter(({ arrivesUntil }) => arrivesUntil > now - this.#intervalMs);
-    if (this.#calls.length >= this.#limit) return undefined;
+    this.isOver = this.#calls.length >= this.#limit;
     const call: Call = { by, arrivesUntil: Infinity };
-    this.#calls.push(call);
+    // It refuses a call over the limit, and does not count it.
+    if (!this.isOver) this.#calls.push(call);
     return call;
-  }
-
-  /** The calls of a process that still count. */
-  countOf(name: ProcessName, now: number): number {
-    const counts = ({ by, arrivesUntil }: Call): boolean =>
-      by === name && arrivesUntil > now - this.#intervalMs;
-    return this.#calls.filter(counts).length;
   }
 
   /** The calls of a killed process can still arrive for a while. */

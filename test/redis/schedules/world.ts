@@ -1,10 +1,8 @@
+import { type IoredisLike, redisRateLimitStore } from "audience-sdk/redis";
 import { type Permit, RateLimiter } from "../../../src/rate-limiter/rate-limiter.ts";
 import { arrivalGraceMs } from "../../../src/rate-limiter/sliding-window-log.ts";
-import { storeOf } from "../../../src/redis/redis-store.ts";
-import type { PermitScripts } from "../../../src/redis/script-protocol.ts";
-import { MemoryScripts } from "../memory-scripts.ts";
+import { MemoryRedis } from "../memory-redis.ts";
 import type { Choices } from "./every-schedule.ts";
-import { type GuideCase, Happened } from "./guide-cases.ts";
 import { OwnedTime, type ProcessName } from "./owned-time.ts";
 import { Service } from "./service.ts";
 import { Trace } from "./trace.ts";
@@ -50,15 +48,16 @@ const [responseMs, slowResponseMs] = [100, 3_000];
  */
 export class World {
   readonly trace = new Trace();
-  /** How a call was over the limit, if one was; `"unnamed"` if the guide does not name it. */
-  over: GuideCase | "unnamed" | undefined;
+  /** How many calls were over the limit. */
+  over = 0;
+  /** Redis was unavailable, or has lost data, or a reply. */
+  hasFailed = false;
   troubles = 0;
   readonly service: Service;
   readonly #bound: Bound;
   readonly #choices: Choices;
   readonly #time = new OwnedTime();
-  readonly #redis: MemoryScripts;
-  readonly #happened: Happened;
+  readonly #redis: MemoryRedis;
   readonly #limiters: RateLimiter[] = []; // one that is garbage-collected sends no heartbeats
   #network: "up" | "away" | "hangs" = "up";
   /** The requests that Redis carries out when it no longer hangs. */
@@ -68,12 +67,10 @@ export class World {
   #startB: (() => void) | undefined;
 
   constructor(bound: Bound, choices: Choices) {
-    const { onUnavailable } = bound;
     this.#bound = bound;
     this.#choices = choices;
-    this.#redis = new MemoryScripts({ time: this.#time, onUnavailable, localShare: 1 / 2, leaseMs: 10_000 });
+    this.#redis = new MemoryRedis({ time: this.#time });
     this.service = new Service(limit, bound.intervalMs);
-    this.#happened = new Happened(onUnavailable);
   }
 
   async run(): Promise<void> {
@@ -96,14 +93,14 @@ export class World {
   /** From `callsFrom` on a process always has two calls that wait; one that starts earlier only contacts Redis. */
   #start(name: ProcessName, callsFrom: number): void {
     this.#log(name, "starts");
-    if (name === "B") this.#happened.started(this.#time.now());
-    const store = storeOf(this.#scripts(name), this.#redis);
+    const { onUnavailable } = this.#bound;
+    const store = redisRateLimitStore(this.#clientOf(name), { onUnavailable, localShare: 1 / 2 });
     const windows = [{ limit, intervalMs: this.#bound.intervalMs }];
     const limiter = new RateLimiter({ clock: this.#time.now, store, windows });
     this.#limiters.push(limiter);
     const acquire = (use: (permit: Permit) => void): void => {
       const again = (): void => void this.#time.after(500, () => acquire(use)); // refused without Redis
-      void Promise.resolve(limiter.acquire()).then(use, again);
+      void limiter.acquire().then(use, again);
     };
     const call = (): void =>
       acquire((permit) => {
@@ -118,15 +115,10 @@ export class World {
   }
 
   #send(name: ProcessName, permit: Permit): void {
-    if (this.over) return;
     const end = this.#deviate("is answered", "is answered late", "is lost");
     const call = this.service.send(name, this.#time.now());
-    this.#log(name, call ? "sends a call" : "SENDS A CALL OVER THE LIMIT");
-    if (!call) {
-      this.over = this.#happened.guideCase ?? "unnamed";
-      this.#time.isOver = true;
-      return;
-    }
+    this.#log(name, this.service.isOver ? "SENDS A CALL OVER THE LIMIT" : "sends a call");
+    if (this.service.isOver) this.over += 1;
     this.#time.after(end === "is answered" ? responseMs : slowResponseMs, () => {
       const isLost = end === "is lost";
       call.arrivesUntil = this.#time.now() + (isLost ? arrivalGraceMs : 0);
@@ -135,25 +127,19 @@ export class World {
     });
   }
 
-  #scripts(name: ProcessName): PermitScripts {
+  #clientOf(name: ProcessName): IoredisLike {
     return {
-      acquire: (request) =>
-        this.#request(name, `asks for ${request.ids.length}`, () => {
-          this.#happened.request(name, request.epoch === undefined, false);
-          const reply = this.#redis.acquireNow(request);
-          this.#log("Redis", `grants ${name} ${reply.granted} of ${request.ids.length} permits`);
-          return reply;
-        }),
-      release: (request) => {
-        const states = request.permits
-          .map(([, state]) => (typeof state === "number" ? "responded" : state))
-          .join(", ");
-        return this.#request(name, `reports ${states || "nothing"}`, () => {
-          const hasAll = request.permits.length >= this.service.countOf(name, this.#time.now());
-          this.#happened.request(name, request.epoch === undefined, hasAll);
-          if (states) this.#log("Redis", `gets permits of ${name}: ${states}`);
-          if (request.isReturning) this.#log("Redis", `gets ${name} back, and waits for the others`);
-          return this.#redis.releaseNow(request);
+      evalsha: () => this.#redis.evalsha(),
+      eval: (_script: string, _keys: number, ...rest: string[]) => {
+        const request = JSON.parse(rest.at(-1)!) as Parameters<MemoryRedis["run"]>[0]; // written by the store
+        const { ids, permits } = request;
+        const states = permits.map(([, , state]) => (typeof state === "number" ? "responded" : state));
+        const what = ids.length > 0 ? `asks for ${ids.length}` : `writes ${states.join(", ") || "nothing"}`;
+        return this.#request(name, what, () => {
+          const reply = this.#redis.run(request);
+          if (states.length > 0) this.#log("Redis", `gets permits of ${name}: ${states.join(", ")}`);
+          if (ids.length > 0) this.#log("Redis", `grants ${name} ${reply.granted} of ${ids.length} permits`);
+          return JSON.stringify(reply);
         });
       },
     };
@@ -202,11 +188,11 @@ export class World {
       case "away":
       case "hangs":
         this.#network = change;
-        this.#happened.redisFails(now);
+        this.hasFailed = true;
         this.#log("Redis", change === "away" ? "is away" : "hangs");
         break;
       case "lost reply":
-        this.#happened.replyIsLost(now);
+        this.hasFailed = true;
         this.#log("Redis", `loses its next reply to ${name}`);
         break;
       case "empty":
@@ -216,7 +202,6 @@ export class World {
       case "back, empty":
         if (change === "back, empty") this.#empty();
         this.#network = "up";
-        this.#happened.redisIsBack(now);
         this.#log("Redis", "is back");
         for (const carryOut of this.#held.splice(0)) carryOut();
         break;
@@ -224,7 +209,6 @@ export class World {
       case "killed unanswered":
         this.#time.killed.add(name);
         this.service.kill(name, now);
-        this.#happened.wasKilled(name, now);
         this.#log(name, `is killed ${change === "killed unsent" ? "before" : "after"} it ${what}`);
         break;
       case "nothing":
@@ -234,7 +218,7 @@ export class World {
 
   #empty(): void {
     this.#redis.loseMemory();
-    this.#happened.redisIsEmpty();
+    this.hasFailed = true;
     this.#log("Redis", "is empty");
   }
 
