@@ -1,18 +1,19 @@
 import { ConfigurationError, type BulkRequest } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { failureOf } from "../transport/failure.ts";
 import {
   collectRun,
+  createFixture,
   deferred,
-  LoggedCheckpoint,
+  flushEventLoop,
+  gated,
+  key,
   row,
   rows,
-  createFixture,
-  flushEventLoop,
   until,
   type Row,
-  key,
-  gated,
-} from "../bulk/fixture.ts";
+} from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 const unhandled: unknown[] = [];
 const record = (error: unknown) => void unhandled.push(error);
@@ -63,7 +64,7 @@ describe("A row's function ends when its calls have ended", () => {
     "%s: the row is unknown, the run ends, and the next run sends the row",
     async (_, of) => {
       const { audience, mock, upsert } = createFixture({ latencyMs: 5 });
-      const checkpoint = new LoggedCheckpoint();
+      const checkpoint = new MemoryCheckpoint();
       const options = { checkpoint, key, concurrency: 1 };
 
       const { error, results } = await collectRun(audience.bulk(rows(3), of(upsert), options));
@@ -71,7 +72,6 @@ describe("A row's function ends when its calls have ended", () => {
       expect(results).toMatchObject([{ status: "unknown", error: { message, outcome: "unknown" } }]);
       expect(error).toBeInstanceOf(ConfigurationError);
       expect(error).toBe(results[0]?.error);
-      expect(checkpoint.states).toEqual(new Map([["row-0@example.com", "sent"]]));
       mock.reset();
       expect(await audience.bulk(rows(3), upsert, options).summary()).toMatchObject({
         succeeded: 3,
@@ -82,15 +82,15 @@ describe("A row's function ends when its calls have ended", () => {
 
   it.each(forgetful)("%s: a call that fails is no unhandled rejection, and no success", async (_, of) => {
     const { audience, upsert } = createFixture({ faults: [{ kind: "500-before" }] }, { maxRetries: 0 });
-    const checkpoint = new LoggedCheckpoint();
+    const options = { checkpoint: new MemoryCheckpoint(), key };
 
-    const { error, results } = await collectRun(audience.bulk(rows(3), of(upsert), { checkpoint, key }));
+    const { error, results } = await collectRun(audience.bulk(rows(3), of(upsert), options));
     await flushEventLoop();
 
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(results.map(({ status }) => status)).not.toContain("succeeded");
-    expect([...new Set(checkpoint.states.values())]).toEqual(["sent"]);
     expect(unhandled).toEqual([]);
+    expect(await audience.bulk(rows(3), upsert, options)).toMatchObject({ skipped: 0 });
   });
 
   it.each(forgetful.slice(0, 2))("%s: a row that is not even valid is no success either", async (_, of) => {
@@ -160,26 +160,28 @@ it("a row that fails during another of its calls ends after that call, whose out
   const { audience, mock, upsert } = createFixture();
   const { fetch, open, sent } = gated(mock.fetch);
   const slow = audience.withOptions({ fetch });
-  const checkpoint = new LoggedCheckpoint();
+  const checkpoint = new MemoryCheckpoint();
   const both = (contact: Row, request: BulkRequest) =>
     Promise.all([
       slow.v1.customers.upsert({ ...contact, double_opt_in: true }, request),
       upsert({ ...contact, email: "nobody" }, request),
     ]);
-  const ended = collectRun(audience.bulk(rows(1), both, { checkpoint, key }));
+  const options = { checkpoint, key };
+  const ended = collectRun(audience.bulk(rows(1), both, options));
   await until(() => sent.length === 1);
 
   await flushEventLoop();
-  expect(checkpoint.log).toEqual(["open", "row-0@example.com: in-doubt"]);
+  expect(checkpoint.log).not.toContain("close");
   open();
 
   expect((await ended).results).toMatchObject([{ status: "unknown", error: { code: "validation" } }]);
+  expect(await audience.bulk(rows(1), both, options)).toMatchObject({ unknown: 1 });
   expect(mock.requests).toMatchObject([{ applied: true }]);
 });
 
 it("a call that begins after its run is refused, and does not touch the checkpoint", async () => {
   const { audience, mock, upsert } = createFixture();
-  const checkpoint = new LoggedCheckpoint();
+  const checkpoint = new MemoryCheckpoint();
   const late: Promise<unknown>[] = [];
   const { promise: opened, resolve: open } = deferred();
   const call = async (contact: Row, request: BulkRequest) => {
@@ -191,13 +193,19 @@ it("a call that begins after its run is refused, and does not touch the checkpoi
   open();
   await flushEventLoop();
 
-  expect(await late[0]).toMatchObject({ code: "configuration", outcome: "not-sent" });
+  expect(await late[0]).toMatchObject({
+    code: "configuration",
+    outcome: "not-sent",
+    message: expect.stringContaining("must return or await its call"),
+  });
   expect([mock.requests, checkpoint.log.length, unhandled]).toEqual([[], recorded, []]);
+  // Its row needed no call, and so is asked for again.
+  expect(await audience.bulk(rows(1), upsert, { checkpoint, key })).toMatchObject({ succeeded: 1 });
 });
 
 it("a call that begins after its row ends the run, and the next run sends the row", async () => {
   const { audience, upsert } = createFixture();
-  const checkpoint = new LoggedCheckpoint();
+  const checkpoint = new MemoryCheckpoint();
   const late = async (contact: Row, request: BulkRequest) => {
     await upsert(contact, request);
     setTimeout(() => void upsert(contact, request), 0);
@@ -211,9 +219,17 @@ it("a call that begins after its row ends the run, and the next run sends the ro
   const { error } = await collectRun(audience.bulk(source(), late, { checkpoint, key }));
 
   expect(error).toBeInstanceOf(ConfigurationError);
-  expect(checkpoint.flushed).toEqual(["row-0@example.com: sent"]);
   expect(await audience.bulk(rows(1), upsert, { checkpoint, key })).toMatchObject({
     succeeded: 1,
     skipped: 0,
   });
+});
+
+it("call options that are no object are refused", async () => {
+  const { audience, mock } = createFixture();
+
+  const run = audience.bulk(rows(1), (item) => audience.v1.customers.upsert(item, 5 as never));
+
+  expect(await failureOf(run.summary())).toBeInstanceOf(ConfigurationError);
+  expect(mock.requests).toEqual([]);
 });

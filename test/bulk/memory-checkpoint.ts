@@ -1,0 +1,104 @@
+type Method = "open" | "append" | "rewrite" | "close";
+
+interface Line {
+  readonly text: string;
+  readonly isFlushed: boolean;
+}
+
+/** A checkpoint of one's own, in memory: a journal of lines that outlives the processes of a test. */
+export class MemoryCheckpoint {
+  /** What its runs asked of it, in order. */
+  readonly log: string[] = [];
+  /** Thrown by the next call of the method. */
+  readonly fails = new Map<Method, unknown>();
+  #lines: Line[];
+  #isOpen = false;
+
+  constructor(lines: readonly string[] = []) {
+    this.#lines = lines.map((text) => ({ text, isFlushed: true }));
+  }
+
+  get lines(): string[] {
+    return this.#lines.map(({ text }) => text);
+  }
+
+  /** What is left if the process is killed now. */
+  copy(): MemoryCheckpoint {
+    return new MemoryCheckpoint(this.lines);
+  }
+
+  /** What is left if the power fails now: all up to the last line that had to be stored. */
+  afterPowerLoss(): MemoryCheckpoint {
+    const stored = this.#lines.findLastIndex(({ isFlushed }) => isFlushed);
+    return new MemoryCheckpoint(this.lines.slice(0, stored + 1));
+  }
+
+  async open() {
+    this.#step("open");
+    if (this.#isOpen) throw new Error("another run has the checkpoint open");
+    this.#isOpen = true;
+    return {
+      ...this.#asMap(),
+      lines: this.#read(),
+      append: (text: string, { flush }: { flush: boolean }) => this.append(text, flush),
+      rewrite: (lines: Iterable<string>) => this.rewrite(lines),
+      close: async () => {
+        this.#step("close");
+        this.#isOpen = false;
+      },
+    };
+  }
+
+  async append(text: string, isFlushed: boolean): Promise<void> {
+    this.#step("append");
+    this.#lines.push({ text, isFlushed });
+  }
+
+  async rewrite(lines: Iterable<string>): Promise<void> {
+    this.#step("rewrite");
+    this.#lines = [...lines].map((text) => ({ text, isFlushed: true }));
+  }
+
+  /** As long as the sources ask for a map: each change is a line. */
+  #asMap() {
+    const values = () => {
+      const map = new Map<string, string>();
+      for (const line of this.lines) {
+        const [name, value] = JSON.parse(line) as [string?, string?];
+        if (name === undefined) map.clear();
+        else if (value === undefined) map.delete(name);
+        else map.set(name, value);
+      }
+      return map;
+    };
+    let [known, at] = [values(), this.#lines.length];
+    return {
+      get: (name: string) => {
+        if (at !== this.#lines.length) [known, at] = [values(), this.#lines.length];
+        return known.get(name);
+      },
+      set: async (
+        name: string,
+        value: string | undefined,
+        { flush = false }: { flush?: boolean | undefined } = {},
+      ) => {
+        await this.append(JSON.stringify([name, value].filter((part) => part !== undefined)), flush);
+        if (value === undefined) known.delete(name);
+        else known.set(name, value);
+        at = this.#lines.length;
+      },
+      clear: async () => {
+        await this.append("[]", true);
+      },
+    };
+  }
+
+  async *#read(): AsyncGenerator<string> {
+    yield* this.lines;
+  }
+
+  #step(method: Method): void {
+    if (this.fails.has(method)) throw this.fails.get(method);
+    this.log.push(method);
+  }
+}
