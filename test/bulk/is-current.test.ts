@@ -1,6 +1,7 @@
-import { ConfigurationError, RateLimiter, type BulkRequest, type V1Contact } from "audience-sdk";
-import { describe, expect, it, vi } from "vitest";
-import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row, key } from "./fixture.ts";
+import { ConfigurationError, isAudienceError, RateLimiter, type BulkRequest } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { collectRun, row, rows, createFixture, until, type Row, key } from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 /** An `isCurrent` that never settles, and whether it was called. */
 function neverSettles() {
@@ -79,45 +80,9 @@ describe("isCurrent", () => {
     expect(asked).toBe(2);
   });
 
-  it("with a checkpoint, a superseded row stays superseded in later runs until its consent changes", async () => {
-    const { audience, upsert, mock } = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    const night = async (item: Row & { first_name?: string }, isCurrent: boolean) => {
-      const run = audience.bulk([item], upsert, { key, checkpoint, isCurrent: () => isCurrent });
-      return (await collectRun(run)).results[0]?.status;
-    };
-
-    const nights = [
-      await night(row(0), false),
-      await night(row(0), true),
-      await night({ ...row(0), first_name: "Ada" }, true),
-      await night({ ...row(0), email_opt_in: "NON_SUBSCRIBED" }, true),
-    ];
-
-    expect(nights).toEqual(["superseded", "superseded", "superseded", "succeeded"]);
-    expect(mock.requests).toHaveLength(1);
-  });
-
-  it("with a checkpoint, a superseded row is sent again when one of its consents has changed", async () => {
-    const { audience, mock } = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED", phone: "+15550100" } as const;
-    const call = (item: V1Contact, request: BulkRequest) => audience.v1.customers.upsert(item, request);
-    const options = { checkpoint, key: () => contact.email };
-    const before = { ...contact, phone_opt_in: "SUBSCRIBED" } as const;
-
-    const nights = [
-      await audience.bulk([before], call, { ...options, isCurrent: () => false }),
-      await audience.bulk([{ ...contact, phone_opt_in: "UNSUBSCRIBED" } as const], call, options),
-    ];
-
-    expect(nights).toMatchObject([{ superseded: 1 }, { succeeded: 1 }]);
-    expect(mock.requests).toHaveLength(1);
-  });
-
   it("its error is the row's error: the row is not sent, and the next run tries it again", async () => {
     const { audience, upsert, mock } = createFixture();
-    const checkpoint = new LoggedCheckpoint();
+    const checkpoint = new MemoryCheckpoint();
     const failure = new TypeError("the database is away");
     const isCurrent = () => {
       throw failure;
@@ -128,7 +93,8 @@ describe("isCurrent", () => {
     );
 
     expect([error, results[0]?.status, results[0]?.error]).toEqual([undefined, "failed", failure]);
-    expect([mock.requests, [...checkpoint.states]]).toEqual([[], [[row(0).email, "failed"]]]);
+    expect(mock.requests).toEqual([]);
+    expect(await audience.bulk(rows(1), upsert, { key, checkpoint })).toMatchObject({ succeeded: 1 });
   });
 
   it.each([
@@ -159,30 +125,16 @@ describe("isCurrent", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("a row that was not current is not asked again until its consent changes, whatever else changed", async () => {
-    const { audience, upsert, mock } = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    await collectRun(audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent: () => false }));
-    const changed = { ...row(0), first_name: "Ada" };
-    const isCurrent = vi.fn(() => true);
-
-    const { results } = await collectRun(audience.bulk([changed], upsert, { key, checkpoint, isCurrent }));
-
-    expect(results.map(({ status }) => status)).toEqual(["superseded"]);
-    expect(isCurrent).not.toHaveBeenCalled();
-    expect(mock.requests).toEqual([]);
-  });
-
   it("after a crash during the call the row is asked again", async () => {
     const { audience, upsert, mock } = createFixture();
-    const checkpoint = new LoggedCheckpoint();
+    const checkpoint = new MemoryCheckpoint();
     const { isCurrent, wasCalled } = neverSettles();
     const crashed = createFixture({}, mock.clientOptions);
     void collectRun(crashed.audience.bulk(rows(1), crashed.upsert, { key, checkpoint, isCurrent }));
     await until(wasCalled);
 
     const { results } = await collectRun(
-      audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent: () => false }),
+      audience.bulk(rows(1), upsert, { key, checkpoint: checkpoint.copy(), isCurrent: () => false }),
     );
 
     expect(results.map(({ status }) => status)).toEqual(["superseded"]);
@@ -225,3 +177,46 @@ describe("isCurrent", () => {
     expect(mock.requests).toEqual([]);
   });
 });
+
+it.each(["500-before", "429"] as const)(
+  "An isCurrent whose own call fails with a %s is asked once, and its error is the row's",
+  async (kind) => {
+    const { audience, upsert, mock } = createFixture({
+      faults: [{ kind, operation: "v1.contactGroups.get", retryAfter: 0, times: 99 }],
+    });
+    const isCurrent = async () => {
+      await audience.v1.contactGroups.get("mock-list", { maxRetries: 0 });
+      return true;
+    };
+
+    const { results } = await collectRun(audience.bulk(rows(1), upsert, { isCurrent }));
+
+    expect(mock.requests.map(({ operation }) => operation)).toEqual(["v1.contactGroups.get"]);
+    const [result] = results;
+    expect(result?.status).toBe("failed");
+    expect(isAudienceError(result?.error) && result.error.request?.operation).toBe("v1.contactGroups.get");
+  },
+);
+
+it.each([
+  ["throws", () => Promise.reject(new Error("database down")), "database down"],
+  ["returns nothing", async () => undefined as never, "isCurrent must return true or false."],
+])(
+  "A row whose isCurrent %s is not recorded as done, even if its function catches the error",
+  async (...args) => {
+    const [, isCurrent, message] = args;
+    const { audience, mock } = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+    const settle = (contact: Row, request: BulkRequest) =>
+      Promise.allSettled([audience.v1.customers.upsert(contact, request)]);
+
+    const { results } = await collectRun(audience.bulk(rows(1), settle, { key, checkpoint, isCurrent }));
+
+    expect(results).toMatchObject([{ status: "failed", error: { message } }]);
+    expect(mock.requests).toEqual([]);
+    const next = createFixture();
+    expect(await next.audience.bulk(rows(1), next.upsert, { key, checkpoint })).toMatchObject({
+      succeeded: 1,
+    });
+  },
+);

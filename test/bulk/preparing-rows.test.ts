@@ -1,6 +1,7 @@
 import { RateLimiter, type BulkRequest } from "audience-sdk";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createFixture, collectRun, LoggedCheckpoint, rows, type Row } from "../bulk/fixture.ts";
+import { collectRun, createFixture, rows, type Row } from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -10,7 +11,6 @@ const windows = [
   { limit: 100, intervalMs: 60_000 },
 ];
 
-// Ten rows held the ten permits of the second, and each waited for the response of a call that needed one.
 it("An `isCurrent` that asks the service gets its permits, and the rows are sent", async () => {
   const rateLimiter = new RateLimiter({ windows });
   const { audience, mock } = createFixture({ latencyMs: 80 }, { rateLimiter });
@@ -33,13 +33,21 @@ it.each(["isCurrent", "checkpoint"])(
   async (option) => {
     let hanging = 0;
     const hang = () => new Promise<never>(() => void hanging++);
-    /** The record of the run is written at once, those of its rows never. */
-    const set = (name: string) => (name === "run" ? Promise.resolve() : hang());
-    const checkpoint = { open: async () => Object.assign(new LoggedCheckpoint(), { set }) };
+    /** The records of its rows are never written. */
+    class HangingCheckpoint extends MemoryCheckpoint {
+      override append = async (text: string, isFlushed: boolean) =>
+        await (hasBegun ? hang() : super.append(text, isFlushed));
+    }
+    let hasBegun = false;
+    const checkpoint = new HangingCheckpoint();
     const rateLimiter = new RateLimiter({ windows });
     const { audience, upsert, mock } = createFixture({}, { rateLimiter });
+    const call = (item: Row, request: BulkRequest) => {
+      hasBegun = true;
+      return upsert(item, request);
+    };
     const options = option === "isCurrent" ? { isCurrent: hang } : { checkpoint };
-    const run = audience.bulk(rows(20), upsert, options);
+    const run = audience.bulk(rows(20), call, options);
     void run.then(undefined, () => {});
     // A row's fingerprint takes real time: `waitFor` gives it, and moves the fake clock on.
     await vi.waitFor(() => expect(hanging).toBe(10), { interval: 1, timeout: 5_000 });
@@ -52,3 +60,32 @@ it.each(["isCurrent", "checkpoint"])(
     await vi.waitFor(() => expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, queued: 0 }));
   },
 );
+
+it("A row whose slow isCurrent was followed by a long wait asks it again, and the key function too", async () => {
+  const keys: string[] = [];
+  let key = "mock-api-key-not-a-secret";
+  const apiKey = () => {
+    keys.push(key);
+    return key;
+  };
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 1_000 }] });
+  const faults = [{ kind: "429", operation: "v1.contactGroups.get", times: 1, retryAfter: 4 } as const];
+  const { audience, upsert, mock } = createFixture({ faults }, { rateLimiter, apiKey });
+  let isAdaCurrent = true;
+  const isCurrent = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    return isAdaCurrent;
+  };
+  const run = collectRun(audience.bulk(rows(1), upsert, { isCurrent }));
+  await vi.advanceTimersByTimeAsync(100);
+  void audience.v1.contactGroups.get("mock-list", { maxRetries: 0 }).catch(() => {});
+  await vi.advanceTimersByTimeAsync(1_000);
+
+  isAdaCurrent = false;
+  key = "the-next-key";
+  await vi.advanceTimersByTimeAsync(10_000);
+
+  expect((await run).results.map(({ status }) => status)).toEqual(["superseded"]);
+  expect(keys.at(-1)).toBe("the-next-key");
+  expect(mock.requests.map(({ operation }) => operation)).toEqual(["v1.contactGroups.get"]);
+});
