@@ -1,0 +1,284 @@
+import type { AudienceClient, BulkRequest } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { collectRun, createFixture, key, row, rows, type Row } from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
+
+const optOut: Row = { ...row(0), email_opt_in: "UNSUBSCRIBED" };
+
+/** A row in doubt: its second mail could go out. */
+async function rowInDoubt() {
+  const world = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
+  const options = { checkpoint: new MemoryCheckpoint(), key };
+  const mailed = (item: Row, request: BulkRequest) =>
+    world.audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+  expect(await world.audience.bulk([row(0)], mailed, options)).toMatchObject({ unknown: 1 });
+  return { ...world, options, mailed };
+}
+
+it("a row in doubt that has changed is sent when its call is repeatable now, and then recorded", async () => {
+  const { audience, mock, options, upsert } = await rowInDoubt();
+
+  const nights = [
+    await audience.bulk([optOut], upsert, options),
+    await audience.bulk([optOut], upsert, options),
+  ];
+
+  expect(nights).toMatchObject([{ succeeded: 1 }, { skipped: 1 }]);
+  expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
+});
+
+it("a changed row in doubt stays in doubt while its call is not repeatable, and nothing is sent", async () => {
+  const { audience, mock, options, mailed } = await rowInDoubt();
+  const changed: Row = { ...row(0), email_opt_in: "NON_SUBSCRIBED" };
+
+  const results = [];
+  for (let night = 0; night < 2; night++)
+    for await (const result of audience.bulk([changed], mailed, options)) results.push(result);
+
+  expect(results).toMatchObject([
+    { status: "unknown", error: { message: "Not sent again: an earlier run may have carried it out." } },
+    { status: "unknown" },
+  ]);
+  expect(mock.requests).toHaveLength(1);
+});
+
+it("a crash while the changed row is sent leaves it in doubt and changed: the next run sends it", async () => {
+  const { audience, mock, options, upsert } = await rowInDoubt();
+  mock.addFault({ kind: "reset-before", times: 1 });
+  const once = audience.withOptions({ maxRetries: 0 });
+  const call = (item: Row, request: BulkRequest) => once.v1.customers.upsert(item, request);
+
+  const nights = [
+    await audience.bulk([optOut], call, options),
+    await audience.bulk([optOut], upsert, options),
+  ];
+
+  expect(nights).toMatchObject([{ unknown: 1 }, { succeeded: 1 }]);
+  expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
+});
+
+it("of the calls of a changed row in doubt only the repeatable ones are sent, once", async () => {
+  const { audience, mock, options, upsert, mailed } = await rowInDoubt();
+  const both = async (item: Row, request: BulkRequest) => {
+    await upsert(item, request);
+    return await mailed(item, request);
+  };
+
+  const nights = [await audience.bulk([optOut], both, options), await audience.bulk([optOut], both, options)];
+
+  expect(nights).toMatchObject([{ unknown: 1 }, { unknown: 1 }]);
+  expect(mock.requests.slice(1).map(({ body }) => body)).toEqual([optOut]);
+});
+
+it("a row whose changed version has an unknown outcome is sent again the next night, also when it changes back", async () => {
+  const { audience, mock, options, mailed, upsert } = await rowInDoubt();
+  const once = audience.withOptions({ maxRetries: 0 });
+  const call = (item: Row, request: BulkRequest) => once.v1.customers.upsert(item, request);
+  const both = (item: Row, request: BulkRequest) =>
+    Promise.all([upsert(item, request), mailed(item, request)]);
+  mock.addFault({ kind: "500-before", times: 1 });
+
+  const nights = [
+    await once.bulk([optOut], call, options),
+    await audience.bulk([row(0)], both, options),
+    await audience.bulk([row(0)], both, options),
+  ];
+
+  expect(nights).toMatchObject([{ unknown: 1 }, { unknown: 1 }, { unknown: 1 }]);
+  expect(mock.requests.slice(1).map(({ body }) => body)).toEqual([optOut, row(0)]);
+});
+
+it("a superseded version keeps the doubt: a second mail is not sent", async () => {
+  const { audience, mock, options, mailed, upsert } = await rowInDoubt();
+
+  const nights = [
+    await audience.bulk([optOut], upsert, { ...options, isCurrent: () => false }),
+    await audience.bulk([row(0)], mailed, options),
+  ];
+
+  expect(nights).toMatchObject([{ superseded: 1 }, { unknown: 1 }]);
+  expect(mock.requests).toHaveLength(1);
+});
+
+it("an opt-out that another call wrote while a changed version was sent binds the next night", async () => {
+  const { audience, mock, options } = await rowInDoubt();
+  const once = audience.withOptions({ maxRetries: 0 });
+  const changed: Row = { ...row(0), email_opt_in: "NON_SUBSCRIBED" };
+  mock.addFault({ kind: "500-before", times: 1 });
+  const call = async (item: Row, request: BulkRequest) => {
+    try {
+      await once.v1.customers.upsert(item, request);
+    } finally {
+      await once.v1.customers.upsert(optOut);
+    }
+  };
+
+  const nights = [await once.bulk([changed], call, options), await once.bulk([changed], call, options)];
+
+  expect(nights).toMatchObject([{ unknown: 1 }, { superseded: 1 }]);
+});
+
+it("the error of a refused call has the outcome of the earlier run, and does not end the run", async () => {
+  const { audience, options, mailed } = await rowInDoubt();
+  const changed: Row = { ...row(0), email_opt_in: "NON_SUBSCRIBED" };
+  const refusals: unknown[] = [];
+  const call = (item: Row, request: BulkRequest) =>
+    mailed(item, request).catch((error: unknown) => {
+      refusals.push(error);
+      throw error;
+    });
+
+  const summary = await audience.bulk([changed, row(1)], call, { ...options, stopWhen: () => true });
+
+  expect(summary).toMatchObject({ unknown: 1, succeeded: 1 });
+  expect(refusals).toMatchObject([{ code: "connection", outcome: "unknown" }]);
+});
+
+const connectionRefused = () => {
+  throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
+};
+
+it.each<[string, () => Response]>([
+  ["a 400", () => new Response(null, { status: 400 })],
+  ["a 401", () => new Response(null, { status: 401 })],
+  [
+    "a 429 that asks to wait for more than an hour",
+    () => new Response(null, { status: 429, headers: { "Retry-After": "4000" } }),
+  ],
+  ["a refused connection", connectionRefused],
+])(
+  "a row whose first call may be repeated, and whose second must not be but met %s, is sent again the next night",
+  async (_, refuse) => {
+    let isRefused = true;
+    const { mock, audience: real } = createFixture();
+    const audience = real.withOptions({
+      maxRetries: 0,
+      fetch: async (url, init) =>
+        isRefused && url.endsWith("/customer/create") ? refuse() : await mock.fetch(url, init),
+    });
+    const options = { checkpoint: new MemoryCheckpoint(), key };
+    const call = async ({ email }: Row, request: BulkRequest) => {
+      await audience.v1.events.send({ eventName: "imported", contact: { email } }, request);
+      // Without `email_opt_in`.
+      return await audience.v1.customers.upsert({ email, first_name: "Ada" }, request);
+    };
+
+    const first = await collectRun(audience.bulk([row(0)], call, options));
+    isRefused = false;
+    const nights = [
+      await audience.bulk([row(0)], call, options),
+      await audience.bulk([row(0)], call, options),
+    ];
+
+    expect(first.results).toMatchObject([{ status: "failed" }]);
+    expect(nights).toMatchObject([{ succeeded: 1 }, { skipped: 1 }]);
+    const { contacts, events } = mock.organization("mock-organization");
+    expect(contacts).toMatchObject([{ first_name: "Ada" }]);
+    // Its generated id is the same each night.
+    expect(events).toHaveLength(1);
+  },
+);
+
+describe("A row in doubt", () => {
+  const mailed =
+    ({ audience }: ReturnType<typeof createFixture>) =>
+    (item: Row, request: BulkRequest) =>
+      audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+
+  it("is reported by the next run, and not sent", async () => {
+    const { audience, mock, options, mailed: call } = await rowInDoubt();
+
+    const { results } = await collectRun(audience.bulk(rows(1), call, options));
+
+    expect(results).toMatchObject([
+      {
+        status: "unknown",
+        error: {
+          outcome: "unknown",
+          reason: "other",
+          message: "Not sent again: an earlier run may have carried it out.",
+        },
+      },
+    ]);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("is not passed to stopWhen", async () => {
+    const { audience, options, upsert } = await rowInDoubt();
+
+    const { results, error } = await collectRun(
+      audience.bulk(rows(2), upsert, { ...options, concurrency: 1, stopWhen: () => true }),
+    );
+
+    expect(results.map(({ status }) => status)).toEqual(["unknown", "succeeded"]);
+    expect(error).toBeUndefined();
+  });
+
+  it("stays in doubt, whatever its content, while its call is not repeatable", async () => {
+    const { audience, mock, options, mailed: call } = await rowInDoubt();
+    const other: Row = { ...row(0), email_opt_in: "NON_SUBSCRIBED" };
+
+    const nights: unknown[] = [];
+    for (const item of [other, other, row(0)]) nights.push(await audience.bulk([item], call, options));
+
+    expect(nights).toMatchObject([{ unknown: 1 }, { unknown: 1 }, { unknown: 1 }]);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("is one whose first call is not repeatable, and whose function fails after it", async () => {
+    const { audience, mock } = createFixture();
+    const options = { checkpoint: new MemoryCheckpoint(), key };
+    const call = async (item: Row, request: BulkRequest) => {
+      await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+      throw new TypeError("a mistake of the caller's own");
+    };
+
+    const first = await collectRun(audience.bulk(rows(1), call, options));
+    const second = await collectRun(audience.bulk(rows(1), call, options));
+
+    expect(first.results).toMatchObject([{ status: "unknown", error: expect.any(TypeError) }]);
+    expect(second.results).toMatchObject([{ status: "unknown" }]);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it.each<[string, string, (world: ReturnType<typeof createFixture>) => AudienceClient]>([
+    // The 404 of addContact may have created the contact; any other 404 has applied nothing.
+    [
+      "whose call was refused",
+      "not-applied",
+      ({ audience, mock }) =>
+        audience.withOptions({
+          fetch: (url, init) => mock.fetch(url.replace("customer/create", "nowhere"), init),
+        }),
+    ],
+    [
+      "that was not sent",
+      "not-sent",
+      ({ audience }) => audience.withOptions({ fetch: async () => connectionRefused(), maxRetries: 0 }),
+    ],
+  ])("is none %s: the next run sends it", async (_, outcome, clientOf) => {
+    const world = createFixture();
+    const options = { checkpoint: new MemoryCheckpoint(), key };
+
+    const first = await collectRun(
+      world.audience.bulk(rows(1), mailed({ ...world, audience: clientOf(world) }), options),
+    );
+    const second = await world.audience.bulk(rows(1), mailed(world), options);
+
+    expect(first.results).toMatchObject([{ status: "failed", error: { outcome } }]);
+    expect(second).toMatchObject({ succeeded: 1 });
+    expect(world.mock.organization("mock-organization").contacts).toHaveLength(1);
+  });
+
+  it("is one after the 404 of addContact, which may have created the contact", async () => {
+    const { audience, mock } = createFixture();
+    const options = { checkpoint: new MemoryCheckpoint(), key, stopWhen: () => false };
+    const call = (item: Row, request: BulkRequest) =>
+      audience.v1.contactGroups.addContact("gone", item, { ...request, repeatable: false });
+
+    const nights = [await audience.bulk(rows(1), call, options), await audience.bulk(rows(1), call, options)];
+
+    expect(nights).toMatchObject([{ unknown: 1 }, { unknown: 1 }]);
+    expect(mock.requests).toHaveLength(1);
+  });
+});
