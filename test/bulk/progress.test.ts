@@ -1,6 +1,7 @@
 import { RateLimiter, type BulkProgress } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { key, LoggedCheckpoint, row, rows, createFixture } from "./fixture.ts";
+import { key, row, rows, createFixture } from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 /** Time passes only where a test advances it; timers run unless they are named. */
 function stopTheClock(...timers: ("setTimeout" | "clearTimeout")[]): void {
@@ -109,7 +110,7 @@ describe("onProgress", () => {
 
   it("has the pace of the last minute, without skipped rows", async () => {
     const { audience } = createFixture();
-    const options = { key, checkpoint: new LoggedCheckpoint(), concurrency: 1 };
+    const options = { key, checkpoint: new MemoryCheckpoint(), concurrency: 1 };
     await audience.bulk(rows(50), async () => null, options);
     const seen: BulkProgress[] = [];
 

@@ -4,11 +4,11 @@ import {
   RateLimiter,
   V1Client,
   V2Client,
-  type Checkpoint,
-  type OpenCheckpoint,
+  type BulkRequest,
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
 import { failureOf } from "./failure.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -275,25 +275,21 @@ describe("close() rejects what waits for something else than a permit, and it is
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
     const begun = promised<void>();
     const recorded = promised<void>();
-    const rows = new Map<string, unknown>();
-    const opened: OpenCheckpoint = {
-      get: () => undefined,
-      set: async (key, value) => {
-        if (!key.startsWith("row:")) return;
-        begun.resolve();
-        if (value?.startsWith("in-doubt ")) await recorded.promise;
-        rows.set(key, value);
-      },
-      clear() {},
-      close() {},
+    let isCalled = false;
+    class SlowCheckpoint extends MemoryCheckpoint {
+      override append = async (text: string, isFlushed: boolean) => {
+        if (isCalled) begun.resolve();
+        if (isCalled) await recorded.promise;
+        await super.append(text, isFlushed);
+      };
+    }
+    const options = { checkpoint: new SlowCheckpoint(), key: (email: string) => email };
+    const upsert = (email: string, request: BulkRequest) => {
+      isCalled = true;
+      return audience.v1.customers.upsert({ email }, request);
     };
-    const checkpoint: Checkpoint = { open: async () => opened };
 
-    const run = audience.bulk(
-      ["ada@example.com"],
-      (email, request) => audience.v1.customers.upsert({ email }, request),
-      { checkpoint, key: (email) => email },
-    );
+    const run = audience.bulk(["ada@example.com"], upsert, options);
     const failure = failureOf(run[Symbol.asyncIterator]().next());
     await begun.promise;
     const isClosed = audience.close();
@@ -301,8 +297,14 @@ describe("close() rejects what waits for something else than a permit, and it is
     await isClosed;
 
     expect(await failure).toMatchObject({ ...closed, outcome: "not-sent" });
-    expect([...rows]).toEqual([["row:ada@example.com", undefined]]);
     expect(mock.requests).toEqual([]);
     expect(rateLimiter.usage().inFlight).toBe(0);
+    const next = new AudienceClient(mock.clientOptions);
+    const sending = next.bulk(
+      ["ada@example.com"],
+      (email, o) => next.v1.customers.upsert({ email }, o),
+      options,
+    );
+    expect(await sending).toMatchObject({ succeeded: 1 });
   });
 });

@@ -1,6 +1,7 @@
-import { AudienceClient, RateLimiter, type Checkpoint, type OpenCheckpoint } from "audience-sdk";
-import { redisRateLimitStore } from "audience-sdk/redis";
+import { AudienceClient, RateLimiter, type BulkRequest } from "audience-sdk";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { storeOf } from "../../src/redis/redis-store.ts";
+import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
 import { eventually } from "../eventually.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryRedis } from "../redis/memory-redis.ts";
@@ -82,22 +83,23 @@ describe("A call that has its permit, and is not sent yet when a 429 comes,", ()
     const { arrived, options } = refusingOnce(new Promise<void>((resolve) => void (respond = resolve)));
     const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 1_000 }], reserve: 0 });
     const audience = new AudienceClient({ ...options, rateLimiter });
-    const opened: OpenCheckpoint = {
-      get: () => undefined,
-      set: (key, value) =>
-        key === "row:0" || !isSlow || !value?.startsWith("in-doubt ")
-          ? undefined
-          : new Promise<void>((resolve) => void waiting.push(resolve)),
-      clear() {},
-      close() {},
+    let begun = 0;
+    /** The records of all rows but the first are slow. */
+    class SlowCheckpoint extends MemoryCheckpoint {
+      override append = async (text: string, isFlushed: boolean) => {
+        if (isCalled && isSlow && ++begun > 1)
+          await new Promise<void>((resolve) => void waiting.push(resolve));
+        await super.append(text, isFlushed);
+      };
+    }
+    let isCalled = false;
+    const upsert = (row: number, request: BulkRequest) => {
+      isCalled = true;
+      return audience.v1.customers.upsert(contact(row), request);
     };
-    const checkpoint: Checkpoint = { open: async () => opened };
 
     const run = audience
-      .bulk([0, 1, 2, 3, 4], (row, request) => audience.v1.customers.upsert(contact(row), request), {
-        checkpoint,
-        key: (row) => String(row),
-      })
+      .bulk([0, 1, 2, 3, 4], upsert, { checkpoint: new SlowCheckpoint(), key: (row) => String(row) })
       .summary();
     await eventually(() => expect([arrived.length, waiting.length]).toEqual([1, 4]));
     respond();
