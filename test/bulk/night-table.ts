@@ -1,0 +1,143 @@
+import type { AudienceClient, BulkRequest, V1Contact, V1OptIn } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { createFixture } from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
+
+/**
+ * The steps of an import of one row, night after night, and of others who write the same people.
+ *
+ * - `ada:+`: a night; the row writes Ada. Signs of e-mail and telephone: `+` subscribed, `-` unsubscribed, `0` neither,
+ *   `?` named without a consent, `.` not named. `ada:+ bob:-` are two calls, one after the other.
+ * - `ada:+ (…)`: `unchanged`, as every other night changes another field; `refused`: the service refuses the row's first
+ *   call; `not current`: isCurrent says no; `left`: the loop is left, so that the next night goes on; `absent`: the run
+ *   has another row instead.
+ * - `call ada:-`: another call of the client, after the row, before the end of its run; `early call ada:-`: before the row.
+ * - `tool ada:-`: another process writes, with another key. `person ada:-`: she acts at the service.
+ */
+export type Step = string;
+
+const optIns: Record<string, V1OptIn | undefined> = {
+  "+": "SUBSCRIBED",
+  "-": "UNSUBSCRIBED",
+  "0": "NON_SUBSCRIBED",
+};
+
+const addresses: Record<string, { email: string; phone: string }> = {
+  ada: { email: "ada@example.com", phone: "+15550100" },
+  ada2: { email: "ada2@example.com", phone: "+15550100" },
+  bob: { email: "bob@example.com", phone: "+15550101" },
+};
+
+/** `ada:+-` as a contact. */
+function contactOf(text: string): V1Contact {
+  const [name, signs] = text.split(":") as [string, string];
+  const [email = ".", phone = "."] = signs;
+  const address = addresses[name]!;
+  return {
+    ...(email !== "." && { email: address.email, ...(optIns[email] && { email_opt_in: optIns[email] }) }),
+    ...(phone !== "." && { phone: address.phone, ...(optIns[phone] && { phone_opt_in: optIns[phone] }) }),
+  };
+}
+
+const contactsOf = (text: string) => text.split(" ").map(contactOf);
+
+interface Night {
+  readonly early: readonly V1Contact[];
+  readonly row: readonly V1Contact[];
+  readonly flags: string;
+  readonly calls: readonly V1Contact[];
+  /** What others do before the next night. */
+  readonly between: readonly string[];
+}
+
+function nightsOf(steps: readonly Step[]): Night[] {
+  const nights: (Night & { calls: V1Contact[]; between: string[] })[] = [];
+  let early: V1Contact[] = [];
+  for (const step of steps) {
+    const [, kind = "", text = ""] = /^(?:(early call|call|tool|person) )?(.*)$/.exec(step)!;
+    if (kind === "early call") early = contactsOf(text);
+    else if (kind === "call") nights.at(-1)!.calls.push(...contactsOf(text));
+    else if (kind !== "") nights.at(-1)!.between.push(step);
+    else {
+      const [, people = "", flags = ""] = /^(.*?)(?: \((.*)\))?$/.exec(text)!;
+      nights.push({ early, row: people === "" ? [] : contactsOf(people), flags, calls: [], between: [] });
+      early = [];
+    }
+  }
+  return nights;
+}
+
+interface HowToSend {
+  /** How a row's call is made; default: an upsert. */
+  readonly send?: (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => Promise<unknown>;
+}
+
+/** Plays the steps. Returns how the row ended each night, and the people's consents, as `ada:+-`. */
+export async function play(steps: readonly Step[], { send = upsert }: HowToSend = {}) {
+  const [key, toolKey] = ["mock-key-of-job", "mock-key-of-tool"];
+  const mock = createMockService({
+    organizations: [
+      { id: "acme", apiKeys: [key, toolKey], appId: "app", lists: [{ id: "list", name: "List" }] },
+    ],
+  });
+  const { audience } = createFixture({}, { ...mock.clientOptions, apiKey: key });
+  const tool = createFixture({}, { ...mock.clientOptions, apiKey: toolKey }).audience;
+  const checkpoint = new MemoryCheckpoint();
+  const results: { status: string; reason?: unknown }[] = [];
+  let changes = 0;
+  for (const { early, row, flags, calls, between } of nightsOf(steps)) {
+    if (!flags.includes("unchanged")) changes += 1;
+    const city = `City ${changes}`;
+    if (flags.includes("refused"))
+      mock.addFault({ kind: "redirect", operation: "v1.customers.upsert", times: 1 });
+    async function* source() {
+      for (const contact of early) await audience.v1.customers.upsert(contact);
+      yield { row, city };
+    }
+    const call = async (item: { row: readonly V1Contact[] }, request: BulkRequest) => {
+      await Promise.resolve();
+      for (const contact of item.row) await send(audience, { ...contact, city }, request);
+    };
+    const run = audience.bulk(source(), call, {
+      checkpoint,
+      key: () => (flags.includes("absent") ? "another" : "row"),
+      ...(flags.includes("not current") && { isCurrent: () => false }),
+      stopWhen: () => false,
+    });
+    for await (const result of run) {
+      results.push(result);
+      for (const contact of calls) await audience.v1.customers.upsert(contact);
+      if (flags.includes("left")) break;
+    }
+    for (const step of between) await act(step, { tool, mock });
+  }
+  return { results, ends: results.map(({ status }) => status).join(" "), people: peopleOf(mock) };
+}
+
+function upsert(audience: AudienceClient, contact: V1Contact, request: BulkRequest): Promise<unknown> {
+  return audience.v1.customers.upsert(contact, request);
+}
+
+async function act(
+  step: string,
+  { tool, mock }: { tool: AudienceClient; mock: ReturnType<typeof createMockService> },
+) {
+  const [by, text] = step.split(" ") as [string, string];
+  const contact = contactOf(text);
+  if (by === "tool") await tool.v1.customers.upsert(contact);
+  else throw new Error(`nobody does ${step} to ${mock.requests.length} requests`);
+}
+
+/** `ada:+- bob:0`, without those whom the service does not know. */
+function peopleOf(mock: ReturnType<typeof createMockService>): string {
+  const sign = (optIn: string) => Object.keys(optIns).find((each) => optIns[each] === optIn);
+  return Object.keys(addresses)
+    .flatMap((name) => {
+      const { email } = addresses[name]!;
+      const contact = mock.organization("acme").contacts.find((each) => each.email === email);
+      if (!contact) return [];
+      const phone = contact.phone === undefined ? "" : sign(contact.phone_opt_in);
+      return [`${name}:${sign(contact.email_opt_in)}${phone}`];
+    })
+    .join(" ");
+}
