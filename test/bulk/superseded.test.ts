@@ -1,18 +1,7 @@
-import { AudienceClient, RateLimiter, type BulkOptions, type BulkRequest } from "audience-sdk";
-import { describe, expect, it, onTestFinished } from "vitest";
-import {
-  collectRun,
-  deferred,
-  flushEventLoop,
-  LoggedCheckpoint,
-  row,
-  rows,
-  createFixture,
-  until,
-  type Row,
-  key,
-  gated,
-} from "./fixture.ts";
+import { RateLimiter, type BulkOptions, type BulkRequest } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { collectRun, deferred, row, rows, createFixture, until, type Row, key, gated } from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 const ada = row(0);
 const organization = "mock-organization";
@@ -381,7 +370,7 @@ describe("A row of several calls", () => {
 
   it("stays superseded where its calls state different consents, and neither has changed", async () => {
     const world = createFixture();
-    const options = { key, checkpoint: new LoggedCheckpoint() };
+    const options = { key, checkpoint: new MemoryCheckpoint() };
     const both = async (item: Row, request: BulkRequest) => {
       await world.upsert({ ...item, email_opt_in: "NON_SUBSCRIBED" }, request).catch(() => undefined);
       await world.upsert(item, request);
@@ -415,18 +404,26 @@ describe("A row of several calls", () => {
 });
 
 it("A row is checked again right before it is sent, and a superseded row releases its permit", async () => {
-  const world = createFixture();
+  const rateLimiter = new RateLimiter();
+  const world = createFixture({}, { rateLimiter });
   const { audience, mock } = world;
   await audience.v1.customers.upsert({ ...ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" });
   const { promise: opened, resolve: open } = deferred();
-  const checkpoint = new LoggedCheckpoint();
-  const record = checkpoint.set.bind(checkpoint);
-  checkpoint.set = async (name, value) => {
-    await record(name, value);
-    if (value?.startsWith("sent ")) await opened;
+  let [isCalled, isRecording] = [false, false];
+  class SlowCheckpoint extends MemoryCheckpoint {
+    override append = async (text: string, isFlushed: boolean) => {
+      await super.append(text, isFlushed);
+      if (!isCalled || isRecording) return;
+      isRecording = true;
+      await opened;
+    };
+  }
+  const call = (item: Row, request: BulkRequest) => {
+    isCalled = true;
+    return world.upsert(item, request);
   };
-  const ended = collectRun(audience.bulk([ada], world.upsert, { key, checkpoint }));
-  await until(() => checkpoint.states.get(ada.email) === "sent");
+  const ended = collectRun(audience.bulk([ada], call, { key, checkpoint: new SlowCheckpoint() }));
+  await until(() => isRecording);
 
   // Through another identifier of the contact, as only the response shows.
   const phone = { phone: "+15550100", phone_opt_in: "SUBSCRIBED", email_opt_in: "UNSUBSCRIBED" } as const;
@@ -435,7 +432,7 @@ it("A row is checked again right before it is sent, and a superseded row release
 
   expect((await ended).results).toMatchObject([{ status: "superseded" }]);
   expect(mock.requests).toHaveLength(2);
-  expect(checkpoint.states.get(ada.email)).toBe("superseded");
+  expect(rateLimiter.usage().inFlight).toBe(0);
 });
 
 describe("A row is sent", () => {
@@ -518,296 +515,78 @@ describe("A row is sent", () => {
 
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
-
-  it("is superseded although its call has options without `request`", async () => {
-    const world = createFixture();
-    const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
-    const call = (item: Row) => world.audience.v1.customers.upsert(item, { timeoutMs: 1_000 });
-
-    const { results } = await collectRun(world.audience.bulk(items, call, { concurrency: 1 }));
-
-    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
-  });
-
-  it("is superseded although its function does not pass `request` on", async () => {
-    const world = createFixture();
-    const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
-
-    const { results } = await collectRun(
-      world.audience.bulk(items, (item) => world.audience.v1.customers.upsert(item), { concurrency: 1 }),
-    );
-
-    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
-  });
 });
 
-describe("With a checkpoint", () => {
-  /** A run over the checkpoint in its own process, as on one night. */
-  async function night(
-    { mock }: World,
-    item: Row & { first_name?: string },
-    checkpoint: LoggedCheckpoint,
-    write?: (world: World) => Promise<unknown>,
-  ) {
-    const world = { ...createFixture({}, mock.clientOptions), mock };
-    const { results, error } = await runBehind(world, {
-      write: async () => await write?.(world),
-      items: [item],
-      options: { key, checkpoint },
-    });
-    expect(error).toBeUndefined();
-    return results[0]?.status;
-  }
+it("A row that was read before an unsubscription is superseded, and the others are sent", async () => {
+  const world = createFixture();
+  const run = world.audience.bulk(rows(30), world.upsert, { concurrency: 2 });
 
-  it("stays superseded in later runs until its own consent changes, whatever other fields change", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
+  for await (const { index } of run)
+    if (index === 5) await world.audience.v1.customers.upsert({ ...row(20), email_opt_in: "UNSUBSCRIBED" });
 
-    const nights = [
-      await night(world, ada, checkpoint, unsubscriptions[0]![1]),
-      await night(world, ada, checkpoint),
-      await night(world, { ...ada, first_name: "Ada" }, checkpoint),
-      await night(world, { ...ada, first_name: "Ada" }, checkpoint),
-      await night(world, { ...ada, email_opt_in: "NON_SUBSCRIBED" }, checkpoint),
-      await night(world, { ...ada, email_opt_in: "NON_SUBSCRIBED", first_name: "Ada" }, checkpoint),
-    ];
-
-    expect(nights).toEqual([
-      "superseded",
-      "superseded",
-      "superseded",
-      "superseded",
-      "succeeded",
-      "succeeded",
-    ]);
-    expect(world.mock.requests.map(({ body }) => (body as Row).email_opt_in)).toEqual([
-      "UNSUBSCRIBED",
-      "NON_SUBSCRIBED",
-      "NON_SUBSCRIBED",
-    ]);
-  });
-
-  it("a consent that was written after the row supersedes it in the next run too", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    const { audience, upsert } = world;
-    for await (const { status } of audience.bulk([ada], upsert, { key, checkpoint })) {
-      expect(status).toBe("succeeded");
-      await unsubscriptions[0]![1](world);
-    }
-
-    const nights = [
-      await night(world, { ...ada, first_name: "Ada" }, checkpoint),
-      await night(world, { ...ada, email_opt_in: "NON_SUBSCRIBED" }, checkpoint),
-      await night(world, { ...ada, email_opt_in: "NON_SUBSCRIBED", first_name: "Ada" }, checkpoint),
-    ];
-
-    expect(nights).toEqual(["superseded", "succeeded", "succeeded"]);
-  });
-
-  it("and so it does after a run in which the row was invalid", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    const bad = { ...ada, first_name: "x".repeat(101) };
-
-    const nights = [
-      await night(world, bad, checkpoint, unsubscriptions[0]![1]),
-      await night(world, { ...ada, first_name: "Ada" }, checkpoint),
-    ];
-
-    expect(nights).toEqual(["invalid", "superseded"]);
-    expect(consentOf(world)).toBe("UNSUBSCRIBED");
-  });
-
-  it("and so it does for a row that leaves its consent to the service in both runs", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    const [before, after] = ["Ada", "Ada L."].map(
-      (first_name) => ({ email: ada.email, first_name }) as unknown as Row,
-    );
-    for await (const { status } of world.audience.bulk([before!], world.upsert, { key, checkpoint })) {
-      expect(status).toBe("succeeded");
-      await unsubscriptions[0]![1](world);
-    }
-
-    const nights = [await night(world, after!, checkpoint), await night(world, ada, checkpoint)];
-
-    expect(nights).toEqual(["superseded", "succeeded"]);
-  });
-
-  it("a change of another channel's consent does not end the supersession", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-
-    const nights = [
-      await night(world, ada, checkpoint, unsubscriptions[0]![1]),
-      await night(world, { ...ada, is_suppressed: false } as Row, checkpoint),
-    ];
-
-    expect(nights).toEqual(["superseded", "superseded"]);
-  });
-
-  it("a consent that was written before a kill supersedes the row in the resumed run", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    const dying = { ...createFixture({}, world.mock.clientOptions), mock: world.mock };
-    const { promise: opened } = deferred();
-    void runBehind(dying, {
-      write: unsubscriptions[0]![1],
-      items: [row(1), ada],
-      call: async () => await opened,
-      options: { key, checkpoint, concurrency: 1 },
-    });
-    await until(() => world.mock.requests.length === 1 && checkpoint.values.size > 1);
-
-    const status = await night(world, ada, checkpoint);
-
-    expect(status).toBe("superseded");
-    expect(consentOf(world)).toBe("UNSUBSCRIBED");
-  });
-
-  it("a consent that was in flight at the kill supersedes the row, because it may have been applied", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    const dying = new AudienceClient({
-      ...world.mock.clientOptions,
-      fetch: async (url, init) => {
-        await world.mock.fetch(url, init);
-        return await deferred<Response>().promise;
-      },
-    });
-    const { promise: opened } = deferred();
-    void collectRun(dying.bulk([row(1)], async () => await opened, { key, checkpoint }));
-    await until(() => checkpoint.log.length > 0);
-    const dead = new AbortController();
-    onTestFinished(() => dead.abort());
-    dying.v1.customers
-      .upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" }, { signal: dead.signal })
-      .catch(() => undefined);
-    await until(() => world.mock.requests.length === 1);
-
-    const status = await night(world, ada, checkpoint);
-
-    expect(status).toBe("superseded");
-  });
-
-  it("a row that is new the next night is sent: its consent may be the later one", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-
-    const nights = [
-      await night(world, row(1), checkpoint, unsubscriptions[0]![1]),
-      await night(world, ada, checkpoint),
-    ];
-
-    expect(nights).toEqual(["succeeded", "succeeded"]);
-  });
-
-  it("a consent is recorded before its request is sent", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    const record = checkpoint.set.bind(checkpoint);
-    const sentBefore: number[] = [];
-    checkpoint.set = async (name, value, options) => {
-      await flushEventLoop();
-      if (name.startsWith("consent:")) sentBefore.push(world.mock.requests.length);
-      await record(name, value, options);
-    };
-
-    // Behind the first row, which is read before the checkpoint is open.
-    async function* source() {
-      yield row(1);
-      await until(() => world.mock.requests.length === 1);
-      await unsubscriptions[0]![1](world);
-    }
-    await collectRun(world.audience.bulk(source(), world.upsert, { key, checkpoint }));
-
-    expect(sentBefore[0]).toBe(1);
-    expect(world.mock.requests).toHaveLength(2);
-  });
-
-  it("a consent whose write ended before the run began is not recorded", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    await unsubscriptions[0]![1](world);
-
-    await world.audience.bulk([row(1)], world.upsert, { key, checkpoint });
-
-    expect([...checkpoint.values.keys()]).toEqual(["run", "row:row-1@example.com"]);
-  });
-
-  it("the run ends once the consents that were written during it are recorded", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-    const record = checkpoint.set.bind(checkpoint);
-    checkpoint.set = async (name, value, options) => {
-      if (name.startsWith("consent:")) await new Promise((resolve) => setTimeout(resolve, 20));
-      await record(name, value, options);
-      if (name.startsWith("consent:")) checkpoint.log.push(name.replace(/UUID:.*/, "UUID"));
-    };
-
-    // Behind the first row, which is read before the checkpoint is open.
-    async function* source() {
-      yield row(1);
-      await until(() => world.mock.requests.length === 1);
-      await unsubscriptions[0]![1](world);
-    }
-    await collectRun(world.audience.bulk(source(), world.upsert, { key, checkpoint }));
-
-    const email = `consent:email:${ada.email}`;
-    // Before the write, and after it, also under the name in the response.
-    const withoutRows = checkpoint.log.filter((line) => !line.includes(": "));
-    expect(withoutRows).toEqual(["open", email, email, email, "consent:contactUUID", "close"]);
-  });
-
-  it("a consent that is written while the end of a run waits for another is recorded", async () => {
-    const world = createFixture();
-    const { promise: recorded, resolve: record } = deferred();
-    let isEnding = false;
-    class SlowCheckpoint extends LoggedCheckpoint {
-      override async set(name: string, value: string | undefined, options?: { flush?: boolean | undefined }) {
-        if (isEnding) await recorded;
-        await super.set(name, value, options);
-      }
-    }
-    const checkpoint = new SlowCheckpoint();
-    const writes: PromiseLike<unknown>[] = [];
-    const write = (email: string) =>
-      writes.push(world.audience.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" }));
-    const leave = async () => {
-      for await (const _ of world.audience.bulk([ada], world.upsert, { key, checkpoint })) {
-        isEnding = true;
-        write(row(1).email);
-        break;
-      }
-    };
-    const left = leave();
-    await until(() => writes.length === 1);
-    await flushEventLoop();
-
-    write(row(2).email);
-    await flushEventLoop();
-    record();
-    await left;
-    await Promise.all(writes);
-
-    expect([...checkpoint.values.keys()]).toEqual(
-      expect.arrayContaining([1, 2].map((index) => `consent:email:${row(index).email}`)),
-    );
-  });
-
-  it("a consent that was not applied supersedes no row", async () => {
-    const world = createFixture();
-    const checkpoint = new LoggedCheckpoint();
-
-    const status = await night(world, ada, checkpoint, (own) => {
-      const refused = own.audience.withOptions({
-        fetch: (url, init) => world.mock.fetch(url.replace("customer/create", "nowhere"), init),
-      });
-      return unsubscriptions[0]![1]({ ...own, audience: refused }).catch(() => 0);
-    });
-
-    expect(status).toBe("succeeded");
-    expect([...checkpoint.values.keys()].filter((name) => name.startsWith("consent:"))).toEqual([]);
-  });
+  expect(consentOf(world, row(20).email)).toBe("UNSUBSCRIBED");
+  expect(await run).toMatchObject({ succeeded: 29, superseded: 1 });
 });
+
+it("A row that leaves the consent to the service is superseded by a call that left it too, and whose outcome is unknown", async () => {
+  const world = createFixture({
+    faults: [{ kind: "reset-after", operation: "v1.contactGroups.addContact", times: 1 }],
+  });
+  const leave = (request?: object) =>
+    world.audience.v1.contactGroups.addContact(
+      "mock-list",
+      { email: ada.email },
+      { ...request, consent: "service-decides" },
+    );
+
+  const { results } = await runBehind(world, {
+    write: () => leave().catch(() => 0),
+    call: (_, request) => leave(request),
+  });
+
+  // A second time would have made the new contact a subscriber.
+  expect(results).toMatchObject([{ status: "superseded" }]);
+  expect(consentOf(world)).toBe("NON_SUBSCRIBED");
+});
+
+it("Once a row is superseded, none of its further calls is sent", async () => {
+  const world = createFixture();
+  const { audience, mock } = world;
+
+  const { results } = await runBehind(world, {
+    write: unsubscriptions[0]![1],
+    call: async (item, request) => {
+      await Promise.allSettled([
+        world.upsert(item, request),
+        audience.v1.events.send({ eventName: "imported", contact: { email: "other@example.com" } }, request),
+      ]);
+    },
+  });
+
+  expect(results.map(({ status }) => status)).toEqual(["superseded"]);
+  expect(mock.requests.map(({ operation }) => operation)).toEqual(["v1.customers.upsert"]);
+});
+
+it.each(["", " ", "n/a", "+"])(
+  "A write with the phone %j supersedes no row of another person",
+  async (phone) => {
+    const world = createFixture();
+    const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
+    const write = (email: string, status: string, request?: BulkRequest) => {
+      const identifier = (type: "email" | "phone", id: string) =>
+        ({ type, id, channels: { [type]: { status } }, consent }) as const;
+      const identifiers = [identifier("email", email), identifier("phone", phone)];
+      return world.audience.v2.contacts.upsert({ firstName: "Ada", listIds: [], identifiers }, request);
+    };
+
+    const { results } = await runBehind(world, {
+      write: () => write("stranger@example.com", "subscribed"),
+      items: rows(3),
+      call: ({ email }, request) => write(email, "unsubscribed", request),
+      options: { concurrency: 1 },
+    });
+
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
+    expect(world.mock.requests).toHaveLength(4);
+  },
+);
