@@ -132,3 +132,17 @@ describe("bulk.check", () => {
     await expect(audience.bulk.check(source(), byTheRules)).rejects.toThrow("the file broke off");
   });
 });
+
+it.each([
+  ["undefined", undefined],
+  ["an object", v1ContactSchema],
+])("bulk.check with %s as its check is refused, and no row is checked", async (kind, check) => {
+  const { audience } = createFixture();
+  // A caller in JavaScript can pass this.
+  await expect(
+    audience.bulk.check(rows(1), check as unknown as () => { success: true }),
+  ).rejects.toMatchObject({
+    code: "configuration",
+    message: `The check of bulk.check must be a function, not ${kind}.`,
+  });
+});

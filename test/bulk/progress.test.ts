@@ -187,3 +187,15 @@ it("The duration counts from the start of the run, not from its creation", async
 
   expect(durationMs).toBeLessThanOrEqual(performance.now() - startedAt);
 });
+
+it("A run whose limiter cannot estimate its rest rejects with that error", async () => {
+  const rateLimiter = new RateLimiter();
+  const { audience, upsert } = createFixture({}, { rateLimiter });
+  vi.spyOn(rateLimiter, "estimateMs").mockImplementation(() => {
+    throw new Error("no estimate");
+  });
+
+  const run = audience.bulk(rows(3), upsert, { onProgress: () => undefined });
+
+  await expect(run.summary()).rejects.toThrow("no estimate");
+});

@@ -1,5 +1,6 @@
 import { AudienceClient, ConfigurationError, ValidationError, type BulkRequest } from "audience-sdk";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { failureOf } from "../transport/failure.ts";
 import { collectRun, row, rows, createFixture } from "./fixture.ts";
 
 describe("Each row has one result", () => {
@@ -155,6 +156,14 @@ describe("The summary", () => {
     expect(summary).toEqual(expected);
   });
 
+  it("of a run that ends with an error is that error, as for who awaits the run", async () => {
+    const { audience, upsert } = createFixture({}, { apiKey: "wrong-key" });
+    const run = audience.bulk(three(), upsert);
+
+    await expect(run).rejects.toMatchObject({ code: "authentication" });
+    await expect(run.summary()).rejects.toMatchObject({ code: "authentication" });
+  });
+
   it("is the same on each request", async () => {
     const { audience, mock, upsert } = createFixture();
     const run = audience.bulk(three(), upsert);
@@ -279,4 +288,25 @@ describe("The request", () => {
 
     expect(await audience.bulk(rows(4), call).summary()).toMatchObject({ succeeded: 4 });
   });
+});
+
+it("An async check, key or stopWhen is refused, and its rejection is handled", async () => {
+  const failing = (() => Promise.reject(new Error("later"))) as unknown;
+  const unhandled: unknown[] = [];
+  const record = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", record);
+  onTestFinished(() => void process.off("unhandledRejection", record));
+  const { audience } = createFixture();
+
+  const checked = audience.bulk.check([1], failing as () => { success: true });
+  expect(await failureOf(checked)).toBeInstanceOf(ConfigurationError);
+
+  const fail = () => Promise.reject(new TypeError("the row fails"));
+  const named = audience.bulk([1], fail, { key: failing as () => string });
+  expect(await named.summary()).toMatchObject({ invalid: 1 });
+  const stopped = audience.bulk([1], fail, { stopWhen: failing as () => boolean });
+  expect(await failureOf(stopped.summary())).toBeInstanceOf(ConfigurationError);
+
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled).toEqual([]);
 });

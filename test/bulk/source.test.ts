@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AbortError, type BulkRequest } from "audience-sdk";
+import { AbortError, ValidationError, type BulkRequest } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import {
   collectRun,
@@ -345,4 +345,42 @@ it("Leaving the loop early starts no further call, and waits for the calls in fl
 
   expect(called.length).toBeLessThanOrEqual(3);
   expect(checkpoint.log.slice(-2)).toEqual(["close", "left"]);
+});
+
+const enough = 300_000;
+const { audience: idle } = createFixture();
+const refused = () => {
+  throw new ValidationError([{ path: [], code: "custom", message: "is refused" }]);
+};
+
+/** A practically endless source of rows; `read` counts the rows so far. */
+function endless() {
+  const many = {
+    read: 0,
+    *[Symbol.iterator]() {
+      while (many.read < enough) yield (many.read += 1);
+    },
+  };
+  return many;
+}
+
+describe("A source that never waits does not block the event loop", () => {
+  it("in a run: a timer can abort it", async () => {
+    const many = endless();
+
+    const run = idle.bulk(many, refused, { signal: AbortSignal.timeout(20) });
+
+    await expect(run.summary()).rejects.toMatchObject({ code: "aborted" });
+    expect(many.read).toBeLessThan(enough);
+  });
+
+  it("in a check: a timer comes before its end", async () => {
+    const log: string[] = [];
+    setTimeout(() => log.push("timer"), 0);
+
+    await idle.bulk.check(endless(), () => ({ success: true }));
+    log.push("check");
+
+    expect(log).toEqual(["timer", "check"]);
+  });
 });

@@ -151,3 +151,13 @@ describe("Under way", () => {
     expect({ most, next }).toEqual({ most: 1, next: 31 });
   });
 });
+
+it("A run ends while a test makes Math.random a constant", async () => {
+  vi.spyOn(Math, "random").mockReturnValue(0.5);
+  const { audience, mock, upsert } = createFixture();
+
+  const summary = await audience.bulk(rows(25), upsert, { concurrency: 3 });
+
+  expect(summary).toMatchObject({ total: 25, succeeded: 25 });
+  expect(new Set(mock.requests.map(({ body }) => body)).size).toBe(25);
+});
