@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   mkdtempSync,
@@ -14,6 +15,7 @@ import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { createMockService } from "audience-sdk/mock";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { bundleProgram } from "../bundle-program.ts";
+import { eventually } from "../eventually.ts";
 import { describeWithContainers, runInContainer } from "./containers.ts";
 import { until } from "./fixture.ts";
 import { rowOf } from "./killed-import/rows.ts";
@@ -250,6 +252,34 @@ describeWithContainers("Two containers with one host name", () => {
     expect(new Set(mock.requests.map(({ body }) => rowOf(body))).size).toBe(600);
     expect(mock.requests).toHaveLength(600);
   });
+});
+
+/** The id and the start of a killed process whose parent never asks for its exit code: a zombie. */
+async function zombie(): Promise<string> {
+  const parent = spawn("sh", ["-c", "sleep 600 & echo $!; exec sleep 600"]);
+  onTestFinished(() => void parent.kill());
+  const [output] = (await once(parent.stdout, "data")) as [Buffer];
+  const pid = Number(String(output));
+  const stat = (id = pid) => readFileSync(`/proc/${id}/stat`, "utf8");
+  // The shell itself would collect it.
+  await eventually(() => expect(stat(parent.pid)).toContain("(sleep)"));
+  process.kill(pid, "SIGKILL");
+  await eventually(() => expect(stat()).toContain(") Z "));
+  return `${pid}-${stat().split(" ")[21]}`;
+}
+
+it("The lock of a killed process is removed before its parent has collected it", async () => {
+  const open = await fileCheckpoint(path).open();
+  const own = readdirSync(folder).find((name) => name.includes(".lock-")) ?? "";
+  await open.close();
+  writeFileSync(join(folder, own.replace(/\d+-\d+/, await zombie())), "");
+  // There is no wait.
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+
+  await (await fileCheckpoint(path).open()).close();
+
+  expect(readdirSync(folder)).toEqual(["import.ckpt"]);
 });
 
 /** The start time of a process; Linux alone reports it. */

@@ -1,19 +1,24 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync, appendFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AudienceClient, ConfigurationError } from "audience-sdk";
+import { ConfigurationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
-import { createMockService } from "audience-sdk/mock";
 import { expect, it, onTestFinished } from "vitest";
 import { failureOf } from "../transport/failure.ts";
+import { createFixture, key, rows } from "./fixture.ts";
 
-const heading = "audience-checkpoint 2\n";
+/** Damages the file that a night has left. */
+async function recordedAnd(path: string, damage: () => void) {
+  const { audience, upsert } = createFixture();
+  await audience.bulk(rows(2), upsert, { key, checkpoint: fileCheckpoint(path) });
+  damage();
+}
 
 it.each<[string, RegExp, (path: string) => unknown]>([
   ["in use by another run", /in use by process/, (path) => fileCheckpoint(path).open()],
   ["of another version", /another version/, (path) => writeFileSync(path, "audience-checkpoint 1\n")],
   ["no checkpoint", /is not a checkpoint/, (path) => writeFileSync(path, "email,name\n")],
-  ["damaged", /damaged at line 2/, (path) => writeFileSync(path, `${heading}?\n`)],
+  ["damaged", /damaged at line/, (path) => recordedAnd(path, () => appendFileSync(path, "?\n"))],
   ["a folder", /must be a file/, (path) => mkdirSync(path)],
   [
     "without its folder",
@@ -27,12 +32,9 @@ it.each<[string, RegExp, (path: string) => unknown]>([
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const path = join(folder, "import.ckpt");
     await arrange(path);
-    const mock = createMockService();
-    const { bulk, v1 } = new AudienceClient(mock.clientOptions);
-    const rows = [{ email: "ada@example.com", email_opt_in: "SUBSCRIBED" as const }];
-    const checkpoint = fileCheckpoint(path);
+    const { audience, mock, upsert } = createFixture();
 
-    const error = await failureOf(bulk(rows, (row, o) => v1.customers.upsert(row, o), { checkpoint }));
+    const error = await failureOf(audience.bulk(rows(1), upsert, { key, checkpoint: fileCheckpoint(path) }));
 
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({ code: "configuration", outcome: "not-sent" });

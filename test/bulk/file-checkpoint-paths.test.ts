@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { createFixture, key, rows } from "./fixture.ts";
 
 let folder: string;
 let path: string;
@@ -24,7 +25,7 @@ beforeEach(() => {
   link = join(folder, "link.ckpt");
 });
 
-describe("a link to a checkpoint names the same checkpoint", () => {
+describe("A link to a checkpoint names the same checkpoint", () => {
   it.each(["the file first", "the link first"])("one run at a time holds its lock: %s", async (order) => {
     await (await fileCheckpoint(path).open()).close();
     symlinkSync(path, link);
@@ -35,11 +36,10 @@ describe("a link to a checkpoint names the same checkpoint", () => {
       `The checkpoint ${path} is in use by process ${process.pid} on `,
     );
 
-    await open.set("a", "succeeded");
     await open.close();
-    const again = await fileCheckpoint(second).open();
-    expect(again.get("a")).toEqual("succeeded");
-    await again.close();
+    const { audience, upsert } = createFixture();
+    const night = (name: string) => audience.bulk(rows(1), upsert, { key, checkpoint: fileCheckpoint(name) });
+    expect([await night(first), await night(second)]).toMatchObject([{ succeeded: 1 }, { skipped: 1 }]);
   });
 
   it("one run at a time holds the lock of a file that does not exist yet", async () => {
@@ -67,7 +67,7 @@ describe("a link to a checkpoint names the same checkpoint", () => {
   });
 });
 
-it("a missing folder is named, and not created", async () => {
+it("A missing folder is named, and not created", async () => {
   const missing = join(folder, "nowhere", "rows.ckpt");
   symlinkSync(missing, link);
 
@@ -79,8 +79,24 @@ it("a missing folder is named, and not created", async () => {
   expect(readdirSync(folder).toSorted()).toEqual(["elsewhere", "link.ckpt"]);
 });
 
-it("a link to itself is refused with the system's message", async () => {
+it("A link to itself is refused with the system's message", async () => {
   symlinkSync(link, link);
 
   await expect(fileCheckpoint(link).open()).rejects.toMatchObject({ code: "ELOOP" });
 });
+
+it.each(["the folder", "a link to it"])(
+  "The error for a checkpoint path that is a folder names the path and the remedy: by %s",
+  async (by) => {
+    mkdirSync(path);
+    symlinkSync(path, link);
+
+    const asked = by === "the folder" ? path : link;
+
+    await expect(fileCheckpoint(asked).open()).rejects.toThrow(
+      `The checkpoint ${asked} must be a file, not a folder. Name a file in it, or another file.`,
+    );
+
+    expect(readdirSync(folder).toSorted()).toEqual(["elsewhere", "link.ckpt"]);
+  },
+);
