@@ -230,7 +230,7 @@ describe("An abort of the run's signal", () => {
   });
 
   it("removes the rows that wait for the rate limit: they are not sent, not recorded, and have no result", async () => {
-    const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+    const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }], reserve: 0 });
     const { audience, mock, upsert } = createFixture({}, { rateLimiter: limiter });
     const stop = new AbortController();
     const checkpoint = new MemoryCheckpoint();

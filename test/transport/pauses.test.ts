@@ -1,6 +1,6 @@
 import { AudienceClient, RateLimiter, type BulkRequest } from "audience-sdk";
+import { redisRateLimitStore } from "audience-sdk/redis";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { storeOf } from "../../src/redis/redis-store.ts";
 import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
 import { eventually } from "../eventually.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
