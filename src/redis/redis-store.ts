@@ -23,6 +23,9 @@ import { RedisConnection, retryIntervalMs } from "./redis-connection.ts";
 
 export type StoreSettings = Omit<RateLimitStore, "open">;
 
+/** The longest time by which the questions of many processes for the same permits are moved apart. */
+const longestApartMs = 1_000;
+
 /** The permits of one limiter, granted by Redis, or in an outage by the share of this process. */
 export class RedisStore implements PermitStore {
   readonly #settings: StoreSettings;
@@ -30,6 +33,8 @@ export class RedisStore implements PermitStore {
   readonly #connection: RedisConnection;
   /** Until when there is no permit, as Redis has said: for each class. */
   readonly #noneUntil = new Map<string, number>();
+  /** So often in a row there was no permit: other processes wait for the same ones. */
+  #missed = 0;
   #isBeating = false;
 
   constructor(run: RunScript, settings: StoreSettings, user: StoreUser) {
@@ -59,8 +64,11 @@ export class RedisStore implements PermitStore {
     const now = clock();
     // In an outage there is an answer at once.
     if (!grant) return this.take(ask, now);
+    this.#missed = grant.permits.length > 0 ? 0 : this.#missed + 1;
+    // Fifty processes that ask for the next permit at one moment would ask fifty times for each.
+    const apartMs = Math.min(longestApartMs, 2 ** this.#missed) * Math.random();
     // At least 1 ms: an early request finds no permit.
-    const waitMs = grant.permits.length < ask.calls ? Math.max(1, grant.waitMs) : 0;
+    const waitMs = grant.permits.length < ask.calls ? Math.max(1, grant.waitMs + apartMs) : 0;
     if (waitMs > 0) this.#noneUntil.set(nameOf(ask), now + waitMs);
     return { permits: grant.permits.map((permit) => this.#releaseOf(permit)), waitMs };
   }

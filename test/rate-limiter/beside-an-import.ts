@@ -11,6 +11,8 @@ export interface Day {
   /** How many of them come at one moment. */
   readonly together?: number;
   readonly options?: LimiterOptions;
+  /** Several processes: the import runs in the first, the list is read in the second, and people call in any. */
+  readonly limitersOf?: (time: VirtualTime) => readonly RateLimiter[];
 }
 
 const hourMs = 3_600_000;
@@ -19,7 +21,13 @@ const hourMs = 3_600_000;
  * An endless import of ten workers, and an endless reading of a list, both at priority 9, beside the calls of people, in
  * virtual time: the waits of the calls in milliseconds, the permits of priority 9 in each hour, and all arrivals.
  */
-export async function besideAnImport({ seed, callsOfHours, together = 1, options }: Day): Promise<{
+export async function besideAnImport({
+  seed,
+  callsOfHours,
+  together = 1,
+  options,
+  limitersOf = (time) => [new RateLimiter({ clock: time.now, ...options })],
+}: Day): Promise<{
   waits: number[];
   /** Which of these calls came while all of them kept to a tenth of the minute and of the hour. */
   isWithinATenth: boolean[];
@@ -27,7 +35,7 @@ export async function besideAnImport({ seed, callsOfHours, together = 1, options
   arrivals: number[];
 }> {
   const time = new VirtualTime();
-  const limiter = new RateLimiter({ clock: time.now, ...options });
+  const limiters = limitersOf(time);
   const random = randomFrom(seed);
   const end = callsOfHours.length * hourMs;
   const waits: number[] = [];
@@ -39,7 +47,7 @@ export async function besideAnImport({ seed, callsOfHours, together = 1, options
   const delayMs = (): number => 5 + 295 * random();
 
   /** Resolves once the call has its response. */
-  async function call(request: { client: object; priority: number }): Promise<void> {
+  async function call(limiter: RateLimiter, request: { client: object; priority: number }): Promise<void> {
     const permit = await limiter.acquire(request);
     const out = delayMs();
     arrivals.push(time.now() + out);
@@ -47,9 +55,9 @@ export async function besideAnImport({ seed, callsOfHours, together = 1, options
     permit.release("responded");
   }
 
-  async function work(client: object): Promise<void> {
+  async function work(limiter: RateLimiter, client: object): Promise<void> {
     while (time.now() < end) {
-      await call({ client, priority: 9 });
+      await call(limiter, { client, priority: 9 });
       const hour = Math.floor(time.now() / hourMs);
       if (hour < rowsOfHours.length) rowsOfHours[hour]! += 1;
     }
@@ -62,6 +70,7 @@ export async function besideAnImport({ seed, callsOfHours, together = 1, options
     const within = (ms: number): number =>
       askedAts.length - askedAts.findIndex((other) => other > askedAt - ms);
     isWithinATenth[number] = within(60_000) <= 10 && within(hourMs) <= 100;
+    const limiter = limiters[number % limiters.length]!;
     const permit = await limiter.acquire({ client: people, priority: 5 });
     waits[number] = time.now() - askedAt;
     const out = delayMs();
@@ -70,8 +79,8 @@ export async function besideAnImport({ seed, callsOfHours, together = 1, options
   }
 
   await time.run(() => {
-    for (let worker = 0; worker < 10; worker += 1) void work(run);
-    void work(list);
+    for (let worker = 0; worker < 10; worker += 1) void work(limiters[0]!, run);
+    void work(limiters.at(1) ?? limiters[0]!, list);
     for (const [hour, calls] of callsOfHours.entries()) {
       for (let group = 0; group < calls / together; group += 1) {
         time.at((hour + random()) * hourMs, () => {

@@ -123,10 +123,15 @@ export class MemoryRedis implements IoredisLike {
   }
 
   #used({ windows }: Request, now: number): Pick<ScriptReply, "used" | "usedByOthers"> {
-    const permits = [...this.#permits.values()];
-    const count = (counts: (permit: { isLast: boolean }) => boolean) =>
-      windows.map(({ countedMs }) => permits.filter((one) => one.at > now - countedMs && counts(one)).length);
-    return { used: count(() => true), usedByOthers: count(({ isLast }) => !isLast) };
+    const [used, usedByOthers] = [windows.map(() => 0), windows.map(() => 0)];
+    for (const { at, isLast } of this.#permits.values()) {
+      for (const [index, { countedMs }] of windows.entries()) {
+        if (at <= now - countedMs) continue;
+        used[index]! += 1;
+        if (!isLast) usedByOthers[index]! += 1;
+      }
+    }
+    return { used, usedByOthers };
   }
 
   #waitMs(countedMs: number, room: number, now: number): number {
