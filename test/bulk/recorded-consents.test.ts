@@ -1,5 +1,5 @@
-import { AbortError, AudienceClient } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
+import { AbortError, type AudienceClient } from "audience-sdk";
+import type { MockService } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   collectRun,
@@ -19,7 +19,7 @@ const ada = row(0);
 /** Survives the change of keys. */
 const named = { key, organization: "acme" };
 const optOut: Row = { ...ada, email_opt_in: "UNSUBSCRIBED" };
-const consentOf = (mock: ReturnType<typeof createMockService>) =>
+const consentOf = (mock: MockService) =>
   mock.organization("mock-organization").contacts.find(({ email }) => email === ada.email)?.email_opt_in;
 
 /** A service whose organization has two keys: clients of one key see each other, as those of one process do. */
@@ -29,11 +29,7 @@ function createFixture(_?: object, options?: object) {
 }
 
 /** The run of another process over the checkpoint, as it was left. */
-async function resumed(
-  mock: ReturnType<typeof createMockService>,
-  checkpoint: MemoryCheckpoint,
-  item: Row = ada,
-) {
+async function resumed(mock: MockService, checkpoint: MemoryCheckpoint, item: Row = ada) {
   const { audience, upsert } = createOneKey({}, { ...mock.clientOptions, apiKey: "key-of-another-process" });
   const { results, error } = await collectRun(audience.bulk([item], upsert, { ...named, checkpoint }));
   expect(error).toBeUndefined();

@@ -32,8 +32,7 @@ describe("With a checkpoint", () => {
     for await (const _ of audience.bulk(rows(3), upsert, { checkpoint, key, concurrency: 1 }))
       checkpoint.log.push("taken");
 
-    const row = "(append,)+sent,(append,)+taken,";
-    expect(checkpoint.log.join()).toMatch(new RegExp(`^open,${row}${row}${row}(append,)*close$`));
+    expect(checkpoint.log.join()).toMatch(/^open,((append,)+sent,(append,)+taken,){3}(append,)*close$/);
   });
 
   it("rows that succeeded are skipped by the next run, and the other rows are sent", async () => {

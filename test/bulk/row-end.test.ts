@@ -6,10 +6,10 @@ import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 /** A run whose function catches what its writes reject with, and a later run of the same rows without faults. */
 async function runTwice(
   { audience }: ReturnType<typeof createFixture>,
-  send: (row: Row, request: BulkRequest) => Promise<unknown>,
+  send: (item: Row, request: BulkRequest) => Promise<unknown>,
 ) {
   const checkpoint = new MemoryCheckpoint();
-  const settle = (row: Row, request: BulkRequest) => Promise.allSettled([send(row, request)]);
+  const settle = (item: Row, request: BulkRequest) => Promise.allSettled([send(item, request)]);
   // Its key is another one in the later run.
   const options = { key, checkpoint, organization: "acme", concurrency: 1 };
   const first = await collectRun(audience.bulk(rows(2), settle, options));
@@ -41,8 +41,8 @@ it.each([
 it("A row whose function catches that its contact is wrong is invalid", async () => {
   const fixture = createFixture();
 
-  const { ends, later } = await runTwice(fixture, (row, request) =>
-    fixture.upsert({ ...row, email: row.email.replace("row-0@", "row 0@") }, request),
+  const { ends, later } = await runTwice(fixture, (item, request) =>
+    fixture.upsert({ ...item, email: item.email.replace("row-0@", "row 0@") }, request),
   );
 
   expect(ends).toEqual(["invalid", "succeeded"]);
@@ -69,8 +69,8 @@ it("A row whose function catches the wait of a read after its write has succeede
   const wait = { kind: "429", retryAfter: 4_000, operation: "v1.customers.list" } as const;
   const fixture = createFixture({ faults: [wait] });
 
-  const { first, ends, later } = await runTwice(fixture, async (row, request) => {
-    await fixture.upsert(row, request);
+  const { first, ends, later } = await runTwice(fixture, async (item, request) => {
+    await fixture.upsert(item, request);
     await fixture.audience.v1.customers.list({}, request);
   });
 
@@ -82,8 +82,8 @@ it("A row whose function catches the wait of a read after its write has succeede
 it("A row whose function writes again after a failure has succeeded", async () => {
   const fixture = createFixture({ faults: [{ kind: "redirect", times: 1 }] });
 
-  const { ends, later } = await runTwice(fixture, (row, request) =>
-    fixture.upsert(row, request).catch(() => fixture.upsert(row, request)),
+  const { ends, later } = await runTwice(fixture, (item, request) =>
+    fixture.upsert(item, request).catch(() => fixture.upsert(item, request)),
   );
 
   expect(ends).toEqual(["succeeded", "succeeded"]);
@@ -106,9 +106,9 @@ it("A row is unknown if its isCurrent throws after an attempt that may have been
 
 it("A row is unknown if its function wraps the error of a call with an unknown outcome", async () => {
   const { audience, mock } = createFixture({ faults: [{ kind: "500-after" }] });
-  const wrap = async (row: Row, request: BulkRequest) => {
+  const wrap = async (item: Row, request: BulkRequest) => {
     try {
-      await audience.v1.customers.upsert(row, { ...request, maxRetries: 0 });
+      await audience.v1.customers.upsert(item, { ...request, maxRetries: 0 });
     } catch (cause) {
       throw new Error("my own", { cause });
     }

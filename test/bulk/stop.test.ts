@@ -178,18 +178,18 @@ describe("A run ends with an error that every other row would meet", () => {
         { id: "mock-organization", apiKeys: ["key-of-yesterday", "key-of-today-00"], appId: "app" },
       ],
     });
-    let key = "key-of-yesterday";
+    let apiKey = "key-of-yesterday";
     let sent = 0;
     const rotating = async (url: string, init: RequestInit) => {
       // From the fifth request on the old key is unknown; the key function returns the new one only after the first 401.
       const isOld = new Headers(init.headers).get("x-api-key") === "key-of-yesterday";
       if (++sent > 4 && isOld) {
-        key = "key-of-today-00";
+        apiKey = "key-of-today-00";
         return new Response("{}", { status: 401 });
       }
       return await mock.fetch(url, init);
     };
-    const audience = probe.withOptions({ apiKey: () => key, fetch: rotating });
+    const audience = probe.withOptions({ apiKey: () => apiKey, fetch: rotating });
     const upsert = (item: Row, request: BulkRequest) => audience.v1.customers.upsert(item, request);
 
     expect(await audience.bulk(rows(20), upsert, { concurrency: 3 }).summary()).toMatchObject({

@@ -112,7 +112,7 @@ describe("A checkpoint belongs to one service", () => {
     const { client, checkpoint, night } = job();
     const audience = client(v2);
     let killed: MemoryCheckpoint | undefined;
-    const call = async (_: Row) => {
+    const call = async () => {
       // The process gets no further.
       killed = checkpoint.copy();
     };
