@@ -110,6 +110,9 @@ export class RedisStore implements PermitStore {
 
   async settled(): Promise<void> {
     await this.#connection.settled;
+    // Permits whose calls have left meanwhile are given back in this turn of the event loop.
+    await new Promise((resolve) => void setTimeout(resolve));
+    await this.#connection.settled;
   }
 
   /** Until a permit of this class is available, as Redis has said, in milliseconds. */

@@ -73,9 +73,9 @@ const actions: Record<Act, Action> = {
   },
   async redis(world, dice) {
     const { redis, time } = world;
-    // A process that starts during an outage is not known to the others: it may pass a limit (D51, D95).
-    if (!redis || world.isRedisTroubled || !world.isRedisKnownToAll) return;
+    if (!redis || world.isRedisTroubled) return;
     world.isRedisTroubled = true;
+    world.hasRedisFailed = true;
     const kind = dice.pick(["refuses", "hangs", "loses replies", "empty"] as const);
     if (kind === "empty") redis.loseMemory();
     else redis.network = kind;

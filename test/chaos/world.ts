@@ -33,6 +33,8 @@ export class World {
   readonly imports: readonly Import[];
   readonly redis: MemoryRedis | undefined;
   isRedisTroubled = false;
+  /** Around that the limits may be exceeded (D134). */
+  hasRedisFailed = false;
   /** Undefined while a process is dead. */
   readonly processes: (Process | undefined)[];
   readonly #surroundings: Surroundings;
@@ -68,13 +70,6 @@ export class World {
       table: new Table(dice.split(), this.people),
       isRunning: false,
     }));
-  }
-
-  /** Whether every process has used Redis for a while. */
-  get isRedisKnownToAll(): boolean {
-    const isKnown = (budget: string) =>
-      this.log.departures.some((each) => each.budget === budget && each.at < this.time.now() - 10_000);
-    return this.processes.every((process) => process !== undefined && isKnown(process.name));
   }
 
   newProcess(): Process {

@@ -55,7 +55,7 @@ it("For any value as a store, a limiter works or throws an SDK error", async () 
   await tryEntryPoint({ act, valid: [[store, { open: () => 5 }]] }, 200);
 });
 
-it("For any arguments, redisRateLimitStore returns a store or throws a ConfigurationError", async () => {
+it("For any arguments, redisRateLimitStore returns a store or throws an SDK error", async () => {
   const options = { key: "k", onUnavailable: "reject", localShare: 0.5, leaseMs: 10_000 };
   const act = (client: unknown, given: unknown) =>
     redisRateLimitStore(client as typeof redis, given as { key: string }).leaseMs;

@@ -56,8 +56,7 @@ export const areas: readonly Area[] = [
     name: "redis",
     sources: ["redis"],
     tests: [
-      "redis/{background-timer,error-message,options,requests,script,shared-limit,store-rules,fair-queue,local-fallback,known-permits,simulated-failures}",
-      "regressions/{lone,usage}-*",
+      "redis/{background-timer,blocked-event-loop,error-message,options,outages,requests,shared-limit,store-rules,warnings}",
     ],
   },
   {
@@ -81,8 +80,7 @@ export const areas: readonly Area[] = [
     sources: ["rate-limiter"],
     tests: [
       "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|many-waiting-calls|within-limits*)",
-      "regressions/{aborted,local-fallback,single,unavailable-redis}-*",
-      "redis/{shared-limit,simulated-failures}",
+      "redis/{outages,shared-limit}",
       "transport/{options,outcomes,rate-refusal}",
     ],
   },

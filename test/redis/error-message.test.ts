@@ -19,6 +19,7 @@ it.each([
     "connect ECONNREFUSED 127.0.0.1:6379.",
   ],
   ["a string", "Connection is closed.", "Connection is closed."],
+  ["the message without its full stops", new Error("Connection is closed... "), "Connection is closed."],
   ["only the first line", new Error("NOAUTH\nEVALSHA 0123"), "NOAUTH."],
   ["the name of an error without a message", nameless, "ClientClosedError."],
   [

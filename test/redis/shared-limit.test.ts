@@ -107,7 +107,12 @@ describe("a Redis store that several processes share", () => {
     // The process is killed before it can release its permits.
     const killed = {
       windows: [{ limit: 2, intervalMs: 1_000, countedMs: 1_000, isAdaptive: false }],
-      ...{ leaseMs: 10_000, permits: [], succeeded: 0, isLast: false, reserve: 0, newData: "1" },
+      leaseMs: 10_000,
+      permits: [],
+      succeeded: 0,
+      isLast: false,
+      reserve: 0,
+      newData: "1",
     };
     await time.run(() => {
       redis.run({ ...killed, ids: ["killed:1", "killed:2"] });

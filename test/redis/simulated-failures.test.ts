@@ -1,5 +1,9 @@
-import { expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
+import { randomFrom } from "../rate-limiter/simulation.ts";
 import { runWithFailures } from "./simulated-failures.ts";
+
+// Questions of several processes are moved apart by a random time.
+beforeEach(() => void vi.spyOn(Math, "random").mockImplementation(randomFrom(1)));
 
 const seeds = Array.from({ length: 100 }, (_, index) => index + 1);
 

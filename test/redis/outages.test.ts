@@ -1,0 +1,201 @@
+import { RateLimiter } from "audience-sdk";
+import { redisRateLimitStore, type RedisRateLimitStoreOptions } from "audience-sdk/redis";
+import { describe, expect, it } from "vitest";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { MemoryRedis } from "./memory-redis.ts";
+
+const minute = { limit: 40, intervalMs: 60_000 };
+
+/** Limiters that share one Redis, and so many calls of each. */
+function room(options: RedisRateLimitStoreOptions = {}, windows = [minute]) {
+  const time = new VirtualTime();
+  const redis = new MemoryRedis({ time });
+  const store = redisRateLimitStore(redis, options);
+  const left: number[] = [];
+  const limiter = (more: object = {}) => new RateLimiter({ clock: time.now, store, windows, ...more });
+  const call = (one: RateLimiter, calls: number, request: object = {}) => {
+    for (let each = 0; each < calls; each += 1)
+      void one.acquire(request).then(
+        (permit) => {
+          left.push(time.now());
+          permit.release("responded");
+        },
+        () => undefined,
+      );
+  };
+  const sentBetween = (from: number, until: number) => left.filter((at) => at > from && at < until).length;
+  return { time, redis, limiter, call, left, sentBetween };
+}
+
+describe('Without Redis, with "local", a process', () => {
+  it.each([
+    ["its share of the limit, if nothing was used", 0, 10],
+    ["its share of what was left", 20, 5],
+    ["nothing, if nothing was left", 40, 0],
+  ])("uses %s", async (_, used, expected) => {
+    const { time, redis, limiter, call, sentBetween } = room();
+    const [one, other] = [limiter(), limiter()];
+    await time.run(() => {
+      void one.acquire().then((permit) => permit.release("unsent"));
+      call(other, used);
+      // Its heartbeat has told it of the others.
+      time.at(3_000, () => (redis.network = "refuses"));
+      time.at(10_000, () => call(one, 40));
+    }, 50_000);
+    expect(sentBetween(9_000, 50_000)).toBe(expected);
+  });
+
+  it("uses its own permits again as they come back, and one window later its share of the limit", async () => {
+    const { time, redis, limiter, call, sentBetween } = room();
+    const [one, other] = [limiter(), limiter()];
+    await time.run(() => {
+      call(one, 20);
+      call(other, 20);
+      time.at(3_000, () => (redis.network = "refuses"));
+      time.at(10_000, () => call(one, 40));
+    }, 120_000);
+    expect(sentBetween(9_000, 60_000)).toBe(0);
+    expect(sentBetween(60_000, 119_000)).toBe(10);
+  });
+
+  it("that never had contact uses its share of the limit, beside the calls of its snapshot", async () => {
+    const { time, redis, limiter, sentBetween, call } = room();
+    const before = new RateLimiter({ clock: time.now, windows: [minute] });
+    for (let each = 0; each < 4; each += 1) (await before.acquire()).release("responded");
+    const one = limiter({ snapshot: before.snapshot() });
+    await time.run(() => {
+      redis.network = "refuses";
+      call(one, 40);
+    }, 50_000);
+    expect(sentBetween(0, 50_000)).toBe(6);
+  });
+
+  it("leaves its reserve, too", async () => {
+    const { time, redis, limiter, call, sentBetween } = room();
+    const one = limiter({ reserve: 0.5 });
+    await time.run(() => {
+      redis.network = "refuses";
+      call(one, 40, { priority: 9 });
+    }, 50_000);
+    expect(sentBetween(0, 50_000)).toBe(5);
+  });
+
+  it("shows its share in usage, estimates and errors", async () => {
+    const { time, redis, limiter, call } = room();
+    const one = limiter();
+    const shown: unknown[] = [];
+    await time.run(() => {
+      redis.network = "refuses";
+      call(one, 10);
+      time.at(100, () => {
+        const { freeInMs, used } = one.usage().windows[0]!;
+        shown.push(used, freeInMs, one.estimateMs(1));
+        void one.acquire({ maxWaitMs: 100 }).catch((error: unknown) => shown.push(error));
+      });
+    }, 1_000);
+    const close = expect.closeTo(59_936, -2) as number; // a matcher in place of a number
+    expect(shown).toEqual([10, close, close, expect.objectContaining({ window: minute, waitMs: close })]);
+  });
+
+  it("takes a permit that was not sent back at once", async () => {
+    const { time, redis, limiter } = room({ localShare: 1 / 40 });
+    const one = limiter();
+    const left: number[] = [];
+    await time.run(() => {
+      redis.network = "refuses";
+      for (const use of ["unsent", "responded"] as const)
+        void one.acquire().then((permit) => {
+          left.push(time.now());
+          time.after(50, () => permit.release(use));
+        });
+    }, 900);
+    expect(left).toEqual([1, 51]);
+  });
+});
+
+describe("After an outage", () => {
+  it.each(["still has its data", "is empty"])(
+    "a Redis that %s gets all permits of each process",
+    async (how) => {
+      const { time, redis, limiter, call } = room();
+      const [one, other] = [limiter(), limiter()];
+      await time.run(() => {
+        call(one, 3);
+        call(other, 2);
+        time.at(3_000, () => (redis.network = "refuses"));
+        time.at(6_000, () => call(one, 4));
+        time.at(9_000, () => {
+          if (how === "is empty") redis.loseMemory();
+          redis.network = "up";
+        });
+      }, 14_000);
+      expect([one, other].map((each) => each.usage().windows[0]!.used)).toEqual([9, 9]);
+    },
+  );
+
+  it("a process goes on alone until the others have written their permits, too: for a second", async () => {
+    const { time, redis, limiter, call, sentBetween } = room({ localShare: 1 / 8 });
+    const one = limiter();
+    await time.run(() => {
+      redis.network = "refuses";
+      call(one, 40);
+      time.at(10_000, () => (redis.network = "up"));
+    }, 20_000);
+    expect(sentBetween(0, 11_000)).toBe(5);
+    expect(sentBetween(11_000, 13_000)).toBe(35);
+  });
+
+  it("a Redis that fails again at once is tried again", async () => {
+    const { time, redis, limiter, call, left } = room({ onUnavailable: "reject" });
+    const one = limiter();
+    await time.run(() => {
+      call(one, 1);
+      time.at(3_000, () => (redis.network = "refuses"));
+      time.at(6_500, () => (redis.network = "up"));
+      time.at(7_300, () => (redis.network = "hangs"));
+      time.at(12_000, () => (redis.network = "up"));
+      time.at(8_500, () => call(one, 1));
+      time.at(16_000, () => call(one, 1));
+    }, 18_000);
+    expect(left).toEqual([2, 16_002]);
+  });
+});
+
+describe("A Redis that was emptied", () => {
+  it("first gets the permits of a process that asks it: what it grants before is returned", async () => {
+    const { time, redis, limiter, call, left } = room();
+    const one = limiter();
+    await time.run(() => {
+      call(one, 39);
+      time.at(500, () => redis.loseMemory());
+      time.at(600, () => call(one, 3));
+    }, 5_000);
+    expect(left).toHaveLength(40);
+    expect(one.usage().windows).toMatchObject([{ used: 40 }]);
+  });
+});
+
+it("usage() and estimates know the permits of other processes, of each class, in any order of the windows", async () => {
+  const windows = [
+    { limit: 1_000, intervalMs: 3_600_000 },
+    { limit: 100, intervalMs: 60_000 },
+  ];
+  const { time, limiter } = room({}, windows);
+  const [one, other] = [limiter(), limiter()];
+  expect(one.usage().windows).toMatchObject([{ used: 0 }, { used: 0 }]);
+  const finish =
+    (use: "responded" | "unsent") => (permit: { release: (use: "responded" | "unsent") => void }) =>
+      permit.release(use);
+  await time.run(() => {
+    for (let call = 0; call < 30; call += 1) void other.acquire().then(finish("responded"));
+    for (let row = 0; row < 5; row += 1) void other.acquire({ priority: 9 }).then(finish("responded"));
+    time.at(61_000, () => {
+      for (let call = 0; call < 20; call += 1) void other.acquire().then(finish("responded"));
+    });
+    time.at(62_000, () => void one.acquire().then(finish("unsent")));
+  }, 62_500);
+  expect(one.usage().windows).toMatchObject([
+    { used: 55, reserve: 100 },
+    { used: 20, reserve: 22 },
+  ]);
+});
