@@ -32,6 +32,14 @@ describe("isCurrent", () => {
     expect(asked).toEqual(["row-0@example.com, 0 sent"]);
   });
 
+  it("is asked for a call whose options lack `request`, too", async () => {
+    const { audience, mock } = createFixture();
+    const call = (item: Row) => audience.v1.customers.upsert(item, { timeoutMs: 1_000 });
+
+    expect(await audience.bulk(rows(1), call, { isCurrent: () => false })).toMatchObject({ superseded: 1 });
+    expect(mock.requests).toEqual([]);
+  });
+
   it("false makes the row superseded: it is not sent, its permit is released, and the run continues", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }], reserve: 0 });
     const { audience, upsert, mock, emails } = createFixture({}, { rateLimiter });

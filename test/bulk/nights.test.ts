@@ -213,6 +213,12 @@ const endedEarly: Case[] = [
     "ada:0",
   ],
   [
+    "an opt-out that has changed meanwhile waits for the night after",
+    ["ada:+ (left)", "call ada:0", "ada:-", "ada:- (unchanged)"],
+    "succeeded superseded succeeded",
+    "ada:-",
+  ],
+  [
     "an opt-in of another channel is bound, though the row opts out of one",
     ["ada:+0 (left)", "call ada:0-", "ada:-+", "ada:-+"],
     "succeeded superseded superseded",

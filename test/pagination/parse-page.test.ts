@@ -20,6 +20,12 @@ async function refusal(parsePage: ParsePage): Promise<string> {
 }
 
 describe("parsePage", () => {
+  test("may not give an item that is missing, and the error says so", async () => {
+    expect(await refusal(() => ({ items: [{ id: "a" }, undefined] }))).toContain(
+      "item 1 of its list has no id: it is nothing",
+    );
+  });
+
   test("parses an unusual shape: it receives the body and the operation, and its items are decoded", async () => {
     const parsePage = vi.fn<ParsePage>(() => ({
       items: contacts,
