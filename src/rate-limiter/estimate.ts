@@ -26,12 +26,7 @@ export interface Expected {
  * When the call at `position` (1 is the next) gets its response, if each call takes `roundTripMs`. A call leaves once the
  * call `limit` positions before it was responded to one window ago, in every window.
  */
-export function respondedAt(
-  position: number,
-  log: SlidingWindowLog,
-  now: number,
-  expected: Expected,
-): number {
+function respondedAt(position: number, log: SlidingWindowLog, now: number, expected: Expected): number {
   const { allowance, roundTripMs, startAt } = expected;
   const { spacingMs } = allowance;
   const windows = log.countedMs.map((countedMs, index) => ({

@@ -21,7 +21,9 @@ export type StandardResult<Output> =
 
 /** One problem. Many libraries add a `code`. */
 export interface StandardIssue {
+  /** The broken rule. */
   readonly message: string;
+  /** Where, from the value down. Default: the value itself. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
