@@ -67,20 +67,19 @@ describe("A getter that throws is an issue at its key, which does not show the e
   });
 });
 
-describe("Depth and size have no bound but that of JSON.stringify", () => {
+describe("Depth and size have no bound but that of the stack", () => {
   test("1,500 levels and 300,000 values are accepted", () => {
     const items = Array.from({ length: 300_000 }, () => 1);
     expect(verdict(v1EventSchema, { ...order, eventData: { a: deep(1_500), items } })).toEqual([]);
   });
 
-  test("100,000 levels, at which JSON.stringify overflows the stack, are one issue", () => {
+  test("100,000 levels, at which the stack overflows, are one issue", () => {
     for (const [schema, input] of [
       [v1EventSchema, { ...order, eventData: { a: deep(100_000) } }],
       [v2ContactSchema, { ...v2Ada, extra: deep(100_000) }],
       [v1ContactSchema, { ...ada, extra: deep(100_000) }],
       [v1ContactSchema, { ...ada, custom_properties: { a: deep(100_000) } }],
     ] as const) {
-      expect(() => JSON.stringify(input)).toThrow(RangeError);
       expect(messageAt(schema, input, "")).toBe("is nested too deeply");
     }
   });
