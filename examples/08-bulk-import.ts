@@ -61,7 +61,8 @@ const { total, succeeded, invalid, skipped } = await run;
 console.log({ total, succeeded, invalid, skipped });
 //=> { total: 4, succeeded: 2, invalid: 1, skipped: 1 }
 
-// The next night: changed rows are sent. Meanwhile the same client unsubscribes Di, whose row still says SUBSCRIBED.
+// The next night: changed rows are sent. Meanwhile the same client unsubscribes Di, whose row still says SUBSCRIBED: it has
+// changed, so it is looked up at the service (one of the six requests), and not sent.
 rows[1] = { email: "bo@example.com", email_opt_in: "SUBSCRIBED" };
 rows[3] = { email: "di@example.com", email_opt_in: "SUBSCRIBED", first_name: "Di" };
 for await (const { key, status } of startRun()) {
@@ -75,5 +76,5 @@ for await (const { key, status } of startRun()) {
 //=> di@example.com superseded
 
 console.log(mock.requests.length, mock.organization("mock-organization").memberships.length);
-//=> 5 3
+//=> 6 3
 await rm(folder, { recursive: true });

@@ -10,6 +10,8 @@ export type Consent = Readonly<Record<string, string>>;
 export interface ConsentWrite {
   readonly contacts: readonly string[];
   readonly consent: Consent;
+  /** Whether the person is asked to confirm first: until then `SUBSCRIBED` is shown as `NON_SUBSCRIBED`. */
+  readonly isToBeConfirmed: boolean;
 }
 
 /** The value of a channel that the service decides. It equals no status. */
@@ -58,6 +60,11 @@ export function v2Consent(
     // Safe: the schema has checked the documented channels; others may have no status.
     channels.map(([channel, value]) => [channel, (value as { status?: string } | undefined)?.status]),
   );
+}
+
+/** Whether a v1 contact asks the person to confirm ("v1 contact", `double_opt_in`). */
+export function isToBeConfirmed({ double_opt_in }: Body): boolean {
+  return double_opt_in === true;
 }
 
 /** A channel with two different statuses keeps both, so it equals neither alone. */

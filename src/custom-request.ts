@@ -1,5 +1,12 @@
 import * as z from "zod";
-import { contactKeys, decidedByService, optInStates, unknownConsent, v1Consent } from "./consent.ts";
+import {
+  contactKeys,
+  decidedByService,
+  isToBeConfirmed,
+  optInStates,
+  unknownConsent,
+  v1Consent,
+} from "./consent.ts";
 import type { Endpoint, Method, Operation } from "./endpoint.ts";
 import { jsonValue } from "./schema/copy-as-json.ts";
 import { isRecord } from "./schema/predicates.ts";
@@ -87,6 +94,7 @@ function endpointOf(
       if (isAddContact(sent)) return { email: decidedByService, ...v1Consent(objectIn(sent.body)) };
       return sent.contact ? unknownConsent : {};
     },
+    isToBeConfirmed: (sent) => isAddContact(sent) && isToBeConfirmed(objectIn(sent.body)),
     mayHaveWrittenOn404: isAddContact,
     // JSON that breaks off was not read, and HTML comes from a gateway.
     acceptsText: (contentType) => !/json|html/i.test(contentType),

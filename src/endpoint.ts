@@ -57,6 +57,8 @@ export interface Endpoint<Body, Output> {
   readonly contactsOf?: (body: Body) => readonly string[];
   /** The consent that the call states; absent if it states none. */
   readonly consentOf?: (body: Body) => Consent;
+  /** Whether the person is asked to confirm a consent first. Default: no. */
+  readonly isToBeConfirmed?: (body: Body) => boolean;
   /** What the response adds to a write of consent: further keys of the contact, and the service's decision. */
   appliedTo?(output: Output, sent: Body): { contacts: readonly string[]; consent?: Consent };
   /** For the error of its 404: what may have been given instead of an id, and where the ids are shown. */

@@ -27,10 +27,21 @@ export {
 
 export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
 export type { ClientOptions } from "./client-options.ts";
-export type { Bulk, BulkCheck, BulkRun, CheckResult } from "./bulk/bulk.ts";
+export type { Bulk, BulkRun } from "./bulk/bulk.ts";
+export type { BulkCheck, BulkCheckOptions, CheckResult, CheckRow, PlannedBulkCheck } from "./bulk/check.ts";
 export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
 export type { BulkCall, BulkOptions, BulkRequest } from "./bulk/bulk-options.ts";
-export type { BulkCounts, BulkProgress, BulkResult, BulkStatus, BulkSummary } from "./bulk/result.ts";
+export type {
+  BulkCounts,
+  BulkProgress,
+  BulkResult,
+  BulkItem,
+  BulkStatus,
+  BulkSummary,
+  RowEnd,
+  SupersededEnd,
+  SupersededReason,
+} from "./bulk/result.ts";
 export type { BulkRows } from "./bulk/row-source.ts";
 export type { ListOptions } from "./pagination/paginator.ts";
 export type { Operation } from "./endpoint.ts";

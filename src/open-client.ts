@@ -14,7 +14,7 @@ import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { isForbidden, ofRuntime } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
 import { keySource } from "./transport/api-key.ts";
-import type { KeySource, TransportSettings } from "./transport/call.ts";
+import type { FamilyIdentity, KeySource, TransportSettings } from "./transport/call.ts";
 import { ClientState } from "./transport/client-state.ts";
 import { Observer, openTracing } from "./transport/observer.ts";
 import { Redactor } from "./transport/redact.ts";
@@ -68,11 +68,13 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
     settings[name] === undefined ? undefined : keySource(settings[name], name, redactor);
   const apiKey = source("apiKey");
   const headersOfAll = { accept: "application/json", "user-agent": withPrefix(userAgent), ...headers };
+  const apiKeyV2 = source("apiKeyV2") ?? apiKey;
   return {
     ...settings,
+    families: familiesOf({ ...settings, apiKey, apiKeyV2 }),
     given: { ...given, headers },
     apiKey,
-    apiKeyV2: source("apiKeyV2") ?? apiKey,
+    apiKeyV2,
     limiter,
     call: { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll, given: {} },
     maxQueued,
@@ -81,6 +83,17 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
   };
+}
+
+function familiesOf(
+  options: Pick<ClientSettings, "baseUrl" | "baseUrlV2" | "appId" | "apiKey" | "apiKeyV2">,
+): FamilyIdentity[] {
+  const { baseUrl, apiKey, baseUrlV2, apiKeyV2, appId } = options;
+  const families: FamilyIdentity[] = [];
+  if (baseUrl !== undefined && apiKey) families.push({ name: "v1", baseUrl, key: apiKey });
+  if (baseUrlV2 !== undefined && apiKeyV2 && appId !== undefined)
+    families.push({ name: "v2", baseUrl: baseUrlV2, key: apiKeyV2 });
+  return families;
 }
 
 function refuseBrowser({ dangerouslyAllowBrowser }: Pick<ParsedOptions, "dangerouslyAllowBrowser">): void {

@@ -5,6 +5,8 @@ import { afterAll, afterEach, expect, vi } from "vitest";
 
 // The limiter of the process would count the calls of the files before.
 Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiter"));
+// A run that a file before leaves behind would note the consents of this file.
+Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.consent-registry"));
 // One line for each process would be that of a file before.
 Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limit-off"));
 

@@ -25,7 +25,6 @@ const alone = [
   "mock/cli",
   "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
   "redis/{background-timer,fifty-processes,schedules,simulated-failures}",
-  "regressions/{awaited-run,bulk-run-hangs-when,damaged-record,loop-that-is-left,promise-of-an-async}*",
   "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,random-values,stacks,tracing*}",
 ].map((path) => `test/${path}.test.ts`);
 

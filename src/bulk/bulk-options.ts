@@ -52,13 +52,18 @@ export interface BulkOptions<Row> {
   /** With a checkpoint: the part of a row that counts as a change, as a string or JSON value. Default: the whole row. */
   fingerprint?: ((row: Row) => unknown) | undefined;
   /**
-   * Whether a row is still current. The run knows only the consents that this client and its views write meanwhile: look
-   * up here what other clients and processes have written, and what the person has done at the service. Called right
-   * before each attempt. If it takes longer than a quarter of a second, the row may have to wait for the rate limit
-   * again: after more than two seconds it is called again, three times at most. If it returns false, the row is
-   * `superseded`; if it throws, that is the row's error.
+   * Whether a row is still current, by what your own database knows: another process of yours may have written there.
+   * Asked before each attempt, so that its answer is at most a second old when the row is sent, and once more after the
+   * response. If it returns false, the row is `superseded`; if it throws, that is the row's error. If it takes over a
+   * second three times, the row fails, and was not sent.
    */
   isCurrent?: ((row: Row) => boolean | Promise<boolean>) | undefined;
+  /**
+   * With a `key` and a checkpoint: whether a changed row is looked up at the service first (one call, with the id of its
+   * contact), if it was sent on an earlier night and its own consent is the same. It is `superseded` if the person has
+   * refused there since. Default: true.
+   */
+  checkConsent?: boolean | undefined;
   /** Records the rows, so that a run that was killed continues where it was. */
   checkpoint?: Checkpoint | undefined;
   /**
@@ -67,7 +72,7 @@ export interface BulkOptions<Row> {
    * Given later, it takes over a checkpoint that was recorded with a key.
    */
   organization?: string | undefined;
-  /** Called after each row. Its errors are ignored. */
+  /** Called after each row. An error of it is one line of the logger, and changes nothing. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
   /**
    * Whether an error ends the run, because every other row would meet it too. Default: `AuthenticationError`,
@@ -77,28 +82,35 @@ export interface BulkOptions<Row> {
   stopWhen?: ((error: unknown) => boolean) | undefined;
 }
 
-const bulkOptionsSchema = z
-  .strictObject({
-    signal: optionTypes.signal,
-    total: optionTypes.count,
-    key: optionTypes.function,
-    fingerprint: optionTypes.function,
-    checkpoint: optionThat<Checkpoint>("a Checkpoint, such as fileCheckpoint(path)", (value) =>
-      hasMethods(value, "open"),
-    ),
-    organization: optionTypes.string,
-    onProgress: optionTypes.function,
-  })
-  .partial()
-  .extend({
-    concurrency: optionTypes.positiveCount.default(10),
-    isCurrent: optionTypes.function.default(() => () => true),
-    stopWhen: optionTypes.function.default(() => endsRunByDefault),
-  });
+/** The options by which rows are compared with those of earlier runs. */
+const rowOptions = {
+  key: optionTypes.function.optional(),
+  fingerprint: optionTypes.function.optional(),
+  organization: optionTypes.string.optional(),
+  checkConsent: optionTypes.boolean.default(true),
+};
+
+const checkpointOption = optionThat<Checkpoint>("a Checkpoint, such as fileCheckpoint(path)", (value) =>
+  hasMethods(value, "open"),
+);
+
+const bulkOptionsSchema = z.strictObject({
+  ...rowOptions,
+  concurrency: optionTypes.positiveCount.default(10),
+  signal: optionTypes.signal.optional(),
+  total: optionTypes.count.optional(),
+  isCurrent: optionTypes.function.optional(),
+  checkpoint: checkpointOption.optional(),
+  onProgress: optionTypes.function.optional(),
+  stopWhen: optionTypes.function.default(() => endsRunByDefault),
+});
+
+/** Those of `bulk.check`. */
+export const checkOptionsSchema = z.strictObject({ ...rowOptions, checkpoint: checkpointOption });
 
 /** The options of a run, with their defaults. */
 export type BulkSettings<Row> = BulkOptions<Row> &
-  Required<Given<Pick<BulkOptions<Row>, "concurrency" | "isCurrent" | "stopWhen">>>;
+  Required<Given<Pick<BulkOptions<Row>, "concurrency" | "checkConsent" | "stopWhen">>>;
 
 /** Parses the options of a run. Throws a `ConfigurationError` that names the option. */
 export function parseBulkOptions<Row>(options: unknown): BulkSettings<Row> {

@@ -1,11 +1,18 @@
-import * as z from "zod";
-import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import { ConfigurationError } from "../errors.ts";
 import type { ClientSettings } from "../open-client.ts";
-import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/parse-options.ts";
-import { toIssues } from "../schema/validation-issues.ts";
+import { optionTypes, parseOption } from "../schema/parse-options.ts";
 import type { ClientState } from "../transport/client-state.ts";
+import { v1Access } from "../v1/v1-client.ts";
 import { type BulkCall, type BulkOptions, parseBulkOptions, rowPriority } from "./bulk-options.ts";
-import { type BulkResult, type BulkSummary, type EstimateMs, ProgressCounter } from "./result.ts";
+import {
+  type BulkCheck,
+  type BulkCheckOptions,
+  type CheckRow,
+  parseCheckOptions,
+  type PlannedBulkCheck,
+  RowChecker,
+} from "./check.ts";
+import { type BulkResult, type BulkSummary, ProgressCounter } from "./result.ts";
 import { type BulkRows, RowSource } from "./row-source.ts";
 import { Run } from "./run-bulk.ts";
 import { targetOf } from "./target.ts";
@@ -38,23 +45,23 @@ export interface Bulk {
    * const { valid, invalid, estimateMs } = await audience.bulk.check(rows, (row) => v1ContactSchema.safeParse(row));
    * ```
    */
-  check<Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult): Promise<BulkCheck>;
+  check<Row>(rows: BulkRows<Row>, check: CheckRow<Row>): Promise<BulkCheck>;
+  /**
+   * Tells also what a run with these options would do, before it does it. It reads the checkpoint, and leaves it as it is.
+   *
+   * ```ts
+   * const tonight = await audience.bulk.check(rows, check, { key: (row) => row.email, checkpoint });
+   * console.log(`${tonight.new} new, ${tonight.changed} changed, ${tonight.unchanged} unchanged`);
+   * ```
+   *
+   * @throws ConfigurationError if an option is wrong, or the checkpoint is in use, damaged, or of another organization.
+   */
+  check<Row>(
+    rows: BulkRows<Row>,
+    check: CheckRow<Row>,
+    options: BulkCheckOptions<Row>,
+  ): Promise<PlannedBulkCheck>;
 }
-
-/** The result of `bulk.check`. */
-export interface BulkCheck {
-  /** The number of rows. */
-  readonly total: number;
-  /** The number of valid rows. */
-  readonly valid: number;
-  /** The invalid rows: the index in the source, from 0, and all problems. */
-  readonly invalid: { readonly index: number; readonly issues: readonly ValidationIssue[] }[];
-  /** The time to send the valid rows, in milliseconds, at one call a row, as the rate limiter estimates it. */
-  readonly estimateMs: number;
-}
-
-/** The result of a schema's `safeParse`. */
-export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
 
 export function createBulk(client: ClientState, settings: ClientSettings): Bulk {
   const { limiter } = client;
@@ -72,15 +79,33 @@ export function createBulk(client: ClientState, settings: ClientSettings): Bulk 
     const source = new RowSource<Row>(rows);
     const parsed = parseBulkOptions<Row>(options);
     const target = targetOf(parsed.organization, settings, client.redactor);
+    const v1 = settings.families.some(({ name }) => name === "v1") ? v1Access(settings) : undefined;
     const start = () => {
       // A run that has ended before it begins reads no row.
       if (!client.closing.signal.aborted && !parsed.signal?.aborted) source.start();
     };
     return new BulkRun(start, (progress) =>
-      new Run(source, awaited, { ...parsed, target, estimateMs }, client, progress).results(),
+      new Run(
+        source,
+        awaited,
+        { ...parsed, target, estimateMs, observer: settings.observer, v1 },
+        client,
+        progress,
+      ).results(),
     );
   };
-  const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, estimateMs);
+  const check = async <Row>(
+    rows: BulkRows<Row>,
+    checkRow: CheckRow<Row>,
+    options?: BulkCheckOptions<Row>,
+  ): Promise<PlannedBulkCheck> => {
+    const checker = new RowChecker(checkRow, estimateMs);
+    // Safe: without options nobody is promised the counts of a plan.
+    if (options === undefined) return (await checker.check(new RowSource<Row>(rows))) as PlannedBulkCheck;
+    const parsed = parseCheckOptions<Row>(options);
+    const target = targetOf(parsed.organization, settings, client.redactor);
+    return await checker.plan(new RowSource<Row>(rows), { ...parsed, target });
+  };
   return Object.assign(bulk, { check });
 }
 
@@ -155,55 +180,4 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   async #drain(): Promise<void> {
     for await (const _ of this) continue;
   }
-}
-
-const checkResultSchema = z.discriminatedUnion("success", [
-  z.object({ success: z.literal(true) }),
-  z.object({
-    success: z.literal(false),
-    error: z.object({ issues: z.array(z.object({ path: z.array(z.unknown()) })) }),
-  }),
-]);
-
-async function checkRows<Row>(
-  rows: unknown,
-  check: (row: Row, index: number) => CheckResult,
-  estimateMs: EstimateMs | undefined,
-): Promise<BulkCheck> {
-  parseOption(optionTypes.function, check, "The check of bulk.check");
-  const source = new RowSource<Row>(rows);
-  const invalid: BulkCheck["invalid"] = [];
-  let total = 0;
-  try {
-    for (let next = await source.next(); !next.done; next = await source.next()) {
-      const row = next.value;
-      const index = total++;
-      const issues = issuesOf(() => check(row, index));
-      if (issues) invalid.push({ index, issues });
-    }
-  } catch (error) {
-    // An error of the cleanup would hide this one.
-    await source.close().catch(() => undefined);
-    throw error;
-  }
-  const valid = total - invalid.length;
-  return { total, valid, invalid, estimateMs: estimateMs?.(valid) ?? 0 };
-}
-
-function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined {
-  let result: unknown;
-  try {
-    result = check();
-  } catch (error) {
-    if (error instanceof ValidationError) return error.issues;
-    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${errorMessage(error)}` }];
-  }
-  ignoreRejection(result);
-  const { data } = checkResultSchema.safeParse(result);
-  if (!data)
-    throw new ConfigurationError(
-      "The check of bulk.check must return { success, error: { issues } }, as safeParse does.",
-    );
-  // Safe: the schema has checked what is read of it.
-  return data.success ? undefined : toIssues((result as { error: Parameters<typeof toIssues>[0] }).error);
 }

@@ -1,4 +1,5 @@
-import { isAudienceError } from "../errors.ts";
+import { ConnectionError, isAudienceError, type AbortError, type ValidationError } from "../errors.ts";
+import type { Profile } from "../v1/schemas/profile.ts";
 
 /** The number of rows by their end. */
 export interface BulkCounts {
@@ -12,27 +13,55 @@ export interface BulkCounts {
   unknown: number;
   /** Not sent: the checkpoint has recorded its success, and the row has not changed since. */
   skipped: number;
-  /** Not sent: another call of this client, or of a view, wrote the contact's consent, or `isCurrent` returned false. */
+  /** Not sent, as the person has refused meanwhile, or may have: `reason` says how that is known. */
   superseded: number;
 }
 
 /** How one row ended; `BulkCounts` says what each means. */
 export type BulkStatus = keyof BulkCounts;
 
-/** The result of one row. Results come in the order in which rows end. */
-export interface BulkResult<Row, Value> {
+/**
+ * How it is known that a row is superseded: `"process"`: another call of this process wrote another consent. `"service"`:
+ * the service shows a refusal, or the contact no longer. `"snapshot"`: a snapshot of the service shows a refusal.
+ * `"not-current"`: `isCurrent` returned false.
+ */
+export type SupersededReason = "process" | "service" | "snapshot" | "not-current";
+
+/** The result of one row, by its status. Results come in the order in which rows end. */
+export type BulkResult<Row, Value> = BulkItem<Row> & RowEnd<Value>;
+
+/** The row that a result is of. */
+export interface BulkItem<Row> {
   /** The row's index in the source, from 0. */
   readonly index: number;
   /** The row's key; with a checkpoint, the second row with the same key gets the suffix `#2`. */
   readonly key: string;
   /** The row. */
   readonly item: Row;
-  /** The row's end. */
-  readonly status: BulkStatus;
-  /** The resolved value of the row's call. */
-  readonly value?: Value;
-  /** The error of this run, of this package or of your own function; absent for the end that an earlier run recorded. */
-  readonly error?: unknown;
+}
+
+/** The end of a row. */
+export type RowEnd<Value> =
+  /** `value` is the resolved value of the row's call. */
+  | { readonly status: "succeeded"; readonly value: Value; readonly error?: never }
+  | { readonly status: "skipped"; readonly value?: never; readonly error?: never }
+  | { readonly status: "invalid"; readonly error: ValidationError; readonly value?: never }
+  /** `error` is of this run, of this package or of your own function. */
+  | { readonly status: "failed" | "unknown"; readonly error: unknown; readonly value?: never }
+  | SupersededEnd;
+
+/** The end of a superseded row. */
+export interface SupersededEnd {
+  /** Not sent, as the person has refused meanwhile, or may have. */
+  readonly status: "superseded";
+  /** How that is known. */
+  readonly reason: SupersededReason;
+  /** Of `"service"`: the contact as the service shows it; absent if it has none, and for an end of an earlier run. */
+  readonly service?: Profile | undefined;
+  /** Its `outcome` is `"not-sent"`, unless an attempt was sent before; absent for the end that an earlier run recorded. */
+  readonly error?: AbortError | undefined;
+  /** Never present: nothing succeeded. */
+  readonly value?: never;
 }
 
 /** The summary of a run. */
@@ -58,18 +87,17 @@ export interface BulkProgress extends Readonly<BulkCounts> {
   readonly etaMs?: number;
 }
 
-/** The end of a row. */
-export type RowEnd<Value> = Omit<BulkResult<unknown, Value>, "index" | "key" | "item">;
-
 /** The end of a row by its error. Other errors than an `AudienceError` say nothing about the service. */
 export function endBy(error: unknown): RowEnd<never> {
-  if (hasCode(error, "validation")) return { status: "invalid", error };
+  // Safe: the class of the code.
+  if (hasCode(error, "validation")) return { status: "invalid", error: error as ValidationError };
   return { status: isAudienceError(error) && error.outcome === "unknown" ? "unknown" : "failed", error };
 }
 
-/** The end of the run, or an abort of the row's own call, stopped it. */
-export function isInterrupted({ status, error }: RowEnd<unknown>): boolean {
-  return status !== "superseded" && hasCode(error, "aborted", "closed");
+/** The error of a row, or of a call of it, that is not sent because of its record. */
+export function inDoubt(): ConnectionError {
+  const message = "Not sent again: an earlier run may have carried it out.";
+  return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-import { AbortError, ConfigurationError } from "../errors.ts";
+import { ConfigurationError } from "../errors.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import { hookOption } from "../transport/call-options.ts";
 import {
@@ -7,16 +7,18 @@ import {
   type Call,
   type CallHook,
   type SendCall,
+  type WriteHook,
 } from "../transport/call.ts";
 import { isRefusedForLong, rowPriority, type BulkRequest } from "./bulk-options.ts";
-import type { ConsentLog } from "./consent-log.ts";
-import { endBy, hasCode, isInterrupted, type RowEnd } from "./result.ts";
-import { IsCurrentError, RowGuard, type GuardOfRows } from "./row-guard.ts";
-import { inDoubt } from "./row-record.ts";
+import type { ConsentNotes } from "./consent-notes.ts";
+import { hasCode, inDoubt, type RowEnd } from "./result.ts";
+import { type CallEnd, type FunctionEnd, judgeEnd, UnansweredError } from "./row-end.ts";
+import { type GuardSettings, RowGuard } from "./row-guard.ts";
 import type { ReadRow } from "./row-source.ts";
 
 /** What the rows of a run share. */
-export interface RunOfRows<Row> extends GuardOfRows<Row> {
+export interface RunOfRows<Row> extends GuardSettings<Row> {
+  readonly notes: ConsentNotes;
   /** Aborted when the run ends. */
   readonly stop: AbortSignal;
   /** Whether the function of the rows has a parameter for it. */
@@ -29,46 +31,30 @@ export interface RunOfRows<Row> extends GuardOfRows<Row> {
  * The calls of one row, from the start of its function to its recorded end:
  *
  * 1. `run` starts the function. Its calls get `request`, and with it this object as the hook of its calls.
- * 2. Before each attempt of a write (`prepare`, then `confirm`): a row that is not superseded is recorded as `sent`, or
- *    as `in-doubt` if the write must not be repeated. Is it still current?
- * 3. Around each call (`aroundCall`): is the row in doubt, and the write not repeatable? After it: was it applied, or may
- *    it have been? If not, its doubt is cleared.
- * 4. When the function and all its writes have ended, their outcomes give the row's status, and the end is recorded. If
- *    nothing was applied, the record of an earlier run stands.
+ * 2. Before a write waits (`check`), and before each attempt (`prepare`, `confirm`): is the row superseded? Each attempt is
+ *    recorded first.
+ * 3. Around each call (`aroundCall`): its end is noted.
+ * 4. When the function and all its writes have ended, `judgeEnd` tells the row's end, and it is recorded.
  */
-export class RowCalls<Row> implements CallHook {
+export class RowCalls<Row> implements CallHook, WriteHook {
   readonly stop: AbortSignal;
-  readonly consentWatch: ConsentLog;
+  readonly writes = this;
+  readonly consentWatch: ConsentNotes;
   /** The options of the row's calls. */
   readonly request: BulkRequest;
   readonly #row: ReadRow<Row>;
   readonly #run: RunOfRows<Row>;
-  #isOver = false;
-  #hasSent = false;
   readonly #guard: RowGuard<Row>;
-  /** Calls that must not be repeated, and were executed, or may have been, or still may be. */
-  readonly #unrepeatable = new Set<Call>();
+  readonly #ends: CallEnd[] = [];
   /** Calls that would have been retried, but for the end of the run. */
   readonly #cutOff = new Set<Call>();
-  #mayHaveApplied = false;
-  /** Whether a call has ended, also a read. */
-  #hasCalled = false;
-  #hasUnknownOutcome = false;
-  /** A call was not sent, because an earlier run may have carried it out. */
-  wasRefused = false;
-  /** What a function that catches it must not hide: the end of the run, an error of `isCurrent`, a wait of over an hour. */
-  #unfinished: { error: unknown } | undefined;
-  /** How the writes ended: if none was applied, the row ends with the last error, even if its function catches it. */
-  #hasApplied = false;
-  #lastFailure: { error: unknown } | undefined;
   /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
   readonly #pendingWrites = new Set<Promise<unknown>>();
-  /** How many events of each name have a generated id. */
-  readonly #events = new Map<string, number>();
+  #isOver = false;
 
   constructor(row: ReadRow<Row>, run: RunOfRows<Row>) {
     this.stop = run.stop;
-    this.consentWatch = run.consents;
+    this.consentWatch = run.notes;
     this.#row = row;
     this.#run = run;
     this.#guard = new RowGuard(row, run);
@@ -85,69 +71,41 @@ export class RowCalls<Row> implements CallHook {
     this.request = Object.defineProperty(request as typeof request & { key: string }, "key", key);
   }
 
+  /** A call was not sent, because an earlier run may have carried it out. */
+  get wasRefused(): boolean {
+    return this.#ends.some(({ reason }) => reason === "in-doubt");
+  }
+
   /**
    * Runs the row's function and records its end. Starts at once; never rejects. Undefined for a row that only waited
    * until the run ended: nothing of it was sent.
    */
   async run<Value>(call: () => PromiseLike<Value>): Promise<RowEnd<Value> | undefined> {
-    const end = await this.#endOf(call);
+    const { takesRequest } = this.#run;
+    const functionEnd = await this.#endOf(call);
+    const { superseded, stated } = this.#guard;
+    const isStopped = this.stop.aborted;
+    const facts = { end: functionEnd, calls: this.#ends, superseded, isStopped, takesRequest };
+    const { end, recorded, hasOnlyWaited } = judgeEnd(facts);
     this.#isOver = true;
-    // The record has already reported a failure to the run, which ends with it; the row's end stays the same.
-    await this.#recordEnd(end).catch(() => undefined);
-    return isInterrupted(end) && this.stop.aborted && !this.#hasSent ? undefined : end;
+    // A failure of the record has already ended the run; the row's end stays the same.
+    if (recorded) await this.#row.record.ends(recorded, stated).catch(() => undefined);
+    return hasOnlyWaited ? undefined : end;
   }
 
-  async #endOf<Value>(call: () => PromiseLike<Value>): Promise<RowEnd<Value>> {
-    let end: RowEnd<Value>;
+  async #endOf<Value>(call: () => PromiseLike<Value>): Promise<FunctionEnd<Value>> {
     try {
       const promise = call();
       const isPromise = hasMethods(promise, "then");
       const value = await promise;
       const hadPendingWrites = await this.#settleWrites();
       // A call that is not awaited may fail unnoticed, and the row would be recorded as succeeded (D82).
-      if (hadPendingWrites || !isPromise) return { status: "unknown", error: this.#reportMisuse() };
-      end = { status: "succeeded", value };
+      if (hadPendingWrites || !isPromise) return { kind: "misused", error: this.#reportMisuse() };
+      return { kind: "resolved", value };
     } catch (error) {
       await this.#settleWrites();
-      end = endBy(error);
+      return { kind: "rejected", error };
     }
-    const superseded = this.#guard.error;
-    const mayHaveBeenSent = this.#hasUnknownOutcome || this.#unrepeatable.size > 0;
-    if (superseded) {
-      const { message } = superseded;
-      const error =
-        mayHaveBeenSent && superseded.outcome !== "unknown"
-          ? new AbortError({ message, outcome: "unknown", cause: superseded })
-          : superseded;
-      end = { status: "superseded", error };
-    } else if (this.wasRefused) end = { status: "unknown", error: inDoubt() };
-    else if (this.#unfinished) end = endBy(this.#unfinished.error);
-    else if (this.#lastFailure && !this.#hasApplied && end.status === "succeeded")
-      end = endBy(this.#lastFailure.error);
-    if (end.status === "succeeded") return end;
-    const isUnknown = this.#unrepeatable.size > 0 || (this.#hasUnknownOutcome && end.status !== "superseded");
-    return isUnknown ? { ...end, status: "unknown" } : end;
-  }
-
-  async #recordEnd(end: RowEnd<unknown>): Promise<void> {
-    const { record } = this.#row;
-    const { status, error } = end;
-    // A function that has `request` and made no call may still make it: the next run asks it again.
-    if (status === "succeeded" && !this.#hasCalled && this.#run.takesRequest) return;
-    const isStillInDoubt = this.wasRefused && this.#mayHaveApplied && !this.#hasUnknownOutcome;
-    if (status === "succeeded") await record.ends(status, this.#guard.stated, status);
-    else if (status === "superseded" && !this.#guard.isForThisRun)
-      await record.ends(status, this.#guard.stated, this.#guard.isLasting ? "not-current" : "unfinished");
-    else if (isStillInDoubt || this.#unrepeatable.size > 0) await record.ends("in-doubt", this.#guard.stated);
-    // All that was carried out, or may have been, may be repeated.
-    else if (this.#mayHaveApplied) await record.ends("sent", this.#guard.stated);
-    else if (this.#isCutOff(end) || isRefusedForLong(error)) await record.restore();
-    else await record.failed(this.#guard.stated);
-  }
-
-  /** The end of the run cut the row off: it has not failed. */
-  #isCutOff(end: RowEnd<unknown>): boolean {
-    return this.stop.aborted && (this.#unfinished !== undefined || isInterrupted(end));
   }
 
   /** Waits for all writes, and handles the rejections of those not awaited. Resolves with whether there were any. */
@@ -167,6 +125,16 @@ export class RowCalls<Row> implements CallHook {
     return error;
   }
 
+  /** A call of the function without `request` is none of the row's: every row would make it, so the run ends. */
+  readonly refuseForgotten = (): ConfigurationError => {
+    const error = new ConfigurationError(
+      "In the function of bulk a call needs the row's request: (row, request) => audience.v1.customers.upsert(row, request).",
+    );
+    this.#endUnsent(error);
+    this.#run.fail(error);
+    return error;
+  };
+
   onWrite(result: Promise<unknown>, promise: Promise<unknown>): void {
     if (this.#isOver) {
       // During the run, the run ends with this error. Afterwards only the caller gets the rejection.
@@ -176,72 +144,100 @@ export class RowCalls<Row> implements CallHook {
     }
     this.#pendingWrites.add(promise);
     const settled = () => this.#pendingWrites.delete(promise);
-    void result.then(
-      () => (this.#hasApplied = true),
-      (error: unknown) => (this.#lastFailure = { error }),
-    );
+    // An invalid call ends before `aroundCall`.
+    result.catch((error: unknown) => {
+      if (!this.#ends.some(({ failure }) => failure?.error === error)) this.#endUnsent(error);
+    });
     // The caller's promise settles just before this, and code that awaits it continues just after.
     queueMicrotask(() => void result.then(settled, settled));
   }
 
-  /** Independent of the order of events with different names: after a crash it may be another. */
-  readonly newEventId = (eventName: string): string => {
-    const { eventId } = this.#row.record;
-    if (eventId === undefined) return crypto.randomUUID();
-    const number = (this.#events.get(eventName) ?? 0) + 1;
-    this.#events.set(eventName, number);
-    return `${eventId}-${number}-${eventName}`;
-  };
+  #endUnsent(error: unknown): void {
+    const facts = { isWrite: true, isRepeatable: true, attempts: 0, outcome: "not-sent" } as const;
+    this.#ends.push({ ...facts, failure: { error } });
+  }
 
-  /** Tracks the outcome of each write, over all its attempts. */
+  readonly newEventId = (eventName: string): string => this.#row.record.newEventId(eventName);
+
+  /** Notes the end of each call, over all its attempts. */
   async aroundCall(call: Call, next: SendCall): Promise<ApiResponse> {
-    const { isRepeatable, report } = call;
-    const { method, consentWrite } = call.request;
+    const { isRepeatable, report, request } = call;
+    const isWrite = request.method !== "GET";
     if (this.#isOver && this.stop.aborted) throw this.#reportMisuse();
     // Also if it is never sent: the row has made this decision.
-    if (consentWrite) this.#guard.states(consentWrite);
-    if (method !== "GET" && !isRepeatable && this.#row.record.refusesUnrepeatable) {
-      this.wasRefused = true;
-      recordOutcome(report, "unknown");
-      throw inDoubt();
-    }
+    if (request.consentWrite) this.#guard.stated.set(request.consentWrite, "unsent");
+    const facts = { isWrite, isRepeatable };
+    if (isWrite && !isRepeatable && this.#row.record.refusesUnrepeatable) throw this.#refuse(call);
     try {
       const response = await next(call);
-      this.#mayHaveApplied ||= method !== "GET";
+      if (request.consentWrite) this.#guard.stated.set(request.consentWrite, "applied");
+      this.#row.record.noteId(request, response);
+      if (isWrite) await this.#askAgain(call);
+      this.#ends.push({ ...facts, attempts: report.attempts, outcome: isWrite ? "applied" : "not-applied" });
       return response;
-    } catch (error) {
-      const { outcome } = report;
-      const cause: unknown = error instanceof IsCurrentError ? error.cause : error;
-      const isCutOff = this.stop.aborted && (this.#cutOff.has(call) || hasCode(error, "aborted", "closed"));
-      // A read that comes after the row's writes changes nothing of them.
-      const isLateRead = method === "GET" && this.#mayHaveApplied;
-      if (error instanceof IsCurrentError || (!isLateRead && (isCutOff || isRefusedForLong(cause))))
-        this.#unfinished = { error: cause };
-      if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(call);
-      else this.#mayHaveApplied = this.#hasUnknownOutcome = true;
-      throw cause;
-    } finally {
-      this.#hasCalled = true;
-      this.#hasSent ||= report.attempts > 0;
+    } catch (thrown) {
+      const error: unknown = thrown instanceof UnansweredError ? thrown.cause : thrown;
+      const { attempts, outcome } = report;
+      if (request.consentWrite && (outcome === "applied" || outcome === "unknown"))
+        this.#guard.stated.set(request.consentWrite, outcome);
+      const reason = this.#reasonOf(call, thrown);
+      this.#ends.push({ ...facts, attempts, outcome, failure: { error }, ...(reason && { reason }) });
+      throw error;
     }
+  }
+
+  /** An earlier run may have carried the write out, and it must not be repeated. */
+  #refuse({ report }: Call): Error {
+    const error = inDoubt();
+    recordOutcome(report, "unknown");
+    const facts = { isWrite: true, isRepeatable: false, attempts: 0, outcome: report.outcome } as const;
+    this.#ends.push({ ...facts, failure: { error }, reason: "in-doubt" });
+    return error;
+  }
+
+  /** The write was applied, whatever `isCurrent` says now. */
+  async #askAgain({ report }: Call): Promise<void> {
+    try {
+      await this.#guard.askAgain(this.stop);
+    } catch (error) {
+      recordOutcome(report, "applied");
+      throw error;
+    }
+  }
+
+  #reasonOf(call: Call, error: unknown): CallEnd["reason"] {
+    const { method } = call.request;
+    if (error instanceof UnansweredError) return error.reason;
+    // A read that comes after the row's writes changes nothing of them.
+    const hasWritten = this.#ends.some(
+      ({ isWrite, outcome }) => isWrite && outcome !== "not-sent" && outcome !== "not-applied",
+    );
+    if (method === "GET" && hasWritten) return undefined;
+    if (isRefusedForLong(error)) return "unlooked";
+    const isCutOff = this.stop.aborted && (this.#cutOff.has(call) || hasCode(error, "aborted", "closed"));
+    return isCutOff ? "cut-off" : undefined;
+  }
+
+  /** In the order of the writes to the contact. */
+  async check(call: Call): Promise<void> {
+    await this.#guard.check(call);
   }
 
   /** Records before each attempt that the row may have been sent, unless it is superseded. */
   async prepare(call: Call): Promise<void> {
-    const { isRepeatable, request } = call;
-    const { consentWrite } = request;
-    if (consentWrite) await this.consentWatch.load(consentWrite.contacts);
-    call.stopWaiting.signal.throwIfAborted();
-    // Before the record changes, so that a superseded state of an earlier run is kept.
-    this.#guard.checkConsent(consentWrite);
-    if (!isRepeatable) this.#unrepeatable.add(call);
-    await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#guard.stated);
+    const { isRepeatable, stopWaiting } = call;
+    // Its notes have names by then.
+    await this.consentWatch.named();
+    await this.#guard.prepare(call);
+    stopWaiting.signal.throwIfAborted();
+    await this.#row.record.sends(this.#guard.stated, !isRepeatable);
     // Last: a record may take long, and another process may write the contact meanwhile.
-    await this.#guard.checkIsCurrent();
+    await this.#guard.ask(stopWaiting.signal);
   }
 
-  confirm(call: Call): void {
-    this.#guard.checkConsent(call.request.consentWrite);
+  confirm(call: Call): boolean {
+    this.#guard.confirm(call);
+    return this.#guard.isFresh(call);
   }
 
   cutOff(call: Call): void {

@@ -1,93 +1,119 @@
 import type { ConsentWrite } from "../consent.ts";
-import { AbortError, ConfigurationError } from "../errors.ts";
-import type { ConsentLog } from "./consent-log.ts";
+import { AbortError, type Outcome } from "../errors.ts";
+import type { Call } from "../transport/call.ts";
+import { CurrentGuard, type CurrentGuardSettings } from "./current-guard.ts";
+import type { RowRecord } from "./ledger.ts";
+import type { SupersededEnd } from "./result.ts";
 import type { ReadRow } from "./row-source.ts";
-import { isStillNotCurrent, statedLines, type StatedLines } from "./stated-consent.ts";
+import { ServiceGuard, writesTo, type ServiceGuardSettings, type ServiceRefusal } from "./service-guard.ts";
+import { decodeContacts, repeated, statementsOf } from "./statements.ts";
+
+/** By what the rows of a run may be superseded. */
+export type GuardSettings<Row> = ServiceGuardSettings & CurrentGuardSettings<Row>;
 
 const notSent = "the row was not sent, or not sent again.";
 
-/** By what the rows of a run may be superseded. */
-export interface GuardOfRows<Row> {
-  readonly consents: ConsentLog;
-  readonly isCurrent: (row: Row) => unknown;
-}
-
-/**
- * Keeps a superseded row from being sent: another call has written its contact's consent since, or `isCurrent` is false.
- */
+/** Keeps a superseded row from being sent. It is the first guard, this process, and asks the two others (contract 8). */
 export class RowGuard<Row> {
-  /** What the row's calls have stated of their contacts' consents, for its record. */
-  stated: StatedLines = [];
-  /** The row stays superseded until its consent changes: `isCurrent` was false, or its decision may be the older one. */
-  isLasting = false;
-  /** The row's decision is a refusal, and may be later than the other one: the run after this one sends it. */
-  isForThisRun = false;
-  /** The error of the first call that was superseded. */
-  error: AbortError | undefined;
-  /** The writes that have come to be sent. */
-  readonly #writes = new Set<ConsentWrite>();
+  /** Why the row is superseded: the first reason counts. */
+  superseded: SupersededEnd | undefined;
+  /** What the row has stated, also by writes that were never sent. */
+  readonly stated = new Map<ConsentWrite, "applied" | "unknown" | "unsent">();
+  /** The names of the contacts of each write in the journal. */
+  readonly #names = new Map<ConsentWrite, readonly string[]>();
   readonly #row: ReadRow<Row>;
-  readonly #run: GuardOfRows<Row>;
+  readonly #settings: GuardSettings<Row>;
+  readonly #service: ServiceGuard;
+  readonly #current: CurrentGuard<Row>;
 
-  constructor(row: ReadRow<Row>, run: GuardOfRows<Row>) {
+  constructor(row: ReadRow<Row>, settings: GuardSettings<Row>) {
     this.#row = row;
-    this.#run = run;
+    this.#settings = settings;
+    this.#service = new ServiceGuard(row.record, settings, this.stated);
+    this.#current = new CurrentGuard(row.item, settings);
   }
 
-  /** Also called for a write that is never sent: the row has made this decision. */
-  states(write: ConsentWrite): void {
-    this.stated = [...new Set([...this.stated, ...statedLines(write)])];
-  }
-
-  /** Throws if another call has written the consent. */
-  checkConsent(consentWrite: ConsentWrite | undefined): void {
-    // No further call of a superseded row is sent.
-    if (this.error) throw this.#supersede(this.error.message);
+  /** Before a write waits for its first permit. */
+  async check(call: Call): Promise<void> {
+    const { consentWrite } = call.request;
     if (!consentWrite) return;
-    this.#writes.add(consentWrite);
-    const { before } = this.#row.record;
-    const isStillSuperseded = isStillNotCurrent(before?.consent ?? "", linesOf(this.#writes));
-    // Of the same contact: what the row states of another one is no decision about this one.
-    const own = [...this.#writes].filter(({ contacts }) =>
-      contacts.some((contact) => consentWrite.contacts.includes(contact)),
-    );
-    const superseded = this.#run.consents.supersedes(consentWrite, before, linesOf(own));
-    if (!isStillSuperseded && !superseded) return;
-    if (!isStillSuperseded) {
-      this.isForThisRun = superseded === "for-this-run";
-      this.isLasting = superseded === "in-question";
-    }
-    throw this.#supersede(`Another call has written the contact's consent after the run began: ${notSent}`);
+    const { journal } = this.#settings;
+    const names = await Promise.all(consentWrite.contacts.map((key) => journal.nameOf(key)));
+    this.#names.set(consentWrite, names);
+    if (!this.superseded) this.#heed(await this.#service.check(call, consentWrite));
   }
 
-  /** Throws if `isCurrent` is false. */
-  async checkIsCurrent(): Promise<void> {
-    if (await this.#isCurrent()) return;
-    this.isLasting = true;
-    throw this.#supersede(`isCurrent returned false: ${notSent}`);
+  /** Before an attempt, before it is recorded. */
+  async prepare(call: Call): Promise<void> {
+    this.#heed(await this.#service.renew(call));
+    this.confirm(call);
   }
 
-  async #isCurrent(): Promise<boolean> {
-    try {
-      const isCurrent = await this.#run.isCurrent(this.#row.item);
-      if (typeof isCurrent === "boolean") return isCurrent;
-      throw new ConfigurationError("isCurrent must return true or false.");
-    } catch (error) {
-      throw new IsCurrentError("isCurrent failed", { cause: error });
-    }
+  /** Throws if the row is superseded, by what is known now. */
+  confirm({ request: { consentWrite } }: Call): void {
+    // No further call of a superseded row is sent.
+    if (this.superseded) throw this.#supersede(this.superseded, this.superseded.error!.message);
+    const names = consentWrite && this.#names.get(consentWrite);
+    const shown = consentWrite && this.#service.shown(consentWrite);
+    if (!consentWrite || !names || !shown) return;
+    const { record } = this.#row;
+    const { before } = record;
+    const all = writesTo(consentWrite, this.stated);
+    const statement = { write: consentWrite, all, row: record };
+    if (this.#settings.journal.ledger.supersedes(names, statement, shown.isSettled))
+      throw this.#supersede(
+        { reason: "process" },
+        `Another call has written the contact's consent after the run began: ${notSent}`,
+      );
+    if (before && shown.lookedAt === undefined && isStillRefused(all, before))
+      throw this.#supersede(
+        { reason: before.state === "superseded-snapshot" ? "snapshot" : "service" },
+        `The contact had refused on an earlier night, and the row says what it said then: ${notSent}`,
+      );
+  }
+
+  /** Whether the answers of the other guards are recent enough to send the row now. */
+  isFresh(call: Call): boolean {
+    return this.#service.isFresh(call) && this.#current.isFresh();
+  }
+
+  /** Asks `isCurrent` before an attempt. */
+  async ask(signal: AbortSignal): Promise<void> {
+    if (await this.#current.ask(signal)) return;
+    throw this.#supersede({ reason: "not-current" }, `isCurrent returned false: ${notSent}`);
+  }
+
+  /** Asks `isCurrent` once more, after the response. */
+  async askAgain(stop: AbortSignal): Promise<void> {
+    if (await this.#current.askAgain(stop)) return;
+    const message = "isCurrent returned false after the row was sent: the service has it.";
+    throw this.#supersede({ reason: "not-current" }, message, "applied");
+  }
+
+  #heed(refusal: ServiceRefusal | undefined): void {
+    if (!refusal) return;
+    const { message, service } = refusal;
+    throw this.#supersede({ reason: "service", ...(service && { service }) }, `${message}: ${notSent}`);
   }
 
   /** Each call has an error of its own, as one of them may have been sent before. */
-  #supersede(message: string): AbortError {
-    const error = new AbortError({ message, outcome: "not-sent", cause: undefined });
-    this.error ??= error;
+  #supersede(
+    by: Pick<SupersededEnd, "reason" | "service">,
+    message: string,
+    outcome: Outcome = "not-sent",
+  ): AbortError {
+    const error = new AbortError({ message, outcome, cause: undefined });
+    this.superseded ??= { ...by, status: "superseded", error };
     return error;
   }
 }
 
-function linesOf(writes: Iterable<ConsentWrite>): StatedLines {
-  return [...new Set([...writes].flatMap(statedLines))];
+/** Without a look: a refusal was shown on an earlier night, and the row has decided nothing since. */
+function isStillRefused(writes: readonly ConsentWrite[], before: RowRecord): boolean {
+  if (before.supersededAt === 0) return false;
+  const { decisions } = decodeContacts(before.contacts);
+  return writes
+    .flatMap(statementsOf)
+    .filter(({ status }) => status !== "")
+    .every((statement) => (repeated(decisions, statement)?.since ?? Infinity) <= before.supersededAt);
 }
-
-/** What `isCurrent` has thrown, as `cause`. It is no failure of the attempt that waits for it, and is not retried as one. */
-export class IsCurrentError extends Error {}

@@ -1,10 +1,11 @@
 import { ConfigurationError, ValidationError } from "../errors.ts";
-import { awaitIt, kindOf } from "../schema/kind-of.ts";
+import { awaitIt, contentLost, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
-import { isObject } from "../schema/predicates.ts";
+import { isObject, isRecord } from "../schema/predicates.ts";
 import type { BulkOptions } from "./bulk-options.ts";
-import type { RecordedRun } from "./checkpoint.ts";
-import { type RowKey, RowRecord, fingerprintOf } from "./row-record.ts";
+import { shortHash } from "./hash.ts";
+import { Journal } from "./journal.ts";
+import { RowLog, type RowKey } from "./row-log.ts";
 
 /** An array or any other iterable of rows, or of promises of rows. A string is none. */
 export type BulkRows<Row> = (Iterable<Row | PromiseLike<Row>> | AsyncIterable<Row>) & object;
@@ -107,17 +108,22 @@ export interface ReadRow<Row> {
   readonly index: number;
   readonly item: Row;
   readonly key: RowKey;
-  readonly record: RowRecord;
+  readonly record: RowLog;
 }
 
-export type RowReader<Row> = ReturnType<typeof rowReader<Row>>;
-
 /** Reads the rows of a run one after the other, with their keys and records. */
+export interface RowReader<Row> {
+  /** Undefined after the last row. Rejects if the source or the checkpoint cannot be read. */
+  next(): Promise<ReadRow<Row> | undefined>;
+  /** The next row with the same key waits for the end of this one. */
+  began(row: ReadRow<Row>, end: Promise<unknown>): Promise<void>;
+}
+
 export function rowReader<Row>(
   source: RowSource<Row>,
   options: BulkOptions<Row>,
-  run: RecordedRun | undefined,
-) {
+  journal: Journal,
+): RowReader<Row> {
   /** With a checkpoint: the last number that each key so far has been given. */
   const lastNumbers = new Map<string, number>();
   /** The ends of the rows under way, by the key of a further row with the same key. */
@@ -125,7 +131,6 @@ export function rowReader<Row>(
   let count = 0;
   return { next, began };
 
-  /** Undefined after the last row. Rejects if the source or the checkpoint cannot be read. */
   async function next(): Promise<ReadRow<Row> | undefined> {
     const read = await source.next();
     if (read.done) return undefined;
@@ -139,10 +144,9 @@ export function rowReader<Row>(
     }));
     // Of two rows with one key the last shall have the last word; and the end of the first decides whether it is sent again.
     await ends.get(key.key);
-    return { index, item, key, record: await RowRecord.read(key.problem ? undefined : run, key) };
+    return { index, item, key, record: await RowLog.open(key.problem ? Journal.inMemory() : journal, key) };
   }
 
-  /** The next row with the same key waits for the end of this one. */
   async function began({ key: { nextKey } }: ReadRow<Row>, end: Promise<unknown>): Promise<void> {
     ends.set(nextKey, end);
     await end;
@@ -153,20 +157,22 @@ export function rowReader<Row>(
   async function keyOf(row: Row, index: number): Promise<RowKey> {
     const { key } = options;
     const given = key && checkKey(key(row, index));
-    if (!run) return { key: given ?? String(index), nextKey: given ?? "", fingerprint: "" };
+    if (!journal.isRecorded) return { key: given ?? String(index), nextKey: given ?? "", fingerprint: "" };
     const fingerprint = await fingerprintOfRow(row, options);
     return { ...numbered(given ?? fingerprint), fingerprint };
   }
 
   /** The second row with a key gets the suffix `#2`, or the next number that no other row has as its key. */
-  function numbered(given: string): { key: string; nextKey: string } {
+  function numbered(given: string): Pick<RowKey, "key" | "previousKey" | "nextKey"> {
     // A copy: a part of a string, as a cell of a line, keeps the whole string in memory.
     const key = JSON.parse(JSON.stringify(given)) as string;
-    let number = lastNumbers.get(key) ?? 1;
+    const last = lastNumbers.get(key);
+    const previousKey = last === undefined ? undefined : last === 1 ? key : `${key}#${last}`;
+    let number = last ?? 1;
     let unique = key;
     while (lastNumbers.has(unique)) unique = `${key}#${++number}`;
     lastNumbers.set(unique, 1).set(key, number);
-    return { key: unique, nextKey: `${key}#${number + 1}` };
+    return { key: unique, previousKey, nextKey: `${key}#${number + 1}` };
   }
 }
 
@@ -174,7 +180,7 @@ async function fingerprintOfRow<Row>(row: Row, { fingerprint }: BulkOptions<Row>
   const given: unknown = fingerprint ? fingerprint(row) : row;
   ignoreRejection(given);
   try {
-    return await fingerprintOf(given);
+    return await shortHash(canonicalJson(given));
   } catch (error) {
     const subject = fingerprint ? "the result of `fingerprint`" : "the row";
     const wayOut = fingerprint ? "return a string or a JSON value" : "give a `fingerprint`";
@@ -195,4 +201,17 @@ const loneSurrogate = /\p{Surrogate}/u;
 /** Fails only this row. */
 function rowError(message: string): ValidationError {
   return new ValidationError([{ path: [], code: "no_key", message }]);
+}
+
+/** JSON, whatever the order of keys. Throws if JSON cannot carry the value. */
+function canonicalJson(value: unknown): string {
+  const json = JSON.stringify(value, (_, each: unknown) => {
+    if (!isRecord(each)) return each;
+    // The JSON of a Map or a Promise is `{}`: all of them would have one fingerprint.
+    const lost = contentLost(each);
+    if (lost !== undefined) throw new TypeError(`it holds ${lost}`);
+    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+  if (json === undefined) throw new TypeError(`it is ${typeof value}`);
+  return json;
 }

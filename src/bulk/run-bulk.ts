@@ -1,9 +1,13 @@
 import { AbortError, ClientClosedError } from "../errors.ts";
 import { onAbort, untilAborted } from "../transport/abort.ts";
+import type { FamilyAccess } from "../transport/call.ts";
 import type { ClientState } from "../transport/client-state.ts";
+import { watchConsents } from "../transport/consent-registry.ts";
+import type { Observer } from "../transport/observer.ts";
 import { type BulkCall, type BulkSettings, endsRun } from "./bulk-options.ts";
-import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
-import { ConsentLog } from "./consent-log.ts";
+import { judgedError } from "./consent-check.ts";
+import { ConsentNotes } from "./consent-notes.ts";
+import { Journal } from "./journal.ts";
 import { ResultQueue } from "./result-queue.ts";
 import type { BulkResult, EstimateMs, ProgressCounter, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
@@ -14,6 +18,9 @@ import { type BegunTask, Workers } from "./workers.ts";
 /** The options of a run, with what its client adds. */
 export type RunOptions<Row> = BulkSettings<Row> & {
   readonly target: Target;
+  readonly observer: Observer;
+  /** The v1 family of its client; undefined if it has none. */
+  readonly v1: FamilyAccess | undefined;
   /** Undefined without a rate limiter. */
   readonly estimateMs: EstimateMs | undefined;
 };
@@ -28,12 +35,14 @@ export class Run<Row, Value> {
   readonly #options: RunOptions<Row>;
   readonly #client: ClientState;
   readonly #progress: ProgressCounter;
-  readonly #consents = new ConsentLog();
+  readonly #notes: ConsentNotes;
   /** Once it is aborted, no further row starts. */
   readonly #stop = new AbortController();
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
-  readonly #runOfRows: RunOfRows<Row>;
+  /** The channels of which it was said that the service does not show them. */
+  readonly #notShown = new Set<string>();
   #isEverythingRead = false;
+  #hasProgressFailed = false;
   #failure: { readonly error: unknown } | undefined;
 
   constructor(
@@ -48,13 +57,7 @@ export class Run<Row, Value> {
     this.#options = options;
     this.#client = client;
     this.#progress = progress;
-    this.#runOfRows = {
-      stop: this.#stop.signal,
-      consents: this.#consents,
-      isCurrent: options.isCurrent,
-      takesRequest: call.length > 1,
-      fail: this.#fail,
-    };
+    this.#notes = new ConsentNotes(options.target);
   }
 
   /**
@@ -64,13 +67,13 @@ export class Run<Row, Value> {
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     this.#progress.startedAt = performance.now();
     const removeCallbacks = this.#watchForEnd();
-    const unwatch = this.#client.watchConsent(this.#consents);
-    let recorded: RecordedRun | undefined;
+    const unwatch = watchConsents(this.#notes);
+    let journal: Journal | undefined;
     let sending: Promise<void> | undefined;
     let isWhole = false;
     try {
-      recorded = await this.#openCheckpoint();
-      sending = this.#sendRows(recorded);
+      journal = await this.#openJournal();
+      sending = this.#sendRows(journal);
       yield* this.#results.until(sending);
       isWhole = this.#isEverythingRead;
     } catch (error) {
@@ -80,12 +83,11 @@ export class Run<Row, Value> {
       this.#stop.abort();
       this.#results.leave();
       await sending;
+      await this.#notes.recorded();
+      if (isWhole && !this.#failure) await this.#failOnError(() => journal?.complete());
+      await this.#failOnError(() => journal?.close());
       // What is written until then is recorded.
-      await this.#consents.recorded();
       unwatch();
-      await this.#consents.recorded();
-      if (isWhole && !this.#failure) await this.#failOnError(() => recorded?.complete());
-      await this.#failOnError(() => recorded?.close());
       await this.#failOnError(() => this.#source.close());
       this.#throwFailure();
     }
@@ -104,20 +106,18 @@ export class Run<Row, Value> {
     ];
   }
 
-  async #openCheckpoint(): Promise<RecordedRun | undefined> {
+  async #openJournal(): Promise<Journal> {
     const { checkpoint, key, target } = this.#options;
     const { signal } = this.#stop;
-    if (!checkpoint || signal.aborted) return undefined;
-    const opening = openRecordedRun(checkpoint, {
-      isKeyed: key !== undefined,
-      target,
-      signal,
-      onFailure: this.#fail,
-    });
+    const isKeyed = key !== undefined;
+    const opening =
+      checkpoint && !signal.aborted
+        ? Journal.open(checkpoint, { isKeyed, target, signal, onFailure: this.#fail })
+        : Promise.resolve(Journal.inMemory());
     try {
-      const opened = await untilAborted(opening, signal);
-      await this.#consents.recordIn(opened);
-      return opened;
+      const journal = await untilAborted(opening, signal);
+      await this.#notes.recordIn(journal);
+      return journal;
     } catch (error) {
       // It may open after the end of the run.
       if (signal.aborted) opening.then((late) => late.close()).catch(() => undefined);
@@ -126,13 +126,36 @@ export class Run<Row, Value> {
   }
 
   /** Each row has a worker, from its reading until the caller has finished with its result. */
-  async #sendRows(run: RecordedRun | undefined): Promise<void> {
-    const reader = rowReader(this.#source, this.#options, run);
-    await new Workers(this.#options.concurrency, () => this.#beginNextRow(reader)).run();
+  async #sendRows(journal: Journal): Promise<void> {
+    const reader = rowReader(this.#source, this.#options, journal);
+    const shared = this.#sharedBy(journal);
+    await new Workers(this.#options.concurrency, () => this.#beginNextRow(reader, shared)).run();
+  }
+
+  #sharedBy(journal: Journal): RunOfRows<Row> {
+    const { checkConsent, isCurrent, key, observer, v1 } = this.#options;
+    return {
+      journal,
+      notes: this.#notes,
+      stop: this.#stop.signal,
+      isCurrent,
+      v1,
+      checksConsent: checkConsent && journal.isRecorded && key !== undefined,
+      takesRequest: this.#call.length > 1,
+      fail: this.#fail,
+      warn: (message) => observer.warn(message),
+      notShown: (channels) => {
+        const further = channels.filter((each) => !this.#notShown.has(each));
+        if (further.length === 0) return;
+        for (const channel of further) this.#notShown.add(channel);
+        const names = further.join(" and ");
+        observer.warn(`the service does not show the consent of ${names}: rows are not checked for it`);
+      },
+    };
   }
 
   /** Reads up to the next row that is to be sent, and begins it; the rows before it have ended in an earlier run. */
-  async #beginNextRow(reader: RowReader<Row>): Promise<BegunTask | undefined> {
+  async #beginNextRow(reader: RowReader<Row>, shared: RunOfRows<Row>): Promise<BegunTask | undefined> {
     const { signal } = this.#stop;
     try {
       for (;;) {
@@ -142,7 +165,7 @@ export class Run<Row, Value> {
         if (!row) return undefined;
         this.#progress.underWay++;
         const { earlierEnd } = row.record;
-        if (!earlierEnd) return { ended: this.#sendRow(row, reader).catch(this.#fail) };
+        if (!earlierEnd) return { ended: this.#sendRow(row, reader, shared).catch(this.#fail) };
         await this.#giveResult(row, earlierEnd);
       }
     } catch (error) {
@@ -153,17 +176,18 @@ export class Run<Row, Value> {
   }
 
   /** The life of a row: it is sent, recorded, and its result given to the caller. Starts at once. */
-  async #sendRow(row: ReadRow<Row>, reader: RowReader<Row>): Promise<void> {
+  async #sendRow(row: ReadRow<Row>, reader: RowReader<Row>, shared: RunOfRows<Row>): Promise<void> {
     const { item, key } = row;
-    const calls = new RowCalls(row, this.#runOfRows);
+    const calls = new RowCalls(row, shared);
     const ended = calls.run(() => {
       if (key.problem) throw key.problem.error;
-      return this.#client.withAmbientOptions(calls.request, () => this.#call(item, calls.request));
+      return this.#client.callRow(calls.refuseForgotten, () => this.#call(item, calls.request));
     });
     void reader.began(row, ended);
     const end = await ended;
     if (!end) return void this.#progress.underWay--;
-    if (end.status !== "superseded" && "error" in end && !calls.wasRefused) this.#stopIfNeeded(end.error);
+    const isFailure = end.status === "failed" || end.status === "invalid" || end.status === "unknown";
+    if (isFailure && !calls.wasRefused) this.#stopIfNeeded(judgedError(end.error));
     await this.#giveResult(row, end);
   }
 
@@ -179,13 +203,17 @@ export class Run<Row, Value> {
 
   /** Resolves when the caller has finished with the result. */
   async #giveResult({ index, item, key: { key } }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
-    const { estimateMs, onProgress, total = this.#source.length } = this.#options;
+    const { estimateMs, observer, onProgress, total = this.#source.length } = this.#options;
     this.#progress.underWay--;
     this.#progress.add(end.status);
     if (onProgress) {
       const soFar = this.#progress.progress(total, estimateMs);
       // As with hooks, an error or a rejection of `onProgress` changes nothing.
-      void (async () => onProgress(soFar))().catch(() => undefined);
+      void (async () => onProgress(soFar))().catch((error: unknown) => {
+        // One line for all rows.
+        if (!this.#hasProgressFailed) observer.failed("onProgress", error);
+        this.#hasProgressFailed = true;
+      });
     }
     await this.#results.give({ index, key, item, ...end });
   }

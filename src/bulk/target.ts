@@ -2,9 +2,9 @@ import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import type { ClientSettings } from "../open-client.ts";
 import { requestKey } from "../transport/api-key.ts";
-import type { KeySource } from "../transport/call.ts";
+import type { FamilyIdentity, KeySource } from "../transport/call.ts";
 import type { Redactor } from "../transport/redact.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "./hash.ts";
 
 /** One organization of one service, to which a run writes, and to which its checkpoint belongs (D104). */
 export interface Target {
@@ -14,10 +14,7 @@ export interface Target {
   readonly families: readonly TargetFamily[];
 }
 
-interface TargetFamily {
-  readonly name: "v1" | "v2";
-  readonly baseUrl: string;
-  readonly key: KeySource;
+interface TargetFamily extends FamilyIdentity {
   readonly timeoutMs: number;
 }
 
@@ -33,7 +30,7 @@ export const targetSchema = z.object({
   families: z.object({ v1: familySchema.exactOptional(), v2: familySchema.exactOptional() }),
 });
 
-type RecordedTarget = z.infer<typeof targetSchema>;
+export type RecordedTarget = z.infer<typeof targetSchema>;
 
 /** Throws a `ConfigurationError` if the name holds a key, as a checkpoint would show it. */
 export function targetOf(
@@ -43,13 +40,8 @@ export function targetOf(
 ): Target {
   if (organization !== undefined && redactor.string(organization) !== organization)
     throw new ConfigurationError("`organization` must be a name of your own, and not hold a key.");
-  const { baseUrl, apiKey, baseUrlV2, apiKeyV2, appId, call } = settings;
-  const { timeoutMs } = call;
-  const families: TargetFamily[] = [];
-  if (baseUrl !== undefined && apiKey) families.push({ name: "v1", baseUrl, key: apiKey, timeoutMs });
-  if (baseUrlV2 !== undefined && apiKeyV2 && appId !== undefined)
-    families.push({ name: "v2", baseUrl: baseUrlV2, key: apiKeyV2, timeoutMs });
-  return { organization, families };
+  const { timeoutMs } = settings.call;
+  return { organization, families: settings.families.map((family) => ({ ...family, timeoutMs })) };
 }
 
 /** The record of the target in a new checkpoint, or one that was recorded for it. Throws if that was for another target. */

@@ -37,7 +37,7 @@ export async function currentKey({ access, options, stopWaiting }: Call): Promis
 
 /** A key function that never resolves must not block the call or its permit. */
 export async function requestKey(source: KeySource, timeoutMs: number, signal: AbortSignal): Promise<string> {
-  const key = source();
+  const key = source.request();
   if (typeof key === "string") return key;
   const late = (): never => {
     const message = `The key function returned no key within ${timeoutMs} ms; nothing was sent.`;
@@ -46,14 +46,20 @@ export async function requestKey(source: KeySource, timeoutMs: number, signal: A
   return await unlessLate(untilAborted(key, signal), timeoutMs, late);
 }
 
-/** The source of one family's key, which the options' schema has judged. A closure, so that no `inspect` shows the key. */
+/** The source of one family's key, which the options' schema has judged. */
 export function keySource(key: ApiKey, option: string, redactor: Redactor): KeySource {
+  const identity = {
+    wasGiven: (other: unknown) => other === key,
+    isSameAs: (other: KeySource) => other.wasGiven(key),
+  };
   if (typeof key === "function") {
-    return async () => redactor.remember(checkSecret(await callKeyFunction(key, option, redactor), option));
+    const request = async () =>
+      redactor.remember(checkSecret(await callKeyFunction(key, option, redactor), option));
+    return { request, ...identity };
   }
   redactor.remember(key);
   // Before every attempt, so that the redactor does not forget a key in use.
-  return () => redactor.remember(key);
+  return { request: () => redactor.remember(key), ...identity };
 }
 
 async function callKeyFunction(key: () => unknown, option: string, redactor: Redactor): Promise<unknown> {

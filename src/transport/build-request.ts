@@ -40,12 +40,19 @@ export function buildRequest<Body, Output>(
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,
     consentWrite:
-      consent && method !== "GET" ? { contacts: contacts.filter(isOnePersons), consent } : undefined,
+      consent && method !== "GET"
+        ? {
+            contacts: contacts.filter(isOnePersons),
+            consent,
+            isToBeConfirmed: endpoint.isToBeConfirmed?.(sent) ?? false,
+          }
+        : undefined,
     appliedConsent(stated, data) {
       // Safe: the value that `decode` returned.
       const more = endpoint.appliedTo?.(data as Output, sent);
       return {
-        contacts: [...stated.contacts, ...(more?.contacts ?? []).filter(isOnePersons)],
+        ...stated,
+        contacts: [...new Set([...stated.contacts, ...(more?.contacts ?? []).filter(isOnePersons)])],
         consent: more?.consent ?? stated.consent,
       };
     },

@@ -62,13 +62,6 @@ export const consentOption = z
   .literal("service-decides", { error: 'must be "service-decides", or left out' })
   .optional();
 
-/** A call's options over the ambient ones, if there are any. A call with a hook takes no ambient options. */
-export function withAmbient(options: unknown, ambient: object | undefined): unknown {
-  if (options === undefined) return ambient;
-  const isWithoutHook = ambient && isRecord(options) && !(hookOption in options);
-  return isWithoutHook ? { ...ambient, ...options } : options;
-}
-
 /** Throws a `ConfigurationError` that names the option. */
 export function parseCallOptions(
   options: unknown,

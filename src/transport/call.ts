@@ -8,7 +8,7 @@ import type {
   RateLimitError,
   RateLimitWaitError,
 } from "../errors.ts";
-import type { ClientState, ConsentWatch } from "./client-state.ts";
+import type { ClientState } from "./client-state.ts";
 import type { Fetch } from "./fetch.ts";
 import type { CallFacts, Observer, Tracing } from "./observer.ts";
 import type { IsRateLimited } from "./rate-refusal.ts";
@@ -37,6 +37,8 @@ export interface Call {
   readonly deadlineAt: number;
   /** The part of the package that makes the call; missing for a call of the user. */
   readonly hook: CallHook | undefined;
+  /** That of the hook, of a write. */
+  readonly writeHook: WriteHook | undefined;
   /** Aborted, with an `AudienceError`, when the caller no longer waits. */
   readonly abort: AbortController;
   /** Aborted, with an `AudienceError`, when the call must stop waiting: then, and when its client is closed. */
@@ -114,8 +116,21 @@ export type FailedEnd =
 /** How an attempt ended. */
 export type AttemptEnd = { readonly kind: "response"; readonly response: ApiResponse } | FailedEnd;
 
-/** Gives a family's key. */
-export type KeySource = () => string | Promise<string>;
+/** Gives a family's key. Closures, so that no `inspect` shows it. */
+export interface KeySource {
+  readonly request: () => string | Promise<string>;
+  /** Whether it was given this key, or this key function. */
+  readonly wasGiven: (key: unknown) => boolean;
+  /** Whether both were given the same key or key function. */
+  readonly isSameAs: (other: KeySource) => boolean;
+}
+
+/** By what a client is known to belong to an organization of the service. */
+export interface FamilyIdentity {
+  readonly name: "v1" | "v2";
+  readonly baseUrl: string;
+  readonly key: KeySource;
+}
 
 /** The URL and the authentication of one family ("Authentication"). */
 export interface FamilyAccess {
@@ -124,6 +139,16 @@ export interface FamilyAccess {
   /** The header that carries the key, and the other headers of the family. */
   readonly keyHeader: string;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Is notified of the writes of this process that state a consent, of its own organization. */
+export interface ConsentWatch {
+  /** Whether a write of a client with these families is one of its organization. */
+  concerns(families: readonly FamilyIdentity[]): boolean;
+  /** Before the write is sent; it waits for the promise. At once for a write under way, which does not wait. */
+  begins(write: ConsentWrite): Promise<void>;
+  /** The outcome of the write; its caller waits for the promise. `applied`: the write as the response names it. */
+  ended(write: ConsentWrite, outcome: Outcome, applied?: ConsentWrite): Promise<void>;
 }
 
 /** The validated options of a call, over those of the client. */
@@ -147,20 +172,28 @@ export interface CallSettings {
 export interface CallHook {
   /** Ends a waiting call; a request in flight continues to its end. */
   readonly stop: AbortSignal;
+  /** The call would have been retried, but had to stop waiting. */
+  readonly cutOff: (call: Call) => void;
+  /** Around the whole call. */
+  readonly aroundCall: (call: Call, next: SendCall) => Promise<ApiResponse>;
+  /** Undefined for a part that only reads. */
+  readonly writes?: WriteHook | undefined;
+}
+
+/** How another part of the package takes part in its writes. */
+export interface WriteHook {
   /** Is not notified of the hook's own writes. */
   readonly consentWatch: ConsentWatch;
   /** Generates the id of an event without one. */
   readonly newEventId: (eventName: string) => string;
   /** Called when a write begins, with its result and the promise of its caller, which derives from it. */
   readonly onWrite: (result: Promise<unknown>, promise: Promise<unknown>) => void;
-  /** Around the whole call. */
-  readonly aroundCall: (call: Call, next: SendCall) => Promise<ApiResponse>;
-  /** Before each attempt of a write, once it has its permit and its key. The permit is held for a quarter of a second. */
+  /** Before a write waits for its first permit, in the order of the writes to its contact: throws if it must not be sent. */
+  readonly check: (call: Call) => Promise<void>;
+  /** Before each attempt of a write, once it has its permit and its key. The permit is held for a second. */
   readonly prepare: (call: Call) => Promise<void>;
-  /** Directly before the attempt is sent, with no wait in between: throws if it must not be. */
-  readonly confirm: (call: Call) => void;
-  /** The call would have been retried, but had to stop waiting. */
-  readonly cutOff: (call: Call) => void;
+  /** Directly before the attempt is sent, with no wait in between: false if it must be prepared again. Throws if it must not be sent. */
+  readonly confirm: (call: Call) => boolean;
 }
 
 /** Sends a call to its end. */
@@ -168,6 +201,8 @@ export type SendCall = (call: Call) => Promise<ApiResponse>;
 
 /** The settings of a client that its calls use. */
 export interface TransportSettings {
+  /** The families that the client has. */
+  readonly families: readonly FamilyIdentity[];
   readonly call: CallSettings;
   readonly maxResponseBytes: number;
   readonly maxQueued: number | undefined;

@@ -1,18 +1,9 @@
 import * as z from "zod";
-import type { ConsentWrite } from "../consent.ts";
-import { ClientClosedError, type Outcome } from "../errors.ts";
+import { ClientClosedError } from "../errors.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { startTimer } from "../timer.ts";
 import type { Redactor } from "./redact.ts";
-
-/** Is notified of every write of a client that states a consent. */
-export interface ConsentWatch {
-  /** Before the write is sent; it waits for the promise. At once for a write under way, which does not wait. */
-  begins(write: ConsentWrite): Promise<void>;
-  /** The outcome of the write, before the next write to the same contact begins; `applied`, as the response names it. */
-  ended(write: ConsentWrite, outcome: Outcome, applied?: ConsentWrite): void;
-}
 
 /** Writes that wait for each other, as they name one contact, by one key or another. */
 export interface WriteChain {
@@ -43,14 +34,11 @@ export class ClientState {
   readonly redactor: Redactor;
   /** By the key of a contact: the writes to it that wait or are under way. */
   readonly writeChains = new Map<string, WriteChain>();
-  readonly consentWatches = new Set<ConsentWatch>();
-  /** The writes that state a consent, from their begin to their end. */
-  readonly consentWrites = new Set<ConsentWrite>();
   /** The results of the calls, by what makes them stop waiting. */
   readonly underWay = new Map<AbortController, Promise<unknown>>();
   readonly closing = new AbortController();
-  /** The default options of calls while a row's function runs. */
-  ambientOptions: object | undefined;
+  /** While the function of a row is being called: refuses a call without the row's `request`. */
+  refuseForgotten: (() => Error) | undefined;
   readonly #background = new Set<Promise<unknown>>();
 
   constructor(limiter: RateLimiter | undefined, redactor: Redactor) {
@@ -58,21 +46,14 @@ export class ClientState {
     this.redactor = redactor;
   }
 
-  /** Runs a function: the calls that it starts synchronously get these options by default. */
-  withAmbientOptions<T>(options: object, run: () => T): T {
-    this.ambientOptions = options;
+  /** Calls the function of a row: `refuse` gives the error of a call that it starts without the row's `request`. */
+  callRow<T>(refuse: () => Error, run: () => T): T {
+    this.refuseForgotten = refuse;
     try {
       return run();
     } finally {
-      this.ambientOptions = undefined;
+      this.refuseForgotten = undefined;
     }
-  }
-
-  /** Notifies a watch of consent writes, also of those under way, until the returned function is called. */
-  watchConsent(watch: ConsentWatch): () => void {
-    this.consentWatches.add(watch);
-    for (const write of this.consentWrites) void watch.begins(write);
-    return () => void this.consentWatches.delete(watch);
   }
 
   /** `close()` waits for the request of an aborted call too. */

@@ -135,13 +135,22 @@ export class Observer {
 
   /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
   storeWarning(warning: string | undefined): void {
-    if (warning !== undefined && !this.#hasStoreWarning) this.#log("warn", () => warning);
+    if (warning !== undefined && !this.#hasStoreWarning) this.warn(warning);
     this.#hasStoreWarning = warning !== undefined;
   }
 
+  /** A line of the package that belongs to no call. */
+  warn(message: string): void {
+    this.#log("warn", () => message);
+  }
+
+  /** A function of the user failed: one line, and nothing else changes. */
+  failed(name: string, error: unknown): void {
+    this.#log("warn", () => `${name} failed with ${this.#describe(error)}; this changes nothing`);
+  }
+
   #call(name: keyof Hooks, facts: CallFacts, details: EventDetails): void {
-    const failed = (error: unknown) =>
-      this.#log("warn", () => `the hook ${name} failed with ${this.#describe(error)}; this changes nothing`);
+    const failed = (error: unknown) => this.failed(`the hook ${name}`, error);
     try {
       // A copy, so that a hook cannot change the event of the attempt.
       ignoreRejection(this.#hooks[name]?.(structuredClone({ ...facts, ...details })), failed);

@@ -3,7 +3,7 @@ import { isAudienceError, note } from "../errors.ts";
 import { untilAborted } from "./abort.ts";
 import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
-import { hookOf, parseCallOptions, refuseHeadersOf, withAmbient } from "./call-options.ts";
+import { hookOf, parseCallOptions, refuseHeadersOf } from "./call-options.ts";
 import type { ApiResponse, Call, CallReport, FamilyAccess, SendCall, TransportSettings } from "./call.ts";
 import type { ClientState } from "./client-state.ts";
 import { attempts } from "./interceptors/attempts.ts";
@@ -27,19 +27,28 @@ interface GivenCall<Body, Output> {
   readonly access: FamilyAccess;
   readonly report: CallReport;
   readonly stopWaiting: AbortController;
+  /** Of a call of a row without the row's `request`. */
+  readonly refusal: Error | undefined;
 }
 
 /** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
 const layers: SendCall = (call) =>
   withDeadline(call, (complete) =>
     inOrder(call, (position) =>
-      withBody(call, () => tellWatches(call, () => attempts(call, { position, complete }))),
+      withBody(call, () =>
+        checked(call, () => tellWatches(call, () => attempts(call, { position, complete }))),
+      ),
     ),
   );
 
 /** Waits for a body that takes time to parse. Any other call is sent in the same tick of the event loop. */
 function withBody({ request: { finished }, stopWaiting }: Call, send: () => Promise<ApiResponse>) {
   return finished ? untilAborted(finished, stopWaiting.signal).then(send) : send();
+}
+
+/** The part of the package that makes a write may refuse it here. Any other call is sent in the same tick. */
+function checked(call: Call, send: () => Promise<ApiResponse>) {
+  return call.writeHook ? call.writeHook.check(call).then(send) : send();
 }
 
 /** The calls of a client's families: validation, then the layers. */
@@ -54,9 +63,8 @@ export class Transport {
   }
 
   family(access: FamilyAccess): CallEndpoint {
-    return <Body, Output>(endpoint: Endpoint<Body, Output>, input: EndpointInput, given: unknown) => {
+    return <Body, Output>(endpoint: Endpoint<Body, Output>, input: EndpointInput, options: unknown) => {
       const { operation, method, path } = endpoint;
-      const options = withAmbient(given, this.client.ambientOptions);
       const report: CallReport = {
         facts: identify({ operation, method, path }),
         attempts: 0,
@@ -65,10 +73,11 @@ export class Transport {
         uniqueIdentifier: inputIdentifier(endpoint, input),
       };
       const stopWaiting = new AbortController();
-      const result = this.#run({ endpoint, input, options, access, report, stopWaiting });
+      const refusal = hookOf(options) ? undefined : this.client.refuseForgotten?.();
+      const result = this.#run({ endpoint, input, options, access, report, stopWaiting, refusal });
       this.client.underWay.set(stopWaiting, result);
       const promise = apiPromise(result);
-      if (method !== "GET") hookOf(options)?.onWrite(result, promise);
+      if (method !== "GET") hookOf(options)?.writes?.onWrite(result, promise);
       return promise;
     };
   }
@@ -98,10 +107,11 @@ export class Transport {
   /** Throws a `ConfigurationError` or a `ValidationError`. */
   #validCall<Body, Output>(given: GivenCall<Body, Output>): Call {
     const { endpoint, input, access, report, stopWaiting } = given;
+    if (given.refusal) throw given.refusal;
     const options = parseCallOptions(given.options, this.#settings.call, endpoint.options);
     refuseHeadersOf(access, options);
     const hook = hookOf(given.options);
-    const newId = hook?.newEventId ?? (() => crypto.randomUUID());
+    const newId = hook?.writes?.newEventId ?? (() => crypto.randomUUID());
     const request = buildRequest(endpoint, input, { options: options.given, newId });
     report.uniqueIdentifier = request.uniqueIdentifier;
     return {
@@ -114,6 +124,7 @@ export class Transport {
       isRepeatable: options.repeatable ?? request.isRepeatable,
       deadlineAt: performance.now() + options.deadlineMs,
       hook,
+      writeHook: request.method === "GET" ? undefined : hook?.writes,
       abort: new AbortController(),
       stopWaiting,
     };

@@ -1,4 +1,10 @@
-import { contactKeys, decidedByService, isRepeatableV1Write, v1Consent } from "../consent.ts";
+import {
+  contactKeys,
+  decidedByService,
+  isRepeatableV1Write,
+  isToBeConfirmed,
+  v1Consent,
+} from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/parse-response.ts";
@@ -133,6 +139,7 @@ const addContact: Endpoint<V1ListContact, AddContactResult> = {
   isRepeatable: isRepeatableV1Write,
   contactsOf: (contact) => contactKeys([contact]),
   consentOf: (contact) => ({ email: decidedByService, ...v1Consent(contact) }),
+  isToBeConfirmed,
   appliedTo: ({ contact: { contactUUID, email, action } }, sent) => ({
     contacts: contactKeys([{ contactUUID, email }]),
     // "States and transitions": the effect of an omitted `email_opt_in` on a new contact, and on an existing one.

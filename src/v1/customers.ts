@@ -1,4 +1,4 @@
-import { contactKeys, isRepeatableV1Write, v1Consent } from "../consent.ts";
+import { contactKeys, isRepeatableV1Write, isToBeConfirmed, v1Consent } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, UndecodableResponse } from "../schema/parse-response.ts";
@@ -97,13 +97,15 @@ const upsertCustomer: Endpoint<V1Contact, Profile> = {
   isRepeatable: isRepeatableV1Write,
   contactsOf: (contact) => contactKeys([contact]),
   consentOf: v1Consent,
+  isToBeConfirmed,
   appliedTo: ({ id, attributes: { email, phone } }) => ({
     contacts: contactKeys([{ contactUUID: id, email, phone }]),
   }),
   decode: ({ body }) => decodeCustomer(body),
 };
 
-const getCustomer: Endpoint<undefined, Profile> = {
+/** Bulk asks it too, before it sends a changed row. */
+export const getCustomer: Endpoint<undefined, Profile> = {
   operation: "v1.customers.get",
   method: "GET",
   path: "/api/v1/customer/{id}",

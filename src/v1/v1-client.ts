@@ -67,7 +67,7 @@ export class V1Client {
 }
 
 /** Base URL and authentication of the v1 family ("Authentication"). Throws a `ConfigurationError` if one is missing. */
-function v1Access({ baseUrl, apiKey }: ClientSettings): FamilyAccess {
+export function v1Access({ baseUrl, apiKey }: ClientSettings): FamilyAccess {
   if (baseUrl === undefined || apiKey === undefined) throw missingOptions("v1", { baseUrl, apiKey });
   return { baseUrl, key: apiKey, keyHeader: "x-api-key", headers: {} };
 }

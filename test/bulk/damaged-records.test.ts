@@ -1,47 +1,60 @@
-import { AudienceClient, ConfigurationError } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
+import { ConfigurationError } from "audience-sdk";
 import { expect, it } from "vitest";
-import { failureOf } from "../transport/failure.ts";
-import { collectRun, createFixture, key, LoggedCheckpoint, rows, type Row } from "./fixture.ts";
+import { collectRun, createFixture, key, rows } from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
-it.each(['{"email":{"statuses":["UNSUBSCR', '{"email":5}', "null"])(
-  "A record of a consent that is damaged (%s) ends the run, and its contact is not subscribed again",
-  async (damaged) => {
-    const mock = createMockService();
-    const audience = new AudienceClient(mock.clientOptions);
-    const checkpoint = new LoggedCheckpoint();
-    const importRows = (items: Row[]) =>
-      audience.bulk(items, (row, request) => audience.v1.customers.upsert(row, request), { checkpoint, key });
-    await importRows([]);
-    checkpoint.values.set("consent:email:ada@example.com", damaged);
+it("A row whose end was recorded and whose begin was lost is looked up and sent, as a changed one", async () => {
+  const { audience, mock, upsert } = createFixture();
+  const whole = new MemoryCheckpoint();
+  await audience.bulk(rows(1), upsert, { key, checkpoint: whole });
+  const lines = whole.lines.filter((line) => !line.startsWith('["sends"'));
+  const checkpoint = new MemoryCheckpoint([...lines, '["ends","of a row that is gone","succeeded"]']);
 
-    const run = importRows([{ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }]);
+  const summary = await audience.bulk(rows(1), upsert, { key, checkpoint });
 
-    const error = await failureOf(run.summary());
-    expect(error).toMatchObject({ code: "configuration" });
-    expect(error.message).toContain("no valid record of a consent");
-    expect(mock.requests).toEqual([]);
-  },
-);
+  expect(summary).toMatchObject({ succeeded: 1 });
+  const [upsert1, ...later] = mock.requests.map(({ operation }) => operation);
+  expect(later).toEqual(["v1.customers.get", upsert1]);
+});
 
-const damagedRun =
-  "The checkpoint's record of its run (`run`) is damaged, or of an earlier version that named no service. Restore " +
-  "it, or end its run with the version that wrote it. Another checkpoint sends every row, and knows none of the " +
-  "consents that this one keeps from being overridden.";
+/** A checkpoint after a night of two rows, with one more line. */
+async function checkpointWith(line: string): Promise<MemoryCheckpoint> {
+  const { audience, upsert } = createFixture();
+  const checkpoint = new MemoryCheckpoint();
+  await audience.bulk(rows(2), upsert, { key, checkpoint });
+  return new MemoryCheckpoint([...checkpoint.lines, line]);
+}
 
 it.each([
-  ["run", "null", damagedRun],
-  ["run", "no JSON", damagedRun],
-  // As before it named its service.
-  ["run", '{"id":"a","number":1,"since":1,"isKeyed":true}', damagedRun],
-  ["row:row-0@example.com", "sent yesterday", "The checkpoint holds no valid record of a row under `row:`."],
-])("A checkpoint whose `%s` holds %o ends the run before anything is sent", async (name, value, message) => {
+  ["nothing", ""],
+  ["no JSON", '["over"'],
+  ["no array", '{"over":true}'],
+  ["an empty array", "[]"],
+  ["null", "null"],
+  ["an event that does not exist", '["ran",1]'],
+  ["a name of every object", '["toString"]'],
+  ["a part too many", '["over",1]'],
+  ["an end without its way", '["ends","a"]'],
+  ["a part of another type", '["sends","a","b","c",1]'],
+  ["a run without its target", '["run","a",true,{}]'],
+  ["a run of an earlier version, which named no service", '["run","a",true,null]'],
+  ["a consent without its contacts", '["writes",1,"a",{}]'],
+  ["a consent of null", '["writes",1,["a"],null]'],
+])("A line that holds %s ends the run before anything is sent, and is left as it is", async (_, line) => {
+  const checkpoint = await checkpointWith(line);
   const { audience, mock, upsert } = createFixture();
-  const checkpoint = new LoggedCheckpoint();
-  checkpoint.values.set(name, value);
+  const before = checkpoint.lines;
 
   const { error } = await collectRun(audience.bulk(rows(1), upsert, { key, checkpoint }));
 
-  expect(error).toEqual(new ConfigurationError(message));
+  expect(error).toEqual(
+    new ConfigurationError(
+      `The checkpoint is damaged at line ${before.length}, or was written by another version. It is left unchanged. ` +
+        "Restore it, or end its run with the version that wrote it. Another checkpoint sends every row, and knows none " +
+        "of the consents that this one keeps from being overridden.",
+    ),
+  );
   expect(mock.requests).toEqual([]);
+  expect(checkpoint.lines).toEqual(before);
+  expect(checkpoint.log.at(-1)).toBe("close");
 });

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -252,6 +253,17 @@ describeWithContainers("Two containers with one host name", () => {
     expect(new Set(mock.requests.map(({ body }) => rowOf(body))).size).toBe(600);
     expect(mock.requests).toHaveLength(600);
   });
+});
+
+it("A folder that goes while a checkpoint opens leaves no lock behind", async () => {
+  const gone = fileCheckpoint(path).open();
+  rmSync(folder, { recursive: true });
+  await expect(gone).rejects.toMatchObject({ code: "ENOENT" });
+  mkdirSync(folder);
+
+  await (await fileCheckpoint(path).open()).close();
+
+  expect(readdirSync(folder)).toEqual(["import.ckpt"]);
 });
 
 /** The id and the start of a killed process whose parent never asks for its exit code: a zombie. */

@@ -1,5 +1,4 @@
 import { AudienceClient, type BulkRequest, type BulkResult, type BulkRun } from "audience-sdk";
-import type { OpenCheckpoint } from "audience-sdk/checkpoint";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 
 /** A contact whose writes are repeatable. */
@@ -54,60 +53,6 @@ export async function collectRun<R, V>(
   } catch (error) {
     return { results, error };
   }
-}
-
-/** A checkpoint in memory that logs the records of the rows, in order. */
-export class LoggedCheckpoint implements OpenCheckpoint {
-  readonly log: string[] = [];
-  /** The writes that had to outlive a loss of power: names and states. */
-  readonly flushed: string[] = [];
-  readonly values = new Map<string, string>();
-  /** Thrown by the next call of the method. */
-  readonly fails = new Map<"open" | "get" | "set" | "clear" | "close", unknown>();
-
-  /** The state of each row, by its key. */
-  get states(): Map<string, unknown> {
-    const rowsOf = [...this.values].filter(([name]) => name.startsWith("row:"));
-    return new Map(rowsOf.map(([name, value]) => [name.slice("row:".length), stateOf(value)]));
-  }
-
-  async open(): Promise<this> {
-    this.#step("open", "open");
-    return this;
-  }
-
-  get(name: string): string | undefined {
-    this.#step("get");
-    return this.values.get(name);
-  }
-
-  async set(name: string, value: string | undefined, options: { flush?: boolean | undefined } = {}) {
-    const isRow = name.startsWith("row:");
-    const state = value === undefined ? "nothing" : stateOf(value);
-    if (options.flush) this.flushed.push(isRow ? `${name.slice("row:".length)}: ${state}` : name);
-    this.#step("set", isRow ? `${name.slice("row:".length)}: ${state}` : undefined);
-    if (value === undefined) this.values.delete(name);
-    else this.values.set(name, value);
-  }
-
-  async clear(): Promise<void> {
-    this.#step("clear", "clear");
-    this.values.clear();
-  }
-
-  async close(): Promise<void> {
-    this.#step("close", "close");
-  }
-
-  #step(method: "open" | "get" | "set" | "clear" | "close", line?: string): void {
-    if (this.fails.has(method)) throw this.fails.get(method);
-    if (line !== undefined) this.log.push(line);
-  }
-}
-
-/** The state of a recorded row. */
-function stateOf(value: string | undefined): string | undefined {
-  return value?.split(" ", 1)[0];
 }
 
 /** A promise and its resolve function. */

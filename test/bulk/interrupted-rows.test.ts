@@ -112,7 +112,7 @@ it("A row whose second write is cut off by the end of the run is sent by the nex
   stop.abort();
 
   expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
-  const next = createFixture();
+  const next = createFixture({}, mock.clientOptions);
   const { results } = await collectRun(next.audience.bulk(rows(1), next.upsert, { key, checkpoint }));
   expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
 });

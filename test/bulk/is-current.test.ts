@@ -1,7 +1,8 @@
 import { ConfigurationError, isAudienceError, RateLimiter, type BulkRequest } from "audience-sdk";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { collectRun, row, rows, createFixture, until, type Row, key } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
+import { passUntilSettled, useFakeTime } from "./passing-time.ts";
 
 /** An `isCurrent` that never settles, and whether it was called. */
 function neverSettles() {
@@ -14,7 +15,7 @@ function neverSettles() {
 }
 
 describe("isCurrent", () => {
-  it("is called once the row has its permit, right before it is sent", async () => {
+  it("is asked once the row has its permit, right before it is sent, and once more after the response", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
     const { audience, upsert, mock } = createFixture({}, { rateLimiter });
     const asked: string[] = [];
@@ -29,15 +30,7 @@ describe("isCurrent", () => {
     stop.abort();
     await ended;
 
-    expect(asked).toEqual(["row-0@example.com, 0 sent"]);
-  });
-
-  it("is asked for a call whose options lack `request`, too", async () => {
-    const { audience, mock } = createFixture();
-    const call = (item: Row) => audience.v1.customers.upsert(item, { timeoutMs: 1_000 });
-
-    expect(await audience.bulk(rows(1), call, { isCurrent: () => false })).toMatchObject({ superseded: 1 });
-    expect(mock.requests).toEqual([]);
+    expect(asked).toEqual(["row-0@example.com, 0 sent", "row-0@example.com, 1 sent"]);
   });
 
   it("false makes the row superseded: it is not sent, its permit is released, and the run continues", async () => {
@@ -74,7 +67,7 @@ describe("isCurrent", () => {
     expect(mock.organization("mock-organization").contacts).toEqual([]);
   });
 
-  it("is called before each write of a row, and before no read", async () => {
+  it("is asked before and after each write of a row, and for no read", async () => {
     const { audience } = createFixture();
     let asked = 0;
     const call = async (item: Row, request: BulkRequest) => {
@@ -85,7 +78,7 @@ describe("isCurrent", () => {
 
     await audience.bulk(rows(1), call, { isCurrent: () => ++asked > 0 });
 
-    expect(asked).toBe(2);
+    expect(asked).toBe(4);
   });
 
   it("its error is the row's error: the row is not sent, and the next run tries it again", async () => {
@@ -228,3 +221,211 @@ it.each([
     });
   },
 );
+
+describe("isCurrent after the response", () => {
+  /** Answers in turn. */
+  const answers = (...given: boolean[]) => {
+    return () => given.shift() ?? true;
+  };
+
+  it.each([
+    ["a row", {}],
+    ["a row that must not be repeated", { double_opt_in: true }],
+  ])(
+    "false makes %s superseded, though the service has it, and the next run sends it whatever it says",
+    async (_, more) => {
+      const { audience, upsert, mock } = createFixture();
+      const options = { key, checkpoint: new MemoryCheckpoint() };
+      const item: Row = { ...row(7), ...more };
+
+      const { results, error } = await collectRun(
+        audience.bulk([item], upsert, { ...options, isCurrent: answers(true, false) }),
+      );
+
+      expect(error).toBeUndefined();
+      expect(results).toMatchObject([
+        { status: "superseded", reason: "not-current", error: { code: "aborted", outcome: "applied" } },
+      ]);
+      expect(mock.organization("mock-organization").contacts).toHaveLength(1);
+      const next = await audience.bulk([item], upsert, { ...options, isCurrent: () => true });
+      expect(next).toMatchObject({ succeeded: 1 });
+    },
+  );
+
+  it("makes the record of an earlier night void: a row that changes back is sent", async () => {
+    const { audience, upsert, mock } = createFixture();
+    const options = { key, checkpoint: new MemoryCheckpoint() };
+    const left: Row = { ...row(7), email_opt_in: "UNSUBSCRIBED" };
+    await audience.bulk([left], upsert, options);
+
+    // The person leaves again while the row is on its way.
+    const second = await audience.bulk([row(7)], upsert, { ...options, isCurrent: answers(true, false) });
+    const third = await audience.bulk([left], upsert, options);
+
+    expect([second, third]).toMatchObject([{ superseded: 1 }, { succeeded: 1 }]);
+    expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
+  });
+
+  it("whose error is the row's, and the next run sends the row", async () => {
+    const { audience, upsert, mock } = createFixture();
+    const options = { key, checkpoint: new MemoryCheckpoint() };
+    const failure = new TypeError("the database is away");
+    let asked = 0;
+    const isCurrent = () => {
+      if (++asked === 2) throw failure;
+      return true;
+    };
+
+    const { results } = await collectRun(audience.bulk([row(7)], upsert, { ...options, isCurrent }));
+
+    expect(results).toMatchObject([{ status: "unknown", error: failure }]);
+    expect(mock.requests).toHaveLength(1);
+    expect(await audience.bulk([row(7)], upsert, { ...options, isCurrent })).toMatchObject({ succeeded: 1 });
+  });
+
+  it("that never settles does not hold up the end of the run, and the next run sends the row", async () => {
+    const { audience, upsert, mock } = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+    const stop = new AbortController();
+    let asked = 0;
+    const isCurrent = () => (++asked === 1 ? true : new Promise<boolean>(() => {}));
+    const ended = collectRun(
+      audience.bulk([row(7)], upsert, { key, checkpoint, isCurrent, signal: stop.signal }),
+    );
+    await until(() => asked === 2);
+
+    stop.abort();
+
+    expect(await ended).toMatchObject({ error: { code: "aborted" } });
+    expect(mock.requests).toHaveLength(1);
+    expect(await audience.bulk([row(7)], upsert, { key, checkpoint })).toMatchObject({ succeeded: 1 });
+  });
+
+  it("a person who leaves by another process while the row is on its way is no success of the row", async () => {
+    const { audience, upsert, mock } = createFixture();
+    const table = { isSubscribed: true };
+    const slow = audience.withOptions({
+      fetch: async (url, init) => {
+        // The website's process is faster.
+        table.isSubscribed = false;
+        await mock.fetch(url, { ...init, body: JSON.stringify({ ...row(7), email_opt_in: "UNSUBSCRIBED" }) });
+        return await mock.fetch(url, init);
+      },
+    });
+
+    const { results } = await collectRun(
+      audience.bulk([row(7)], (item, request) => slow.v1.customers.upsert(item, request), {
+        isCurrent: () => table.isSubscribed,
+      }),
+    );
+
+    expect(results).toMatchObject([
+      { status: "superseded", reason: "not-current", error: { outcome: "applied" } },
+    ]);
+    expect(await audience.bulk([{ ...row(7), email_opt_in: "UNSUBSCRIBED" } as Row], upsert)).toMatchObject({
+      succeeded: 1,
+    });
+  });
+});
+
+it("What isCurrent refused is not recorded: the next run judges the row afresh", async () => {
+  const { audience, upsert, mock } = createFixture();
+  const options = { key, checkpoint: new MemoryCheckpoint() };
+  const refused = await audience.bulk([row(7)], upsert, { ...options, isCurrent: () => false });
+
+  const next = await audience.bulk([row(7)], upsert, { ...options, isCurrent: () => true });
+
+  expect([refused, next]).toMatchObject([{ superseded: 1 }, { succeeded: 1 }]);
+  expect(mock.requests).toHaveLength(1);
+});
+
+describe("The answer of isCurrent is at most a second old when the row is sent", () => {
+  beforeEach(useFakeTime);
+  afterEach(() => void vi.useRealTimers());
+
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  /** The ages of the answers with which requests left, of an `isCurrent` that takes a while. */
+  async function agesOf(world: ReturnType<typeof createFixture>, takesMs: number, count = 1) {
+    const asked = new Map<string, number>();
+    const ages: number[] = [];
+    const audience = world.audience.withOptions({
+      fetch: async (url, init) => {
+        const { email } = JSON.parse(init.body as string) as Row; // Safe: the row's
+        ages.push(performance.now() - asked.get(email)!);
+        return await world.mock.fetch(url, init);
+      },
+    });
+    const isCurrent = async ({ email }: Row) => {
+      const now = performance.now();
+      await sleep(takesMs);
+      asked.set(email, now);
+      return true;
+    };
+    const run = collectRun(
+      audience.bulk(rows(count), (item, request) => audience.v1.customers.upsert(item, request), {
+        isCurrent,
+      }),
+    );
+    const { results } = await passUntilSettled(run);
+    expect(results.map(({ status }) => status)).toEqual(rows(count).map(() => "succeeded"));
+    return ages;
+  }
+
+  it.each([
+    ["a retry", { kind: "500-before", times: 2 }],
+    ["a requeue after a 429", { kind: "429", times: 2, retryAfter: 3 }],
+  ] as const)("also of %s", async (_, fault) => {
+    const ages = await agesOf(createFixture({ faults: [fault] }), 300);
+
+    expect(ages).toHaveLength(3);
+    expect(Math.max(...ages)).toBeLessThanOrEqual(1_000);
+  });
+
+  it("also if it waits for permits", async () => {
+    const windows = [
+      { limit: 1, intervalMs: 1_500 },
+      { limit: 10, intervalMs: 60_000 },
+    ];
+    const rateLimiter = new RateLimiter({ windows, reserve: 0 });
+
+    const ages = await agesOf(createFixture({}, { rateLimiter }), 300, 15);
+
+    expect(ages).toHaveLength(15);
+    expect(Math.max(...ages)).toBeLessThanOrEqual(1_000);
+  });
+
+  it("or the row fails, if it takes over a second three times, and a line says so", async () => {
+    const lines: string[] = [];
+    const { audience, upsert, mock } = createFixture({}, { logger: { warn: (line) => lines.push(line) } });
+    let asked = 0;
+    const isCurrent = async () => {
+      asked += 1;
+      await sleep(1_100);
+      return true;
+    };
+
+    const run = collectRun(audience.bulk(rows(1), upsert, { isCurrent }));
+
+    expect((await passUntilSettled(run)).results).toMatchObject([
+      { status: "failed", error: { code: "timeout", outcome: "not-sent", timeoutMs: 1_000 } },
+    ]);
+    expect([asked, mock.requests]).toEqual([3, []]);
+    expect(lines).toEqual([expect.stringContaining("isCurrent took over a second, three times")]);
+  });
+
+  it("and one that is late once is asked again", async () => {
+    const { audience, upsert, mock } = createFixture();
+    let asked = 0;
+    const isCurrent = async () => {
+      asked += 1;
+      await sleep(asked < 3 ? 1_100 : 10);
+      return true;
+    };
+
+    const run = collectRun(audience.bulk(rows(1), upsert, { isCurrent }));
+
+    expect((await passUntilSettled(run)).results).toMatchObject([{ status: "succeeded" }]);
+    expect([asked, mock.requests.length]).toEqual([4, 1]);
+  });
+});

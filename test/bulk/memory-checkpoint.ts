@@ -38,7 +38,6 @@ export class MemoryCheckpoint {
     if (this.#isOpen) throw new Error("another run has the checkpoint open");
     this.#isOpen = true;
     return {
-      ...this.#asMap(),
       lines: this.#read(),
       append: (text: string, { flush }: { flush: boolean }) => this.append(text, flush),
       rewrite: (lines: Iterable<string>) => this.rewrite(lines),
@@ -57,40 +56,6 @@ export class MemoryCheckpoint {
   async rewrite(lines: Iterable<string>): Promise<void> {
     this.#step("rewrite");
     this.#lines = [...lines].map((text) => ({ text, isFlushed: true }));
-  }
-
-  /** As long as the sources ask for a map: each change is a line. */
-  #asMap() {
-    const values = () => {
-      const map = new Map<string, string>();
-      for (const line of this.lines) {
-        const [name, value] = JSON.parse(line) as [string?, string?];
-        if (name === undefined) map.clear();
-        else if (value === undefined) map.delete(name);
-        else map.set(name, value);
-      }
-      return map;
-    };
-    let [known, at] = [values(), this.#lines.length];
-    return {
-      get: (name: string) => {
-        if (at !== this.#lines.length) [known, at] = [values(), this.#lines.length];
-        return known.get(name);
-      },
-      set: async (
-        name: string,
-        value: string | undefined,
-        { flush = false }: { flush?: boolean | undefined } = {},
-      ) => {
-        await this.append(JSON.stringify([name, value].filter((part) => part !== undefined)), flush);
-        if (value === undefined) known.delete(name);
-        else known.set(name, value);
-        at = this.#lines.length;
-      },
-      clear: async () => {
-        await this.append("[]", true);
-      },
-    };
   }
 
   async *#read(): AsyncGenerator<string> {

@@ -1,5 +1,5 @@
 import type { AudienceClient, BulkRequest, V1Contact, V1OptIn } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
+import { createMockService, type MockService, type MockServiceOptions } from "audience-sdk/mock";
 import { createFixture } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
@@ -12,7 +12,11 @@ import { MemoryCheckpoint } from "./memory-checkpoint.ts";
  *   call; `not current`: isCurrent says no; `left`: the loop is left, so that the next night goes on; `absent`: the run
  *   has another row instead.
  * - `call ada:-`: another call of the client, after the row, before the end of its run; `early call ada:-`: before the row.
- * - `tool ada:-`: another process writes, with another key. `person ada:-`: she acts at the service.
+ *   `in doubt`: its first call is applied, and the answer unreadable;
+ *   `twice`: the row makes its call twice; `double opt-in`: the person is asked to confirm; `no look`: without checkConsent.
+ * - `tool ada:-`: another process writes, with another key; a third sign `s` suppresses the contact, `x` ends that.
+ * - `person ada:-`: she unsubscribes at the service, with `ada:.-` by telephone. `ada confirms` the mail of a double opt-in.
+ * - `everyone is deleted` at the service.
  */
 export type Step = string;
 
@@ -31,11 +35,12 @@ const addresses: Record<string, { email: string; phone: string }> = {
 /** `ada:+-` as a contact. */
 function contactOf(text: string): V1Contact {
   const [name, signs] = text.split(":") as [string, string];
-  const [email = ".", phone = "."] = signs;
+  const [email = ".", phone = ".", suppressed] = signs;
   const address = addresses[name]!;
   return {
     ...(email !== "." && { email: address.email, ...(optIns[email] && { email_opt_in: optIns[email] }) }),
     ...(phone !== "." && { phone: address.phone, ...(optIns[phone] && { phone_opt_in: optIns[phone] }) }),
+    ...(suppressed !== undefined && { is_suppressed: suppressed === "s" }),
   };
 }
 
@@ -54,7 +59,9 @@ function nightsOf(steps: readonly Step[]): Night[] {
   const nights: (Night & { calls: V1Contact[]; between: string[] })[] = [];
   let early: V1Contact[] = [];
   for (const step of steps) {
-    const [, kind = "", text = ""] = /^(?:(early call|call|tool|person) )?(.*)$/.exec(step)!;
+    const [, kind = "", text = ""] = /^(?:(early call|call|tool|person|ada(?= c)|everyone) )?(.*)$/.exec(
+      step,
+    )!;
     if (kind === "early call") early = contactsOf(text);
     else if (kind === "call") nights.at(-1)!.calls.push(...contactsOf(text));
     else if (kind !== "") nights.at(-1)!.between.push(step);
@@ -67,41 +74,54 @@ function nightsOf(steps: readonly Step[]): Night[] {
   return nights;
 }
 
-interface HowToSend {
+interface HowToPlay {
   /** How a row's call is made; default: an upsert. */
   readonly send?: (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => Promise<unknown>;
+  readonly variants?: MockServiceOptions["variants"];
 }
 
-/** Plays the steps. Returns how the row ended each night, and the people's consents, as `ada:+-`. */
-export async function play(steps: readonly Step[], { send = upsert }: HowToSend = {}) {
+/**
+ * Plays the steps. Returns how the row ended each night, how often the service was asked for a contact each night, and the
+ * people's consents, as `ada:+-`.
+ */
+export async function play(steps: readonly Step[], { send = upsert, variants = {} }: HowToPlay = {}) {
   const [key, toolKey] = ["mock-key-of-job", "mock-key-of-tool"];
   const mock = createMockService({
     organizations: [
       { id: "acme", apiKeys: [key, toolKey], appId: "app", lists: [{ id: "list", name: "List" }] },
     ],
+    variants,
   });
   const { audience } = createFixture({}, { ...mock.clientOptions, apiKey: key });
   const tool = createFixture({}, { ...mock.clientOptions, apiKey: toolKey }).audience;
   const checkpoint = new MemoryCheckpoint();
   const results: { status: string; reason?: unknown }[] = [];
+  const looks: number[] = [];
   let changes = 0;
   for (const { early, row, flags, calls, between } of nightsOf(steps)) {
     if (!flags.includes("unchanged")) changes += 1;
     const city = `City ${changes}`;
     if (flags.includes("refused"))
       mock.addFault({ kind: "redirect", operation: "v1.customers.upsert", times: 1 });
+    if (flags.includes("in doubt"))
+      mock.addFault({ kind: "wrong-json", operation: "v1.customers.upsert", times: 1 });
     async function* source() {
       for (const contact of early) await audience.v1.customers.upsert(contact);
       yield { row, city };
     }
     const call = async (item: { row: readonly V1Contact[] }, request: BulkRequest) => {
       await Promise.resolve();
-      for (const contact of item.row) await send(audience, { ...contact, city }, request);
+      const times = flags.includes("twice") ? 2 : 1;
+      const confirm = flags.includes("double opt-in") && { double_opt_in: true };
+      for (const contact of Array(times).fill(item.row).flat() as V1Contact[])
+        await send(audience, { ...contact, city, ...confirm }, request);
     };
+    const asked = countLooks(mock);
     const run = audience.bulk(source(), call, {
       checkpoint,
       key: () => (flags.includes("absent") ? "another" : "row"),
       ...(flags.includes("not current") && { isCurrent: () => false }),
+      ...(flags.includes("no look") && { checkConsent: false }),
       stopWhen: () => false,
     });
     for await (const result of run) {
@@ -109,35 +129,44 @@ export async function play(steps: readonly Step[], { send = upsert }: HowToSend 
       for (const contact of calls) await audience.v1.customers.upsert(contact);
       if (flags.includes("left")) break;
     }
+    looks.push(countLooks(mock) - asked);
     for (const step of between) await act(step, { tool, mock });
   }
-  return { results, ends: results.map(({ status }) => status).join(" "), people: peopleOf(mock) };
+  const ends = results.map(({ status }) => status).join(" ");
+  return { results, ends, looks: looks.join(" "), people: peopleOf(mock) };
+}
+
+function countLooks({ requests }: MockService): number {
+  return requests.filter(({ operation }) => operation === "v1.customers.get").length;
 }
 
 function upsert(audience: AudienceClient, contact: V1Contact, request: BulkRequest): Promise<unknown> {
   return audience.v1.customers.upsert(contact, request);
 }
 
-async function act(
-  step: string,
-  { tool, mock }: { tool: AudienceClient; mock: ReturnType<typeof createMockService> },
-) {
+async function act(step: string, { tool, mock }: { tool: AudienceClient; mock: MockService }) {
+  if (step === "everyone is deleted") return mock.reset();
+  if (step === "ada confirms") return mock.confirm(addresses["ada"]!.email);
   const [by, text] = step.split(" ") as [string, string];
   const contact = contactOf(text);
-  if (by === "tool") await tool.v1.customers.upsert(contact);
-  else throw new Error(`nobody does ${step} to ${mock.requests.length} requests`);
+  if (by === "tool") return void (await tool.v1.customers.upsert(contact));
+  mock.unsubscribe(contact.email ?? contact.phone!);
 }
 
 /** `ada:+- bob:0`, without those whom the service does not know. */
-function peopleOf(mock: ReturnType<typeof createMockService>): string {
+function peopleOf(mock: MockService): string {
   const sign = (optIn: string) => Object.keys(optIns).find((each) => optIns[each] === optIn);
   return Object.keys(addresses)
     .flatMap((name) => {
-      const { email } = addresses[name]!;
-      const contact = mock.organization("acme").contacts.find((each) => each.email === email);
+      const { email, phone } = addresses[name]!;
+      const { contacts } = mock.organization("acme");
+      const byPhone = contacts.find((each) => each.email === undefined && each.phone === phone);
+      const contact =
+        contacts.find((each) => each.email === email) ?? (name === "ada2" ? undefined : byPhone);
       if (!contact) return [];
-      const phone = contact.phone === undefined ? "" : sign(contact.phone_opt_in);
-      return [`${name}:${sign(contact.email_opt_in)}${phone}`];
+      if (contact.email === undefined) return [`${name}:.${sign(contact.phone_opt_in)}`];
+      const signOfPhone = contact.phone === undefined ? "" : sign(contact.phone_opt_in);
+      return [`${name}:${sign(contact.email_opt_in)}${signOfPhone}`];
     })
     .join(" ");
 }

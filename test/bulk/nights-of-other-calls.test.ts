@@ -91,7 +91,7 @@ it("A row whose function reads its contact first does not forget the opt-out tha
     audience.bulk(
       ["a", "b"].map((id) => ({ id, first_name })),
       readAndWrite,
-      { checkpoint, key: ({ id }) => id, concurrency: 1 },
+      { checkpoint, key: ({ id }) => id, concurrency: 1, checkConsent: false },
     );
   const checkpoint = new MemoryCheckpoint();
   for await (const { index } of night("Ada"))
@@ -212,3 +212,34 @@ it.each([
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   },
 );
+
+interface Member {
+  readonly id: string;
+  readonly contact: { readonly email_opt_in?: "SUBSCRIBED"; readonly first_name: string };
+}
+
+it("A new row of the contact that states no consent does not make an opt-out forgotten", async () => {
+  const { audience, mock } = createFixture();
+  const email = "ada@example.com";
+  const options = { checkpoint: new MemoryCheckpoint(), key: ({ id }: Member) => id, concurrency: 1 };
+  const night = (items: readonly Member[]) =>
+    audience.bulk(
+      items,
+      ({ contact }, request) => audience.v1.customers.upsert({ email, ...contact }, request),
+      options,
+    );
+  const member = (first_name: string): Member => ({
+    id: "member",
+    contact: { email_opt_in: "SUBSCRIBED", first_name },
+  });
+  for await (const _ of night([member("Ada")]))
+    await audience.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" });
+
+  const profile = (first_name: string): Member => ({ id: "profile", contact: { first_name } });
+
+  const nights = [await night([profile("Ada L."), member("Ada L.")]), await night([profile("A. L.")])];
+
+  // The effect of a missing opt-in on a contact is not documented.
+  expect(nights).toMatchObject([{ succeeded: 1, superseded: 1 }, { superseded: 1 }]);
+  expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
+});

@@ -1,6 +1,10 @@
 import type { AudienceClient, BulkRequest, V1Contact } from "audience-sdk";
 import { describe, expect, it } from "vitest";
+import { createFixture, key, row } from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 import { play, type Step } from "./night-table.ts";
+
+const ada = row(0);
 
 /** A rule, the nights with what others write between them, the ends of the row, and the consents at the service. */
 type Case = readonly [rule: string, steps: readonly Step[], ends: string, people: string];
@@ -140,6 +144,35 @@ describe("A consent that another call wrote during a night", () => {
   });
 });
 
+describe("After a night on which a row failed before its call, and another call wrote its contact", () => {
+  it.each([
+    ["the unchanged row is superseded", ada, "superseded", "UNSUBSCRIBED"],
+    [
+      "a changed row is sent, as its decision is new",
+      { ...ada, first_name: "Ada" },
+      "succeeded",
+      "SUBSCRIBED",
+    ],
+  ])("%s", async (_, tonight, status, consent) => {
+    const { audience, mock, upsert } = createFixture();
+    const options = { key, checkpoint: new MemoryCheckpoint() };
+    const failing = async () => {
+      throw new Error("the database is down");
+    };
+    const statuses: string[] = [];
+    for await (const result of audience.bulk([ada], failing, options)) {
+      statuses.push(result.status);
+      await audience.v1.customers.upsert({ email: ada.email, email_opt_in: "UNSUBSCRIBED" });
+    }
+
+    const second = await audience.bulk([tonight], upsert, options);
+
+    expect(statuses).toEqual(["failed"]);
+    expect(second).toMatchObject({ [status]: 1 });
+    expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: consent }]);
+  });
+});
+
 const households: Case[] = [
   [
     "a new decision about one person is none about another",
@@ -213,9 +246,9 @@ const endedEarly: Case[] = [
     "ada:0",
   ],
   [
-    "an opt-out that has changed meanwhile waits for the night after",
+    "an opt-out that has changed meanwhile is sent",
     ["ada:+ (left)", "call ada:0", "ada:-", "ada:- (unchanged)"],
-    "succeeded superseded succeeded",
+    "succeeded succeeded skipped",
     "ada:-",
   ],
   [

@@ -168,12 +168,14 @@ describe("onProgress", () => {
       },
     ],
     ["rejects", () => Promise.reject(new Error("not now"))],
-  ])("that %s does not change the run", async (_, onProgress) => {
-    const { audience, upsert } = createFixture();
+  ])("that %s does not change the run, and is one line of it", async (_, onProgress) => {
+    const lines: string[] = [];
+    const { audience, upsert } = createFixture({}, { logger: { warn: (line) => lines.push(line) } });
     // The types do not allow a promise; JavaScript does.
     const options = { onProgress: onProgress as () => void };
 
     expect(await audience.bulk(rows(3), upsert, options).summary()).toMatchObject({ succeeded: 3 });
+    expect(lines).toEqual([expect.stringContaining("onProgress failed with")]);
   });
 });
 

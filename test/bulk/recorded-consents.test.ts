@@ -64,13 +64,13 @@ describe("A consent that another call writes while a run has its checkpoint open
 
   it("if it was in flight at the kill, because it may have been applied", async () => {
     const { mock } = createFixture();
-    const { fetch, open } = gated(mock.fetch);
+    const { fetch, open, sent } = gated(mock.fetch);
     onTestFinished(open);
     const { audience } = createOneKey({}, { ...mock.clientOptions, fetch });
     const checkpoint = new MemoryCheckpoint();
     await standing(audience, checkpoint).begun();
     const write = audience.v1.customers.upsert(optOut);
-    await flushEventLoop();
+    await until(() => sent.length === 1);
 
     expect(await resumed(mock, checkpoint.copy())).toBe("superseded");
     open();
@@ -257,4 +257,41 @@ describe("While a checkpoint opens", () => {
     await until(() => checkpoint.log.at(-1) === "close");
     expect(mock.requests).toEqual([]);
   });
+});
+
+describe("A consent that another call wrote during an earlier night", () => {
+  interface Item {
+    readonly id: string;
+    readonly contact: { readonly email_opt_in?: "SUBSCRIBED"; readonly first_name: string };
+  }
+
+  // The look holds the row that leaves the consent to the service, too.
+  it.each([
+    [false, { succeeded: 1 }],
+    [true, { superseded: 1 }],
+  ])(
+    "is not forgotten by a new row of the contact that states none (checkConsent: %s)",
+    async (checkConsent, lastNight) => {
+      const { audience, mock } = createFixture();
+      const checkpoint = new MemoryCheckpoint();
+      const options = { checkpoint, key: ({ id }: Item) => id, concurrency: 1, checkConsent };
+      const night = (...items: Item[]) =>
+        audience.bulk(
+          items,
+          ({ contact }, request) => audience.v1.customers.upsert({ email: ada.email, ...contact }, request),
+          options,
+        );
+      const member = (first_name: string): Item => ({
+        id: "member",
+        contact: { email_opt_in: "SUBSCRIBED", first_name },
+      });
+      const profile = (first_name: string): Item => ({ id: "profile", contact: { first_name } });
+      for await (const _ of night(member("Ada"))) await audience.v1.customers.upsert(optOut);
+
+      const nights = [await night(profile("Ada L."), member("Ada L.")), await night(profile("A. L."))];
+
+      expect(nights).toMatchObject([{ succeeded: 1, superseded: 1 }, lastNight]);
+      expect(consentOf(mock)).toBe("UNSUBSCRIBED");
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { RateLimiter, type BulkOptions, type BulkRequest } from "audience-sdk";
+import { RateLimiter, type BulkOptions, type BulkRequest, type V1Client } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { collectRun, deferred, row, rows, createFixture, until, type Row, key, gated } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
@@ -381,6 +381,34 @@ describe("A row of several calls", () => {
 
     expect(first.results).toMatchObject([{ status: "superseded" }]);
     expect(second).toMatchObject({ superseded: 1 });
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it.each<[string, (v1: V1Client, item: Row, request: BulkRequest) => PromiseLike<unknown>]>([
+    ["subscribes", (v1, item, request) => v1.customers.upsert(item, request)],
+    [
+      "leaves the consent to the service",
+      (v1, { email }, request) =>
+        v1.contactGroups.addContact("mock-list", { email }, { ...request, consent: "service-decides" }),
+    ],
+  ])("that unsubscribes, as another call has, is superseded where its next call %s", async (_, overrides) => {
+    const world = createFixture();
+    const options = { key, checkpoint: new MemoryCheckpoint() };
+    for await (const _result of world.audience.bulk([ada, row(9)], world.upsert, {
+      ...options,
+      concurrency: 1,
+    })) {
+      await world.audience.v1.customers.upsert({ email: ada.email, email_opt_in: "UNSUBSCRIBED" });
+      break;
+    }
+    const both = async (item: Row, request: BulkRequest) => {
+      await world.upsert({ ...item, email_opt_in: "UNSUBSCRIBED" }, request);
+      await overrides(world.audience.v1, item, request);
+    };
+
+    const goesOn = await world.audience.bulk([{ ...ada, first_name: "Ada" }], both, options);
+
+    expect(goesOn).toMatchObject({ superseded: 1 });
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 

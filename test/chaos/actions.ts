@@ -3,9 +3,9 @@ import { Dice } from "./dice.ts";
 import { anyInput } from "./inputs.ts";
 import { readList } from "./lists.ts";
 import { importTable } from "./nights.ts";
-import { listIds, people } from "./people.ts";
+import { emailOf, listIds, newEmailOf, people, phoneOf } from "./people.ts";
 import type { Act, Step } from "./plan.ts";
-import type { Lineage, Process } from "./process.ts";
+import { forgetConsents, type Lineage, type Process } from "./process.ts";
 import type { CallRecord } from "./records.ts";
 import { anyFault } from "./service.ts";
 import type { World } from "./world.ts";
@@ -41,6 +41,18 @@ const actions: Record<Act, Action> = {
     const one = dice.pick(world.imports);
     if (process && !one.isRunning) importTable(world, process, one, { dice, rows: one.table.nextNight() });
   },
+  click(world, dice) {
+    const person = dice.pick(world.people);
+    const names = [emailOf(person), newEmailOf(person), phoneOf(person)] as const;
+    const { mock } = world.service;
+    const click = dice.chance(0.8) ? mock.unsubscribe : mock.confirm;
+    try {
+      click(dice.pick(names), { organization: "chaos" });
+      world.log.clicks.push(performance.now());
+    } catch {
+      // The service does not know the name, or has asked for no confirmation.
+    }
+  },
   fault(world, dice) {
     world.service.mock.addFault(anyFault(dice));
   },
@@ -60,6 +72,7 @@ const actions: Record<Act, Action> = {
     const process = world.processes[at];
     if (!process || world.isRedisTroubled) return;
     process.die();
+    if (world.processes.length === 1) forgetConsents();
     world.processes[at] = undefined;
     await world.time.sleep(dice.pick([0, 10, 2_000, 20_000]));
     world.processes[at] = world.newProcess();

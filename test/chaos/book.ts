@@ -2,14 +2,15 @@ import { copyFileSync, existsSync } from "node:fs";
 import { fileCheckpoint, type Checkpoint, type OpenCheckpoint } from "audience-sdk/checkpoint";
 import type { ChaosTime } from "./chaos-time.ts";
 import type { Dice } from "./dice.ts";
+import { Lines } from "./lines.ts";
 import { never, type Mortal } from "./network.ts";
 
-/** A checkpoint that outlives its processes: a map in memory, or a file. */
+/** A checkpoint that outlives its processes: lines in memory, or a file. */
 export class Book {
   readonly name: string;
   readonly #time: ChaosTime;
   readonly #dice: Dice;
-  readonly #values = new Map<string, string>();
+  readonly #lines: Lines;
   #file: string | undefined;
   #open: { readonly inner: OpenCheckpoint; readonly owner: Mortal } | undefined;
 
@@ -20,38 +21,43 @@ export class Book {
     this.name = name;
     this.#time = time;
     this.#dice = dice;
+    this.#lines = new Lines(dice.split());
     this.#file = folder && `${folder}/${name}`;
   }
 
-  /** The checkpoint as one process sees it. `onFirstRow`: the run has opened it, and looks up a row. */
-  for(owner: Mortal, onFirstRow: () => void): Checkpoint {
-    let isOpened = false;
+  /** The checkpoint as one process sees it. */
+  for(owner: Mortal): Checkpoint {
+    return { open: () => this.#openFor(owner) };
+  }
+
+  async #openFor(owner: Mortal): Promise<OpenCheckpoint> {
     const step = async <T>(work: () => T | Promise<T>): Promise<T> => {
       await this.#delay(owner);
       const result = await this.#time.outside(work);
       await this.#delay(owner);
       return result;
     };
+    const inner = await step(() => this.#openInner(owner));
+    async function* read(): AsyncGenerator<string, void, undefined> {
+      yield* await step(() => all(inner.lines));
+    }
     return {
-      open: async () => {
-        const inner = await step(() => this.#openInner(owner));
-        return {
-          get: (key) => {
-            if (!isOpened && key.startsWith("row:")) {
-              isOpened = true;
-              onFirstRow();
-            }
-            return step(() => inner.get(key));
-          },
-          set: (key, value, options) => step(() => inner.set(key, value, options)),
-          clear: () => step(() => inner.clear()),
-          close: () =>
-            step(async () => {
-              await inner.close();
-              this.#open = undefined;
-            }),
-        };
+      lines: read(),
+      // Lines count in the order of the calls: only the answers take their time.
+      append: async (line, options) => {
+        if (owner.isDead) await never();
+        const appended = inner.append(line, options);
+        appended.catch(() => undefined);
+        await this.#delay(owner);
+        await appended;
+        await this.#delay(owner);
       },
+      rewrite: (lines) => step(() => inner.rewrite(lines)),
+      close: () =>
+        step(async () => {
+          await inner.close();
+          this.#open = undefined;
+        }),
     };
   }
 
@@ -64,7 +70,10 @@ export class Book {
   async #openInner(owner: Mortal): Promise<OpenCheckpoint> {
     if (this.#open && !this.#open.owner.isDead) throw new Error("another run has the checkpoint open");
     const before = this.#open;
-    const inner = this.#file === undefined ? inMemory(this.#values) : await this.#openFile();
+    const inner =
+      this.#file === undefined
+        ? this.#lines.open(owner, (delayMs) => this.#time.sleep(delayMs))
+        : await this.#openFile();
     await before?.inner.close();
     this.#open = { inner, owner };
     return inner;
@@ -81,11 +90,8 @@ export class Book {
   }
 }
 
-function inMemory(values: Map<string, string>): OpenCheckpoint {
-  return {
-    get: (key) => values.get(key),
-    set: (key, value) => void (value === undefined ? values.delete(key) : values.set(key, value)),
-    clear: () => values.clear(),
-    close: () => undefined,
-  };
+async function all(lines: AsyncIterable<string>): Promise<string[]> {
+  const read: string[] = [];
+  for await (const line of lines) read.push(line);
+  return read;
 }

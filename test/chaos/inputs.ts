@@ -98,9 +98,20 @@ export function withOtherConsent(dice: Dice, input: Input): Input {
   return { ...input, body: { ...input.body, identifiers } };
 }
 
+/** The same write to the person's other address. */
+export function withOtherAddress(input: Input): Input {
+  const text = JSON.stringify(input);
+  const from = /"p\d\.new@/i.test(text) ? /"(p\d)\.new@/gi : /"(p\d)@/gi;
+  const to = from.source.includes("new") ? '"$1@' : '"$1.new@';
+  // Safe: the same shape.
+  return JSON.parse(text.replaceAll(from, to)) as Input;
+}
+
 /** Whom a write is about. */
 export function personOf({ body }: Input): number {
-  return Number(/"p(\d)@|\+1555010(\d)|Person (\d)/i.exec(JSON.stringify(body))!.slice(1).find(Boolean));
+  return Number(
+    /"p(\d)(?:\.new)?@|\+1555010(\d)|Person (\d)/i.exec(JSON.stringify(body))!.slice(1).find(Boolean),
+  );
 }
 
 export function send(

@@ -7,6 +7,7 @@ import type { CallRecord, Departure, Log } from "./records.ts";
 
 /** Whoever is killed sends and hears nothing more. */
 export interface Mortal {
+  readonly name: string;
   isDead: boolean;
 }
 
@@ -39,6 +40,7 @@ export function networkOf({ mock, log, dice, calls, troubles }: Wires, owner: Mo
     const call = calls.get(headers[callHeader] ?? "");
     const departure: Departure = {
       call,
+      process: owner.name,
       budget,
       at: performance.now(),
       body: typeof body === "string" ? body : undefined,

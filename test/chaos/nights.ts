@@ -71,19 +71,24 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
     for (const input of row.inputs) await write(row, request, input);
   };
   const bulkOptions: BulkOptions<Row> = {
-    key: ({ key }) => key,
+    key: ({ key }) => {
+      // A key is asked for once the checkpoint is open.
+      run.openedAt ??= performance.now();
+      return key;
+    },
     concurrency: run.concurrency,
     ...(run.book !== undefined && {
-      checkpoint: one.book.for(process, () => (run.openedAt = performance.now())),
+      checkpoint: one.book.for(process),
       // Its keys rotate.
       organization: "chaos",
     }),
     ...(run.hasIsCurrent && {
       isCurrent: async (row: Row) => {
-        const answer = dice.chance(0.8);
-        await world.time.sleep(dice.int(0, 5));
-        calls.get(row)!.answers.push(answer);
-        return answer;
+        const [isCurrent, askedAt] = [dice.chance(0.85), performance.now()];
+        // Sometimes too late.
+        await world.time.sleep(dice.chance(0.05) ? 1_100 : dice.int(0, 5));
+        calls.get(row)!.answers.push({ askedAt, at: performance.now(), isCurrent });
+        return isCurrent;
       },
     }),
     ...((isCalm || dice.chance(0.3)) && { stopWhen: () => false }),

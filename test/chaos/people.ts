@@ -11,6 +11,11 @@ export function emailOf(person: number): string {
   return `p${person}@${domain}`;
 }
 
+/** The address of somebody who has moved to another one. */
+export function newEmailOf(person: number): string {
+  return `p${person}.new@${domain}`;
+}
+
 export function phoneOf(person: number): string {
   return `${phonePrefix}${person}77`;
 }

@@ -1,4 +1,10 @@
-import { AudienceClient, RateLimiter, type ClientOptions, type RequestEvent } from "audience-sdk";
+import {
+  AudienceClient,
+  RateLimiter,
+  type ApiKey,
+  type ClientOptions,
+  type RequestEvent,
+} from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import type { MemoryRedis } from "../redis/memory-redis.ts";
 import type { Dice } from "./dice.ts";
@@ -15,9 +21,17 @@ export interface Surroundings {
   readonly redis: MemoryRedis | undefined;
   readonly troubles: number;
   readonly newName: (kind: string) => string;
+  /** There is one process at a time. */
+  readonly isAlone: boolean;
 }
 
-/** A client with its views: they share the order of writes and the consents of a bulk run. */
+/** What a client authenticates with. */
+interface Keys {
+  readonly v1: ApiKey;
+  readonly v2: ApiKey;
+}
+
+/** A client with its views: they share the order of writes. */
 export interface Lineage {
   readonly name: string;
   readonly views: readonly AudienceClient[];
@@ -37,6 +51,7 @@ export class Process {
   readonly #around: Surroundings;
   readonly #dice: Dice;
   readonly #fetch: ReturnType<typeof networkOf>;
+  readonly #keys: Keys;
 
   constructor(around: Surroundings, dice: Dice) {
     this.name = around.newName("process");
@@ -49,6 +64,7 @@ export class Process {
     this.limiter = limiter ?? (windows && store && new RateLimiter({ windows, store }));
     const wires = { mock: service.mock, log, dice: dice.split(), calls, troubles };
     this.#fetch = networkOf(wires, this, redis ? this.name : "the limiter of all");
+    this.#keys = this.#newKeys(this.#dice.split());
     this.lineages = [this.#open(), this.#open()];
   }
 
@@ -68,23 +84,41 @@ export class Process {
     const { log, newName } = this.#around;
     const name = newName("client");
     const dice = this.#dice.split();
-    const client = new AudienceClient(this.#options(dice));
+    const keys = this.#keysOfLineage(dice);
+    const client = new AudienceClient(this.#options(dice, keys));
     this.#opened.push(client);
+    log.clients.set(name, { process: this.name, keys: [keys.v1, keys.v2] });
     const view = client.withOptions({ timeoutMs: 1_500, maxRetries: dice.int(0, 3), hooks: hooksOf(log) });
     return { name, views: [client, view] };
   }
 
-  #options(dice: Dice): ClientOptions {
+  /** Those that the clients of the process share. Of other processes they are other functions, and so unknown there. */
+  #newKeys(dice: Dice): Keys {
+    const { isAlone, log, service } = this.#around;
+    const [key = "", keyV2 = ""] = service.keys;
+    if (isAlone && dice.chance(0.3)) return { v1: key, v2: keyV2 };
+    // A client can only take out of a response what it has been given: some services here echo the right key.
+    const mayRotate = typeof service.variants.v1Error !== "function";
+    return { v1: mayRotate && dice.chance(0.5) ? rotatingKey(key, log, dice) : () => key, v2: () => keyV2 };
+  }
+
+  /** Some clients have functions of their own, and so count as another organization's. */
+  #keysOfLineage(dice: Dice): Keys {
+    const { v1, v2 } = this.#keys;
+    const own = this.#newKeys(dice);
+    return dice.pick([this.#keys, this.#keys, this.#keys, { v1, v2: own.v2 }, { v1: own.v1, v2 }, own]);
+  }
+
+  #options(dice: Dice, keys: Keys): ClientOptions {
     const { service, log } = this.#around;
-    const { mock, variants, keys } = service;
+    const { mock, variants } = service;
     const { baseUrl, baseUrlV2 } = mock.clientOptions;
-    const [key = "", keyV2 = ""] = keys;
     const { rateLimitStatus = 429 } = variants;
     return {
       baseUrl,
       baseUrlV2,
-      apiKey: dice.chance(0.5) ? key : rotatingKey(key, log, dice),
-      apiKeyV2: keyV2,
+      apiKey: keys.v1,
+      apiKeyV2: keys.v2,
       appId,
       fetch: variants.v1NeedsAppId === true ? withAppId(this.#fetch) : this.#fetch,
       rateLimiter: this.limiter ?? false,
@@ -111,17 +145,11 @@ function withAppId(fetch: ReturnType<typeof networkOf>): ReturnType<typeof netwo
 function rotatingKey(key: string, log: Log, dice: Dice): () => string | Promise<string> {
   const revoked = dice.word(24);
   log.secrets.push(revoked);
-  // A client can only take out of a response what it has been given: the service here echoes the right key.
-  let isGiven = false;
   return () => {
-    const current = isGiven && dice.chance(0.05) ? revoked : key;
-    const give = () => {
-      isGiven = true;
-      return current;
-    };
+    const current = dice.chance(0.05) ? revoked : key;
     const takesMs = dice.pick([undefined, undefined, undefined, 0, 20, 1_000]);
-    if (takesMs === undefined) return give();
-    return new Promise((resolve) => setTimeout(() => resolve(give()), takesMs));
+    if (takesMs === undefined) return current;
+    return new Promise((resolve) => setTimeout(() => resolve(current), takesMs));
   };
 }
 
@@ -137,4 +165,9 @@ function hooksOf(log: Log): NonNullable<ClientOptions["hooks"]> {
 
 export function say(log: Log, where: string, text: unknown): void {
   log.said.push({ where, text: String(text) });
+}
+
+/** A process that ends takes along what it knows of the consents that its clients write. */
+export function forgetConsents(): void {
+  Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.consent-registry"));
 }

@@ -5,6 +5,7 @@ import type { Facts, Input } from "./inputs.ts";
 /** One request, as it left a client. */
 export interface Departure {
   readonly call: CallRecord | undefined;
+  readonly process: string;
   /** The limiter that permitted it. */
   readonly budget: string;
   readonly at: number;
@@ -22,6 +23,13 @@ export interface Departure {
   request?: MockRequest;
 }
 
+/** An answer of `isCurrent`. */
+export interface Answer {
+  readonly askedAt: number;
+  readonly at: number;
+  readonly isCurrent: boolean;
+}
+
 /** One call of a client, and its end. */
 export interface CallRecord {
   readonly tag: string;
@@ -36,8 +44,8 @@ export interface CallRecord {
   /** Of a row: its run, and its key. */
   readonly run?: RunRecord;
   readonly key?: string;
-  /** `isCurrent` was asked, and how it answered. */
-  readonly answers: boolean[];
+  /** What `isCurrent` has answered. */
+  readonly answers: Answer[];
   abortedAt?: number;
   /** Missing if its process was killed before. */
   settledAt?: number;
@@ -94,8 +102,16 @@ export interface CloseRecord {
   endedAt?: number;
 }
 
+/** By what a client is seen by others. */
+export interface ClientRecord {
+  readonly process: string;
+  /** Its keys, as they were given. */
+  readonly keys: readonly unknown[];
+}
+
 /** All that happened. */
 export interface Log {
+  readonly clients: Map<string, ClientRecord>;
   readonly calls: CallRecord[];
   readonly departures: Departure[];
   readonly runs: RunRecord[];
@@ -105,13 +121,22 @@ export interface Log {
   readonly said: { readonly where: string; readonly text: string }[];
   /** Messages of the call channel, by the id of the request. */
   readonly traces: Map<string, { outcome?: string; attempts?: number }>;
+  /** The times at which people have left or confirmed, at the service. */
+  readonly clicks: number[];
   readonly unhandled: unknown[];
   readonly secrets: string[];
   isVisitedByStrangers: boolean;
 }
 
+/** Whether the runs of one client see the consents that the other one writes: it is of their process and organization. */
+export function seesConsentsOf({ clients }: Log, client: string, other: string): boolean {
+  const [own, others] = [clients.get(client)!, clients.get(other)!];
+  return own.process === others.process && own.keys.some((key, family) => key === others.keys[family]);
+}
+
 export function newLog(): Log {
   return {
+    clients: new Map(),
     calls: [],
     departures: [],
     runs: [],
@@ -119,6 +144,7 @@ export function newLog(): Log {
     closes: [],
     said: [],
     traces: new Map(),
+    clicks: [],
     unhandled: [],
     secrets: [],
     isVisitedByStrangers: false,

@@ -9,7 +9,7 @@ import { Dice } from "./dice.ts";
 import { departureHeader } from "./network.ts";
 import { importTable } from "./nights.ts";
 import { defaultSteps, planOf } from "./plan.ts";
-import { say } from "./process.ts";
+import { forgetConsents, say } from "./process.ts";
 import type { Log } from "./records.ts";
 import { World } from "./world.ts";
 
@@ -28,6 +28,7 @@ export async function runSeed(seed: number, steps = defaultSteps): Promise<Ended
   const time = new ChaosTime(dice.split());
   // Most checkpoints are in memory, as files take real time.
   const folder = dice.chance(0.05) ? mkdtempSync(join(tmpdir(), "chaos-")) : undefined;
+  forgetConsents();
   let world: World | undefined;
   const broken: string[] = [];
   const unhandled = (error: unknown) => void world?.log.unhandled.push(error);
@@ -83,10 +84,11 @@ async function calmNights(world: World): Promise<string[]> {
   return broken;
 }
 
-/** A refusal by the rules of the service, which comes again each night. */
+/** A refusal by the rules of the service, which comes again each night: of the row, or of its look. */
 function isFinal(error: unknown): boolean {
-  const { status } = Object(error) as { status?: number };
-  return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 429;
+  const { status, cause } = Object(error) as { status?: number; cause?: unknown };
+  if (status === undefined) return cause !== undefined && isFinal(cause);
+  return status >= 400 && status < 500 && status !== 401 && status !== 429;
 }
 
 async function closeAll(world: World): Promise<string[]> {

@@ -91,7 +91,7 @@ export const variantChoices: { readonly [Name in keyof MockVariants]: Choose<Moc
     dice.pick([
       ...v1ErrorBodies,
       // A service that echoes the key.
-      ({ message }) => ({ problem: { [keys[0]!]: message, detail: `${keys.join(" ")} must not do this` } }),
+      ({ message }) => ({ problem: { [keys[0]!]: message, detail: `${keys[0]} must not do this` } }),
     ]),
   rateLimitStatus: (dice) => dice.pick([429, 429, 403, 503]),
   rateLimitBody: (dice) => dice.pick(["error", "html", ({ waitMs }) => ({ retry_in_ms: waitMs })]),

@@ -1,5 +1,5 @@
 import type { Dice } from "./dice.ts";
-import { anyRow, type Input, withOtherConsent } from "./inputs.ts";
+import { anyRow, type Input, withOtherAddress, withOtherConsent } from "./inputs.ts";
 import type { Row } from "./records.ts";
 
 /** A table that is imported night after night, and changes meanwhile. */
@@ -39,7 +39,8 @@ export class Table {
     const dice = this.#dice;
     const chance = dice.next();
     if (chance < 0.6) return row;
-    if (chance < 0.75) return { ...row, note: dice.int(0, 2) };
+    if (chance < 0.74) return { ...row, note: row.note + 1 };
+    if (chance < 0.78) return { ...row, inputs: row.inputs.map(withOtherAddress) };
     if (chance < 0.92) {
       const isFirstAlone = dice.chance(0.3);
       const change = (input: Input, index: number) =>

@@ -62,6 +62,7 @@ export class World {
       redis: this.redis,
       troubles: dice.pick([0, 0.02, 0.1]),
       newName: (kind) => `${kind}-${(this.#names += 1)}`,
+      isAlone: !usesRedis,
     };
     this.processes = Array.from({ length: usesRedis ? 2 : 1 }, () => this.newProcess());
     this.people = dice.pick([people, people, people.slice(0, 2)]);

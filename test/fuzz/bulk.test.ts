@@ -6,6 +6,7 @@ import {
   type CheckResult,
   type V1Contact,
 } from "audience-sdk";
+import type { Checkpoint } from "audience-sdk/checkpoint";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { expect, it } from "vitest";
 import { hostileMessage } from "./build-value.ts";
@@ -14,14 +15,25 @@ import { tryEntryPoint } from "./try-entry-point.ts";
 import { validV1Contact } from "./valid-inputs.ts";
 
 const audience = new AudienceClient(offline);
-const open = { get: () => undefined, set: () => undefined, clear: () => undefined, close: () => undefined };
+
+/** Forgets every line. */
+const checkpoint: Checkpoint = {
+  open: async () => ({
+    lines: (async function* () {})(),
+    append: async () => undefined,
+    rewrite: async () => undefined,
+    close: async () => undefined,
+  }),
+};
 const validOptions = {
   concurrency: 2,
   total: 1,
   key: () => "row",
   fingerprint: () => "as it is",
   isCurrent: () => true,
-  checkpoint: { open: async () => open },
+  checkConsent: true,
+  checkpoint,
+  organization: "acme",
   onProgress: () => undefined,
   stopWhen: () => false,
 };
@@ -69,7 +81,7 @@ it("For any row among valid ones, each row has its result", async () => {
     expect(succeeded).toBeGreaterThanOrEqual(2);
     const checked = await audience.bulk.check(rows, (each) => v1ContactSchema.safeParse(each));
     expect(checked.total).toBe(3);
-    const recorded = audience.bulk(rows, upsert, { checkpoint: validOptions.checkpoint });
+    const recorded = audience.bulk(rows, upsert, { checkpoint });
     expect(await recorded.summary()).toMatchObject({ total: 3 });
   };
   await tryEntryPoint({ act, valid: [[validV1Contact]] }, 120);

@@ -25,7 +25,11 @@ const behaviors: readonly (readonly [string, (value: unknown) => () => unknown])
   ],
 ];
 
-const silent = () => undefined;
+/** The lines of a checkpoint: what a function gives for the first, and no further one. */
+async function* linesOf(first: () => unknown): AsyncGenerator {
+  const line = await first();
+  if (line !== undefined) yield line;
+}
 
 /** A run rejects with the error that the caller's checkpoint or iterator throws. */
 function unlessTheirs(error: unknown): void {
@@ -93,22 +97,30 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
   });
 
   it("a checkpoint records the rows, or the run ends with an SDK error or the checkpoint's error", async () => {
-    const valid = { get: silent, set: silent, clear: silent, close: silent };
-    const values = [
-      { id: "id", number: 1, since: 1, isKeyed: false },
-      { state: "succeeded", fingerprint: "0123456789abcdef01234567", version: 1, consent: "" },
+    const opened = () => ({
+      lines: linesOf(() => undefined),
+      append: async () => undefined,
+      rewrite: async () => undefined,
+      close: async () => undefined,
+    });
+    const target = { organization: "acme", families: {} };
+    const lines = [
+      JSON.stringify(["run", "id", false, target]),
+      JSON.stringify(["sends", "0123456789abcdef", "0123456789abcdef", "", false]),
+      JSON.stringify(["over"]),
     ];
-    for (const part of ["open", "get", "set", "clear", "close"] as const) {
+    for (const part of ["open", "lines", "append", "rewrite", "close"] as const) {
       const act = async (value: unknown) => {
         const own = behaviorOf(value);
-        const open = part === "open" ? own : async () => ({ ...valid, [part]: own });
+        const given = part === "lines" ? { lines: linesOf(own) } : { [part]: own };
+        const open = part === "open" ? own : async () => ({ ...opened(), ...given });
         const checkpoint = { open } as Checkpoint;
         const run = client.bulk([validV1Contact, validV1Contact], send, { checkpoint });
         await run.summary().catch((error: unknown) => {
           if (!Object.is(error, value)) unlessTheirs(error);
         });
       };
-      await tryEntryPoint({ act, valid: [[valid, ...values]] }, 30);
+      await tryEntryPoint({ act, valid: [[opened(), ...lines]] }, 30);
     }
   });
 });

@@ -22,7 +22,7 @@ describe("An entry loads only the promised modules", () => {
     [
       "audience-sdk/checkpoint",
       "dist/checkpoint/file-checkpoint.js",
-      ["node:crypto", "node:fs", "node:os", "node:path"],
+      ["node:crypto", "node:fs", "node:os", "node:path", "node:zlib"],
       [],
     ],
   ])("%s, as an ES module", (entry, file, modules, packages) => {

@@ -97,7 +97,7 @@ const loads: Record<string, readonly string[]> = {
   "src/mock/index.ts": [],
   "src/mock/msw.ts": ["msw"],
   "src/redis/redis-rate-limit-store.ts": ["zod"],
-  "src/checkpoint/file-checkpoint.ts": ["node:crypto", "node:fs", "node:os", "node:path"],
+  "src/checkpoint/file-checkpoint.ts": ["node:crypto", "node:fs", "node:os", "node:path", "node:zlib"],
 };
 
 /** Every import that breaks a rule, one line each. */

@@ -71,7 +71,7 @@ describe("A public function with parameters", () => {
         "Bulk.check",
         "Paginator.toArray",
         "MockService.addFault",
-        "OpenCheckpoint.set",
+        "OpenCheckpoint.append",
         "BulkRun.then",
       ]),
     );

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { copyFile, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,66 +10,69 @@ import { leastWithin } from "./within.ts";
 
 const count = 100_000;
 
-it("A checkpoint of 100,000 rows opens in under a second, and holds at most 30 MB", async () => {
+it("A run over a checkpoint of 100,000 rows begins within a second, and the rows take at most 30 MB", async () => {
   const folder = await mkdtemp(join(tmpdir(), "soak-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const path = join(folder, "import.ckpt");
   const { audience, mock, upsert } = createFixture();
   const key = ({ email }: Row) => email;
   const run = (from: Iterable<Row>) => audience.bulk(from, upsert, { key, checkpoint: fileCheckpoint(path) });
-  const open = async () => {
-    const startedMs = performance.now();
-    const opened = await fileCheckpoint(path).open();
-    const tookMs = performance.now() - startedMs;
-    await opened.close();
-    return tookMs;
-  };
   const fileMb = async () => (await stat(path)).size / 1e6;
-
-  // A run records the first rows; the others are recorded as it would.
-  await run(rows(1_000));
+  await writeNight(path, run);
   mock.reset();
-  const filled = await fileCheckpoint(path).open();
-  const [state, , fingerprint, ...stated] = String(await filled.get(`row:${row(0).email}`)).split(" ");
-  const consent = stated.join(" ");
-  for (let index = 1_000; index < count; index++) {
-    const at = `row:${row(index).email}`;
-    const other = `${index}`.padStart(fingerprint!.length, "0");
-    await filled.set(at, `sent 1 ${other} ${consent}`);
-    await filled.set(at, `${state} 1 ${other} ${consent}`);
-  }
-  await filled.close();
   const writtenMb = await fileMb();
 
-  // The file after the run, and after it is rewritten on opening.
+  // From the beginning of the run to its first row: the file as the night has left it.
+  const begin = async () => {
+    const startedMs = performance.now();
+    for await (const _ of run(rows(1))) return performance.now() - startedMs;
+    return expect.fail("the run has no row");
+  };
   await copyFile(path, `${path}.left`);
-  const firstOpenMs = await leastWithin(1_000, async () => {
+  const firstMs = await leastWithin(1_000, async () => {
     await copyFile(`${path}.left`, path);
-    return await open();
+    return await begin();
   });
-  const openMs = await leastWithin(1_000, open);
   const before = await heldMb();
-  const checkpoint = await fileCheckpoint(path).open();
-  const grownMb = (await heldMb()) - before;
-  for (let index = 0; index < count; index++) {
-    const value = await checkpoint.get(`row:${row(index).email}`);
-    if (!value?.startsWith("succeeded ")) expect.fail(row(index).email);
-  }
-  expect(await checkpoint.get("row:somebody-else@example.com")).toBeUndefined();
-  await checkpoint.close();
+  let grownMb = 0;
+  for await (const _ of run(rows(1))) grownMb = (await heldMb()) - before;
 
-  const summary = await run(rows(1_000));
   console.log({
-    firstOpenMs: Math.round(firstOpenMs),
-    openMs: Math.round(openMs),
+    firstMs: Math.round(firstMs),
     grownMb: grownMb.toFixed(1),
     writtenMb,
     fileMb: await fileMb(),
-    skipMs: Math.round(summary.durationMs),
   });
-  expect(firstOpenMs).toBeLessThan(1_000);
-  expect(openMs).toBeLessThan(1_000);
+  expect(firstMs).toBeLessThan(1_000);
   expect(grownMb).toBeLessThanOrEqual(30);
-  expect(summary).toMatchObject({ skipped: 1_000, total: 1_000 });
+  expect(await run(rows(1_000))).toMatchObject({ skipped: 1_000, total: 1_000 });
   expect(mock.requests).toEqual([]);
 });
+
+/** A night of all rows: a run records the first ones, the others are recorded as it would. */
+async function writeNight(path: string, run: (from: Iterable<Row>) => PromiseLike<unknown>): Promise<void> {
+  await run(rows(1_000));
+  const filled = await fileCheckpoint(path).open();
+  const recorded: string[] = [];
+  for await (const line of filled.lines) recorded.push(line);
+  const sends = recorded.find((line) => line.startsWith('["sends"'))!;
+  const ends = recorded.find((line) => line.startsWith('["ends"'))!;
+  const other = (line: string, index: number) => {
+    const event = JSON.parse(line) as string[];
+    event[1] = hashOf(row(index).email);
+    if (event[0] === "sends") event[2] = hashOf(String(index));
+    event[3] = event[3]!.replace(/^\w+=(?<id>[\w-]*)/, (_, id: string) => {
+      return `${(index * 7_919).toString(36)}=${id && crypto.randomUUID()}`;
+    });
+    return JSON.stringify(event);
+  };
+  for (let index = 1_000; index < count; index++) {
+    await filled.append(other(sends, index), { flush: false });
+    await filled.append(other(ends, index), { flush: false });
+  }
+  await filled.close();
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest().subarray(0, 12).toString("base64url");
+}

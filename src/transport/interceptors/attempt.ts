@@ -3,7 +3,7 @@ import type { Permit } from "../../rate-limiter/rate-limiter.ts";
 import type { PermitUse } from "../../rate-limiter/sliding-window-log.ts";
 import { unlessLate, untilAborted } from "../abort.ts";
 import { changedKey, currentKey } from "../api-key.ts";
-import type { ApiResponse, AttemptEnd, Call, CallHook, ResponseHead, SentRequest } from "../call.ts";
+import type { ApiResponse, AttemptEnd, Call, WriteHook, ResponseHead, SentRequest } from "../call.ts";
 import { refusalWaitMs, retryAfterMs } from "../rate-refusal.ts";
 import { readResponse } from "../read-response.ts";
 import { send } from "../send.ts";
@@ -32,9 +32,7 @@ interface Readiness {
 const unlimited: Permit = { release: () => {} };
 
 /** Longer work would hold up calls that could be sent. */
-const longestHoldMs = 250;
-const longWaitMs = 2_000;
-const maxRepeats = 3;
+const longestHoldMs = 1_000;
 
 /**
  * Makes one attempt. `complete` is called when its response has been decoded. Rejects with what is no end of an attempt:
@@ -63,30 +61,21 @@ function endOf(error: unknown): AttemptEnd {
 
 /** Waits until a request may be sent. Begins anew where a pause, or a long wait, has made permit and key out of date. */
 async function getReady(call: Call, { isInFront, key: newKey, position }: AttemptStart): Promise<Readiness> {
-  const { abort, client, request, stopWaiting } = call;
-  // Its own writes alone; the others of the package need no preparation.
-  const hook = request.method === "GET" ? undefined : call.hook;
+  const { abort, client, stopWaiting, writeHook } = call;
   let start = { isInFront, key: newKey, position };
-  for (let repeats = 0; ;) {
+  for (;;) {
     let permit = await acquire(call, start);
     try {
       const key = start.key ?? (await currentKey(call));
-      let isOutOfDate = false;
-      if (hook) {
-        const held = await prepare(call, hook, permit);
-        permit = held.permit;
+      if (writeHook) {
+        permit = await prepare(call, writeHook, permit);
         stopWaiting.signal.throwIfAborted();
-        // Not for ever: the work may need permits itself.
-        isOutOfDate = held.waitedMs >= longWaitMs && repeats++ < maxRepeats;
       }
       // Before its timer, which may be late (D109).
       if (performance.now() > call.deadlineAt) abort.abort(deadlineError(call));
       // A call that was aborted as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
       abort.signal.throwIfAborted();
-      if (!isOutOfDate && !client.limiter?.isPaused) {
-        hook?.confirm(call);
-        return { permit, key };
-      }
+      if (!client.limiter?.isPaused && (writeHook?.confirm(call) ?? true)) return { permit, key };
     } catch (error) {
       permit.release("unsent");
       throw error;
@@ -97,21 +86,15 @@ async function getReady(call: Call, { isInFront, key: newKey, position }: Attemp
 }
 
 /** Prepares a write while the call has its permit. Work that takes long, or needs a permit itself, goes on without it. */
-async function prepare(
-  call: Call,
-  hook: CallHook,
-  permit: Permit,
-): Promise<{ permit: Permit; waitedMs: number }> {
+async function prepare(call: Call, hook: WriteHook, permit: Permit): Promise<Permit> {
   // A checkpoint may hang: an aborted call must not block the contact's other writes.
   const work = untilAborted(hook.prepare(call), call.stopWaiting.signal);
   const hasEnded = work.then(() => true);
-  if (await unlessLate(hasEnded, longestHoldMs, () => false)) return { permit, waitedMs: 0 };
+  if (await unlessLate(hasEnded, longestHoldMs, () => false)) return permit;
   permit.release("unsent");
   await work;
-  const askedAt = performance.now();
   // It has had a permit: it goes before the other rows.
-  const next = await acquire(call, { isInFront: true });
-  return { permit: next, waitedMs: performance.now() - askedAt };
+  return await acquire(call, { isInFront: true });
 }
 
 /** Sends the request, reads its response, and makes the other calls wait where it says so. */

@@ -1,5 +1,6 @@
 import { untilAborted } from "../abort.ts";
 import type { ApiResponse, Call } from "../call.ts";
+import { announce } from "../consent-registry.ts";
 
 /**
  * Sends writes to one contact one after the other, in call order, so that a later `UNSUBSCRIBED` is never overwritten by
@@ -46,13 +47,11 @@ async function sendAfter(
  * knows each write before the contact's next one begins.
  */
 export async function tellWatches(call: Call, send: () => Promise<ApiResponse>): Promise<ApiResponse> {
-  const { client, hook, report, request, stopWaiting } = call;
+  const { report, request, settings, stopWaiting, writeHook } = call;
   const { consentWrite } = request;
   if (!consentWrite || Object.keys(consentWrite.consent).length === 0) return await send();
-  // A function, because a watch that is added during the write is notified of it too.
-  const others = () => [...client.consentWatches].filter((one) => one !== hook?.consentWatch);
-  client.consentWrites.add(consentWrite);
-  const starting = others().map((watch) => watch.begins(consentWrite));
+  const { watches, end } = announce(consentWrite, settings.families, writeHook?.consentWatch);
+  const starting = watches().map((watch) => watch.begins(consentWrite));
   try {
     // Without a watch the call is sent in the same tick of the event loop.
     if (starting.length > 0) {
@@ -61,12 +60,12 @@ export async function tellWatches(call: Call, send: () => Promise<ApiResponse>):
     }
     const response = await send();
     const applied = request.appliedConsent(consentWrite, response.data);
-    for (const watch of others()) watch.ended(consentWrite, "applied", applied);
+    await Promise.all(watches().map((watch) => watch.ended(consentWrite, "applied", applied)));
     return response;
   } catch (error) {
-    for (const watch of others()) watch.ended(consentWrite, report.outcome);
+    await Promise.all(watches().map((watch) => watch.ended(consentWrite, report.outcome)));
     throw error;
   } finally {
-    client.consentWrites.delete(consentWrite);
+    end();
   }
 }

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -101,14 +102,21 @@ async function live(
   throw new Error(`The import ended with ${code ?? by}: ${errors}`);
 }
 
+/** The rows whose success is recorded; a line names its row by a hash of the key. */
 async function recordedIn(path: string, rows: readonly ImportRow[]): Promise<ReadonlySet<string>> {
   const checkpoint = await fileCheckpoint(path).open();
   try {
-    const recorded = new Set<string>();
-    for (const { id } of rows)
-      if ((await checkpoint.get(`row:${id}`))?.startsWith("succeeded ")) recorded.add(id);
-    return recorded;
+    const succeeded = new Set<string>();
+    for await (const line of checkpoint.lines) {
+      const [kind, row, state] = JSON.parse(line) as string[];
+      if ((kind === "ends" || kind === "row") && state === "succeeded") succeeded.add(row!);
+    }
+    return new Set(rows.map(({ id }) => id).filter((id) => succeeded.has(hashOf(id))));
   } finally {
     await checkpoint.close();
   }
+}
+
+function hashOf(key: string): string {
+  return createHash("sha256").update(key).digest().subarray(0, 12).toString("base64url");
 }

@@ -6,7 +6,8 @@ const [checkpoint = "", notes = "", times = ""] = process.argv.slice(2);
 for (let inside = 0; inside < Number(times); inside++) {
   const open = await fileCheckpoint(checkpoint).open();
   appendFileSync(notes, `${process.pid} in\n`);
-  await open.set("by", String(process.pid));
+  for await (const _ of open.lines) continue;
+  await open.append(`[${process.pid}]`, { flush: false });
   await new Promise((resolve) => setTimeout(resolve, 5));
   appendFileSync(notes, `${process.pid} out\n`);
   // The last one is killed in its lock.

@@ -1,8 +1,11 @@
-import { factsOf, type Facts, type Input } from "../inputs.ts";
+import { factsOf, personOf, type Facts, type Input } from "../inputs.ts";
+import { phoneOf } from "../people.ts";
 import type { CallRecord, Log, RunRecord } from "../records.ts";
+import type { Service } from "../service.ts";
 import type { World } from "../world.ts";
 import { describe } from "./attempt.ts";
 import { sharesName, wasRecorded, writtenBy } from "./consent.ts";
+import { looksBefore } from "./looks.ts";
 
 type Channel = "email" | "phone";
 
@@ -10,7 +13,7 @@ type Channel = "email" | "phone";
  * A consent that was written during one night binds the rows of later nights, too: those that state another status since
  * that night or before, and those that state none and have not succeeded since.
  */
-export function checkConsentOverNights({ log }: World): string[] {
+export function checkConsentOverNights({ log, service }: World): string[] {
   return log.calls.flatMap((call) => {
     const { run, departures, input, facts } = call;
     const sent = departures.find(({ request }) => request?.applied === true);
@@ -26,11 +29,32 @@ export function checkConsentOverNights({ log }: World): string[] {
         .slice(0, nights.indexOf(run) + 1)
         .map((night) => statementIn(log, night, call, channel));
       if (hasDecidedSince(history, during, own)) return [];
+      if (own === undefined && hasSucceededSince(log, call, latest)) return [];
+      // The service has shown what came of it, and of what was written since.
+      if (looksBefore(log, call).some(({ contactId }) => isOf(service, contactId, call))) return [];
       const [row, other] = [own ?? "what the service decides", writtenBy(latest)[channel]];
       return [
         `${describe(call)} wrote ${channel} ${row}, over ${other} of ${describe(latest)} in an earlier night`,
       ];
     });
+  });
+}
+
+function isOf({ mock }: Service, contactId: string, { input }: CallRecord): boolean {
+  const contact = mock.organization("chaos").contacts.find(({ id }) => id === contactId);
+  const person = personOf(input!);
+  return (
+    contact?.phone === phoneOf(person) || contact?.email?.toLowerCase().startsWith(`p${person}`) === true
+  );
+}
+
+/** Whether the row has succeeded with a call that was sent after the other one. */
+function hasSucceededSince({ calls }: Log, { key, run }: CallRecord, other: CallRecord): boolean {
+  const since = other.departures.at(-1)!.at;
+  return calls.some(({ departures, key: itsKey, run: night }) => {
+    const isOfRow = itsKey === key && night?.book === run!.book && night !== run;
+    const hasSucceeded = night?.results.some((each) => each.key === key && each.status === "succeeded");
+    return isOfRow && hasSucceeded === true && (departures.at(-1)?.at ?? -1) > since;
   });
 }
 
@@ -51,6 +75,14 @@ function statedBy({ kind }: Input, { consent }: Facts, channel: Channel): string
   return kind === "custom" ? undefined : consent[channel];
 }
 
+/** Whether nothing of the row is recorded: `isCurrent` refused it before anything was applied, or its look failed. */
+export function isUnrecorded(result: RunRecord["results"][number]): boolean {
+  const { outcome, message = "" } = Object(result.error) as { outcome?: string; message?: string };
+  if (outcome !== "not-sent" && outcome !== "not-applied") return false;
+  if (result.status === "superseded") return result.reason === "not-current";
+  return result.status === "failed" && message.includes("could not be looked up");
+}
+
 /** What a row stated of a channel in one night. */
 interface Statement {
   /** The statuses of its writes; none leaves the channel to the service. */
@@ -68,15 +100,20 @@ function statementIn(
 ): Statement | undefined {
   const row = night.rows.find((each) => each.key === key);
   const result = night.results.find((each) => each.key === key);
-  const isCalled = calls.some((call) => call.run === night && call.key === key);
+  const own = calls.filter((call) => call.run === night && call.key === key);
+  const isCalled = own.length > 0;
+  // Its function may have failed before that.
+  const hasStated = own.some(({ input }) => input !== undefined && input.kind !== "event");
   if (!row || (!result && !isCalled)) return undefined;
+  // What `isCurrent` refused is not recorded.
+  if (result && isUnrecorded(result)) return undefined;
   const stating = row.inputs.filter(({ kind }) => kind !== "event");
   const statuses = [...new Set(stating.map((input) => statedBy(input, factsOf(input), channel) ?? ""))];
   // Of writes that do not agree the later one may not have been reached.
   const isMixed = statuses.length > 1;
   return {
     statuses: statuses.toSorted().join(""),
-    isCertain: night === run || (result !== undefined && !isMixed),
+    isCertain: night === run || (result !== undefined && !isMixed && hasStated),
     mayHaveSucceeded: night !== run && (result === undefined || result.status === "succeeded"),
   };
 }

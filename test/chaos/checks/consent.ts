@@ -1,6 +1,7 @@
-import { isAudienceError } from "audience-sdk";
+import { isAudienceError, type Profile } from "audience-sdk";
 import { personOf } from "../inputs.ts";
-import type { CallRecord, Log, RunRecord } from "../records.ts";
+import { phoneOf } from "../people.ts";
+import { seesConsentsOf, type CallRecord, type Log, type RunRecord } from "../records.ts";
 import type { World } from "../world.ts";
 import { describe } from "./attempt.ts";
 
@@ -8,7 +9,11 @@ import { describe } from "./attempt.ts";
 interface Written {
   readonly by: CallRecord;
   readonly at: number;
+  /** When the service got it: of two that are under way at once, the later one counts. */
+  readonly arrivedAt: number;
   readonly status: string;
+  /** Whether the row's run surely knows of it. */
+  readonly isSure: boolean;
 }
 
 /** No row overrides a consent that was written after its run began, also not in a later life of the run. */
@@ -17,12 +22,12 @@ export function checkConsent(world: World): string[] {
   const overridden = log.calls.flatMap((call) => {
     const { run, departures } = call;
     const first = departures.find(({ request }) => request?.applied === true);
-    const problems = checkIsCurrent(call);
+    const problems: string[] = [];
     // An event changes no consent; any other row leaves what it does not state to the service.
     if (!run || !first || call.input?.kind === "event") return problems;
     for (const [channel, { by, at, status }] of bindingConsents(world, call, first.at)) {
       const own = call.facts.consent[channel] ?? "what the service decides";
-      if (own !== status)
+      if (own !== status && !isLaterOptOut(log, call, channel, at))
         problems.push(
           `${describe(call)} wrote ${channel} ${own}, after ${describe(by)} wrote ${status} at ${at}`,
         );
@@ -32,20 +37,53 @@ export function checkConsent(world: World): string[] {
   return [...overridden, ...log.runs.flatMap((run) => checkReasons(world, run))];
 }
 
-/** The latest consent in each channel that others of this client wrote, and that binds the row. */
+/**
+ * An opt-out of a row that an earlier life has met counts from its reading: it is never held back in doubt (D86). A channel
+ * that the row does not name is as new.
+ */
+function isLaterOptOut(
+  { calls }: Log,
+  { run, key, facts }: CallRecord,
+  channel: string,
+  at: number,
+): boolean {
+  const { book } = run!;
+  // It is read before its first call.
+  const startedAt = calls.find((each) => each.run === run && each.key === key)!.startedAt;
+  const wasMet = calls.some((other) => other.run !== run && other.run?.book === book && other.key === key);
+  const stated = facts.consent[channel];
+  const isOptOut =
+    stated === undefined ? Object.values(facts.consent).includes("UNSUBSCRIBED") : stated === "UNSUBSCRIBED";
+  return isOptOut && at < startedAt && wasMet;
+}
+
+/** The latest consent in each channel that others of this process wrote, and that binds the row. */
 function bindingConsents(world: World, row: CallRecord, before: number): Map<string, Written> {
   const run = row.run!;
   const latest = new Map<string, Written>();
   for (const other of world.log.calls) {
-    if (other.run === run || !sharesName(other, row) || !isBound(world, other, row)) continue;
+    if (other.run === run || !sharesName(other, row)) continue;
+    const isSure = isBound(world, other, row);
+    if (!isSure && !mayBeRecorded(world.log, other, row)) continue;
     const last = other.departures.findLast(({ request }) => request?.applied === true);
     if (!last || last.at >= before) continue;
     for (const [channel, status] of Object.entries(writtenBy(other))) {
       const known = latest.get(channel);
-      if (!known || known.at <= last.at) latest.set(channel, { by: other, at: last.at, status });
+      const arrivedAt = last.request!.arrivedAtMs;
+      if (!known || known.arrivedAt <= arrivedAt)
+        latest.set(channel, { by: other, at: last.at, arrivedAt, status, isSure });
     }
   }
-  return latest;
+  return new Map([...latest].filter(([, { isSure }]) => isSure));
+}
+
+/** Whether an earlier life may have recorded another call, as the life was about to end. */
+function mayBeRecorded({ runs, clients }: Log, other: CallRecord, row: CallRecord): boolean {
+  const at = other.departures.at(-1)?.at ?? -1;
+  return earlierLives(runs, row.run!).some(
+    (life) =>
+      clients.get(life.client)!.process === clients.get(other.client)!.process && at >= life.startedAt,
+  );
 }
 
 export function sharesName(one: CallRecord, other: CallRecord): boolean {
@@ -57,7 +95,7 @@ function isBound({ log }: World, other: CallRecord, row: CallRecord): boolean {
   const run = row.run!;
   const { at = -1, endedAt = at } = other.departures.at(-1) ?? {};
   // A write that is under way when the run begins counts, too: its client is told of its end.
-  if (other.client === run.client && endedAt > run.startedAt) return true;
+  if (seesConsentsOf(log, run.client, other.client) && endedAt > run.startedAt) return true;
   const lives = earlierLives(log.runs, run);
   return lives.some((life) => wasRecorded(log, other, life));
 }
@@ -66,7 +104,7 @@ function isBound({ log }: World, other: CallRecord, row: CallRecord): boolean {
 export function wasRecorded(log: Log, { client, run, departures }: CallRecord, life: RunRecord): boolean {
   const { at = -1 } = departures.at(-1) ?? {};
   return (
-    client === life.client &&
+    seesConsentsOf(log, life.client, client) &&
     run?.book !== life.book &&
     // Written while the checkpoint was open; after a kill nothing of the client is written.
     at > (life.openedAt ?? Infinity) &&
@@ -91,36 +129,44 @@ function earlierLives(runs: readonly RunRecord[], run: RunRecord): RunRecord[] {
 /** The consent that an applied call has written. */
 export function writtenBy({ facts, error, value, settledAt }: CallRecord): Readonly<Record<string, string>> {
   if (!facts.leavesEmailToService) return facts.consent;
+  // The response said it, and then `isCurrent` said no.
+  if (isAudienceError(error) && error.outcome === "applied") return facts.consent;
   const isKnown = settledAt !== undefined && error === undefined;
   const { contact } = Object(value) as { contact?: { action: string } };
   const email = isKnown ? (contact?.action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED") : "unknown";
   return { email, ...facts.consent };
 }
 
-/** `isCurrent` is asked before each sending, and no row is sent after a no. */
-function checkIsCurrent({ run, answers, departures, tag }: CallRecord): string[] {
-  if (!run?.hasIsCurrent) return [];
-  const yes = answers.filter((answer) => answer).length;
-  const isStopped = answers.indexOf(false) >= 0 && answers.indexOf(false) < answers.length - 1;
-  return [
-    ...(departures.length > yes
-      ? [`${tag} was sent ${departures.length} times with ${yes} answers that it is current`]
-      : []),
-    ...(isStopped ? [`${tag} went on after it was no longer current`] : []),
-  ];
-}
-
-/** A row is superseded for a reason: another write to the person, or `isCurrent`. */
-function checkReasons({ log }: World, run: RunRecord): string[] {
+/** A row is superseded for a reason, and says for which. */
+function checkReasons({ log, service }: World, run: RunRecord): string[] {
   // Also a write that was never sent: it is recorded before, and its process killed, or the run over, in between.
   const others = log.calls.filter(({ run: other }) => other !== run);
-  const superseded = run.results.filter(({ status }) => status === "superseded");
-  return superseded.flatMap(({ key, item, error }) => {
-    const isNotCurrent = log.calls.some(
-      (call) => call.run?.book === run.book && call.key === key && call.answers.includes(false),
-    );
-    const hasReason = others.some(({ input }) => input && personOf(input) === item.person);
-    if (isNotCurrent || hasReason) return [];
-    return [`row ${key} is superseded without a reason (${isAudienceError(error) ? error.message : ""})`];
+  const { consentHistory } = service.mock.organization("chaos");
+  return run.results.flatMap((result) => {
+    if (result.status !== "superseded") return [];
+    const { key, item, error, reason, service: shown } = result;
+    const isOfPerson = (text: string | undefined): boolean =>
+      text?.toLowerCase().startsWith(`p${item.person}`) === true;
+    const has = {
+      process: others.some(({ input }) => input && personOf(input) === item.person),
+      service: shown
+        ? isRefusal(shown.attributes)
+        : consentHistory.some(
+            ({ email, phone, to }) =>
+              to !== "SUBSCRIBED" && (isOfPerson(email) || phone === phoneOf(item.person)),
+          ),
+      snapshot: false,
+      "not-current": log.calls.some(
+        (call) => call.run === run && call.key === key && call.answers.some((answer) => !answer.isCurrent),
+      ),
+    }[reason];
+    return has ? [] : [`row ${key} is superseded by ${reason} without a reason (${String(error)})`];
   });
+}
+
+function isRefusal({ email_opt_in, phone_opt_in, is_suppressed }: Profile["attributes"]): boolean {
+  return (
+    is_suppressed === true ||
+    [email_opt_in, phone_opt_in].some((status) => status === "NON_SUBSCRIBED" || status === "UNSUBSCRIBED")
+  );
 }

@@ -52,9 +52,13 @@ function checkPauses({ log, service }: World): string[] {
 
 /** An aborted call rejects at once, and none ends after its deadline. */
 function checkTimes({ log }: World): string[] {
-  return log.calls.flatMap(({ tag, abortedAt, settledAt, startedAt, options, error, run }) => {
+  return log.calls.flatMap((call) => {
+    const { tag, abortedAt, settledAt, startedAt, options, error, run } = call;
     if (settledAt === undefined) return [];
     const { deadlineMs = Infinity } = options;
+    // What came in time is then recorded for the runs of its process, which takes the time of their checkpoints.
+    const { endedAt = Infinity } = call.departures.at(-1) ?? {};
+    if (error === undefined && endedAt <= Math.min(startedAt + deadlineMs, abortedAt ?? Infinity)) return [];
     const isLate = !run && settledAt > startedAt + deadlineMs + 1;
     const isAborted = isAudienceError(error) && error.code === "aborted";
     return [

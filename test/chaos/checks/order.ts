@@ -27,7 +27,9 @@ function isOutOfOrder(before: CallRecord, after: CallRecord): string | undefined
   if (last.at > first.at) return "left before the last request of";
   // A request that was cut when its call was aborted, or its time was over, has no end here.
   if (last.endedAt !== undefined && last.endedAt > first.at) return "left before the response of";
-  if (before.settledAt !== undefined && before.settledAt > first.at) return "left before the end of";
+  // After its response a row's call still asks `isCurrent`: nothing of it can overtake the next write.
+  const endedAt = before.run?.hasIsCurrent ? last.endedAt : before.settledAt;
+  if (endedAt !== undefined && endedAt > first.at) return "left before the end of";
   const lastArrival = last.request?.arrivedAtMs;
   const arrival = first.request?.arrivedAtMs;
   if (lastArrival !== undefined && arrival !== undefined && lastArrival > arrival) return "arrived before";

@@ -76,6 +76,11 @@ function verdicts(world: World, call: CallRecord): Verdict[] {
 /** `unknown` if any attempt was open, else `not-applied` if any was refused, else `not-sent`. */
 function possibleOutcomes(world: World, call: CallRecord): Outcome[] {
   const all = verdicts(world, call);
+  const { status = 500 } = call.departures.at(-1) ?? {};
+  // `isCurrent` is asked once more after the response. The run may end meanwhile.
+  const isAskedAfter = call.run?.hasIsCurrent === true && isCut(call) && status <= 299;
+  if (isAskedAfter && String(call.error).includes("the service has it")) return ["applied"];
+  if (isAskedAfter) return ["applied", "unknown"];
   if (all.includes("open")) return ["unknown"];
   const last = call.departures.at(-1);
   const clear: Outcome = all.every((each) => each === "unsent") ? "not-sent" : "not-applied";

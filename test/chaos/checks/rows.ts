@@ -35,7 +35,7 @@ function checkRun(run: RunRecord, calls: readonly CallRecord[]): string[] {
     const own = calls.filter(({ key }) => key === result.key);
     if (own.length > result.item.inputs.length)
       problems.push(`row ${result.key} made ${own.length} calls of ${result.item.inputs.length}`);
-    problems.push(...checkResult(result, own).map((problem) => `row ${result.key} ${problem}`));
+    problems.push(...checkResult(run, result, own).map((problem) => `row ${result.key} ${problem}`));
   }
   return problems.map((problem) => `${nameOf(run)}: ${problem}`);
 }
@@ -46,6 +46,7 @@ function nameOf({ book, client, startedAt }: RunRecord): string {
 
 /** Whether the status is true of the requests of this run. The last call is the one that failed, if any has. */
 function checkResult(
+  run: RunRecord,
   { status, error, item }: BulkResult<Row, unknown>,
   calls: readonly CallRecord[],
 ): string[] {
@@ -61,14 +62,20 @@ function checkResult(
       if (outcome === "unknown") return [`is ${status}, and its outcome is unknown`];
       return applied > 0 ? [`is ${status}, and was applied`] : [];
     case "superseded":
-      // An attempt before may have been applied: the error says so.
-      return applied > 0 && outcome !== "unknown" ? ["is superseded, and was applied"] : [];
+      // An attempt before may have been applied, or the call itself before `isCurrent` said no: the error says so.
+      return applied > 0 && outcome !== "unknown" && outcome !== "applied"
+        ? ["is superseded, and was applied"]
+        : [];
     case "skipped":
       return calls.length > 0 ? ["is skipped, and was called"] : [];
     case "unknown": {
       // A call of the row was carried out, and another, whose outcome is known, was not.
       const isHalf = calls.some((call) => call.error === undefined && !isRepeatable(call));
-      return outcome === "unknown" || isHalf ? [] : [`is unknown, and its outcome is ${outcome}`];
+      // `isCurrent` may have failed, or not answered, after the response.
+      const isUnasked = outcome === "applied" && run.hasIsCurrent;
+      return outcome === "unknown" || isHalf || isUnasked
+        ? []
+        : [`is unknown, and its outcome is ${outcome}`];
     }
   }
 }

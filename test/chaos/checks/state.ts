@@ -14,11 +14,17 @@ export function checkState(world: World): string[] {
     variants.matchFirst !== "phone" &&
     (variants.emailOptInOmitted ?? "kept") === "kept";
   if (!isPlain) return [];
-  return mock.organization("chaos").contacts.flatMap((contact) => {
+  const { contacts, consentHistory } = mock.organization("chaos");
+  return contacts.flatMap((contact) => {
     if (contact.email === undefined) return [];
+    // Between a click and the calls there is no order either.
+    if (consentHistory.some(({ contactId, by }) => by === "person" && contactId === contact.id)) return [];
     const calls = world.log.calls.filter(({ facts }) =>
       facts.contacts.some((name) => isNameOf(contact, name)),
     );
+    // Which of two contacts a number means is the service's decision.
+    if (contacts.some(({ id, phone }) => id !== contact.id && phone !== undefined && phone === contact.phone))
+      return [];
     // Between two clients there is no order.
     if (new Set(calls.map(({ client }) => client)).size > 1) return [];
     const possible = possibleConsents(world.seeded.get(contact.id) ?? "NON_SUBSCRIBED", calls);
@@ -42,7 +48,8 @@ function possibleConsents(before: string, calls: readonly CallRecord[]): Set<str
       : [facts.consent["email"]].filter((status) => status !== undefined);
     if (statuses.length === 0) continue;
     const isOpen = settledAt === undefined || (isAudienceError(error) && error.outcome === "unknown");
-    if (error === undefined && settledAt !== undefined) possible = new Set(statuses);
+    const isApplied = error === undefined || (isAudienceError(error) && error.outcome === "applied");
+    if (isApplied && settledAt !== undefined) possible = new Set(statuses);
     else if (isOpen) for (const status of statuses) possible.add(status);
   }
   return possible;

@@ -1,0 +1,140 @@
+import type { ConsentWrite } from "../consent.ts";
+import { ConnectionError, isAudienceError } from "../errors.ts";
+import { hookOption } from "../transport/call-options.ts";
+import type { Call, CallHook, FamilyAccess } from "../transport/call.ts";
+import { Transport } from "../transport/transport.ts";
+import { getCustomer } from "../v1/customers.ts";
+import type { Profile } from "../v1/schemas/profile.ts";
+import { rowPriority } from "./bulk-options.ts";
+import { repeated, statementsOf, tagOf, type Decision } from "./statements.ts";
+
+/** A channel in which a row must not override a refusal. */
+export interface JudgedChannel {
+  readonly channel: string;
+  /** The row was sent `SUBSCRIBED` before, and the person was not asked to confirm. */
+  readonly wasSubscribed: boolean;
+  /** A status of the row itself, which the service shows until its opt-in is applied; empty if it shows that already. */
+  readonly own: string;
+}
+
+/** What the service, or a snapshot of it, shows of a contact's consent. */
+export type ShownConsent = Pick<Profile["attributes"], "email_opt_in" | "phone_opt_in" | "is_suppressed">;
+
+/** The judgement of what is shown. */
+export interface Judgement {
+  readonly isRefused: boolean;
+  /** The channels that are not shown: they were not judged. */
+  readonly missing: readonly string[];
+  /** The channels whose status tells what the calls of earlier nights came to. */
+  readonly settled: readonly string[];
+}
+
+const optIns: readonly string[] = ["SUBSCRIBED", "FALSE"];
+
+/** The channels that a write subscribes, as the row has said before, or leaves to the service. */
+export function judgedChannels(write: ConsentWrite, before: readonly Decision[]): JudgedChannel[] {
+  return statementsOf(write).flatMap((each) => {
+    const said = repeated(before, each);
+    const isHeld = optIns.includes(each.status) && said !== undefined;
+    if (each.status !== "" && !isHeld) return [];
+    const last = said ?? repeated(before, { ...each, status: "SUBSCRIBED" });
+    const wasSubscribed = last?.status === "SUBSCRIBED" && last.isSent && !last.isToBeConfirmed;
+    // A person who has unsubscribed after an opt-in that may have been applied is not told from the row's own opt-out.
+    const isOwn = last && (!last.isSent || last.replaces === "NON_SUBSCRIBED");
+    const own = isOwn ? last.replaces : "";
+    return [{ channel: each.channel, wasSubscribed, own }];
+  });
+}
+
+/** Whether what the service shows of a contact refuses a write ("States and transitions"). */
+export function judge(
+  shown: ShownConsent,
+  { consent }: ConsentWrite,
+  channels: readonly JudgedChannel[],
+): Judgement {
+  const statuses: Readonly<Record<string, string | boolean | null | undefined>> = {
+    email: shown.email_opt_in,
+    phone: shown.phone_opt_in,
+    is_suppressed: shown.is_suppressed,
+  };
+  // A suppression holds in every channel, unless the row decides about it itself.
+  const isSuppressionOwn =
+    consent["is_suppressed"] !== undefined && channels.every(({ channel }) => channel !== "is_suppressed");
+  const statusOf = (channel: string) => String(statuses[channel] ?? "").toUpperCase();
+  const isRefused = channels.some(({ channel, own, wasSubscribed }) => {
+    const status = statusOf(channel);
+    if (status === own) return false;
+    return status === "UNSUBSCRIBED" || (status === "NON_SUBSCRIBED" && wasSubscribed);
+  });
+  const names = channels.map(({ channel }) => channel);
+  return {
+    isRefused: isRefused || (shown.is_suppressed === true && !isSuppressionOwn),
+    missing: names.filter((channel) => statusOf(channel) === ""),
+    settled: channels
+      .filter(({ channel, own }) => !["", own].includes(statusOf(channel)))
+      .map(({ channel }) => channel),
+  };
+}
+
+/**
+ * The ids by which a write's contact is looked up: the one that the last response gave; if its address has changed, those
+ * of the contacts that the row no longer has. `others`: the other writes of the row.
+ */
+export function knownIds(
+  ids: ReadonlyMap<string, string>,
+  { contacts }: ConsentWrite,
+  others: readonly ConsentWrite[],
+): string[] {
+  const own = ids.get(tagOf(contacts));
+  if (own !== undefined) return [own];
+  const tagsOfOthers = others.map((other) => tagOf(other.contacts));
+  return [...ids].filter(([tag]) => !tagsOfOthers.includes(tag)).map(([, id]) => id);
+}
+
+/** The error of a row that was not sent because its look failed; `cause` is the error of the look. */
+class LookError extends ConnectionError {}
+
+export function lookFailed(cause: unknown): ConnectionError {
+  const message =
+    "Not sent: the contact could not be looked up, so it may have unsubscribed. The next run looks again.";
+  return new LookError({ message, outcome: "not-sent", reason: "other", cause });
+}
+
+/** Whether every other row would meet an error is told by what the service said to the look. */
+export function judgedError(error: unknown): unknown {
+  return error instanceof LookError ? error.cause : error;
+}
+
+/**
+ * Asks the service for a contact, with the client of the write that waits for it. Undefined if it has no contact with the
+ * id any more.
+ */
+export async function look(call: Call, access: FamilyAccess, id: string): Promise<Profile | undefined> {
+  const { client, options, settings, stopWaiting } = call;
+  // It waits for the rate limit as its row does, and is none of the row's own calls.
+  const hook: CallHook = { stop: call.hook!.stop, aroundCall: (own, next) => next(own), cutOff: () => {} };
+  const ask = new Transport(settings, client).family(access);
+  const { timeoutMs } = options;
+  try {
+    return await ask(
+      getCustomer,
+      { params: { id } },
+      {
+        signal: stopWaiting.signal,
+        timeoutMs,
+        priority: rowPriority,
+        maxWaitMs: Infinity,
+        deadlineMs: Infinity,
+        [hookOption]: hook,
+      },
+    );
+  } catch (error) {
+    // A 404 without a JSON body comes from a gateway, and says nothing of a contact.
+    if (isAudienceError(error) && error.code === "not_found" && isJson(error.body)) return undefined;
+    throw error;
+  }
+}
+
+function isJson(body: unknown): boolean {
+  return typeof body === "object" && body !== null;
+}

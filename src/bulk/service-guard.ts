@@ -1,0 +1,147 @@
+import type { ConsentWrite } from "../consent.ts";
+import { TimeoutError } from "../errors.ts";
+import type { Call, FamilyAccess } from "../transport/call.ts";
+import type { Profile } from "../v1/schemas/profile.ts";
+import { judge, judgedChannels, knownIds, look, lookFailed } from "./consent-check.ts";
+import type { Journal } from "./journal.ts";
+import { hasCode } from "./result.ts";
+import { UnansweredError } from "./row-end.ts";
+import type { RowLog } from "./row-log.ts";
+import { decodeContacts, statementsOf, tagOf, type StatedWrites } from "./statements.ts";
+
+/** What the guard of the service needs of a run. */
+export interface ServiceGuardSettings {
+  readonly journal: Journal;
+  /** The v1 family of the run's client: it shows also what another family has written. */
+  readonly v1: FamilyAccess | undefined;
+  /** Whether the service is asked, before a changed row is sent. */
+  readonly checksConsent: boolean;
+  /** Says once that the service does not show a channel. */
+  readonly notShown: (channels: readonly string[]) => void;
+}
+
+/** What the service has shown of a contact, before the row's first write to it: afterwards it shows the row's own writes. */
+interface Shown {
+  readonly first: ConsentWrite;
+  /** When the service was last asked; undefined if it need not be. */
+  lookedAt: number | undefined;
+  /** Whether the service has shown what the calls of earlier nights came to in a channel. */
+  isSettled: (channel: string) => boolean;
+}
+
+/** Why the service refuses a row. */
+export interface ServiceRefusal {
+  readonly message: string;
+  readonly service?: Profile;
+}
+
+const longestAgeMs = 60_000;
+/** A look that is nearly too old is made again while it still may be. */
+const agingMs = 55_000;
+const mostLateLooks = 3;
+
+/** The second guard: the service shows whether a contact has refused since an earlier night (contract 8). */
+export class ServiceGuard {
+  readonly #record: RowLog;
+  readonly #settings: ServiceGuardSettings;
+  /** What the row has stated so far. */
+  readonly #stated: StatedWrites;
+  readonly #shown = new Map<ConsentWrite, Shown>();
+  #lateLooks = 0;
+
+  constructor(record: RowLog, settings: ServiceGuardSettings, stated: StatedWrites) {
+    this.#record = record;
+    this.#settings = settings;
+    this.#stated = stated;
+  }
+
+  /** What was shown of the contact of a write. */
+  shown(write: ConsentWrite): Shown | undefined {
+    return this.#shown.get(write);
+  }
+
+  /** Before a write waits for its first permit: asks the service, where that is owed. */
+  async check(call: Call, write: ConsentWrite): Promise<ServiceRefusal | undefined> {
+    const earlier = writesTo(write, this.#stated).map((each) => this.#shown.get(each));
+    const known = earlier.find((each) => each !== undefined);
+    const shown = known ?? { first: write, lookedAt: undefined, isSettled: () => false };
+    this.#shown.set(write, shown);
+    return known ? undefined : await this.#look(call, shown);
+  }
+
+  /** Before an attempt: asks again where the answer is nearly too old. Throws after three such answers. */
+  async renew(call: Call): Promise<ServiceRefusal | undefined> {
+    const shown = this.#lookBefore(call);
+    if (!shown || performance.now() - shown.lookedAt <= agingMs) return undefined;
+    if ((this.#lateLooks += 1) <= mostLateLooks) return await this.#look(call, shown);
+    const message =
+      "The row waited for over a minute after its look, three times: what it showed was too old.";
+    const error = new TimeoutError({ message, outcome: "not-applied", timeoutMs: longestAgeMs });
+    throw new UnansweredError("unlooked", lookFailed(error));
+  }
+
+  /** Whether the last answer is recent enough to send the row by it. */
+  isFresh(call: Call): boolean {
+    const shown = this.#lookBefore(call);
+    return !shown || performance.now() - shown.lookedAt <= longestAgeMs;
+  }
+
+  /** The answer by which this write is sent; a further write of the row needs none. */
+  #lookBefore({ request: { consentWrite } }: Call): (Shown & { readonly lookedAt: number }) | undefined {
+    const shown = consentWrite && this.#shown.get(consentWrite);
+    if (shown?.first !== consentWrite || shown?.lookedAt === undefined) return undefined;
+    // Safe: it has the time.
+    return shown as Shown & { readonly lookedAt: number };
+  }
+
+  async #look(call: Call, shown: Shown): Promise<ServiceRefusal | undefined> {
+    const { before } = this.#record;
+    // Only v1 shows a contact.
+    const access = call.report.facts.operation.startsWith("v1.") ? call.access : this.#settings.v1;
+    if (!before || !access || !this.#isOwed()) return undefined;
+    const write = shown.first;
+    const { decisions, ids } = decodeContacts(before.contacts);
+    const channels = judgedChannels(write, decisions);
+    if (channels.length === 0) return undefined;
+    const others = [...this.#stated.keys()].filter((each) => each !== write);
+    let settled: readonly string[] = [];
+    for (const id of knownIds(ids, write, others)) {
+      const lookedAt = performance.now();
+      const service = await ask(call, access, id);
+      shown.lookedAt = lookedAt;
+      if (!service) return { message: "The service has no contact with this id any more" };
+      const judgement = judge(service.attributes, write, channels);
+      if (judgement.missing.length > 0) this.#settings.notShown(judgement.missing);
+      settled = judgement.settled;
+      if (judgement.isRefused) return { message: "The service shows that the contact has refused", service };
+    }
+    // The id of an earlier address shows nothing of the contact with the new one.
+    if (!ids.has(tagOf(write.contacts))) return undefined;
+    const named = statementsOf(write).map(({ channel }) => channel);
+    shown.isSettled = (channel) => settled.includes(channel) || !named.includes(channel);
+    return undefined;
+  }
+
+  /** A changed row is looked up, and one that goes on after a kill: it was changed before it. */
+  #isOwed(): boolean {
+    const { before, isChanged } = this.#record;
+    if (!before || !this.#settings.checksConsent) return false;
+    const isOfEarlierRun = before.placedAt < this.#settings.journal.ledger.began;
+    return isChanged || (before.state !== "succeeded" && isOfEarlierRun);
+  }
+}
+
+/** The row's writes to the contact of this one, this one included. */
+export function writesTo({ contacts }: ConsentWrite, stated: StatedWrites): ConsentWrite[] {
+  return [...stated.keys()].filter((each) => each.contacts.some((contact) => contacts.includes(contact)));
+}
+
+async function ask(call: Call, access: FamilyAccess, id: string): Promise<Profile | undefined> {
+  try {
+    return await look(call, access, id);
+  } catch (error) {
+    // The look's own error tells of a read, and nothing of the write.
+    if (hasCode(error, "aborted", "closed")) call.stopWaiting.signal.throwIfAborted();
+    throw new UnansweredError("unlooked", lookFailed(error));
+  }
+}
