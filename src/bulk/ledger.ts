@@ -1,7 +1,14 @@
 import { decidedByService, type ConsentWrite } from "../consent.ts";
 import type { JournalEvent, RecordedEnd, RecordedRow, RowState } from "./events.ts";
 import { Notes } from "./notes.ts";
-import { decodeContacts, isRefusal, repeated, statementsOf, type Statement } from "./statements.ts";
+import {
+  decodeContacts,
+  isRefusal,
+  isStricter,
+  repeated,
+  statementsOf,
+  type Statement,
+} from "./statements.ts";
 import type { RecordedTarget } from "./target.ts";
 
 /** What the events about a row have come to. Strings and numbers alone: 100,000 rows take 30 MB of memory. */
@@ -43,6 +50,14 @@ export interface RowStatement {
   readonly row: RowAsRead;
 }
 
+/** What the service can tell of a row's contact. */
+export interface LookedUp {
+  /** Whether it is asked before the row is sent, if the row subscribes anybody: it is known, by its id. */
+  readonly isPossible: boolean;
+  /** Whether it has shown what earlier calls came to in a channel. */
+  readonly isSettled: (channel: string) => boolean;
+}
+
 /** The run that a journal records. */
 export interface LedgerRun {
   /** Part of the generated ids of events, and the salt of the target's keys. */
@@ -60,6 +75,8 @@ export class Ledger {
   at = 0;
   /** The position at which the run began. */
   began = 0;
+  /** The position at which this process opened the journal: the run began then, or went on. */
+  openedAt = 0;
   run: LedgerRun | undefined;
   #isOver = true;
   readonly #rows = new Map<string, RowRecord>();
@@ -129,20 +146,20 @@ export class Ledger {
 
   /**
    * Whether another consent of one of the write's contacts is later than what the row says. `contacts` are the names of
-   * its contacts in the journal. `isSettled`: the service has shown what the calls of earlier nights came to in a channel.
+   * its contacts in the journal. In its own run a note binds both directions; afterwards it is a refusal that is
+   * remembered, until the service shows what came of it.
    */
-  supersedes(
-    contacts: readonly string[],
-    statement: RowStatement,
-    isSettled: (channel: string) => boolean,
-  ): boolean {
+  supersedes(contacts: readonly string[], statement: RowStatement, look: LookedUp): boolean {
+    const { row, write } = statement;
+    const isHeld = row.before?.state === "superseded-process" && !look.isPossible;
     const notes = contacts.flatMap((contact) => this.#notes.of(contact));
-    return notes.some(
-      ({ channel, status, at }) =>
-        (at > this.began || !isSettled(channel)) &&
-        (status === decidedByService || status !== statement.write.consent[channel]) &&
-        at > this.#placeOf(statement, channel),
-    );
+    return notes.some(({ channel, status, at }) => {
+      const own = write.consent[channel];
+      if (status !== decidedByService && status === own) return false;
+      if (at <= this.openedAt && look.isSettled(channel)) return false;
+      const isBinding = at > this.began || isHeld || isStricter(status, own);
+      return isBinding && at > this.#placeOf(statement, channel);
+    });
   }
 
   /** The position since which the row says what this write says of a channel. */
@@ -171,6 +188,7 @@ export class Ledger {
     this.#underWay.clear();
     this.#notes.forgetWrites();
     if (this.#isOver) this.began = this.at;
+    this.openedAt = this.at;
     this.#isOver = false;
     this.run = { id, isKeyed, target };
   }

@@ -96,7 +96,8 @@ export function endBy(error: unknown): RowEnd<never> {
 
 /** The error of a row, or of a call of it, that is not sent because of its record. */
 export function inDoubt(): ConnectionError {
-  const message = "Not sent again: an earlier run may have carried it out.";
+  const message =
+    "Not sent: an earlier run may have carried out a call of the row that must not be repeated.";
   return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }
 

@@ -60,10 +60,10 @@ export class RowGuard<Row> {
     const { before } = record;
     const all = writesTo(consentWrite, this.stated);
     const statement = { write: consentWrite, all, row: record };
-    if (this.#settings.journal.ledger.supersedes(names, statement, shown.isSettled))
+    if (this.#settings.journal.ledger.supersedes(names, statement, shown))
       throw this.#supersede(
         { reason: "process" },
-        `Another call has written the contact's consent after the run began: ${notSent}`,
+        `Another call has written the contact's consent, and the row may be older: ${notSent}`,
       );
     if (before && shown.lookedAt === undefined && isStillRefused(all, before))
       throw this.#supersede(

@@ -4,6 +4,7 @@ import type { Call, FamilyAccess } from "../transport/call.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { judge, judgedChannels, knownIds, look, lookFailed } from "./consent-check.ts";
 import type { Journal } from "./journal.ts";
+import type { LookedUp } from "./ledger.ts";
 import { hasCode } from "./result.ts";
 import { UnansweredError } from "./row-end.ts";
 import type { RowLog } from "./row-log.ts";
@@ -21,11 +22,11 @@ export interface ServiceGuardSettings {
 }
 
 /** What the service has shown of a contact, before the row's first write to it: afterwards it shows the row's own writes. */
-interface Shown {
+interface Shown extends LookedUp {
   readonly first: ConsentWrite;
   /** When the service was last asked; undefined if it need not be. */
   lookedAt: number | undefined;
-  /** Whether the service has shown what the calls of earlier nights came to in a channel. */
+  isPossible: boolean;
   isSettled: (channel: string) => boolean;
 }
 
@@ -64,7 +65,7 @@ export class ServiceGuard {
   async check(call: Call, write: ConsentWrite): Promise<ServiceRefusal | undefined> {
     const earlier = writesTo(write, this.#stated).map((each) => this.#shown.get(each));
     const known = earlier.find((each) => each !== undefined);
-    const shown = known ?? { first: write, lookedAt: undefined, isSettled: () => false };
+    const shown = known ?? { first: write, lookedAt: undefined, isPossible: false, isSettled: () => false };
     this.#shown.set(write, shown);
     return known ? undefined : await this.#look(call, shown);
   }
@@ -101,6 +102,8 @@ export class ServiceGuard {
     if (!before || !access || !this.#isOwed()) return undefined;
     const write = shown.first;
     const { decisions, ids } = decodeContacts(before.contacts);
+    // The id of an earlier address shows nothing of the contact with the new one.
+    shown.isPossible = ids.has(tagOf(write.contacts));
     const channels = judgedChannels(write, decisions);
     if (channels.length === 0) return undefined;
     const others = [...this.#stated.keys()].filter((each) => each !== write);
@@ -115,8 +118,7 @@ export class ServiceGuard {
       settled = judgement.settled;
       if (judgement.isRefused) return { message: "The service shows that the contact has refused", service };
     }
-    // The id of an earlier address shows nothing of the contact with the new one.
-    if (!ids.has(tagOf(write.contacts))) return undefined;
+    if (!shown.isPossible) return undefined;
     const named = statementsOf(write).map(({ channel }) => channel);
     shown.isSettled = (channel) => settled.includes(channel) || !named.includes(channel);
     return undefined;

@@ -31,6 +31,23 @@ export function isRefusal(status: string): boolean {
   return status === "UNSUBSCRIBED" || status === "TRUE";
 }
 
+/** Whether a write keeps messages away in every channel that it names. */
+export function isOptOut(write: ConsentWrite): boolean {
+  const statements = statementsOf(write);
+  return statements.length > 0 && statements.every(({ status }) => isRefusal(status));
+}
+
+/** Whether a status is stricter than that of a row. What is not known may be a refusal, and of a row an opt-in. */
+export function isStricter(status: string, ofRow = ""): boolean {
+  return strictness(status, 2) > strictness(ofRow, 0);
+}
+
+function strictness(status: string, ofOthers: number): number {
+  if (isRefusal(status)) return 2;
+  if (status === "NON_SUBSCRIBED") return 1;
+  return status === "SUBSCRIBED" || status === "FALSE" ? 0 : ofOthers;
+}
+
 /** Tells a write's contact from others of its row. */
 export function tagOf([key = ""]: readonly string[]): string {
   let hash = 0;

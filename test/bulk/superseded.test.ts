@@ -87,7 +87,7 @@ describe("A row whose consent differs from one that another call of the client w
           code: "aborted",
           outcome: "not-sent",
           message:
-            "Another call has written the contact's consent after the run began: the row was not sent, or not sent again.",
+            "Another call has written the contact's consent, and the row may be older: the row was not sent, or not sent again.",
         },
       },
     ]);
