@@ -6,7 +6,7 @@ import { Transport } from "../transport/transport.ts";
 import { getCustomer } from "../v1/customers.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { rowPriority } from "./bulk-options.ts";
-import { repeated, statementsOf, tagOf, type Decision } from "./statements.ts";
+import { repeated, statementsOf, tagOf, type Decision, type SpokenContacts } from "./statements.ts";
 
 /** A channel in which a row must not override a refusal. */
 export interface JudgedChannel {
@@ -77,18 +77,19 @@ export function judge(
 }
 
 /**
- * The ids by which a write's contact is looked up: the one that the last response gave; if its address has changed, those
- * of the contacts that the row no longer has. `others`: the other writes of the row.
+ * The ids by which a write's contact is looked up: its own, which an earlier response gave; for a new address, those of the
+ * contacts that the row no longer has. `others`: the other writes of the row.
  */
-export function knownIds(
-  ids: ReadonlyMap<string, string>,
+export function idsToLookUp(
+  { ids, formerIds }: SpokenContacts,
   { contacts }: ConsentWrite,
   others: readonly ConsentWrite[],
 ): string[] {
-  const own = ids.get(tagOf(contacts));
+  const tag = tagOf(contacts);
+  const own = ids.get(tag) ?? formerIds.get(tag);
   if (own !== undefined) return [own];
   const tagsOfOthers = others.map((other) => tagOf(other.contacts));
-  return [...ids].filter(([tag]) => !tagsOfOthers.includes(tag)).map(([, id]) => id);
+  return [...ids].filter(([each]) => !tagsOfOthers.includes(each)).map(([, id]) => id);
 }
 
 /** The error of a row that was not sent because its look failed; `cause` is the error of the look. */

@@ -1,6 +1,7 @@
 import { decidedByService, type ConsentWrite } from "../consent.ts";
-import type { JournalEvent, RecordedEnd, RecordedRow, RowState } from "./events.ts";
+import type { JournalEvent, RecordedEnd, RecordedRow } from "./events.ts";
 import { Notes } from "./notes.ts";
+import { changedRecord, fieldsOf, recordOf, type RowRecord } from "./row-record.ts";
 import {
   decodeContacts,
   isRefusal,
@@ -10,27 +11,6 @@ import {
   type Statement,
 } from "./statements.ts";
 import type { RecordedTarget } from "./target.ts";
-
-/** What the events about a row have come to. Strings and numbers alone: 100,000 rows take 30 MB of memory. */
-export interface RowRecord {
-  readonly state: RowState;
-  /** An earlier version of the row may have been carried out, and must not be repeated. */
-  readonly isInDoubt: boolean;
-  /** The number of the row's version, from 1. */
-  readonly version: number;
-  /** The fingerprint of the row. */
-  readonly print: string;
-  /** The position of its last sending; 0 if there was none. */
-  readonly sentAt: number;
-  /** The position of its last success; before it, the begin of the run that first met it. */
-  readonly placedAt: number;
-  /** The position of its last event. */
-  readonly lastAt: number;
-  /** The position at which the service, or a snapshot, showed a refusal; 0 if it has succeeded since, or never did. */
-  readonly supersededAt: number;
-  /** The contacts that it speaks of (`statements.ts`). */
-  readonly contacts: string;
-}
 
 /** A row as it was read. */
 export interface RowAsRead {
@@ -205,7 +185,7 @@ export class Ledger {
   /** Until the row ends, its record of before stands beside it. */
   #send(row: string, print: string, contacts: string, isOnce: boolean): void {
     const sent = { print, contacts, state: isOnce ? "in-doubt" : "sent", sentAt: this.at } as const;
-    this.#underWay.set(row, this.#changed(this.#rows.get(row), sent));
+    this.#underWay.set(row, changedRecord(this.#rows.get(row), sent, this));
   }
 
   #endRow(row: string, how: RecordedEnd, contacts?: string, print?: string): void {
@@ -218,39 +198,7 @@ export class Ledger {
     const record =
       how === "failed" && before
         ? recordOf(fieldsOf({ ...before, contacts: said.contacts, lastAt: this.at }))
-        : this.#changed(before, { ...said, state: how, sentAt: last?.sentAt ?? 0 });
+        : changedRecord(before, { ...said, state: how, sentAt: last?.sentAt ?? 0 }, this);
     this.#rows.set(row, record);
   }
-
-  #changed(
-    before: RowRecord | undefined,
-    change: Pick<RowRecord, "state" | "print" | "contacts" | "sentAt">,
-  ): RowRecord {
-    const { state, print, contacts, sentAt } = change;
-    const hasSucceeded = state === "succeeded";
-    const isShown = state === "superseded-service" || state === "superseded-snapshot";
-    return {
-      state,
-      // A success ends an earlier doubt.
-      isInDoubt: !hasSucceeded && (before?.isInDoubt === true || before?.state === "in-doubt"),
-      version: before ? before.version + Number(before.print !== print) : 1,
-      print,
-      sentAt,
-      placedAt: hasSucceeded ? sentAt : (before?.placedAt ?? this.began),
-      lastAt: this.at,
-      supersededAt: isShown ? this.at : hasSucceeded ? 0 : (before?.supersededAt ?? 0),
-      contacts,
-    };
-  }
-}
-
-function fieldsOf(row: RowRecord): RecordedRow {
-  const { state, isInDoubt, version, print, sentAt, placedAt, lastAt, supersededAt, contacts } = row;
-  return [state, isInDoubt, version, print, sentAt, placedAt, lastAt, supersededAt, contacts];
-}
-
-/** A literal, and no spread: all records have one shape in memory. */
-function recordOf(fields: RecordedRow): RowRecord {
-  const [state, isInDoubt, version, print, sentAt, placedAt, lastAt, supersededAt, contacts] = fields;
-  return { state, isInDoubt, version, print, sentAt, placedAt, lastAt, supersededAt, contacts };
 }

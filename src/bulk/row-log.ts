@@ -2,9 +2,9 @@ import type { ApiRequest, ApiResponse } from "../transport/call.ts";
 import type { RecordedEnd } from "./events.ts";
 import { sha256 } from "./hash.ts";
 import type { Journal } from "./journal.ts";
-import type { RowRecord } from "./ledger.ts";
 import { inDoubt, type RowEnd } from "./result.ts";
-import { decide, decodeContacts, encodeContacts, tagOf, type StatedWrites } from "./statements.ts";
+import type { RowRecord } from "./row-record.ts";
+import { decide, decodeContacts, encodeContacts, knownIds, tagOf, type StatedWrites } from "./statements.ts";
 
 const idPrefix = "contactUUID:";
 
@@ -141,9 +141,7 @@ export class RowLog {
     const before = decodeContacts(this.before?.contacts ?? "");
     const decisions = decide(before.decisions, writes, ({ status }) => ledger.newSince(this, status));
     const written = new Set([...writes.keys()].map(({ contacts }) => tagOf(contacts)));
-    const hasNew = [...given.keys()].some((tag) => !before.ids.has(tag));
-    const kept = [...before.ids].filter(([tag]) => !given.has(tag) && (!hasNew || written.has(tag)));
-    return encodeContacts({ decisions, ids: new Map([...kept, ...given]) });
+    return encodeContacts({ decisions, ...knownIds(before, given, written) });
   }
 }
 

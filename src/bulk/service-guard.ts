@@ -2,7 +2,7 @@ import type { ConsentWrite } from "../consent.ts";
 import { TimeoutError } from "../errors.ts";
 import type { Call, FamilyAccess } from "../transport/call.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import { judge, judgedChannels, knownIds, look, lookFailed } from "./consent-check.ts";
+import { idsToLookUp, judge, judgedChannels, look, lookFailed } from "./consent-check.ts";
 import type { Journal } from "./journal.ts";
 import type { LookedUp } from "./ledger.ts";
 import { hasCode } from "./result.ts";
@@ -101,14 +101,15 @@ export class ServiceGuard {
     const access = call.report.facts.operation.startsWith("v1.") ? call.access : this.#settings.v1;
     if (!before || !access || !this.#isOwed()) return undefined;
     const write = shown.first;
-    const { decisions, ids } = decodeContacts(before.contacts);
+    const spoken = decodeContacts(before.contacts);
+    const tag = tagOf(write.contacts);
     // The id of an earlier address shows nothing of the contact with the new one.
-    shown.isPossible = ids.has(tagOf(write.contacts));
-    const channels = judgedChannels(write, decisions);
+    shown.isPossible = spoken.ids.has(tag) || spoken.formerIds.has(tag);
+    const channels = judgedChannels(write, spoken.decisions);
     if (channels.length === 0) return undefined;
     const others = [...this.#stated.keys()].filter((each) => each !== write);
     let settled: readonly string[] = [];
-    for (const id of knownIds(ids, write, others)) {
+    for (const id of idsToLookUp(spoken, write, others)) {
       const lookedAt = performance.now();
       const service = await ask(call, access, id);
       shown.lookedAt = lookedAt;
