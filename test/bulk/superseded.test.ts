@@ -95,6 +95,28 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
+  it("is superseded as a whole, and its error names the opt-out that was not sent", async () => {
+    const world = createFixture();
+    const phone = "+15550100";
+    const item = { ...ada, email_opt_in: "UNSUBSCRIBED", phone, phone_opt_in: "SUBSCRIBED" } as const;
+
+    const { results } = await runBehind(world, {
+      items: [item],
+      write: ({ audience }) => audience.v1.customers.upsert({ phone, phone_opt_in: "UNSUBSCRIBED" }),
+      call: (contact, request) => world.audience.v1.customers.upsert(contact, request),
+    });
+
+    expect(results).toMatchObject([
+      {
+        status: "superseded",
+        error: {
+          message: expect.stringMatching(/Nor was its opt-out of email: send that by a call of its own\.$/),
+        },
+      },
+    ]);
+    expect(world.mock.requests).toHaveLength(1);
+  });
+
   it.each(unsubscriptions)("is superseded by a call of a view of the client: %s", async (_, write) => {
     const world = createFixture();
     const view = { ...world, audience: world.audience.withOptions({ maxRetries: 0 }) };
