@@ -168,7 +168,7 @@ export class RowCalls<Row> implements CallHook, WriteHook {
     // Also if it is never sent: the row has made this decision.
     if (request.consentWrite) this.#guard.stated.set(request.consentWrite, "unsent");
     const facts = { isWrite, isRepeatable };
-    // An opt-out is never withheld: no mail to confirm it goes out.
+    // An opt-out is sent all the same (D176).
     const isOnce = isWrite && !isRepeatable && !(request.consentWrite && isOptOut(request.consentWrite));
     if (isOnce && this.#row.record.refusesUnrepeatable) throw this.#refuse(call);
     try {
