@@ -6,7 +6,7 @@ import { Transport } from "../transport/transport.ts";
 import { getCustomer } from "../v1/customers.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { rowPriority } from "./bulk-options.ts";
-import { repeated, statementsOf, tagOf, type Decision, type SpokenContacts } from "./statements.ts";
+import { isStricter, repeated, statementsOf, tagOf, type Decision, type SpokenContacts } from "./statements.ts";
 
 /** A channel in which a row must not override a refusal. */
 export interface JudgedChannel {
@@ -25,7 +25,7 @@ export interface Judgement {
   readonly isRefused: boolean;
   /** The channels that are not shown: they were not judged. */
   readonly missing: readonly string[];
-  /** The channels whose status tells what the calls of earlier nights came to. */
+  /** The channels that are shown as the row says, or better: no earlier call is to be overridden in them. */
   readonly settled: readonly string[];
 }
 
@@ -72,6 +72,7 @@ export function judge(
     missing: names.filter((channel) => statusOf(channel) === ""),
     settled: channels
       .filter(({ channel, own }) => !["", own].includes(statusOf(channel)))
+      .filter(({ channel }) => !isStricter(statusOf(channel), consent[channel]))
       .map(({ channel }) => channel),
   };
 }
