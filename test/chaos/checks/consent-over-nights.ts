@@ -10,8 +10,8 @@ import { looksBefore } from "./looks.ts";
 type Channel = "email" | "phone";
 
 /**
- * A consent that was written during one night binds the rows of later nights, too: those that state another status since
- * that night or before, and those that state none and have not succeeded since.
+ * A consent that was written during one night binds the rows of later nights that would make it better: those that state
+ * another status since that night or before, and those that state none and have not succeeded since.
  */
 export function checkConsentOverNights({ log, service }: World): string[] {
   return log.calls.flatMap((call) => {
@@ -22,7 +22,7 @@ export function checkConsentOverNights({ log, service }: World): string[] {
     return (["email", "phone"] as const).flatMap((channel) => {
       const latest = latestBefore(log, call, channel, sent.at);
       const own = statedBy(input, facts, channel);
-      if (!latest || writtenBy(latest)[channel] === own) return [];
+      if (!latest || !isBetter(own, writtenBy(latest)[channel]!)) return [];
       const during = nights.findIndex((night) => night !== run && wasRecorded(log, latest, night));
       if (during < 0 || during > nights.indexOf(run)) return [];
       const history = nights
@@ -38,6 +38,13 @@ export function checkConsentOverNights({ log, service }: World): string[] {
       ];
     });
   });
+}
+
+const fromStrictest = ["UNSUBSCRIBED", "NON_SUBSCRIBED", "SUBSCRIBED"];
+
+/** A status that is not known may be any. */
+function isBetter(own: string | undefined, other: string): boolean {
+  return own !== other && (own === undefined || fromStrictest.indexOf(own) > fromStrictest.indexOf(other));
 }
 
 function isOf({ mock }: Service, contactId: string, { input }: CallRecord): boolean {
