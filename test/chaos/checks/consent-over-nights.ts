@@ -42,9 +42,9 @@ export function checkConsentOverNights({ log, service }: World): string[] {
 
 const fromStrictest = ["UNSUBSCRIBED", "NON_SUBSCRIBED", "SUBSCRIBED"];
 
-/** A status that is not known may be any. */
-function isBetter(own: string | undefined, other: string): boolean {
-  return own !== other && (own === undefined || fromStrictest.indexOf(own) > fromStrictest.indexOf(other));
+/** What the service decides may be an opt-in. */
+function isBetter(own = "SUBSCRIBED", other: string): boolean {
+  return fromStrictest.indexOf(own) > fromStrictest.indexOf(other);
 }
 
 function isOf({ mock }: Service, contactId: string, { input }: CallRecord): boolean {
