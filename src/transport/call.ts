@@ -217,8 +217,13 @@ export interface TransportSettings {
 
 const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
 
+/** The outcome of two writes together. */
+export function severer(one: Outcome, other: Outcome): Outcome {
+  return severity.indexOf(other) > severity.indexOf(one) ? other : one;
+}
+
 /** Raises the call's outcome to that of an attempt. A read changes nothing, so it is at worst not applied. */
 export function recordOutcome(report: CallReport, outcome: Outcome): void {
   const seen = report.facts.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
-  if (severity.indexOf(seen) > severity.indexOf(report.outcome)) report.outcome = seen;
+  report.outcome = severer(report.outcome, seen);
 }
