@@ -1,35 +1,56 @@
 import type { ConsentWrite } from "../consent.ts";
 import type { Outcome } from "../errors.ts";
+import { unlessLate } from "../transport/abort.ts";
 import type { ConsentWatch, FamilyIdentity } from "../transport/call.ts";
+import { unrecordedWrites } from "../transport/consent-registry.ts";
 import type { JournalEvent, WriteEnd } from "./events.ts";
 import type { Journal } from "./journal.ts";
 import type { Target } from "./target.ts";
 
-/** A consent that another call has begun to write, or has written. */
-type Notice = { readonly number: number; readonly write: ConsentWrite; readonly end?: WriteEnd };
+/** A consent that another call has begun to write, or has written. `applied`: as the response names it. */
+interface Notice {
+  readonly number: number;
+  readonly write: ConsentWrite;
+  readonly applied: ConsentWrite;
+  readonly end?: WriteEnd;
+}
+
+/** Another call does not wait longer for a record (D154). */
+const longestWaitMs = 2_000;
+const lateRecord =
+  "the checkpoint of a bulk run is slow: other calls go on before their consents are recorded, and a crash now would " +
+  "lose them";
 
 /** Notes in the journal of a run which consents other calls write, from the begin of the run to its end. */
 export class ConsentNotes implements ConsentWatch {
   readonly #target: Target;
+  readonly #warn: (message: string) => void;
   /** The writes under way, with their numbers in this run. */
   readonly #numbers = new Map<ConsentWrite, number>();
   #count = 0;
   /** Those that are being recorded. */
   readonly #pending = new Set<Promise<void>>();
+  /** Whether a record takes so long that nobody waits for it any more. */
+  #isLate = false;
   /** Those of before the journal was open. */
   readonly #held: Notice[] = [];
   #journal: Journal | undefined;
   /** The last notice; its contacts have names. */
   #lastNamed = Promise.resolve();
 
-  constructor(target: Target) {
+  constructor(target: Target, warn: (message: string) => void) {
     this.#target = target;
+    this.#warn = warn;
   }
 
-  /** Notes in the journal what was written while it was opened, and from now on every write. */
+  /**
+   * Notes in the journal what was written while it was opened, and from now on every write. A run that goes on notes first
+   * what the journal could not record.
+   */
   async recordIn(journal: Journal): Promise<void> {
     this.#journal = journal;
-    await Promise.all(this.#held.splice(0).map((notice) => this.#note(notice)));
+    const notices = takeUnrecorded(journal).map((each) => ({ ...each, number: (this.#count += 1) }));
+    await Promise.all([...notices, ...this.#held.splice(0)].map((notice) => this.#note(notice)));
   }
 
   /** A client that shares one family with the run is of its organization: both families write the same contacts. */
@@ -44,7 +65,7 @@ export class ConsentNotes implements ConsentWatch {
   async begins(write: ConsentWrite): Promise<void> {
     const number = (this.#count += 1);
     this.#numbers.set(write, number);
-    await this.#note({ number, write });
+    await this.#note({ number, write, applied: write });
   }
 
   async ended(write: ConsentWrite, outcome: Outcome, applied = write): Promise<void> {
@@ -53,7 +74,7 @@ export class ConsentNotes implements ConsentWatch {
     if (number === undefined) return;
     this.#numbers.delete(write);
     const isOver = outcome === "not-sent" || outcome === "not-applied";
-    await this.#note({ number, write: applied, end: isOver ? "not-applied" : outcome });
+    await this.#note({ number, write, applied, end: isOver ? "not-applied" : outcome });
   }
 
   /** Resolves when everything so far has its line. */
@@ -69,27 +90,57 @@ export class ConsentNotes implements ConsentWatch {
   async #note(notice: Notice): Promise<void> {
     const journal = this.#journal;
     if (!journal) return void this.#held.push(notice);
-    const noting = this.#noteIn(journal, notice);
-    this.#pending.add(noting);
-    await noting;
-    this.#pending.delete(noting);
+    // One after the other, so that lines have the order of the notices.
+    const named = this.#lastNamed.then(() =>
+      Promise.all(notice.applied.contacts.map((key) => journal.nameOf(key))),
+    );
+    const line = named.then((contacts) => ({ recorded: record(journal, notice, contacts) }));
+    this.#lastNamed = line.then(() => undefined);
+    const noted = line.then(({ recorded }) => recorded).finally(() => this.#pending.delete(noted));
+    this.#pending.add(noted);
+    // From now on the rows of the run know it.
+    await line;
+    await this.#unlessLate(noted);
   }
 
-  /** A failure of the checkpoint ends the run, but not the write that is being recorded. */
-  async #noteIn(journal: Journal, notice: Notice): Promise<void> {
-    const { number, write, end } = notice;
-    // One after the other, so that lines have the order of the notices.
-    const named = this.#lastNamed.then(() => Promise.all(write.contacts.map((key) => journal.nameOf(key))));
-    const line = named.then((contacts) => {
-      const event: JournalEvent = end
-        ? ["wrote", number, contacts, write.consent, end]
-        : ["writes", number, contacts, write.consent];
-      // A write with an unknown end must not be lost.
-      return { recorded: journal.add(event, { flush: !end }).catch(() => undefined) };
+  async #unlessLate(noted: Promise<void>): Promise<void> {
+    if (this.#isLate) return;
+    await unlessLate(noted, longestWaitMs, () => {
+      if (!this.#isLate) this.#warn(lateRecord);
+      this.#isLate = true;
+      void noted.then(() => (this.#isLate = false));
     });
-    this.#lastNamed = line.then(() => undefined);
-    await (
-      await line
-    ).recorded;
   }
+}
+
+/** A failure of the checkpoint ends the run, but not the write that is being recorded. */
+async function record(journal: Journal, notice: Notice, contacts: readonly string[]): Promise<void> {
+  const { number, write, applied, end } = notice;
+  const { consent } = applied;
+  const event: JournalEvent = end
+    ? ["wrote", number, contacts, consent, end]
+    : ["writes", number, contacts, consent];
+  const unrecorded = unrecordedWrites();
+  const id = idOf(journal);
+  try {
+    // A write with an unknown end must not be lost.
+    await journal.add(event, { flush: !end });
+    unrecorded.get(id)?.delete(write);
+  } catch {
+    const others = [...(unrecorded.get(id) ?? [])].filter(([each]) => each !== write);
+    const own = { applied, end: end ?? "unknown" } as const;
+    unrecorded.set(id, new Map(end === "not-applied" ? others : [...others, [write, own]]));
+  }
+}
+
+/** What a journal could not record: none, if its run was over, as these writes came before the next one. */
+function takeUnrecorded(journal: Journal): Omit<Notice, "number">[] {
+  const { at, began } = journal.ledger;
+  const missing = [...(unrecordedWrites().get(idOf(journal)) ?? [])];
+  unrecordedWrites().delete(idOf(journal));
+  return began < at ? missing.map(([write, each]) => ({ write, ...each })) : [];
+}
+
+function idOf({ ledger }: Journal): string {
+  return String(ledger.run?.id);
 }

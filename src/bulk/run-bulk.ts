@@ -55,7 +55,7 @@ export class Run<Row, Value> {
     this.#options = options;
     this.#client = client;
     this.#progress = progress;
-    this.#notes = new ConsentNotes(options.target);
+    this.#notes = new ConsentNotes(options.target, (message) => options.observer.warn(message));
     this.#end = new RunEnd(options.signal, client.closing.signal);
   }
 

@@ -55,8 +55,7 @@ export async function tellWatches(call: Call, send: () => Promise<ApiResponse>):
   try {
     // Without a watch the call is sent in the same tick of the event loop.
     if (starting.length > 0) {
-      await Promise.all(starting);
-      stopWaiting.signal.throwIfAborted();
+      await untilAborted(Promise.all(starting), stopWaiting.signal);
     }
     const response = await send();
     const applied = request.appliedConsent(consentWrite, response.data);
