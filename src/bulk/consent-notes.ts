@@ -2,7 +2,7 @@ import type { ConsentWrite } from "../consent.ts";
 import type { Outcome } from "../errors.ts";
 import { unlessLate } from "../transport/abort.ts";
 import type { ConsentWatch, FamilyIdentity } from "../transport/call.ts";
-import { unrecordedWrites } from "../transport/consent-registry.ts";
+import { unrecordedWrites, type UnrecordedWrite } from "../transport/consent-registry.ts";
 import type { JournalEvent, WriteEnd } from "./events.ts";
 import type { Journal } from "./journal.ts";
 import type { Target } from "./target.ts";
@@ -127,9 +127,10 @@ async function record(journal: Journal, notice: Notice, contacts: readonly strin
     await journal.add(event, { flush: !end });
     unrecorded.get(id)?.delete(write);
   } catch {
-    const others = [...(unrecorded.get(id) ?? [])].filter(([each]) => each !== write);
-    const own = { applied, end: end ?? "unknown" } as const;
-    unrecorded.set(id, new Map(end === "not-applied" ? others : [...others, [write, own]]));
+    const writes = unrecorded.get(id) ?? new Map<ConsentWrite, UnrecordedWrite>();
+    if (end === "not-applied") writes.delete(write);
+    else writes.set(write, { applied, end: end ?? "unknown" });
+    unrecorded.set(id, writes);
   }
 }
 

@@ -1,6 +1,6 @@
 import { AbortError, ClientClosedError, ConfigurationError, type Checkpoint } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { collectRun, createFixture, deferred, key, rows, until } from "./fixture.ts";
+import { collectRun, createFixture, deferred, key, row, rows, until } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 describe("A checkpoint of one's own", () => {
@@ -219,6 +219,76 @@ describe("A checkpoint that hangs", () => {
       skipped: 1,
     });
     expect(mock.requests).toHaveLength(3);
+  });
+
+  it("in `append` for another call's consent holds it up for two seconds, and no further call", async () => {
+    const lines: string[] = [];
+    const { audience, mock, upsert } = createFixture({}, { logger: { warn: (line) => lines.push(line) } });
+    const checkpoint = new HangingCheckpoint(["append", '["writes"']);
+    const optOut = (email: string) =>
+      audience.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" }).then(({ id }) => id);
+    const ids: string[] = [];
+    async function* source() {
+      // Later the run has its checkpoint open.
+      yield row(3);
+      const both = [optOut(row(0).email), optOut(row(1).email)];
+      await vi.waitFor(() => expect(checkpoint.hasHung).toBe(true), { interval: 1, timeout: 5_000 });
+      await vi.advanceTimersByTimeAsync(2_000);
+      ids.push(...(await Promise.all(both)));
+      // Without a further movement of the clock.
+      ids.push(await optOut(row(2).email));
+      yield* rows(3);
+    }
+    const stop = new AbortController();
+    const run = audience.bulk(source(), upsert, { key, checkpoint, signal: stop.signal });
+    const results: string[] = [];
+    const ended = (async () => {
+      for await (const { status } of run) results.push(status);
+    })().catch((error: unknown) => error);
+    await vi.waitFor(() => expect(results).toHaveLength(4), { interval: 1, timeout: 5_000 });
+    stop.abort();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await ended).toBeInstanceOf(AbortError);
+
+    expect(ids).toHaveLength(3);
+    expect(results).toEqual(["succeeded", "superseded", "superseded", "superseded"]);
+    expect(mock.requests).toHaveLength(4);
+    expect(lines).toEqual([expect.stringContaining("the checkpoint of a bulk run is slow")]);
+  });
+
+  it("as it records another call's consent lets that call end when it is aborted", async () => {
+    const { audience, mock, upsert } = createFixture();
+    const checkpoint = new HangingCheckpoint(["append", '["writes"']);
+    const caller = new AbortController();
+    let failure: unknown;
+    async function* source() {
+      yield row(3);
+      const options = { signal: caller.signal };
+      failure = await audience.v1.customers.upsert(row(0), options).catch((error: unknown) => error);
+      yield row(0);
+    }
+    const stop = new AbortController();
+    const ended = collectRun(audience.bulk(source(), upsert, { key, checkpoint, signal: stop.signal }));
+    await vi.waitFor(() => expect(checkpoint.hasHung).toBe(true), { interval: 1, timeout: 5_000 });
+
+    caller.abort();
+
+    await vi.waitFor(() => expect(failure).toBeInstanceOf(AbortError), { interval: 50, timeout: 5_000 });
+    expect(mock.requests.map(({ body }) => body)).toMatchObject([{ email: row(3).email }]);
+    stop.abort();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await ended).error).toBeInstanceOf(AbortError);
+  });
+
+  it("as it records a row holds up another call of the contact for 30 seconds", async () => {
+    const { audience, mock, over } = await hangingRun(["append", '["sends"']);
+
+    const written = audience.v1.customers.upsert({ ...row(0), email_opt_in: "UNSUBSCRIBED" });
+    await vi.advanceTimersByTimeAsync(30_000);
+
+    await over();
+    await written;
+    expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
   });
 
   it("in `append` for 30 seconds ends the run, and the next one continues", async () => {
