@@ -1,7 +1,7 @@
 import type { ConsentWrite } from "../consent.ts";
 import type { Outcome } from "../errors.ts";
 import { unlessLate } from "../transport/abort.ts";
-import type { ConsentWatch, FamilyIdentity } from "../transport/call.ts";
+import type { ConsentWatch, FamilyIdentity, KeySource } from "../transport/call.ts";
 import { unrecordedWrites, type UnrecordedWrite } from "../transport/consent-registry.ts";
 import type { JournalEvent, WriteEnd } from "./events.ts";
 import type { Journal } from "./journal.ts";
@@ -25,8 +25,10 @@ const lateRecord =
 export class ConsentNotes implements ConsentWatch {
   readonly #target: Target;
   readonly #warn: (message: string) => void;
-  /** The writes under way, with their numbers in this run. */
-  readonly #numbers = new Map<ConsentWrite, number>();
+  /** The writes under way, with their numbers in this run; undefined for another organization's. */
+  readonly #begun = new Map<ConsentWrite, Promise<number | undefined>>();
+  /** The keys of the run that were asked for. */
+  readonly #askedKeys = new Map<KeySource, Promise<void>>();
   #count = 0;
   /** Those that are being recorded. */
   readonly #pending = new Set<Promise<void>>();
@@ -48,31 +50,26 @@ export class ConsentNotes implements ConsentWatch {
    * what the journal could not record.
    */
   async recordIn(journal: Journal): Promise<void> {
+    await Promise.all(this.#begun.values());
     this.#journal = journal;
     const notices = takeUnrecorded(journal).map((each) => ({ ...each, number: (this.#count += 1) }));
     await Promise.all([...notices, ...this.#held.splice(0)].map((notice) => this.#note(notice)));
   }
 
-  /** A client that shares one family with the run is of its organization: both families write the same contacts. */
   concerns(families: readonly FamilyIdentity[]): boolean {
-    return this.#target.families.some((own) =>
-      families.some(
-        ({ name, baseUrl, key }) => own.name === name && own.baseUrl === baseUrl && own.key.isSameAs(key),
-      ),
-    );
+    return this.#pairs(families).length > 0;
   }
 
-  async begins(write: ConsentWrite): Promise<void> {
-    const number = (this.#count += 1);
-    this.#numbers.set(write, number);
-    await this.#note({ number, write, applied: write });
+  async begins(write: ConsentWrite, families: readonly FamilyIdentity[]): Promise<void> {
+    const begun = this.#begin(write, families);
+    this.#begun.set(write, begun);
+    await begun;
   }
 
   async ended(write: ConsentWrite, outcome: Outcome, applied = write): Promise<void> {
-    const number = this.#numbers.get(write);
-    /* v8 ignore next -- @preserve every watch is told of the begin */
+    const number = await this.#begun.get(write);
+    this.#begun.delete(write);
     if (number === undefined) return;
-    this.#numbers.delete(write);
     const isOver = outcome === "not-sent" || outcome === "not-applied";
     await this.#note({ number, write, applied, end: isOver ? "not-applied" : outcome });
   }
@@ -85,6 +82,38 @@ export class ConsentNotes implements ConsentWatch {
   /** Resolves when everything is recorded, also what comes meanwhile. */
   async recorded(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
+  }
+
+  async #begin(write: ConsentWrite, families: readonly FamilyIdentity[]): Promise<number | undefined> {
+    if (!(await this.#isOfOrganization(families))) return undefined;
+    const number = (this.#count += 1);
+    await this.#note({ number, write, applied: write });
+    return number;
+  }
+
+  /** Whether a client shares the key of one family with the run: both families write the same contacts (D143). */
+  async #isOfOrganization(families: readonly FamilyIdentity[]): Promise<boolean> {
+    const pairs = this.#pairs(families);
+    const isShared = ([own, other]: (typeof pairs)[number]): boolean => own.isSameAs(other);
+    if (pairs.some(isShared)) return true;
+    await Promise.all(pairs.flatMap(([own, other]) => [this.#askOnce(own), ask(other)]));
+    return pairs.some(isShared);
+  }
+
+  /** The keys of the run, each with that of a client for the same family of the same service. */
+  #pairs(families: readonly FamilyIdentity[]): (readonly [own: KeySource, other: KeySource])[] {
+    return this.#target.families.flatMap((own) =>
+      families
+        .filter(({ name, baseUrl }) => own.name === name && own.baseUrl === baseUrl)
+        .map(({ key }) => [own.key, key] as const),
+    );
+  }
+
+  /** Later the rows of the run ask, before each attempt. */
+  async #askOnce(key: KeySource): Promise<void> {
+    const asked = this.#askedKeys.get(key) ?? ask(key);
+    this.#askedKeys.set(key, asked);
+    await asked;
   }
 
   async #note(notice: Notice): Promise<void> {
@@ -111,6 +140,12 @@ export class ConsentNotes implements ConsentWatch {
       void noted.then(() => (this.#isLate = false));
     });
   }
+}
+
+/** A function that fails or hangs gives no key, and its client sends nothing. */
+async function ask(key: KeySource): Promise<void> {
+  const asked = (async () => await key.request())();
+  await Promise.allSettled([unlessLate(asked, longestWaitMs, () => "")]);
 }
 
 /** A failure of the checkpoint ends the run, but not the write that is being recorded. */

@@ -37,7 +37,7 @@ export function unrecordedWrites(): Registry["unrecorded"] {
 export function watchConsents(watch: ConsentWatch): () => void {
   const { watches, writes } = registry();
   watches.add(watch);
-  for (const [write, families] of writes) if (watch.concerns(families)) void watch.begins(write);
+  for (const [write, families] of writes) if (watch.concerns(families)) void watch.begins(write, families);
   return () => void watches.delete(watch);
 }
 

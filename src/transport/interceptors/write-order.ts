@@ -51,7 +51,7 @@ export async function tellWatches(call: Call, send: () => Promise<ApiResponse>):
   const { consentWrite } = request;
   if (!consentWrite || Object.keys(consentWrite.consent).length === 0) return await send();
   const { watches, end } = announce(consentWrite, settings.families, writeHook?.consentWatch);
-  const starting = watches().map((watch) => watch.begins(consentWrite));
+  const starting = watches().map((watch) => watch.begins(consentWrite, settings.families));
   try {
     // Without a watch the call is sent in the same tick of the event loop.
     if (starting.length > 0) {
