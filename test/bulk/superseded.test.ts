@@ -434,6 +434,28 @@ describe("A row of several calls", () => {
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
+  it.each([
+    ["applied", "was applied", undefined],
+    ["unknown", "may have been applied", "500-after"],
+    ["not-applied", "was refused", "redirect"],
+    ["not-sent", "is invalid", "invalid"],
+  ] as const)("has the outcome %s where the call before it %s", async (outcome, _, kind) => {
+    const world = createFixture({}, { maxRetries: 0 });
+
+    const { results } = await runBehind(world, {
+      write: unsubscriptions[0]![1],
+      call: async (item, request) => {
+        const email = kind === "invalid" ? "no address" : "other@example.com";
+        if (kind && kind !== "invalid") world.mock.addFault({ kind, times: 1 });
+        await world.upsert({ ...item, email }, request).catch(() => undefined);
+        await world.upsert(item, request);
+      },
+    });
+
+    expect(results).toMatchObject([{ status: "superseded", reason: "process", error: { outcome } }]);
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
   it("is unknown where a call that is not repeatable was sent before", async () => {
     const world = createFixture();
     const { audience } = world;
