@@ -89,12 +89,12 @@ describe("A row is superseded by the opt-out that was written through", () => {
 
   it("another client whose function gives the key of the run since its rotation", async () => {
     const world = createWorld({ apiKey: () => key2 });
-    let key = key1 as string;
-    const web = world.clientWith({ apiKey: () => key });
+    let current: string = key1;
+    const web = world.clientWith({ apiKey: () => current });
     await web.v1.contactGroups.get("list");
 
     const { result, consent } = await runBehind(world, async () => {
-      key = key2;
+      current = key2;
       await optOut(web);
     });
 
