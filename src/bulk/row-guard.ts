@@ -44,7 +44,8 @@ export class RowGuard<Row> {
     const { consentWrite } = call.request;
     if (!consentWrite) return;
     const { journal } = this.#settings;
-    const names = await Promise.all(consentWrite.contacts.map((key) => journal.nameOf(key)));
+    const known = this.#row.record.namesOf(consentWrite);
+    const names = await Promise.all(known.map((key) => journal.nameOf(key)));
     this.#names.set(consentWrite, names);
     if (!this.superseded) this.#heed(consentWrite, await this.#service.check(call, consentWrite));
   }

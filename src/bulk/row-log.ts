@@ -1,3 +1,4 @@
+import type { ConsentWrite } from "../consent.ts";
 import type { ApiRequest, ApiResponse } from "../transport/call.ts";
 import type { RecordedEnd } from "./events.ts";
 import { sha256 } from "./hash.ts";
@@ -99,6 +100,13 @@ export class RowLog {
       (contact) => contact.startsWith(idPrefix) && !consentWrite.contacts.includes(contact),
     );
     if (key) this.#ids.set(tagOf(consentWrite.contacts), key.slice(idPrefix.length));
+  }
+
+  /** Every name of a write's contact: also the id that an earlier response gave. */
+  namesOf({ contacts }: ConsentWrite): readonly string[] {
+    const tag = tagOf(contacts);
+    const id = this.#ids.get(tag) ?? decodeContacts(this.before?.contacts ?? "").ids.get(tag);
+    return id === undefined ? contacts : [...contacts, idPrefix + id];
   }
 
   /**

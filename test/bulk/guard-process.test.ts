@@ -74,14 +74,14 @@ describe("A row is superseded by the opt-out that was written through", () => {
     },
   );
 
-  it.each<[string, ownKey: ClientOptions["apiKey"], otherKey: ClientOptions["apiKey"]]>([
+  it.each<[string, ownKey: ClientOptions["apiKey"], webKey: ClientOptions["apiKey"]]>([
     ["a function that gives the key of the run", key1, () => key1],
     ["the key that the run's function gives", () => key1, key1],
     ["another function that gives the same key", () => key1, async () => key1],
-  ])("another client with %s", async (_, ownKey, otherKey) => {
+  ])("another client with %s", async (_, ownKey, webKey) => {
     const world = createWorld({ apiKey: ownKey });
 
-    const { result, consent } = await runBehind(world, () => optOut(world.clientWith({ apiKey: otherKey })));
+    const { result, consent } = await runBehind(world, () => optOut(world.clientWith({ apiKey: webKey })));
 
     expect(result).toMatchObject({ status: "superseded", reason: "process" });
     expect(consent).toBe("UNSUBSCRIBED");
@@ -89,12 +89,12 @@ describe("A row is superseded by the opt-out that was written through", () => {
 
   it("another client whose function gives the key of the run since its rotation", async () => {
     const world = createWorld({ apiKey: () => key2 });
-    let key = key1 as string;
-    const web = world.clientWith({ apiKey: () => key });
+    let current: string = key1;
+    const web = world.clientWith({ apiKey: () => current });
     await web.v1.contactGroups.get("list");
 
     const { result, consent } = await runBehind(world, async () => {
-      key = key2;
+      current = key2;
       await optOut(web);
     });
 

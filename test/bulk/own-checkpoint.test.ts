@@ -103,12 +103,12 @@ it("A loop that is left while a line of a row is added ends, and what its end ha
   expect(results.map(({ status }) => status)).toEqual(["skipped", "succeeded", "succeeded"]);
 });
 
-/** The first call of a method that hangs, here for a line that begins so. */
-type Hang = readonly [method: "open" | "append" | "rewrite" | "close", line?: string];
+/** The first calls of a method that hang, by default one, for lines that begin so. */
+type Hang = readonly [method: "open" | "append" | "rewrite" | "close", line?: string, times?: number];
 
-/** A checkpoint of which one call never settles. */
+/** A checkpoint of which some calls never settle. */
 class HangingCheckpoint extends MemoryCheckpoint {
-  hasHung = false;
+  hung = 0;
   readonly #hang: Hang;
 
   constructor(hang: Hang) {
@@ -117,9 +117,9 @@ class HangingCheckpoint extends MemoryCheckpoint {
   }
 
   async #pass(method: Hang[0], text = ""): Promise<void> {
-    const [hanging, line = ""] = this.#hang;
-    if (this.hasHung || method !== hanging || !text.startsWith(line)) return;
-    this.hasHung = true;
+    const [hanging, line = "", times = 1] = this.#hang;
+    if (this.hung === times || method !== hanging || !text.startsWith(line)) return;
+    this.hung += 1;
     await new Promise<never>(() => {});
   }
 
@@ -161,7 +161,7 @@ describe("A checkpoint that hangs", () => {
       signal: stop.signal,
     });
     const ended = collectRun(run).finally(() => (isOver = true));
-    await vi.waitFor(() => expect(checkpoint.hasHung).toBe(true), { interval: 1, timeout: 5_000 });
+    await vi.waitFor(() => expect(checkpoint.hung).toBe(1), { interval: 1, timeout: 5_000 });
     const over = async () => {
       await vi.waitFor(() => expect(isOver).toBe(true), { interval: 50, timeout: 5_000 });
       return await ended;
@@ -224,7 +224,7 @@ describe("A checkpoint that hangs", () => {
   it("in `append` for another call's consent holds it up for two seconds, and no further call", async () => {
     const lines: string[] = [];
     const { audience, mock, upsert } = createFixture({}, { logger: { warn: (line) => lines.push(line) } });
-    const checkpoint = new HangingCheckpoint(["append", '["writes"']);
+    const checkpoint = new HangingCheckpoint(["append", '["writes"', 2]);
     const optOut = (email: string) =>
       audience.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" }).then(({ id }) => id);
     const ids: string[] = [];
@@ -232,7 +232,7 @@ describe("A checkpoint that hangs", () => {
       // Later the run has its checkpoint open.
       yield row(3);
       const both = [optOut(row(0).email), optOut(row(1).email)];
-      await vi.waitFor(() => expect(checkpoint.hasHung).toBe(true), { interval: 1, timeout: 5_000 });
+      await vi.waitFor(() => expect(checkpoint.hung).toBe(2), { interval: 1, timeout: 5_000 });
       await vi.advanceTimersByTimeAsync(2_000);
       ids.push(...(await Promise.all(both)));
       // Without a further movement of the clock.
@@ -269,7 +269,7 @@ describe("A checkpoint that hangs", () => {
     }
     const stop = new AbortController();
     const ended = collectRun(audience.bulk(source(), upsert, { key, checkpoint, signal: stop.signal }));
-    await vi.waitFor(() => expect(checkpoint.hasHung).toBe(true), { interval: 1, timeout: 5_000 });
+    await vi.waitFor(() => expect(checkpoint.hung).toBe(1), { interval: 1, timeout: 5_000 });
 
     caller.abort();
 

@@ -240,7 +240,7 @@ describe("A consent of another call that the checkpoint cannot record ends the r
         const opened = await super.open();
         const close = async () => {
           await opened.close();
-          await audience.v1.customers.upsert({ ...optOut, first_name: "A." } as Row);
+          await audience.v1.customers.upsert(optOut);
         };
         return { ...opened, close };
       }
