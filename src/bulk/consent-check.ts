@@ -6,7 +6,14 @@ import { Transport } from "../transport/transport.ts";
 import { getCustomer } from "../v1/customers.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { rowPriority } from "./bulk-options.ts";
-import { isStricter, repeated, statementsOf, tagOf, type Decision, type SpokenContacts } from "./statements.ts";
+import {
+  isStricter,
+  repeated,
+  statementsOf,
+  tagOf,
+  type Decision,
+  type SpokenContacts,
+} from "./statements.ts";
 
 /** A channel in which a row must not override a refusal. */
 export interface JudgedChannel {

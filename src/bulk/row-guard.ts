@@ -88,7 +88,10 @@ export class RowGuard<Row> {
   /** Asks `isCurrent` before an attempt. */
   async ask(signal: AbortSignal): Promise<void> {
     if (await this.#current.ask(signal)) return;
-    throw this.#supersede({ reason: "not-current" }, "isCurrent returned false: the row was not sent, or not sent again.");
+    throw this.#supersede(
+      { reason: "not-current" },
+      "isCurrent returned false: the row was not sent, or not sent again.",
+    );
   }
 
   /** Asks `isCurrent` once more, after the response. */
@@ -101,7 +104,10 @@ export class RowGuard<Row> {
   #heed(write: ConsentWrite, refusal: ServiceRefusal | undefined): void {
     if (!refusal) return;
     const { message, service } = refusal;
-    throw this.#supersede({ reason: "service", ...(service && { service }) }, `${message}: ${notSent(write)}`);
+    throw this.#supersede(
+      { reason: "service", ...(service && { service }) },
+      `${message}: ${notSent(write)}`,
+    );
   }
 
   /** Each call has an error of its own, as one of them may have been sent before. */
