@@ -1,7 +1,8 @@
 import { count, duration, enumOf, object, type Rule, string, that } from "./json-rules.ts";
 import { type MockOperation, OPERATIONS } from "./operations.ts";
 
-const KINDS = [
+/** Every kind, in the order of the guide. */
+export const FAULT_KINDS = [
   "reset-before",
   "reset-after",
   "hang",
@@ -27,7 +28,7 @@ const KINDS = [
  * `"truncated-json"`, `"wrong-json"`, `"wrong-content-type"`, `"empty-body"`, `"huge-body"`, `"slow-body"`.
  * A write is not applied: `"reset-before"`, `"500-before"`, `"503-retry-after"`, `"429"`, `"redirect"`.
  */
-export type MockFaultKind = (typeof KINDS)[number];
+export type MockFaultKind = (typeof FAULT_KINDS)[number];
 
 /**
  * A fault. Without `times` it affects every request that it matches.
@@ -51,7 +52,7 @@ export interface MockFault {
   retryAfter?: number | Date | false;
   /**
    * Milliseconds before the response; default 1,000 for `"latency"`, else 0. For `"slow-body"` the time before each of
-   * its ten parts, default 1,000.
+   * its ten parts, default 1,000. For `"hang"` the time until the connection breaks, default never.
    */
   delayMs?: number;
   /** The target of `"redirect"`; default another origin, `https://elsewhere.example`. */
@@ -59,7 +60,7 @@ export interface MockFault {
 }
 
 const fields: Record<keyof MockFault, Rule> = {
-  kind: enumOf(...KINDS),
+  kind: enumOf(...FAULT_KINDS),
   operation: enumOf(...OPERATIONS),
   times: count,
   after: count,
@@ -89,6 +90,11 @@ export function preventsWrite(fault: MockFault | undefined): boolean {
 export function delayOf(fault: MockFault | undefined): number {
   if (fault === undefined || fault.kind === "slow-body") return 0;
   return fault.delayMs ?? (fault.kind === "latency" ? 1_000 : 0);
+}
+
+/** Whether only the caller, or `reset()`, ends the request. */
+export function hangsForEver(fault: MockFault | undefined): boolean {
+  return fault?.kind === "hang" && fault.delayMs === undefined;
 }
 
 export type FaultPlan = ReturnType<typeof faultPlan>;

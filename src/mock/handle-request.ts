@@ -1,4 +1,4 @@
-import { delayOf, type FaultPlan, preventsWrite } from "./faults.ts";
+import { delayOf, type FaultPlan, hangsForEver, preventsWrite } from "./faults.ts";
 import type { ErrorReply, MockEndpoint, Reply } from "./mock-endpoint.ts";
 import { connectionReset, htmlReply, responseOf } from "./mock-response.ts";
 import type { MockRequest } from "./public-types.ts";
@@ -88,7 +88,7 @@ export async function handleRequest(
   const response = responseOf(fault, reply, { errorReply, url: target.url, signal: request.signal });
 
   if (latencyMs > wayThereMs) await sleep(latencyMs - wayThereMs, request.signal);
-  if (fault?.kind === "hang") {
+  if (hangsForEver(fault)) {
     const forever = new Promise<never>(() => {});
     await unlessAborted(forever, AbortSignal.any([request.signal, state.ended()])).catch(connectionReset);
   }
