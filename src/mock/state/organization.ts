@@ -1,6 +1,9 @@
 import type { MockVariants } from "../variants.ts";
 import type { WebhookCaller } from "../webhooks.ts";
+import { triggeredBy } from "./automations.ts";
+import { contactChanges, nameOfContact, type StateChange } from "./changes.ts";
 import { consentChanges, mergeConsents, nextOptIn, type OmittedOptIn } from "./consents.ts";
+import { ContactIndex } from "./contact-index.ts";
 import type {
   MockAutomationRun,
   MockOrganizationState,
@@ -32,6 +35,8 @@ export interface Sources {
   nowIso: () => string;
   nextId: () => string;
   webhooks: WebhookCaller;
+  /** Told of each change. */
+  changed: (change: StateChange) => void;
 }
 
 /** One organization's state and its transitions. It knows nothing of HTTP. */
@@ -40,9 +45,7 @@ export class Organization {
   readonly #sources: Sources;
   /** In order of creation, the order of the lists. */
   readonly #contacts: MockContact[] = [];
-  readonly #byId = new Map<string, MockContact>();
-  readonly #byEmail = new Map<string, MockContact>();
-  readonly #byPhone = new Map<string, MockContact>();
+  readonly #index: ContactIndex;
   readonly #groups = new Map<string, MockGroup>();
   readonly #members = new Map<string, Map<string, MockMembership>>();
   readonly #events: MockEvent[] = [];
@@ -57,6 +60,7 @@ export class Organization {
   constructor(seed: MockOrganizationSeed, sources: Sources) {
     this.seed = seed;
     this.#sources = sources;
+    this.#index = new ContactIndex(sources.variants);
     for (const { id, name, type = "LIST", description, created_at } of seed.lists ?? []) {
       const createdAt = created_at ?? Math.floor(Date.parse(sources.nowIso()) / 1_000);
       const group: MockGroup = { id, name, type, created_at: createdAt };
@@ -66,7 +70,7 @@ export class Organization {
   }
 
   contact(id: string): MockContact | undefined {
-    return this.#byId.get(id);
+    return this.#index.byId(id);
   }
 
   contacts(): readonly MockContact[] {
@@ -82,10 +86,8 @@ export class Organization {
   }
 
   /** The contact "with the same email or phone". */
-  find({ email, phone }: Pick<MockContact, "email" | "phone">): MockContact | undefined {
-    const byEmail = email === undefined ? undefined : this.#byEmail.get(this.#emailKey(email));
-    const byPhone = phone === undefined ? undefined : this.#byPhone.get(phone);
-    return this.#sources.variants.matchFirst === "email" ? (byEmail ?? byPhone) : (byPhone ?? byEmail);
+  find(fields: Pick<MockContact, "email" | "phone">): MockContact | undefined {
+    return this.#index.find(fields);
   }
 
   /** By id, e-mail address or phone number. */
@@ -126,9 +128,10 @@ export class Organization {
     if (fields.other_fields !== undefined)
       changed.other_fields = { ...before.other_fields, ...fields.other_fields };
     if (fields.consents !== undefined) changed.consents = mergeConsents(before.consents, fields.consents);
+    const action = existing === undefined ? "created" : "updated";
     this.#change(contact, changed, by, before);
     if (existing === undefined) this.#contacts.push(contact);
-    return { contact, action: existing === undefined ? "created" : "updated" };
+    return { contact, action };
   }
 
   /** Makes a contact a member; the trigger fires once per contact and list. */
@@ -152,11 +155,15 @@ export class Organization {
     this.#members.set(listId, members);
     if (members.has(contact.id)) return false;
     members.set(contact.id, { listId, contactId: contact.id, joinedAt: this.#sources.nowIso() });
+    this.#tellList(contact, listId, "joined");
     return true;
   }
 
   leaveAllBut(contact: MockContact, listIds: readonly string[]): void {
-    for (const [listId, members] of this.#members) if (!listIds.includes(listId)) members.delete(contact.id);
+    for (const [listId, members] of this.#members) {
+      if (listIds.includes(listId) || !members.delete(contact.id)) continue;
+      this.#tellList(contact, listId, "left");
+    }
   }
 
   /** Records an event. Callers first check that its `uniqueIdentifier` is unknown ("retry-safe"). */
@@ -165,6 +172,7 @@ export class Organization {
     const recordedAt = this.#sources.nowIso();
     const event = { id: this.#sources.nextId(), contactId: contact.id, ...sent, recordedAt };
     this.#events.push(event);
+    this.#tell({ kind: "event", contact: nameOfContact(contact), eventName: event.eventName });
     this.#runAutomations(contact, event);
   }
 
@@ -178,6 +186,7 @@ export class Organization {
     const isWelcomed = this.#welcomeEmails.some((mail) => mail.contactId === contact.id);
     if (isWelcomed && this.#sources.variants.welcomeEmail === "once") return;
     this.#welcomeEmails.push({ contactId: contact.id, email: contact.email, sentAt: this.#sources.nowIso() });
+    this.#tell({ kind: "welcome-email", contact: contact.email });
   }
 
   /** A copy of the state, so that its reader cannot change it. */
@@ -202,49 +211,33 @@ export class Organization {
     before: Partial<MockContact> = { ...contact },
   ): void {
     const at = this.#sources.nowIso();
-    this.#unindex(contact);
+    this.#index.remove(contact);
     Object.assign(contact, fields, { updated: at });
-    this.#index(contact);
-    this.#consentHistory.push(...consentChanges(before, contact, { by, at }));
+    this.#index.add(contact);
+    const consents = consentChanges(before, contact, { by, at });
+    this.#consentHistory.push(...consents);
+    for (const change of contactChanges(before, contact, consents)) this.#tell(change);
   }
 
   /** Runs each automation that the event, or joining the list, triggers. */
   #runAutomations(contact: MockContact, trigger: MockEvent | { listId: string }): void {
     const { nowIso, webhooks } = this.#sources;
     const startedAt = nowIso();
-    for (const { name, on, webhook } of this.seed.automations ?? []) {
-      const isTriggered =
-        "event" in on
-          ? "eventName" in trigger && trigger.eventName === on.event
-          : "listId" in trigger && trigger.listId === on.listId;
-      if (!isTriggered) continue;
+    for (const { name, on, webhook } of triggeredBy(trigger, this.seed.automations)) {
       this.#automationRuns.push({ automation: name, contactId: contact.id, on, startedAt });
-      if (webhook === undefined) continue;
       const step = { automation: name, on, contact, ...("eventName" in trigger && { event: trigger }) };
-      webhooks.call(webhook.url, structuredClone(step), this.#webhookCalls);
+      const run = { kind: "automation", contact: nameOfContact(contact), automation: name } as const;
+      this.#tell({ ...run, ...(webhook !== undefined && { webhook: webhook.url }) });
+      if (webhook !== undefined) webhooks.call(webhook.url, structuredClone(step), this.#webhookCalls);
     }
   }
 
-  #emailKey(email: string): string {
-    return this.#sources.variants.emailCase === "insensitive" ? email.toLowerCase() : email;
+  #tellList(contact: MockContact, listId: string, action: "joined" | "left"): void {
+    const list = this.#groups.get(listId)?.name ?? listId;
+    this.#tell({ kind: "list", contact: nameOfContact(contact), list, action });
   }
 
-  #index(contact: MockContact): void {
-    this.#byId.set(contact.id, contact);
-    if (contact.email !== undefined) setIfFree(this.#byEmail, this.#emailKey(contact.email), contact);
-    if (contact.phone !== undefined) setIfFree(this.#byPhone, contact.phone, contact);
+  #tell(change: StateChange): void {
+    this.#sources.changed(change);
   }
-
-  #unindex(contact: MockContact): void {
-    if (contact.email !== undefined) deleteIfOwn(this.#byEmail, this.#emailKey(contact.email), contact);
-    if (contact.phone !== undefined) deleteIfOwn(this.#byPhone, contact.phone, contact);
-  }
-}
-
-function setIfFree(index: Map<string, MockContact>, key: string, contact: MockContact): void {
-  if (!index.has(key)) index.set(key, contact);
-}
-
-function deleteIfOwn(index: Map<string, MockContact>, key: string, contact: MockContact): void {
-  if (index.get(key) === contact) index.delete(key);
 }
