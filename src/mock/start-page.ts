@@ -33,15 +33,20 @@ For tests, without a key; a POST needs the header Content-Type: application/json
 `;
 }
 
-/** The commands that set a client's environment in a POSIX shell. */
-export function environmentOf(client: MockClientOptions): string[] {
-  return Object.entries({
+/** The environment of a client. */
+export function variablesOf(client: MockClientOptions): Record<string, string> {
+  return {
     AUDIENCE_BASE_URL: client.baseUrl,
     AUDIENCE_BASE_URL_V2: client.baseUrlV2,
     AUDIENCE_API_KEY: client.apiKey,
     ...(client.apiKeyV2 !== undefined && { AUDIENCE_API_KEY_V2: client.apiKeyV2 }),
     AUDIENCE_APP_ID: client.appId,
-  }).map(([name, value]) => `export ${name}=${shellWord(value)}`);
+  };
+}
+
+/** The commands that set it in a POSIX shell. */
+export function environmentOf(client: MockClientOptions): string[] {
+  return Object.entries(variablesOf(client)).map(([name, value]) => `export ${name}=${shellWord(value)}`);
 }
 
 /** A string as one word of a POSIX shell, quoted if necessary. */

@@ -51,6 +51,9 @@ const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
   custom_properties: mapOf(customProperty, { maxKeys: 30 }),
 };
 
+/** Their names, in the order of the document. */
+export const V1_CONTACT_FIELDS: readonly string[] = Object.keys(CONTACT_FIELDS);
+
 const customerRule = object(CONTACT_FIELDS);
 const listContactRule = object(CONTACT_FIELDS, { required: ["email"] });
 
