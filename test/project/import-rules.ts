@@ -20,7 +20,7 @@ const importers: Record<string, RegExp> = {
 };
 
 const isError = /^src\/(errors|error-details)\.ts$/;
-const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
+const mayLoadNode = /^src\/(mock\/listen|mock\/cli|mock\/command\/.+|checkpoint\/.+)\.ts$/;
 const mayCount =
   /^src\/(timer|rate-limiter\/(sliding-window-log|adaptive-rate|reserve)|schema\/(parse-options|predicates))\.ts$/;
 const mayAskForNode = /^src\/transport\/observer\.ts$/;

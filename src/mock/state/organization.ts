@@ -4,17 +4,13 @@ import { triggeredBy } from "./automations.ts";
 import { contactChanges, nameOfContact, type StateChange } from "./changes.ts";
 import { consentChanges, mergeConsents, nextOptIn, type OmittedOptIn } from "./consents.ts";
 import { ContactIndex } from "./contact-index.ts";
+import { Memberships } from "./memberships.ts";
 import type {
-  MockAutomationRun,
   MockOrganizationState,
   MockConsentChange,
   MockContact,
   MockEvent,
   MockGroup,
-  MockMembership,
-  MockTrigger,
-  MockWebhookCall,
-  MockWelcomeEmail,
 } from "./organization-state.ts";
 import type { MockOrganizationSeed } from "./seed.ts";
 
@@ -43,19 +39,20 @@ export interface Sources {
 export class Organization {
   readonly seed: MockOrganizationSeed;
   readonly #sources: Sources;
-  /** In order of creation, the order of the lists. */
-  readonly #contacts: MockContact[] = [];
-  readonly #index: ContactIndex;
+  #rows: Omit<MockOrganizationState, "groups" | "memberships"> = {
+    contacts: [],
+    events: [],
+    triggers: [],
+    automationRuns: [],
+    welcomeEmails: [],
+    webhookCalls: [],
+    consentHistory: [],
+  };
+  #index: ContactIndex;
   readonly #groups = new Map<string, MockGroup>();
-  readonly #members = new Map<string, Map<string, MockMembership>>();
-  readonly #events: MockEvent[] = [];
+  #memberships = new Memberships();
   readonly #eventIdentifiers = new Set<string>();
-  readonly #triggers: MockTrigger[] = [];
   readonly #firedTriggers = new Set<string>();
-  readonly #automationRuns: MockAutomationRun[] = [];
-  readonly #webhookCalls: MockWebhookCall[] = [];
-  readonly #welcomeEmails: MockWelcomeEmail[] = [];
-  readonly #consentHistory: MockConsentChange[] = [];
 
   constructor(seed: MockOrganizationSeed, sources: Sources) {
     this.seed = seed;
@@ -74,7 +71,7 @@ export class Organization {
   }
 
   contacts(): readonly MockContact[] {
-    return this.#contacts;
+    return this.#rows.contacts;
   }
 
   group(id: string): MockGroup | undefined {
@@ -130,17 +127,17 @@ export class Organization {
     if (fields.consents !== undefined) changed.consents = mergeConsents(before.consents, fields.consents);
     const action = existing === undefined ? "created" : "updated";
     this.#change(contact, changed, by, before);
-    if (existing === undefined) this.#contacts.push(contact);
+    if (existing === undefined) this.#rows.contacts.push(contact);
     return { contact, action };
   }
 
   /** Makes a contact a member; the trigger fires once per contact and list. */
   join(contact: MockContact, listId: string): void {
     if (!this.enroll(contact, listId)) return;
-    const trigger = JSON.stringify([listId, contact.id]);
+    const trigger = triggerKey(listId, contact.id);
     if (this.#firedTriggers.has(trigger)) return;
     this.#firedTriggers.add(trigger);
-    this.#triggers.push({
+    this.#rows.triggers.push({
       name: "subscribed to list",
       contactId: contact.id,
       listId,
@@ -151,19 +148,15 @@ export class Organization {
 
   /** Makes a contact a member without a trigger, for seeds; `false` if it was a member. */
   enroll(contact: MockContact, listId: string): boolean {
-    const members = this.#members.get(listId) ?? new Map<string, MockMembership>();
-    this.#members.set(listId, members);
-    if (members.has(contact.id)) return false;
-    members.set(contact.id, { listId, contactId: contact.id, joinedAt: this.#sources.nowIso() });
+    const joinedAt = this.#sources.nowIso();
+    if (!this.#memberships.add({ listId, contactId: contact.id, joinedAt })) return false;
     this.#tellList(contact, listId, "joined");
     return true;
   }
 
   leaveAllBut(contact: MockContact, listIds: readonly string[]): void {
-    for (const [listId, members] of this.#members) {
-      if (listIds.includes(listId) || !members.delete(contact.id)) continue;
+    for (const listId of this.#memberships.leaveAllBut(contact.id, listIds))
       this.#tellList(contact, listId, "left");
-    }
   }
 
   /** Records an event. Callers first check that its `uniqueIdentifier` is unknown ("retry-safe"). */
@@ -171,7 +164,7 @@ export class Organization {
     if (sent.uniqueIdentifier !== undefined) this.#eventIdentifiers.add(sent.uniqueIdentifier);
     const recordedAt = this.#sources.nowIso();
     const event = { id: this.#sources.nextId(), contactId: contact.id, ...sent, recordedAt };
-    this.#events.push(event);
+    this.#rows.events.push(event);
     this.#tell({ kind: "event", contact: nameOfContact(contact), eventName: event.eventName });
     this.#runAutomations(contact, event);
   }
@@ -183,25 +176,35 @@ export class Organization {
   /** Starts the welcome email flow "if one is configured", and if the contact has an e-mail address. */
   welcome(contact: MockContact): void {
     if (!this.seed.welcomeFlow || contact.email === undefined) return;
-    const isWelcomed = this.#welcomeEmails.some((mail) => mail.contactId === contact.id);
+    const isWelcomed = this.#rows.welcomeEmails.some((mail) => mail.contactId === contact.id);
     if (isWelcomed && this.#sources.variants.welcomeEmail === "once") return;
-    this.#welcomeEmails.push({ contactId: contact.id, email: contact.email, sentAt: this.#sources.nowIso() });
+    this.#rows.welcomeEmails.push({
+      contactId: contact.id,
+      email: contact.email,
+      sentAt: this.#sources.nowIso(),
+    });
     this.#tell({ kind: "welcome-email", contact: contact.email });
   }
 
   /** A copy of the state, so that its reader cannot change it. */
   snapshot(): MockOrganizationState {
-    return structuredClone({
-      contacts: this.#contacts,
-      groups: [...this.#groups.values()],
-      memberships: [...this.#members.values()].flatMap((members) => Array.from(members.values())),
-      events: this.#events,
-      triggers: this.#triggers,
-      automationRuns: this.#automationRuns,
-      welcomeEmails: this.#welcomeEmails,
-      webhookCalls: this.#webhookCalls,
-      consentHistory: this.#consentHistory,
-    });
+    const [groups, memberships] = [this.groups("ALL"), this.#memberships.all()];
+    return structuredClone({ ...this.#rows, groups, memberships });
+  }
+
+  /** Takes over a saved state in place of its own. Lists that only its seed has stay. */
+  restore(saved: MockOrganizationState): void {
+    const { groups, memberships, ...rows } = structuredClone(saved);
+    this.#rows = rows;
+    this.#index = new ContactIndex(this.#sources.variants);
+    for (const contact of rows.contacts) this.#index.add(contact);
+    for (const group of groups) this.#groups.set(group.id, group);
+    this.#memberships = new Memberships(memberships);
+    for (const { uniqueIdentifier } of rows.events)
+      if (uniqueIdentifier !== undefined) this.#eventIdentifiers.add(uniqueIdentifier);
+    for (const { listId, contactId } of rows.triggers) this.#firedTriggers.add(triggerKey(listId, contactId));
+    // As many ids as were given before: the same `seed` gives none of them again.
+    for (let given = rows.contacts.length + rows.events.length; given > 0; given -= 1) this.#sources.nextId();
   }
 
   #change(
@@ -215,7 +218,7 @@ export class Organization {
     Object.assign(contact, fields, { updated: at });
     this.#index.add(contact);
     const consents = consentChanges(before, contact, { by, at });
-    this.#consentHistory.push(...consents);
+    this.#rows.consentHistory.push(...consents);
     for (const change of contactChanges(before, contact, consents)) this.#tell(change);
   }
 
@@ -224,11 +227,11 @@ export class Organization {
     const { nowIso, webhooks } = this.#sources;
     const startedAt = nowIso();
     for (const { name, on, webhook } of triggeredBy(trigger, this.seed.automations)) {
-      this.#automationRuns.push({ automation: name, contactId: contact.id, on, startedAt });
+      this.#rows.automationRuns.push({ automation: name, contactId: contact.id, on, startedAt });
       const step = { automation: name, on, contact, ...("eventName" in trigger && { event: trigger }) };
       const run = { kind: "automation", contact: nameOfContact(contact), automation: name } as const;
       this.#tell({ ...run, ...(webhook !== undefined && { webhook: webhook.url }) });
-      if (webhook !== undefined) webhooks.call(webhook.url, structuredClone(step), this.#webhookCalls);
+      if (webhook !== undefined) webhooks.call(webhook.url, structuredClone(step), this.#rows.webhookCalls);
     }
   }
 
@@ -241,3 +244,5 @@ export class Organization {
     this.#sources.changed(change);
   }
 }
+
+const triggerKey = (listId: string, contactId: string): string => JSON.stringify([listId, contactId]);
