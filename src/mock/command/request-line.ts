@@ -12,9 +12,15 @@ export function requestLine(entry: MockRequest, changes: readonly StateChange[])
     at.slice(11, 23),
     (operation ?? `${method} ${path}`).padEnd(OPERATION_WIDTH),
     verdictOf(entry),
-    [...new Set(changes.map(describeChange))].join("; "),
+    changes.map(described).join("; "),
   ];
   return shown(parts.join("  ").trimEnd());
+}
+
+/** The contact is named once for all of its changes in a row. */
+function described(change: StateChange, at: number, all: readonly StateChange[]): string {
+  const text = describeChange(change);
+  return all[at - 1]?.contact === change.contact ? text.slice(change.contact.length + 2) : text;
 }
 
 function verdictOf({ status, refusedFor, fault, applied, method }: MockRequest): string {

@@ -110,7 +110,8 @@ function parse(content: string): SavedState {
 /** Each row of a contact needs the contact. */
 function checkReferences(name: string, state: MockOrganizationState): void {
   const ids = new Set(state.contacts.map((one) => one.id));
-  const { memberships, events, triggers, automationRuns, welcomeEmails, webhookCalls, consentHistory } = state;
+  const { memberships, events, triggers, automationRuns, welcomeEmails, webhookCalls, consentHistory } =
+    state;
   const ofContacts: Record<string, readonly { contactId: string }[]> = {
     memberships,
     events,
