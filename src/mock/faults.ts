@@ -1,7 +1,7 @@
 import { count, duration, enumOf, object, type Rule, string, that } from "./json-rules.ts";
 import { type MockOperation, OPERATIONS } from "./operations.ts";
 
-const KINDS = [
+export const FAULT_KINDS = [
   "reset-before",
   "reset-after",
   "hang",
@@ -27,7 +27,7 @@ const KINDS = [
  * `"truncated-json"`, `"wrong-json"`, `"wrong-content-type"`, `"empty-body"`, `"huge-body"`, `"slow-body"`.
  * A write is not applied: `"reset-before"`, `"500-before"`, `"503-retry-after"`, `"429"`, `"redirect"`.
  */
-export type MockFaultKind = (typeof KINDS)[number];
+export type MockFaultKind = (typeof FAULT_KINDS)[number];
 
 /**
  * A fault. Without `times` it affects every request that it matches.
@@ -59,7 +59,7 @@ export interface MockFault {
 }
 
 const fields: Record<keyof MockFault, Rule> = {
-  kind: enumOf(...KINDS),
+  kind: enumOf(...FAULT_KINDS),
   operation: enumOf(...OPERATIONS),
   times: count,
   after: count,
@@ -95,10 +95,26 @@ export type FaultPlan = ReturnType<typeof faultPlan>;
 
 /** Matches faults to requests: of several that match, the one that was added first. */
 export function faultPlan(faults: readonly MockFault[], random: () => number) {
-  const plan = (fault: MockFault) => ({ fault, seen: 0, matched: 0 });
-  const plans = faults.map(plan);
+  let added = 0;
+  const plan = (fault: MockFault) => ({ id: (added += 1), fault, seen: 0, matched: 0 });
+  let plans = faults.map(plan);
   return {
-    add: (fault: MockFault) => void plans.push(plan(fault)),
+    /** Returns its number, from 1. */
+    add(fault: MockFault): number {
+      const planned = plan(fault);
+      plans.push(planned);
+      return planned.id;
+    },
+    /** Each fault with its number, and with how many requests it has affected. */
+    list: (): (MockFault & { id: number; matched: number })[] =>
+      plans.map(({ id, fault, matched }) => ({ id, ...fault, matched })),
+    /** Removes one fault, or all; `false` if there is none with this number. */
+    remove(id?: number): boolean {
+      const kept = id === undefined ? [] : plans.filter((planned) => planned.id !== id);
+      const isFound = id === undefined || kept.length < plans.length;
+      plans = kept;
+      return isFound;
+    },
     match(operation: MockOperation | undefined): MockFault | undefined {
       let chosen: ReturnType<typeof plan> | undefined;
       for (const planned of plans) {

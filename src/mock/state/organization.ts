@@ -191,7 +191,12 @@ export class Organization {
 
   /** A copy of the state, so that its reader cannot change it. */
   snapshot(): MockOrganizationState {
-    return structuredClone({
+    return structuredClone(this.state());
+  }
+
+  /** The state itself: to be read only. */
+  state(): MockOrganizationState {
+    return {
       contacts: this.#contacts,
       groups: [...this.#groups.values()],
       memberships: [...this.#members.values()].flatMap((members) => Array.from(members.values())),
@@ -201,7 +206,7 @@ export class Organization {
       welcomeEmails: this.#welcomeEmails,
       webhookCalls: this.#webhookCalls,
       consentHistory: this.#consentHistory,
-    });
+    };
   }
 
   #change(
