@@ -6,13 +6,12 @@ import { listen } from "./listen.ts";
 import { type MockServiceOptions, optionsRule } from "./mock-options.ts";
 import { people } from "./people.ts";
 import type { MockClientOptions, MockFetch, MockService } from "./public-types.ts";
-import { type MockRateLimitOptions, RateLimiter, rateLimitOf } from "./rate-window.ts";
+import { RateLimiter, rateLimitOf } from "./rate-window.ts";
 import { RequestLog } from "./request-log.ts";
 import { credentialsOf } from "./start-page.ts";
 import type { StateChange } from "./state/changes.ts";
 import { Organizations } from "./state/organizations.ts";
 import { checkSeeds, DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./state/seed.ts";
-import type { MockVariants } from "./variants.ts";
 import { unlessAborted } from "./wait.ts";
 import { type MockWebhookFetch, WebhookCaller } from "./webhooks.ts";
 

@@ -74,7 +74,12 @@ function withoutKeys(headers: Readonly<Record<string, string>>): [string, string
   return Object.entries(headers).map(([name, value]) => [name, SECRET.test(name) ? "(not shown)" : value]);
 }
 
-function responseOf({ status, headers = {}, body, plainText }: Reply): RequestDetails["response"] {
+function responseOf({
+  status,
+  headers = {},
+  body,
+  plainText,
+}: Reply): NonNullable<RequestDetails["response"]> {
   return { status, headers: Object.entries(headers), body: plainText ?? body };
 }
 
@@ -83,7 +88,8 @@ function personOf({ operation, path, body }: MockRequest): string {
   if (operation === "v1.customers.get") return path.split("/").at(-1) ?? "";
   if (!isObject(body)) return "";
   const contact = isObject(body["contact"]) ? body["contact"] : {};
-  const [identifier] = Array.isArray(body["identifiers"]) ? body["identifiers"] : [];
+  const identifiers: unknown = body["identifiers"];
+  const identifier: unknown = Array.isArray(identifiers) ? identifiers[0] : undefined;
   const named: unknown[] = [
     body["email"],
     body["phone"],
@@ -93,5 +99,5 @@ function personOf({ operation, path, body }: MockRequest): string {
     isObject(identifier) ? identifier["id"] : undefined,
   ];
   const found = named.find((name) => typeof name === "string" || typeof name === "number");
-  return found === undefined ? "" : `${found as string | number}`; // Safe: it is one of the two.
+  return found === undefined ? "" : String(found);
 }
