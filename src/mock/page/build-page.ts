@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 
-const STYLES = ["frame.css", "items.css", "narrow.css"];
+const STYLES = ["frame.css", "items.css", "side.css", "narrow.css"];
 
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const textOf = (name: string) => readFileSync(pathOf(name), "utf8");

@@ -30,13 +30,16 @@ function statusOf({ status, hasEnded, fault }: RequestRow): HTMLElement {
 }
 
 /** What became of it, in a line. */
-function whatOf({ fault, applied, refusedFor, changes, attempt }: RequestRow): Child[] {
+function whatOf({ fault, applied, refusedFor, changes, attempt, person }: RequestRow): Child[] {
+  // The line has named the person already.
+  const short = changes.map((change) => change.replace(`${person}: `, ""));
   return [
     attempt > 1 && tag("", `try ${attempt}`),
     fault !== undefined && tag("warn", fault),
     fault !== undefined && tag("", applied ? "applied" : "not applied"),
     refusedFor !== undefined && span("rule", refusedFor),
-    ...changes.map((change) => span("sub", change)),
+    short.length > 0 && span("sub", short.join(" · ")),
+    applied && short.length === 0 && span("sub", "changed nothing"),
   ];
 }
 
@@ -56,7 +59,7 @@ function bodyOf(details: RequestDetails): Child[] {
           : [pairs([["status", String(response.status)], ...response.headers]), json(response.body ?? "")]),
       ),
     ),
-    part("Headers", pairs(headers)),
+    h("div", { class: "headers" }, part("Headers", pairs(headers))),
     h(
       "div",
       { class: "actions" },

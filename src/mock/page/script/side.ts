@@ -57,7 +57,12 @@ export function drawFaults({ faults }: PageNews, refresh: () => void): void {
     return h(
       "li",
       {},
-      span("", name, span("sub", `${left}, affected ${matched}`)),
+      span(
+        "",
+        span("operation", kind),
+        span("sub", operation ?? "any request"),
+        span("sub", `${left}, affected ${matched}`),
+      ),
       h("button", button, "Remove"),
     );
   });
