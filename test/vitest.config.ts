@@ -58,8 +58,14 @@ export default defineConfig({
     coverage: {
       enabled: isCovered,
       include: ["src/**/*.ts"],
-      // Run as a program of its own: test/mock/cli.test.ts starts it, and nothing in that process is counted here.
-      exclude: ["src/mock/cli.ts", "src/mock/cli-messages.ts", "src/mock/command/**"],
+      // Run as a program of its own: test/mock starts it, and nothing in that process is counted here. The script of the page
+      // runs in a browser: test/browser has its tests.
+      exclude: [
+        "src/mock/cli.ts",
+        "src/mock/cli-messages.ts",
+        "src/mock/command/**",
+        "src/mock/page/script/**",
+      ],
       reporter: ["text-summary", ["text", { skipFull: true }], ...(isCovered ? [] : ["html"])],
       // A line that no test runs is a line too many; an exception stands in its place, with its reason.
       thresholds: { lines: 100, branches: 100 },

@@ -7,8 +7,9 @@ import { requestLine } from "./command/request-line.ts";
 import { loadSeed } from "./command/seed-file.ts";
 import { StateFile } from "./command/state-file.ts";
 import { UsageError } from "./command/usage-error.ts";
+import type { Mock } from "./handle-request.ts";
 import type { MockServiceOptions } from "./mock-options.ts";
-import { createMock, type Mock } from "./mock-service.ts";
+import { createMock } from "./mock-service.ts";
 import type { MockListener, MockListenOptions } from "./public-types.ts";
 import { DEFAULT_ORGANIZATION } from "./state/seed.ts";
 

@@ -101,10 +101,26 @@ export type FaultPlan = ReturnType<typeof faultPlan>;
 
 /** Matches faults to requests: of several that match, the one that was added first. */
 export function faultPlan(faults: readonly MockFault[], random: () => number) {
-  const plan = (fault: MockFault) => ({ fault, seen: 0, matched: 0 });
-  const plans = faults.map(plan);
+  let added = 0;
+  const plan = (fault: MockFault) => ({ id: (added += 1), fault, seen: 0, matched: 0 });
+  let plans = faults.map(plan);
   return {
-    add: (fault: MockFault) => void plans.push(plan(fault)),
+    /** Returns its number, from 1. */
+    add(fault: MockFault): number {
+      const planned = plan(fault);
+      plans.push(planned);
+      return planned.id;
+    },
+    /** Each fault with its number, and with how many requests it has affected. */
+    list: (): (MockFault & { id: number; matched: number })[] =>
+      plans.map(({ id, fault, matched }) => ({ id, ...fault, matched })),
+    /** Removes one fault, or all; `false` if there is none with this number. */
+    remove(id?: number): boolean {
+      const kept = id === undefined ? [] : plans.filter((planned) => planned.id !== id);
+      const isFound = id === undefined || kept.length < plans.length;
+      plans = kept;
+      return isFound;
+    },
     match(operation: MockOperation | undefined): MockFault | undefined {
       let chosen: ReturnType<typeof plan> | undefined;
       for (const planned of plans) {

@@ -1,7 +1,7 @@
 import { delayOf, type FaultPlan, hangsForEver, preventsWrite } from "./faults.ts";
 import type { ErrorReply, Reply } from "./mock-endpoint.ts";
 import { connectionReset, htmlReply, responseOf } from "./mock-response.ts";
-import type { MockRequest } from "./public-types.ts";
+import type { MockRequest, MockService } from "./public-types.ts";
 import { type MockRateLimitOptions, type RateLimiter, retryAfterOf } from "./rate-window.ts";
 import type { RequestLog, RequestRecord } from "./request-log.ts";
 import type { Organizations } from "./state/organizations.ts";
@@ -25,6 +25,14 @@ export interface ServiceState {
   /** Aborted by `reset()`, so that requests that hang or have not arrived end. */
   ended: () => AbortSignal;
   end: () => void;
+}
+
+/** A mock with its inner parts, for the command and the page. */
+export interface Mock {
+  service: MockService;
+  log: RequestLog;
+  /** The current one: a reset makes a new one. */
+  state: () => ServiceState;
 }
 
 /** Handles one request. A broken connection is a rejection, as with `fetch`. */

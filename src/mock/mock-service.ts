@@ -1,17 +1,17 @@
 import { variantsOf } from "./default-variants.ts";
 import { faultPlan, faultRule } from "./faults.ts";
-import { handleRequest, type ServiceState } from "./handle-request.ts";
+import { handleRequest, type Mock, type ServiceState } from "./handle-request.ts";
 import { checkOption, isObject } from "./json-rules.ts";
 import { listen } from "./listen.ts";
 import { type MockServiceOptions, optionsRule } from "./mock-options.ts";
 import { people } from "./people.ts";
 import type { MockClientOptions, MockFetch, MockService } from "./public-types.ts";
-import { type MockRateLimitOptions, RateLimiter, rateLimitOf } from "./rate-window.ts";
+import { RateLimiter, rateLimitOf } from "./rate-window.ts";
 import { RequestLog } from "./request-log.ts";
+import { credentialsOf } from "./start-page.ts";
 import type { StateChange } from "./state/changes.ts";
 import { Organizations } from "./state/organizations.ts";
 import { checkSeeds, DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./state/seed.ts";
-import type { MockVariants } from "./variants.ts";
 import { unlessAborted } from "./wait.ts";
 import { type MockWebhookFetch, WebhookCaller } from "./webhooks.ts";
 
@@ -29,14 +29,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
   return createMock(options).service;
 }
 
-/** A mock with its inner parts, for the command and the page. */
-export interface Mock {
-  service: MockService;
-  log: RequestLog;
-  /** The current one: a reset makes a new one. */
-  state: () => ServiceState;
-}
-
+/** The mock with its inner parts. */
 export function createMock(options: MockServiceOptions): Mock {
   checkOption("options", options, optionsRule);
   const own = copyOf(options);
@@ -69,7 +62,13 @@ export function createMock(options: MockServiceOptions): Mock {
     const response = await unlessAborted(respond(request, "in-process"), request.signal);
     return Object.defineProperty(response, "url", { value: request.url });
   };
-  const clientOptions = clientOptionsOf(organizations[0]!, variants, rateLimits);
+  const windows = rateLimits?.windows.map(({ limit, intervalMs }) => ({ limit, intervalMs }));
+  const clientOptions: MockClientOptions = {
+    baseUrl: variants.baseUrl,
+    baseUrlV2: variants.baseUrlV2,
+    ...credentialsOf(organizations[0]!),
+    rateLimiter: windows === undefined ? false : { windows },
+  };
   const service: MockService = {
     fetch,
     clientOptions: { ...clientOptions, fetch },
@@ -87,9 +86,10 @@ export function createMock(options: MockServiceOptions): Mock {
       state = begin();
       log.clear();
     },
-    listen: async (listenOptions = {}) => listen({ respond, service, clientOptions }, listenOptions),
+    listen: async (listenOptions = {}) => listen({ respond, mock, clientOptions }, listenOptions),
   };
-  return { service, log, state: () => state };
+  const mock = { service, log, state: () => state };
+  return mock;
 }
 
 type Parts = Pick<ServiceState, "variants" | "rateLimits" | "log"> & {
@@ -124,18 +124,6 @@ function newState(own: MockServiceOptions, parts: Parts): ServiceState {
     ended,
     end: () => end().abort(),
   };
-}
-
-function clientOptionsOf(
-  { apiKeys, apiKeysV2, appId }: MockOrganizationSeed,
-  { baseUrl, baseUrlV2 }: MockVariants,
-  rateLimits: MockRateLimitOptions | undefined,
-): MockClientOptions {
-  const [apiKey = ""] = apiKeys;
-  const [apiKeyV2 = apiKey] = apiKeysV2 ?? [];
-  const windows = rateLimits?.windows.map(({ limit, intervalMs }) => ({ limit, intervalMs }));
-  const rateLimiter = windows === undefined ? false : { windows };
-  return { baseUrl, baseUrlV2, apiKey, ...(apiKeyV2 !== apiKey && { apiKeyV2 }), appId, rateLimiter };
 }
 
 /**

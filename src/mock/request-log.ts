@@ -17,6 +17,8 @@ export interface RequestRecord {
   /** What the request changed, in order. */
   readonly changes: StateChange[];
   readonly stances: Stance[];
+  /** The id of the organization of its key. */
+  organization?: string;
   /** The service's own response, before a fault. Absent if a fault prevented it, and before it. */
   reply?: Reply;
   hasEnded: boolean;

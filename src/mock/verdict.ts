@@ -77,6 +77,7 @@ export function replyTo(
     void record.stances.push({ variant, value: shown(variants[variant]) });
   try {
     const organization = authenticate(organizations, variants, request.headers, target);
+    record.organization = organization.seed.id;
     if (endpoint === undefined)
       throw new Refusal(404, `there is no ${request.method} ${url.pathname}`, { section: "Endpoints" });
     const json = () => parseJson(request, body);

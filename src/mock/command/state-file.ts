@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Mock } from "../mock-service.ts";
+import type { Mock } from "../handle-request.ts";
 import { restoreState, saveState } from "../state/saved-state.ts";
 import { replaceFile } from "./replace-file.ts";
 import { messageOf, UsageError } from "./usage-error.ts";

@@ -51,7 +51,7 @@ export class Organization {
   #index: ContactIndex;
   readonly #groups = new Map<string, MockGroup>();
   #memberships = new Memberships();
-  readonly #eventIdentifiers = new Set<string>();
+  readonly #eventIdentifiers = new Set<string | undefined>();
   readonly #firedTriggers = new Set<string>();
 
   constructor(seed: MockOrganizationSeed, sources: Sources) {
@@ -137,12 +137,8 @@ export class Organization {
     const trigger = triggerKey(listId, contact.id);
     if (this.#firedTriggers.has(trigger)) return;
     this.#firedTriggers.add(trigger);
-    this.#rows.triggers.push({
-      name: "subscribed to list",
-      contactId: contact.id,
-      listId,
-      firedAt: this.#sources.nowIso(),
-    });
+    const firedAt = this.#sources.nowIso();
+    this.#rows.triggers.push({ name: "subscribed to list", contactId: contact.id, listId, firedAt });
     this.#runAutomations(contact, { listId });
   }
 
@@ -161,7 +157,7 @@ export class Organization {
 
   /** Records an event. Callers first check that its `uniqueIdentifier` is unknown ("retry-safe"). */
   record(contact: MockContact, sent: Omit<MockEvent, "id" | "contactId" | "recordedAt">): void {
-    if (sent.uniqueIdentifier !== undefined) this.#eventIdentifiers.add(sent.uniqueIdentifier);
+    this.#eventIdentifiers.add(sent.uniqueIdentifier);
     const recordedAt = this.#sources.nowIso();
     const event = { id: this.#sources.nextId(), contactId: contact.id, ...sent, recordedAt };
     this.#rows.events.push(event);
@@ -188,8 +184,12 @@ export class Organization {
 
   /** A copy of the state, so that its reader cannot change it. */
   snapshot(): MockOrganizationState {
-    const [groups, memberships] = [this.groups("ALL"), this.#memberships.all()];
-    return structuredClone({ ...this.#rows, groups, memberships });
+    return structuredClone(this.state());
+  }
+
+  /** The state itself: to be read only. */
+  state(): MockOrganizationState {
+    return { ...this.#rows, groups: this.groups("ALL"), memberships: this.#memberships.all() };
   }
 
   /** Takes over a saved state in place of its own. Lists that only its seed has stay. */
@@ -200,8 +200,7 @@ export class Organization {
     for (const contact of rows.contacts) this.#index.add(contact);
     for (const group of groups) this.#groups.set(group.id, group);
     this.#memberships = new Memberships(memberships);
-    for (const { uniqueIdentifier } of rows.events)
-      if (uniqueIdentifier !== undefined) this.#eventIdentifiers.add(uniqueIdentifier);
+    for (const { uniqueIdentifier } of rows.events) this.#eventIdentifiers.add(uniqueIdentifier);
     for (const { listId, contactId } of rows.triggers) this.#firedTriggers.add(triggerKey(listId, contactId));
     // As many ids as were given before: the same `seed` gives none of them again.
     for (let given = rows.contacts.length + rows.events.length; given > 0; given -= 1) this.#sources.nextId();
@@ -245,4 +244,4 @@ export class Organization {
   }
 }
 
-const triggerKey = (listId: string, contactId: string): string => JSON.stringify([listId, contactId]);
+const triggerKey = (...ids: [listId: string, contactId: string]): string => JSON.stringify(ids);

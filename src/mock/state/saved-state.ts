@@ -80,7 +80,7 @@ export function saveState({ organizations }: Organizations): string {
   const saved: SavedState = {
     format: FORMAT,
     version: VERSION,
-    organizations: Object.fromEntries(organizations.map((one) => [one.seed.id, one.snapshot()])),
+    organizations: Object.fromEntries(organizations.map((one) => [one.seed.id, one.state()])),
   };
   return JSON.stringify(saved);
 }
