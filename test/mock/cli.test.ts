@@ -151,6 +151,12 @@ describe("audience-mock", () => {
       "/v2/lists",
       "/v2/contacts",
       "/__mock/faults",
+      "-X DELETE",
+      "in a browser",
+      "--state FILE",
+      "--env FILE",
+      "--quiet",
+      "email,phone",
       "reset-after",
       "organizations",
     ])
