@@ -22,7 +22,7 @@ const alone = [
   "examples/{demo,importer-process}",
   "fuzz/user-code",
   "hostile/floods",
-  "mock/cli",
+  "mock/{cli,command,state-file}",
   "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
   "redis/{background-timer,fifty-processes,schedules,simulated-failures}",
   "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,random-values,stacks,tracing*}",
@@ -58,8 +58,14 @@ export default defineConfig({
     coverage: {
       enabled: isCovered,
       include: ["src/**/*.ts"],
-      // Run as a program of its own: test/mock/cli.test.ts starts it, and nothing in that process is counted here.
-      exclude: ["src/mock/cli.ts", "src/mock/cli-messages.ts"],
+      // Run as a program of its own: test/mock starts it, and nothing in that process is counted here. The script of the page
+      // runs in a browser: test/browser has its tests.
+      exclude: [
+        "src/mock/cli.ts",
+        "src/mock/cli-messages.ts",
+        "src/mock/command/**",
+        "src/mock/page/script/**",
+      ],
       reporter: ["text-summary", ["text", { skipFull: true }], ...(isCovered ? [] : ["html"])],
       // A line that no test runs is a line too many; an exception stands in its place, with its reason.
       thresholds: { lines: 100, branches: 100 },

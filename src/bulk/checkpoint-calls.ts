@@ -38,7 +38,7 @@ class CheckpointCalls implements OpenCheckpoint {
 
   async append(line: string, options: { readonly flush: boolean }): Promise<void> {
     const appended = promised("append", () => this.#opened.append(line, options));
-    await this.#unlessEnded(unlessLate(appended, longestAppendMs, late));
+    await unlessLate(this.#unlessEnded(appended), longestAppendMs, late);
   }
 
   async rewrite(lines: Iterable<string>): Promise<void> {

@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
+import { randomUuid } from "../runtime.ts";
 import { openCheckpoint } from "./checkpoint-calls.ts";
 import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
 import { decodeEvent, encodeEvent, type JournalEvent } from "./events.ts";
@@ -37,7 +38,7 @@ export class Journal {
   static async open(checkpoint: Checkpoint, settings: JournalSettings): Promise<Journal> {
     return await withOpen(await openCheckpoint(checkpoint, settings.end), async (opened) => {
       const { ledger, bytes } = await readLedger(opened);
-      const id = ledger.run?.id ?? crypto.randomUUID();
+      const id = ledger.run?.id ?? randomUuid();
       const target = await checkRun(ledger, settings, id);
       const journal = new Journal(ledger, opened, settings.onFailure);
       await journal.#compact(bytes);

@@ -1,4 +1,5 @@
 import type { ConsentWrite } from "../consent.ts";
+import { randomUuid } from "../runtime.ts";
 import type { ApiRequest, ApiResponse } from "../transport/call.ts";
 import type { RecordedEnd } from "./events.ts";
 import { sha256 } from "./hash.ts";
@@ -87,7 +88,7 @@ export class RowLog {
    * may be another.
    */
   newEventId(eventName: string): string {
-    if (this.#id === undefined) return crypto.randomUUID();
+    if (this.#id === undefined) return randomUuid();
     const number = (this.#events.get(eventName) ?? 0) + 1;
     this.#events.set(eventName, number);
     return `${this.#id}-${number}-${eventName}`;

@@ -15,12 +15,14 @@ const importers: Record<string, RegExp> = {
   bottleneck: /^src\/bulk\/bottleneck-light\.d\.ts$/,
   "bottleneck/light.js": /^src\/bulk\/workers\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
+  // Of the build alone.
+  esbuild: /^src\/mock\/page\/build-page\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
   zod: /^src\/(?!(mock|checkpoint|errors|error-details)\b).+$/,
 };
 
 const isError = /^src\/(errors|error-details)\.ts$/;
-const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
+const mayLoadNode = /^src\/(mock\/(listen|cli|command\/.+|page\/build-page)|checkpoint\/.+)\.ts$/;
 const mayCount =
   /^src\/(timer|rate-limiter\/(sliding-window-log|adaptive-rate|reserve)|schema\/(parse-options|predicates))\.ts$/;
 const mayAskForNode = /^src\/transport\/observer\.ts$/;

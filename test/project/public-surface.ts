@@ -170,8 +170,10 @@ export const publicSurface: Record<string, ExportedNames> = {
     ],
   },
   "audience-sdk/mock": {
-    values: ["createMockService"],
+    values: ["FaultFound", "createMockService", "everyFault"],
     types: [
+      "EveryFaultOptions",
+      "FaultedRequest",
       "MockAutomation",
       "MockAutomationRun",
       "MockClientOptions",
