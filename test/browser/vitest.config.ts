@@ -12,7 +12,6 @@ export default mergeConfig(
       globalSetup: "test/browser/setup.ts",
       // One browser at a time.
       fileParallelism: false,
-      reporters: ["verbose"],
     },
   },
 );
