@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { lowContrast, namelessControls } from "./contrast.ts";
-import { browserPath } from "./open-browser.ts";
 import { playAnHour, Scene } from "./scene.ts";
 
 const TABS = ["Requests", "Contacts", "Lists", "Events", "Webhooks"];
@@ -26,7 +25,7 @@ async function eachTab(scene: Scene, look: (tab: string) => Promise<void>): Prom
   }
 }
 
-describe.runIf(browserPath !== undefined)("The page can be read", () => {
+describe("The page can be read", () => {
   it.each(["light", "dark"] as const)("in %s: every text has a contrast of 4.5 to 1", async (colorScheme) => {
     const scene = await open({ colorScheme });
 
@@ -102,7 +101,7 @@ describe.runIf(browserPath !== undefined)("The page can be read", () => {
 /** The picture of the guides is made anew where it is asked for: PICTURE=1 npm run browser. */
 const picture = "examples/guides/mock-page.png";
 
-it.runIf(browserPath !== undefined)("The picture of the page in the guides is at most 200 kB", async () => {
+it("The picture of the page in the guides is at most 200 kB", async () => {
   const scene = await open({ viewport: { width: 1180, height: 720 } });
   const folder = await mkdtemp(join(tmpdir(), "mock-page-"));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -1,7 +1,6 @@
 import { build } from "esbuild";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { repository } from "../project/source-files.ts";
-import { browserPath } from "./open-browser.ts";
 import { Scene } from "./scene.ts";
 
 /** The client and the mock as a page's bundler makes them, as the global `sdk`. */
@@ -30,7 +29,7 @@ type Sdk = Pick<typeof import("audience-sdk"), "AudienceClient"> &
   Pick<typeof import("audience-sdk/mock"), "createMockService">;
 declare const sdk: Sdk;
 
-describe.runIf(browserPath !== undefined)("In a browser, the client", () => {
+describe("In a browser, the client", () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open({ options: { rateLimits: false } });
