@@ -53,13 +53,16 @@ describe("In a browser, the client", () => {
 
   it("refuses to be made without dangerouslyAllowBrowser, as its key would be public", async () => {
     await load();
-    const message = await scene.page.evaluate(({ dangerouslyAllowBrowser: _, ...given }) => {
-      try {
-        return typeof new sdk.AudienceClient(given);
-      } catch (error) {
-        return String(error);
-      }
-    }, options());
+    const message = await scene.page.evaluate(
+      (given) => {
+        try {
+          return typeof new sdk.AudienceClient(given);
+        } catch (error) {
+          return String(error);
+        }
+      },
+      { ...options(), dangerouslyAllowBrowser: false },
+    );
 
     expect(message).toMatch(/^ConfigurationError: .*dangerouslyAllowBrowser/);
   });
