@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { browserPath } from "./open-browser.ts";
 import { email, playAnHour, Scene } from "./scene.ts";
 
 const MARKUP = `<img src=x onerror="document.title='taken'">`;
 
-describe.runIf(browserPath !== undefined)("On the page of the mock", () => {
+describe("On the page of the mock", () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open();

@@ -34,8 +34,8 @@ export function describe({ tag, client, input, run, key }: CallRecord): string {
 }
 
 /** Whether it keeps messages away in every channel that it names. */
-export function isOptOut({ facts: { consent, contacts }, input }: CallRecord): boolean {
+export function isOptOut({ facts: { consent, contacts } }: CallRecord): boolean {
   const isRefused = (channel: string) => consent[channel] === "UNSUBSCRIBED" || consent[channel] === "TRUE";
   const named = contacts.map((name) => name.split(":", 1)[0]!).filter((name) => name !== "uuid");
-  return input?.kind !== "custom" && [...named, ...Object.keys(consent)].every(isRefused);
+  return [...named, ...Object.keys(consent)].every(isRefused);
 }

@@ -1,4 +1,4 @@
-import { factsOf, personOf, type Facts, type Input } from "../inputs.ts";
+import { factsOf, personOf, type Input } from "../inputs.ts";
 import { phoneOf } from "../people.ts";
 import type { CallRecord, Log, RunRecord } from "../records.ts";
 import type { Service } from "../service.ts";
@@ -21,7 +21,7 @@ export function checkConsentOverNights({ log, service }: World): string[] {
     const nights = log.runs.filter(({ book }) => book === run.book);
     return (["email", "phone"] as const).flatMap((channel) => {
       const latest = latestBefore(log, call, channel, sent.at);
-      const own = statedBy(input, facts, channel);
+      const own = facts.consent[channel];
       if (!latest || !isBetter(own, writtenBy(latest)[channel]!)) return [];
       const during = nights.findIndex((night) => night !== run && wasRecorded(log, latest, night));
       if (during < 0 || during > nights.indexOf(run)) return [];
@@ -77,11 +77,6 @@ function latestBefore(log: Log, row: CallRecord, channel: Channel, before: numbe
   return latest?.call;
 }
 
-/** The status that a row states for the client, which reads no body of a custom request. */
-function statedBy({ kind }: Input, { consent }: Facts, channel: Channel): string | undefined {
-  return kind === "custom" ? undefined : consent[channel];
-}
-
 /** Whether nothing of the row is recorded: `isCurrent` refused it before anything was applied, or its look failed. */
 export function isUnrecorded(result: RunRecord["results"][number]): boolean {
   const { outcome, message = "" } = Object(result.error) as { outcome?: string; message?: string };
@@ -115,7 +110,7 @@ function statementIn(
   // What `isCurrent` refused is not recorded.
   if (result && isUnrecorded(result)) return undefined;
   const stating = row.inputs.filter(({ kind }) => kind !== "event");
-  const statuses = [...new Set(stating.map((input) => statedBy(input, factsOf(input), channel) ?? ""))];
+  const statuses = [...new Set(stating.map((input) => factsOf(input).consent[channel] ?? ""))];
   // Of writes that do not agree the later one may not have been reached.
   const isMixed = statuses.length > 1;
   return {

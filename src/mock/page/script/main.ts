@@ -25,7 +25,8 @@ const buttons = new Map(tabs.map((tab) => [tab, tabButton(tab)]));
 let shownTab: Tab = "requests";
 let version = -1;
 let timer: ReturnType<typeof setTimeout> | undefined;
-let announced = { requests: 0, atMs: 0 };
+let shown: PageNews | undefined;
+let announced: { requests: number; atMs: number } | undefined;
 
 const draw = {
   requests: itemList(requests),
@@ -62,8 +63,13 @@ async function update(): Promise<void> {
 
 function show({ version: newest, gauges, news }: PageView): void {
   drawGauges(gauges);
-  if (news === undefined) return;
   version = newest;
+  if (news !== undefined) showNews(news);
+  if (shown !== undefined) announce(shown);
+}
+
+function showNews(news: PageNews): void {
+  shown = news;
   for (const [tab, { count }] of buttons) count.textContent = String(news.counts[tab]);
   fillChoice(
     organizations,
@@ -83,20 +89,19 @@ function show({ version: newest, gauges, news }: PageView): void {
   if (news.lists) draw.lists(news.lists, panel);
   if (news.events) draw.events(news.events, panel);
   if (news.webhooks) draw.webhooks(news.webhooks, panel);
-  announce(news);
 }
 
 const selectOf = (name: string) => fault.elements.namedItem(name) as HTMLSelectElement;
 
 /** Tells a screen reader of new requests, not more often than it can say. */
 function announce({ counts, requests: [latest] = [] }: PageNews): void {
-  const [arrived, nowMs] = [counts.requests - announced.requests, performance.now()];
-  if (arrived > 0 && nowMs - announced.atMs < ANNOUNCED_EACH_MS) return;
-  if (arrived > 0 && announced.atMs > 0) {
-    const last = latest && `, the latest ${latest.operation}: ${latest.status ?? "no response"}`;
-    byId("told").textContent = `${arrived} new request${arrived === 1 ? "" : "s"}${last ?? ""}`;
-  }
+  const nowMs = performance.now();
+  const arrived = counts.requests - (announced?.requests ?? counts.requests);
+  if (announced !== undefined && nowMs - announced.atMs < ANNOUNCED_EACH_MS) return;
   announced = { requests: counts.requests, atMs: nowMs };
+  if (arrived <= 0) return;
+  const last = latest && `, the latest ${latest.operation}: ${latest.status ?? "no response"}`;
+  byId("told").textContent = `${arrived} new request${arrived === 1 ? "" : "s"}${last ?? ""}`;
 }
 
 function tabButton(tab: Tab) {
