@@ -1,4 +1,4 @@
-import { factsOf, personOf, type Input } from "../inputs.ts";
+import { factsOf, personOf } from "../inputs.ts";
 import { phoneOf } from "../people.ts";
 import type { CallRecord, Log, RunRecord } from "../records.ts";
 import type { Service } from "../service.ts";
