@@ -9,11 +9,12 @@ const stop = new AbortController();
 process.once("SIGTERM", () => stop.abort());
 
 /** Whether the table has changed under a row after it was sent: then the run is due again. */
-async function sendAll({ v1, bulk }: AudienceClient, table: People): Promise<boolean> {
+async function sendAll(client: AudienceClient, table: People): Promise<boolean> {
   const rows = (await table.all()).filter(({ isHeld }) => !isHeld);
-  const run = bulk(
+  const run = client.bulk(
     rows,
-    ({ email, city, email_opt_in }, request) => v1.customers.upsert({ email, city, email_opt_in }, request),
+    ({ email, city, email_opt_in }, request) =>
+      client.v1.customers.upsert({ email, city, email_opt_in }, request),
     {
       key: ({ email }) => email,
       checkpoint: fileCheckpoint(process.env["CHECKPOINT"] ?? "people.ckpt"),

@@ -1,13 +1,17 @@
-// The website: its form subscribes a person, its link unsubscribes them.
+// The website: a POST of an address to /subscribe or /unsubscribe changes the consent of a person.
 import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
 import { isAudienceError } from "audience-sdk";
 import { connect } from "./connect.ts";
 
 const { audience, people, close } = await connect();
-const consents = { "/subscribe": "SUBSCRIBED", "/unsubscribe": "UNSUBSCRIBED" } as const;
+const consents = new Map([
+  ["/subscribe", "SUBSCRIBED"],
+  ["/unsubscribe", "UNSUBSCRIBED"],
+] as const);
 
 async function answer(path: string, email: string): Promise<number> {
-  const consent = Object.entries(consents).find(([name]) => name === path)?.[1];
+  const consent = consents.get(path);
   if (consent === undefined) return 404;
   try {
     // First the table, then the service: if the call fails, the job sends the consent tonight.
@@ -22,8 +26,9 @@ async function answer(path: string, email: string): Promise<number> {
 }
 
 const server = createServer((request, response) => {
-  const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
-  void answer(pathname, searchParams.get("email") ?? "").then((status) => response.writeHead(status).end());
+  void text(request)
+    .then((email) => answer(request.url ?? "", email))
+    .then((status) => response.writeHead(status).end());
 });
 server.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", () => console.log(server.address()));
 process.once("SIGTERM", () => void server.close(() => void close()));
