@@ -43,13 +43,13 @@ export async function startServer(args: readonly string[], { folder, env }: Star
   return { url, child, printed: () => printed };
 }
 
-/** Ends a program as a container's host does; resolves to its exit code and to how long it took. */
-export async function stopServer({ child }: ServerProgram): Promise<{ exitCode: unknown; tookMs: number }> {
+/** Ends a program as a container's host does; resolves to its exit code or signal, and to how long it took. */
+export async function stopServer({ child }: ServerProgram): Promise<{ end: unknown; tookMs: number }> {
   const startedAt = performance.now();
   const ended = once(child, "exit");
   child.kill("SIGTERM");
-  const [exitCode] = await ended;
-  return { exitCode, tookMs: performance.now() - startedAt };
+  const [exitCode, signal] = await ended;
+  return { end: exitCode ?? signal, tookMs: performance.now() - startedAt };
 }
 
 /** A mock over HTTP, and the environment that names it; closed with the test. */

@@ -14,6 +14,12 @@ export const audiencePlugin = fastifyPlugin(async (app) => {
   app.decorate("audience", audience);
   // Fastify calls it when the requests in flight have ended.
   app.addHook("onClose", () => audience.close({ drain: true, timeoutMs: 5_000 }));
+  // Fastify waits for open connections, and a request in flight would keep its own for 72 seconds more.
+  let isClosing = false;
+  app.addHook("preClose", async () => void (isClosing = true));
+  app.addHook("onSend", async (_request, reply) => {
+    if (isClosing) reply.header("connection", "close");
+  });
   app.setErrorHandler(async (error, _request, reply) => {
     if (!isAudienceError(error)) throw error;
     if (error.code === "validation") return reply.code(400).send({ issues: error.issues });

@@ -27,7 +27,7 @@ async function sendAll(client: AudienceClient, table: People): Promise<boolean> 
     if (result.status === "superseded") {
       if (result.reason === "service") await takeOver(table, result.item, result.service);
       if (result.reason === "not-current" && result.error?.outcome !== "not-sent") isOutOfDate = true;
-    } else if (result.error) console.error(result.key, result.status, result.error.message);
+    } else if (result.error) console.error(result.key, result.status, result.error);
   }
   console.log(JSON.stringify(await run));
   return isOutOfDate;

@@ -1,14 +1,14 @@
 // The website: a POST of an address to /subscribe or /unsubscribe changes the consent of a person.
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { isAudienceError } from "audience-sdk";
+import { isAudienceError, type V1OptIn } from "audience-sdk";
 import { connect } from "./connect.ts";
 
 const { audience, people, close } = await connect();
-const consents = new Map([
+const consents = new Map<string, V1OptIn>([
   ["/subscribe", "SUBSCRIBED"],
   ["/unsubscribe", "UNSUBSCRIBED"],
-] as const);
+]);
 
 async function answer(path: string, email: string): Promise<number> {
   const consent = consents.get(path);
