@@ -19,7 +19,7 @@ const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 const alone = [
   "bulk/file-checkpoint*",
   "{chaos,properties}/*",
-  "examples/{demo,importer-process}",
+  "examples/{demo,importer-process,recipe-*}",
   "fuzz/user-code",
   "hostile/floods",
   "mock/cli",
