@@ -51,7 +51,9 @@ describeWithRedis("The recipe for a nightly job beside a website", () => {
     return job.printed();
   }
 
-  async function startWebsite(): Promise<RecipeProgram & { post(path: string, email: string): Promise<number> }> {
+  async function startWebsite(): Promise<
+    RecipeProgram & { post(path: string, email: string): Promise<number> }
+  > {
     const website = startRecipe("nightly/website", env);
     const post = async (path: string, body: string) =>
       (await fetch(`http://127.0.0.1:${env["PORT"]}${path}`, { method: "POST", body })).status;

@@ -12,7 +12,13 @@ const wanted = {
   fastify: { recipe: "fastify", packages: ["fastify@5", "fastify-plugin@6"] },
   nest: {
     recipe: "nest",
-    packages: ["@nestjs/core@12", "@nestjs/common@12", "@nestjs/platform-express@12", "reflect-metadata", "rxjs@7"],
+    packages: [
+      "@nestjs/core@12",
+      "@nestjs/common@12",
+      "@nestjs/platform-express@12",
+      "reflect-metadata",
+      "rxjs@7",
+    ],
   },
   hono: { recipe: "hono", packages: ["hono@4", "workerd", "@cloudflare/workers-types"] },
   // The last version that keeps answers to GETs on disk, and the newest for Node 20.

@@ -1,6 +1,13 @@
 import { describe, expect, inject, it } from "vitest";
 import { compileRecipe } from "./compile-recipe.ts";
-import { consentsOf, post, startMock, startServer, stopServer, type ServerProgram } from "./server-program.ts";
+import {
+  consentsOf,
+  post,
+  startMock,
+  startServer,
+  stopServer,
+  type ServerProgram,
+} from "./server-program.ts";
 
 const installed = inject("projects");
 const servers = [

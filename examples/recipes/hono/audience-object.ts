@@ -1,5 +1,5 @@
-import { DurableObject } from "cloudflare:workers";
 import { AudienceClient, isAudienceError } from "audience-sdk";
+import { DurableObject } from "cloudflare:workers";
 
 interface Bindings {
   AUDIENCE_BASE_URL: string;

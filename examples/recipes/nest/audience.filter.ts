@@ -1,6 +1,6 @@
-import { isAudienceError } from "audience-sdk";
 import { Catch, HttpException, type ArgumentsHost } from "@nestjs/common";
 import { BaseExceptionFilter } from "@nestjs/core";
+import { isAudienceError } from "audience-sdk";
 
 /** Answers with 400 what was invalid, and with 503 what the service did not carry out, or may have. */
 @Catch()

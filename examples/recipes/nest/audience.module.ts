@@ -1,5 +1,5 @@
-import { AudienceClient } from "audience-sdk";
 import { Global, Logger, Module, type OnApplicationShutdown } from "@nestjs/common";
+import { AudienceClient } from "audience-sdk";
 
 /** One client for the whole application: inject `AudienceClient`. */
 @Global()

@@ -1,5 +1,5 @@
-import { AudienceClient, type V1Contact } from "audience-sdk";
 import { Body, Controller, Post } from "@nestjs/common";
+import { AudienceClient, type V1Contact } from "audience-sdk";
 
 @Controller("subscribers")
 export class SubscribersController {
