@@ -19,7 +19,7 @@ const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 const alone = [
   "bulk/file-checkpoint*",
   "{chaos,properties}/*",
-  "examples/{demo,importer-process}",
+  "examples/{demo,importer-process,recipe-*}",
   "fuzz/user-code",
   "hostile/floods",
   "mock/{cli,command,state-file}",
@@ -30,7 +30,7 @@ const alone = [
 
 // All others share two processes: with one for each, more than half of the time would go into starting them.
 const notTogether = [
-  ...["oldest", "package", "platforms", "soak"].map((folder) => `test/${folder}/**`),
+  ...["oldest", "package", "platforms", "recipes", "soak"].map((folder) => `test/${folder}/**`),
   ...alone,
 ];
 
