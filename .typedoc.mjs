@@ -15,10 +15,7 @@ const options = {
   out: ".docs",
   readme: "README.md",
   projectDocuments: ["examples/guides/*.md", "src/DECISIONS.md", "CHANGELOG.md"],
-  highlightLanguages: [
-    ...["bash", "console", "css", "html", "javascript", "json", "jsonc", "mermaid", "python", "toml"],
-    ...["tsx", "typescript", "yaml"],
-  ],
+  highlightLanguages: ["bash", "javascript", "json", "mermaid", "python", "toml", "tsx", "typescript"],
   excludeInternal: true,
   excludePrivate: true,
   // No links to a repository, because not every clone has one.

@@ -63,8 +63,10 @@ export async function startMock(): Promise<{ mock: MockService; env: Record<stri
 
 /** E-mail addresses of the mock with their consent. */
 export function consentsOf(mock: MockService): Record<string, unknown> {
-  const { contacts } = mock.organization("mock-organization");
-  return Object.fromEntries(contacts.map(({ email, email_opt_in }) => [email, email_opt_in]));
+  const consents: Record<string, unknown> = {};
+  for (const { email, email_opt_in } of mock.organization("mock-organization").contacts)
+    consents[String(email)] = email_opt_in;
+  return consents;
 }
 
 /** A POST of JSON: its status, and the JSON of the response. */
