@@ -6,9 +6,9 @@ import { Redis } from "ioredis";
 import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { People } from "../../examples/recipes/nightly/people.ts";
 import { eventually } from "../eventually.ts";
+import { startRecipe, type RecipeProgram } from "../examples/recipe-program.ts";
 import { freePort, RedisServer } from "../redis/redis-server.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
-import { startRecipe, type RecipeProgram } from "./recipe-program.ts";
 
 describeWithRedis("The recipe for a nightly job beside a website", () => {
   let mock: MockService;
