@@ -52,7 +52,11 @@ export function entriesOf(contact: SnapshotContact, place: number): number[] {
 }
 
 /** The keys of a contact, as two spellings of one address have them. Strangers may share a phone without a digit. */
-export function keysOf({ id, email, phone }: Partial<SnapshotContact>): string[] {
+export function keysOf({
+  id,
+  email,
+  phone,
+}: Pick<Partial<SnapshotContact>, "id" | "email" | "phone">): string[] {
   return contactKeys([{ contactUUID: id, email, phone }]).filter(isOnePersons);
 }
 

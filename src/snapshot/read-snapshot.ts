@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { AudienceClient } from "../audience-client.ts";
 import { recordTarget } from "../bulk/target.ts";
 import { acquireLock, type HeldLock } from "../checkpoint/lock-file.ts";
-import { AbortError, ConfigurationError, UnexpectedResponseError } from "../errors.ts";
+import { AbortError, UnexpectedResponseError } from "../errors.ts";
 import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";

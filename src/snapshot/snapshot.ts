@@ -81,10 +81,10 @@ export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact>
    * @throws ConfigurationError if the query has no address and no id, or the snapshot is closed.
    */
   find(query: SnapshotQuery): SnapshotContact | undefined {
-    const { email, phone, id } = parseOptions(querySchema, query, "The query of find");
-    if (email === undefined && phone === undefined && id === undefined)
+    const asked = parseOptions(querySchema, query, "The query of find");
+    if (Object.keys(asked).length === 0)
       throw new ConfigurationError("The query of find needs an `email`, a `phone` or an `id`.");
-    const found = this.#contactsWith(keysOf({ id, email, phone }));
+    const found = this.#contactsWith(keysOf(asked));
     return found.find((contact) => hasRefused(contact)) ?? found[0];
   }
 

@@ -69,8 +69,11 @@ export class Organization {
     return this.#byId.get(id);
   }
 
-  contacts(): readonly MockContact[] {
-    return this.#contacts;
+  contacts(order: MockVariants["v1CustomerOrder"] = "created"): readonly MockContact[] {
+    if (order === "created") return this.#contacts;
+    const newest = this.#contacts.toReversed();
+    if (order === "newest") return newest;
+    return newest.sort((one, other) => Date.parse(other.updated) - Date.parse(one.updated));
   }
 
   group(id: string): MockGroup | undefined {

@@ -29,7 +29,8 @@ function getCustomer(context: RequestContext): Reply {
 }
 
 function listCustomers(context: RequestContext): Reply {
-  return listResponse(context, context.organization.contacts(), {
+  const { v1CustomerOrder } = context.variants;
+  return listResponse(context, context.organization.contacts(v1CustomerOrder), {
     name: "customers",
     path: "/api/v1/customer",
     itemOf: (contact) => listedCustomer(contact, context),
