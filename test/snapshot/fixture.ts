@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AudienceClient } from "audience-sdk";
-import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { createMockService, type MockService, type MockServiceOptions } from "audience-sdk/mock";
 import { type SnapshotChange, type SnapshotContact, openSnapshot } from "audience-sdk/snapshot";
 import { onTestFinished } from "vitest";
 
@@ -95,4 +95,23 @@ export function failingFrom(request: number, fetch: Fetch): Fetch {
     if (count >= request) throw new TypeError("killed");
     return await fetch(url, init);
   };
+}
+
+/** A fetch after whose responses something happens at the service. */
+export function afterEach(fetch: Fetch, happens: () => Promise<void> | void): Fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    await happens();
+    return response;
+  };
+}
+
+/** A contact is created: a list with the newest first shifts by one. */
+export async function create(mock: MockService): Promise<void> {
+  const email = `new-${mock.requests.length}@example.com`;
+  await mock.fetch("https://api.example/api/v1/customer/create", {
+    method: "POST",
+    headers: { "X-API-Key": "mock-key-acme", "Content-Type": "application/json" },
+    body: JSON.stringify({ email }),
+  });
 }
