@@ -6,7 +6,14 @@ import { AbortError, UnexpectedResponseError } from "../errors.ts";
 import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";
-import { existingHeading, type Heading, realPath, targetSalt } from "./snapshot-file.ts";
+import {
+  existingHeading,
+  fileError,
+  fileOption,
+  type Heading,
+  realPath,
+  targetSalt,
+} from "./snapshot-file.ts";
 import { type Snapshot, openSnapshot } from "./snapshot.ts";
 import type { SnapshotSource } from "./source.ts";
 import { begunRead, WorkFile } from "./work-file.ts";
@@ -47,7 +54,7 @@ const pageLimit = 100;
 const dayMs = 86_400_000;
 
 const optionsSchema = z.strictObject({
-  file: optionTypes.string,
+  file: fileOption,
   fields: z.enum(["consent", "all"]).default("consent"),
   signal: optionTypes.signal.optional(),
   onProgress: optionTypes.function.optional(),
@@ -88,6 +95,18 @@ export async function readSnapshot(
   const source = client.snapshotSource(settings.organization);
   throwIfAborted(settings.signal);
   const file = realPath(settings.file);
+  try {
+    return await readInto(file, client, { source, settings });
+  } catch (error) {
+    throw fileError(error, file);
+  }
+}
+
+async function readInto(
+  file: string,
+  client: AudienceClient,
+  { source, settings }: Omit<Reading, "lock">,
+): Promise<Snapshot> {
   const lock = await acquireLock(file, "snapshot");
   try {
     const work = await openWork(file, { lock, source, settings });

@@ -4,6 +4,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import * as z from "zod";
 import { type Target, targetSchema } from "../bulk/target.ts";
 import { ConfigurationError } from "../errors.ts";
+import { errorMessage, optionThat } from "../schema/parse-options.ts";
+import { isObject } from "../schema/predicates.ts";
 
 /** The first line of a read that is under way. */
 export const headingSchema = z.object({
@@ -32,6 +34,21 @@ export type FinishedHeading = z.infer<typeof finishedHeadingSchema>;
  */
 export function targetSalt({ families }: Pick<Target, "families">): string {
   return `audience-snapshot ${families.find(({ name }) => name === "v1")?.baseUrl}`;
+}
+
+/** The path of a snapshot among the options. No path holds a null character. */
+export const fileOption = optionThat<string>(
+  "the path of a file, as a string",
+  (value) => typeof value === "string" && value.trim() !== "" && !value.includes("\0"),
+);
+
+/** What the file system refuses, with the file and the way out; any other error as it is. */
+export function fileError(error: unknown, file: string): unknown {
+  if (!isObject(error) || !("syscall" in error)) return error;
+  return new ConfigurationError(
+    `The snapshot ${file} cannot be read or written (${errorMessage(error)}). ` +
+      "Mend the cause, such as a full disk, or name another file.",
+  );
 }
 
 /** A line of a file, with its bytes. */

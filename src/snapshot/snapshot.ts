@@ -3,12 +3,20 @@ import * as z from "zod";
 import type { ConsentSnapshot } from "../bulk/snapshot-guard.ts";
 import { recordTarget, type Target } from "../bulk/target.ts";
 import { ConfigurationError } from "../errors.ts";
-import { optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
+import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import { changesBetween, type SnapshotChange } from "./changes.ts";
 import { ContactIndex, entriesOf, keysOf, type LineBounds } from "./contact-index.ts";
 import { type SnapshotContact, shownConsents } from "./contact.ts";
-import { type FinishedHeading, parseHeading, parseLine, readLines, targetSalt } from "./snapshot-file.ts";
+import {
+  fileError,
+  fileOption,
+  type FinishedHeading,
+  parseHeading,
+  parseLine,
+  readLines,
+  targetSalt,
+} from "./snapshot-file.ts";
 
 /** By what a contact is found: one of these. */
 export interface SnapshotQuery {
@@ -193,13 +201,14 @@ export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact>
  * @throws ConfigurationError if the file is no snapshot, damaged, or of another version.
  */
 export async function openSnapshot(file: string): Promise<Snapshot> {
-  parseOption(optionTypes.string, file, "The file of openSnapshot");
-  const handle = openSync(file, "r");
+  parseOption(fileOption, file, "The file of openSnapshot");
+  let handle: number | undefined;
   try {
+    handle = openSync(file, "r");
     return new Snapshot(await readContacts(file, handle));
   } catch (error) {
-    closeSync(handle);
-    throw error;
+    if (handle !== undefined) closeSync(handle);
+    throw fileError(error, file);
   }
 }
 

@@ -45,16 +45,21 @@ describe("An entry loads only the promised modules", () => {
     expect(ofClient.length > 0).toBe(entry === "audience-sdk");
   });
 
-  it.each(["schemas", "mock", "redis", "checkpoint", "snapshot"])("audience-sdk/%s, by require", async (entry) => {
-    const program = `require("audience-sdk/${entry}"); console.log(JSON.stringify(Object.entries(require.cache).map(([path, { exports }]) => [path, Object.keys(exports)])))`;
-    const { stdout } = await runNode(consumer, "--eval", program);
-    const loaded: [path: string, names: string[]][] = JSON.parse(stdout);
-    const names = loaded.flatMap(([, each]) => each);
+  it.each(["schemas", "mock", "redis", "checkpoint", "snapshot"])(
+    "audience-sdk/%s, by require",
+    async (entry) => {
+      const program = `require("audience-sdk/${entry}"); console.log(JSON.stringify(Object.entries(require.cache).map(([path, { exports }]) => [path, Object.keys(exports)])))`;
+      const { stdout } = await runNode(consumer, "--eval", program);
+      const loaded: [path: string, names: string[]][] = JSON.parse(stdout);
+      const names = loaded.flatMap(([, each]) => each);
 
-    expect(loaded.length).toBeGreaterThan(0);
-    expect(names.filter((name) => /^(AudienceClient|RateLimiter|V1Client|V2Client)$/.test(name))).toEqual([]);
-    expect(names.includes("ZodType") || names.includes("v1ContactSchema")).toBe(entry === "schemas");
-  });
+      expect(loaded.length).toBeGreaterThan(0);
+      expect(names.filter((name) => /^(AudienceClient|RateLimiter|V1Client|V2Client)$/.test(name))).toEqual(
+        [],
+      );
+      expect(names.includes("ZodType") || names.includes("v1ContactSchema")).toBe(entry === "schemas");
+    },
+  );
 });
 
 describe("All libraries are built in", () => {

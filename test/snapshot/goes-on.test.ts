@@ -238,7 +238,7 @@ describe("A file that cannot be a snapshot is refused, and left unchanged", () =
     using today = await readSnapshot(audience, { file });
 
     expect(today.size).toBe(1);
-    await expect(openSnapshot(`${file}.none`)).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(openSnapshot(`${file}.none`)).rejects.toThrow("cannot be read or written (ENOENT");
   });
 
   it.each([
@@ -273,6 +273,8 @@ describe("A file that cannot be a snapshot is refused, and left unchanged", () =
   it("a folder", async () => {
     const { audience, folder } = createAudience(1);
 
-    await expect(readSnapshot(audience, { file: folder })).rejects.toMatchObject({ code: "EISDIR" });
+    await expect(readSnapshot(audience, { file: folder })).rejects.toThrow(
+      "cannot be read or written (EISDIR",
+    );
   });
 });
