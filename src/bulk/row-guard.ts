@@ -92,8 +92,8 @@ export class RowGuard<Row> {
 
   #heed(refusal: ServiceRefusal | undefined): void {
     if (!refusal) return;
-    const { message, service } = refusal;
-    throw this.#supersede({ reason: "service", ...(service && { service }) }, `${message}: ${notSent}`);
+    const { reason, message, service } = refusal;
+    throw this.#supersede({ reason, ...(service && { service }) }, `${message}: ${notSent}`);
   }
 
   /** Each call has an error of its own, as one of them may have been sent before. */

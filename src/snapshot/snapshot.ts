@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import * as z from "zod";
-import type { ConsentSnapshot } from "../bulk/snapshot-guard.ts";
+import type { ConsentSnapshot } from "../bulk/consent-snapshot.ts";
 import { recordTarget, type Target } from "../bulk/target.ts";
 import { ConfigurationError } from "../errors.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
