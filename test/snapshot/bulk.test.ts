@@ -31,8 +31,8 @@ async function job(
     const audience = made.client(clientOptions);
     const results: string[] = [];
     const call = (row: Row, request: object) => audience.v1.customers.upsert(row, request);
-    for await (const { index, status, reason } of audience.bulk(rows, call, { snapshot, ...bulkOptions }))
-      results[index] = reason === undefined ? status : `${status} by ${reason}`;
+    for await (const result of audience.bulk(rows, call, { snapshot, ...bulkOptions }))
+      results[result.index] = result.status === "superseded" ? `superseded by ${result.reason}` : result.status;
     return results;
   };
   const optIns = () => made.mock.organization("acme").contacts.map(({ email_opt_in }) => email_opt_in);
@@ -166,7 +166,7 @@ describe("A snapshot and what is recorded", () => {
           ),
         { key: ({ email }) => email, fingerprint: (each) => [each, status], checkpoint, snapshot },
       );
-      for await (const { status: end, reason } of run) results.push(reason ?? end);
+      for await (const end of run) results.push(end.status === "superseded" ? end.reason : end.status);
       return results.join();
     };
 
