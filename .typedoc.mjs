@@ -11,6 +11,7 @@ const options = {
     "src/mock/msw.ts",
     "src/redis/redis-rate-limit-store.ts",
     "src/checkpoint/file-checkpoint.ts",
+    "src/snapshot/index.ts",
   ],
   out: ".docs",
   readme: "README.md",

@@ -44,6 +44,7 @@ export default defineConfig({
       { find: "audience-sdk/schemas", replacement: source("schemas.ts") },
       { find: "audience-sdk/redis", replacement: source("redis/redis-rate-limit-store.ts") },
       { find: "audience-sdk/checkpoint", replacement: source("checkpoint/file-checkpoint.ts") },
+      { find: "audience-sdk/snapshot", replacement: source("snapshot/index.ts") },
       { find: /^audience-sdk$/, replacement: source("index.ts") },
     ],
   },

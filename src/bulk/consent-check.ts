@@ -6,6 +6,7 @@ import { Transport } from "../transport/transport.ts";
 import { getCustomer } from "../v1/customers.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { rowPriority } from "./bulk-options.ts";
+import type { ShownConsent } from "./consent-snapshot.ts";
 import {
   isStricter,
   repeated,
@@ -24,9 +25,6 @@ export interface JudgedChannel {
   readonly own: string;
 }
 
-/** What the service, or a snapshot of it, shows of a contact's consent. */
-export type ShownConsent = Pick<Profile["attributes"], "email_opt_in" | "phone_opt_in" | "is_suppressed">;
-
 /** The judgement of what is shown. */
 export interface Judgement {
   readonly isRefused: boolean;
@@ -36,7 +34,7 @@ export interface Judgement {
   readonly settled: readonly string[];
 }
 
-const optIns: readonly string[] = ["SUBSCRIBED", "FALSE"];
+export const optIns: readonly string[] = ["SUBSCRIBED", "FALSE"];
 
 /** The channels that a write subscribes, as the row has said before, or leaves to the service. */
 export function judgedChannels(write: ConsentWrite, before: readonly Decision[]): JudgedChannel[] {

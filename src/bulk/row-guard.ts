@@ -103,11 +103,8 @@ export class RowGuard<Row> {
 
   #heed(write: ConsentWrite, refusal: ServiceRefusal | undefined): void {
     if (!refusal) return;
-    const { message, service } = refusal;
-    throw this.#supersede(
-      { reason: "service", ...(service && { service }) },
-      `${message}: ${notSent(write)}`,
-    );
+    const { reason, message, service } = refusal;
+    throw this.#supersede({ reason, ...(service && { service }) }, `${message}: ${notSent(write)}`);
   }
 
   /** Each call has an error of its own, as one of them may have been sent before. */

@@ -12,6 +12,7 @@ import type { BulkResult, EstimateMs, ProgressCounter, RowEnd } from "./result.t
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
 import { type ReadRow, type RowReader, rowReader, type RowSource } from "./row-source.ts";
 import { RunEnd } from "./run-end.ts";
+import { checkSnapshot } from "./snapshot-guard.ts";
 import type { Target } from "./target.ts";
 import { type BegunTask, Workers } from "./workers.ts";
 
@@ -92,8 +93,9 @@ export class Run<Row, Value> {
   }
 
   async #openJournal(): Promise<Journal> {
-    const { checkpoint, key, target } = this.#options;
+    const { checkpoint, key, snapshot, target } = this.#options;
     const { stop: signal, early: end, fail: onFailure } = this.#end;
+    if (snapshot) await checkSnapshot(snapshot, target, signal);
     const isKeyed = key !== undefined;
     const opening =
       checkpoint && !signal.aborted
@@ -118,12 +120,13 @@ export class Run<Row, Value> {
   }
 
   #sharedBy(journal: Journal): RunOfRows<Row> {
-    const { checkConsent, isCurrent, key, observer, v1 } = this.#options;
+    const { checkConsent, isCurrent, key, observer, snapshot, v1 } = this.#options;
     return {
       journal,
       notes: this.#notes,
       stop: this.#end.stop,
       isCurrent,
+      snapshot,
       v1,
       checksConsent: checkConsent && journal.isRecorded && key !== undefined,
       takesRequest: this.#call.length > 1,

@@ -107,7 +107,7 @@ export function decide(
 }
 
 /** The status that the row last sent of the statement's channel; empty if it sent none. */
-function lastSent(before: readonly Decision[], statement: Statement): string {
+export function lastSent(before: readonly Decision[], statement: Statement): string {
   const last = before.find((each) => isOfSameChannel(each, statement));
   return last?.isSent ? last.status : (last?.replaces ?? "");
 }

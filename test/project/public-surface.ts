@@ -223,4 +223,16 @@ export const publicSurface: Record<string, ExportedNames> = {
     values: ["fileCheckpoint"],
     types: ["Checkpoint", "OpenCheckpoint"],
   },
+  "audience-sdk/snapshot": {
+    values: ["openSnapshot", "readSnapshot"],
+    types: [
+      "ReadSnapshotOptions",
+      "Snapshot",
+      "SnapshotChange",
+      "SnapshotContact",
+      "SnapshotFields",
+      "SnapshotProgress",
+      "SnapshotQuery",
+    ],
+  },
 };
