@@ -2,7 +2,6 @@ import { endpoint, type RequestContext, type MockEndpoint, type Reply } from "..
 import { Refusal, refusalOf } from "../refusal.ts";
 import type { MockContact } from "../state/organization-state.ts";
 import type { MockVariants } from "../variants.ts";
-import type { MockVariants } from "../variants.ts";
 import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./responses.ts";
 import { contactFieldsOf, checkV1Contact, checkV1Event, checkV1ListContact, type V1Event } from "./rules.ts";
 
