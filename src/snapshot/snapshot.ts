@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { resolve } from "node:path";
 import * as z from "zod";
 import type { ConsentSnapshot } from "../bulk/consent-snapshot.ts";
 import { recordTarget, type Target } from "../bulk/target.ts";
@@ -204,7 +205,7 @@ export async function openSnapshot(file: string): Promise<Snapshot> {
   parseOption(fileOption, file, "The file of openSnapshot");
   let handle: number | undefined;
   try {
-    handle = openSync(file, "r");
+    handle = openSync(resolve(file), "r");
     return new Snapshot(await readContacts(file, handle));
   } catch (error) {
     if (handle !== undefined) closeSync(handle);
