@@ -32,7 +32,8 @@ async function job(
     const results: string[] = [];
     const call = (row: Row, request: object) => audience.v1.customers.upsert(row, request);
     for await (const result of audience.bulk(rows, call, { snapshot, ...bulkOptions }))
-      results[result.index] = result.status === "superseded" ? `superseded by ${result.reason}` : result.status;
+      results[result.index] =
+        result.status === "superseded" ? `superseded by ${result.reason}` : result.status;
     return results;
   };
   const optIns = () => made.mock.organization("acme").contacts.map(({ email_opt_in }) => email_opt_in);
