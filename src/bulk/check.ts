@@ -33,9 +33,9 @@ export interface BulkCheck {
 
 /** The result of `bulk.check` with a checkpoint: what a run would do with the valid rows. */
 export interface PlannedBulkCheck extends BulkCheck {
-  /** Rows that no run has carried out: they would be sent. */
+  /** Rows that no run has carried out: they would be sent, unless a guard holds them back. */
   readonly new: number;
-  /** Rows that have changed since they were sent: they would be sent, most of them after a look at the service. */
+  /** Rows that have changed since: they would be sent, most of them after a look at the service, unless a guard holds them back. */
   readonly changed: number;
   /** Rows that would be skipped. */
   readonly unchanged: number;
@@ -114,8 +114,8 @@ export class RowChecker<Row> {
       const isSent = fate !== "unchanged" && !(earlierEnd && !isBehind);
       if (!isSent) return true;
       sent.add(row.key.key);
-      const isLookedUp =
-        isKeyed && checkConsent && isChanged && before !== undefined && hasId(before.contacts);
+      const isOwed = isChanged || before?.state !== "succeeded";
+      const isLookedUp = isKeyed && checkConsent && isOwed && before !== undefined && hasId(before.contacts);
       calls += isLookedUp ? 2 : 1;
       return true;
     });

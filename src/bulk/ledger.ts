@@ -142,6 +142,14 @@ export class Ledger {
     });
   }
 
+  /** Whether another call has written another status of a channel since the row last succeeded. */
+  isWrittenSince(contacts: readonly string[], before: RowRecord, channel: string, status: string): boolean {
+    const notes = contacts.flatMap((contact) => this.#notes.of(contact));
+    return notes.some(
+      (note) => note.channel === channel && note.status !== status && note.at > before.placedAt,
+    );
+  }
+
   /** The position since which the row says what this write says of a channel. */
   #placeOf({ all, row, write }: RowStatement, channel: string): number {
     const { before } = row;

@@ -6,7 +6,7 @@ import type { SupersededEnd } from "./result.ts";
 import type { RowRecord } from "./row-record.ts";
 import type { ReadRow } from "./row-source.ts";
 import { ServiceGuard, writesTo, type ServiceGuardSettings, type ServiceRefusal } from "./service-guard.ts";
-import { decodeContacts, isRefusal, repeated, statementsOf } from "./statements.ts";
+import { decodeContacts, isOptOut, isRefusal, repeated, statementsOf } from "./statements.ts";
 
 /** By what the rows of a run may be superseded. */
 export type GuardSettings<Row> = ServiceGuardSettings & CurrentGuardSettings<Row>;
@@ -73,7 +73,8 @@ export class RowGuard<Row> {
         { reason: "process" },
         `Another call has written the contact's consent, and the row may be older: ${notSent(consentWrite)}`,
       );
-    if (before && shown.lookedAt === undefined && isStillRefused(all, before))
+    const isHeld = shown.lookedAt === undefined && !isOptOut(consentWrite);
+    if (before && isHeld && isStillRefused(all, before))
       throw this.#supersede(
         { reason: before.state === "superseded-snapshot" ? "snapshot" : "service" },
         `The contact had refused on an earlier night, and the row says what it said then: ${notSent(consentWrite)}`,

@@ -2,13 +2,14 @@ import type { ConsentWrite } from "../consent.ts";
 import { TimeoutError } from "../errors.ts";
 import type { Call, FamilyAccess } from "../transport/call.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import { idsToLookUp, judge, judgedChannels, look, lookFailed } from "./consent-check.ts";
+import { idsToLookUp, judge, judgedChannels, look, lookFailed, type JudgedChannel } from "./consent-check.ts";
 import type { ConsentSnapshot } from "./consent-snapshot.ts";
 import type { Journal } from "./journal.ts";
 import type { LookedUp } from "./ledger.ts";
 import { hasCode } from "./result.ts";
 import { UnansweredError } from "./row-end.ts";
 import type { RowLog } from "./row-log.ts";
+import type { RowRecord } from "./row-record.ts";
 import { judgeBySnapshot } from "./snapshot-guard.ts";
 import { decodeContacts, statementsOf, tagOf, type StatedWrites } from "./statements.ts";
 
@@ -110,8 +111,9 @@ export class ServiceGuard {
     const tag = tagOf(write.contacts);
     // The id of an earlier address shows nothing of the contact with the new one.
     shown.isPossible = spoken.ids.has(tag) || spoken.formerIds.has(tag);
-    const channels = judgedChannels(write, spoken.decisions);
-    if (channels.length === 0) return undefined;
+    const judged = judgedChannels(write, spoken.decisions);
+    if (judged.length === 0) return undefined;
+    const channels = await this.#withoutPastStatuses(judged, write, before);
     let settled: readonly string[] = [];
     for (const id of idsToLookUp(spoken, write, this.#othersThan(write))) {
       const lookedAt = performance.now();
@@ -128,6 +130,20 @@ export class ServiceGuard {
     const named = statementsOf(write).map(({ channel }) => channel);
     shown.isSettled = (channel) => settled.includes(channel) || !named.includes(channel);
     return undefined;
+  }
+
+  /** What another call has written since is no status of the row's own any more. */
+  async #withoutPastStatuses(
+    channels: readonly JudgedChannel[],
+    write: ConsentWrite,
+    before: RowRecord,
+  ): Promise<JudgedChannel[]> {
+    const { journal } = this.#settings;
+    const names = await Promise.all(this.#record.namesOf(write).map((key) => journal.nameOf(key)));
+    return channels.map((each) => {
+      const isPast = journal.ledger.isWrittenSince(names, before, each.channel, each.own);
+      return isPast ? { ...each, own: "" } : each;
+    });
   }
 
   #judgeBySnapshot(write: ConsentWrite): ServiceRefusal | undefined {

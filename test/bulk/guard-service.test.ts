@@ -84,6 +84,13 @@ const refused: Case[] = [
     "ada:+ bob:-",
   ],
   [
+    "an unsubscription after another call had ended the row's own opt-out, though its opt-in failed on the night before",
+    ["ada:-", "call ada:+", "ada:+ (refused)", "person ada:-", "ada:+"],
+    "succeeded failed superseded",
+    "0 0 1",
+    "ada:-",
+  ],
+  [
     "an unsubscription of a contact that the row has had before, and has again",
     ["ada:+", "bob:+", "person ada:-", "ada:+"],
     "succeeded succeeded superseded",

@@ -31,6 +31,24 @@ const cases: Case[] = [
     "ada:+",
   ],
   [
+    "opts out by telephone on the night on which the service supersedes the row, and has no other opt-in later",
+    ["ada:++", "person ada:-", "ada:+-", "ada:.-", "ada:.- (unchanged)"],
+    "succeeded superseded succeeded skipped",
+    "ada:--",
+  ],
+  [
+    "opts out again after the service had superseded the row, which left the consent to it",
+    ["ada:-", "ada:?", "tool ada:+", "ada:-"],
+    "succeeded superseded succeeded",
+    "ada:-",
+  ],
+  [
+    "opts out by a row whose other contact had refused",
+    ["ada:+ bob:-", "person ada:-", "ada:+ bob:-", "tool bob:+", "bob:-"],
+    "succeeded superseded succeeded",
+    "ada:- bob:-",
+  ],
+  [
     "answers the mail of a double opt-in late",
     ["ada:+ (double opt-in)", "ada:+ (double opt-in)", "ada confirms", "ada:+ (double opt-in)"],
     "succeeded succeeded succeeded",
