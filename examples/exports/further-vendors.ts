@@ -2,8 +2,12 @@ import type { ColumnRule, Meaning } from "./column-map.ts";
 import { email, left, listed, optedIn, phone, refused, threeStates, type Vendor } from "./vendor.ts";
 
 const active = (): Record<string, Meaning> => ({
-  ...{ active: "SUBSCRIBED", unsubscribed: "UNSUBSCRIBED", unconfirmed: "NON_SUBSCRIBED", "": "none" },
-  ...{ bounced: "NON_SUBSCRIBED", junk: "UNSUBSCRIBED" },
+  active: "SUBSCRIBED",
+  unsubscribed: "UNSUBSCRIBED",
+  unconfirmed: "NON_SUBSCRIBED",
+  "": "none",
+  bounced: "NON_SUBSCRIBED",
+  junk: "UNSUBSCRIBED",
 });
 const optOut: ColumnRule = email(refused());
 
@@ -19,9 +23,12 @@ export const furtherVendors: readonly Vendor[] = [
     columns: {
       "Accepts Email Marketing": email(optedIn()),
       "Accepts SMS Marketing": phone(optedIn()),
-      ...{ "Default Address Address1": "address1", "Default Address Address2": "address2" },
-      ...{ "Default Address City": "city", "Default Address Province Code": "state" },
-      ...{ "Default Address Country Code": "country", "Default Address Zip": "postal_code" },
+      "Default Address Address1": "address1",
+      "Default Address Address2": "address2",
+      "Default Address City": "city",
+      "Default Address Province Code": "state",
+      "Default Address Country Code": "country",
+      "Default Address Zip": "postal_code",
     },
     properties: listed(
       "Customer ID|Default Address Company|Default Address Phone|Total Spent|Total Orders|Note|Tax Exempt|Tags",
@@ -35,12 +42,12 @@ export const furtherVendors: readonly Vendor[] = [
       ["emailStatus", "smsStatus"],
     ],
     columns: {
-      ...{ "Email status": email(threeStates()), "SMS status": phone(threeStates()) },
-      ...{ emailStatus: email(threeStates()), smsStatus: phone(threeStates()) },
-      ...{
-        "Email opt-out date": email(left("UNSUBSCRIBED")),
-        "SMS opt-out date": phone(left("UNSUBSCRIBED")),
-      },
+      "Email status": email(threeStates()),
+      "SMS status": phone(threeStates()),
+      emailStatus: email(threeStates()),
+      smsStatus: phone(threeStates()),
+      "Email opt-out date": email(left("UNSUBSCRIBED")),
+      "SMS opt-out date": phone(left("UNSUBSCRIBED")),
     },
     properties: listed("Email opt-in date|SMS opt-in date|Tags|Date added"),
   },
@@ -53,7 +60,9 @@ export const furtherVendors: readonly Vendor[] = [
       ["Subscriber", "Sent", "Status"],
     ],
     columns: {
-      ...{ Subscriber: "email", Status: email(active()), Unsubscribed: email(left("UNSUBSCRIBED")) },
+      Subscriber: "email",
+      Status: email(active()),
+      Unsubscribed: email(left("UNSUBSCRIBED")),
     },
     properties: listed(
       "Sent|Opens|Opened|Clicks|Clicked|Subscribed|Location|Signup IP|Signup timestamp|Confirmation IP|Opt-in timestamp",
@@ -65,17 +74,22 @@ export const furtherVendors: readonly Vendor[] = [
     marks: [["Email status", "Email permission status"]],
     columns: {
       "Email status": email({
-        ...{ active: "SUBSCRIBED", unsubscribed: "UNSUBSCRIBED", "awaiting confirmation": "NON_SUBSCRIBED" },
-        ...{ "no permissions set": "NON_SUBSCRIBED", "": "none" },
+        active: "SUBSCRIBED",
+        unsubscribed: "UNSUBSCRIBED",
+        "awaiting confirmation": "NON_SUBSCRIBED",
+        "no permissions set": "NON_SUBSCRIBED",
+        "": "none",
       }),
       "Email permission status": email({
-        ...{ express: "none", implied: "none", "": "none", "opted out": "UNSUBSCRIBED" },
-        ...{
-          unsubscribed: "UNSUBSCRIBED",
-          "not set": "NON_SUBSCRIBED",
-          "no permissions set": "NON_SUBSCRIBED",
-        },
-        ...{ "pending confirmation": "NON_SUBSCRIBED", "awaiting confirmation": "NON_SUBSCRIBED" },
+        express: "none",
+        implied: "none",
+        "": "none",
+        "opted out": "UNSUBSCRIBED",
+        unsubscribed: "UNSUBSCRIBED",
+        "not set": "NON_SUBSCRIBED",
+        "no permissions set": "NON_SUBSCRIBED",
+        "pending confirmation": "NON_SUBSCRIBED",
+        "awaiting confirmation": "NON_SUBSCRIBED",
       }),
       "Confirmed Opt-Out Date": email(left("UNSUBSCRIBED")),
     },
@@ -98,8 +112,10 @@ export const furtherVendors: readonly Vendor[] = [
       ["Email 1", "Email Subscriber Status"],
     ],
     columns: {
-      ...{ "Email subscriber status": email(threeStates()), "Email Subscriber Status": email(threeStates()) },
-      ...{ "SMS subscriber status": phone(threeStates()), "SMS Subscriber Status": phone(threeStates()) },
+      "Email subscriber status": email(threeStates()),
+      "Email Subscriber Status": email(threeStates()),
+      "SMS subscriber status": phone(threeStates()),
+      "SMS Subscriber Status": phone(threeStates()),
     },
     properties: listed("Labels|Source|Language|Created At (UTC+0)|Last Activity|Last Activity Date (UTC+0)"),
   },
@@ -112,8 +128,13 @@ export const furtherVendors: readonly Vendor[] = [
     ],
     columns: {
       status: email({
-        ...{ active: "SUBSCRIBED", inactive: "UNSUBSCRIBED", "": "none", invalid: "NON_SUBSCRIBED" },
-        ...{ validating: "NON_SUBSCRIBED", pending: "NON_SUBSCRIBED", needs_attention: "NON_SUBSCRIBED" },
+        active: "SUBSCRIBED",
+        inactive: "UNSUBSCRIBED",
+        "": "none",
+        invalid: "NON_SUBSCRIBED",
+        validating: "NON_SUBSCRIBED",
+        pending: "NON_SUBSCRIBED",
+        needs_attention: "NON_SUBSCRIBED",
       }),
     },
     properties: listed(

@@ -22,21 +22,33 @@ export const phone = (words: Record<string, Meaning>): ColumnRule => ({ consent:
 
 // An export writes a flag in one of these ways. A no is read as the stricter of its meanings.
 export const optedIn = (): Record<string, Meaning> => ({
-  ...{ true: "SUBSCRIBED", yes: "SUBSCRIBED", 1: "SUBSCRIBED" },
-  ...{ false: "UNSUBSCRIBED", no: "UNSUBSCRIBED", 0: "UNSUBSCRIBED", "": "none" },
+  true: "SUBSCRIBED",
+  yes: "SUBSCRIBED",
+  1: "SUBSCRIBED",
+  false: "UNSUBSCRIBED",
+  no: "UNSUBSCRIBED",
+  0: "UNSUBSCRIBED",
+  "": "none",
 });
 export const refused = (): Record<string, Meaning> => ({
-  ...{ true: "UNSUBSCRIBED", yes: "UNSUBSCRIBED", 1: "UNSUBSCRIBED" },
-  ...{ false: "none", no: "none", 0: "none", "": "none" },
+  true: "UNSUBSCRIBED",
+  yes: "UNSUBSCRIBED",
+  1: "UNSUBSCRIBED",
+  false: "none",
+  no: "none",
+  0: "none",
+  "": "none",
 });
 export const threeStates = (): Record<string, Meaning> => ({
-  ...{ subscribed: "SUBSCRIBED", unsubscribed: "UNSUBSCRIBED", "": "none" },
-  ...{
-    "non-subscribed": "NON_SUBSCRIBED",
-    nonsubscribed: "NON_SUBSCRIBED",
-    "never subscribed": "NON_SUBSCRIBED",
-  },
-  ...{ never_subscribed: "NON_SUBSCRIBED", "not subscribed": "NON_SUBSCRIBED", pending: "NON_SUBSCRIBED" },
+  subscribed: "SUBSCRIBED",
+  unsubscribed: "UNSUBSCRIBED",
+  "": "none",
+  "non-subscribed": "NON_SUBSCRIBED",
+  nonsubscribed: "NON_SUBSCRIBED",
+  "never subscribed": "NON_SUBSCRIBED",
+  never_subscribed: "NON_SUBSCRIBED",
+  "not subscribed": "NON_SUBSCRIBED",
+  pending: "NON_SUBSCRIBED",
 });
 export const left = (optIn: Meaning): Record<string, Meaning> => ({ "<date>": optIn, "": "none" });
 

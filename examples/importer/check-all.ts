@@ -10,7 +10,7 @@ import { reasonIn, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
-/** Checks each row as it would be sent, and prints the result of the plan. Sends nothing. */
+/** Checks each row as it would be sent, and prints the result of the plan. Returns how many can be sent. Sends nothing. */
 export async function checkAll(
   survey: Survey,
   {
@@ -30,7 +30,7 @@ export async function checkAll(
     output: Output;
     signal: AbortSignal;
   },
-): Promise<void> {
+): Promise<number> {
   const remarks = new Remarks();
   let checked = 0;
   let valid = 0;
@@ -64,11 +64,12 @@ export async function checkAll(
       "  an existing one should keep its consent. This relies on undocumented behaviour of the service.",
     );
   }
-  const estimateMs = audience.rateLimiter?.estimateMs(valid) ?? 0;
+  const estimateMs = audience.rateLimiter?.estimateMs(valid, { priority: 9 }) ?? 0;
   say(
     output,
     `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported in ${formatEstimate(estimateMs)}.`,
   );
+  return valid;
 }
 
 function formatEstimate(durationMs: number): string {

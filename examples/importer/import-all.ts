@@ -10,6 +10,7 @@ import type { ImportService } from "./service.ts";
 import { reasonIn, refusalsAreSent, type SettledRow, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
+import type { Summary } from "./write-summary.ts";
 
 /** Sends all valid rows, and prints the rows that were not imported. */
 export async function importAll(
@@ -19,6 +20,7 @@ export async function importAll(
     target,
     options,
     failed,
+    summary,
     output,
     signal,
   }: {
@@ -26,6 +28,7 @@ export async function importAll(
     target: Target;
     options: ImporterArguments;
     failed: FailedRows;
+    summary: Summary;
     output: Output;
     signal: AbortSignal;
   },
@@ -70,6 +73,7 @@ export async function importAll(
   try {
     for await (const result of run) {
       const reason = reasonOf(result, options, sentAnyway.delete(result.error));
+      summary.add(result.item, outcomeOf(result));
       if (reason !== undefined) await failed.add(result.item, reason);
       else if (result.item.stopsSomebody) await failed.keep(result.item);
     }
@@ -89,6 +93,12 @@ export async function importAll(
     output,
     `${counted(superseded, "row was", "rows were")} not sent, because the consent was changed later.`,
   );
+}
+
+function outcomeOf({ status }: Pick<BulkResult<SettledRow, unknown>, "status">) {
+  if (status === "succeeded") return "imported";
+  if (status === "skipped") return "before";
+  return status === "superseded" ? "later" : "failed";
 }
 
 /** Whether the row may have been carried out, and must not be sent again. */

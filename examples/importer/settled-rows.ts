@@ -1,10 +1,11 @@
 import {
+  refusedIssues,
   sharedPhoneIssues,
   unclearIssues,
   unreadableLineIssues,
   withConsent,
 } from "../exports/check-rows.ts";
-import type { Channel, Contact, OptIn, RowIssue } from "../exports/contact.ts";
+import type { Contact, OptIn, RowIssue } from "../exports/contact.ts";
 import { shownHeading } from "../exports/file-plan.ts";
 import type { PersonConsent } from "../exports/people.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
@@ -42,7 +43,7 @@ export async function* settledRows(
     const isOfFileWithConsents =
       options.consent === undefined && (hasConsents(file) || file.isReportOfConsents);
     for await (const row of plan.file.rows()) {
-      const settled = settle(readRow(plan, row, options.consent), survey, target, options);
+      const settled = settle(readRow(plan, row), survey, target, options);
       yield { ...settled, isOfFileWithConsents };
     }
   }
@@ -55,11 +56,11 @@ function settle(
   options: ImporterArguments,
 ): Omit<SettledRow, "isOfFileWithConsents"> {
   const consent = people.consentOf(row);
-  const consented = withMeantConsent(withConsent(row, people), consent.unclear, options);
+  const consented = withMeantConsent(withConsent(row, people), options);
   const shared = sharedPhoneIssues(row, people);
   const found = firstOfEachField([...row.issues, ...contactIssues(consented), ...shared]);
   const unreadable = unreadableLineIssues(row, people);
-  const unclear = options.consent === "keep" ? [] : unclearIssues(row, people);
+  const held = [...unclearIssues(row, people), ...refusedIssues(consented, consent)];
   const { contact, issues, remarks } = withoutRefusedValues(row, consented, found, {
     target,
     shared,
@@ -74,7 +75,7 @@ function settle(
     contact.is_suppressed && !target.hasCustomProperties
       ? ["the suppression is left out, as v2 has no such field"]
       : [];
-  const all = firstOfEachField([...issues, ...unreadable, ...unclear, ...target.issuesOf(contact, row)]);
+  const all = firstOfEachField([...issues, ...unreadable, ...held, ...target.issuesOf(contact, row)]);
   const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
   return {
     row,
@@ -123,26 +124,9 @@ export function reasonIn({ issues, refusals }: SettledRow): string {
   return `${inOneLine(issues)}${refusals === undefined ? "" : refusalsAreSent}`;
 }
 
-/**
- * Fills in the user's `--consent` if the files have none; it replaces no known word. With `keep`, an unknown word removes
- * an opt-in beside it, because it may be an opt-out.
- */
-function withMeantConsent(
-  contact: Contact,
-  unclear: readonly Channel[],
-  { consent }: Pick<ImporterArguments, "consent">,
-): Contact {
-  if (consent === undefined) return contact;
-  if (consent === "keep") {
-    const { email_opt_in, phone_opt_in, ...rest } = contact;
-    const isKept = (channel: Channel, optIn: OptIn | undefined) =>
-      optIn !== undefined && !(optIn === "SUBSCRIBED" && unclear.includes(channel));
-    return {
-      ...rest,
-      ...(isKept("email", email_opt_in) ? { email_opt_in } : {}),
-      ...(isKept("phone", phone_opt_in) ? { phone_opt_in } : {}),
-    };
-  }
+/** Fills in the user's `--consent` if the files have none; it replaces no word. */
+function withMeantConsent(contact: Contact, { consent }: Pick<ImporterArguments, "consent">): Contact {
+  if (consent === undefined || consent === "keep") return contact;
   const field = contact.email === undefined ? "phone_opt_in" : "email_opt_in";
   return contact[field] === undefined ? { ...contact, [field]: consent } : contact;
 }
@@ -195,6 +179,6 @@ function withHint(issue: RowIssue): RowIssue {
   if (issue.field !== "custom_properties") return issue;
   return {
     ...issue,
-    message: `${issue.message}; leave columns out with --without, or name those to send with --only`,
+    message: `${issue.message}; leave columns out with "ignore" in the map`,
   };
 }
