@@ -136,7 +136,8 @@ function refuseKeptByNpm(values: Readonly<Record<string, unknown>>, env: NodeJS.
   for (const [name, { type }] of Object.entries(known)) {
     const variable = `npm_config_${name.replaceAll("-", "_")}`;
     const isKept = env[variable] !== undefined && env[variable] !== "false";
-    if (!isKept || values[name] !== undefined) continue;
+    // npx sets "yes" for its own; without it the importer only asks.
+    if (!isKept || name === "yes" || values[name] !== undefined) continue;
     throw new UsageError(
       `npm kept --${name} for itself (${variable} is set): write \`npm run import -- FILE… --${name}${type === "boolean" ? "" : " …"}\`.`,
     );

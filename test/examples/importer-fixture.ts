@@ -7,6 +7,7 @@ import { RateLimiter } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { onTestFinished, vi } from "vitest";
 import { runImporter } from "../../examples/importer/importer.ts";
+import { answerAll } from "./importer-answers.ts";
 
 export const list = { id: "readers", name: "Readers", type: "LIST" as const };
 
@@ -28,8 +29,15 @@ export async function csv(folder: string, name: string, ...lines: string[]): Pro
   return path;
 }
 
-/** The importer in this process, without a terminal, as fast as the mock responds. */
+/** The importer for a user who has answered its questions in the maps. */
 export async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
+  // What cannot be opened is the importer's to say.
+  await answerAll(args, env).catch(() => undefined);
+  return await runAlone(args, env);
+}
+
+/** The importer in this process, without a terminal, as fast as the mock responds. */
+export async function runAlone(args: string[], env: NodeJS.ProcessEnv = {}) {
   const [output, errors] = [new PassThrough(), new PassThrough()];
   const texts = Promise.all([textOf(output), textOf(errors)]);
   const rateLimiter = new RateLimiter({ windows: [{ limit: 10_000, intervalMs: 1 }] });
