@@ -17,7 +17,6 @@ export class ColumnCells {
   #rows = 0;
   #filled = 0;
   #addresses = 0;
-  #numbers = 0;
   #data = 0;
   #hasAmount = false;
   #longest = 0;
@@ -30,7 +29,6 @@ export class ColumnCells {
     // A column of many words is known to be data; whether it is of addresses or numbers still counts.
     if (this.isMany && this.#filled > 1_000) return;
     if (isOfAddresses(cell)) this.#addresses += 1;
-    if (/^[+(]?\d[\d\s()./-]{6,24}$/.test(cell)) this.#numbers += 1;
     if (isMoment(cell)) return this.#count(anyDate);
     if (isData(cell)) this.#data += 1;
     if (/^-?\d+[.,]\d*[1-9]\d*$/.test(cell) || /^-?\d{4,}$/.test(cell)) this.#hasAmount = true;
@@ -55,10 +53,6 @@ export class ColumnCells {
 
   get areAddresses(): boolean {
     return this.#addresses > 0 && this.#addresses * 2 >= this.#filled;
-  }
-
-  get areNumbers(): boolean {
-    return this.#numbers > 0 && this.#numbers * 2 >= this.#filled;
   }
 
   /** The different words, without a blank and the days. */

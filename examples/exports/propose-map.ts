@@ -102,8 +102,10 @@ function isAnswered(rule: ColumnRule, cells: ColumnCells): boolean {
 // "State" is a part of a country, or a state of a consent; "SMS" is a number, or an answer.
 function isFieldOf(field: ContactField, cells: ColumnCells): boolean {
   if (cells.isBlank) return true;
-  if (field === "email") return cells.areAddresses || !cells.areStates;
-  if (field === "phone") return cells.areNumbers || !cells.areStates;
+  const isAnyLike = (pattern: RegExp) => [...cells.words.keys()].some((word) => pattern.test(word));
+  if (field === "email") return isAnyLike(/@/) || !cells.areStates;
+  // A number may be written in any script, or rounded by a spreadsheet.
+  if (field === "phone") return isAnyLike(/(\p{Nd}\P{L}?){4}|e\+\d/u) || !cells.areStates;
   return field !== "state" || !cells.areStates;
 }
 

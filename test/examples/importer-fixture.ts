@@ -49,6 +49,21 @@ export async function runAlone(args: string[], env: NodeJS.ProcessEnv = {}) {
   return { code, out, err };
 }
 
+/** The importer on a terminal, where somebody writes these lines. */
+export async function runOnTerminal(args: string[], answers: readonly string[]) {
+  const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
+  const [input, output, errors] = [terminal(), terminal(), new PassThrough()];
+  const texts = Promise.all([textOf(output), textOf(errors)]);
+  input.end(answers.map((answer) => `${answer}\n`).join(""));
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 10_000, intervalMs: 1 }] });
+  const { signal } = new AbortController();
+  const code = await runImporter({ args, input, output, errors, signal, env: {}, rateLimiter });
+  output.end();
+  errors.end();
+  const [out, err] = await texts;
+  return { code, out, err };
+}
+
 /** The existing contacts of the service. */
 export type Seeds = NonNullable<
   NonNullable<Parameters<typeof createMockService>[0]>["organizations"]
