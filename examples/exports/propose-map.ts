@@ -76,9 +76,14 @@ function plainField(heading: string, vendor: Vendor | undefined): ColumnRule | u
 
 const evidence = /^consent(createdat|ip|source)$/;
 
-// A heading that asks is asked for, also where the cells alone do not show it: every person has a day.
-const asks =
-  /subscri|opt.?(in|out)|consent|complain|bounc|suppress|do.?not.?(contact|e.?mail|call|text)|black.?list|newsletter/i;
+// A column of days of everybody is data, unless its heading may be that of a refusal. It is then asked, never guessed.
+const asks = new RegExp(
+  "subscri|opt.?(in|out)|consent|complain|bounc|suppress|do.?not.?(contact|e.?mail|call|text)|black.?list|newsletter|" +
+    "abmeld|abbestell|widerruf|sperr|désinscri|desinscri|désabonn|résili|baja|cancel|disiscri|revoca|descadastr|" +
+    "uitgeschreven|afgemeld|avmeld|avregistr|frameld|afmeld|rezygn|wypis|odhl[aá]|leiratkoz|dezabon|iptal|" +
+    "отпис|отказ|διαγραφ|退订|退訂|解除|停止|해지|거부|إلغاء|הסר",
+  "i",
+);
 
 /** The service's own fields, with the service's own words. */
 function serviceRule(heading: string): ColumnRule | undefined {

@@ -1,5 +1,4 @@
-import { writeFile } from "node:fs/promises";
-import { access } from "node:fs/promises";
+import { access, writeFile } from "node:fs/promises";
 import { ColumnCells } from "../../examples/exports/column-cells.ts";
 import { type ColumnMap, type ColumnRule, mapText, type Meaning } from "../../examples/exports/column-map.ts";
 import { wordsToAsk } from "../../examples/exports/propose-map.ts";
@@ -7,11 +6,11 @@ import { parseArguments } from "../../examples/importer/arguments.ts";
 import { openFiles } from "../../examples/importer/maps.ts";
 
 /** The columns of a map, as a user writes them. */
-export type Columns = Readonly<Record<string, ColumnRule>>;
+export type Columns = Readonly<Record<string, ColumnRule | "email_opt_in" | "phone_opt_in">>;
 
 /** Writes the map of a file. */
 export async function mapOf(path: string, columns: Columns, everyone?: ColumnMap["everyone"]): Promise<void> {
-  await writeFile(`${path}.map.json`, mapText({ columns: new Map(Object.entries(columns)), everyone }));
+  await writeFile(`${path}.map.json`, JSON.stringify({ version: 1, columns, everyone }));
 }
 
 /** A consent whose yes is an opt-in, and whose no an opt-out. */

@@ -230,7 +230,7 @@ describe("What a file means as a whole", () => {
         "b@example.com,SUBSCRIBED,false",
         "c@example.com,SUBSCRIBED,ja",
       ],
-      { Email: "email", email_opt_in: "email_opt_in" as never, is_suppressed: "is_suppressed" },
+      { Email: "email", email_opt_in: "email_opt_in", is_suppressed: "is_suppressed" },
     );
 
     expect(code).toBe(1);
