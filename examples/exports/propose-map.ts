@@ -108,7 +108,7 @@ function isAnswered(rule: ColumnRule, cells: ColumnCells): boolean {
 function isFieldOf(field: ContactField, cells: ColumnCells): boolean {
   if (cells.isBlank) return true;
   const isAnyLike = (pattern: RegExp) => [...cells.words.keys()].some((word) => pattern.test(word));
-  if (field === "email") return isAnyLike(/@/) || !cells.areStates;
+  if (field === "email") return isAnyLike(/@|\p{L}\.\p{L}/u) || !cells.areStates;
   // A number may be written in any script, or rounded by a spreadsheet.
   if (field === "phone") return isAnyLike(/(\p{Nd}\P{L}?){4}|e\+\d/u) || !cells.areStates;
   return field !== "state" || !cells.areStates;

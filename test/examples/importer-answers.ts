@@ -49,7 +49,9 @@ export function answerOf(heading: string, cells: ColumnCells): ColumnRule {
   const isEmail = /e.?mail|newsletter/i.test(heading);
   const isGeneral = isRefusal && !isPhone && !isEmail;
   const words: Record<string, Meaning> = { "": "none" };
-  for (const { word } of wordsToAsk(cells)) {
+  // Later files have these words too.
+  const usual = "subscribed unsubscribed yes no true false 1 0 <date>".split(" ");
+  for (const word of [...usual, ...wordsToAsk(cells).map((one) => one.word)]) {
     const meaning = meaningOf(word, isRefusal);
     if (meaning !== undefined) words[word] = meaning;
   }

@@ -193,93 +193,6 @@ const layouts: readonly Layout[] = [
 
 const nameOf = (line: string) => /[\w.]+@[\w.]+/.exec(line)?.[0];
 
-describe("The consent of an export arrives unchanged", () => {
-  it.each(layouts)("$layout", async ({ fileName, headings, lines }) => {
-    const mock = await service();
-    const path = await csv(await temporaryFolder(), fileName, headings, ...lines.map(([cells]) => cells));
-
-    const { code, err } = await run([path]);
-
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    const sent = sentBodies(mock).map(({ email, email_opt_in, phone_opt_in, is_suppressed }) => [
-      email,
-      email_opt_in,
-      phone_opt_in,
-      is_suppressed,
-    ]);
-    const sorted = lines.toSorted(([one], [other]) => (nameOf(one)! < nameOf(other)! ? -1 : 1));
-    expect(sent).toEqual(
-      sorted.map(([cells, email, phone = "·", isSuppressed]) => [
-        nameOf(cells),
-        states[email],
-        states[phone],
-        isSuppressed === undefined ? undefined : true,
-      ]),
-    );
-  });
-
-  it.each(layouts)(
-    "$layout: a consent without a statement is not changed",
-    async ({ fileName, headings, lines }) => {
-      const before = { email_opt_in: "SUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" } as const;
-      const known = lines.map(([cells]) => ({ email: nameOf(cells)!, ...before }));
-      const mock = await service(known);
-      const path = await csv(await temporaryFolder(), fileName, headings, ...lines.map(([cells]) => cells));
-
-      await run([path]);
-
-      expect(
-        mock
-          .organization("real")
-          .contacts.map(({ email, email_opt_in, phone_opt_in }) => [email, email_opt_in, phone_opt_in]),
-      ).toEqual(
-        lines.map(([cells, email, phone = "·"]) => [
-          nameOf(cells),
-          states[email] ?? before.email_opt_in,
-          states[phone] ?? before.phone_opt_in,
-        ]),
-      );
-    },
-  );
-});
-
-describe("A file from which those who left were taken out", () => {
-  it.each([
-    "contacts_bounces_removed.csv",
-    "newsletter (unsubscribed removed).csv",
-    "opt-outs deleted.csv",
-    "Kontakte, Abmeldungen entfernt.csv",
-    "kontakte_abgemeldete_gelöscht.csv",
-    "scrubbed against dnc.csv",
-    "list after bounce cleanup.csv",
-    "contacts checked for opt-outs.csv",
-    "désabonnés supprimés.csv",
-    "bajas eliminadas.csv",
-    "disiscritti rimossi.csv",
-    "afmeldingen verwijderd.csv",
-  ])("is not a list of those who left: %s", async (name) => {
-    const mock = await service();
-    const folder = await temporaryFolder();
-
-    const { code } = await run([await csv(folder, name, "Email", "a@example.com"), "--consent", "keep"]);
-    expect({ code, sent: sentBodies(mock) }).toEqual({ code: 2, sent: [] });
-
-    await run([await csv(folder, name, "Email,Newsletter", "a@example.com,yes")]);
-    expect(sentBodies(mock)).toEqual([{ email: "a@example.com", email_opt_in: "SUBSCRIBED" }]);
-  });
-
-  it.each(["unsubscribed and deleted.csv", "removed and unsubscribed.csv", "bounced or cleaned.csv"])(
-    "is one where both are named together: %s",
-    async (name) => {
-      const mock = await service();
-
-      await run([await csv(await temporaryFolder(), name, "Email,Newsletter", "a@example.com,yes")]);
-
-      expect(sentBodies(mock)).toEqual([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
-    },
-  );
-});
-
 describe("A file with --encoding", () => {
   it.each([
     ["utf8", "Zoë"],
@@ -302,36 +215,6 @@ describe("A file with --encoding", () => {
 
 describe("A section of Mailchimp's export", () => {
   const lines = ["Email Address,First Name,LEID", "a@example.com,Ada,1"];
-
-  it.each([
-    "subscribed_members_export_1_cleaned.csv",
-    "subscribed_members_unsubscribed_removed.csv",
-    "subscribed_and_cleaned.csv",
-    "subscribed_email_and_sms_export_1.csv",
-    "audience.csv",
-  ])("is asked for where the file's name does not state it: %s", async (name) => {
-    const mock = await service();
-
-    const { code, err } = await run([await csv(await temporaryFolder(), name, ...lines)]);
-
-    expect({ code, sent: sentBodies(mock) }).toEqual({ code: 2, sent: [] });
-    expect(err).toContain("Mailchimp's file names contain it");
-  });
-
-  it.each([
-    ["export 2, unsubscribed.csv", "UNSUBSCRIBED"],
-    ["unsubscribed_email_and_sms_export_1.csv", "UNSUBSCRIBED"],
-    ["subscribed_and_unsubscribed.csv", undefined],
-    ["my nonsubscribed.csv", "NON_SUBSCRIBED"],
-  ])("may be named elsewhere in the name, if it is not better: %s", async (name, consent) => {
-    const mock = await service();
-
-    await run([await csv(await temporaryFolder(), name, ...lines)]);
-
-    expect(sentBodies(mock).map(({ email_opt_in }) => email_opt_in)).toEqual(
-      consent === undefined ? [] : [consent],
-    );
-  });
 });
 
 describe("A person in several files and rows has the strictest consent of all", () => {
