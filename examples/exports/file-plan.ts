@@ -6,7 +6,8 @@ import { CsvFileError, type CsvFile } from "./csv-file.ts";
 import { compactHeading, snakeCase } from "./heading.ts";
 import { isOfReport, mapNames } from "./propose-map.ts";
 import { noteHeadings } from "./report-note.ts";
-import { vendorOf } from "./vendors.ts";
+import type { Vendor } from "./vendor.ts";
+import { sectionOf, vendorOf } from "./vendors.ts";
 import { isMoment, wordOf } from "./words.ts";
 
 /** A column of consent, ready to look words up. */
@@ -79,11 +80,18 @@ export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   if (!columns.some(identifies)) throw noIdentifier(file);
   return {
     file,
-    layout: vendor?.name ?? "plain table",
+    layout: layoutName(vendor, file.path),
     provider: vendor?.source,
     columns,
     everyone: map.everyone === "?" ? undefined : map.everyone,
   };
+}
+
+function layoutName(vendor: Vendor | undefined, path: string): string {
+  if (vendor === undefined) return "plain table";
+  const section = sectionOf(vendor, path);
+  if (section !== undefined) return `${vendor.name}, ${section.name} contacts`;
+  return vendor.sections === undefined ? vendor.name : `${vendor.name}, no section in the file's name`;
 }
 
 function useOf(heading: string, rule: ColumnRule | undefined): ColumnUse {

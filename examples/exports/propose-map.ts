@@ -8,7 +8,7 @@ import { isNamedAsRefusal } from "./floor.ts";
 import { compactHeading } from "./heading.ts";
 import { noteHeadings } from "./report-note.ts";
 import type { Vendor } from "./vendor.ts";
-import { ruleOfVendor, vendorOf } from "./vendors.ts";
+import { ruleOfVendor, sectionOf, vendorOf } from "./vendors.ts";
 import { isBlank, partsOf, wordOf } from "./words.ts";
 
 /** The names of a file's columns in a map: a second `Tag` is `Tag (2)`. */
@@ -116,7 +116,7 @@ function isFieldOf(field: ContactField, cells: ColumnCells): boolean {
 
 function everyoneIn(path: string, vendor: Vendor | undefined): Everyone | undefined {
   const name = basename(path).toLowerCase();
-  const section = vendor?.sections?.find(({ begins }) => begins.test(name));
+  const section = sectionOf(vendor, path);
   if (section !== undefined) return everyoneOf(section.optIn, name);
   return isNamedAsRefusal(basename(path)) ? "?" : undefined;
 }

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { ColumnRule } from "./column-map.ts";
 import { furtherVendors } from "./further-vendors.ts";
 import { email, left, listed, optedIn, phone, refused, threeStates, type Vendor } from "./vendor.ts";
@@ -58,7 +59,7 @@ export const vendors: readonly Vendor[] = [
     properties: listed(
       "Klaviyo ID|Organization|Title|Latitude|Longitude|Source|IP Address|Email Marketing Consent Timestamp|" +
         "SMS Marketing Consent Timestamp|Historic Customer Lifetime Value|Average Order Value|Historic Number Of Orders|" +
-        "First Active|Last Active|Profile Created On|Date Added|Last Open|Last Click|Birthday",
+        "First Active|Last Active|Profile Created On|Date Added|Last Open|Last Click",
     ),
   },
   {
@@ -124,4 +125,10 @@ export function ruleOfVendor(vendor: Vendor, heading: string): ColumnRule | unde
   if (vendor.properties.includes(heading)) return "property";
   const beginning = Object.keys(vendor.beginnings ?? {}).find((one) => heading.startsWith(one));
   return beginning === undefined ? undefined : vendor.beginnings?.[beginning];
+}
+
+/** The section of a vendor's export, by the name of its file. */
+export function sectionOf(vendor: Vendor | undefined, path: string) {
+  const name = basename(path).toLowerCase();
+  return vendor?.sections?.find(({ begins }) => begins.test(name));
 }

@@ -8,10 +8,9 @@ export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArgume
     // Misshapen lines are not sent, whatever they say.
     if (hasConsents(file) || file.isReportOfConsents || file.rows === file.misshapen) return [];
     const { file: csv, layout } = file.plan;
-    const name =
-      layout === "Mailchimp"
-        ? " Mailchimp's file names contain it: subscribed_….csv, unsubscribed_….csv."
-        : "";
+    const name = layout.startsWith("Mailchimp")
+      ? " Mailchimp's file names contain it: subscribed_….csv, unsubscribed_….csv."
+      : "";
     return [
       `${csv.path} has no consent.${name} State it: --consent keep leaves an existing contact's ` +
         "consent as it is; or NON_SUBSCRIBED, UNSUBSCRIBED, SUBSCRIBED.",
