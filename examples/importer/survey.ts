@@ -93,11 +93,15 @@ async function addMeant(
 }
 
 /** Whether the file says anything of a consent. */
-export function hasConsents({ words, consents }: FileSurvey): boolean {
+export function hasConsents({ plan, words, consents }: FileSurvey): boolean {
   const isStated = [consents.email, consents.phone].some((counts) =>
     optIns.some((optIn) => counts[optIn] > 0),
   );
-  return isStated || Array.from(words.values()).some((own) => own.words.size > 0);
+  const saysNothing = (index: number) => {
+    const { use } = plan.columns[index]!;
+    return use.kind === "consent" && [...use.consent.words.values()].every((meaning) => meaning === "none");
+  };
+  return isStated || Array.from(words).some(([index, own]) => own.words.size > 0 && !saysNothing(index));
 }
 
 function emptySurvey(plan: FilePlan, mapPath: string): FileSurvey {

@@ -23,44 +23,6 @@ describe("An opt-out counts for the person", () => {
   const yes = "Email,Phone,Mobile,Newsletter";
   const cases: [string, Record<string, string[]>, string[]?][] = [
     [
-      "in a column of tags that is left out",
-      {
-        "c.csv": ["Email,Newsletter,Tags", 'a@example.com,yes,"vip, unsubscribed"', "b@example.com,yes,vip"],
-      },
-      ["--without", "Tags"],
-    ],
-    [
-      "in a column that --only does not name",
-      {
-        "c.csv": [
-          "Email,Plan,Newsletter,Lifecycle",
-          "a@example.com,x,yes,Unsubscribed",
-          "b@example.com,,yes,",
-        ],
-      },
-      ["--only", "Plan"],
-    ],
-    [
-      "by a number that is left out",
-      {
-        "c.csv": ["Email,Phone,Newsletter", "a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"],
-        "o.csv": ["Email,Phone,Unsubscribed", ",+4791234567,yes"],
-      },
-      ["--without", "Phone"],
-    ],
-    [
-      "by an address that is left out, where the number is sent",
-      {
-        "c.csv": [
-          "Email,Phone,Opt-in,SMS opt-in",
-          "a@example.com,+4791234567,yes,yes",
-          "b@example.com,+4791234568,yes,yes",
-        ],
-        "o.csv": ["Email,Phone,Do not contact", "A@example.com,,yes"],
-      },
-      ["--without", "Email"],
-    ],
-    [
       "whose number is another's too, who comes first",
       {
         "c.csv": [
@@ -130,24 +92,6 @@ describe("An opt-out counts for the person", () => {
         `${own[1]} SUBSCRIBED`,
       ]);
     }
-  });
-
-  it("in a column of phone messages that is left out", async () => {
-    const mock = await service();
-    const path = await csv(
-      "c.csv",
-      "Email,Phone,SMS,SMS opt-in",
-      "a@example.com,+4791234567,no,yes",
-      "b@example.com,+4791234568,yes,",
-    );
-
-    const { out } = await run([path, "--without", "SMS"]);
-
-    expect(sentBodies(mock)).toEqual([
-      { email: "a@example.com", phone: "+4791234567", phone_opt_in: "UNSUBSCRIBED" },
-      { email: "b@example.com", phone: "+4791234568" },
-    ]);
-    expect(out).toContain('"SMS"         left out: --without names it; it still identifies a person');
   });
 
   it("of a number which others have beside it only by the number's own consent", async () => {
@@ -308,25 +252,6 @@ describe("An opt-in by a telephone number", () => {
       .map(({ email, phone, email_opt_in, phone_opt_in }) =>
         [email, phone ?? "-", email_opt_in, phone_opt_in].join(" "),
       );
-
-  it.each(["Status", "Opt-in", "SMS opt-in"])(
-    'changes no e-mail consent of the address beside it in another row: "%s"',
-    async (heading) => {
-      const people = await csv("customers.csv", "Email,Phone,First Name", `a@example.com,${number},Ann`);
-      const numbers = await csv("sms.csv", `Phone,${heading}`, `${number},subscribed`);
-      for (const files of [
-        [people, numbers],
-        [numbers, people],
-      ]) {
-        const mock = await service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
-
-        const { code } = await run([...files, "--consent", "keep"]);
-
-        expect(code).toBe(0);
-        expect(consents(mock)).toEqual([`a@example.com ${number} UNSUBSCRIBED SUBSCRIBED`]);
-      }
-    },
-  );
 
   it("brings nobody into a list", async () => {
     const mock = await service();

@@ -24,15 +24,3 @@ it("A yes under Subscriber is an opt-in, and a no an opt-out", async () => {
     consents: { "ada@example.com": "SUBSCRIBED", "bo@example.com": "UNSUBSCRIBED" },
   });
 });
-
-it("Addresses under a heading that looks like a consent are not shown", async () => {
-  const { code, out, err } = await imported("Email,Subscription", "ada@example.com,ada@example.com");
-
-  expect({ code, err }).toEqual({
-    code: 2,
-    err: expect.stringContaining(
-      '"Subscription" looks like a consent, and holds e-mail addresses. Leave it out with --without "Subscription".',
-    ),
-  });
-  expect(out + err).not.toContain("ada@");
-});
