@@ -556,7 +556,7 @@ describe("--report", () => {
     const dry = await run([...args, "--dry-run"]);
 
     expect([ended.code, dry.code]).toEqual([1, 2]);
-    expect(await readdir(join(folder, "failed"))).toEqual(["people.csv"]);
+    expect(await readdir(join(folder, "failed"))).toEqual(["people.csv", "people.csv.map.json"]);
     expect(await readFile(mended, "utf8")).toBe(text);
   });
 
