@@ -146,7 +146,31 @@ describe("A file without a statement of consent", () => {
 
 describe("--consent", () => {});
 
-describe("A row that cannot be sent", () => {});
+describe("A row that cannot be sent", () => {
+  it("is reported, and its opt-out is still sent, by itself", async () => {
+    const mock = await service([
+      { email: "a@example.com", email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" },
+    ]);
+    const path = await csv(
+      "people.csv",
+      "email,first_name,status,sms_opt_in",
+      "a@example.com,Ada,unsubscribed,perhaps",
+      "b@example.com,Bo,subscribed,perhaps",
+      "c@example.com,Cy,subscribed,yes",
+    );
+
+    const { code, out } = await run([path]);
+
+    expect(code).toBe(1);
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", email_opt_in: "UNSUBSCRIBED" },
+      { email: "c@example.com", first_name: "Cy", email_opt_in: "SUBSCRIBED" },
+    ]);
+    expect(out).toMatch(/row 2: phone consent: is not known .*; its opt-outs are sent anyway/);
+    expect(out).toMatch(/row 3: phone consent: is not understood [^;]*$/m);
+    expect(mock.organization("real").contacts[0]).toMatchObject({ phone_opt_in: "SUBSCRIBED" });
+  });
+});
 
 describe("A row that the service refuses", () => {
   it.each([[[]], [["--list", list.id]]])(
@@ -238,6 +262,21 @@ describe("An opt-out whose address has anything around it", () => {
 
 describe("A line with another number of cells than headings", () => {
   const consents = [undefined, "keep", "SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
+  const lines = [
+    "email,first_name,mobile,email_opt_in",
+    // Too many cells, too few, and an address that has moved under another heading.
+    "a@example.com,Ada,Byron,,unsubscribed",
+    "a@example.com,Ada,,subscribed",
+    "b@example.com,Bo",
+    "B@example.com,Bo,,",
+    "Lee,Cy,C@Example.com,,unsubscribed",
+    "c@example.com,Cy,,subscribed",
+    "Dee;+44 7700 900514;unsubscribed",
+    ",Dee,+447700900514,subscribed",
+    "d@example.com,Dee,+447700900514,subscribed",
+    "d@example.com,Dee,,subscribed",
+    "e@example.com,Eve,,subscribed",
+  ];
 
   it.each(consents)("stops every line about its person, with --consent %s", async (consent) => {
     const mock = await service();
@@ -292,6 +331,25 @@ describe("Several consent values of one person", () => {
       "s3@example.com": "SUBSCRIBED",
     });
     expect(out).toContain('row 2: "status", "email_opt_in" disagree on the email consent');
+  });
+
+  it("with an unknown one stop all rows of the person", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,status",
+      "a@example.com,subscribed",
+      "a@example.com,opgeheven",
+      "b@example.com,subscribed",
+    );
+
+    const { code, out } = await run([path]);
+
+    expect(code).toBe(1);
+    expect(out).toContain(
+      "row 2: email consent: another row about this person has a word of consent that is not understood",
+    );
+    expect(emailConsents(mock)).toEqual({ "b@example.com": "SUBSCRIBED" });
   });
 
   it("with an unknown one and an opt-out are sent as the opt-out, which is the strictest", async () => {
@@ -372,6 +430,25 @@ describe("No cell is dropped", () => {
     ]);
   });
 
+  it("the plan names what v2 leaves out, and what it sends as evidence", async () => {
+    const path = await csv(
+      "subscribed_x.csv",
+      "Email Address,First Name,CONFIRM_TIME,CONFIRM_IP,UNSUB_REASON,Bounced,LEID",
+      "a@example.com,Ada,2020-07-03 15:05:20,198.51.100.2,too many,mailbox full,1",
+    );
+
+    const { out } = await run([path, "--dry-run", "--family", "v2"]);
+
+    for (const line of [
+      '"CONFIRM_TIME"   evidence of the consent',
+      '"CONFIRM_IP"     evidence of the consent',
+      "any text is an opt-out; 1 with more text, which is left out, as v2 has no custom properties",
+      "a no is ignored; 1 with more text, which is left out, as v2 has no custom properties",
+      "row 2: the suppression is left out, as v2 has no such field.",
+    ])
+      expect(out).toContain(line);
+  });
+
   it("of two telephone numbers the valid one is the phone, in any order", async () => {
     const mock = await service();
     const path = await csv(
@@ -407,6 +484,35 @@ describe("No cell is dropped", () => {
     expect(out).toContain(
       'row 3: "birthday" holds no dob that can be sent, and is sent as the custom property birthday.',
     );
+  });
+
+  it("a telephone number of two people is the phone of the first, and a custom property of the second", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,phone,status",
+      "a@example.com,+447700900511,subscribed",
+      "b@example.com,+44 7700 900511,unsubscribed",
+    );
+
+    const { out } = await run([path]);
+
+    expect(out).toContain(
+      'row 3: "phone" holds the number of another person, which the service would treat as one contact, and is sent as',
+    );
+    expect(sentBodies(mock)).toEqual([
+      {
+        email: "a@example.com",
+        phone: "+447700900511",
+        email_opt_in: "SUBSCRIBED",
+        phone_opt_in: "UNSUBSCRIBED",
+      },
+      {
+        email: "b@example.com",
+        email_opt_in: "UNSUBSCRIBED",
+        custom_properties: { phone: "+44 7700 900511" },
+      },
+    ]);
   });
 });
 
