@@ -11,9 +11,12 @@ const options = {
     "src/mock/msw.ts",
     "src/redis/redis-rate-limit-store.ts",
     "src/checkpoint/file-checkpoint.ts",
+    "src/snapshot/index.ts",
   ],
   out: ".docs",
   readme: "README.md",
+  projectDocuments: ["examples/guides/*.md", "src/DECISIONS.md", "CHANGELOG.md"],
+  highlightLanguages: ["bash", "javascript", "json", "mermaid", "python", "toml", "tsx", "typescript"],
   excludeInternal: true,
   excludePrivate: true,
   // No links to a repository, because not every clone has one.
@@ -21,7 +24,7 @@ const options = {
   treatWarningsAsErrors: true,
   // Types that are not exported are shown where they are used: the exports are listed by hand.
   validation: { notExported: false, invalidLink: true, notDocumented: true },
-  plugin: [ignoreUnnamed],
+  plugin: [ignoreUnnamed, nameDocuments],
 };
 
 export default options;
@@ -39,6 +42,33 @@ function ignoreUnnamed(app) {
     app.options.setValue("intentionallyNotDocumented", [
       ...new Set(bare.map((one) => one.getFriendlyFullName())),
     ]);
+  });
+}
+
+/**
+ * A document is named as its heading says, not as its file. Code in headings becomes text, as TypeDoc leaves it out of the
+ * anchors that the guides link to.
+ *
+ * @param {import("typedoc").Application} app
+ */
+function nameDocuments(app) {
+  app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_context, document) => {
+    let line = "";
+    for (const part of document.content) {
+      if (part.kind === "code" && /^#+ /.test(line)) part.text = part.text.replaceAll("`", "");
+      line = `${line}${part.text}`.split("\n").at(-1) ?? "";
+    }
+    const text = document.content.map((part) => part.text).join("");
+    const [heading = "", name] = /^\s*# (.+)\n/.exec(text) ?? [];
+    if (name === undefined) return;
+    document.name = name;
+    let left = heading.length;
+    for (const part of document.content) {
+      const cut = Math.min(left, part.text.length);
+      part.text = part.text.slice(cut);
+      left -= cut;
+    }
+    document.content = document.content.filter((part) => part.text !== "");
   });
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { transform, type Plugin } from "esbuild";
 import { defineConfig, type Options } from "tsup";
 import manifest from "./package.json" with { type: "json" };
+import { buildPage } from "./src/mock/page/build-page.ts";
 
 // The entries and commands of package.json, each from the source of the same name.
 const sourceOf = (built: string) => built.replace("./dist/", "src/").replace(/\.js$/, ".ts");
@@ -18,6 +19,9 @@ const shared = {
   // Deno and edge runtimes know the built-in modules only by their full names.
   removeNodeProtocol: false,
 } satisfies Options;
+
+// The page of the mock, in one file: the sources import it, too.
+writeFileSync("src/mock/page/page-file.ts", await buildPage());
 
 export default defineConfig([
   { ...shared, format: "esm", entry: [...entries, ...commands], esbuildPlugins: [licenceNote()] },

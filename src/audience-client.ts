@@ -2,6 +2,7 @@ import { createBulk, type Bulk } from "./bulk/bulk.ts";
 import { viewOptions, type ClientOptions } from "./client-options.ts";
 import { openClient, type OpenedClient } from "./open-client.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+import { snapshotSource, type SnapshotSource } from "./snapshot/source.ts";
 import type { ClientState, CloseOptions } from "./transport/client-state.ts";
 import { V1Client } from "./v1/v1-client.ts";
 import { V2Client } from "./v2/v2-client.ts";
@@ -79,6 +80,11 @@ export class AudienceClient {
   /** `await using audience = new AudienceClient(…)`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** @internal For the entry `audience-sdk/snapshot`. */
+  snapshotSource(organization: string | undefined): SnapshotSource {
+    return snapshotSource(this.#opened, organization);
   }
 
   get #client(): ClientState {

@@ -29,7 +29,8 @@ export interface CustomRequest {
   /**
    * The contact that a write changes, by every name that you know, at least one; `contactUUID` is the `id` of a profile. It
    * is not sent. By it the request takes part in the order of writes, and in `superseded` of `bulk`, where its consent
-   * counts as unknown. The body is not read for it, except that of a POST to `/contact-groups/{id}/contacts`.
+   * counts as unknown. The body and the response are not read for it, except those of a POST to `/customer/create` and to
+   * `/contact-groups/{id}/contacts`, which are documented.
    */
   contact?:
     | { email?: string | undefined; phone?: string | undefined; contactUUID?: string | undefined }
@@ -61,9 +62,19 @@ export function customRequest(call: CallEndpoint, operation: Operation, prefix: 
 }
 
 const addContactPath = /^\/api\/v1\/contact-groups\/.+\/contacts\/?$/i;
+const createPath = /^\/api\/v1\/customer\/create\/?$/i;
 
 function isAddContact({ method, path }: CustomRequest): boolean {
   return method === "POST" && addContactPath.test(decoded(path));
+}
+
+function isCreate({ method, path }: CustomRequest): boolean {
+  return method === "POST" && createPath.test(decoded(path));
+}
+
+/** The contact in a body that is documented ("v1 contact"); that of another path may hold anything. */
+function documentedContact(sent: CustomRequest): Readonly<Record<string, unknown>> {
+  return isAddContact(sent) || isCreate(sent) ? objectIn(sent.body) : {};
 }
 
 /** As a server may read a path: percent-encoding decoded, without path parameters (`;a=1`). */
@@ -88,13 +99,18 @@ function endpointOf(
     options: callOptionsSchema.extend({ consent: consentOption }),
     body: ({ consent }) => requestSchema(prefix, consent !== "service-decides"),
     request: ({ path, query, body }) => ({ path, query, body }),
-    // The body of add-to-list is documented; that of another path may hold anything.
-    contactsOf: (sent) => contactKeys([sent.contact, isAddContact(sent) ? objectIn(sent.body) : undefined]),
+    contactsOf: (sent) => contactKeys([sent.contact, documentedContact(sent)]),
     consentOf: (sent) => {
-      if (isAddContact(sent)) return { email: decidedByService, ...v1Consent(objectIn(sent.body)) };
-      return sent.contact ? unknownConsent : {};
+      const stated = v1Consent(documentedContact(sent));
+      if (isAddContact(sent)) return { email: decidedByService, ...stated };
+      return sent.contact && !isCreate(sent) ? unknownConsent : stated;
     },
-    isToBeConfirmed: (sent) => isAddContact(sent) && isToBeConfirmed(objectIn(sent.body)),
+    isToBeConfirmed: (sent) => isToBeConfirmed(documentedContact(sent)),
+    appliedTo: (answer, sent) => {
+      const { contact, data } = objectIn(answer);
+      if (isAddContact(sent)) return { contacts: contactKeys([objectIn(contact)]) };
+      return { contacts: isCreate(sent) ? contactKeys([{ contactUUID: objectIn(data)["id"] }]) : [] };
+    },
     mayHaveWrittenOn404: isAddContact,
     // JSON that breaks off was not read, and HTML comes from a gateway.
     acceptsText: (contentType) => !/json|html/i.test(contentType),

@@ -19,10 +19,10 @@ const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 const alone = [
   "bulk/file-checkpoint*",
   "{chaos,properties}/*",
-  "examples/{demo,importer-process}",
+  "examples/{demo,importer-process,recipe-*}",
   "fuzz/user-code",
   "hostile/floods",
-  "mock/cli",
+  "mock/{cli,command,state-file}",
   "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
   "redis/{background-timer,fifty-processes,schedules,simulated-failures}",
   "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,random-values,stacks,tracing*}",
@@ -30,7 +30,7 @@ const alone = [
 
 // All others share two processes: with one for each, more than half of the time would go into starting them.
 const notTogether = [
-  ...["oldest", "package", "platforms", "soak"].map((folder) => `test/${folder}/**`),
+  ...["oldest", "package", "platforms", "recipes", "soak"].map((folder) => `test/${folder}/**`),
   ...alone,
 ];
 
@@ -44,6 +44,7 @@ export default defineConfig({
       { find: "audience-sdk/schemas", replacement: source("schemas.ts") },
       { find: "audience-sdk/redis", replacement: source("redis/redis-rate-limit-store.ts") },
       { find: "audience-sdk/checkpoint", replacement: source("checkpoint/file-checkpoint.ts") },
+      { find: "audience-sdk/snapshot", replacement: source("snapshot/index.ts") },
       { find: /^audience-sdk$/, replacement: source("index.ts") },
     ],
   },
@@ -58,8 +59,14 @@ export default defineConfig({
     coverage: {
       enabled: isCovered,
       include: ["src/**/*.ts"],
-      // Run as a program of its own: test/mock/cli.test.ts starts it, and nothing in that process is counted here.
-      exclude: ["src/mock/cli.ts", "src/mock/cli-messages.ts"],
+      // Run as a program of its own: test/mock starts it, and nothing in that process is counted here. The script of the page
+      // runs in a browser: test/browser has its tests.
+      exclude: [
+        "src/mock/cli.ts",
+        "src/mock/cli-messages.ts",
+        "src/mock/command/**",
+        "src/mock/page/script/**",
+      ],
       reporter: ["text-summary", ["text", { skipFull: true }], ...(isCovered ? [] : ["html"])],
       // A line that no test runs is a line too many; an exception stands in its place, with its reason.
       thresholds: { lines: 100, branches: 100 },

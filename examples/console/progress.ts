@@ -18,10 +18,15 @@ export class Progress {
 
   /** Counts one more item. `note` is printed after the bar. */
   advance(note = ""): void {
-    this.#done += 1;
+    this.advanceTo(this.#done + 1, note);
+  }
+
+  /** Counts up to an item. */
+  advanceTo(done: number, note = ""): void {
+    const before = this.#done;
+    this.#done = done;
     if (this.#output.isTTY) this.#draw(note);
-    else if (this.#quarter(this.#done) > this.#quarter(this.#done - 1))
-      say(this.#output, `   ${this.#count()}`);
+    else if (this.#quarter(done) > this.#quarter(before)) say(this.#output, `   ${this.#count()}`);
   }
 
   /** Ends the line. */

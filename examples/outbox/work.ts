@@ -23,9 +23,10 @@ worker.on("failed", (job, error) =>
 worker.on("error", (error) => console.error(error.message));
 
 async function stop(): Promise<void> {
-  // Events in flight complete; waiting events stay in the outbox.
-  await worker.close();
+  const stopped = worker.close(); // takes no new event, and waits for those that it has
+  // They may wait for the rate limit, up to an hour: closing the client ends their wait, and lets what is in flight end.
   await audience.close();
+  await stopped;
   await connection.quit();
 }
 process.once("SIGTERM", () => void stop());

@@ -102,6 +102,35 @@ export function v1ListedCustomer({ customers }: Shown): Finding<MockVariants["v1
     : { unknown: `unusual: ${keysOf(item, 1)}` };
 }
 
+const consents = ["email_opt_in", "phone_opt_in", "is_suppressed"];
+
+/** The consents that the listed contacts show. */
+export function listedConsents({ read }: Pick<Shown, "read">): string[] {
+  return consents.filter((name) => read.customers.attributes.includes(name));
+}
+
+export function v1ListedConsents(shown: Shown): Finding<MockVariants["v1ListedConsents"]> {
+  const { read, customers } = shown;
+  if (read.customers.ids.length === 0)
+    return { unknown: isJson(customers) ? "the list shows no contact" : reasonOf(customers) };
+  const found = listedConsents(shown);
+  const some = found.length === consents.length ? undefined : `${found.join(", ")} alone here`;
+  return found.length === 0 ? { value: false } : { value: true, note: some };
+}
+
+/** Whether this account's list has what `readSnapshot` needs. */
+export function snapshotNeeds(shown: Shown): string {
+  const { read, customers } = shown;
+  if (read.customers.ids.length === 0)
+    return `not shown: ${isJson(customers) ? "no contact" : reasonOf(customers)}`;
+  const found = listedConsents(shown);
+  if (found.length === 0) return "the list shows no consent: snapshots cannot tell who has unsubscribed";
+  const total = read.customers.hasTotal
+    ? "and a total, so that they can be complete"
+    : "and no total, so that they are never `complete`";
+  return `work: the list shows ${found.join(", ")}, ${total}`;
+}
+
 export function v1ListedGroup({ groups }: Shown): Finding<MockVariants["v1ListedGroup"]> {
   const item = firstItem(groups);
   if (item === undefined) return { unknown: "the list shows no contact group" };

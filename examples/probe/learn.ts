@@ -2,7 +2,14 @@ import type { MockVariants } from "audience-sdk/mock";
 import { isJson, isWebPage, type Answer, type Reply } from "./answer.ts";
 import { v2Limit, type Answers } from "./ask.ts";
 import { reasonOf, type Finding, type Shown } from "./finding.ts";
-import { v1List, v1ListedCustomer, v1ListedGroup, v1Paging, v1PagingCase } from "./learn-lists.ts";
+import {
+  v1List,
+  v1ListedConsents,
+  v1ListedCustomer,
+  v1ListedGroup,
+  v1Paging,
+  v1PagingCase,
+} from "./learn-lists.ts";
 import { codeOf, isObject, keysOf } from "./shape.ts";
 import type { Written } from "./write.ts";
 
@@ -23,6 +30,8 @@ export const variants: { readonly [Name in keyof MockVariants]: Learner<MockVari
   v1Paging,
   v1PagingCase,
   v1ListedCustomer,
+  v1CustomerOrder: "only a list that is read again after writes shows it",
+  v1ListedConsents,
   v1ListedGroup,
   v1Group,
   unknownGroupStatus,

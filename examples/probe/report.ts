@@ -1,6 +1,6 @@
 import { v1Limit, type Answers } from "./ask.ts";
 import type { Finding, Shown } from "./finding.ts";
-import { v1PageSize } from "./learn-lists.ts";
+import { snapshotNeeds, v1PageSize } from "./learn-lists.ts";
 import { learn, otherAttributes } from "./learn.ts";
 import { keysOf } from "./shape.ts";
 
@@ -52,6 +52,7 @@ function factsOf(shown: Shown): [name: string, fact: string][] {
     ["further attributes", attributes === undefined ? "not shown" : attributes.join(", ") || "none"],
     ["v1 page without a limit", sizeOf(v1PageSize(customers), 10)],
     [`v1 page with limit=${v1Limit}`, sizeOf(v1PageSize(groups), 100)],
+    ["snapshots", snapshotNeeds(shown)],
     ["rate headers", rateHeadersOf(shown)],
     ["the client", problems.length === 0 ? "reads both v1 lists that it was given" : problems.join(" ")],
   ];

@@ -11,6 +11,7 @@ import { hasMethods, isObject } from "../schema/predicates.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry-plan.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import type { ConsentSnapshot } from "./consent-snapshot.ts";
 import type { BulkProgress } from "./result.ts";
 
 /**
@@ -64,6 +65,12 @@ export interface BulkOptions<Row> {
    * refused there since. Default: true.
    */
   checkConsent?: boolean | undefined;
+  /**
+   * A snapshot of the service, of less than a day ago: `readSnapshot` of `audience-sdk/snapshot` gives one. It holds back
+   * the opt-ins of contacts that it shows as `UNSUBSCRIBED` or suppressed, for rows whose contact has no recorded id: of the
+   * first night, of v2, and without a checkpoint. Such a row is `superseded`.
+   */
+  snapshot?: ConsentSnapshot | undefined;
   /** Records the rows, so that a run that was killed continues where it was. */
   checkpoint?: Checkpoint | undefined;
   /**
@@ -100,6 +107,9 @@ const bulkOptionsSchema = z.strictObject({
   signal: optionTypes.signal.optional(),
   total: optionTypes.count.optional(),
   isCurrent: optionTypes.function.optional(),
+  snapshot: optionThat<ConsentSnapshot>("a snapshot, as readSnapshot gives one", (value) =>
+    hasMethods(value, "checkFor", "shownOf"),
+  ).optional(),
   checkpoint: checkpointOption.optional(),
   onProgress: optionTypes.function.optional(),
   stopWhen: optionTypes.function.default(() => endsRunByDefault),

@@ -158,12 +158,12 @@ function fateOf({ record }: ReadRow<unknown>, isBehind: boolean): Fate {
   const { before, isChanged } = record;
   // What failed, and nothing else, was never carried out.
   if (!before || before.state === "failed") return "new";
+  if (record.refusesUnrepeatable) return "inDoubt";
   if (isChanged) return "changed";
   switch (before.state) {
     case "succeeded":
       return isBehind || !record.earlierEnd ? "changed" : "unchanged";
     case "sent":
-    case "in-doubt":
       return "inDoubt";
     default:
       return "superseded";

@@ -6,7 +6,15 @@ import { Transport } from "../transport/transport.ts";
 import { getCustomer } from "../v1/customers.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { rowPriority } from "./bulk-options.ts";
-import { repeated, statementsOf, tagOf, type Decision } from "./statements.ts";
+import type { ShownConsent } from "./consent-snapshot.ts";
+import {
+  isStricter,
+  repeated,
+  statementsOf,
+  tagOf,
+  type Decision,
+  type SpokenContacts,
+} from "./statements.ts";
 
 /** A channel in which a row must not override a refusal. */
 export interface JudgedChannel {
@@ -17,19 +25,16 @@ export interface JudgedChannel {
   readonly own: string;
 }
 
-/** What the service, or a snapshot of it, shows of a contact's consent. */
-export type ShownConsent = Pick<Profile["attributes"], "email_opt_in" | "phone_opt_in" | "is_suppressed">;
-
 /** The judgement of what is shown. */
 export interface Judgement {
   readonly isRefused: boolean;
   /** The channels that are not shown: they were not judged. */
   readonly missing: readonly string[];
-  /** The channels whose status tells what the calls of earlier nights came to. */
+  /** The channels that are shown as the row says, or better: no earlier call is to be overridden in them. */
   readonly settled: readonly string[];
 }
 
-const optIns: readonly string[] = ["SUBSCRIBED", "FALSE"];
+export const optIns: readonly string[] = ["SUBSCRIBED", "FALSE"];
 
 /** The channels that a write subscribes, as the row has said before, or leaves to the service. */
 export function judgedChannels(write: ConsentWrite, before: readonly Decision[]): JudgedChannel[] {
@@ -72,23 +77,25 @@ export function judge(
     missing: names.filter((channel) => statusOf(channel) === ""),
     settled: channels
       .filter(({ channel, own }) => !["", own].includes(statusOf(channel)))
+      .filter(({ channel }) => !isStricter(statusOf(channel), consent[channel]))
       .map(({ channel }) => channel),
   };
 }
 
 /**
- * The ids by which a write's contact is looked up: the one that the last response gave; if its address has changed, those
- * of the contacts that the row no longer has. `others`: the other writes of the row.
+ * The ids by which a write's contact is looked up: its own, which an earlier response gave; for a new address, those of the
+ * contacts that the row no longer has. `others`: the other writes of the row.
  */
-export function knownIds(
-  ids: ReadonlyMap<string, string>,
+export function idsToLookUp(
+  { ids, formerIds }: SpokenContacts,
   { contacts }: ConsentWrite,
   others: readonly ConsentWrite[],
 ): string[] {
-  const own = ids.get(tagOf(contacts));
+  const tag = tagOf(contacts);
+  const own = ids.get(tag) ?? formerIds.get(tag);
   if (own !== undefined) return [own];
   const tagsOfOthers = others.map((other) => tagOf(other.contacts));
-  return [...ids].filter(([tag]) => !tagsOfOthers.includes(tag)).map(([, id]) => id);
+  return [...ids].filter(([each]) => !tagsOfOthers.includes(each)).map(([, id]) => id);
 }
 
 /** The error of a row that was not sent because its look failed; `cause` is the error of the look. */

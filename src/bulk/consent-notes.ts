@@ -1,59 +1,77 @@
 import type { ConsentWrite } from "../consent.ts";
 import type { Outcome } from "../errors.ts";
-import type { ConsentWatch, FamilyIdentity } from "../transport/call.ts";
+import { unlessLate } from "../transport/abort.ts";
+import type { ConsentWatch, FamilyIdentity, KeySource } from "../transport/call.ts";
+import { unrecordedWrites, type UnrecordedWrite } from "../transport/consent-registry.ts";
 import type { JournalEvent, WriteEnd } from "./events.ts";
 import type { Journal } from "./journal.ts";
 import type { Target } from "./target.ts";
 
-/** A consent that another call has begun to write, or has written. */
-type Notice = { readonly number: number; readonly write: ConsentWrite; readonly end?: WriteEnd };
+/** A consent that another call has begun to write, or has written. `applied`: as the response names it. */
+interface Notice {
+  readonly number: number;
+  readonly write: ConsentWrite;
+  readonly applied: ConsentWrite;
+  readonly end?: WriteEnd;
+}
+
+/** Another call does not wait longer for a record (D154). */
+const longestWaitMs = 2_000;
+const lateRecord =
+  "the checkpoint of a bulk run is slow: other calls go on before their consents are recorded, and a crash now would " +
+  "lose them";
 
 /** Notes in the journal of a run which consents other calls write, from the begin of the run to its end. */
 export class ConsentNotes implements ConsentWatch {
   readonly #target: Target;
-  /** The writes under way, with their numbers in this run. */
-  readonly #numbers = new Map<ConsentWrite, number>();
+  readonly #warn: (message: string) => void;
+  /** The writes under way, with their numbers in this run; undefined for another organization's. */
+  readonly #begun = new Map<ConsentWrite, Promise<number | undefined>>();
+  /** The keys of the run that were asked for. */
+  readonly #askedKeys = new Map<KeySource, Promise<void>>();
   #count = 0;
   /** Those that are being recorded. */
   readonly #pending = new Set<Promise<void>>();
+  /** Whether a record takes so long that nobody waits for it any more. */
+  #isLate = false;
   /** Those of before the journal was open. */
   readonly #held: Notice[] = [];
   #journal: Journal | undefined;
   /** The last notice; its contacts have names. */
   #lastNamed = Promise.resolve();
 
-  constructor(target: Target) {
+  constructor(target: Target, warn: (message: string) => void) {
     this.#target = target;
+    this.#warn = warn;
   }
 
-  /** Notes in the journal what was written while it was opened, and from now on every write. */
+  /**
+   * Notes in the journal what was written while it was opened, and from now on every write. A run that goes on notes first
+   * what the journal could not record.
+   */
   async recordIn(journal: Journal): Promise<void> {
+    await Promise.all(this.#begun.values());
     this.#journal = journal;
-    await Promise.all(this.#held.splice(0).map((notice) => this.#note(notice)));
+    const notices = takeUnrecorded(journal).map((each) => ({ ...each, number: (this.#count += 1) }));
+    await Promise.all([...notices, ...this.#held.splice(0)].map((notice) => this.#note(notice)));
   }
 
-  /** A client that shares one family with the run is of its organization: both families write the same contacts. */
   concerns(families: readonly FamilyIdentity[]): boolean {
-    return this.#target.families.some((own) =>
-      families.some(
-        ({ name, baseUrl, key }) => own.name === name && own.baseUrl === baseUrl && own.key.isSameAs(key),
-      ),
-    );
+    return this.#pairs(families).length > 0;
   }
 
-  async begins(write: ConsentWrite): Promise<void> {
-    const number = (this.#count += 1);
-    this.#numbers.set(write, number);
-    await this.#note({ number, write });
+  async begins(write: ConsentWrite, families: readonly FamilyIdentity[]): Promise<void> {
+    const begun = this.#begin(write, families);
+    this.#begun.set(write, begun);
+    await begun;
   }
 
   async ended(write: ConsentWrite, outcome: Outcome, applied = write): Promise<void> {
-    const number = this.#numbers.get(write);
-    /* v8 ignore next -- @preserve every watch is told of the begin */
+    const number = await this.#begun.get(write);
+    this.#begun.delete(write);
     if (number === undefined) return;
-    this.#numbers.delete(write);
     const isOver = outcome === "not-sent" || outcome === "not-applied";
-    await this.#note({ number, write: applied, end: isOver ? "not-applied" : outcome });
+    await this.#note({ number, write, applied, end: isOver ? "not-applied" : outcome });
   }
 
   /** Resolves when everything so far has its line. */
@@ -66,30 +84,99 @@ export class ConsentNotes implements ConsentWatch {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
   }
 
+  async #begin(write: ConsentWrite, families: readonly FamilyIdentity[]): Promise<number | undefined> {
+    if (!(await this.#isOfOrganization(families))) return undefined;
+    const number = (this.#count += 1);
+    await this.#note({ number, write, applied: write });
+    return number;
+  }
+
+  /** Whether a client shares the key of one family with the run: both families write the same contacts (D143). */
+  async #isOfOrganization(families: readonly FamilyIdentity[]): Promise<boolean> {
+    const pairs = this.#pairs(families);
+    const isShared = ([own, other]: (typeof pairs)[number]): boolean => own.isSameAs(other);
+    if (pairs.some(isShared)) return true;
+    await Promise.all(pairs.flatMap(([own, other]) => [this.#askOnce(own), ask(other)]));
+    return pairs.some(isShared);
+  }
+
+  /** The keys of the run, each with that of a client for the same family of the same service. */
+  #pairs(families: readonly FamilyIdentity[]): (readonly [own: KeySource, other: KeySource])[] {
+    return this.#target.families.flatMap((own) =>
+      families
+        .filter(({ name, baseUrl }) => own.name === name && own.baseUrl === baseUrl)
+        .map(({ key }) => [own.key, key] as const),
+    );
+  }
+
+  /** Later the rows of the run ask, before each attempt. */
+  async #askOnce(key: KeySource): Promise<void> {
+    const asked = this.#askedKeys.get(key) ?? ask(key);
+    this.#askedKeys.set(key, asked);
+    await asked;
+  }
+
   async #note(notice: Notice): Promise<void> {
     const journal = this.#journal;
     if (!journal) return void this.#held.push(notice);
-    const noting = this.#noteIn(journal, notice);
-    this.#pending.add(noting);
-    await noting;
-    this.#pending.delete(noting);
+    // One after the other, so that lines have the order of the notices.
+    const named = this.#lastNamed.then(() =>
+      Promise.all(notice.applied.contacts.map((key) => journal.nameOf(key))),
+    );
+    const line = named.then((contacts) => ({ recorded: record(journal, notice, contacts) }));
+    this.#lastNamed = line.then(() => undefined);
+    const noted = line.then(({ recorded }) => recorded).finally(() => this.#pending.delete(noted));
+    this.#pending.add(noted);
+    // From now on the rows of the run know it.
+    await line;
+    await this.#unlessLate(noted);
   }
 
-  /** A failure of the checkpoint ends the run, but not the write that is being recorded. */
-  async #noteIn(journal: Journal, notice: Notice): Promise<void> {
-    const { number, write, end } = notice;
-    // One after the other, so that lines have the order of the notices.
-    const named = this.#lastNamed.then(() => Promise.all(write.contacts.map((key) => journal.nameOf(key))));
-    const line = named.then((contacts) => {
-      const event: JournalEvent = end
-        ? ["wrote", number, contacts, write.consent, end]
-        : ["writes", number, contacts, write.consent];
-      // A write with an unknown end must not be lost.
-      return { recorded: journal.add(event, { flush: !end }).catch(() => undefined) };
+  async #unlessLate(noted: Promise<void>): Promise<void> {
+    if (this.#isLate) return;
+    await unlessLate(noted, longestWaitMs, () => {
+      if (!this.#isLate) this.#warn(lateRecord);
+      this.#isLate = true;
+      void noted.then(() => (this.#isLate = false));
     });
-    this.#lastNamed = line.then(() => undefined);
-    await (
-      await line
-    ).recorded;
   }
+}
+
+/** A function that fails or hangs gives no key, and its client sends nothing. */
+async function ask(key: KeySource): Promise<void> {
+  const asked = (async () => await key.request())();
+  await Promise.allSettled([unlessLate(asked, longestWaitMs, () => "")]);
+}
+
+/** A failure of the checkpoint ends the run, but not the write that is being recorded. */
+async function record(journal: Journal, notice: Notice, contacts: readonly string[]): Promise<void> {
+  const { number, write, applied, end } = notice;
+  const { consent } = applied;
+  const event: JournalEvent = end
+    ? ["wrote", number, contacts, consent, end]
+    : ["writes", number, contacts, consent];
+  const unrecorded = unrecordedWrites();
+  const id = idOf(journal);
+  try {
+    // A write with an unknown end must not be lost.
+    await journal.add(event, { flush: !end });
+    unrecorded.get(id)?.delete(write);
+  } catch {
+    const writes = unrecorded.get(id) ?? new Map<ConsentWrite, UnrecordedWrite>();
+    if (end === "not-applied") writes.delete(write);
+    else writes.set(write, { applied, end: end ?? "unknown" });
+    unrecorded.set(id, writes);
+  }
+}
+
+/** What a journal could not record: none, if its run was over, as these writes came before the next one. */
+function takeUnrecorded(journal: Journal): Omit<Notice, "number">[] {
+  const { at, began } = journal.ledger;
+  const missing = [...(unrecordedWrites().get(idOf(journal)) ?? [])];
+  unrecordedWrites().delete(idOf(journal));
+  return began < at ? missing.map(([write, each]) => ({ write, ...each })) : [];
+}
+
+function idOf({ ledger }: Journal): string {
+  return String(ledger.run?.id);
 }

@@ -1,5 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
-import { hasMethods, isObject } from "../schema/predicates.ts";
+import { randomUuid } from "../runtime.ts";
+import { openCheckpoint } from "./checkpoint-calls.ts";
 import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
 import { decodeEvent, encodeEvent, type JournalEvent } from "./events.ts";
 import { shortHash } from "./hash.ts";
@@ -10,6 +11,8 @@ interface JournalSettings {
   readonly isKeyed: boolean;
   readonly target: Target;
   readonly signal: AbortSignal;
+  /** Aborted when the run ends early: a checkpoint that hangs does not hold up its end. */
+  readonly end?: AbortSignal;
   /** Called if the checkpoint fails: the run must not continue without a record. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -33,9 +36,9 @@ export class Journal {
 
   /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
   static async open(checkpoint: Checkpoint, settings: JournalSettings): Promise<Journal> {
-    return await withOpen(checkpoint, async (opened) => {
+    return await withOpen(await openCheckpoint(checkpoint, settings.end), async (opened) => {
       const { ledger, bytes } = await readLedger(opened);
-      const id = ledger.run?.id ?? crypto.randomUUID();
+      const id = ledger.run?.id ?? randomUuid();
       const target = await checkRun(ledger, settings, id);
       const journal = new Journal(ledger, opened, settings.onFailure);
       await journal.#compact(bytes);
@@ -47,7 +50,7 @@ export class Journal {
 
   /** Reads a checkpoint, leaves it as it is, and closes it. */
   static async read(checkpoint: Checkpoint, settings: Omit<JournalSettings, "onFailure">): Promise<Journal> {
-    return await withOpen(checkpoint, async (opened) => {
+    return await withOpen(await openCheckpoint(checkpoint), async (opened) => {
       const { ledger } = await readLedger(opened);
       await checkRun(ledger, settings, ledger.run?.id ?? "");
       const journal = new Journal(ledger, opened);
@@ -111,18 +114,13 @@ export class Journal {
 }
 
 async function withOpen<Result>(
-  checkpoint: Checkpoint,
+  opened: OpenCheckpoint,
   use: (opened: OpenCheckpoint) => Promise<Result>,
 ): Promise<Result> {
-  const opened: unknown = await checkpoint.open();
-  if (!hasMethods(opened, "append", "rewrite", "close") || !("lines" in opened && isObject(opened.lines)))
-    throw new ConfigurationError("`open` of the checkpoint must return { lines, append, rewrite, close }.");
-  // Safe: checked as far as its methods go; the compiler asks the caller for the rest.
-  const checked = opened as unknown as OpenCheckpoint;
   try {
-    return await use(checked);
+    return await use(opened);
   } catch (error) {
-    await checked.close();
+    await opened.close();
     throw error;
   }
 }

@@ -1,29 +1,16 @@
 import { decidedByService, type ConsentWrite } from "../consent.ts";
-import type { JournalEvent, RecordedEnd, RecordedRow, RowState } from "./events.ts";
+import type { JournalEvent, RecordedEnd, RecordedRow } from "./events.ts";
 import { Notes } from "./notes.ts";
-import { decodeContacts, isRefusal, repeated, statementsOf, type Statement } from "./statements.ts";
+import { changedRecord, fieldsOf, recordOf, type RowRecord } from "./row-record.ts";
+import {
+  decodeContacts,
+  isRefusal,
+  isStricter,
+  repeated,
+  statementsOf,
+  type Statement,
+} from "./statements.ts";
 import type { RecordedTarget } from "./target.ts";
-
-/** What the events about a row have come to. Strings and numbers alone: 100,000 rows take 30 MB of memory. */
-export interface RowRecord {
-  readonly state: RowState;
-  /** An earlier version of the row may have been carried out, and must not be repeated. */
-  readonly isInDoubt: boolean;
-  /** The number of the row's version, from 1. */
-  readonly version: number;
-  /** The fingerprint of the row. */
-  readonly print: string;
-  /** The position of its last sending; 0 if there was none. */
-  readonly sentAt: number;
-  /** The position of its last success; before it, the begin of the run that first met it. */
-  readonly placedAt: number;
-  /** The position of its last event. */
-  readonly lastAt: number;
-  /** The position at which the service, or a snapshot, showed a refusal; 0 if it has succeeded since, or never did. */
-  readonly supersededAt: number;
-  /** The contacts that it speaks of (`statements.ts`). */
-  readonly contacts: string;
-}
 
 /** A row as it was read. */
 export interface RowAsRead {
@@ -43,6 +30,14 @@ export interface RowStatement {
   readonly row: RowAsRead;
 }
 
+/** What the service can tell of a row's contact. */
+export interface LookedUp {
+  /** Whether it is asked before the row is sent, if the row subscribes anybody: it is known, by its id. */
+  readonly isPossible: boolean;
+  /** Whether it has shown what earlier calls came to in a channel. */
+  readonly isSettled: (channel: string) => boolean;
+}
+
 /** The run that a journal records. */
 export interface LedgerRun {
   /** Part of the generated ids of events, and the salt of the target's keys. */
@@ -60,6 +55,8 @@ export class Ledger {
   at = 0;
   /** The position at which the run began. */
   began = 0;
+  /** The position at which this process opened the journal: the run began then, or went on. */
+  openedAt = 0;
   run: LedgerRun | undefined;
   #isOver = true;
   readonly #rows = new Map<string, RowRecord>();
@@ -129,20 +126,20 @@ export class Ledger {
 
   /**
    * Whether another consent of one of the write's contacts is later than what the row says. `contacts` are the names of
-   * its contacts in the journal. `isSettled`: the service has shown what the calls of earlier nights came to in a channel.
+   * its contacts in the journal. In its own run a note binds both directions; afterwards it is a refusal that is
+   * remembered, until the service shows what came of it.
    */
-  supersedes(
-    contacts: readonly string[],
-    statement: RowStatement,
-    isSettled: (channel: string) => boolean,
-  ): boolean {
+  supersedes(contacts: readonly string[], statement: RowStatement, look: LookedUp): boolean {
+    const { row, write } = statement;
+    const isHeld = row.before?.state === "superseded-process" && !look.isPossible;
     const notes = contacts.flatMap((contact) => this.#notes.of(contact));
-    return notes.some(
-      ({ channel, status, at }) =>
-        (at > this.began || !isSettled(channel)) &&
-        (status === decidedByService || status !== statement.write.consent[channel]) &&
-        at > this.#placeOf(statement, channel),
-    );
+    return notes.some(({ channel, status, at }) => {
+      const own = write.consent[channel];
+      if (status !== decidedByService && status === own) return false;
+      if (at <= this.openedAt && look.isSettled(channel)) return false;
+      const isBinding = at > this.began || isHeld || isStricter(status, own);
+      return isBinding && at > this.#placeOf(statement, channel);
+    });
   }
 
   /** The position since which the row says what this write says of a channel. */
@@ -171,6 +168,7 @@ export class Ledger {
     this.#underWay.clear();
     this.#notes.forgetWrites();
     if (this.#isOver) this.began = this.at;
+    this.openedAt = this.at;
     this.#isOver = false;
     this.run = { id, isKeyed, target };
   }
@@ -187,7 +185,7 @@ export class Ledger {
   /** Until the row ends, its record of before stands beside it. */
   #send(row: string, print: string, contacts: string, isOnce: boolean): void {
     const sent = { print, contacts, state: isOnce ? "in-doubt" : "sent", sentAt: this.at } as const;
-    this.#underWay.set(row, this.#changed(this.#rows.get(row), sent));
+    this.#underWay.set(row, changedRecord(this.#rows.get(row), sent, this));
   }
 
   #endRow(row: string, how: RecordedEnd, contacts?: string, print?: string): void {
@@ -200,39 +198,7 @@ export class Ledger {
     const record =
       how === "failed" && before
         ? recordOf(fieldsOf({ ...before, contacts: said.contacts, lastAt: this.at }))
-        : this.#changed(before, { ...said, state: how, sentAt: last?.sentAt ?? 0 });
+        : changedRecord(before, { ...said, state: how, sentAt: last?.sentAt ?? 0 }, this);
     this.#rows.set(row, record);
   }
-
-  #changed(
-    before: RowRecord | undefined,
-    change: Pick<RowRecord, "state" | "print" | "contacts" | "sentAt">,
-  ): RowRecord {
-    const { state, print, contacts, sentAt } = change;
-    const hasSucceeded = state === "succeeded";
-    const isShown = state === "superseded-service" || state === "superseded-snapshot";
-    return {
-      state,
-      // A success ends an earlier doubt.
-      isInDoubt: !hasSucceeded && (before?.isInDoubt === true || before?.state === "in-doubt"),
-      version: before ? before.version + Number(before.print !== print) : 1,
-      print,
-      sentAt,
-      placedAt: hasSucceeded ? sentAt : (before?.placedAt ?? this.began),
-      lastAt: this.at,
-      supersededAt: isShown ? this.at : hasSucceeded ? 0 : (before?.supersededAt ?? 0),
-      contacts,
-    };
-  }
-}
-
-function fieldsOf(row: RowRecord): RecordedRow {
-  const { state, isInDoubt, version, print, sentAt, placedAt, lastAt, supersededAt, contacts } = row;
-  return [state, isInDoubt, version, print, sentAt, placedAt, lastAt, supersededAt, contacts];
-}
-
-/** A literal, and no spread: all records have one shape in memory. */
-function recordOf(fields: RecordedRow): RowRecord {
-  const [state, isInDoubt, version, print, sentAt, placedAt, lastAt, supersededAt, contacts] = fields;
-  return { state, isInDoubt, version, print, sentAt, placedAt, lastAt, supersededAt, contacts };
 }

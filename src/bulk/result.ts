@@ -13,7 +13,10 @@ export interface BulkCounts {
   unknown: number;
   /** Not sent: the checkpoint has recorded its success, and the row has not changed since. */
   skipped: number;
-  /** Not sent, as the person has refused meanwhile, or may have: `reason` says how that is known. */
+  /**
+   * Held back, because it would override a consent that came after it, or is no longer current: `reason` says how that is
+   * known. The error's `outcome` says whether something of it was sent before.
+   */
   superseded: number;
 }
 
@@ -52,13 +55,16 @@ export type RowEnd<Value> =
 
 /** The end of a superseded row. */
 export interface SupersededEnd {
-  /** Not sent, as the person has refused meanwhile, or may have. */
+  /** Held back, because it would override a consent that came after it, or is no longer current. */
   readonly status: "superseded";
   /** How that is known. */
   readonly reason: SupersededReason;
   /** Of `"service"`: the contact as the service shows it; absent if it has none, and for an end of an earlier run. */
   readonly service?: Profile | undefined;
-  /** Its `outcome` is `"not-sent"`, unless an attempt was sent before; absent for the end that an earlier run recorded. */
+  /**
+   * Its `outcome` is that of all calls of the row: `"not-sent"`, unless one of them was sent before, or `isCurrent` said no
+   * after the response. Absent for the end that an earlier run recorded.
+   */
   readonly error?: AbortError | undefined;
   /** Never present: nothing succeeded. */
   readonly value?: never;
@@ -96,7 +102,8 @@ export function endBy(error: unknown): RowEnd<never> {
 
 /** The error of a row, or of a call of it, that is not sent because of its record. */
 export function inDoubt(): ConnectionError {
-  const message = "Not sent again: an earlier run may have carried it out.";
+  const message =
+    "Not sent: an earlier run may have carried out a call of the row that must not be repeated.";
   return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }
 

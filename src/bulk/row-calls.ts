@@ -15,6 +15,7 @@ import { hasCode, inDoubt, type RowEnd } from "./result.ts";
 import { type CallEnd, type FunctionEnd, judgeEnd, UnansweredError } from "./row-end.ts";
 import { type GuardSettings, RowGuard } from "./row-guard.ts";
 import type { ReadRow } from "./row-source.ts";
+import { isOptOut } from "./statements.ts";
 
 /** What the rows of a run share. */
 export interface RunOfRows<Row> extends GuardSettings<Row> {
@@ -167,7 +168,9 @@ export class RowCalls<Row> implements CallHook, WriteHook {
     // Also if it is never sent: the row has made this decision.
     if (request.consentWrite) this.#guard.stated.set(request.consentWrite, "unsent");
     const facts = { isWrite, isRepeatable };
-    if (isWrite && !isRepeatable && this.#row.record.refusesUnrepeatable) throw this.#refuse(call);
+    // An opt-out is sent all the same (D176).
+    const isOnce = isWrite && !isRepeatable && !(request.consentWrite && isOptOut(request.consentWrite));
+    if (isOnce && this.#row.record.refusesUnrepeatable) throw this.#refuse(call);
     try {
       const response = await next(call);
       if (request.consentWrite) this.#guard.stated.set(request.consentWrite, "applied");

@@ -1,4 +1,5 @@
 import { AbortError, type ConfigurationError, type Outcome } from "../errors.ts";
+import { severer } from "../transport/call.ts";
 import type { RecordedEnd, SupersededBy } from "./events.ts";
 import { endBy, hasCode, inDoubt, type RowEnd, type SupersededEnd } from "./result.ts";
 
@@ -75,13 +76,13 @@ function endOf<Value>({ end, calls, superseded }: RowFacts<Value>): RowEnd<Value
 
 function supersededEnd(superseded: SupersededEnd, calls: readonly CallEnd[]): SupersededEnd {
   const { error } = superseded;
-  const isCertain = error?.outcome === "unknown" || error?.outcome === "applied";
-  if (!error || isCertain || !calls.some((call) => isOpen(call) || mayBeUnrepeatable(call)))
-    return superseded;
-  return {
-    ...superseded,
-    error: new AbortError({ message: error.message, outcome: "unknown", cause: error }),
-  };
+  if (!error || error.outcome === "applied") return superseded;
+  // An earlier call of the row may have been sent.
+  const isUnknown = calls.some((call) => isOpen(call) || mayBeUnrepeatable(call));
+  const writes = calls.filter(({ isWrite }) => isWrite);
+  const outcome = isUnknown ? "unknown" : writes.map((call) => call.outcome).reduce(severer, error.outcome);
+  if (outcome === error.outcome) return superseded;
+  return { ...superseded, error: new AbortError({ message: error.message, outcome, cause: error }) };
 }
 
 /** What the function must not hide comes first, even if it catches the errors of its calls. */

@@ -2,16 +2,22 @@ import type { ConsentWrite } from "../consent.ts";
 import { AbortError, type Outcome } from "../errors.ts";
 import type { Call } from "../transport/call.ts";
 import { CurrentGuard, type CurrentGuardSettings } from "./current-guard.ts";
-import type { RowRecord } from "./ledger.ts";
 import type { SupersededEnd } from "./result.ts";
+import type { RowRecord } from "./row-record.ts";
 import type { ReadRow } from "./row-source.ts";
 import { ServiceGuard, writesTo, type ServiceGuardSettings, type ServiceRefusal } from "./service-guard.ts";
-import { decodeContacts, repeated, statementsOf } from "./statements.ts";
+import { decodeContacts, isRefusal, repeated, statementsOf } from "./statements.ts";
 
 /** By what the rows of a run may be superseded. */
 export type GuardSettings<Row> = ServiceGuardSettings & CurrentGuardSettings<Row>;
 
-const notSent = "the row was not sent, or not sent again.";
+/** A row is one write: where one channel is refused, what it says of the others is not sent either. */
+function notSent(write: ConsentWrite): string {
+  const optOuts = statementsOf(write).filter(({ status }) => isRefusal(status));
+  const withheld = optOuts.map(({ channel }) => channel).join(" and ");
+  const further = ` Nor was its opt-out of ${withheld}: send that by a call of its own.`;
+  return `the row was not sent, or not sent again.${withheld === "" ? "" : further}`;
+}
 
 /** Keeps a superseded row from being sent. It is the first guard, this process, and asks the two others (contract 8). */
 export class RowGuard<Row> {
@@ -38,14 +44,16 @@ export class RowGuard<Row> {
     const { consentWrite } = call.request;
     if (!consentWrite) return;
     const { journal } = this.#settings;
-    const names = await Promise.all(consentWrite.contacts.map((key) => journal.nameOf(key)));
+    const known = this.#row.record.namesOf(consentWrite);
+    const names = await Promise.all(known.map((key) => journal.nameOf(key)));
     this.#names.set(consentWrite, names);
-    if (!this.superseded) this.#heed(await this.#service.check(call, consentWrite));
+    if (!this.superseded) this.#heed(consentWrite, await this.#service.check(call, consentWrite));
   }
 
   /** Before an attempt, before it is recorded. */
   async prepare(call: Call): Promise<void> {
-    this.#heed(await this.#service.renew(call));
+    const { consentWrite } = call.request;
+    if (consentWrite) this.#heed(consentWrite, await this.#service.renew(call));
     this.confirm(call);
   }
 
@@ -60,15 +68,15 @@ export class RowGuard<Row> {
     const { before } = record;
     const all = writesTo(consentWrite, this.stated);
     const statement = { write: consentWrite, all, row: record };
-    if (this.#settings.journal.ledger.supersedes(names, statement, shown.isSettled))
+    if (this.#settings.journal.ledger.supersedes(names, statement, shown))
       throw this.#supersede(
         { reason: "process" },
-        `Another call has written the contact's consent after the run began: ${notSent}`,
+        `Another call has written the contact's consent, and the row may be older: ${notSent(consentWrite)}`,
       );
     if (before && shown.lookedAt === undefined && isStillRefused(all, before))
       throw this.#supersede(
         { reason: before.state === "superseded-snapshot" ? "snapshot" : "service" },
-        `The contact had refused on an earlier night, and the row says what it said then: ${notSent}`,
+        `The contact had refused on an earlier night, and the row says what it said then: ${notSent(consentWrite)}`,
       );
   }
 
@@ -80,7 +88,10 @@ export class RowGuard<Row> {
   /** Asks `isCurrent` before an attempt. */
   async ask(signal: AbortSignal): Promise<void> {
     if (await this.#current.ask(signal)) return;
-    throw this.#supersede({ reason: "not-current" }, `isCurrent returned false: ${notSent}`);
+    throw this.#supersede(
+      { reason: "not-current" },
+      "isCurrent returned false: the row was not sent, or not sent again.",
+    );
   }
 
   /** Asks `isCurrent` once more, after the response. */
@@ -90,10 +101,10 @@ export class RowGuard<Row> {
     throw this.#supersede({ reason: "not-current" }, message, "applied");
   }
 
-  #heed(refusal: ServiceRefusal | undefined): void {
+  #heed(write: ConsentWrite, refusal: ServiceRefusal | undefined): void {
     if (!refusal) return;
-    const { message, service } = refusal;
-    throw this.#supersede({ reason: "service", ...(service && { service }) }, `${message}: ${notSent}`);
+    const { reason, message, service } = refusal;
+    throw this.#supersede({ reason, ...(service && { service }) }, `${message}: ${notSent(write)}`);
   }
 
   /** Each call has an error of its own, as one of them may have been sent before. */

@@ -1,10 +1,12 @@
+import type { ConsentWrite } from "../consent.ts";
+import { randomUuid } from "../runtime.ts";
 import type { ApiRequest, ApiResponse } from "../transport/call.ts";
 import type { RecordedEnd } from "./events.ts";
 import { sha256 } from "./hash.ts";
 import type { Journal } from "./journal.ts";
-import type { RowRecord } from "./ledger.ts";
 import { inDoubt, type RowEnd } from "./result.ts";
-import { decide, decodeContacts, encodeContacts, tagOf, type StatedWrites } from "./statements.ts";
+import type { RowRecord } from "./row-record.ts";
+import { decide, decodeContacts, encodeContacts, knownIds, tagOf, type StatedWrites } from "./statements.ts";
 
 const idPrefix = "contactUUID:";
 
@@ -86,7 +88,7 @@ export class RowLog {
    * may be another.
    */
   newEventId(eventName: string): string {
-    if (this.#id === undefined) return crypto.randomUUID();
+    if (this.#id === undefined) return randomUuid();
     const number = (this.#events.get(eventName) ?? 0) + 1;
     this.#events.set(eventName, number);
     return `${this.#id}-${number}-${eventName}`;
@@ -99,6 +101,13 @@ export class RowLog {
       (contact) => contact.startsWith(idPrefix) && !consentWrite.contacts.includes(contact),
     );
     if (key) this.#ids.set(tagOf(consentWrite.contacts), key.slice(idPrefix.length));
+  }
+
+  /** Every name of a write's contact: also the id that an earlier response gave. */
+  namesOf({ contacts }: ConsentWrite): readonly string[] {
+    const tag = tagOf(contacts);
+    const id = this.#ids.get(tag) ?? decodeContacts(this.before?.contacts ?? "").ids.get(tag);
+    return id === undefined ? contacts : [...contacts, idPrefix + id];
   }
 
   /**
@@ -141,9 +150,7 @@ export class RowLog {
     const before = decodeContacts(this.before?.contacts ?? "");
     const decisions = decide(before.decisions, writes, ({ status }) => ledger.newSince(this, status));
     const written = new Set([...writes.keys()].map(({ contacts }) => tagOf(contacts)));
-    const hasNew = [...given.keys()].some((tag) => !before.ids.has(tag));
-    const kept = [...before.ids].filter(([tag]) => !given.has(tag) && (!hasNew || written.has(tag)));
-    return encodeContacts({ decisions, ids: new Map([...kept, ...given]) });
+    return encodeContacts({ decisions, ...knownIds(before, given, written) });
   }
 }
 

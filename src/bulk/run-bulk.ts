@@ -1,5 +1,4 @@
-import { AbortError, ClientClosedError } from "../errors.ts";
-import { onAbort, untilAborted } from "../transport/abort.ts";
+import { untilAborted } from "../transport/abort.ts";
 import type { FamilyAccess } from "../transport/call.ts";
 import type { ClientState } from "../transport/client-state.ts";
 import { watchConsents } from "../transport/consent-registry.ts";
@@ -12,6 +11,8 @@ import { ResultQueue } from "./result-queue.ts";
 import type { BulkResult, EstimateMs, ProgressCounter, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
 import { type ReadRow, type RowReader, rowReader, type RowSource } from "./row-source.ts";
+import { RunEnd } from "./run-end.ts";
+import { checkSnapshot } from "./snapshot-guard.ts";
 import type { Target } from "./target.ts";
 import { type BegunTask, Workers } from "./workers.ts";
 
@@ -36,14 +37,12 @@ export class Run<Row, Value> {
   readonly #client: ClientState;
   readonly #progress: ProgressCounter;
   readonly #notes: ConsentNotes;
-  /** Once it is aborted, no further row starts. */
-  readonly #stop = new AbortController();
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
   /** The channels of which it was said that the service does not show them. */
   readonly #notShown = new Set<string>();
   #isEverythingRead = false;
   #hasProgressFailed = false;
-  #failure: { readonly error: unknown } | undefined;
+  readonly #end: RunEnd;
 
   constructor(
     source: RowSource<Row>,
@@ -57,7 +56,8 @@ export class Run<Row, Value> {
     this.#options = options;
     this.#client = client;
     this.#progress = progress;
-    this.#notes = new ConsentNotes(options.target);
+    this.#notes = new ConsentNotes(options.target, (message) => options.observer.warn(message));
+    this.#end = new RunEnd(options.signal, client.closing.signal);
   }
 
   /**
@@ -66,7 +66,7 @@ export class Run<Row, Value> {
    */
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     this.#progress.startedAt = performance.now();
-    const removeCallbacks = this.#watchForEnd();
+    const end = this.#end;
     const unwatch = watchConsents(this.#notes);
     let journal: Journal | undefined;
     let sending: Promise<void> | undefined;
@@ -77,42 +77,29 @@ export class Run<Row, Value> {
       yield* this.#results.until(sending);
       isWhole = this.#isEverythingRead;
     } catch (error) {
-      this.#fail(error);
+      end.fail(error);
     } finally {
-      for (const removeCallback of removeCallbacks) removeCallback?.();
-      this.#stop.abort();
+      end.leave(isWhole);
       this.#results.leave();
       await sending;
       await this.#notes.recorded();
-      if (isWhole && !this.#failure) await this.#failOnError(() => journal?.complete());
-      await this.#failOnError(() => journal?.close());
+      if (isWhole && !end.hasFailed) await end.failOnError(() => journal?.complete());
+      await end.failOnError(() => journal?.close());
       // What is written until then is recorded.
       unwatch();
-      await this.#failOnError(() => this.#source.close());
-      this.#throwFailure();
+      await end.failOnError(() => this.#source.close());
+      end.settle(this.#progress.done === 0);
     }
   }
 
-  /** The caller's signal and `close()` end the run. */
-  #watchForEnd(): ((() => void) | undefined)[] {
-    const { signal } = this.#options;
-    const message = "The run was aborted.";
-    return [
-      signal &&
-        onAbort(signal, () =>
-          this.#fail(new AbortError({ message, outcome: "unknown", cause: signal.reason })),
-        ),
-      onAbort(this.#client.closing.signal, () => this.#fail(new ClientClosedError("unknown"))),
-    ];
-  }
-
   async #openJournal(): Promise<Journal> {
-    const { checkpoint, key, target } = this.#options;
-    const { signal } = this.#stop;
+    const { checkpoint, key, snapshot, target } = this.#options;
+    const { stop: signal, early: end, fail: onFailure } = this.#end;
+    if (snapshot) await checkSnapshot(snapshot, target, signal);
     const isKeyed = key !== undefined;
     const opening =
       checkpoint && !signal.aborted
-        ? Journal.open(checkpoint, { isKeyed, target, signal, onFailure: this.#fail })
+        ? Journal.open(checkpoint, { isKeyed, target, signal, end, onFailure })
         : Promise.resolve(Journal.inMemory());
     try {
       const journal = await untilAborted(opening, signal);
@@ -133,16 +120,17 @@ export class Run<Row, Value> {
   }
 
   #sharedBy(journal: Journal): RunOfRows<Row> {
-    const { checkConsent, isCurrent, key, observer, v1 } = this.#options;
+    const { checkConsent, isCurrent, key, observer, snapshot, v1 } = this.#options;
     return {
       journal,
       notes: this.#notes,
-      stop: this.#stop.signal,
+      stop: this.#end.stop,
       isCurrent,
+      snapshot,
       v1,
       checksConsent: checkConsent && journal.isRecorded && key !== undefined,
       takesRequest: this.#call.length > 1,
-      fail: this.#fail,
+      fail: this.#end.fail,
       warn: (message) => observer.warn(message),
       notShown: (channels) => {
         const further = channels.filter((each) => !this.#notShown.has(each));
@@ -156,7 +144,7 @@ export class Run<Row, Value> {
 
   /** Reads up to the next row that is to be sent, and begins it; the rows before it have ended in an earlier run. */
   async #beginNextRow(reader: RowReader<Row>, shared: RunOfRows<Row>): Promise<BegunTask | undefined> {
-    const { signal } = this.#stop;
+    const { fail, stop: signal } = this.#end;
     try {
       for (;;) {
         signal.throwIfAborted();
@@ -165,12 +153,12 @@ export class Run<Row, Value> {
         if (!row) return undefined;
         this.#progress.underWay++;
         const { earlierEnd } = row.record;
-        if (!earlierEnd) return { ended: this.#sendRow(row, reader, shared).catch(this.#fail) };
+        if (!earlierEnd) return { ended: this.#sendRow(row, reader, shared).catch(fail) };
         await this.#giveResult(row, earlierEnd);
       }
     } catch (error) {
       // The end of the run interrupts the reading.
-      if (!signal.aborted) this.#fail(error);
+      if (!signal.aborted) fail(error);
       return undefined;
     }
   }
@@ -193,11 +181,12 @@ export class Run<Row, Value> {
 
   /** Ends the run if every other row would meet the error too. */
   #stopIfNeeded(error: unknown): void {
-    if (this.#stop.signal.aborted) return;
+    const { fail, stop } = this.#end;
+    if (stop.aborted) return;
     try {
-      if (endsRun(error, this.#options.stopWhen)) this.#fail(error);
+      if (endsRun(error, this.#options.stopWhen)) fail(error);
     } catch (thrown) {
-      this.#fail(thrown);
+      fail(thrown);
     }
   }
 
@@ -216,28 +205,5 @@ export class Run<Row, Value> {
       });
     }
     await this.#results.give({ index, key, item, ...end });
-  }
-
-  /** The run ends with its first failure. */
-  readonly #fail = (error: unknown): void => {
-    this.#failure ??= { error };
-    this.#stop.abort(error);
-  };
-
-  async #failOnError(work: () => unknown): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  #throwFailure(): void {
-    if (!this.#failure) return;
-    const { error } = this.#failure;
-    // Every row that was sent has an end.
-    const isInterruption = error instanceof AbortError || error instanceof ClientClosedError;
-    if (isInterruption && !this.#progress.done) Object.assign(error, { outcome: "not-sent" });
-    throw error;
   }
 }

@@ -2,11 +2,14 @@ import type { ConsentWrite } from "../consent.ts";
 import { TimeoutError } from "../errors.ts";
 import type { Call, FamilyAccess } from "../transport/call.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import { judge, judgedChannels, knownIds, look, lookFailed } from "./consent-check.ts";
+import { idsToLookUp, judge, judgedChannels, look, lookFailed } from "./consent-check.ts";
+import type { ConsentSnapshot } from "./consent-snapshot.ts";
 import type { Journal } from "./journal.ts";
+import type { LookedUp } from "./ledger.ts";
 import { hasCode } from "./result.ts";
 import { UnansweredError } from "./row-end.ts";
 import type { RowLog } from "./row-log.ts";
+import { judgeBySnapshot } from "./snapshot-guard.ts";
 import { decodeContacts, statementsOf, tagOf, type StatedWrites } from "./statements.ts";
 
 /** What the guard of the service needs of a run. */
@@ -16,21 +19,24 @@ export interface ServiceGuardSettings {
   readonly v1: FamilyAccess | undefined;
   /** Whether the service is asked, before a changed row is sent. */
   readonly checksConsent: boolean;
+  /** Judges the opt-ins of contacts without a recorded id. */
+  readonly snapshot: ConsentSnapshot | undefined;
   /** Says once that the service does not show a channel. */
   readonly notShown: (channels: readonly string[]) => void;
 }
 
 /** What the service has shown of a contact, before the row's first write to it: afterwards it shows the row's own writes. */
-interface Shown {
+interface Shown extends LookedUp {
   readonly first: ConsentWrite;
   /** When the service was last asked; undefined if it need not be. */
   lookedAt: number | undefined;
-  /** Whether the service has shown what the calls of earlier nights came to in a channel. */
+  isPossible: boolean;
   isSettled: (channel: string) => boolean;
 }
 
 /** Why the service refuses a row. */
 export interface ServiceRefusal {
+  readonly reason: "service" | "snapshot";
   readonly message: string;
   readonly service?: Profile;
 }
@@ -64,9 +70,9 @@ export class ServiceGuard {
   async check(call: Call, write: ConsentWrite): Promise<ServiceRefusal | undefined> {
     const earlier = writesTo(write, this.#stated).map((each) => this.#shown.get(each));
     const known = earlier.find((each) => each !== undefined);
-    const shown = known ?? { first: write, lookedAt: undefined, isSettled: () => false };
+    const shown = known ?? { first: write, lookedAt: undefined, isPossible: false, isSettled: () => false };
     this.#shown.set(write, shown);
-    return known ? undefined : await this.#look(call, shown);
+    return known ? undefined : ((await this.#look(call, shown)) ?? this.#judgeBySnapshot(write));
   }
 
   /** Before an attempt: asks again where the answer is nearly too old. Throws after three such answers. */
@@ -100,26 +106,43 @@ export class ServiceGuard {
     const access = call.report.facts.operation.startsWith("v1.") ? call.access : this.#settings.v1;
     if (!before || !access || !this.#isOwed()) return undefined;
     const write = shown.first;
-    const { decisions, ids } = decodeContacts(before.contacts);
-    const channels = judgedChannels(write, decisions);
+    const spoken = decodeContacts(before.contacts);
+    const tag = tagOf(write.contacts);
+    // The id of an earlier address shows nothing of the contact with the new one.
+    shown.isPossible = spoken.ids.has(tag) || spoken.formerIds.has(tag);
+    const channels = judgedChannels(write, spoken.decisions);
     if (channels.length === 0) return undefined;
-    const others = [...this.#stated.keys()].filter((each) => each !== write);
     let settled: readonly string[] = [];
-    for (const id of knownIds(ids, write, others)) {
+    for (const id of idsToLookUp(spoken, write, this.#othersThan(write))) {
       const lookedAt = performance.now();
       const service = await ask(call, access, id);
       shown.lookedAt = lookedAt;
-      if (!service) return { message: "The service has no contact with this id any more" };
+      if (!service) return { reason: "service", message: "The service has no contact with this id any more" };
       const judgement = judge(service.attributes, write, channels);
       if (judgement.missing.length > 0) this.#settings.notShown(judgement.missing);
       settled = judgement.settled;
-      if (judgement.isRefused) return { message: "The service shows that the contact has refused", service };
+      if (judgement.isRefused)
+        return { reason: "service", message: "The service shows that the contact has refused", service };
     }
-    // The id of an earlier address shows nothing of the contact with the new one.
-    if (!ids.has(tagOf(write.contacts))) return undefined;
+    if (!shown.isPossible) return undefined;
     const named = statementsOf(write).map(({ channel }) => channel);
     shown.isSettled = (channel) => settled.includes(channel) || !named.includes(channel);
     return undefined;
+  }
+
+  #judgeBySnapshot(write: ConsentWrite): ServiceRefusal | undefined {
+    const { snapshot, notShown } = this.#settings;
+    const spoken = decodeContacts(this.#record.before?.contacts ?? "");
+    if (!snapshot || idsToLookUp(spoken, write, this.#othersThan(write)).length > 0) return undefined;
+    const { isRefused, missing } = judgeBySnapshot(snapshot, write, spoken.decisions);
+    if (missing.length > 0) notShown(missing);
+    const message = "The snapshot shows that the contact has refused";
+    return isRefused ? { reason: "snapshot", message } : undefined;
+  }
+
+  /** The other writes of the row. */
+  #othersThan(write: ConsentWrite): ConsentWrite[] {
+    return [...this.#stated.keys()].filter((each) => each !== write);
   }
 
   /** A changed row is looked up, and one that goes on after a kill: it was changed before it. */

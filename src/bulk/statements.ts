@@ -24,11 +24,28 @@ export interface Decision extends Statement {
 export type StatedWrites = ReadonlyMap<ConsentWrite, "applied" | "unknown" | "unsent">;
 
 /** A row whose contact changes every night must not grow its record without end. */
-const mostDecisionsOfOthers = 16;
+const mostOthers = 16;
 
 /** Whether a status keeps messages away. */
 export function isRefusal(status: string): boolean {
   return status === "UNSUBSCRIBED" || status === "TRUE";
+}
+
+/** Whether a write keeps messages away in every channel that it names. */
+export function isOptOut(write: ConsentWrite): boolean {
+  const statements = statementsOf(write);
+  return statements.length > 0 && statements.every(({ status }) => isRefusal(status));
+}
+
+/** Whether a status is stricter than that of a row. What is not known may be a refusal, and of a row an opt-in. */
+export function isStricter(status: string, ofRow = ""): boolean {
+  return strictness(status, 2) > strictness(ofRow, 0);
+}
+
+function strictness(status: string, ofOthers: number): number {
+  if (isRefusal(status)) return 2;
+  if (status === "NON_SUBSCRIBED") return 1;
+  return status === "SUBSCRIBED" || status === "FALSE" ? 0 : ofOthers;
 }
 
 /** Tells a write's contact from others of its row. */
@@ -85,12 +102,12 @@ export function decide(
   const now = [...decided.values()];
   const others = before.filter((old) => !now.some((each) => isOfSameChannel(each, old)));
   const spokenOf = new Set([...writes.keys()].map(({ contacts }) => tagOf(contacts)));
-  const older = others.filter(({ contact }) => !spokenOf.has(contact)).slice(-mostDecisionsOfOthers);
+  const older = others.filter(({ contact }) => !spokenOf.has(contact)).slice(-mostOthers);
   return [...older, ...others.filter(({ contact }) => spokenOf.has(contact)), ...now];
 }
 
 /** The status that the row last sent of the statement's channel; empty if it sent none. */
-function lastSent(before: readonly Decision[], statement: Statement): string {
+export function lastSent(before: readonly Decision[], statement: Statement): string {
   const last = before.find((each) => isOfSameChannel(each, statement));
   return last?.isSent ? last.status : (last?.replaces ?? "");
 }
@@ -103,17 +120,33 @@ function isOfSameChannel(a: Statement, b: Statement): boolean {
 export interface SpokenContacts {
   readonly decisions: readonly Decision[];
   readonly ids: ReadonlyMap<string, string>;
+  /** Of contacts that it no longer has, as its address has changed. */
+  readonly formerIds: ReadonlyMap<string, string>;
+}
+
+/** The ids after a night whose responses gave these, and whose writes had contacts with these tags. */
+export function knownIds(
+  before: Pick<SpokenContacts, "ids" | "formerIds">,
+  given: ReadonlyMap<string, string>,
+  written: ReadonlySet<string>,
+): Pick<SpokenContacts, "ids" | "formerIds"> {
+  const hasNew = [...given.keys()].some((tag) => !before.ids.has(tag));
+  const kept = [...before.ids].filter(([tag]) => !hasNew || written.has(tag));
+  const ids = new Map([...kept, ...given]);
+  const former = [...before.formerIds, ...before.ids].filter(([tag]) => !ids.has(tag));
+  return { ids, formerIds: new Map(former.slice(-mostOthers)) };
 }
 
 // In the journal and in memory they are one string, as 100,000 rows have theirs in memory. Each contact has its tag, its
-// id and its decisions, each with its position. A `?` if the person was asked to confirm, a `-` if it was not sent, and a
+// id, with an `@` if the row no longer has it, and its decisions, each with its position. A `?` if the person was asked to confirm, a `-` if it was not sent, and a
 // `!` with the status that it replaces, until it is applied: `k3f=4711;email=SUBSCRIBED@12;phone=SUBSCRIBED@12-!UNSUBSCRIBED`.
 
-export function encodeContacts({ decisions, ids }: SpokenContacts): string {
-  const tags = new Set([...decisions.map(({ contact }) => contact), ...ids.keys()]);
+export function encodeContacts({ decisions, ids, formerIds }: SpokenContacts): string {
+  const tags = new Set([...decisions.map(({ contact }) => contact), ...formerIds.keys(), ...ids.keys()]);
   const contacts = [...tags].map((tag) => {
     const own = decisions.filter(({ contact }) => contact === tag).map(encodeDecision);
-    return [`${tag}=${encodeURIComponent(ids.get(tag) ?? "")}`, ...own].join(";");
+    const id = encodeURIComponent(ids.get(tag) ?? formerIds.get(tag) ?? "");
+    return [`${tag}=${id}${formerIds.has(tag) ? "@" : ""}`, ...own].join(";");
   });
   return contacts.join(" ");
 }
@@ -126,14 +159,15 @@ function encodeDecision({ channel, status, since, isToBeConfirmed, isSent, repla
 
 export function decodeContacts(text: string): SpokenContacts {
   const decisions: Decision[] = [];
-  const ids = new Map<string, string>();
+  const [ids, formerIds] = [new Map<string, string>(), new Map<string, string>()];
   for (const contact of text === "" ? [] : text.split(" ")) {
     const [first = "", ...rest] = contact.split(";");
-    const [tag = "", id = ""] = first.split("=");
-    if (id !== "") ids.set(tag, decodeURIComponent(id));
+    const [tag = "", encoded = ""] = first.split("=");
+    const [id = "", former] = encoded.split("@");
+    if (id !== "") (former === undefined ? ids : formerIds).set(tag, decodeURIComponent(id));
     for (const each of rest) decisions.push(decodeDecision(tag, each));
   }
-  return { decisions, ids };
+  return { decisions, ids, formerIds };
 }
 
 function decodeDecision(contact: string, text: string): Decision {

@@ -44,13 +44,16 @@ export function targetOf(
   return { organization, families: settings.families.map((family) => ({ ...family, timeoutMs })) };
 }
 
+/** What belongs to a target. */
+export type OfTarget = "checkpoint" | "snapshot";
+
 /** The record of the target in a new checkpoint, or one that was recorded for it. Throws if that was for another target. */
 export async function recordTarget(
   target: Target,
   recorded: RecordedTarget | undefined,
-  { salt, signal }: { salt: string; signal: AbortSignal },
+  { salt, signal, what = "checkpoint" }: { salt: string; signal: AbortSignal; what?: OfTarget },
 ): Promise<RecordedTarget> {
-  if (recorded) checkService(target, recorded);
+  if (recorded) checkService(target, recorded, what);
   const families = { ...recorded?.families };
   const { organization } = target;
   if (organization !== undefined) {
@@ -63,14 +66,15 @@ export async function recordTarget(
     const given = keys.get(key) ?? (await requestKey(key, timeoutMs, signal));
     keys.set(key, given);
     const hash = await sha256(JSON.stringify([salt, given]));
-    if ((recorded?.families[name]?.key ?? hash) !== hash) throw otherKey(name, baseUrl);
+    if ((recorded?.families[name]?.key ?? hash) !== hash) throw otherKey(name, baseUrl, what);
     families[name] = { baseUrl, key: hash };
   }
   return { families };
 }
 
 /** Checks all but the keys. */
-function checkService({ organization, families }: Target, recorded: RecordedTarget): void {
+function checkService({ organization, families }: Target, recorded: RecordedTarget, what: OfTarget): void {
+  const refusal = (problem: string, wayOut: string) => refusalOf(what, problem, wayOut);
   for (const { name, baseUrl } of families) {
     const before = recorded.families[name]?.baseUrl ?? baseUrl;
     if (before !== baseUrl)
@@ -96,16 +100,15 @@ function checkService({ organization, families }: Target, recorded: RecordedTarg
     );
 }
 
-function otherKey(name: string, baseUrl: string): ConfigurationError {
-  return refusal(
+function otherKey(name: string, baseUrl: string, what: OfTarget): ConfigurationError {
+  return refusalOf(
+    what,
     `was recorded with another key of ${name} at ${baseUrl}: that of another organization, or one from before a rotation`,
     "If it is the same organization, name it as `organization` in this run and all later ones",
   );
 }
 
 /** Never to delete the checkpoint: it knows which consents must not be overridden. */
-function refusal(problem: string, wayOut: string): ConfigurationError {
-  return new ConfigurationError(
-    `The checkpoint ${problem}. ${wayOut}, or give this run a checkpoint of its own.`,
-  );
+function refusalOf(what: OfTarget, problem: string, wayOut: string): ConfigurationError {
+  return new ConfigurationError(`The ${what} ${problem}. ${wayOut}, or give this run a ${what} of its own.`);
 }

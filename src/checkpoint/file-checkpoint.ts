@@ -3,11 +3,13 @@ import {
   type Stats,
   appendFileSync,
   closeSync,
+  existsSync,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
   openSync,
   realpathSync,
+  rmSync,
   statSync,
 } from "node:fs";
 import { resolve } from "node:path";
@@ -26,7 +28,7 @@ export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
  * The file holds hashes of keys and contacts, never the keys themselves. An incomplete last line is dropped. A full disk
  * ends the run. 100,000 rows take 16 to 21 MB in the file and 28 MB of memory, and are read in a second.
  *
- * The file is created if it does not exist; its folder is not. A symbolic link stands for its target. Two hard links to
+ * The file is created if it does not exist; its folder is not. `bulk.check` leaves no new file behind. A symbolic link stands for its target. Two hard links to
  * one file count as two files, so the lock does not cover both.
  *
  * ```ts
@@ -44,12 +46,13 @@ export function fileCheckpoint(path: string): Checkpoint {
   const named = resolve(path);
   return {
     async open() {
+      const isNew = !existsSync(named);
       createIfMissing(named);
       // Links to one file share its lock.
       const file = realpathSync(named);
       const lock = await acquireLock(file);
       try {
-        return new OpenFile(file, lock);
+        return new OpenFile(file, { lock, isNew });
       } catch (error) {
         lock.release();
         throw error;
@@ -80,16 +83,20 @@ class OpenFile implements OpenCheckpoint {
   readonly lines: AsyncIterable<string>;
   readonly #file: string;
   readonly #lock: HeldLock;
+  readonly #isNew: boolean;
   #handle: number;
   /** The file as it was opened: another one may take its place. */
   #opened: Stats;
   /** The end of the last complete line, in bytes; unknown before the lines were read. */
   #written: number | undefined;
 
-  constructor(file: string, lock: HeldLock) {
+  /** `isNew`: the file was created for this run. */
+  constructor(file: string, { lock, isNew }: { lock: HeldLock; isNew: boolean }) {
     this.#file = file;
     this.#lock = lock;
-    this.#handle = openSync(file, "a");
+    this.#isNew = isNew;
+    // A run that ended meanwhile may have removed an empty file.
+    this.#handle = openSync(file, "a", 0o600);
     this.#opened = fstatSync(this.#handle);
     this.lines = readLines(file, (length) => (this.#written = length));
   }
@@ -128,6 +135,8 @@ class OpenFile implements OpenCheckpoint {
   async close(): Promise<void> {
     try {
       closeSync(this.#handle);
+      // It was read, and nothing added: `bulk.check` leaves nothing behind. Without the lock the file is another run's.
+      if (this.#isNew && this.#written === 0 && this.#lock.isHeld()) rmSync(this.#file, { force: true });
     } finally {
       this.#lock.release();
     }

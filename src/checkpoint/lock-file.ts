@@ -48,10 +48,13 @@ const patienceLooks = 80;
  * Each run creates a lock file of its own, whose name is unique, and then looks for others. So removing one cannot affect
  * a run that has come meanwhile. Runs that start at once may see each other: they remove their files, and try again.
  */
-export async function acquireLock(file: string): Promise<HeldLock> {
+export async function acquireLock(
+  file: string,
+  what: "checkpoint" | "snapshot" = "checkpoint",
+): Promise<HeldLock> {
   const seen = new Map<string, SeenLock>();
   for (;;) {
-    const locks = lockFiles(file).filter((lock) => !isStale(lock, { file, seen }) || remove(lock.path));
+    const locks = lockFiles(file).filter((lock) => !isStale(lock, { file, seen, what }) || remove(lock.path));
     if (locks.length === 0) {
       const own = createLockFile(file);
       if (lockFiles(file).every(({ path }) => path === own)) return hold(own);
@@ -91,14 +94,17 @@ function renewedAt(path: string): number | undefined {
 }
 
 /** Throws if the lock is renewed. Compares what changes, because the clocks of two machines may differ. */
-function isStale(lock: LockFile, { file, seen }: { file: string; seen: Map<string, SeenLock> }): boolean {
+function isStale(
+  lock: LockFile,
+  { file, seen, what }: { file: string; seen: Map<string, SeenLock>; what: string },
+): boolean {
   const { path } = lock;
   if (hasEnded(lock)) return true;
   const now = renewedAt(path);
   // Its run has ended.
   if (now === undefined) return true;
   const before = seen.get(path) ?? { renewedAt: now, looks: 0 };
-  if (now !== before.renewedAt) throw inUse(file, lock);
+  if (now !== before.renewedAt) throw inUse(file, what, lock);
   const looks = before.looks + 1;
   seen.set(path, { renewedAt: now, looks });
   return looks > patienceLooks;
@@ -178,9 +184,9 @@ function statOf(id: string): { pid: number; state: string; started: string } | u
   }
 }
 
-function inUse(file: string, { pid, host }: LockFile): ConfigurationError {
+function inUse(file: string, what: string, { pid, host }: LockFile): ConfigurationError {
   return new ConfigurationError(
-    `The checkpoint ${file} is in use by process ${pid} on ${host}, which renews its lock. One run at a time: ` +
+    `The ${what} ${file} is in use by process ${pid} on ${host}, which renews its lock. One run at a time: ` +
       "end that process or wait until it has ended, and run this again.",
   );
 }

@@ -4,15 +4,22 @@ import type { MockOrganizationSeed } from "./state/seed.ts";
 
 export const HELP = `audience-mock: the audience service, in memory, as an HTTP server on loopback
 
-  audience-mock [--port N] [--host ADDRESS] [--allow-host NAME]... [--seed FILE]
+  audience-mock [--port N] [--host ADDRESS] [--allow-host NAME]... [--seed FILE] [--state FILE] [--env FILE] [--quiet]
 
   --port N            the port; default 4010, 0 for any free one
   --host ADDRESS      the address to listen on; default 127.0.0.1, so that no other machine can reach it. 0.0.0.0
                       for all addresses, as in a container
   --allow-host NAME   a further name by which requests may call it (their Host); may be given several times. Without
                       it: localhost, 127.0.0.1, [::1] and ADDRESS, with any port
-  --seed FILE         JSON: the initial state (see below)
+  --seed FILE         the initial state: JSON, or people as FILE.csv (see below)
+  --state FILE        keeps the state in FILE over a restart: contacts, consents and their history, lists, events.
+                      Without FILE it begins with the seed. Faults, requests and rate limits begin anew
+  --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv
+  -q, --quiet         prints its address alone, and no requests
   -h, --help          this help
+
+Open its address in a browser: a page shows requests, people, lists and events, live, and arms faults.
+It prints a line for each request: time (UTC), operation, status, and what it changed or the rule that refused it.
 
 It prints its address and keys. Without --seed there is one organization with
   a list          mock-list
@@ -55,6 +62,8 @@ content type of JSON, also without a body:
                                                         # automationRuns, welcomeEmails, webhookCalls, consentHistory
   curl $URL/__mock/requests                             # all requests: operation, headers, body, status, applied, fault
   curl -H "$JSON" $URL/__mock/faults -d '{"kind":"reset-after","operation":"v1.events.send","times":1}'
+  curl $URL/__mock/faults                               # all faults, each with its id
+  curl -X DELETE -H "$JSON" $URL/__mock/faults/1        # removes one; without an id all of them
   curl -H "$JSON" $URL/__mock/unsubscribe -d '{"person":"ada@example.com","channel":"email"}'
   curl -H "$JSON" $URL/__mock/confirm -d '{"person":"ada@example.com"}'   # answers the mail of a double opt-in
   curl -X POST -H "$JSON" $URL/__mock/reset             # restores the initial state
@@ -64,7 +73,14 @@ content type of JSON, also without a body:
   truncated-json wrong-json wrong-content-type empty-body huge-body slow-body redirect
   further keys: operation times after probability retryAfter delayMs location
 
-A seed file; only id, apiKeys and appId of each organization are required:
+People as a CSV: the columns are fields of a v1 contact, id, lists (ids with spaces between) and custom_properties.NAME.
+They join the organization above.
+
+  email,phone,first_name,email_opt_in,lists
+  ada@example.com,+41441234567,Ada,SUBSCRIBED,mock-list
+  grace@example.com,,Grace,UNSUBSCRIBED,
+
+A seed as JSON; only id, apiKeys and appId of each organization are required:
 
   {
     "organizations": [{

@@ -37,6 +37,8 @@ const VARIANTS: {
   v1Paging: ["links", enumOf("links", "meta", "pagination", "totals", "none")],
   v1PagingCase: ["snake", enumOf("snake", "camel")],
   v1ListedCustomer: ["resource", enumOf("resource", "envelope", "flat")],
+  v1CustomerOrder: ["created", enumOf("created", "newest", "updated")],
+  v1ListedConsents: [true, boolean],
   v1ListedGroup: ["flat", enumOf("flat", "resource")],
   v1Group: ["flat", enumOf("flat", "data", "resource")],
   unknownGroupStatus: [404, status],

@@ -1,7 +1,8 @@
 import { count, duration, enumOf, object, type Rule, string, that } from "./json-rules.ts";
 import { type MockOperation, OPERATIONS } from "./operations.ts";
 
-const KINDS = [
+/** Every kind, in the order of the guide. */
+export const FAULT_KINDS = [
   "reset-before",
   "reset-after",
   "hang",
@@ -27,7 +28,7 @@ const KINDS = [
  * `"truncated-json"`, `"wrong-json"`, `"wrong-content-type"`, `"empty-body"`, `"huge-body"`, `"slow-body"`.
  * A write is not applied: `"reset-before"`, `"500-before"`, `"503-retry-after"`, `"429"`, `"redirect"`.
  */
-export type MockFaultKind = (typeof KINDS)[number];
+export type MockFaultKind = (typeof FAULT_KINDS)[number];
 
 /**
  * A fault. Without `times` it affects every request that it matches.
@@ -51,7 +52,7 @@ export interface MockFault {
   retryAfter?: number | Date | false;
   /**
    * Milliseconds before the response; default 1,000 for `"latency"`, else 0. For `"slow-body"` the time before each of
-   * its ten parts, default 1,000.
+   * its ten parts, default 1,000. For `"hang"` the time until the connection breaks, default never.
    */
   delayMs?: number;
   /** The target of `"redirect"`; default another origin, `https://elsewhere.example`. */
@@ -59,7 +60,7 @@ export interface MockFault {
 }
 
 const fields: Record<keyof MockFault, Rule> = {
-  kind: enumOf(...KINDS),
+  kind: enumOf(...FAULT_KINDS),
   operation: enumOf(...OPERATIONS),
   times: count,
   after: count,
@@ -91,14 +92,35 @@ export function delayOf(fault: MockFault | undefined): number {
   return fault.delayMs ?? (fault.kind === "latency" ? 1_000 : 0);
 }
 
+/** Whether only the caller, or `reset()`, ends the request. */
+export function hangsForEver(fault: MockFault | undefined): boolean {
+  return fault?.kind === "hang" && fault.delayMs === undefined;
+}
+
 export type FaultPlan = ReturnType<typeof faultPlan>;
 
 /** Matches faults to requests: of several that match, the one that was added first. */
 export function faultPlan(faults: readonly MockFault[], random: () => number) {
-  const plan = (fault: MockFault) => ({ fault, seen: 0, matched: 0 });
-  const plans = faults.map(plan);
+  let added = 0;
+  const plan = (fault: MockFault) => ({ id: (added += 1), fault, seen: 0, matched: 0 });
+  let plans = faults.map(plan);
   return {
-    add: (fault: MockFault) => void plans.push(plan(fault)),
+    /** Returns its number, from 1. */
+    add(fault: MockFault): number {
+      const planned = plan(fault);
+      plans.push(planned);
+      return planned.id;
+    },
+    /** Each fault with its number, and with how many requests it has affected. */
+    list: (): (MockFault & { id: number; matched: number })[] =>
+      plans.map(({ id, fault, matched }) => ({ id, ...fault, matched })),
+    /** Removes one fault, or all; `false` if there is none with this number. */
+    remove(id?: number): boolean {
+      const kept = id === undefined ? [] : plans.filter((planned) => planned.id !== id);
+      const isFound = id === undefined || kept.length < plans.length;
+      plans = kept;
+      return isFound;
+    },
     match(operation: MockOperation | undefined): MockFault | undefined {
       let chosen: ReturnType<typeof plan> | undefined;
       for (const planned of plans) {

@@ -1,15 +1,12 @@
-import { delayOf, type FaultPlan, preventsWrite } from "./faults.ts";
-import type { ErrorReply, MockEndpoint, Reply } from "./mock-endpoint.ts";
+import { delayOf, type FaultPlan, hangsForEver, preventsWrite } from "./faults.ts";
+import type { ErrorReply, Reply } from "./mock-endpoint.ts";
 import { connectionReset, htmlReply, responseOf } from "./mock-response.ts";
-import type { MockRequest } from "./public-types.ts";
+import type { MockRequest, MockService } from "./public-types.ts";
 import { type MockRateLimitOptions, type RateLimiter, retryAfterOf } from "./rate-window.ts";
-import { Refusal } from "./refusal.ts";
-import type { Organization } from "./state/organization.ts";
+import type { RequestLog, RequestRecord } from "./request-log.ts";
 import type { Organizations } from "./state/organizations.ts";
-import { v1ErrorReply } from "./v1/responses.ts";
-import { V1_ENDPOINTS } from "./v1/routes.ts";
-import { v2ErrorReply, V2_ENDPOINTS } from "./v2/routes.ts";
 import type { MockVariants } from "./variants.ts";
+import { replyTo, type Target, targetOf } from "./verdict.ts";
 import { sleep, unlessAborted } from "./wait.ts";
 import type { WebhookCaller } from "./webhooks.ts";
 
@@ -21,7 +18,7 @@ export interface ServiceState {
   rateLimiter: RateLimiter | undefined;
   rateLimits: MockRateLimitOptions | undefined;
   variants: MockVariants;
-  requests: MockRequest[];
+  log: RequestLog;
   random: () => number;
   nowMs: () => number;
   latencyMs: number | readonly [number, number];
@@ -30,31 +27,12 @@ export interface ServiceState {
   end: () => void;
 }
 
-/** The differences of the two families ("Conventions", "Authentication"). */
-const FAMILIES = [
-  {
-    base: "baseUrl",
-    root: "/api/v1/",
-    keyHeader: "x-api-key",
-    endpoints: V1_ENDPOINTS,
-    errorReply: v1ErrorReply,
-  },
-  {
-    base: "baseUrlV2",
-    root: "/v2/",
-    keyHeader: "service-api-key",
-    endpoints: V2_ENDPOINTS,
-    errorReply: v2ErrorReply,
-  },
-] as const;
-
-/** The endpoint that a request is for, its family and its id. */
-interface Target {
-  url: URL;
-  family: (typeof FAMILIES)[number];
-  baseUrl: string;
-  endpoint: MockEndpoint | undefined;
-  id: string;
+/** A mock with its inner parts, for the command and the page. */
+export interface Mock {
+  service: MockService;
+  log: RequestLog;
+  /** The current one: a reset makes a new one. */
+  state: () => ServiceState;
 }
 
 /** Handles one request. A broken connection is a rejection, as with `fetch`. */
@@ -70,8 +48,29 @@ export async function handleRequest(
   if (state.ended().aborted) throw connectionReset();
 
   const target = targetOf(request, state.variants);
-  const entry = logEntry(request, target, state);
-  state.requests.push(entry);
+  const record = state.log.begin(logEntry(request, target, state));
+  try {
+    const wayBackMs = latencyMs - wayThereMs;
+    const response = await respond(state, { request, target, record, clientIp, wayBackMs });
+    record.entry.status = response.status;
+    return response;
+  } finally {
+    record.entry.durationMs = Math.round(state.nowMs() - record.entry.arrivedAtMs);
+    state.log.end(record);
+  }
+}
+
+interface Arrived {
+  request: Request;
+  target: Target;
+  record: RequestRecord;
+  clientIp: string;
+  wayBackMs: number;
+}
+
+async function respond(state: ServiceState, arrived: Arrived): Promise<Response> {
+  const { request, target, record, clientIp, wayBackMs } = arrived;
+  const { entry } = record;
   const waitMs = state.rateLimiter?.acquire(clientIp, state.nowMs()) ?? 0;
   const body = await request.text();
   entry.body = loggedBody(body);
@@ -79,114 +78,32 @@ export async function handleRequest(
   const errorReply: ErrorReply = (...error) => target.family.errorReply(state.variants, ...error);
   const fault = waitMs > 0 ? undefined : state.faults.match(target.endpoint?.operation);
   if (fault) entry.fault = fault.kind;
+  const judged = { request, target, body, record, errorReply };
   let reply: Reply | undefined;
-  if (waitMs > 0) reply = rateLimitReply(state, waitMs, errorReply);
-  else if (!preventsWrite(fault)) reply = replyTo(state, request, target, body, errorReply);
+  if (waitMs > 0) reply = rateLimitReply(state, { waitMs, record, errorReply });
+  else if (!preventsWrite(fault)) reply = state.log.carryOut(record, () => replyTo(state, judged));
+  if (reply) record.reply = reply;
   entry.applied = reply?.applied ?? false;
   const delayMs = delayOf(fault);
   if (delayMs > 0) await sleep(delayMs, request.signal);
   const response = responseOf(fault, reply, { errorReply, url: target.url, signal: request.signal });
 
-  if (latencyMs > wayThereMs) await sleep(latencyMs - wayThereMs, request.signal);
-  if (fault?.kind === "hang") {
+  if (wayBackMs > 0) await sleep(wayBackMs, request.signal);
+  if (hangsForEver(fault)) {
     const forever = new Promise<never>(() => {});
     await unlessAborted(forever, AbortSignal.any([request.signal, state.ended()])).catch(connectionReset);
   }
   if (response === undefined) throw connectionReset();
-  entry.status = response.status;
   return response;
-}
-
-function targetOf(request: Request, variants: MockVariants): Target {
-  const url = new URL(request.url);
-  for (const family of FAMILIES) {
-    const prefix = new URL(variants[family.base]).pathname.replace(/\/+$/, "");
-    const path = url.pathname.slice(prefix.length);
-    if (!url.pathname.startsWith(prefix) || !path.startsWith(family.root)) continue;
-    const endpoint = family.endpoints.find(
-      (candidate) => candidate.method === request.method && candidate.path.test(path),
-    );
-    const id = decoded(endpoint?.path.exec(path)?.[1] ?? "");
-    return { url, family, baseUrl: `${url.origin}${prefix}`, endpoint, id };
-  }
-  return { url, family: FAMILIES[0], baseUrl: url.origin, endpoint: undefined, id: "" };
-}
-
-/** A segment with invalid percent-encoding is an unknown id. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}
-
-/** Authenticates the request and calls the endpoint. A refusal becomes an error body of the family. */
-function replyTo(
-  state: ServiceState,
-  request: Request,
-  target: Target,
-  body: string,
-  errorReply: ErrorReply,
-): Reply {
-  const { endpoint, url, baseUrl, id } = target;
-  const { variants } = state;
-  try {
-    const organization = authenticate(state, request.headers, target);
-    if (endpoint === undefined) throw new Refusal(404, `there is no ${request.method} ${url.pathname}`);
-    const json = () => parseJson(request, body);
-    const { operation } = endpoint;
-    return endpoint.respond({
-      operation,
-      organization,
-      variants,
-      id,
-      query: url.searchParams,
-      json,
-      baseUrl,
-    });
-  } catch (error) {
-    /* v8 ignore next -- @preserve a defect of the mock itself */
-    if (!(error instanceof Refusal)) throw error;
-    return { ...errorReply(error.status, error.message, error.problems), applied: error.applied };
-  }
-}
-
-/** "Authentication": each family has its own headers; a missing or invalid one is a 401. */
-function authenticate(
-  { organizations, variants }: ServiceState,
-  headers: Headers,
-  { family, endpoint }: Target,
-): Organization {
-  const isV2 = family.base === "baseUrlV2";
-  const key = headers.get(family.keyHeader);
-  const organization = key === null ? undefined : organizations.byKey(isV2 ? "v2" : "v1", key);
-  if (key === null || organization === undefined) throw new Refusal(401, "API key missing or invalid");
-  if ((isV2 || variants.v1NeedsAppId) && headers.get("service-app-id") !== organization.seed.appId)
-    throw new Refusal(401, "app id missing or invalid");
-  const permitted = Object.hasOwn(variants.permissions, key) ? variants.permissions[key] : undefined;
-  if (permitted && endpoint && !permitted.includes(endpoint.operation))
-    throw new Refusal(403, "the key does not permit this");
-  return organization;
-}
-
-/** "Requests with a body carry `Content-Type: application/json`." */
-function parseJson(request: Request, body: string): unknown {
-  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/json") throw new Refusal(400, "Content-Type must be application/json");
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new Refusal(400, "the body is not JSON");
-  }
 }
 
 function rateLimitReply(
   { rateLimits, variants, nowMs }: ServiceState,
-  waitMs: number,
-  errorReply: ErrorReply,
+  { waitMs, record, errorReply }: { waitMs: number; record: RequestRecord; errorReply: ErrorReply },
 ): Reply {
   const { rateLimitStatus: status, rateLimitBody, rateLimitHeader } = variants;
+  record.entry.refusedFor = `rate limit exceeded, the next permit in ${(waitMs / 1_000).toFixed(1)} s ("Limits")`;
+  record.stances.push({ variant: "rateLimitStatus", value: String(status) });
   const retryAfter = retryAfterOf(waitMs, nowMs(), rateLimits?.retryAfter ?? "seconds");
   const headers = retryAfter === undefined ? {} : { [rateLimitHeader]: retryAfter };
   if (rateLimitBody === "html") return htmlReply(status, headers);
@@ -201,6 +118,7 @@ function latencyOf({ latencyMs, random }: ServiceState): number {
 }
 
 function logEntry(request: Request, { url, endpoint }: Target, { nowMs }: ServiceState): MockRequest {
+  const arrivedAtMs = nowMs();
   return {
     operation: endpoint?.operation,
     method: request.method,
@@ -210,7 +128,9 @@ function logEntry(request: Request, { url, endpoint }: Target, { nowMs }: Servic
     body: undefined,
     status: undefined,
     applied: false,
-    arrivedAtMs: nowMs(),
+    at: new Date(arrivedAtMs).toISOString(),
+    arrivedAtMs,
+    durationMs: undefined,
   };
 }
 

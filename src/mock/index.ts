@@ -11,6 +11,7 @@ export type {
   MockWebhookCall,
   MockWelcomeEmail,
 } from "./state/organization-state.ts";
+export { everyFault, type EveryFaultOptions, FaultFound, type FaultedRequest } from "./every-fault.ts";
 export type { MockFault, MockFaultKind } from "./faults.ts";
 export type {
   MockClientOptions,

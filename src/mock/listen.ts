@@ -1,11 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { doorResponse, hostRule, hostsOf, OWN_PATHS } from "./doors.ts";
-import type { MockFault } from "./faults.ts";
+import { doorResponse, hostRule, hostsOf } from "./doors.ts";
+import type { Mock } from "./handle-request.ts";
 import { arrayOf, checkOption, nonEmptyString, object, type Rule, that } from "./json-rules.ts";
 import { isConnectionReset } from "./mock-response.ts";
-import type { MockClientOptions, MockListener, MockListenOptions, MockService } from "./public-types.ts";
-import { startPage } from "./start-page.ts";
+import type { MockClientOptions, MockListener, MockListenOptions } from "./public-types.ts";
 
 const isPort = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536;
 const fields: Record<keyof MockListenOptions, Rule> = {
@@ -18,25 +17,27 @@ const listenRule = object(fields);
 
 interface ListenContext {
   respond: (request: Request, clientIp: string) => Promise<Response>;
-  service: MockService;
+  mock: Mock;
   clientOptions: MockClientOptions;
 }
 
 /** Serves real HTTP; unless told otherwise only on loopback, so that no other machine can reach it. */
 export async function listen(
-  { respond, service, clientOptions }: ListenContext,
+  { respond, mock, clientOptions }: ListenContext,
   options: MockListenOptions,
 ): Promise<MockListener> {
   checkOption("options", options, listenRule);
   const { port = 0, host = "127.0.0.1", allowHosts = [] } = options;
   const { createServer } = await import("node:http");
+  // Not with the mock: one in process has no page.
+  const { Control } = await import("./control.ts");
   const server = createServer((incoming, outgoing) => {
     void serve(incoming, outgoing, async (signal) => {
       const refusal = doorResponse(incoming, hosts);
       if (refusal !== undefined) return refusal;
       const request = await toRequest(incoming, signal);
       const ip = String(incoming.socket.remoteAddress);
-      return (await controlResponse(service, listening, request)) ?? respond(request, ip);
+      return (await control.respond(request)) ?? respond(request, ip);
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -51,6 +52,7 @@ export async function listen(
   const here = (baseUrl: string) => url + new URL(baseUrl).pathname.replace(/\/+$/, "");
   const urls = { baseUrl: here(clientOptions.baseUrl), baseUrlV2: here(clientOptions.baseUrlV2) };
   const listening = { ...clientOptions, ...urls };
+  const control = new Control(mock, listening);
   return { url, clientOptions: listening, close, [Symbol.asyncDispose]: close };
 }
 
@@ -109,52 +111,4 @@ function closeServer(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
-}
-
-/** Serves the mock's own paths, only over real HTTP; `startPage` lists them. `undefined` for all other paths. */
-async function controlResponse(
-  service: MockService,
-  clientOptions: MockClientOptions,
-  request: Request,
-): Promise<Response | undefined> {
-  const { pathname } = new URL(request.url);
-  if (/^(GET|HEAD)$/.test(request.method) && pathname === "/") return new Response(startPage(clientOptions));
-  if (!pathname.startsWith(OWN_PATHS)) return undefined;
-  try {
-    const [resource = "", name = ""] = pathname.slice(OWN_PATHS.length).split("/").map(decodeURIComponent);
-    switch (`${request.method} ${resource}`) {
-      case "GET organizations":
-        return Response.json(service.organization(name));
-      case "GET requests":
-        return Response.json(service.requests);
-      case "GET settled":
-        await service.settled();
-        return Response.json({ settled: true });
-      case "POST faults": {
-        // Safe: `addFault` checks it.
-        service.addFault((await request.json()) as MockFault);
-        return Response.json({ added: true }, { status: 201 });
-      }
-      case "POST unsubscribe": {
-        // Safe: `unsubscribe` checks them.
-        const { person, ...options } = (await request.json()) as { person: string };
-        service.unsubscribe(person, options);
-        return Response.json({ unsubscribed: true });
-      }
-      case "POST confirm": {
-        // Safe: `confirm` checks them.
-        const { person, ...options } = (await request.json()) as { person: string };
-        service.confirm(person, options);
-        return Response.json({ confirmed: true });
-      }
-      case "POST reset":
-        service.reset();
-        return Response.json({ reset: true });
-      default:
-        return Response.json({ message: `there is no ${request.method} ${pathname}` }, { status: 404 });
-    }
-  } catch (error) {
-    // Safe: the mock, `JSON.parse` and `decodeURIComponent` throw nothing else.
-    return Response.json({ message: (error as Error).message }, { status: 400 });
-  }
 }

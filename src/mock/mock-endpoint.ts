@@ -31,6 +31,8 @@ export interface RequestContext {
   json: () => unknown;
   /** The `{base_url}` of the request, for links. */
   baseUrl: string;
+  /** Notes that a variant decided, as the document is silent. */
+  stance: (variant: keyof MockVariants) => void;
 }
 
 export interface MockEndpoint {

@@ -1,17 +1,19 @@
 import { variantsOf } from "./default-variants.ts";
 import { faultPlan, faultRule } from "./faults.ts";
-import { handleRequest, type ServiceState } from "./handle-request.ts";
+import { handleRequest, type Mock, type ServiceState } from "./handle-request.ts";
 import { checkOption, isObject } from "./json-rules.ts";
 import { listen } from "./listen.ts";
 import { type MockServiceOptions, optionsRule } from "./mock-options.ts";
 import { people } from "./people.ts";
-import type { MockClientOptions, MockFetch, MockRequest, MockService } from "./public-types.ts";
-import { type MockRateLimitOptions, RateLimiter, rateLimitOf } from "./rate-window.ts";
+import type { MockClientOptions, MockFetch, MockService } from "./public-types.ts";
+import { RateLimiter, rateLimitOf } from "./rate-window.ts";
+import { RequestLog } from "./request-log.ts";
+import { credentialsOf } from "./start-page.ts";
+import type { StateChange } from "./state/changes.ts";
 import { Organizations } from "./state/organizations.ts";
 import { checkSeeds, DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./state/seed.ts";
-import type { MockVariants } from "./variants.ts";
 import { unlessAborted } from "./wait.ts";
-import { WebhookCaller } from "./webhooks.ts";
+import { type MockWebhookFetch, WebhookCaller } from "./webhooks.ts";
 
 /**
  * Creates a mock of the service for tests: it keeps state, validates requests and can simulate faults.
@@ -24,46 +26,28 @@ import { WebhookCaller } from "./webhooks.ts";
  * ```
  */
 export function createMockService(options: MockServiceOptions = {}): MockService {
+  return createMock(options).service;
+}
+
+/** The mock with its inner parts. */
+export function createMock(options: MockServiceOptions): Mock {
   checkOption("options", options, optionsRule);
   const own = copyOf(options);
   const organizations = own.organizations ?? [DEFAULT_ORGANIZATION];
   checkSeeds(organizations, own.webhooks);
   const variants = variantsOf(own.variants ?? {});
   const rateLimits = rateLimitOf(own.rateLimits ?? false);
-  const requests: MockRequest[] = [];
-  let state = begin();
-
-  function begin(): ServiceState {
-    // Created when it is needed: edge runtimes forbid it at the top of a module.
-    let controller: AbortController | undefined;
-    const end = (): AbortController => (controller ??= new AbortController());
-    const seed = own.seed ?? 1;
-    const nowMs = own.clock ?? (() => Date.now());
-    const random = seededRandom(seed);
-    const nowIso = () => new Date(nowMs()).toISOString();
-    const ended = () => end().signal;
-    const webhookFetch = own.webhookFetch ?? globalFetch;
-    const webhooks = new WebhookCaller({ fetch: webhookFetch, variants, nowIso, ended });
-    return {
-      organizations: new Organizations(organizations, {
-        variants,
-        nowIso,
-        nextId: seededIds(seed),
-        webhooks,
-      }),
-      webhooks,
-      faults: faultPlan(own.faults ?? [], random),
-      rateLimiter: rateLimits && new RateLimiter(rateLimits),
-      rateLimits,
+  const log = new RequestLog();
+  const { requests } = log;
+  const begin = () =>
+    newState(own, {
+      organizations,
       variants,
-      requests,
-      random,
-      nowMs,
-      latencyMs: own.latencyMs ?? 0,
-      ended,
-      end: () => end().abort(),
-    };
-  }
+      rateLimits,
+      log,
+      webhookFetch: own.webhookFetch ?? globalFetch,
+    });
+  let state = begin();
 
   async function globalFetch(url: string, init: RequestInit): Promise<Response> {
     if (globalThis.fetch !== fetch) return await globalThis.fetch(url, init);
@@ -78,7 +62,13 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     const response = await unlessAborted(respond(request, "in-process"), request.signal);
     return Object.defineProperty(response, "url", { value: request.url });
   };
-  const clientOptions = clientOptionsOf(organizations[0]!, variants, rateLimits);
+  const windows = rateLimits?.windows.map(({ limit, intervalMs }) => ({ limit, intervalMs }));
+  const clientOptions: MockClientOptions = {
+    baseUrl: variants.baseUrl,
+    baseUrlV2: variants.baseUrlV2,
+    ...credentialsOf(organizations[0]!),
+    rateLimiter: windows === undefined ? false : { windows },
+  };
   const service: MockService = {
     fetch,
     clientOptions: { ...clientOptions, fetch },
@@ -87,29 +77,53 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     addFault(fault) {
       checkOption("fault", fault, faultRule);
       state.faults.add(copyOf(fault));
+      log.changed();
     },
     ...people(() => state.organizations),
     settled: () => state.webhooks.settled(),
     reset() {
       state.end();
-      requests.length = 0;
       state = begin();
+      log.clear();
     },
-    listen: async (listenOptions = {}) => listen({ respond, service, clientOptions }, listenOptions),
+    listen: async (listenOptions = {}) => listen({ respond, mock, clientOptions }, listenOptions),
   };
-  return service;
+  const mock = { service, log, state: () => state };
+  return mock;
 }
 
-function clientOptionsOf(
-  { apiKeys, apiKeysV2, appId }: MockOrganizationSeed,
-  { baseUrl, baseUrlV2 }: MockVariants,
-  rateLimits: MockRateLimitOptions | undefined,
-): MockClientOptions {
-  const [apiKey = ""] = apiKeys;
-  const [apiKeyV2 = apiKey] = apiKeysV2 ?? [];
-  const windows = rateLimits?.windows.map(({ limit, intervalMs }) => ({ limit, intervalMs }));
-  const rateLimiter = windows === undefined ? false : { windows };
-  return { baseUrl, baseUrlV2, apiKey, ...(apiKeyV2 !== apiKey && { apiKeyV2 }), appId, rateLimiter };
+type Parts = Pick<ServiceState, "variants" | "rateLimits" | "log"> & {
+  organizations: readonly MockOrganizationSeed[];
+  webhookFetch: MockWebhookFetch;
+};
+
+/** The state at the start, and after a reset. */
+function newState(own: MockServiceOptions, parts: Parts): ServiceState {
+  const { organizations, webhookFetch, ...shared } = parts;
+  const { variants, rateLimits, log } = shared;
+  // Created when it is needed: edge runtimes forbid it at the top of a module.
+  let controller: AbortController | undefined;
+  const end = (): AbortController => (controller ??= new AbortController());
+  const ended = () => end().signal;
+  const seed = own.seed ?? 1;
+  const random = seededRandom(seed);
+  const nowMs = own.clock ?? (() => Date.now());
+  const nowIso = () => new Date(nowMs()).toISOString();
+  const changed = (change?: StateChange) => log.changed(change);
+  const webhooks = new WebhookCaller({ fetch: webhookFetch, variants, nowIso, ended, changed });
+  const sources = { variants, nowIso, nextId: seededIds(seed), webhooks, changed };
+  return {
+    ...shared,
+    organizations: new Organizations(organizations, sources),
+    webhooks,
+    faults: faultPlan(own.faults ?? [], random),
+    rateLimiter: rateLimits && new RateLimiter(rateLimits),
+    random,
+    nowMs,
+    latencyMs: own.latencyMs ?? 0,
+    ended,
+    end: () => end().abort(),
+  };
 }
 
 /**

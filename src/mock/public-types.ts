@@ -114,6 +114,12 @@ export interface MockRequest {
   applied: boolean;
   /** The fault that affected the request. */
   fault?: MockFaultKind;
-  /** The time of arrival, by the mock's clock. */
+  /** The time of arrival by the mock's clock, ISO 8601. */
+  at: string;
+  /** The same in milliseconds. */
   arrivedAtMs: number;
+  /** Milliseconds from arrival to the response or the broken connection, by the mock's clock; `undefined` before. */
+  durationMs: number | undefined;
+  /** The rule that refused the request, with the section of the service document: `email is required ("v1 contact")`. */
+  refusedFor?: string;
 }

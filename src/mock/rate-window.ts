@@ -48,17 +48,27 @@ interface Count {
   /** Milliseconds until one more request is permitted; 0 if it is permitted now. */
   waitMs(nowMs: number): number;
   add(nowMs: number): void;
+  /** The permits that are in use. */
+  used(nowMs: number): number;
+}
+
+/** How much of one window a caller has used. */
+export interface MockRateUsage extends MockRateWindow {
+  used: number;
+  /** Milliseconds until the next permit of this window; 0 if there is one now. */
+  waitMs: number;
 }
 
 function slidingCount({ limit, intervalMs }: MockRateWindow): Count {
   let times: number[] = [];
+  const recent = (nowMs: number) => (times = times.filter((timeMs) => timeMs > nowMs - intervalMs));
   return {
     waitMs(nowMs) {
-      times = times.filter((timeMs) => timeMs > nowMs - intervalMs);
-      const blocking = times.at(-limit);
+      const blocking = recent(nowMs).at(-limit);
       return blocking === undefined ? 0 : blocking + intervalMs - nowMs;
     },
     add: (nowMs) => void times.push(nowMs),
+    used: (nowMs) => recent(nowMs).length,
   };
 }
 
@@ -77,6 +87,10 @@ function fixedCount({ limit, intervalMs }: MockRateWindow, phaseMs: number): Cou
     add(nowMs) {
       restart(nowMs);
       used += 1;
+    },
+    used(nowMs) {
+      restart(nowMs);
+      return used;
     },
   };
 }
@@ -98,6 +112,10 @@ function tokenBucket({ limit, intervalMs }: MockRateWindow): Count {
     add(nowMs) {
       fill(nowMs);
       tokens = Math.max(0, tokens - 1);
+    },
+    used(nowMs) {
+      fill(nowMs);
+      return Math.ceil(limit - tokens - 1e-6);
     },
   };
 }
@@ -127,6 +145,18 @@ export class RateLimiter {
     for (const count of counts) count.add(nowMs);
     // A refused request that counts lengthens the wait.
     return waitMs > 0 ? longestWait(counts, nowMs) : 0;
+  }
+
+  /** The usage of each caller, by its address. */
+  usage(nowMs: number): Map<string, MockRateUsage[]> {
+    const usageOf = (counts: readonly Count[]) =>
+      counts.map((count, at) => ({
+        // Safe: there is a count for each window.
+        ...this.#options.windows[at]!,
+        used: count.used(nowMs),
+        waitMs: count.waitMs(nowMs),
+      }));
+    return new Map([...this.#countsByIp].map(([ip, counts]) => [ip, usageOf(counts)]));
   }
 
   #countOf(window: MockRateWindow): Count {

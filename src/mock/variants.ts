@@ -63,6 +63,13 @@ export interface MockVariants {
   v1PagingCase: "snake" | "camel";
   /** One contact in `GET /api/v1/customer`. Default `"resource"`: `{ type, id, attributes, … }`; `"envelope"`: that under `data`; `"flat"`: attributes beside the id. */
   v1ListedCustomer: "resource" | "envelope" | "flat";
+  /**
+   * The order of `GET /api/v1/customer`. Default `"created"`: the oldest contact first; `"newest"`: the newest first;
+   * `"updated"`: the one that was changed last first, so that the list shifts with each write.
+   */
+  v1CustomerOrder: "created" | "newest" | "updated";
+  /** Whether a contact in that list shows its opt-ins and its suppression. Default `true`. */
+  v1ListedConsents: boolean;
   /** One contact group in a list. Default `"flat"`: `{ id, name, type, … }`; `"resource"`: `{ type, id, attributes }`. */
   v1ListedGroup: "flat" | "resource";
   /** "get one list": the body. Default `"flat"`; `"data"`: the flat group under `data`; `"resource"`: a JSON:API envelope. */

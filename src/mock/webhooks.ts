@@ -13,6 +13,8 @@ interface WebhookCallerOptions {
   nowIso: () => string;
   /** Aborted by `reset()`. */
   ended: () => AbortSignal;
+  /** Told of each attempt that begins or ends. */
+  changed: () => void;
 }
 
 /** Calls the receivers of webhook steps. A receiver that fails or hangs affects nothing but the record of its call. */
@@ -36,7 +38,7 @@ export class WebhookCaller {
   }
 
   async #attempt(url: string, step: WebhookStep, record: MockWebhookCall[]): Promise<void> {
-    const { variants, nowIso, ended } = this.#options;
+    const { variants, nowIso, ended, changed } = this.#options;
     // The request that triggered the automation goes first, whatever the receiver does.
     await Promise.resolve();
     for (let attempt = 1; attempt <= variants.webhookAttempts && !ended().aborted; attempt += 1) {
@@ -48,6 +50,7 @@ export class WebhookCaller {
         sentAt: nowIso(),
       };
       record.push(call);
+      changed();
       try {
         const json = jsonOf(variants.webhookBody, step);
         call.body = JSON.parse(json);
@@ -55,6 +58,8 @@ export class WebhookCaller {
         if (call.status >= 200 && call.status < 300) return;
       } catch (error) {
         call.error = messageOf(error);
+      } finally {
+        if (!ended().aborted) changed();
       }
     }
   }

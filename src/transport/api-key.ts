@@ -48,13 +48,17 @@ export async function requestKey(source: KeySource, timeoutMs: number, signal: A
 
 /** The source of one family's key, which the options' schema has judged. */
 export function keySource(key: ApiKey, option: string, redactor: Redactor): KeySource {
+  let last = typeof key === "string" ? key : undefined;
   const identity = {
     wasGiven: (other: unknown) => other === key,
-    isSameAs: (other: KeySource) => other.wasGiven(key),
+    last: () => last,
+    isSameAs: (other: KeySource) => other.wasGiven(key) || (last !== undefined && other.last() === last),
   };
   if (typeof key === "function") {
-    const request = async () =>
-      redactor.remember(checkSecret(await callKeyFunction(key, option, redactor), option));
+    const request = async () => {
+      last = redactor.remember(checkSecret(await callKeyFunction(key, option, redactor), option));
+      return last;
+    };
     return { request, ...identity };
   }
   redactor.remember(key);

@@ -121,7 +121,9 @@ export interface KeySource {
   readonly request: () => string | Promise<string>;
   /** Whether it was given this key, or this key function. */
   readonly wasGiven: (key: unknown) => boolean;
-  /** Whether both were given the same key or key function. */
+  /** The key, or the last one that the function gave. */
+  readonly last: () => string | undefined;
+  /** Whether both were given the same key or key function, or gave the same key last. */
   readonly isSameAs: (other: KeySource) => boolean;
 }
 
@@ -143,10 +145,10 @@ export interface FamilyAccess {
 
 /** Is notified of the writes of this process that state a consent, of its own organization. */
 export interface ConsentWatch {
-  /** Whether a write of a client with these families is one of its organization. */
+  /** Whether a write of a client with these families may be one of its organization. */
   concerns(families: readonly FamilyIdentity[]): boolean;
   /** Before the write is sent; it waits for the promise. At once for a write under way, which does not wait. */
-  begins(write: ConsentWrite): Promise<void>;
+  begins(write: ConsentWrite, families: readonly FamilyIdentity[]): Promise<void>;
   /** The outcome of the write; its caller waits for the promise. `applied`: the write as the response names it. */
   ended(write: ConsentWrite, outcome: Outcome, applied?: ConsentWrite): Promise<void>;
 }
@@ -217,8 +219,13 @@ export interface TransportSettings {
 
 const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
 
+/** The outcome of two writes together. */
+export function severer(one: Outcome, other: Outcome): Outcome {
+  return severity.indexOf(other) > severity.indexOf(one) ? other : one;
+}
+
 /** Raises the call's outcome to that of an attempt. A read changes nothing, so it is at worst not applied. */
 export function recordOutcome(report: CallReport, outcome: Outcome): void {
   const seen = report.facts.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
-  if (severity.indexOf(seen) > severity.indexOf(report.outcome)) report.outcome = seen;
+  report.outcome = severer(report.outcome, seen);
 }

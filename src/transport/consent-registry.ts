@@ -5,6 +5,15 @@ interface Registry {
   readonly watches: Set<ConsentWatch>;
   /** The writes that state a consent, from their begin to their end. */
   readonly writes: Map<ConsentWrite, readonly FamilyIdentity[]>;
+  /** Those that a journal could not record, by the id of its run: the run that goes on with it is told of them. */
+  readonly unrecorded: Map<string, Map<ConsentWrite, UnrecordedWrite>>;
+}
+
+/** A consent write that a journal of this process could not record. */
+export interface UnrecordedWrite {
+  /** The write as the response names it, if there was one. */
+  readonly applied: ConsentWrite;
+  readonly end: "applied" | "unknown";
 }
 
 /** One of the process, which both module formats share: a run must know the writes of every client. */
@@ -13,14 +22,22 @@ const registryKey = Symbol.for("audience-sdk.consent-registry");
 function registry(): Registry {
   // Safe: only this package writes this property.
   const global = globalThis as { [registryKey]?: Registry };
-  return (global[registryKey] ??= { watches: new Set(), writes: new Map() });
+  return (global[registryKey] ??= {
+    watches: new Set(),
+    writes: new Map(),
+    unrecorded: new Map(),
+  });
+}
+
+export function unrecordedWrites(): Registry["unrecorded"] {
+  return registry().unrecorded;
 }
 
 /** Notifies a watch of consent writes, also of those under way, until the returned function is called. */
 export function watchConsents(watch: ConsentWatch): () => void {
   const { watches, writes } = registry();
   watches.add(watch);
-  for (const [write, families] of writes) if (watch.concerns(families)) void watch.begins(write);
+  for (const [write, families] of writes) if (watch.concerns(families)) void watch.begins(write, families);
   return () => void watches.delete(watch);
 }
 

@@ -1,7 +1,7 @@
 import type { Operation } from "../endpoint.ts";
 import { isAudienceError, type AudienceError } from "../errors.ts";
 import type { ExpectedWait } from "../rate-limiter/permit-request.ts";
-import { ofRuntime } from "../runtime.ts";
+import { ofRuntime, randomUuid } from "../runtime.ts";
 import { errorMessage, errorType, ignoreRejection } from "../schema/parse-options.ts";
 import { maskAddresses, type Redactor } from "./redact.ts";
 import { printable } from "./service-message.ts";
@@ -78,7 +78,7 @@ export function identify(call: Omit<CallFacts, "requestId">): CallFacts {
   let id: string | undefined;
   return {
     get requestId() {
-      return (id ??= crypto.randomUUID());
+      return (id ??= randomUuid());
     },
     ...call,
   };

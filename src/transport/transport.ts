@@ -1,5 +1,6 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { isAudienceError, note } from "../errors.ts";
+import { randomUuid } from "../runtime.ts";
 import { untilAborted } from "./abort.ts";
 import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
@@ -111,7 +112,7 @@ export class Transport {
     const options = parseCallOptions(given.options, this.#settings.call, endpoint.options);
     refuseHeadersOf(access, options);
     const hook = hookOf(given.options);
-    const newId = hook?.writes?.newEventId ?? (() => crypto.randomUUID());
+    const newId = hook?.writes?.newEventId ?? (() => randomUuid());
     const request = buildRequest(endpoint, input, { options: options.given, newId });
     report.uniqueIdentifier = request.uniqueIdentifier;
     return {

@@ -1,6 +1,10 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AudienceClient, ConfigurationError, type V1Contact } from "audience-sdk";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { v1ContactSchema } from "audience-sdk/schemas";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { createFixture, key, row, rows, type Row } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
@@ -120,6 +124,20 @@ it("refuses a checkpoint of another organization, and closes it", async () => {
   await expect(other.bulk.check(rows(1), check, { key, checkpoint })).rejects.toThrow(ConfigurationError);
 
   expect(await audience.bulk.check(rows(1), check, { key, checkpoint })).toMatchObject({ unchanged: 1 });
+});
+
+it("leaves nothing behind where there is no checkpoint file yet", async () => {
+  const { audience, upsert } = createFixture();
+  const folder = mkdtempSync(join(tmpdir(), "check-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const options = { key, checkpoint: fileCheckpoint(join(folder, "rows.ckpt")) };
+
+  expect(await audience.bulk.check(rows(2), check, options)).toMatchObject({ new: 2 });
+
+  expect(readdirSync(folder)).toEqual([]);
+  expect(await audience.bulk(rows(2), upsert, options)).toMatchObject({ succeeded: 2 });
+  expect(await audience.bulk.check(rows(2), check, options)).toMatchObject({ unchanged: 2 });
+  expect(readdirSync(folder)).toEqual(["rows.ckpt"]);
 });
 
 it("refuses an option that it does not know, and a missing checkpoint", async () => {

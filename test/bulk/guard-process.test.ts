@@ -74,6 +74,34 @@ describe("A row is superseded by the opt-out that was written through", () => {
     },
   );
 
+  it.each<[string, ownKey: ClientOptions["apiKey"], webKey: ClientOptions["apiKey"]]>([
+    ["a function that gives the key of the run", key1, () => key1],
+    ["the key that the run's function gives", () => key1, key1],
+    ["another function that gives the same key", () => key1, async () => key1],
+  ])("another client with %s", async (_, ownKey, webKey) => {
+    const world = createWorld({ apiKey: ownKey });
+
+    const { result, consent } = await runBehind(world, () => optOut(world.clientWith({ apiKey: webKey })));
+
+    expect(result).toMatchObject({ status: "superseded", reason: "process" });
+    expect(consent).toBe("UNSUBSCRIBED");
+  });
+
+  it("another client whose function gives the key of the run since its rotation", async () => {
+    const world = createWorld({ apiKey: () => key2 });
+    let current: string = key1;
+    const web = world.clientWith({ apiKey: () => current });
+    await web.v1.contactGroups.get("list");
+
+    const { result, consent } = await runBehind(world, async () => {
+      current = key2;
+      await optOut(web);
+    });
+
+    expect(result).toMatchObject({ status: "superseded", reason: "process" });
+    expect(consent).toBe("UNSUBSCRIBED");
+  });
+
   it.each<[string, (world: World) => PromiseLike<unknown>]>([
     ["a view of the client", ({ audience }) => optOut(audience.withOptions({ timeoutMs: 1_000 }))],
     ["the other family", ({ audience }) => optOutByV2(audience)],
@@ -174,6 +202,15 @@ describe("A row is sent although an opt-out was written", () => {
       "through another key function",
       ({ clientWith }) =>
         optOut(clientWith({ apiKey: () => key2, fetch: async () => profileOf("elsewhere") })),
+    ],
+    [
+      "through a key function that fails, so that nothing is written",
+      async ({ clientWith }) => {
+        const away = (): never => {
+          throw new Error("the secrets are away");
+        };
+        await expect(optOut(clientWith({ apiKey: away }))).rejects.toThrow(/apiKey function failed/);
+      },
     ],
     ["of another contact", ({ clientWith }) => optOut(clientWith(), row(1))],
   ])("%s", async (_, write) => {

@@ -84,6 +84,13 @@ const refused: Case[] = [
     "ada:+ bob:-",
   ],
   [
+    "an unsubscription of a contact that the row has had before, and has again",
+    ["ada:+", "bob:+", "person ada:-", "ada:+"],
+    "succeeded succeeded superseded",
+    "0 1 1",
+    "ada:- bob:+",
+  ],
+  [
     "an unsubscription of one of the row's two people",
     ["ada:+ bob:+", "person bob:-", "ada:+ bob:+"],
     "succeeded superseded",
@@ -143,6 +150,13 @@ const sent: Case[] = [
     "ada:+",
   ],
   ["SUBSCRIBED", ["ada:+", "ada:+"], "succeeded succeeded", "0 1", "ada:+"],
+  [
+    "the consent of the contact that the row had first, whatever it said of another one meanwhile",
+    ["ada:+", "bob:-", "ada:+"],
+    "succeeded succeeded succeeded",
+    "0 0 1",
+    "ada:+ bob:-",
+  ],
   [
     "NON_SUBSCRIBED, where the row asked her to confirm, and she has not",
     ["ada:+ (double opt-in)", "tool ada:0", "ada:+ (double opt-in)"],

@@ -4,6 +4,7 @@ import { collectRun, createFixture, key, row, rows, type Row } from "./fixture.t
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 const optOut: Row = { ...row(0), email_opt_in: "UNSUBSCRIBED" };
+const neither: Row = { ...row(0), email_opt_in: "NON_SUBSCRIBED" };
 
 /** A row in doubt: its second mail could go out. */
 async function rowInDoubt() {
@@ -36,7 +37,12 @@ it("a changed row in doubt stays in doubt while its call is not repeatable, and 
     for await (const result of audience.bulk([changed], mailed, options)) results.push(result);
 
   expect(results).toMatchObject([
-    { status: "unknown", error: { message: "Not sent again: an earlier run may have carried it out." } },
+    {
+      status: "unknown",
+      error: {
+        message: "Not sent: an earlier run may have carried out a call of the row that must not be repeated.",
+      },
+    },
     { status: "unknown" },
   ]);
   expect(mock.requests).toHaveLength(1);
@@ -64,10 +70,28 @@ it("of the calls of a changed row in doubt only the repeatable ones are sent, on
     return await mailed(item, request);
   };
 
-  const nights = [await audience.bulk([optOut], both, options), await audience.bulk([optOut], both, options)];
+  const nights = [
+    await audience.bulk([neither], both, options),
+    await audience.bulk([neither], both, options),
+  ];
 
   expect(nights).toMatchObject([{ unknown: 1 }, { unknown: 1 }]);
-  expect(mock.requests.slice(1).map(({ body }) => body)).toEqual([optOut]);
+  expect(mock.requests.slice(1).map(({ body }) => body)).toEqual([neither]);
+});
+
+it("an opt-out is sent though its row is in doubt, and ends the doubt", async () => {
+  const { audience, mock, options, mailed } = await rowInDoubt();
+
+  const planned = await audience.bulk.check([optOut], () => ({ success: true }), options);
+  const nights = [
+    await audience.bulk([optOut], mailed, options),
+    await audience.bulk([optOut], mailed, options),
+    await audience.bulk([row(0)], mailed, options),
+  ];
+
+  expect(planned).toMatchObject({ inDoubt: 1, changed: 0 });
+  expect(nights).toMatchObject([{ succeeded: 1 }, { skipped: 1 }, { succeeded: 1 }]);
+  expect(mock.requests.map(({ body }) => body)).toMatchObject([row(0), optOut, row(0)]);
 });
 
 it("a row whose changed version has an unknown outcome is sent again the next night, also when it changes back", async () => {
@@ -196,7 +220,8 @@ describe("A row in doubt", () => {
         error: {
           outcome: "unknown",
           reason: "other",
-          message: "Not sent again: an earlier run may have carried it out.",
+          message:
+            "Not sent: an earlier run may have carried out a call of the row that must not be repeated.",
         },
       },
     ]);

@@ -3,11 +3,13 @@ import {
   type AudienceClient,
   type BulkOptions,
   type BulkRequest,
+  type V1Contact,
   type V2Contact,
 } from "audience-sdk";
 import { expect, it } from "vitest";
 import { createFixture, key, row, type Row } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
+import { play } from "./night-table.ts";
 
 // Nights of rows whose calls are no single upsert; the others are in nights.test.ts.
 
@@ -103,6 +105,37 @@ it("A row whose function reads its contact first does not forget the opt-out tha
   expect(second).toMatchObject({ superseded: 2 });
   expect(bodies.at(-1)).toEqual({ email_opt_in: "UNSUBSCRIBED" });
   expect(mock.requests).toEqual([]);
+});
+
+it("A row is superseded by a call that names its contact by the id alone, which an earlier night has recorded", async () => {
+  const { audience, mock, upsert } = createFixture();
+  const checkpoint = new MemoryCheckpoint();
+  const options = { key, checkpoint, checkConsent: false };
+  await audience.bulk([row(0)], upsert, options);
+  const [contact] = mock.organization("mock-organization").contacts;
+  async function* source() {
+    const path = `/api/v1/customer/${contact!.id}`;
+    const custom = audience.withOptions({ fetch: async () => Response.json({}) }).v1;
+    await custom.request({ method: "PATCH", path, body: {}, contact: { contactUUID: contact!.id } });
+    yield { ...row(0), first_name: "Ada" };
+  }
+
+  const second = await audience.bulk(source(), upsert, options);
+
+  expect(second).toMatchObject({ superseded: 1 });
+  expect(mock.requests).toHaveLength(1);
+});
+
+it.each([
+  ["to create a contact", "/api/v1/customer/create"],
+  ["to add it to a list", "/api/v1/contact-groups/list/contacts"],
+])("A custom request of a row %s gives the id by which the contact is looked up", async (_, path) => {
+  const send = ({ v1 }: AudienceClient, body: V1Contact, request: BulkRequest) =>
+    v1.request({ method: "POST", path, body }, { ...request, repeatable: true });
+
+  const played = await play(["ada:+", "ada:+", "person ada:-", "ada:+"], { send });
+
+  expect(played).toMatchObject({ ends: "succeeded succeeded superseded", looks: "0 1 1", people: "ada:-" });
 });
 
 it("A row whose call with the consent failed on a night is superseded by an opt-out that was written after it", async () => {

@@ -131,6 +131,24 @@ const laterCalls: Case[] = [
     "ada:-",
   ],
   [
+    "of a better consent does not supersede the row on later nights",
+    ["ada:0", "call ada:+", "ada:0", "call ada:+", "ada:-"],
+    "succeeded succeeded succeeded",
+    "ada:-",
+  ],
+  [
+    "of an opt-out supersedes a row that says neither, until a further call brings the person back",
+    ["ada:0", "call ada:-", "ada:0", "call ada:+", "ada:0"],
+    "succeeded superseded succeeded",
+    "ada:0",
+  ],
+  [
+    "supersedes an opt-out of the same run, and not on the next night, when the service knows the contact",
+    ["ada:0", "early call ada:+", "ada:-", "ada:-"],
+    "succeeded superseded succeeded",
+    "ada:-",
+  ],
+  [
     "does not supersede a row that is new on the next night",
     ["early call ada:-", "ada:+ (absent)", "ada:+"],
     "superseded succeeded",
@@ -250,6 +268,12 @@ const endedEarly: Case[] = [
     ["ada:+ (left)", "call ada:0", "ada:-", "ada:- (unchanged)"],
     "succeeded succeeded skipped",
     "ada:-",
+  ],
+  [
+    "a look after the restart shows what the consent came to",
+    ["ada:+ (left)", "call ada:-", "ada:+ (left)", "tool ada:+", "ada:+"],
+    "succeeded superseded succeeded",
+    "ada:+",
   ],
   [
     "an opt-in of another channel is bound, though the row opts out of one",

@@ -182,6 +182,79 @@ describe("A consent that another call writes", () => {
   });
 });
 
+describe("A consent of another call that the checkpoint cannot record ends the run with its error", () => {
+  const failure = new Error("the disk is full");
+
+  /** A run whose checkpoint fails while another call writes Ada's consent, and is mended then. */
+  async function failedRun(write: (audience: AudienceClient) => Promise<unknown>, line = "writes") {
+    const { audience, mock, upsert } = createFixture();
+    class FullCheckpoint extends MemoryCheckpoint {
+      isFull = true;
+      override append = async (text: string, isFlushed: boolean) => {
+        if (this.isFull && text.startsWith(`["${line}`)) throw failure;
+        await super.append(text, isFlushed);
+      };
+    }
+    const checkpoint = new FullCheckpoint();
+    async function* source() {
+      await write(audience).catch(() => undefined);
+      yield ada;
+    }
+    const options = { ...named, checkpoint };
+    const { error, results } = await collectRun(audience.bulk(source(), upsert, options));
+    expect([error, results]).toEqual([failure, []]);
+    checkpoint.isFull = false;
+    const next = (item: Row) => audience.bulk([item], upsert, options).summary();
+    return { mock, checkpoint, next };
+  }
+
+  it.each<[string, string, (audience: AudienceClient) => Promise<unknown>]>([
+    ["applied", "wr", ({ v1 }) => v1.customers.upsert(optOut)],
+    ["applied, and its end alone is not recorded", "wrote", ({ v1 }) => v1.customers.upsert(optOut)],
+  ])("and binds the next run of the process, which records it: %s", async (_, line, write) => {
+    const { mock, checkpoint, next } = await failedRun(write, line);
+
+    expect(await next(ada)).toMatchObject({ superseded: 1 });
+
+    expect(consentOf(mock)).toBe("UNSUBSCRIBED");
+    const left = checkpoint.copy();
+    expect(await resumed(mock, left, { ...ada, first_name: "Ada" } as Row)).toBe("superseded");
+  });
+
+  it("and does not bind it where the write was not applied", async () => {
+    const { next } = await failedRun(
+      (audience) =>
+        audience
+          .withOptions({ fetch: async () => Response.json({}, { status: 400 }) })
+          .v1.customers.upsert(optOut),
+      "wr",
+    );
+
+    expect(await next(ada)).toMatchObject({ succeeded: 1 });
+  });
+
+  it("and is not noted where the run is complete: it came before the next one", async () => {
+    const { audience, mock, upsert } = createFixture();
+    class LateCheckpoint extends MemoryCheckpoint {
+      override async open() {
+        const opened = await super.open();
+        const close = async () => {
+          await opened.close();
+          await audience.v1.customers.upsert(optOut);
+        };
+        return { ...opened, close };
+      }
+    }
+    const options = { ...named, checkpoint: new LateCheckpoint(), checkConsent: false };
+    await audience.bulk([ada], upsert, options);
+
+    const changed = { ...ada, first_name: "Ada" } as Row;
+
+    expect(await audience.bulk([changed], upsert, options)).toMatchObject({ succeeded: 1 });
+    expect(mock.requests).toHaveLength(4);
+  });
+});
+
 describe("While a checkpoint opens", () => {
   /** A checkpoint that opens when the test says so. */
   function slowCheckpoint() {

@@ -87,12 +87,34 @@ describe("A row whose consent differs from one that another call of the client w
           code: "aborted",
           outcome: "not-sent",
           message:
-            "Another call has written the contact's consent after the run began: the row was not sent, or not sent again.",
+            "Another call has written the contact's consent, and the row may be older: the row was not sent, or not sent again.",
         },
       },
     ]);
     expect(world.mock.requests).toHaveLength(1);
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it("is superseded as a whole, and its error names the opt-out that was not sent", async () => {
+    const world = createFixture();
+    const phone = "+15550100";
+    const item = { ...ada, email_opt_in: "UNSUBSCRIBED", phone, phone_opt_in: "SUBSCRIBED" } as const;
+
+    const { results } = await runBehind(world, {
+      items: [item],
+      write: ({ audience }) => audience.v1.customers.upsert({ phone, phone_opt_in: "UNSUBSCRIBED" }),
+      call: (contact, request) => world.audience.v1.customers.upsert(contact, request),
+    });
+
+    expect(results).toMatchObject([
+      {
+        status: "superseded",
+        error: {
+          message: expect.stringMatching(/Nor was its opt-out of email: send that by a call of its own\.$/),
+        },
+      },
+    ]);
+    expect(world.mock.requests).toHaveLength(1);
   });
 
   it.each(unsubscriptions)("is superseded by a call of a view of the client: %s", async (_, write) => {
@@ -409,6 +431,28 @@ describe("A row of several calls", () => {
     const goesOn = await world.audience.bulk([{ ...ada, first_name: "Ada" }], both, options);
 
     expect(goesOn).toMatchObject({ superseded: 1 });
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it.each([
+    ["applied", "was applied", undefined],
+    ["unknown", "may have been applied", "500-after"],
+    ["not-applied", "was refused", "redirect"],
+    ["not-sent", "is invalid", "invalid"],
+  ] as const)("has the outcome %s where the call before it %s", async (outcome, _, kind) => {
+    const world = createFixture({}, { maxRetries: 0 });
+
+    const { results } = await runBehind(world, {
+      write: unsubscriptions[0]![1],
+      call: async (item, request) => {
+        const email = kind === "invalid" ? "no address" : "other@example.com";
+        if (kind && kind !== "invalid") world.mock.addFault({ kind, times: 1 });
+        await world.upsert({ ...item, email }, request).catch(() => undefined);
+        await world.upsert(item, request);
+      },
+    });
+
+    expect(results).toMatchObject([{ status: "superseded", reason: "process", error: { outcome } }]);
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 

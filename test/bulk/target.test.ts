@@ -323,7 +323,7 @@ describe("A key function", () => {
       await asked.promise;
       end(audience, stop);
       await ended;
-      expect(readdirSync(folder)).toEqual(["nightly.ckpt"]);
+      expect(readdirSync(folder)).toEqual([]);
     }
     expect(await runOf(client(), { checkpoint })).toEqual(sent);
   });

@@ -27,6 +27,7 @@ export const shownByGets = fc.record({
   v1Paging: fc.constantFrom("links", "meta", "pagination", "totals", "none"),
   v1PagingCase: fc.constantFrom("snake", "camel"),
   v1ListedCustomer: fc.constantFrom("resource", "envelope", "flat"),
+  v1ListedConsents: fc.boolean(),
   v1ListedGroup: fc.constantFrom("flat", "resource"),
   v1Group: fc.constantFrom("flat", "data", "resource"),
   unknownGroupStatus: fc.oneof(

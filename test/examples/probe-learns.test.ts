@@ -46,6 +46,7 @@ describe("The probe and the variants of the mock", () => {
       });
       for (const name of [
         "v1ListedCustomer",
+        "v1ListedConsents",
         "v1ListedGroup",
         "v1Group",
         "profileAttributes",

@@ -44,6 +44,45 @@ async function load<Code>(code: string): Promise<Code> {
   return value;
 }
 
+describe("The probe tells whether snapshots work for the account", () => {
+  it.each<[string, Partial<MockVariants>, string]>([
+    [
+      "consents and a total",
+      { v1Paging: "totals" },
+      "work: the list shows email_opt_in, phone_opt_in, is_suppressed, and a total, so that they can be complete",
+    ],
+    [
+      "one consent alone, and no total",
+      { v1Paging: "none", profileAttributes: "documented" },
+      "work: the list shows email_opt_in, and no total, so that they are never `complete`",
+    ],
+    [
+      "no consent",
+      { v1ListedConsents: false },
+      "the list shows no consent: snapshots cannot tell who has unsubscribed",
+    ],
+    [
+      "a shape that parsePage reads",
+      { v1List: (items, page) => ({ a: [[{ page, rows: items }]] }) },
+      "not shown",
+    ],
+  ])("%s", async (_, variants, fact) => {
+    const { out } = await run(service({ variants }).clientOptions);
+
+    expect(/^ +snapshots +(.*)$/m.exec(out)?.[1]).toContain(fact);
+  });
+
+  it("nothing of an account without contacts, or of a list that was not answered", async () => {
+    const organization = { id: "real", apiKeys: [key], appId: "app" };
+    const empty = await run(service({ organizations: [organization] }).clientOptions);
+    const faults = [{ kind: "500-before" as const, operation: "v1.customers.list" as const }];
+    const failed = await run(service({ faults }).clientOptions);
+
+    expect(empty.out).toMatch(/^ +snapshots +not shown: no contact$/m);
+    expect(failed.out).toMatch(/^ +snapshots +not shown: /m);
+  });
+});
+
 describe("The probe", () => {
   it("prints the variants, and no contact and no key; without --write it sends no write", async () => {
     const mock = service({ variants: { v1List: "root-key", v1Paging: "totals", v1NeedsAppId: true } });

@@ -1,4 +1,12 @@
-import { createMockService, type MockFault, type MockListenOptions } from "audience-sdk/mock";
+import {
+  createMockService,
+  everyFault,
+  type EveryFaultOptions,
+  FaultFound,
+  type MockFault,
+  type MockListenOptions,
+  type MockService,
+} from "audience-sdk/mock";
 import { mswHandlers, type MswHandlersOptions } from "audience-sdk/mock/msw";
 import { describe, it } from "vitest";
 import { hostileMessage } from "./build-value.ts";
@@ -55,6 +63,31 @@ describe("For any arguments, a function of the mock returns its value or throws 
       await listener.close();
     };
     await tryEntryPoint({ act, valid: [[{ port: 0, allowHosts: ["mock.test"] }]], ...ofMock }, 60);
+  });
+
+  it("everyFault and FaultFound", async () => {
+    const own = (error: unknown) => {
+      if (!String(error).includes(hostileMessage)) throw error;
+    };
+    const kinds = ["500-before"] as const;
+    const job = (mock: MockService) => mock.fetch("https://audience-mock.example/");
+    const run = (given: unknown, options: unknown) =>
+      everyFault(given as typeof job, options as EveryFaultOptions).catch(own);
+    const construct = (...given: unknown[]) => {
+      try {
+        const made: unknown = Reflect.construct(FaultFound, given);
+        return made;
+      } catch (error) {
+        return own(error);
+      }
+    };
+    const request = { number: 1, operation: "v1.events.send", route: "POST /api/v1/events" };
+    const valid = [[job], [{ kinds, mock: { seed: 7 } }]];
+    await tryEntryPoint({ act: run, argumentCount: 2, valid, ...ofMock }, 200);
+    await tryEntryPoint(
+      { act: construct, argumentCount: 3, valid: [kinds, [request], [new Error("c")]], ...ofMock },
+      200,
+    );
   });
 
   it("mswHandlers", async () => {

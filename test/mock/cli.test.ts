@@ -1,68 +1,29 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { bundleProgram } from "../bundle-program.ts";
+import { exitCodeOf, MockCommand } from "./mock-command.ts";
 
-const started: ChildProcess[] = [];
 /** A receiver of webhook calls that never responds. */
 const receiver = createServer();
-let folder: string;
+let mockCommand: MockCommand;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "audience-mock-"));
-  await bundleProgram("src/mock/cli.ts", join(folder, "cli.mjs"));
+  mockCommand = await MockCommand.bundle();
 });
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill("SIGKILL");
-});
+afterEach(() => mockCommand.end());
 afterAll(async () => {
   receiver.close();
   receiver.closeAllConnections();
-  await rm(folder, { recursive: true });
+  await mockCommand.remove();
 });
 
-function command(...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, [join(folder, "cli.mjs"), ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  started.push(child);
-  return child;
-}
-
-function exitCodeOf(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => child.once("close", (code) => resolve(code)));
-}
-
-/** Runs the command until it exits. */
-async function run(...args: string[]) {
-  const child = command(...args);
-  let output = "";
-  let errors = "";
-  child.stdout?.on("data", (text) => (output += String(text)));
-  child.stderr?.on("data", (text) => (errors += String(text)));
-  return { code: await exitCodeOf(child), output, errors };
-}
-
-/** Starts the server, and waits for the last line of its output. */
-async function serve(...args: string[]): Promise<{ child: ChildProcess; output: string; url: string }> {
-  const child = command("--port", "0", ...args);
-  let output = "";
-  for await (const text of child.stdout ?? []) {
-    output += String(text);
-    if (output.includes("Ctrl-C")) break;
-  }
-  return { child, output, url: /listens on (\S+)/.exec(output)?.[1] ?? "" };
-}
-
-async function seedFile(content: unknown): Promise<string> {
-  const file = join(folder, `${Math.random().toString(36).slice(2)}.json`);
-  await writeFile(file, typeof content === "string" ? content : JSON.stringify(content));
-  return file;
-}
+const run = (...args: string[]) => mockCommand.run(...args);
+const serve = async (...args: string[]) => {
+  const served = await mockCommand.serve(...args);
+  return { ...served, output: served.output() };
+};
+const seedFile = (content: unknown) =>
+  mockCommand.write("seed.json", typeof content === "string" ? content : JSON.stringify(content));
 
 describe("audience-mock", () => {
   it("prints its address and keys, responds to plain HTTP, and ends with SIGTERM", async () => {
@@ -96,9 +57,7 @@ describe("audience-mock", () => {
   it("ends with SIGTERM from its start message on", async () => {
     const killsItself = `process.stdout.write = () => process.kill(process.pid, "SIGTERM")`;
     const preloaded = `data:text/javascript,${encodeURIComponent(killsItself)}`;
-    const args = ["--import", preloaded, join(folder, "cli.mjs"), "--port", "0"];
-    const child = spawn(process.execPath, args, { stdio: "ignore" });
-    started.push(child);
+    const child = mockCommand.start(["--import", preloaded], ["--port", "0"]);
 
     expect(await exitCodeOf(child)).toBe(0);
   });
@@ -192,6 +151,12 @@ describe("audience-mock", () => {
       "/v2/lists",
       "/v2/contacts",
       "/__mock/faults",
+      "-X DELETE",
+      "in a browser",
+      "--state FILE",
+      "--env FILE",
+      "--quiet",
+      "email,phone",
       "reset-after",
       "organizations",
     ])

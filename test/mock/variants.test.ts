@@ -132,6 +132,45 @@ describe("variants: v1 lists", () => {
     expect((await call("/api/v1/customer?limit=1")).body).toMatchObject([item]);
   });
 
+  it.each<[MockVariants["v1CustomerOrder"], string[]]>([
+    ["created", ["a", "b", "c"]],
+    ["newest", ["c", "b", "a"]],
+    ["updated", ["b", "c", "a"]],
+  ])("v1CustomerOrder %s", async (v1CustomerOrder, order) => {
+    let now = 0;
+    const contacts = ["a", "b", "c"].map((id) => ({ id, email: `${id}@example.com` }));
+    const mock = createMockService({
+      clock: () => now,
+      organizations: [{ id: "o", apiKeys: ["key"], appId: "app", contacts }],
+      variants: { v1CustomerOrder, v1List: "array" },
+    });
+    now = 1_000;
+    mock.unsubscribe("b", { organization: "o", channel: "email" });
+
+    const response = await mock.fetch("https://mock.example/api/v1/customer", {
+      method: "GET",
+      headers: { "X-API-Key": "key" },
+    });
+
+    const listed = (await response.json()) as { id: string }[]; // Safe: a bare array
+    expect(listed.map(({ id }) => id)).toEqual(order);
+  });
+
+  it.each<[MockVariants["v1ListedCustomer"], string]>([
+    ["resource", "[0].attributes"],
+    ["envelope", "[0].data.attributes"],
+    ["flat", "[0]"],
+  ])("v1ListedConsents false, of a contact that is listed as %s", async (v1ListedCustomer, path) => {
+    const { call } = await open({ v1ListedCustomer, v1ListedConsents: false, v1List: "array" });
+
+    const { body } = await call("/api/v1/customer?limit=1");
+
+    expect(body).toHaveProperty(`${path}.email`);
+    for (const name of ["email_opt_in", "phone_opt_in", "is_suppressed"])
+      expect(body).not.toHaveProperty(`${path}.${name}`);
+    expect((await call("/api/v1/customer/ada")).body).toHaveProperty("data.attributes.email_opt_in");
+  });
+
   it.each<[MockVariants["v1ListedGroup"], object]>([
     ["flat", { id: "news", name: "News", type: "LIST", created_at: 1 }],
     ["resource", { type: "list", id: "news", attributes: { name: "News", type: "LIST", created_at: 1 } }],

@@ -25,12 +25,18 @@ describe("An entry loads only the promised modules", () => {
       ["node:crypto", "node:fs", "node:os", "node:path", "node:zlib"],
       [],
     ],
+    [
+      "audience-sdk/snapshot",
+      "dist/snapshot/index.js",
+      ["node:crypto", "node:fs", "node:os", "node:path"],
+      ["zod"],
+    ],
   ])("%s, as an ES module", (entry, file, modules, packages) => {
     const loaded = [file, ...loadedBy(file, imports)];
     const foreign = loaded.filter((to) => !to.startsWith("dist/"));
     const inside = sourcesIn(loaded.map((path) => files.get(path) ?? "").join("\n"));
     const ofClient = inside.filter((path) =>
-      /^src\/(audience-client|transport|bulk|pagination)\b/.test(path),
+      /^src\/(audience-client|transport\/(transport|send)|bulk\/bulk|pagination)\b/.test(path),
     );
 
     expect([...files.keys()]).toContain(file);
@@ -39,16 +45,21 @@ describe("An entry loads only the promised modules", () => {
     expect(ofClient.length > 0).toBe(entry === "audience-sdk");
   });
 
-  it.each(["schemas", "mock", "redis", "checkpoint"])("audience-sdk/%s, by require", async (entry) => {
-    const program = `require("audience-sdk/${entry}"); console.log(JSON.stringify(Object.entries(require.cache).map(([path, { exports }]) => [path, Object.keys(exports)])))`;
-    const { stdout } = await runNode(consumer, "--eval", program);
-    const loaded: [path: string, names: string[]][] = JSON.parse(stdout);
-    const names = loaded.flatMap(([, each]) => each);
+  it.each(["schemas", "mock", "redis", "checkpoint", "snapshot"])(
+    "audience-sdk/%s, by require",
+    async (entry) => {
+      const program = `require("audience-sdk/${entry}"); console.log(JSON.stringify(Object.entries(require.cache).map(([path, { exports }]) => [path, Object.keys(exports)])))`;
+      const { stdout } = await runNode(consumer, "--eval", program);
+      const loaded: [path: string, names: string[]][] = JSON.parse(stdout);
+      const names = loaded.flatMap(([, each]) => each);
 
-    expect(loaded.length).toBeGreaterThan(0);
-    expect(names.filter((name) => /^(AudienceClient|RateLimiter|V1Client|V2Client)$/.test(name))).toEqual([]);
-    expect(names.includes("ZodType") || names.includes("v1ContactSchema")).toBe(entry === "schemas");
-  });
+      expect(loaded.length).toBeGreaterThan(0);
+      expect(names.filter((name) => /^(AudienceClient|RateLimiter|V1Client|V2Client)$/.test(name))).toEqual(
+        [],
+      );
+      expect(names.includes("ZodType") || names.includes("v1ContactSchema")).toBe(entry === "schemas");
+    },
+  );
 });
 
 describe("All libraries are built in", () => {

@@ -1,8 +1,8 @@
-import { appendFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { sayNotRun } from "../package/not-run.ts";
 import { runProgram } from "../package/run-program.ts";
 import { setup as setUpPackage } from "../package/setup.ts";
 
@@ -56,11 +56,4 @@ async function installPlatform(platform: Platform, folder: string): Promise<stri
   }
   sayNotRun(`${platform}: ${asked.stderr.trim().split("\n").at(-1)}`);
   return undefined;
-}
-
-/** Reports a platform that could not be tested, also to the file in which `.ci/run` collects them. */
-function sayNotRun(what: string): void {
-  process.stderr.write(`NOT RUN: ${what}\n`);
-  const report = process.env["NOT_RUN_REPORT"];
-  if (report !== undefined) appendFileSync(report, `${what}\n`);
 }

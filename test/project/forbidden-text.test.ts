@@ -5,7 +5,7 @@ import { forbiddenText } from "./forbidden-text.ts";
 import { repository, type SourceFiles } from "./source-files.ts";
 
 it("No file contains a path of one machine, a package registry, or an unfinished thought", () => {
-  expect(forbiddenText(allFiles())).toEqual([]);
+  expect(forbiddenText(new Map([...allFiles()].filter(([path]) => !path.endsWith(".png"))))).toEqual([]);
 });
 
 // Split, so that this file passes its own test.

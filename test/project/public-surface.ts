@@ -170,8 +170,10 @@ export const publicSurface: Record<string, ExportedNames> = {
     ],
   },
   "audience-sdk/mock": {
-    values: ["createMockService"],
+    values: ["FaultFound", "createMockService", "everyFault"],
     types: [
+      "EveryFaultOptions",
+      "FaultedRequest",
       "MockAutomation",
       "MockAutomationRun",
       "MockClientOptions",
@@ -220,5 +222,17 @@ export const publicSurface: Record<string, ExportedNames> = {
   "audience-sdk/checkpoint": {
     values: ["fileCheckpoint"],
     types: ["Checkpoint", "OpenCheckpoint"],
+  },
+  "audience-sdk/snapshot": {
+    values: ["openSnapshot", "readSnapshot"],
+    types: [
+      "ReadSnapshotOptions",
+      "Snapshot",
+      "SnapshotChange",
+      "SnapshotContact",
+      "SnapshotFields",
+      "SnapshotProgress",
+      "SnapshotQuery",
+    ],
   },
 };

@@ -10,8 +10,8 @@ import { describeWithRedis } from "../redis/with-redis.ts";
 import { pages, snippetsOf, type Snippet } from "./snippets.ts";
 import { repository } from "./source-files.ts";
 
-// Their programs are the examples and the benchmark, which have their own tests.
-const pagesWithout = ["benchmarks", "importer", "outbox", "probe"].map(
+// Their programs are the examples, the recipes and the benchmark, which have their own tests.
+const pagesWithout = ["benchmarks", "importer", "outbox", "probe", "recipes"].map(
   (name) => `examples/guides/${name}.md`,
 );
 

@@ -59,7 +59,8 @@ export class RedisServer {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A free port of loopback. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on TCP

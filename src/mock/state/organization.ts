@@ -1,17 +1,16 @@
 import type { MockVariants } from "../variants.ts";
 import type { WebhookCaller } from "../webhooks.ts";
+import { triggeredBy } from "./automations.ts";
+import { contactChanges, nameOfContact, type StateChange } from "./changes.ts";
 import { consentChanges, mergeConsents, nextOptIn, type OmittedOptIn } from "./consents.ts";
+import { ContactIndex } from "./contact-index.ts";
+import { Memberships } from "./memberships.ts";
 import type {
-  MockAutomationRun,
   MockOrganizationState,
   MockConsentChange,
   MockContact,
   MockEvent,
   MockGroup,
-  MockMembership,
-  MockTrigger,
-  MockWebhookCall,
-  MockWelcomeEmail,
 } from "./organization-state.ts";
 import type { MockOrganizationSeed } from "./seed.ts";
 
@@ -32,31 +31,33 @@ export interface Sources {
   nowIso: () => string;
   nextId: () => string;
   webhooks: WebhookCaller;
+  /** Told of each change. */
+  changed: (change: StateChange) => void;
 }
 
 /** One organization's state and its transitions. It knows nothing of HTTP. */
 export class Organization {
   readonly seed: MockOrganizationSeed;
   readonly #sources: Sources;
-  /** In order of creation, the order of the lists. */
-  readonly #contacts: MockContact[] = [];
-  readonly #byId = new Map<string, MockContact>();
-  readonly #byEmail = new Map<string, MockContact>();
-  readonly #byPhone = new Map<string, MockContact>();
+  #rows: Omit<MockOrganizationState, "groups" | "memberships"> = {
+    contacts: [],
+    events: [],
+    triggers: [],
+    automationRuns: [],
+    welcomeEmails: [],
+    webhookCalls: [],
+    consentHistory: [],
+  };
+  #index: ContactIndex;
   readonly #groups = new Map<string, MockGroup>();
-  readonly #members = new Map<string, Map<string, MockMembership>>();
-  readonly #events: MockEvent[] = [];
-  readonly #eventIdentifiers = new Set<string>();
-  readonly #triggers: MockTrigger[] = [];
+  #memberships = new Memberships();
+  readonly #eventIdentifiers = new Set<string | undefined>();
   readonly #firedTriggers = new Set<string>();
-  readonly #automationRuns: MockAutomationRun[] = [];
-  readonly #webhookCalls: MockWebhookCall[] = [];
-  readonly #welcomeEmails: MockWelcomeEmail[] = [];
-  readonly #consentHistory: MockConsentChange[] = [];
 
   constructor(seed: MockOrganizationSeed, sources: Sources) {
     this.seed = seed;
     this.#sources = sources;
+    this.#index = new ContactIndex(sources.variants);
     for (const { id, name, type = "LIST", description, created_at } of seed.lists ?? []) {
       const createdAt = created_at ?? Math.floor(Date.parse(sources.nowIso()) / 1_000);
       const group: MockGroup = { id, name, type, created_at: createdAt };
@@ -66,11 +67,11 @@ export class Organization {
   }
 
   contact(id: string): MockContact | undefined {
-    return this.#byId.get(id);
+    return this.#index.byId(id);
   }
 
   contacts(): readonly MockContact[] {
-    return this.#contacts;
+    return this.#rows.contacts;
   }
 
   group(id: string): MockGroup | undefined {
@@ -82,10 +83,8 @@ export class Organization {
   }
 
   /** The contact "with the same email or phone". */
-  find({ email, phone }: Pick<MockContact, "email" | "phone">): MockContact | undefined {
-    const byEmail = email === undefined ? undefined : this.#byEmail.get(this.#emailKey(email));
-    const byPhone = phone === undefined ? undefined : this.#byPhone.get(phone);
-    return this.#sources.variants.matchFirst === "email" ? (byEmail ?? byPhone) : (byPhone ?? byEmail);
+  find(fields: Pick<MockContact, "email" | "phone">): MockContact | undefined {
+    return this.#index.find(fields);
   }
 
   /** By id, e-mail address or phone number. */
@@ -126,45 +125,43 @@ export class Organization {
     if (fields.other_fields !== undefined)
       changed.other_fields = { ...before.other_fields, ...fields.other_fields };
     if (fields.consents !== undefined) changed.consents = mergeConsents(before.consents, fields.consents);
+    const action = existing === undefined ? "created" : "updated";
     this.#change(contact, changed, by, before);
-    if (existing === undefined) this.#contacts.push(contact);
-    return { contact, action: existing === undefined ? "created" : "updated" };
+    if (existing === undefined) this.#rows.contacts.push(contact);
+    return { contact, action };
   }
 
   /** Makes a contact a member; the trigger fires once per contact and list. */
   join(contact: MockContact, listId: string): void {
     if (!this.enroll(contact, listId)) return;
-    const trigger = JSON.stringify([listId, contact.id]);
+    const trigger = triggerKey(listId, contact.id);
     if (this.#firedTriggers.has(trigger)) return;
     this.#firedTriggers.add(trigger);
-    this.#triggers.push({
-      name: "subscribed to list",
-      contactId: contact.id,
-      listId,
-      firedAt: this.#sources.nowIso(),
-    });
+    const firedAt = this.#sources.nowIso();
+    this.#rows.triggers.push({ name: "subscribed to list", contactId: contact.id, listId, firedAt });
     this.#runAutomations(contact, { listId });
   }
 
   /** Makes a contact a member without a trigger, for seeds; `false` if it was a member. */
   enroll(contact: MockContact, listId: string): boolean {
-    const members = this.#members.get(listId) ?? new Map<string, MockMembership>();
-    this.#members.set(listId, members);
-    if (members.has(contact.id)) return false;
-    members.set(contact.id, { listId, contactId: contact.id, joinedAt: this.#sources.nowIso() });
+    const joinedAt = this.#sources.nowIso();
+    if (!this.#memberships.add({ listId, contactId: contact.id, joinedAt })) return false;
+    this.#tellList(contact, listId, "joined");
     return true;
   }
 
   leaveAllBut(contact: MockContact, listIds: readonly string[]): void {
-    for (const [listId, members] of this.#members) if (!listIds.includes(listId)) members.delete(contact.id);
+    for (const listId of this.#memberships.leaveAllBut(contact.id, listIds))
+      this.#tellList(contact, listId, "left");
   }
 
   /** Records an event. Callers first check that its `uniqueIdentifier` is unknown ("retry-safe"). */
   record(contact: MockContact, sent: Omit<MockEvent, "id" | "contactId" | "recordedAt">): void {
-    if (sent.uniqueIdentifier !== undefined) this.#eventIdentifiers.add(sent.uniqueIdentifier);
+    this.#eventIdentifiers.add(sent.uniqueIdentifier);
     const recordedAt = this.#sources.nowIso();
     const event = { id: this.#sources.nextId(), contactId: contact.id, ...sent, recordedAt };
-    this.#events.push(event);
+    this.#rows.events.push(event);
+    this.#tell({ kind: "event", contact: nameOfContact(contact), eventName: event.eventName });
     this.#runAutomations(contact, event);
   }
 
@@ -175,24 +172,38 @@ export class Organization {
   /** Starts the welcome email flow "if one is configured", and if the contact has an e-mail address. */
   welcome(contact: MockContact): void {
     if (!this.seed.welcomeFlow || contact.email === undefined) return;
-    const isWelcomed = this.#welcomeEmails.some((mail) => mail.contactId === contact.id);
+    const isWelcomed = this.#rows.welcomeEmails.some((mail) => mail.contactId === contact.id);
     if (isWelcomed && this.#sources.variants.welcomeEmail === "once") return;
-    this.#welcomeEmails.push({ contactId: contact.id, email: contact.email, sentAt: this.#sources.nowIso() });
+    this.#rows.welcomeEmails.push({
+      contactId: contact.id,
+      email: contact.email,
+      sentAt: this.#sources.nowIso(),
+    });
+    this.#tell({ kind: "welcome-email", contact: contact.email });
   }
 
   /** A copy of the state, so that its reader cannot change it. */
   snapshot(): MockOrganizationState {
-    return structuredClone({
-      contacts: this.#contacts,
-      groups: [...this.#groups.values()],
-      memberships: [...this.#members.values()].flatMap((members) => Array.from(members.values())),
-      events: this.#events,
-      triggers: this.#triggers,
-      automationRuns: this.#automationRuns,
-      welcomeEmails: this.#welcomeEmails,
-      webhookCalls: this.#webhookCalls,
-      consentHistory: this.#consentHistory,
-    });
+    return structuredClone(this.state());
+  }
+
+  /** The state itself: to be read only. */
+  state(): MockOrganizationState {
+    return { ...this.#rows, groups: this.groups("ALL"), memberships: this.#memberships.all() };
+  }
+
+  /** Takes over a saved state in place of its own. Lists that only its seed has stay. */
+  restore(saved: MockOrganizationState): void {
+    const { groups, memberships, ...rows } = structuredClone(saved);
+    this.#rows = rows;
+    this.#index = new ContactIndex(this.#sources.variants);
+    for (const contact of rows.contacts) this.#index.add(contact);
+    for (const group of groups) this.#groups.set(group.id, group);
+    this.#memberships = new Memberships(memberships);
+    for (const { uniqueIdentifier } of rows.events) this.#eventIdentifiers.add(uniqueIdentifier);
+    for (const { listId, contactId } of rows.triggers) this.#firedTriggers.add(triggerKey(listId, contactId));
+    // As many ids as were given before: the same `seed` gives none of them again.
+    for (let given = rows.contacts.length + rows.events.length; given > 0; given -= 1) this.#sources.nextId();
   }
 
   #change(
@@ -202,49 +213,35 @@ export class Organization {
     before: Partial<MockContact> = { ...contact },
   ): void {
     const at = this.#sources.nowIso();
-    this.#unindex(contact);
+    this.#index.remove(contact);
     Object.assign(contact, fields, { updated: at });
-    this.#index(contact);
-    this.#consentHistory.push(...consentChanges(before, contact, { by, at }));
+    this.#index.add(contact);
+    const consents = consentChanges(before, contact, { by, at });
+    this.#rows.consentHistory.push(...consents);
+    for (const change of contactChanges(before, contact, consents)) this.#tell(change);
   }
 
   /** Runs each automation that the event, or joining the list, triggers. */
   #runAutomations(contact: MockContact, trigger: MockEvent | { listId: string }): void {
     const { nowIso, webhooks } = this.#sources;
     const startedAt = nowIso();
-    for (const { name, on, webhook } of this.seed.automations ?? []) {
-      const isTriggered =
-        "event" in on
-          ? "eventName" in trigger && trigger.eventName === on.event
-          : "listId" in trigger && trigger.listId === on.listId;
-      if (!isTriggered) continue;
-      this.#automationRuns.push({ automation: name, contactId: contact.id, on, startedAt });
-      if (webhook === undefined) continue;
+    for (const { name, on, webhook } of triggeredBy(trigger, this.seed.automations)) {
+      this.#rows.automationRuns.push({ automation: name, contactId: contact.id, on, startedAt });
       const step = { automation: name, on, contact, ...("eventName" in trigger && { event: trigger }) };
-      webhooks.call(webhook.url, structuredClone(step), this.#webhookCalls);
+      const run = { kind: "automation", contact: nameOfContact(contact), automation: name } as const;
+      this.#tell({ ...run, ...(webhook !== undefined && { webhook: webhook.url }) });
+      if (webhook !== undefined) webhooks.call(webhook.url, structuredClone(step), this.#rows.webhookCalls);
     }
   }
 
-  #emailKey(email: string): string {
-    return this.#sources.variants.emailCase === "insensitive" ? email.toLowerCase() : email;
+  #tellList(contact: MockContact, listId: string, action: "joined" | "left"): void {
+    const list = this.#groups.get(listId)?.name ?? listId;
+    this.#tell({ kind: "list", contact: nameOfContact(contact), list, action });
   }
 
-  #index(contact: MockContact): void {
-    this.#byId.set(contact.id, contact);
-    if (contact.email !== undefined) setIfFree(this.#byEmail, this.#emailKey(contact.email), contact);
-    if (contact.phone !== undefined) setIfFree(this.#byPhone, contact.phone, contact);
-  }
-
-  #unindex(contact: MockContact): void {
-    if (contact.email !== undefined) deleteIfOwn(this.#byEmail, this.#emailKey(contact.email), contact);
-    if (contact.phone !== undefined) deleteIfOwn(this.#byPhone, contact.phone, contact);
+  #tell(change: StateChange): void {
+    this.#sources.changed(change);
   }
 }
 
-function setIfFree(index: Map<string, MockContact>, key: string, contact: MockContact): void {
-  if (!index.has(key)) index.set(key, contact);
-}
-
-function deleteIfOwn(index: Map<string, MockContact>, key: string, contact: MockContact): void {
-  if (index.get(key) === contact) index.delete(key);
-}
+const triggerKey = (...ids: [listId: string, contactId: string]): string => JSON.stringify(ids);

@@ -8,11 +8,13 @@ type Item = Record<string, unknown>;
 /** "Limits": the page size of both v1 lists. */
 const PAGE_SIZE = { defaultLimit: 10, maxLimit: 100 };
 
+const CONSENTS = ["email_opt_in", "phone_opt_in", "is_suppressed"];
+
 const DOCUMENTED = ["email", "phone", "first_name", "email_opt_in", "source", "created", "updated"];
 
 function attributesOf(contact: MockContact, variants: MockVariants): Item {
   const { id: _id, consents: _consents, other_fields: _others, ...attributes } = contact;
-  if (variants.profileAttributes === "all") return attributes;
+  if (variants.profileAttributes === "all") return { ...attributes };
   return Object.fromEntries(Object.entries(attributes).filter(([key]) => DOCUMENTED.includes(key)));
 }
 
@@ -20,7 +22,7 @@ function attributesOf(contact: MockContact, variants: MockVariants): Item {
 export function profileEnvelope(
   contact: MockContact,
   { variants, baseUrl }: RequestContext,
-): { data: Item; links: Item } {
+): { data: Item & { attributes: Item }; links: Item } {
   const self = `${baseUrl}/api/v1/customer/${contact.id}`;
   const relationships = { lists: { links: { related: `${self}/lists` } } };
   return {
@@ -31,9 +33,10 @@ export function profileEnvelope(
 
 export function listedCustomer(contact: MockContact, context: RequestContext): Item {
   const { data, links } = profileEnvelope(contact, context);
+  if (!context.variants.v1ListedConsents) for (const key of CONSENTS) delete data.attributes[key];
   if (context.variants.v1ListedCustomer === "envelope") return { data, links };
   if (context.variants.v1ListedCustomer === "resource") return { ...data, links };
-  return { id: contact.id, ...attributesOf(contact, context.variants) };
+  return { id: contact.id, ...data.attributes };
 }
 
 function groupResource({ id, type, ...attributes }: MockGroup): Item {

@@ -1,5 +1,7 @@
 import { endpoint, type RequestContext, type MockEndpoint, type Reply } from "../mock-endpoint.ts";
 import { Refusal, refusalOf } from "../refusal.ts";
+import type { MockContact } from "../state/organization-state.ts";
+import type { MockVariants } from "../variants.ts";
 import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./responses.ts";
 import { contactFieldsOf, checkV1Contact, checkV1Event, checkV1ListContact, type V1Event } from "./rules.ts";
 
@@ -18,6 +20,7 @@ function upsertCustomer(context: RequestContext): Reply {
   const body = context.json();
   checkV1Contact(body);
   const fields = contactFieldsOf(body, variants);
+  if (fields.email_opt_in === undefined && organization.find(fields)) context.stance("emailOptInOmitted");
   const { contact } = organization.write(fields, { ...variants, by: context.operation });
   return { status: 201, body: profileEnvelope(contact, context), applied: true };
 }
@@ -29,7 +32,8 @@ function getCustomer(context: RequestContext): Reply {
 }
 
 function listCustomers(context: RequestContext): Reply {
-  return listResponse(context, context.organization.contacts(), {
+  const { v1CustomerOrder } = context.variants;
+  return listResponse(context, inOrder(context.organization.contacts(), v1CustomerOrder), {
     name: "customers",
     path: "/api/v1/customer",
     itemOf: (contact) => listedCustomer(contact, context),
@@ -50,7 +54,9 @@ function listGroups(context: RequestContext): Reply {
 function getGroup(context: RequestContext): Reply {
   const group = context.organization.group(context.id);
   if (group === undefined)
-    throw new Refusal(context.variants.unknownGroupStatus, "no list or segment has this id");
+    throw new Refusal(context.variants.unknownGroupStatus, "no list or segment has this id", {
+      variant: "unknownGroupStatus",
+    });
   return { status: 200, body: singleGroup(group, context), applied: false };
 }
 
@@ -62,21 +68,23 @@ function addContact(context: RequestContext): Reply {
   const fields = contactFieldsOf(body, variants);
   const group = organization.group(id);
   const isList = group !== undefined && (group.type === "LIST" || variants.canAddToSegment);
-  if (!isList && !variants.unknownListWritesContact) throw unknownList(false);
+  const decides = group === undefined ? "unknownListWritesContact" : "canAddToSegment";
+  if (group?.type === "SEGMENT" && isList) context.stance("canAddToSegment");
+  if (!isList && !variants.unknownListWritesContact) throw unknownList(false, decides);
   const { phoneOptInOmitted } = variants;
   const { contact, action } = organization.write(fields, {
     by: context.operation,
     emailOptInOmitted: "SUBSCRIBED",
     phoneOptInOmitted,
   });
-  if (!isList) throw unknownList(true);
+  if (!isList) throw unknownList(true, decides);
   organization.join(contact, id);
   const result = { email: contact.email, contactUUID: contact.id, action };
   return { status: 200, body: { message: "Contact added to the list", contact: result }, applied: true };
 }
 
-function unknownList(isContactWritten: boolean): Refusal {
-  return new Refusal(404, "no list has this id", [], isContactWritten);
+function unknownList(isContactWritten: boolean, variant: keyof MockVariants): Refusal {
+  return new Refusal(404, "no list has this id", { applied: isContactWritten, variant });
 }
 
 function sendEvent(context: RequestContext): Reply {
@@ -100,6 +108,19 @@ function recordEvent(
   if (email !== undefined)
     contact ??= organization.find({ email }) ?? organization.write({ email }, { by }).contact;
   if (contact === undefined)
-    throw new Refusal(variants.unknownContactUuidStatus, "no contact has this contactUUID");
+    throw new Refusal(variants.unknownContactUuidStatus, "no contact has this contactUUID", {
+      variant: "unknownContactUuidStatus",
+    });
   organization.record(contact, event);
+}
+
+/** In what order the service lists contacts is not documented. */
+function inOrder(
+  contacts: readonly MockContact[],
+  order: MockVariants["v1CustomerOrder"],
+): readonly MockContact[] {
+  if (order === "created") return contacts;
+  const newest = contacts.toReversed();
+  if (order === "newest") return newest;
+  return newest.sort((one, other) => Date.parse(other.updated) - Date.parse(one.updated));
 }

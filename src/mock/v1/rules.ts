@@ -26,6 +26,8 @@ const customProperty: Rule = (value, path, problems) => {
   if (value === null) note(problems, path, "must not be null");
 };
 
+const CONTACT_SECTION = "v1 contact";
+
 /** "v1 contact", field by field. */
 const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
   email: stringThat(isEmail, "must be an email address"),
@@ -49,6 +51,9 @@ const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
   custom_properties: mapOf(customProperty, { maxKeys: 30 }),
 };
 
+/** Their names, in the order of the document. */
+export const V1_CONTACT_FIELDS: readonly string[] = Object.keys(CONTACT_FIELDS);
+
 const customerRule = object(CONTACT_FIELDS);
 const listContactRule = object(CONTACT_FIELDS, { required: ["email"] });
 
@@ -64,12 +69,12 @@ export function checkV1Contact(body: unknown): asserts body is V1Contact {
     if (isObject(value) && !Object.hasOwn(value, "email") && !Object.hasOwn(value, "phone")) {
       problems.push({ path: "email", message: "email or phone is required" });
     }
-  });
+  }, { section: CONTACT_SECTION });
 }
 
 /** `POST /api/v1/contact-groups/{listId}/contacts`: flat, no array, and with an `email`. */
 export function checkV1ListContact(body: unknown): asserts body is V1Contact & { email: string } {
-  require(body, listContactRule);
+  require(body, listContactRule, { section: CONTACT_SECTION });
 }
 
 /** The stored fields of a v1 contact: the country as a code, custom properties as strings. */
@@ -94,7 +99,10 @@ export function storedCountry(country: string, unknown: MockVariants["unknownCou
   const code = countryCodeOf(country);
   if (code !== undefined || unknown === "dropped") return code;
   if (unknown === "kept") return country;
-  throw refusalOf("country", "country is not a known country");
+  throw refusalOf("country", "country is not a known country", {
+    section: CONTACT_SECTION,
+    variant: "unknownCountry",
+  });
 }
 
 /** "Custom property value rules", 1 to 3. */
@@ -148,5 +156,5 @@ export function checkV1Event(
     const isNamedAtRoot = Object.keys(atRoot).some((key) => Object.hasOwn(value, key));
     if (!isNamed && !isNamedAtRoot)
       problems.push({ path: "contact", message: "contact must have an email or a contactUUID" });
-  });
+  }, { section: "Custom event" });
 }

@@ -19,8 +19,9 @@ function upsertContact(context: RequestContext): Reply {
   checkV2Contact(body, variants.v2MaxLength);
   const isKnownList = (id: string) => organization.group(id)?.type === "LIST";
   const unknown = body.listIds.find((id) => !isKnownList(id));
+  if (unknown !== undefined) context.stance("v2UnknownList");
   if (unknown !== undefined && variants.v2UnknownList === "refused")
-    throw new Refusal(400, `listIds: no list has the id "${unknown}"`);
+    throw new Refusal(400, `listIds: no list has the id "${unknown}"`, { section: "v2 contact" });
 
   const fields = fieldsOf(body, context);
   const existing = organization.find(fields);
@@ -28,6 +29,7 @@ function upsertContact(context: RequestContext): Reply {
     throw new Refusal(400, "identifiers: an email is required to create a contact");
   for (const optIn of ["email_opt_in", "phone_opt_in"] as const) {
     const isResubscribed = fields[optIn] === "SUBSCRIBED" && existing?.[optIn] === "UNSUBSCRIBED";
+    if (isResubscribed) context.stance("canV2Resubscribe");
     if (isResubscribed && !variants.canV2Resubscribe) delete fields[optIn];
   }
   const created = body.createdAt === undefined ? undefined : timestampOf(body.createdAt);
@@ -39,7 +41,8 @@ function upsertContact(context: RequestContext): Reply {
 }
 
 /** Both families write the same contacts, which are stored under the v1 names. */
-function fieldsOf(body: V2Contact, { organization, variants }: RequestContext): ContactFields {
+function fieldsOf(body: V2Contact, context: RequestContext): ContactFields {
+  const { organization, variants } = context;
   const {
     firstName,
     lastName,
@@ -62,8 +65,8 @@ function fieldsOf(body: V2Contact, { organization, variants }: RequestContext): 
   const otherFields = hasOtherCountry ? { ...passedOn, country } : passedOn;
   const email = chosen(identifiers, "email", organization);
   const phone = chosen(identifiers, "phone", organization);
-  const emailOptIn = optInOf("email", email, phone, variants);
-  const phoneOptIn = optInOf("phone", phone, email, variants);
+  const emailOptIn = optInOf("email", email, phone, context);
+  const phoneOptIn = optInOf("phone", phone, email, context);
   return {
     first_name: firstName,
     ...(lastName !== undefined && { last_name: lastName }),
@@ -103,14 +106,17 @@ function optInOf(
   channel: "email" | "phone",
   own: V2Identifier | undefined,
   other: V2Identifier | undefined,
-  { v2OtherStatus }: MockVariants,
+  { variants: { v2OtherStatus }, stance }: RequestContext,
 ): string | undefined {
   const status = own?.channels[channel]?.status ?? other?.channels[channel]?.status;
   if (status === undefined) return undefined;
-  if (status === "subscribed" || status === "unsubscribed" || v2OtherStatus === "stored")
-    return status.toUpperCase();
+  if (status === "subscribed" || status === "unsubscribed") return status.toUpperCase();
+  stance("v2OtherStatus");
+  if (v2OtherStatus === "stored") return status.toUpperCase();
   if (v2OtherStatus === "ignored") return undefined;
-  throw new Refusal(400, `channels.${channel}.status must be subscribed or unsubscribed`);
+  throw new Refusal(400, `channels.${channel}.status must be subscribed or unsubscribed`, {
+    section: "v2 identifier object",
+  });
 }
 
 function genderOf(gender: string): string {

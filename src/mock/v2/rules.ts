@@ -46,7 +46,7 @@ export function checkV2Contact(body: unknown, maxLength: number): asserts body i
   require(body, (value, path, problems) => {
     contactRule(anyString)(value, path, problems);
     if (isObject(value) && Array.isArray(value["identifiers"])) checkChannels(value["identifiers"], problems);
-  });
+  }, { section: "v2 contact" });
 }
 
 /** "Fields that are not in the table" may hold anything but null. */

@@ -51,12 +51,11 @@ export async function tellWatches(call: Call, send: () => Promise<ApiResponse>):
   const { consentWrite } = request;
   if (!consentWrite || Object.keys(consentWrite.consent).length === 0) return await send();
   const { watches, end } = announce(consentWrite, settings.families, writeHook?.consentWatch);
-  const starting = watches().map((watch) => watch.begins(consentWrite));
+  const starting = watches().map((watch) => watch.begins(consentWrite, settings.families));
   try {
     // Without a watch the call is sent in the same tick of the event loop.
     if (starting.length > 0) {
-      await Promise.all(starting);
-      stopWaiting.signal.throwIfAborted();
+      await untilAborted(Promise.all(starting), stopWaiting.signal);
     }
     const response = await send();
     const applied = request.appliedConsent(consentWrite, response.data);

@@ -32,3 +32,10 @@ export function describe({ tag, client, input, run, key }: CallRecord): string {
   const row = run ? `, row ${key} of ${run.book ?? "a run without checkpoint"}` : "";
   return `${tag} (${input?.kind ?? "read"}, ${client}${row})`;
 }
+
+/** Whether it keeps messages away in every channel that it names. */
+export function isOptOut({ facts: { consent, contacts } }: CallRecord): boolean {
+  const isRefused = (channel: string) => consent[channel] === "UNSUBSCRIBED" || consent[channel] === "TRUE";
+  const named = contacts.map((name) => name.split(":", 1)[0]!).filter((name) => name !== "uuid");
+  return [...named, ...Object.keys(consent)].every(isRefused);
+}

@@ -1,4 +1,4 @@
-import { factsOf, personOf, type Facts, type Input } from "../inputs.ts";
+import { factsOf, personOf } from "../inputs.ts";
 import { phoneOf } from "../people.ts";
 import type { CallRecord, Log, RunRecord } from "../records.ts";
 import type { Service } from "../service.ts";
@@ -10,8 +10,8 @@ import { looksBefore } from "./looks.ts";
 type Channel = "email" | "phone";
 
 /**
- * A consent that was written during one night binds the rows of later nights, too: those that state another status since
- * that night or before, and those that state none and have not succeeded since.
+ * A consent that was written during one night binds the rows of later nights that would make it better: those that state
+ * another status since that night or before, and those that state none and have not succeeded since.
  */
 export function checkConsentOverNights({ log, service }: World): string[] {
   return log.calls.flatMap((call) => {
@@ -21,8 +21,8 @@ export function checkConsentOverNights({ log, service }: World): string[] {
     const nights = log.runs.filter(({ book }) => book === run.book);
     return (["email", "phone"] as const).flatMap((channel) => {
       const latest = latestBefore(log, call, channel, sent.at);
-      const own = statedBy(input, facts, channel);
-      if (!latest || writtenBy(latest)[channel] === own) return [];
+      const own = facts.consent[channel];
+      if (!latest || !isBetter(own, writtenBy(latest)[channel]!)) return [];
       const during = nights.findIndex((night) => night !== run && wasRecorded(log, latest, night));
       if (during < 0 || during > nights.indexOf(run)) return [];
       const history = nights
@@ -38,6 +38,13 @@ export function checkConsentOverNights({ log, service }: World): string[] {
       ];
     });
   });
+}
+
+const fromStrictest = ["UNSUBSCRIBED", "NON_SUBSCRIBED", "SUBSCRIBED"];
+
+/** What the service decides may be an opt-in. */
+function isBetter(own = "SUBSCRIBED", other: string): boolean {
+  return fromStrictest.indexOf(own) > fromStrictest.indexOf(other);
 }
 
 function isOf({ mock }: Service, contactId: string, { input }: CallRecord): boolean {
@@ -68,11 +75,6 @@ function latestBefore(log: Log, row: CallRecord, channel: Channel, before: numbe
     if (at !== undefined && at < before && (latest?.at ?? 0) <= at) latest = { call, at };
   }
   return latest?.call;
-}
-
-/** The status that a row states for the client, which reads no body of a custom request. */
-function statedBy({ kind }: Input, { consent }: Facts, channel: Channel): string | undefined {
-  return kind === "custom" ? undefined : consent[channel];
 }
 
 /** Whether nothing of the row is recorded: `isCurrent` refused it before anything was applied, or its look failed. */
@@ -108,7 +110,7 @@ function statementIn(
   // What `isCurrent` refused is not recorded.
   if (result && isUnrecorded(result)) return undefined;
   const stating = row.inputs.filter(({ kind }) => kind !== "event");
-  const statuses = [...new Set(stating.map((input) => statedBy(input, factsOf(input), channel) ?? ""))];
+  const statuses = [...new Set(stating.map((input) => factsOf(input).consent[channel] ?? ""))];
   // Of writes that do not agree the later one may not have been reached.
   const isMixed = statuses.length > 1;
   return {

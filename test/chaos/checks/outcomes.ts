@@ -31,7 +31,7 @@ function checkEnd(world: World, call: CallRecord): string[] {
   if (!isAudienceError(error)) return [`rejected with ${inspect(error)}`];
   const { outcome, request } = error;
   // The call of a row in doubt: an earlier run may have carried it out.
-  if (error.message.startsWith("Not sent again") && departures.length === 0)
+  if (error.message.startsWith("Not sent: an earlier run") && departures.length === 0)
     return outcome === "unknown" ? [] : [`says ${outcome}, and is in doubt`];
   const trace = request && world.log.traces.get(request.requestId);
   const applied = departures.filter(wasApplied).length;

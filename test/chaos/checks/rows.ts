@@ -1,7 +1,7 @@
 import { isAudienceError, type BulkResult } from "audience-sdk";
 import type { CallRecord, Departure, Row, RunRecord } from "../records.ts";
 import type { World } from "../world.ts";
-import { describe, isRepeatable, verdictOf } from "./attempt.ts";
+import { describe, isOptOut, isRepeatable, verdictOf } from "./attempt.ts";
 import { groupBy } from "./group-by.ts";
 
 /** No row is lost, none is sent again once it is recorded, and each result is true. */
@@ -104,7 +104,7 @@ function checkLives(
       const hasChanged = doubtful?.text !== text;
       for (const call of sent) {
         if (recorded.get(row.key) === text) problems.push(`${describe(call)} was sent after its success`);
-        if (doubtful && !(hasChanged && isRepeatable(call)))
+        if (doubtful && !(hasChanged && (isRepeatable(call) || isOptOut(call))))
           problems.push(`${describe(call)} was sent again, after ${describe(doubtful.call)}`);
       }
       if (doubtful && !hasChanged && result && result.status !== "unknown")

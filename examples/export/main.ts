@@ -1,0 +1,5 @@
+// npm run export -- --help
+import { runProgram } from "../console/program.ts";
+import { runExport } from "./export.ts";
+
+await runProgram(runExport);

@@ -1,0 +1,14 @@
+import { Body, Controller, Post } from "@nestjs/common";
+import { AudienceClient, type V1Contact } from "audience-sdk";
+
+@Controller("subscribers")
+export class SubscribersController {
+  constructor(private readonly audience: AudienceClient) {}
+
+  @Post()
+  async subscribe(@Body() { email }: { email: V1Contact["email"] }): Promise<{ id: string }> {
+    const contact = { email, email_opt_in: "SUBSCRIBED" as const }; // the client validates it
+    const profile = await this.audience.v1.customers.upsert(contact, { priority: 0 });
+    return { id: profile.id };
+  }
+}

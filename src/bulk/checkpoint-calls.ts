@@ -1,0 +1,70 @@
+import { ConfigurationError } from "../errors.ts";
+import { hasMethods, isObject } from "../schema/predicates.ts";
+import { unlessLate, untilLongAborted } from "../transport/abort.ts";
+import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
+
+/** The longest time for a line: then the run ends, as it does if the line cannot be added (D153). */
+const longestAppendMs = 30_000;
+/** What has not settled so long after the end of the run is left alone. */
+const graceMs = 1_000;
+
+type Method = "open" | "append" | "rewrite" | "close";
+
+/**
+ * Opens a checkpoint. What it throws is a rejection here. `end`: aborted when the run has ended early; a second later no
+ * call of the checkpoint is waited for any more, and it rejects with the signal's reason.
+ */
+export async function openCheckpoint(checkpoint: Checkpoint, end?: AbortSignal): Promise<OpenCheckpoint> {
+  const opened: unknown = await promised("open", () => checkpoint.open());
+  if (!hasMethods(opened, "append", "rewrite", "close") || !("lines" in opened && isObject(opened.lines)))
+    throw new ConfigurationError("`open` of the checkpoint must return { lines, append, rewrite, close }.");
+  // Safe: checked as far as its methods go; the compiler asks the caller for the rest.
+  return new CheckpointCalls(opened as OpenCheckpoint, end);
+}
+
+/** Calls the methods of an open checkpoint, which may be anyone's: a call that hangs must not hold up all others. */
+class CheckpointCalls implements OpenCheckpoint {
+  readonly #opened: OpenCheckpoint;
+  readonly #end: AbortSignal | undefined;
+
+  constructor(opened: OpenCheckpoint, end: AbortSignal | undefined) {
+    this.#opened = opened;
+    this.#end = end;
+  }
+
+  get lines(): AsyncIterable<string> {
+    return this.#opened.lines;
+  }
+
+  async append(line: string, options: { readonly flush: boolean }): Promise<void> {
+    const appended = promised("append", () => this.#opened.append(line, options));
+    await unlessLate(this.#unlessEnded(appended), longestAppendMs, late);
+  }
+
+  async rewrite(lines: Iterable<string>): Promise<void> {
+    await this.#unlessEnded(promised("rewrite", () => this.#opened.rewrite(lines)));
+  }
+
+  async close(): Promise<void> {
+    await this.#unlessEnded(promised("close", () => this.#opened.close()));
+  }
+
+  async #unlessEnded(work: Promise<void>): Promise<void> {
+    await (this.#end ? untilLongAborted(work, this.#end, graceMs) : work);
+  }
+}
+
+/** Rejects where the method throws, or returns no promise: nobody could tell when it has ended. */
+async function promised<Result>(method: Method, call: () => PromiseLike<Result>): Promise<Result> {
+  const result = call();
+  if (!hasMethods(result, "then"))
+    throw new ConfigurationError(`\`${method}\` of the checkpoint must return a promise.`);
+  return await result;
+}
+
+function late(): never {
+  throw new Error(
+    `The checkpoint has not added a line within ${longestAppendMs / 1_000} s; the run stops, so that no row goes ` +
+      "unrecorded. Mend the cause, such as a lost connection, and run it again: it continues from what is recorded.",
+  );
+}

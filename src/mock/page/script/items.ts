@@ -1,0 +1,86 @@
+import { type Child, h } from "./elements.ts";
+
+/** How the items of one kind look. */
+export interface Look<Item> {
+  kind: string;
+  keyOf: (item: Item) => string;
+  /** The line that is always there: phrasing content. */
+  head: (item: Item) => Child[];
+  /** What is there when the item is open. */
+  body: (item: Item) => Child[] | Promise<Child[]>;
+  /** Shown if there is no item. */
+  empty: Child[];
+}
+
+interface Shown {
+  element: HTMLLIElement;
+  json: string;
+  isOpen: boolean;
+}
+
+/** Draws a list anew wherever it has changed. What is open stays open, and the focus stays where it is. */
+export function itemList<Item>(look: Look<Item>): (items: readonly Item[], place: HTMLElement) => void {
+  const shown = new Map<string, Shown>();
+  const list = h("ul", { class: look.kind });
+
+  const drawBody = async (item: Item, { element, isOpen }: Shown): Promise<void> => {
+    const children = isOpen ? await look.body(item) : [];
+    const focused = actionIn(element, document.activeElement);
+    element.querySelector(":scope > .body")?.remove();
+    if (children.length === 0) return;
+    element.append(h("div", { class: "body" }, ...children));
+    if (focused !== undefined) buttonOf(element, focused)?.focus();
+  };
+
+  const draw = (item: Item, one: Shown): void => {
+    const toggle = (): void => {
+      one.isOpen = !one.isOpen;
+      head.setAttribute("aria-expanded", String(one.isOpen));
+      void drawBody(item, one);
+    };
+    const expanded = { "aria-expanded": String(one.isOpen) };
+    const head = h(
+      "button",
+      { type: "button", class: "head", ...expanded, click: toggle },
+      ...look.head(item),
+    );
+    const old = one.element.querySelector(":scope > .head");
+    const hadFocus = old !== null && old === document.activeElement;
+    if (old === null) one.element.append(head);
+    else old.replaceWith(head);
+    if (hadFocus) head.focus();
+    if (one.isOpen) void drawBody(item, one);
+  };
+
+  return (items, place) => {
+    const kept = new Set(items.map(look.keyOf));
+    for (const [key, { element }] of shown) {
+      if (kept.has(key)) continue;
+      element.remove();
+      shown.delete(key);
+    }
+    let before: Element | null = list.firstElementChild;
+    for (const item of items) {
+      const [key, json] = [look.keyOf(item), JSON.stringify(item)];
+      const known = shown.get(key);
+      const one = known ?? { element: h("li", { class: "item" }), json, isOpen: false };
+      shown.set(key, one);
+      if (known === undefined || one.json !== json) draw(item, one);
+      one.json = json;
+      if (one.element === before) before = before.nextElementSibling;
+      else list.insertBefore(one.element, before);
+    }
+    const content = items.length > 0 ? list : h("div", { class: "empty" }, ...look.empty);
+    if (place.firstChild !== content) place.replaceChildren(content);
+  };
+}
+
+/** The name of the action that has the focus, if it is within the element. */
+function actionIn(element: HTMLElement, focused: Element | null): string | undefined {
+  return focused instanceof HTMLElement && element.contains(focused) ? focused.dataset["action"] : undefined;
+}
+
+function buttonOf(element: HTMLElement, name: string): HTMLElement | undefined {
+  const buttons = [...element.querySelectorAll<HTMLElement>("[data-action]")];
+  return buttons.find((button) => button.dataset["action"] === name);
+}

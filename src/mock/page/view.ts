@@ -1,0 +1,91 @@
+import { FAULT_KINDS } from "../faults.ts";
+import type { ServiceState } from "../handle-request.ts";
+import { OPERATIONS } from "../operations.ts";
+import type { MockRateUsage } from "../rate-window.ts";
+import type { RequestLog } from "../request-log.ts";
+import type { MockOrganizationState } from "../state/organization-state.ts";
+import type { PageNews, PageView, RequestRow, Tab } from "./page-view.ts";
+import { contactViews, eventViews, listViews, webhookViews } from "./people-view.ts";
+import { requestRows } from "./request-view.ts";
+
+interface Question {
+  /** The version that the page shows; -1 for none. */
+  since: number;
+  /** The id of an organization; by default the first. */
+  organization: string | undefined;
+  tab: Tab;
+  /** Words that an item must contain, in any case; empty for all items. */
+  find: string;
+}
+
+/** What the page shows; without `news` if it shows the newest version. */
+export function pageView(state: ServiceState, log: RequestLog, question: Question): PageView {
+  const { version } = log;
+  const gauges = gaugesOf(state);
+  if (question.since === version) return { version, gauges };
+  return { version, gauges, news: newsOf(state, log, question) };
+}
+
+/** Of the caller who has used most; unused windows if there is none. */
+function gaugesOf({ rateLimiter, rateLimits, nowMs }: ServiceState): MockRateUsage[] {
+  const unused = rateLimits?.windows.map((window) => ({ ...window, used: 0, waitMs: 0 })) ?? [];
+  const share = (usage: readonly MockRateUsage[]) =>
+    Math.max(...usage.map(({ used, limit }) => used / limit));
+  const callers = [...(rateLimiter?.usage(nowMs()).values() ?? [])];
+  return callers.sort((one, other) => share(other) - share(one))[0] ?? unused;
+}
+
+function newsOf(
+  { organizations, faults }: ServiceState,
+  log: RequestLog,
+  { organization: chosen, tab, find }: Question,
+): PageNews {
+  // Safe: a mock has at least one organization.
+  const organization =
+    chosen === undefined ? organizations.organizations[0]! : organizations.organization(chosen);
+  const { id } = organization.seed;
+  const state = organization.state();
+  const words = find.toLowerCase().split(/\s+/);
+  const matches = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+  const requests = requestRows(log.records, id);
+  return {
+    organizations: organizations.organizations.map(({ seed }) => seed.id),
+    organization: id,
+    counts: countsOf(state, requests.length),
+    faults: faults.list(),
+    kinds: FAULT_KINDS,
+    operations: OPERATIONS,
+    ...itemsOf(tab, { requests, state, matches }),
+  };
+}
+
+function countsOf(state: MockOrganizationState, requests: number): Record<Tab, number> {
+  return {
+    requests,
+    contacts: state.contacts.length,
+    lists: state.groups.length,
+    events: state.events.length,
+    webhooks: state.webhookCalls.length,
+  };
+}
+
+interface Shown {
+  requests: readonly RequestRow[];
+  state: MockOrganizationState;
+  matches: (text: string) => boolean;
+}
+
+function itemsOf(tab: Tab, { requests, state, matches }: Shown): Partial<PageNews> {
+  switch (tab) {
+    case "requests":
+      return { requests: requests.filter((row) => matches(JSON.stringify(row))) };
+    case "contacts":
+      return { contacts: contactViews(state, matches) };
+    case "lists":
+      return { lists: listViews(state, matches) };
+    case "events":
+      return { events: eventViews(state, matches) };
+    case "webhooks":
+      return { webhooks: webhookViews(state, matches) };
+  }
+}

@@ -1,0 +1,106 @@
+import type { Reply } from "./mock-endpoint.ts";
+import type { MockRequest } from "./public-types.ts";
+import type { StateChange } from "./state/changes.ts";
+import type { MockVariants } from "./variants.ts";
+
+/** A choice of the mock where the service document is silent. */
+export interface Stance {
+  variant: keyof MockVariants;
+  value: string;
+}
+
+/** A request with what the mock did about it. */
+export interface RequestRecord {
+  /** Counts from 1. */
+  readonly number: number;
+  readonly entry: MockRequest;
+  /** What the request changed, in order. */
+  readonly changes: StateChange[];
+  readonly stances: Stance[];
+  /** The id of the organization of its key. */
+  organization?: string;
+  /** The service's own response, before a fault. Absent if a fault prevented it, and before it. */
+  reply?: Reply;
+  hasEnded: boolean;
+}
+
+type EndListener = (entry: MockRequest, changes: readonly StateChange[]) => void;
+type ChangeListener = () => void;
+
+/** A page shows no more; `requests` holds all. */
+const KEPT_RECORDS = 500;
+
+/** The record of all requests, and of what each of them changed. */
+export class RequestLog {
+  /** All requests since the last reset, in order of arrival. */
+  readonly requests: MockRequest[] = [];
+  readonly #records: RequestRecord[] = [];
+  readonly #endListeners = new Set<EndListener>();
+  readonly #changeListeners = new Set<ChangeListener>();
+  #current: RequestRecord | undefined;
+  #version = 0;
+
+  /** Grows with all that a page could show: a request that arrives or ends, and each change of the state. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** The latest 500, oldest first. */
+  get records(): readonly RequestRecord[] {
+    return this.#records;
+  }
+
+  /** A request has arrived. */
+  begin(entry: MockRequest): RequestRecord {
+    this.requests.push(entry);
+    const { length: number } = this.requests;
+    const record: RequestRecord = { number, entry, changes: [], stances: [], hasEnded: false };
+    this.#records.push(record);
+    if (this.#records.length > KEPT_RECORDS) this.#records.shift();
+    this.#version += 1;
+    return record;
+  }
+
+  /** Carries out a request: the changes meanwhile are its own. */
+  carryOut(record: RequestRecord, respond: () => Reply): Reply {
+    this.#current = record;
+    try {
+      return respond();
+    } finally {
+      this.#current = undefined;
+    }
+  }
+
+  /** A request has its response, or its connection broke. */
+  end(record: RequestRecord): void {
+    record.hasEnded = true;
+    this.#version += 1;
+    for (const listener of this.#endListeners) listener(record.entry, record.changes);
+  }
+
+  /** The state has changed: by the request that is carried out, if there is one, and if the change can be told. */
+  changed(change?: StateChange): void {
+    if (change !== undefined) this.#current?.changes.push(change);
+    this.#version += 1;
+    for (const listener of this.#changeListeners) listener();
+  }
+
+  /** Forgets all requests. */
+  clear(): void {
+    this.requests.length = 0;
+    this.#records.length = 0;
+    this.changed();
+  }
+
+  /** Called with each request that ends, and what it changed. Returns a function that ends this. */
+  onEnd(listener: EndListener): () => void {
+    this.#endListeners.add(listener);
+    return () => void this.#endListeners.delete(listener);
+  }
+
+  /** Called after each change of the state: by requests, people, faults, webhook calls and resets. */
+  onChange(listener: ChangeListener): () => void {
+    this.#changeListeners.add(listener);
+    return () => void this.#changeListeners.delete(listener);
+  }
+}

@@ -1,0 +1,82 @@
+import * as z from "zod";
+import { type Heading, headingSchema, parseLine, readLines } from "./snapshot-file.ts";
+
+/** The line after the contacts of a page: without it a page counts as not read. */
+const pageSchema = z.object({
+  page: z.int().min(1),
+  /** The number of all contacts, as the page told it. */
+  total: z.int().min(0).optional(),
+  isLast: z.boolean(),
+});
+
+export type PageLine = z.infer<typeof pageSchema>;
+
+const contactSchema = z.object({ id: z.string() });
+
+/** Where the line of a contact begins. */
+export interface ContactStart {
+  readonly id: string;
+  readonly start: number;
+}
+
+/** What the pages of a read have come to. */
+export class ReadState {
+  /** The number of the last page. */
+  page = 0;
+  isEnded = false;
+  /** The total that the last page told. */
+  total: number | undefined;
+  /** The start of the last line of each contact: where one came twice, the later one counts (D167). */
+  readonly latest = new Map<string, number>();
+  #isTotalSteady = true;
+
+  /** Whether every page told the same total, and as many contacts came. */
+  get isComplete(): boolean {
+    return this.#isTotalSteady && this.total === this.latest.size;
+  }
+
+  /** Adds a page. Returns how many of its contacts are new. */
+  add({ page, total, isLast }: PageLine, contacts: readonly ContactStart[]): number {
+    const before = this.latest.size;
+    for (const { id, start } of contacts) this.latest.set(id, start);
+    if (this.page > 0 && total !== this.total) this.#isTotalSteady = false;
+    this.page = page;
+    this.total = total;
+    this.isEnded = isLast;
+    return this.latest.size - before;
+  }
+}
+
+/** A read that was begun. */
+export interface BegunRead {
+  readonly heading: Heading;
+  readonly state: ReadState;
+  /** The end of its last whole page, in bytes. */
+  readonly length: number;
+}
+
+/** Reads what is there of a read. A kill or a loss of power may have damaged its end: that is read again. */
+export async function readBegun(handle: number): Promise<BegunRead | undefined> {
+  const state = new ReadState();
+  let heading: Heading | undefined;
+  let length = 0;
+  let contacts: ContactStart[] = [];
+  for await (const { text, start, end } of readLines(handle)) {
+    if (!heading) {
+      heading = parseLine(headingSchema, text);
+      if (!heading) return undefined;
+      length = end;
+      continue;
+    }
+    const page = parseLine(pageSchema, text);
+    const contact = page ? undefined : parseLine(contactSchema, text);
+    if (contact) contacts.push({ id: contact.id, start });
+    else if (!page) break;
+    else {
+      state.add(page, contacts);
+      contacts = [];
+      length = end;
+    }
+  }
+  return heading && { heading, state, length };
+}

@@ -1,0 +1,162 @@
+// The format of a snapshot: NDJSON, a heading and then a line for each contact.
+import { closeSync, fstatSync, openSync, read, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import * as z from "zod";
+import { type Target, targetSchema } from "../bulk/target.ts";
+import { ConfigurationError } from "../errors.ts";
+import { errorMessage, optionThat } from "../schema/parse-options.ts";
+import { isObject } from "../schema/predicates.ts";
+
+/** The first line of a read that is under way. */
+export const headingSchema = z.object({
+  /** The version of the format. */
+  audience_snapshot: z.literal(1),
+  /** Of this read. */
+  id: z.string(),
+  /** When it began: each contact was seen then or later. */
+  readAt: z.iso.datetime(),
+  fields: z.enum(["consent", "all"]),
+  target: targetSchema,
+});
+
+export type Heading = z.infer<typeof headingSchema>;
+
+/** The first line of a snapshot. */
+const finishedHeadingSchema = headingSchema.extend({
+  size: z.int().min(0),
+  complete: z.boolean(),
+});
+
+export type FinishedHeading = z.infer<typeof finishedHeadingSchema>;
+
+/**
+ * The salt of the key's hash. The same in all snapshots of a service, as two of them are compared without the key (D166).
+ */
+export function targetSalt({ families }: Pick<Target, "families">): string {
+  return `audience-snapshot ${families.find(({ name }) => name === "v1")?.baseUrl}`;
+}
+
+/** The path of a snapshot among the options. No path holds a null character. */
+export const fileOption = optionThat<string>(
+  "the path of a file, as a string",
+  (value) => typeof value === "string" && value.trim() !== "" && !value.includes("\0"),
+);
+
+/** What the file system refuses, with the file and the way out; any other error as it is. */
+export function fileError(error: unknown, file: string): unknown {
+  if (!isObject(error) || !("syscall" in error)) return error;
+  return new ConfigurationError(
+    `The snapshot ${file} cannot be read or written (${errorMessage(error)}). ` +
+      "Mend the cause, such as a full disk, or name another file.",
+  );
+}
+
+/** A line of a file, with its bytes. */
+export interface Line {
+  readonly text: string;
+  readonly start: number;
+  /** The start of the next one. */
+  readonly end: number;
+}
+
+const chunkBytes = 65_536;
+const lineFeed = 10;
+
+/** The complete lines of a file. A kill may leave an incomplete one at its end. */
+export async function* readLines(handle: number): AsyncGenerator<Line, void, undefined> {
+  const chunk = Buffer.alloc(chunkBytes);
+  let rest: Uint8Array = new Uint8Array();
+  let start = 0;
+  for (let position = 0; ;) {
+    const count = await readChunk(handle, chunk, position);
+    if (count === 0) return;
+    position += count;
+    const bytes = Buffer.concat([rest, chunk.subarray(0, count)]);
+    let from = 0;
+    for (let to = bytes.indexOf(lineFeed); to >= 0; to = bytes.indexOf(lineFeed, from)) {
+      const end = start + to - from + 1;
+      yield { text: bytes.toString("utf8", from, to), start, end };
+      start = end;
+      from = to + 1;
+    }
+    rest = bytes.subarray(from);
+  }
+}
+
+function readChunk(handle: number, chunk: Buffer, position: number): Promise<number> {
+  return new Promise((resolveCount, reject) =>
+    read(handle, chunk, 0, chunk.length, position, (error, count) =>
+      error ? reject(error) : resolveCount(count),
+    ),
+  );
+}
+
+/** The value of a line; undefined if it is no JSON of this form. */
+export function parseLine<Value>(schema: z.ZodType<Value>, text: string): Value | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The heading of a snapshot. Throws if the file is none, or one of another version. */
+export function parseHeading(text: string | undefined, file: string): FinishedHeading {
+  const heading = text === undefined ? undefined : parseLine(finishedHeadingSchema, text);
+  if (heading) return heading;
+  const version = /^\{"audience_snapshot":(\d+)/.exec(text ?? "")?.[1];
+  if (version === undefined || version === "1")
+    throw new ConfigurationError(`${file} is not a snapshot, and is left unchanged. Name another file.`);
+  throw new ConfigurationError(
+    `${file} is a snapshot of another version (format ${version}, this one reads 1), and is left unchanged. ` +
+      "Name another file, or read it with the version of audience-sdk that wrote it.",
+  );
+}
+
+/** The heading of the file, if there is one that is not empty. */
+export async function existingHeading(file: string): Promise<FinishedHeading | undefined> {
+  const handle = openIfExists(file);
+  if (handle === undefined) return undefined;
+  try {
+    const { size } = fstatSync(handle);
+    return size === 0 ? undefined : parseHeading(await firstLine(handle), file);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+async function firstLine(handle: number): Promise<string | undefined> {
+  for await (const { text } of readLines(handle)) return text;
+  return undefined;
+}
+
+/** Undefined if the file does not exist. */
+export function openIfExists(file: string): number | undefined {
+  try {
+    return openSync(file, "r");
+  } catch (error) {
+    // Safe: `node:fs` throws nothing else.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The file itself, where a link names it: a link stands for its target. Throws if its folder does not exist. */
+export function realPath(path: string): string {
+  const named = resolve(path);
+  try {
+    return realpathSync(named);
+  } catch {
+    return join(realFolder(named), basename(named));
+  }
+}
+
+function realFolder(named: string): string {
+  try {
+    return realpathSync(dirname(named));
+  } catch {
+    throw new ConfigurationError(
+      `The snapshot ${named} cannot be written: its folder does not exist. Create the folder first, or name another file.`,
+    );
+  }
+}

@@ -1,0 +1,28 @@
+import { type Target, targetOf } from "../bulk/target.ts";
+import type { OpenedClient } from "../open-client.ts";
+import { v1Access } from "../v1/v1-client.ts";
+
+/** What a snapshot needs to know of the client by which it is read. */
+export interface SnapshotSource {
+  /** The organization and the v1 family: only v1 lists contacts. */
+  readonly target: Target;
+  /** How long so many more calls take; undefined without a rate limiter. */
+  readonly estimateMs: ((calls: number, priority: number) => number) | undefined;
+  /** Says that `onProgress` has thrown. */
+  readonly progressFailed: (error: unknown) => void;
+}
+
+/** Throws a `ConfigurationError` if the client has no v1 family, or the name holds a key. */
+export function snapshotSource(
+  { settings, transport: { client } }: OpenedClient,
+  organization: string | undefined,
+): SnapshotSource {
+  v1Access(settings);
+  const { limiter, reserve, observer } = settings;
+  const target = targetOf(organization, settings, client.redactor);
+  return {
+    target: { ...target, families: target.families.filter(({ name }) => name === "v1") },
+    estimateMs: limiter && ((calls, priority) => limiter.estimateMs(calls, { priority, reserve })),
+    progressFailed: (error) => observer.failed("onProgress", error),
+  };
+}

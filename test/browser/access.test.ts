@@ -1,0 +1,114 @@
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { lowContrast, namelessControls } from "./contrast.ts";
+import { playAnHour, Scene } from "./scene.ts";
+
+const TABS = ["Requests", "Contacts", "Lists", "Events", "Webhooks"];
+
+async function open(context: NonNullable<Parameters<typeof Scene.open>[0]>["context"] = {}): Promise<Scene> {
+  const scene = await Scene.open({ context });
+  onTestFinished(() => scene.close());
+  await playAnHour(scene);
+  await scene.visit();
+  await scene.item("v1.customers.upsert").waitFor();
+  return scene;
+}
+
+/** Each tab with one item open. */
+async function eachTab(scene: Scene, look: (tab: string) => Promise<void>): Promise<void> {
+  for (const tab of TABS) {
+    await scene.tab(tab);
+    await scene.open(/./);
+    await look(tab);
+  }
+}
+
+describe("The page can be read", () => {
+  it.each(["light", "dark"] as const)("in %s: every text has a contrast of 4.5 to 1", async (colorScheme) => {
+    const scene = await open({ colorScheme });
+
+    await eachTab(scene, async (tab) => expect([tab, await lowContrast(scene.page)]).toEqual([tab, []]));
+  });
+
+  it("at a width of 400 pixels, without scrolling sideways", async () => {
+    const scene = await open({ viewport: { width: 400, height: 820 } });
+
+    await eachTab(scene, async (tab) => {
+      const width = await scene.page.evaluate(() => document.documentElement.scrollWidth);
+      expect([tab, width]).toEqual([tab, 400]);
+    });
+  });
+
+  it("by a screen reader: each control has a name, and landmarks, tabs and gauges their roles", async () => {
+    const scene = await open();
+    const { page } = scene;
+
+    await eachTab(scene, async (tab) => expect([tab, await namelessControls(page)]).toEqual([tab, []]));
+    expect(await page.getByRole("banner").count()).toBe(1);
+    expect(await page.getByRole("complementary").count()).toBe(1);
+    expect(await page.getByRole("tab").count()).toBe(5);
+    expect(await page.getByRole("meter").count()).toBe(3);
+    expect(await page.getByRole("region", { name: "Faults" }).count()).toBe(1);
+    expect(await page.locator("html").getAttribute("lang")).toBe("en");
+  });
+
+  it("by a screen reader: new requests are told", async () => {
+    const scene = await open();
+    await scene.send("/v2/lists");
+
+    // Not more often than every three seconds, so that they can be said.
+    await expect
+      .poll(() => scene.page.getByRole("log").textContent(), { timeout: 10_000 })
+      .toBe("1 new request, the latest v2.lists.list: 200");
+  });
+
+  it("by keyboard: tabs by arrows, Home and End, an item by Enter", async () => {
+    const scene = await open();
+    const { page } = scene;
+    const chosen = () => page.getByRole("tab", { selected: true }).innerText();
+    await page.getByRole("tab", { name: "Requests" }).focus();
+    for (const [key, name] of [
+      ["ArrowRight", "Contacts"],
+      ["ArrowLeft", "Requests"],
+      ["ArrowLeft", "Webhooks"],
+      ["ArrowRight", "Requests"],
+      ["End", "Webhooks"],
+      ["Home", "Requests"],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect([key, await chosen()]).toEqual([key, expect.stringContaining(name)]);
+    }
+    await scene.item("v2.lists.list").waitFor();
+    // Past the search and the panel.
+    for (let step = 0; step < 3; step += 1) await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+
+    await page.getByRole("button", { expanded: true }).waitFor();
+  });
+
+  it("without motion: nothing is animated", async () => {
+    const scene = await open();
+
+    await eachTab(scene, async (tab) => {
+      const moving = await scene.page.evaluate(() => document.getAnimations().length);
+      expect([tab, moving]).toEqual([tab, 0]);
+    });
+  });
+});
+
+/** The picture of the guides is made anew where it is asked for: PICTURE=1 npm run browser. */
+const picture = "examples/guides/mock-page.png";
+
+it("The picture of the page in the guides is at most 200 kB", async () => {
+  const scene = await open({ viewport: { width: 1180, height: 720 } });
+  const folder = await mkdtemp(join(tmpdir(), "mock-page-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await scene.open("v2.contacts.upsert");
+  const path = process.env["PICTURE"] === undefined ? join(folder, "mock-page.png") : picture;
+  await scene.page.screenshot({ path });
+
+  expect((await stat(path)).size).toBeLessThan(200_000);
+  expect((await stat(picture)).size).toBeLessThan(200_000);
+});

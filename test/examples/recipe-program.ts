@@ -1,0 +1,29 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { onTestFinished } from "vitest";
+import { repository } from "../project/source-files.ts";
+
+export interface RecipeProgram {
+  readonly child: ChildProcess;
+  /** All that it printed so far. */
+  printed(): string;
+  /** Its exit code, when it has ended. */
+  readonly ended: Promise<unknown>;
+}
+
+/** Starts a recipe as a program of its own. It is ended with the test. */
+export function startRecipe(recipe: string, env: Record<string, string>): RecipeProgram {
+  const child = spawn(process.execPath, ["--import", "tsx", `examples/recipes/${recipe}.ts`], {
+    cwd: repository,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (printed += String(text)));
+  const ended = once(child, "exit").then(([exitCode]: unknown[]) => exitCode);
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return { child, printed: () => printed, ended };
+}

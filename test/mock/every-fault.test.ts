@@ -1,0 +1,287 @@
+import { AudienceClient, isAudienceError } from "audience-sdk";
+import {
+  everyFault,
+  FaultFound,
+  type MockFaultKind,
+  type MockOrganizationState,
+  type MockService,
+} from "audience-sdk/mock";
+import { describe, expect, it, vi } from "vitest";
+
+const KINDS = 16;
+const clientOf = (mock: MockService) => new AudienceClient(mock.clientOptions).v1;
+const stateOf = (mock: MockService): MockOrganizationState => mock.organization("mock-organization");
+const orders = [
+  { uniqueIdentifier: "order-1", contact: { email: "ada@example.com" } },
+  { uniqueIdentifier: "order-2", contact: { email: "grace@example.com" } },
+].map((order) => ({ eventName: "order placed", ...order }));
+
+const foundIn = async (
+  job: (mock: MockService) => Promise<unknown>,
+  options?: Parameters<typeof everyFault>[1],
+): Promise<FaultFound> => {
+  try {
+    await everyFault(job, options);
+  } catch (error) {
+    if (error instanceof FaultFound) return error;
+    throw error;
+  }
+  throw new Error("no fault was found");
+};
+
+/** A night of a job: members first, then their orders. A step that fails waits for the next night. */
+async function nightly(mock: MockService): Promise<void> {
+  const { contactGroups, events } = clientOf(mock);
+  const member = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+  const steps = [
+    () => contactGroups.get("mock-list"),
+    () => contactGroups.addContact("mock-list", member),
+    ...orders.map((order) => () => events.send(order)),
+  ];
+  for (let night = 1; steps.length > 0 && night <= 2; night += 1) {
+    for (const step of steps.splice(0)) {
+      try {
+        await step();
+      } catch (error) {
+        if (!isAudienceError(error)) throw error;
+        steps.push(step);
+      }
+    }
+  }
+}
+
+describe("everyFault", () => {
+  it("runs a job that survives once, and once for each request with each kind", async () => {
+    const mocks = new Set<MockService>();
+    const startedAt = Date.now();
+    const result = await everyFault(async (mock) => {
+      mocks.add(mock);
+      await nightly(mock);
+      const { memberships, triggers, events } = stateOf(mock);
+      expect([memberships.length, triggers.length, events.length]).toEqual([1, 1, 2]);
+    });
+
+    expect(result).toEqual({ requests: 4, runs: 1 + 4 * KINDS });
+    expect(mocks.size).toBe(result.runs);
+    expect(Date.now() - startedAt).toBeLessThan(20_000);
+  });
+
+  it("affects each request once with each of the kinds that it is given", async () => {
+    const affected: string[] = [];
+    const kinds = ["500-before", "latency"] as const;
+    const result = await everyFault(
+      async (mock) => {
+        for (const order of orders) await clientOf(mock).events.send(order);
+        affected.push(mock.requests.map(({ fault = "-" }) => fault).join(" "));
+      },
+      { kinds },
+    );
+
+    expect(result).toEqual({ requests: 2, runs: 5 });
+    expect(affected.sort()).toEqual(["- -", "- 500-before -", "- latency", "500-before - -", "latency -"]);
+  });
+
+  it("gives each mock the options, and their own faults besides", async () => {
+    const organizations = [{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app" }];
+    const faults = [{ kind: "500-before", operation: "v2.lists.list" }] as const;
+    const result = await everyFault(
+      async (mock) => {
+        const { status } = await mock.fetch("https://audience-mock-v2.example/v2/lists", {
+          headers: { "service-api-key": "acme-key", "service-app-id": "acme-app" },
+        });
+        expect(mock.organization("acme").contacts).toEqual([]);
+        expect([500, 502]).toContain(status);
+      },
+      { kinds: ["502-html"], mock: { organizations, faults } },
+    );
+
+    expect(result).toEqual({ requests: 1, runs: 2 });
+  });
+
+  it("runs several at a time", async () => {
+    const arrived: MockService[] = [];
+    let proceed: () => void = () => undefined;
+    const several = new Promise<void>((resolve) => (proceed = resolve));
+    await everyFault(async (mock) => {
+      await clientOf(mock)
+        .events.send(orders[0]!)
+        .catch(() => undefined);
+      // The first run is alone; of the others none ends before three are here.
+      if (arrived.push(mock) === 4) proceed();
+      if (arrived.length > 1) await several;
+    });
+
+    expect(arrived).toHaveLength(1 + KINDS);
+  });
+
+  it("names the first fault in order, also if a later one is found before", async () => {
+    const found = await foundIn(
+      async (mock) => {
+        const { events } = clientOf(mock);
+        await events.send(orders[0]!, { maxRetries: 0 });
+        await events.send(orders[1]!, { maxRetries: 0 });
+      },
+      { kinds: ["hang", "500-before"] },
+    );
+
+    expect([found.kind, found.request.number]).toEqual(["hang", 1]);
+  });
+});
+
+describe("everyFault, a planted bug", () => {
+  it("an event without an id in a loop is found", async () => {
+    const found = await foundIn(async (mock) => {
+      for (const { eventName, contact } of orders) {
+        for (let isSent = false; !isSent;) {
+          // Each attempt of the loop gets an id of its own from the client.
+          isSent = await clientOf(mock)
+            .events.send({ eventName, contact })
+            .then(
+              () => true,
+              () => false,
+            );
+        }
+      }
+      expect(stateOf(mock).events).toHaveLength(2);
+    });
+
+    expect([found.kind, found.request]).toEqual([
+      "huge-body",
+      { number: 1, operation: "v1.events.send", route: "POST /api/v1/events" },
+    ]);
+    expect(String(found.cause)).toContain("to have a length of 2 but got 3");
+  });
+
+  it("a retry of one's own around the client is found", async () => {
+    const found = await foundIn(
+      async (mock) => {
+        const { v2 } = new AudienceClient(mock.clientOptions);
+        const { email: id } = orders[0]!.contact;
+        const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
+        const channels = { email: { status: "subscribed" } };
+        const identifiers = [{ type: "email" as const, id, channels, consent }];
+        const upsert = () =>
+          v2.contacts.upsert({ identifiers, firstName: "Ada", listIds: [], triggerWelcomeEmail: true });
+        await upsert().catch(upsert);
+        expect(stateOf(mock).welcomeEmails).toHaveLength(1);
+      },
+      {
+        mock: { organizations: [{ id: "mock-organization", apiKeys: ["k"], appId: "a", welcomeFlow: true }] },
+      },
+    );
+
+    expect([found.kind, found.request.route]).toEqual(["reset-after", "POST /v2/contacts"]);
+    expect(String(found.cause)).toContain("to have a length of 1 but got 2");
+  });
+
+  it("an ignored outcome is found", async () => {
+    const found = await foundIn(async (mock) => {
+      const members: string[] = [];
+      for (const { contact } of orders) {
+        const added = clientOf(mock).customers.upsert(contact);
+        // A failed call may have been applied: `error.outcome` says so.
+        await added.then(() => members.push(contact.email)).catch(() => undefined);
+      }
+      expect(stateOf(mock).contacts.map(({ email }) => email)).toEqual(members);
+    });
+
+    expect([found.kind, found.request.operation, found.request.number]).toEqual([
+      "reset-after",
+      "v1.customers.upsert",
+      1,
+    ]);
+    expect(found.cause).toMatchObject({ expected: ["grace@example.com"] });
+  });
+});
+
+describe("everyFault, an error", () => {
+  it("FaultFound names kind, request, and the job's own error as its cause", async () => {
+    const own = new Error("the order is missing");
+    const found = await foundIn(
+      async (mock) => {
+        const sent = clientOf(mock).customers.get("unknown-id", { maxRetries: 0 });
+        const status = await sent.catch((error: unknown) => isAudienceError(error) && error.code);
+        if (status !== "not_found") throw own;
+      },
+      { kinds: ["500-before"] },
+    );
+
+    expect(found).toBeInstanceOf(Error);
+    expect(found.name).toBe("FaultFound");
+    expect(found.message).toBe(
+      'the job fails if "500-before" affects its request 1 (v1.customers.get, GET /api/v1/customer/{id}): ' +
+        "the order is missing",
+    );
+    expect(found.cause).toBe(own);
+  });
+
+  it("FaultFound names a request of no endpoint by its method alone, and shows a cause that is no error", async () => {
+    const found = await foundIn(
+      async (mock) => {
+        await mock.fetch("https://audience-mock.example/elsewhere/ada@example.com");
+        if (mock.requests[0]?.fault) await Promise.reject("a string");
+      },
+      { kinds: ["latency"] },
+    );
+
+    expect(found.message).toBe(
+      'the job fails if "latency" affects its request 1 (no endpoint, GET of an unknown path): a string',
+    );
+    expect(found.request.operation).toBeUndefined();
+  });
+
+  it("a job that fails without a fault rejects with its own error, after one run", async () => {
+    const own = new Error("own");
+    const job = vi.fn(async (mock: MockService) => {
+      await mock.fetch("https://audience-mock.example/api/v1/customer");
+      throw own;
+    });
+
+    await expect(everyFault(job)).rejects.toBe(own);
+    expect(job).toHaveBeenCalledOnce();
+  });
+
+  it("a job that fails at another time, and not by the fault, rejects with its own error", async () => {
+    const own = new Error("own");
+    let runs = 0;
+    const job = async (mock: MockService) => {
+      if ((runs += 1) > 1) throw own;
+      await mock.fetch("https://audience-mock.example/api/v1/customer");
+    };
+
+    await expect(everyFault(job)).rejects.toBe(own);
+  });
+
+  it.each([
+    ["a job without a request", async () => undefined, {}, "sent no request"],
+    ["no job", undefined, {}, "job must be a function"],
+    ["an unknown kind", nightly, { kinds: ["explode"] }, "options.kinds[0] must be one of reset-before"],
+    ["no kinds", nightly, { kinds: [] }, "options.kinds must have at least 1 item"],
+    ["an unknown option", nightly, { fault: "hang" }, "options.fault is not a recognized field"],
+    ["an unknown option of the mock", nightly, { mock: { clocks: 1 } }, "clocks is not a recognized field"],
+  ])("%s is refused", async (_, job, options, message) => {
+    // @ts-expect-error -- a caller from JavaScript has no compiler.
+    const result: Promise<unknown> = everyFault(job, options);
+
+    await expect(result).rejects.toThrow(TypeError);
+    await expect(result).rejects.toThrow(message);
+  });
+});
+
+describe("the fault hang with delayMs", () => {
+  it("breaks the connection after it, though the write is applied", async () => {
+    const kind: MockFaultKind = "hang";
+    const result = await everyFault(
+      async (mock) => {
+        const sent = clientOf(mock).customers.upsert(orders[0]!.contact);
+        const outcome = await sent.catch((error: unknown) => isAudienceError(error) && error.outcome);
+        const [request] = mock.requests;
+        if (request?.fault === kind) expect([outcome, request.status]).toEqual(["unknown", undefined]);
+        expect(stateOf(mock).contacts).toHaveLength(1);
+      },
+      { kinds: [kind] },
+    );
+
+    expect(result.runs).toBe(2);
+  });
+});

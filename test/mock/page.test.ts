@@ -1,0 +1,360 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { buildPage } from "../../src/mock/page/build-page.ts";
+import { PAGE, PAGE_CSP } from "../../src/mock/page/page-file.ts";
+import type { PageNews, PageView, RequestDetails } from "../../src/mock/page/page-view.ts";
+import { nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
+
+const email = "ada@example.com";
+const upsert = "/api/v1/customer/create";
+const addToNews = "/api/v1/contact-groups/news/contacts";
+const order = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email } };
+const MARKUP = `<img src=x onerror="alert(1)">`;
+
+let answer: () => Promise<Response>;
+let open: OpenEntryPoint;
+beforeEach(async () => {
+  answer = () => Promise.resolve(new Response(null, { status: 204 }));
+  open = await nodeHttp.open({
+    organizations: [
+      {
+        id: "acme",
+        apiKeys: ["acme-key"],
+        appId: "acme-app",
+        lists: [
+          { id: "news", name: "Newsletter" },
+          { id: "lively", name: "Engaged", type: "SEGMENT" },
+        ],
+        automations: [
+          { name: "Hello", on: { listId: "news" } },
+          { name: "Thanks", on: { event: "order placed" }, webhook: { url: "http://localhost:3000/hooks" } },
+        ],
+        welcomeFlow: true,
+      },
+      { id: "globex", apiKeys: ["globex-key"], apiKeysV2: ["globex-key-v2"], appId: "globex-app" },
+    ],
+    rateLimits: [{ limit: 3, intervalMs: 10_000 }],
+    clock: () => 1_000,
+    webhookFetch: () => answer(),
+  });
+});
+afterEach(() => open.close());
+
+/** What the page is told. */
+async function view(query: Record<string, string> = {}): Promise<PageView> {
+  const { body } = await open.call(`/__mock/page?${new URLSearchParams(query).toString()}`);
+  return body as PageView;
+}
+
+async function news(query: Record<string, string> = {}): Promise<PageNews> {
+  const { news: found } = await view(query);
+  if (found === undefined) throw new Error("there are no news");
+  return found;
+}
+
+describe("The root is", () => {
+  const root = (accept: string) => open.call("/", { headers: { accept } });
+
+  it("a page for a browser, in one file of at most 40 kB that needs nothing from elsewhere", async () => {
+    const { status, headers, body } = await root("text/html,application/xhtml+xml,*/*;q=0.8");
+
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(headers.get("content-security-policy")).toBe(PAGE_CSP);
+    expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(headers.get("vary")).toBe("accept");
+    expect(body).toBe(PAGE);
+    expect(Buffer.byteLength(PAGE)).toBeLessThanOrEqual(40_000);
+    expect(PAGE).not.toMatch(/https?:\/\/(?!\$)|innerHTML|outerHTML|insertAdjacentHTML|eval\(/);
+  });
+
+  it.each(["*/*", "text/plain", ""])("text for %j", async (accept) => {
+    const { headers } = await root(accept);
+
+    expect(headers.get("content-type")).toMatch(/^text\/plain/);
+    expect(headers.get("vary")).toBe("accept");
+  });
+
+  it("neither logged nor counted, as the favicon is not", async () => {
+    await root("text/html");
+    await open.call("/favicon.ico");
+    const { gauges } = await view();
+
+    expect(open.mock.requests).toEqual([]);
+    expect(gauges).toEqual([{ limit: 3, intervalMs: 10_000, used: 0, waitMs: 0 }]);
+  });
+});
+
+it("The file of the page is the one that its parts build", async () => {
+  const built = await buildPage();
+
+  expect(built).toContain(`export const PAGE = ${JSON.stringify(PAGE)};`);
+  expect(built).toContain(JSON.stringify(PAGE_CSP));
+});
+
+describe("The page is told", () => {
+  it("nothing but the limits, if nothing is newer than what it shows", async () => {
+    const { version } = await view();
+    const again = await view({ since: String(version) });
+
+    expect(again).toEqual({ version, gauges: [{ limit: 3, intervalMs: 10_000, used: 0, waitMs: 0 }] });
+    open.mock.addFault({ kind: "500-before" });
+    expect((await view({ since: String(version) })).news?.faults).toHaveLength(1);
+  });
+
+  it("how much of each window is used, and when the next permit is due", async () => {
+    for (let number = 1; number <= 4; number += 1) await open.call("/v2/lists");
+
+    expect((await view()).gauges).toEqual([{ limit: 3, intervalMs: 10_000, used: 3, waitMs: 10_000 }]);
+  });
+
+  it("the requests of the organization, newest first, each with its verdict", async () => {
+    open.mock.addFault({ kind: "reset-after", times: 1 });
+    await open.call(addToNews, { body: { email, email_opt_in: "SUBSCRIBED" } }).catch(() => undefined);
+    await open.call(addToNews, { body: { email, email_opt_in: "SUBSCRIBED" } });
+    await open.call("/v2/lists", { headers: { "service-api-key": "wrong" } });
+    const { requests } = await news();
+
+    expect(requests).toMatchObject([
+      { operation: "v2.lists.list", person: "", status: 401, refusedFor: expect.stringContaining("key") },
+      { person: email, status: 200, applied: true, attempt: 2, changes: [] },
+      { person: email, fault: "reset-after", applied: true, attempt: 1, hasEnded: true, durationMs: 0 },
+    ]);
+    expect(requests?.[2]?.changes).toContain(`${email}: joined the list Newsletter`);
+  });
+
+  it("the requests of another organization, if it is chosen", async () => {
+    await open.call(upsert, { body: { email } });
+    await open.call("/api/v1/nothing");
+    const acme = await news();
+    const globex = await news({ organization: "globex" });
+
+    expect(acme).toMatchObject({ organizations: ["acme", "globex"], organization: "acme" });
+    expect(acme.requests).toHaveLength(2);
+    expect(globex).toMatchObject({ organization: "globex", counts: { requests: 0 }, requests: [] });
+  });
+
+  it.each<[string, object | string | undefined, person: string]>([
+    [upsert, { phone: "4915112345678" }, "4915112345678"],
+    ["/api/v1/events", { eventName: "x", contact: { contactUUID: "c-1" } }, "c-1"],
+    ["/v2/contacts", { identifiers: [{ id: 49 }] }, "49"],
+    ["/v2/contacts", { identifiers: ["x"] }, ""],
+    ["/api/v1/customer/c-1", undefined, "c-1"],
+    [upsert, "text", ""],
+  ])("the person that a request names: %s %j", async (path, body, person) => {
+    await open.call(path, body === undefined ? {} : { body });
+
+    expect((await news()).requests).toMatchObject([{ person }]);
+  });
+
+  it("only what it looks for, with the numbers of all", async () => {
+    await open.call(upsert, { body: { email } });
+    await open.call(upsert, { body: { email: "grace@example.com" } });
+    const found = await news({ find: "GRACE upsert" });
+
+    expect(found.requests).toMatchObject([{ person: "grace@example.com" }]);
+    expect(found.counts).toEqual({ requests: 2, contacts: 2, lists: 2, events: 0, webhooks: 0 });
+    expect((await news({ tab: "contacts", find: "ada" })).contacts).toHaveLength(1);
+  });
+
+  it("contacts, with consent per channel, its history, their lists and what happened to them", async () => {
+    await open.call(addToNews, { body: { email, email_opt_in: "SUBSCRIBED" } });
+    await open.call("/api/v1/events", { body: order });
+    await open.mock.settled();
+    open.mock.unsubscribe(email);
+    const { contacts } = await news({ tab: "contacts" });
+
+    expect(contacts).toMatchObject([
+      {
+        contact: { email },
+        lists: ["Newsletter"],
+        consents: [
+          {
+            channel: "email",
+            state: "UNSUBSCRIBED",
+            before: "SUBSCRIBED",
+            since: "1970-01-01T00:00:01.000Z",
+          },
+        ],
+        history: [
+          { text: "email SUBSCRIBED → UNSUBSCRIBED, by the person" },
+          { text: "email SUBSCRIBED, by v1.contactGroups.addContact" },
+        ],
+      },
+    ]);
+    expect(contacts?.[0]?.timeline.map(({ text }) => text).sort()).toEqual([
+      "automation Hello",
+      "automation Thanks",
+      "event order placed",
+      "joined the list Newsletter",
+      "webhook http://localhost:3000/hooks: 204",
+    ]);
+  });
+
+  it("a contact to whom nothing happened, and one who got a welcome e-mail", async () => {
+    await open.call(upsert, { body: { phone: "4915112345678" } });
+    const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
+    const identifier = { type: "email", id: email, channels: { email: { status: "subscribed" } }, consent };
+    const body = { firstName: "Ada", listIds: [], identifiers: [identifier], triggerWelcomeEmail: true };
+    await open.call("/v2/contacts", { body });
+
+    expect((await news({ tab: "contacts" })).contacts).toMatchObject([
+      { timeline: [{ text: "welcome e-mail" }] },
+      { timeline: [], lists: [], consents: [{ channel: "phone", state: "NON_SUBSCRIBED" }] },
+    ]);
+  });
+
+  it("lists with their members", async () => {
+    await open.call(addToNews, { body: { email } });
+
+    expect((await news({ tab: "lists" })).lists).toMatchObject([
+      { group: { name: "Newsletter" }, size: 1, members: [{ contact: email }] },
+      { group: { name: "Engaged", type: "SEGMENT" }, size: 0, members: [] },
+    ]);
+  });
+
+  it("events, with the automations and webhook calls that each started", async () => {
+    let release: (response: Response) => void = () => undefined;
+    answer = () => new Promise<Response>((resolve) => (release = resolve));
+    await open.call("/api/v1/events", { body: order });
+    await expect.poll(() => open.mock.organization("acme").webhookCalls.length).toBe(1);
+    const during = await news({ tab: "contacts" });
+    release(new Response(null, { status: 500 }));
+    await open.mock.settled();
+    const { eventName, contact } = { ...order, contact: { email: "grace@example.com" } };
+    answer = () => Promise.reject(new Error("refused"));
+    await open.call("/api/v1/events", { body: { eventName, contact, eventData: { total: 42 } } });
+    await open.mock.settled();
+    const { events } = await news({ tab: "events" });
+    const { webhooks } = await news({ tab: "webhooks" });
+
+    expect(during.contacts?.[0]?.timeline.map(({ text }) => text)).toContain(
+      "webhook http://localhost:3000/hooks: under way",
+    );
+    expect(events).toMatchObject([
+      {
+        contact: "grace@example.com",
+        eventData: { total: 42 },
+        automations: [{ calls: [{ error: "refused" }] }],
+      },
+      {
+        contact: email,
+        uniqueIdentifier: "order-1",
+        automations: [{ name: "Thanks", calls: [{ status: 500 }] }],
+      },
+    ]);
+    expect(webhooks).toMatchObject([
+      { contact: "grace@example.com", error: "refused" },
+      { contact: email, automation: "Thanks", status: 500 },
+    ]);
+  });
+
+  it("that there is no such organization", async () => {
+    const { status, body } = await open.call("/__mock/page?organization=initech");
+
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ message: expect.stringContaining("there are: acme, globex") });
+  });
+});
+
+describe("A request, opened, has", () => {
+  const details = async (number: number) =>
+    (await open.call(`/__mock/requests/${number}`)).body as RequestDetails;
+
+  it("what was sent without keys, the response, the verdict and what it changed", async () => {
+    await open.call(upsert, { body: { email }, headers: { authorization: "Bearer s3cret", "x-trace": "1" } });
+    const text = JSON.stringify(await details(1));
+
+    expect(await details(1)).toMatchObject({
+      method: "POST",
+      path: upsert,
+      query: "",
+      body: { email },
+      headers: expect.arrayContaining([
+        ["x-api-key", "(not shown)"],
+        ["authorization", "(not shown)"],
+        ["x-trace", "1"],
+      ]),
+      response: { status: 201, headers: [], body: { data: { type: "profile" } } },
+      changes: [`${email}: created`, `${email}: email NON_SUBSCRIBED`],
+      stances: [],
+    });
+    expect(text).not.toMatch(/s3cret|acme-key/);
+  });
+
+  it("no response, if a fault came before, and the variant that decided, if one did", async () => {
+    open.mock.addFault({ kind: "500-before", times: 1 });
+    await open.call("/v2/lists?page=1");
+    await open.call("/api/v1/contact-groups/no-list");
+
+    expect(await details(1)).toMatchObject({ query: "page=1", fault: "500-before", status: 500 });
+    expect(await details(1)).not.toHaveProperty("response");
+    expect((await details(2)).stances).toEqual([{ variant: "unknownGroupStatus", value: "404" }]);
+  });
+
+  it("a number that is known", async () => {
+    expect((await open.call("/__mock/requests/1")).status).toBe(404);
+  });
+
+  it("text of a response that is no JSON", async () => {
+    await open.close();
+    open = await nodeHttp.open({ variants: { v1Error: "text" } });
+    await open.call(upsert, { body: {} });
+
+    expect((await details(1)).response).toMatchObject({ body: "email or phone is required" });
+  });
+});
+
+describe("Over HTTP", () => {
+  it("faults are listed, and removed one by one or all at once", async () => {
+    const headers = { "content-type": "application/json" };
+    const remove = (id = "") => open.call(`/__mock/faults${id}`, { method: "DELETE", headers });
+    const added = await open.call("/__mock/faults", { body: { kind: "500-before", times: 1 } });
+    await open.call("/__mock/faults", { body: { kind: "hang", operation: "v1.events.send" } });
+    await open.call("/v2/lists");
+    const { body } = await open.call("/__mock/faults");
+
+    expect(added.body).toEqual({ added: true, id: 1 });
+    expect(body).toEqual([
+      { id: 1, kind: "500-before", times: 1, matched: 1 },
+      { id: 2, kind: "hang", operation: "v1.events.send", matched: 0 },
+    ]);
+    expect((await remove("/3")).status).toBe(404);
+    expect((await remove("/1")).body).toEqual({ removed: true });
+    expect((await news()).faults).toMatchObject([{ id: 2 }]);
+    await remove();
+    expect((await news()).faults).toEqual([]);
+  });
+
+  it("the environment is that of the chosen organization, at the address of the request", async () => {
+    const environment = async (query = "") => (await open.call(`/__mock/environment${query}`)).body;
+    const { baseUrl } = open.options;
+
+    expect(await environment()).toContain("export AUDIENCE_API_KEY=acme-key");
+    expect(await environment("?organization=globex")).toEqual([
+      `export AUDIENCE_BASE_URL=${baseUrl}`,
+      `export AUDIENCE_BASE_URL_V2=${baseUrl}`,
+      "export AUDIENCE_API_KEY=globex-key",
+      "export AUDIENCE_API_KEY_V2=globex-key-v2",
+      "export AUDIENCE_APP_ID=globex-app",
+    ]);
+  });
+
+  it("markup in any field stays what was sent: JSON, and no page", async () => {
+    await open.call(upsert, { body: { email: MARKUP, [MARKUP]: MARKUP }, headers: { "x-markup": MARKUP } });
+    for (const path of ["page", "requests", "requests/1"]) {
+      const { headers, body } = await open.call(`/__mock/${path}`);
+
+      expect(headers.get("content-type")).toBe("application/json");
+      expect(JSON.stringify(body)).toContain(JSON.stringify(MARKUP).slice(1, -1));
+    }
+  });
+
+  it("no other path and method is known", async () => {
+    const headers = { "content-type": "application/json" };
+    for (const [method, path] of [
+      ["GET", "unknown"],
+      ["PUT", "faults"],
+    ] as const)
+      expect((await open.call(`/__mock/${path}`, { method, headers })).status).toBe(404);
+  });
+});

@@ -1,0 +1,277 @@
+import { describe, expect, it } from "vitest";
+import type { MockRequest } from "../../src/mock/index.ts";
+import { createMock } from "../../src/mock/mock-service.ts";
+import { describeChange } from "../../src/mock/state/changes.ts";
+import { inProcess, type Call } from "./entry-points.ts";
+
+const acme = {
+  id: "acme",
+  apiKeys: ["acme-key"],
+  appId: "acme-app",
+  lists: [
+    { id: "news", name: "Newsletter" },
+    { id: "lively", name: "Engaged", type: "SEGMENT" as const },
+  ],
+  contacts: [{ id: "ada", email: "ada@example.com" }],
+  automations: [
+    { name: "Hello", on: { listId: "news" } },
+    { name: "Thanks", on: { event: "order placed" }, webhook: { url: "http://localhost:3000/hooks" } },
+  ],
+  welcomeFlow: true,
+};
+const organizations = [acme];
+const email = "ada@example.com";
+const identifiers = (status: string, id = email) => [
+  {
+    type: "email",
+    id,
+    channels: { email: { status } },
+    consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+  },
+];
+const create = "/api/v1/customer/create";
+const addToNews = "/api/v1/contact-groups/news/contacts";
+
+describe("Of a request the record has", () => {
+  it("the time of its arrival, and how long it took, by the mock's clock", async () => {
+    let now = Date.parse("2026-01-31T09:30:00.120Z");
+    const clock = () => now;
+    const { mock, call } = await inProcess.open({
+      clock,
+      faults: [{ kind: "latency", delayMs: 1, times: 1 }],
+    });
+    const response = call("/v2/lists");
+    await expect.poll(() => mock.requests.length).toBe(1);
+    const { durationMs } = mock.requests[0] ?? {};
+    now += 12;
+    await response;
+
+    expect(durationMs).toBeUndefined();
+    expect(mock.requests).toMatchObject([{ at: "2026-01-31T09:30:00.120Z", durationMs: 12 }]);
+  });
+
+  it("how long it took until its connection broke", async () => {
+    const { mock, call } = await inProcess.open({ clock: () => 0, faults: [{ kind: "reset-after" }] });
+
+    await expect(call(create, { body: { email } })).rejects.toThrow("fetch failed");
+    expect(mock.requests).toMatchObject([{ status: undefined, applied: true, durationMs: 0 }]);
+  });
+
+  it("no rule that refused it, if none did", async () => {
+    const { mock, call } = await inProcess.open({ faults: [{ kind: "500-before", after: 1 }] });
+    await call("/v2/lists");
+    await call("/v2/lists");
+
+    expect(mock.requests).toMatchObject([{ status: 200 }, { status: 500 }]);
+    expect(mock.requests.some((request) => "refusedFor" in request)).toBe(false);
+  });
+
+  it.each<[string, Call, refusedFor: string]>([
+    ["/v2/lists", { headers: { "service-api-key": "" } }, 'API key missing or invalid ("Authentication")'],
+    ["/v2/lists", { headers: { "service-app-id": "x" } }, 'app id missing or invalid ("Authentication")'],
+    ["/api/v1/nothing", {}, 'there is no GET /api/v1/nothing ("Endpoints")'],
+    [create, { rawBody: "{" }, 'the body is not JSON ("Endpoints")'],
+    [create, { body: {} }, 'email or phone is required ("v1 contact")'],
+    [addToNews, { body: {} }, 'email is required ("v1 contact")'],
+    ["/api/v1/customer/eve", {}, 'no contact has this id ("GET /api/v1/customer/{id}")'],
+    ["/api/v1/customer?page=0", {}, 'page must be an integer from 1 ("GET /api/v1/customer")'],
+    [
+      "/api/v1/events",
+      { body: { eventName: "order placed" } },
+      'contact must have an email or a contactUUID ("Custom event")',
+    ],
+    ["/v2/contacts", { body: { firstName: "Ada", listIds: [] } }, 'identifiers is required ("v2 contact")'],
+  ])("the rule that refused it, with the section of the document: %s %o", async (path, sent, refusedFor) => {
+    const { mock, call } = await inProcess.open({ organizations });
+    await call(path, sent);
+
+    expect(mock.requests).toMatchObject([{ refusedFor, applied: false }]);
+  });
+
+  it("the rate limit that refused it", async () => {
+    const { mock, call } = await inProcess.open({
+      rateLimits: [{ limit: 1, intervalMs: 5_000 }],
+      clock: () => 0,
+    });
+    await call("/v2/lists");
+    await call("/v2/lists");
+
+    expect(mock.requests[1]).toMatchObject({
+      status: 429,
+      refusedFor: 'rate limit exceeded, the next permit in 5.0 s ("Limits")',
+    });
+  });
+});
+
+/** A mock, and what its record tells of each request that ends. */
+function recorded(options: Parameters<typeof createMock>[0] = {}) {
+  const { service, log, state } = createMock({
+    organizations,
+    webhookFetch: () => Promise.resolve(new Response(null, { status: 204 })),
+    ...options,
+  });
+  const ended: { entry: MockRequest; changes: string[] }[] = [];
+  const stop = log.onEnd((entry, changes) => ended.push({ entry, changes: changes.map(describeChange) }));
+  const headers = {
+    "x-api-key": "acme-key",
+    "service-api-key": "acme-key",
+    "service-app-id": "acme-app",
+    "content-type": "application/json",
+  };
+  const post = (path: string, body: unknown) => {
+    const origin = path.startsWith("/v2/") ? service.clientOptions.baseUrlV2 : service.clientOptions.baseUrl;
+    return service.fetch(origin + path, { method: "POST", headers, body: JSON.stringify(body) });
+  };
+  return { service, log, state, ended, stop, post };
+}
+
+describe("The record tells what a request changed", () => {
+  it.each<[string, path: string, body: object, changes: string[]]>([
+    ["a new contact", create, { phone: "4915112345678" }, ["created", "phone NON_SUBSCRIBED"]],
+    ["a field", create, { email, city: "Rome" }, ["changed city"]],
+    ["a consent", create, { email, email_opt_in: "SUBSCRIBED" }, ["email NON_SUBSCRIBED → SUBSCRIBED"]],
+    ["nothing", create, { email }, []],
+    [
+      "a list and an automation",
+      addToNews,
+      { email },
+      ["email NON_SUBSCRIBED → SUBSCRIBED", "joined the list Newsletter", "automation Hello"],
+    ],
+    [
+      "an event and a webhook",
+      "/api/v1/events",
+      { eventName: "order placed", contact: { email } },
+      ["event order placed", "automation Thanks calls http://localhost:3000/hooks"],
+    ],
+    [
+      "a welcome e-mail",
+      "/v2/contacts",
+      { firstName: "Ada", listIds: [], identifiers: identifiers("subscribed"), triggerWelcomeEmail: true },
+      ["changed first_name", "email NON_SUBSCRIBED → SUBSCRIBED", "gets the welcome e-mail"],
+    ],
+  ])("%s", async (_, path, body, changes) => {
+    const { ended, post } = recorded();
+    await post(path, body);
+
+    const name = "phone" in body ? "4915112345678" : email;
+    expect(ended.map((each) => each.changes)).toEqual([changes.map((change) => `${name}: ${change}`)]);
+  });
+
+  it("a list that was left", async () => {
+    const { ended, post } = recorded({ variants: { v2ListIds: "replaced" } });
+    await post(addToNews, { email });
+    await post("/v2/contacts", { firstName: "Ada", listIds: [], identifiers: identifiers("subscribed") });
+
+    expect(ended[1]?.changes).toContain("ada@example.com: left the list Newsletter");
+  });
+
+  it("of a request whose response is lost, too", async () => {
+    const { ended, post } = recorded({ faults: [{ kind: "reset-after" }] });
+    await expect(post(create, { email: "eve@example.com" })).rejects.toThrow("fetch failed");
+
+    expect(ended[0]?.changes).toEqual(["eve@example.com: created", "eve@example.com: email NON_SUBSCRIBED"]);
+  });
+
+  it("until nobody listens any more", async () => {
+    const { ended, post, stop } = recorded();
+    stop();
+    await post(create, { email });
+
+    expect(ended).toEqual([]);
+  });
+});
+
+describe("Listeners hear of each change of the state", () => {
+  it("by a request, a webhook call, a person, a fault and a reset", async () => {
+    let answer: (response: Response) => void = () => undefined;
+    const webhookFetch = () => new Promise<Response>((resolve) => (answer = resolve));
+    const { service, log, post } = recorded({ webhookFetch });
+    let changes = 0;
+    const stop = log.onChange(() => (changes += 1));
+    const heard = async (act: () => unknown) => {
+      const [before, version] = [changes, log.version];
+      await act();
+      expect(log.version > version).toBe(true);
+      return changes > before;
+    };
+
+    expect(await heard(() => post("/v2/lists", {}))).toBe(false);
+    expect(await heard(() => post(create, { email, city: "Rome" }))).toBe(true);
+    expect(await heard(() => service.unsubscribe(email))).toBe(true);
+    expect(await heard(() => service.addFault({ kind: "500-before" }))).toBe(true);
+    expect(await heard(() => service.reset())).toBe(true);
+    await post("/api/v1/events", { eventName: "order placed", contact: { email } });
+
+    expect(
+      await heard(() => {
+        answer(new Response(null, { status: 204 }));
+        return service.settled();
+      }),
+    ).toBe(true);
+    stop();
+    service.reset();
+    expect(log.records).toEqual([]);
+  });
+});
+
+describe("The record names the variants that decided where the document is silent", () => {
+  it.each<[variant: string, value: string, path: string, body: object]>([
+    [
+      "v2UnknownList",
+      "ignored",
+      "/v2/contacts",
+      { firstName: "Ada", listIds: ["no-list"], identifiers: identifiers("subscribed") },
+    ],
+    [
+      "v2OtherStatus",
+      "stored",
+      "/v2/contacts",
+      { firstName: "Ada", listIds: [], identifiers: identifiers("pending") },
+    ],
+    ["emailOptInOmitted", "kept", create, { email }],
+    ["unknownListWritesContact", "true", "/api/v1/contact-groups/no-list/contacts", { email }],
+    ["canAddToSegment", "false", "/api/v1/contact-groups/lively/contacts", { email }],
+    [
+      "unknownContactUuidStatus",
+      "404",
+      "/api/v1/events",
+      { eventName: "order placed", contact: { contactUUID: "eve" } },
+    ],
+  ])("%s: %s", async (variant, value, path, body) => {
+    const { log, post } = recorded();
+    await post(path, body);
+
+    expect(log.records.map(({ stances }) => stances)).toEqual([[{ variant, value }]]);
+  });
+
+  it("canAddToSegment, if it permits", async () => {
+    const { log, post } = recorded({ variants: { canAddToSegment: true } });
+    await post("/api/v1/contact-groups/lively/contacts", { email });
+
+    expect(log.records[0]?.stances).toEqual([{ variant: "canAddToSegment", value: "true" }]);
+  });
+
+  it("canV2Resubscribe, for someone who left", async () => {
+    const { service, log, post } = recorded();
+    service.unsubscribe(email);
+    await post("/v2/contacts", { firstName: "Ada", listIds: [], identifiers: identifiers("subscribed") });
+
+    expect(log.records[0]?.stances).toEqual([{ variant: "canV2Resubscribe", value: "true" }]);
+  });
+
+  it("without keys", async () => {
+    const { log, post } = recorded({ variants: { permissions: { "acme-key": [] } } });
+    await post(create, { email });
+
+    expect(log.records[0]?.stances).toEqual([{ variant: "permissions", value: "as configured" }]);
+  });
+});
+
+it("The record keeps what the latest 500 requests changed, and lists all", async () => {
+  const { service, log, post } = recorded();
+  for (let number = 1; number <= 501; number += 1) await post("/v2/lists", {});
+
+  expect(service.requests).toHaveLength(501);
+  expect(log.records).toHaveLength(500);
+  expect(log.records[0]?.number).toBe(2);
+});

@@ -1,0 +1,280 @@
+import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { AbortError, ConfigurationError } from "audience-sdk";
+import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { contactsOf, createAudience, failingFrom, linesOf, people } from "./fixture.ts";
+
+/** An audience of 450 contacts whose read has ended after this many pages. */
+async function interrupted(pages: number) {
+  const audience = createAudience(450);
+  const { client, mock, file } = audience;
+  const reading = readSnapshot(client({ fetch: failingFrom(pages + 1, mock.fetch) }), { file });
+  await expect(reading).rejects.toThrow("failed before");
+  const pagesRead = () => mock.requests.map(({ query }) => Number(query["page"]));
+  return { ...audience, pagesRead, work: `${file}.part` };
+}
+
+const ids = people(450).map(({ id }) => id);
+const dayMs = 86_400_000;
+
+describe("A read that was interrupted goes on at the next call with the same file", () => {
+  it("after the last page that it has written", async () => {
+    const { audience, file, folder, pagesRead } = await interrupted(2);
+    expect(existsSync(file)).toBe(false);
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(pagesRead()).toEqual([1, 2, 3, 4, 5]);
+    expect(today).toMatchObject({ size: 450, complete: true });
+    expect((await contactsOf(today)).map(({ id }) => id)).toEqual(ids);
+    expect(readdirSync(folder)).toEqual(["audience.ndjson"]);
+  });
+
+  it("its time is that of its beginning", async () => {
+    const { audience, file, work } = await interrupted(2);
+    const [heading] = linesOf(work);
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today.readAt.toISOString()).toBe(heading?.["readAt"]);
+  });
+
+  it.each([
+    ["a torn line", (text: string) => text.slice(0, -5)],
+    ["a torn line of a contact", (text: string) => `${text}{"id":"id-2`],
+    ["contacts without the end of their page", (text: string) => `${text}{"id":"id-200"}\n{"id":"id-201"}\n`],
+    ["the zeros of a loss of power", (text: string) => `${text}${"\0".repeat(50)}\n`],
+    ["a line of another program", (text: string) => `${text}[]\n`],
+  ])("a kill may leave %s", async (_, damage) => {
+    const { audience, file, work } = await interrupted(3);
+    writeFileSync(work, damage(readFileSync(work, "utf8")));
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today).toMatchObject({ size: 450, complete: true });
+    expect((await contactsOf(today)).map(({ id }) => id)).toEqual(ids);
+  });
+
+  it.each([
+    ["an empty file", () => ""],
+    ["half a heading", (text: string) => text.slice(0, 20)],
+    ["another file", () => "id;email\n"],
+  ])("it begins afresh over %s", async (_, damage) => {
+    const { audience, file, work, pagesRead } = await interrupted(3);
+    writeFileSync(work, damage(readFileSync(work, "utf8")));
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today).toMatchObject({ size: 450, complete: true });
+    expect(pagesRead().slice(3)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it("it begins afresh with other fields", async () => {
+    const { audience, file, pagesRead } = await interrupted(2);
+
+    using today = await readSnapshot(audience, { file, fields: "all" });
+
+    expect(pagesRead().slice(2)).toEqual([1, 2, 3, 4, 5]);
+    expect(today.find({ id: "id-0" })?.attributes?.first_name).toBe("Ada");
+  });
+
+  it.each([
+    ["goes on after a day", dayMs, [3, 4, 5]],
+    ["begins afresh after more than a day", dayMs + 1_000, [1, 2, 3, 4, 5]],
+    ["begins afresh where its time lies ahead by more than a day", -dayMs - 1_000, [1, 2, 3, 4, 5]],
+  ])("it %s", async (_, laterMs, pages) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { audience, file, pagesRead } = await interrupted(2);
+    vi.setSystemTime(Date.now() + laterMs);
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today.size).toBe(450);
+    expect(pagesRead().slice(2)).toEqual(pages);
+  });
+
+  it("counts a contact once that has moved to a later page meanwhile", async () => {
+    const { mock, client, audience, file } = createAudience(150, { variants: { v1CustomerOrder: "newest" } });
+    await expect(readSnapshot(client({ fetch: failingFrom(2, mock.fetch) }), { file })).rejects.toThrow();
+    await audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" });
+    mock.unsubscribe("id-50", { organization: "acme", channel: "email" });
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today).toMatchObject({ size: 150, complete: false });
+    expect(today.find({ id: "id-50" })?.email_opt_in).toBe("UNSUBSCRIBED");
+  });
+});
+
+describe("A kill between the last two steps", () => {
+  it("before the snapshot stands: no page is read again", async () => {
+    const { audience, file, pagesRead, work } = await interrupted(2);
+    (await readSnapshot(audience, { file })).close();
+    const finished = pagesRead();
+    // The read as it is when its last page has come.
+    const [heading, ...contacts] = linesOf(file);
+    const page = { page: 5, total: 450, isLast: true };
+    writeFileSync(work, [heading, ...contacts, page].map((line) => `${JSON.stringify(line)}\n`).join(""));
+    rmSync(file);
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(pagesRead()).toEqual(finished);
+    expect(today).toMatchObject({ size: 450, complete: true });
+  });
+
+  it("after it stands: the next read is a new one", async () => {
+    const { audience, file, pagesRead, work } = await interrupted(2);
+    copyFileSync(work, `${work}.copy`);
+    (await readSnapshot(audience, { file })).close();
+    copyFileSync(`${work}.copy`, work);
+    const before = pagesRead().length;
+
+    (await readSnapshot(audience, { file })).close();
+
+    expect(pagesRead().slice(before)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it("the older snapshot stays until the new one is whole", async () => {
+    const { audience, client, file, mock } = createAudience(450);
+    (await readSnapshot(audience, { file })).close();
+    mock.unsubscribe("id-0", { organization: "acme", channel: "email" });
+    await expect(readSnapshot(client({ fetch: failingFrom(3, mock.fetch) }), { file })).rejects.toThrow();
+
+    using older = await openSnapshot(file);
+
+    expect(older.size).toBe(450);
+    expect(older.find({ id: "id-0" })?.email_opt_in).toBe("SUBSCRIBED");
+  });
+});
+
+describe("A read ends when it is aborted", () => {
+  it("the next one goes on", async () => {
+    const { audience, client, file, mock } = createAudience(450);
+    const stop = new AbortController();
+    const fetch = async (url: string, init: RequestInit) => {
+      if (url.includes("page=3")) stop.abort();
+      return await mock.fetch(url, init);
+    };
+    const reading = readSnapshot(client({ fetch }), { file, signal: stop.signal });
+    await expect(reading).rejects.toThrow(AbortError);
+
+    using today = await readSnapshot(audience, { file, signal: new AbortController().signal });
+
+    expect(today).toMatchObject({ size: 450, complete: true });
+    expect(mock.requests.filter(({ query }) => query["page"] === "1")).toHaveLength(1);
+  });
+
+  it("before it begins: nothing is sent or written", async () => {
+    const { audience, file, folder, mock } = createAudience(1);
+
+    const reading = readSnapshot(audience, { file, signal: AbortSignal.abort("stop") });
+
+    await expect(reading).rejects.toMatchObject({ name: "AbortError", outcome: "not-sent", cause: "stop" });
+    expect(mock.requests).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("One read of a file at a time", () => {
+  it("a second one is refused", async () => {
+    const { audience, client, file, mock } = createAudience(1);
+    let second: Promise<unknown> = Promise.resolve();
+    const fetch = async (url: string, init: RequestInit) => {
+      second = readSnapshot(audience, { file }).catch((error: unknown) => error);
+      await second;
+      return await mock.fetch(url, init);
+    };
+
+    using today = await readSnapshot(client({ fetch }), { file });
+
+    expect(today.size).toBe(1);
+    expect(await second).toBeInstanceOf(ConfigurationError);
+    expect(await second).toMatchObject({
+      message: expect.stringMatching(/^The snapshot .+ is in use by process/),
+    });
+  });
+
+  it("one whose lock was taken over stops before it writes", async () => {
+    const { client, file, folder, mock } = createAudience(450);
+    const fetch = async (url: string, init: RequestInit) => {
+      if (url.includes("page=3"))
+        for (const name of readdirSync(folder)) if (name.includes(".lock-")) rmSync(`${folder}/${name}`);
+      return await mock.fetch(url, init);
+    };
+
+    const reading = readSnapshot(client({ fetch }), { file });
+
+    await expect(reading).rejects.toThrow("its lock was taken over");
+    expect(linesOf(`${file}.part`).filter((line) => "page" in line)).toHaveLength(2);
+  });
+});
+
+describe("A file that cannot be a snapshot is refused, and left unchanged", () => {
+  it.each([
+    ["a file of yours", "id;email\n1;ada@example.com\n", "is not a snapshot"],
+    ["a line without an end", "ada@example.com", "is not a snapshot"],
+    [
+      "a snapshot of another version",
+      '{"audience_snapshot":2}\n',
+      "is a snapshot of another version (format 2",
+    ],
+  ])("%s", async (_, text, message) => {
+    const { audience, file, mock } = createAudience(1);
+    writeFileSync(file, text);
+
+    await expect(readSnapshot(audience, { file })).rejects.toThrow(message);
+    await expect(openSnapshot(file)).rejects.toThrow(message);
+
+    expect(readFileSync(file, "utf8")).toBe(text);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("an empty file is taken", async () => {
+    const { audience, file } = createAudience(1);
+    writeFileSync(file, "");
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today.size).toBe(1);
+    await expect(openSnapshot(`${file}.none`)).rejects.toThrow("cannot be read or written (ENOENT");
+  });
+
+  it.each([
+    [
+      "a line too few",
+      (text: string) => text.slice(0, text.lastIndexOf("{")),
+      "it has 1 contacts, and its heading says 2",
+    ],
+    ["a torn line", (text: string) => text.slice(0, -3), "it has 1 contacts, and its heading says 2"],
+    [
+      "a line that is no contact",
+      (text: string) => text.replace('{"id":"id-1"', '{"it":"id-1"'),
+      "a line of it is no contact",
+    ],
+    ["no line", () => "", "is not a snapshot"],
+  ])("a damaged one: %s", async (_, damage, message) => {
+    const { audience, file } = createAudience(2);
+    (await readSnapshot(audience, { file })).close();
+    writeFileSync(file, damage(readFileSync(file, "utf8")));
+
+    await expect(openSnapshot(file)).rejects.toThrow(message);
+  });
+
+  it("one in a folder that does not exist", async () => {
+    const { audience, folder } = createAudience(1);
+
+    const reading = readSnapshot(audience, { file: `${folder}/none/audience.ndjson` });
+
+    await expect(reading).rejects.toThrow("its folder does not exist");
+  });
+
+  it("a folder", async () => {
+    const { audience, folder } = createAudience(1);
+
+    await expect(readSnapshot(audience, { file: folder })).rejects.toThrow(
+      "cannot be read or written (EISDIR",
+    );
+  });
+});

@@ -1,0 +1,186 @@
+import { chmodSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { UnexpectedResponseError } from "audience-sdk";
+import { readSnapshot } from "audience-sdk/snapshot";
+import { describe, expect, it } from "vitest";
+import { afterEach, contactsOf, create, createAudience, linesOf, people } from "./fixture.ts";
+
+describe("A snapshot holds every contact once", () => {
+  it("reads pages of 100, and knows that it is complete", async () => {
+    const { audience, file, mock } = createAudience(250);
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today.size).toBe(250);
+    expect(today.complete).toBe(true);
+    expect(mock.requests.map(({ path }) => path)).toEqual(Array(3).fill("/api/v1/customer"));
+    expect(mock.requests.map(({ query }) => [query["page"], query["limit"]])).toEqual([
+      ["1", "100"],
+      ["2", "100"],
+      ["3", "100"],
+    ]);
+    expect((await contactsOf(today)).map(({ id }) => id)).toEqual(people(250).map(({ id }) => id));
+  });
+
+  it("reads an audience of nobody", async () => {
+    const { audience, file } = createAudience(0);
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today).toMatchObject({ size: 0, complete: true });
+    expect(await contactsOf(today)).toEqual([]);
+    expect(today.find({ email: "ada@example.com" })).toBeUndefined();
+  });
+
+  it.each(["created", "newest", "updated"] as const)("in the order %s", async (v1CustomerOrder) => {
+    const { audience, file } = createAudience(250, { variants: { v1CustomerOrder } });
+
+    using today = await readSnapshot(audience, { file });
+
+    const ids = (await contactsOf(today)).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual(
+      people(250)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+  });
+
+  it("of a contact that comes twice, as the list shifts, the later one counts", async () => {
+    const { client, file, mock } = createAudience(150, { variants: { v1CustomerOrder: "newest" } });
+    const shift = async () => {
+      mock.unsubscribe("id-50", { organization: "acme", channel: "email" });
+      await create(mock);
+    };
+    const audience = client({ fetch: afterEach(mock.fetch, shift) });
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today.size).toBe(150);
+    expect(today.find({ id: "id-50" })).toMatchObject({ email_opt_in: "UNSUBSCRIBED" });
+    expect(linesOf(file).filter(({ id }) => id === "id-50")).toHaveLength(1);
+  });
+
+  it("is not complete where a total changes", async () => {
+    const { client, file, mock } = createAudience(150);
+    const audience = client({ fetch: afterEach(mock.fetch, () => create(mock)) });
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today).toMatchObject({ size: 151, complete: false });
+  });
+
+  it("is not complete where no total is told", async () => {
+    const { audience, file } = createAudience(150, { variants: { v1Paging: "links" } });
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today).toMatchObject({ size: 150, complete: false });
+  });
+});
+
+describe("A service that repeats pages never makes a read endless", () => {
+  const endless = (pageOf: (page: number) => object) => async (url: string) =>
+    Response.json(pageOf(Number(new URL(url).searchParams.get("page"))));
+  const same = people(100);
+
+  it.each([
+    ["the same page for each number, without a total", () => ({ data: same })],
+    ["the same page for each number, and a total", () => ({ data: same, total_items: 1_000_000 })],
+    [
+      "the first page after the last one",
+      (page: number) => ({ data: page % 2 ? same : people(99), links: { next: "/" } }),
+    ],
+    [
+      "empty pages with a link to the next",
+      (page: number) => ({ data: page === 1 ? same : [], links: { next: "/" } }),
+    ],
+  ])("%s", async (_, pageOf) => {
+    const { client, file } = createAudience(0);
+
+    const reading = readSnapshot(client({ fetch: endless(pageOf) }), { file });
+
+    await expect(reading).rejects.toThrow(UnexpectedResponseError);
+    await expect(reading).rejects.toThrow("the service seems to repeat pages");
+  });
+
+  it("but pages of known contacts are read through while the total says that others follow", async () => {
+    const { client, file } = createAudience(0);
+    const all = people(200);
+    // A change of many contacts has moved them to the front twice.
+    const pages = [all.slice(0, 100), all.slice(0, 100).reverse(), all.slice(0, 100), all.slice(100)];
+    const fetch = endless((page) => ({ data: pages[page - 1], total_items: 400 }));
+
+    using today = await readSnapshot(client({ fetch }), { file });
+
+    expect(today).toMatchObject({ size: 200, complete: false });
+  });
+});
+
+describe("The file of a snapshot", () => {
+  it("keeps no name and no address but e-mail and phone", async () => {
+    const { audience, file } = createAudience(1);
+
+    using today = await readSnapshot(audience, { file });
+
+    const { updated, ...contact } = today.find({ id: "id-0" }) ?? {};
+    expect(contact).toEqual({
+      id: "id-0",
+      email: "person-0@example.com",
+      phone: "+491710000000",
+      email_opt_in: "SUBSCRIBED",
+      phone_opt_in: "NON_SUBSCRIBED",
+      is_suppressed: false,
+    });
+    expect(Date.parse(updated ?? "")).not.toBeNaN();
+    expect(linesOf(file)[1]).toEqual({ ...contact, updated });
+  });
+
+  it('keeps every attribute with `fields: "all"`', async () => {
+    const { audience, file } = createAudience(1);
+
+    using today = await readSnapshot(audience, { file, fields: "all" });
+
+    expect(today.find({ id: "id-0" })?.attributes).toMatchObject({ first_name: "Ada", source: "api" });
+  });
+
+  it("keeps what the service shows in an unusual form, and leaves out what it does not show", async () => {
+    const { client, file } = createAudience(0);
+    const data = [{ id: 7, phone: 4917, email: " ", email_opt_in: null, is_suppressed: "no", updated: 5 }];
+
+    using today = await readSnapshot(client({ fetch: async () => Response.json({ data }) }), { file });
+
+    expect(await contactsOf(today)).toEqual([{ id: "7", phone: "4917", updated: "5" }]);
+  });
+
+  it("is readable by its owner alone, and the one that it replaces is gone", async () => {
+    const { audience, file, folder } = createAudience(1);
+    (await readSnapshot(audience, { file })).close();
+    chmodSync(file, 0o644);
+
+    (await readSnapshot(audience, { file })).close();
+
+    // Windows knows no owner.
+    expect(statSync(file).mode & 0o777).toBe(process.platform === "win32" ? 0o666 : 0o600);
+    expect(readdirSync(folder)).toEqual(["audience.ndjson"]);
+  });
+
+  it("is replaced where a link names it", async () => {
+    const { audience, file, folder } = createAudience(1);
+    (await readSnapshot(audience, { file })).close();
+    const link = join(folder, "link.ndjson");
+    symlinkSync(file, link);
+
+    (await readSnapshot(audience, { file: link, fields: "all" })).close();
+
+    expect(readlinkSync(link)).toBe(file);
+    expect(linesOf(file)[0]).toMatchObject({ fields: "all" });
+  });
+
+  it("shows no key", async () => {
+    const { audience, file } = createAudience(1);
+
+    (await readSnapshot(audience, { file })).close();
+
+    expect(readFileSync(file, "utf8")).not.toContain("mock-key");
+  });
+});
