@@ -91,7 +91,9 @@ const known = {
 
 /** Parses the command line, or throws a `UsageError`. */
 export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): ImporterArguments | "help" {
-  const { values, positionals: files } = parse(args);
+  const { values, positionals } = parse(args);
+  // `exports/*` names the maps beside the tables, too.
+  const files = positionals.filter((path) => !positionals.some((other) => path === `${other}.map.json`));
   if (values.help) return "help";
   refuseKeptByNpm(values, env);
   if (files.length === 0) throw new UsageError("Name at least one CSV file.");

@@ -194,9 +194,7 @@ describe("One phone", () => {
       [
         { phone: "+491711234567", phone_opt_in: "UNSUBSCRIBED" },
         { email: "a@example.com", phone: "+491711234567", phone_opt_in: "UNSUBSCRIBED" },
-      ].toSorted((one, other) =>
-        String(one.email ?? one.phone).localeCompare(String(other.email ?? other.phone)),
-      ),
+      ].toSorted((one, other) => (one.email ?? one.phone).localeCompare(other.email ?? other.phone)),
     );
   });
 });

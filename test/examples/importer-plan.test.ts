@@ -144,8 +144,6 @@ describe("A file without a statement of consent", () => {
   });
 });
 
-describe("--consent", () => {});
-
 describe("A row that cannot be sent", () => {
   it("is reported, and its opt-out is still sent, by itself", async () => {
     const mock = await service([
@@ -167,7 +165,7 @@ describe("A row that cannot be sent", () => {
       { email: "c@example.com", first_name: "Cy", email_opt_in: "SUBSCRIBED" },
     ]);
     expect(out).toMatch(/row 2: phone consent: is not known .*; its opt-outs are sent anyway/);
-    expect(out).toMatch(/row 3: phone consent: is not understood [^;]*$/m);
+    expect(out).toMatch(/row 3: phone consent: is not known [^;]*$/m);
     expect(mock.organization("real").contacts[0]).toMatchObject({ phone_opt_in: "SUBSCRIBED" });
   });
 });
@@ -347,7 +345,7 @@ describe("Several consent values of one person", () => {
 
     expect(code).toBe(1);
     expect(out).toContain(
-      "row 2: email consent: another row about this person has a word of consent that is not understood",
+      "row 2: email consent: another row about this person has a word of consent that holds it back",
     );
     expect(emailConsents(mock)).toEqual({ "b@example.com": "SUBSCRIBED" });
   });
@@ -433,8 +431,8 @@ describe("No cell is dropped", () => {
   it("the plan names what v2 leaves out, and what it sends as evidence", async () => {
     const path = await csv(
       "subscribed_x.csv",
-      "Email Address,First Name,CONFIRM_TIME,CONFIRM_IP,UNSUB_REASON,Bounced,LEID",
-      "a@example.com,Ada,2020-07-03 15:05:20,198.51.100.2,too many,mailbox full,1",
+      "Email Address,First Name,CONFIRM_TIME,CONFIRM_IP,UNSUB_REASON,is_suppressed,LEID",
+      "a@example.com,Ada,2020-07-03 15:05:20,198.51.100.2,too many,true,1",
     );
 
     const { out } = await run([path, "--dry-run", "--family", "v2"]);
@@ -442,8 +440,7 @@ describe("No cell is dropped", () => {
     for (const line of [
       '"CONFIRM_TIME"   evidence of the consent',
       '"CONFIRM_IP"     evidence of the consent',
-      "any text is an opt-out; 1 with more text, which is left out, as v2 has no custom properties",
-      "a no is ignored; 1 with more text, which is left out, as v2 has no custom properties",
+      '"UNSUB_REASON"   left out, as v2 has no custom properties',
       "row 2: the suppression is left out, as v2 has no such field.",
     ])
       expect(out).toContain(line);
@@ -505,7 +502,6 @@ describe("No cell is dropped", () => {
         email: "a@example.com",
         phone: "+447700900511",
         email_opt_in: "SUBSCRIBED",
-        phone_opt_in: "UNSUBSCRIBED",
       },
       {
         email: "b@example.com",

@@ -145,7 +145,7 @@ describe("On a terminal", () => {
   it.each([
     ["1", { email: "UNSUBSCRIBED" }, { "a@example.com": "UNSUBSCRIBED" }],
     ["3", { email: "UNSUBSCRIBED", phone: "UNSUBSCRIBED" }, { "a@example.com": "UNSUBSCRIBED" }],
-  ])("it is asked what a file of refusals means: %s", async (answer, everyone, consents) => {
+  ])("a file of refusals is asked what it means: %s", async (answer, everyone, consents) => {
     const mock = await service();
     const path = await csv(await temporaryFolder(), "opt-outs.csv", "email", "a@example.com");
 

@@ -384,7 +384,7 @@ describe("--report", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(sentBodies(mock)).toEqual([
       { email: "ada@example.com" },
-      { email: "bo@example.com", email_opt_in: "UNSUBSCRIBED" },
+      { email: "bo@example.com", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
     ]);
   });
 
