@@ -13,6 +13,7 @@ export interface ImporterArguments {
   readonly map: string | undefined;
   readonly isConfirmed: boolean;
   readonly summary: string | undefined;
+  readonly snapshot: string | undefined;
   readonly reserve: number | undefined;
   readonly encoding: string | undefined;
   readonly isDryRun: boolean;
@@ -39,7 +40,7 @@ new column that looks like a state stops the file, and a word that the map does 
 Each person gets the strictest consent in the files, over all columns, rows and files about the person. A cell that is a
 plain English refusal ("unsubscribed", "do not contact"), in any column, holds the person back where the map says
 something better. If the files have no consent for a channel, the field is left out, and an existing contact keeps its
-consent. The service is not asked for its consents: export just before the import.
+consent. The service is not asked for its consents: export just before the import, or give a --snapshot.
 
   --dry-run           print the plan, check every row and estimate the duration of the import; send nothing
   --map FILE          the map of the files, instead of FILE.map.json beside each
@@ -60,6 +61,9 @@ consent. The service is not asked for its consents: export just before the impor
                       organization of one service: an import into another one, or into the mock, needs another file
   --organization NAME a name of your own for the organization whose import --resume FILE records: it is known by its key
                       otherwise, and a rotated key would look like another organization
+  --snapshot FILE     a snapshot of the service, of less than a day ago: \`npm run export -- FILE.ndjson\` writes one.
+                      Whom it shows as unsubscribed or suppressed, where the files say something better or nothing, is
+                      held back and reported
   --report FOLDER     write the failed rows to this folder: one file for each file, with the same name, its map, and a
                       column each for the reason and for notes. Correct the rows and import the files together, with the
                       same options; do not change the notes
@@ -79,6 +83,7 @@ const known = {
   map: { type: "string" },
   yes: { type: "boolean", short: "y" },
   summary: { type: "string" },
+  snapshot: { type: "string" },
   reserve: { type: "string" },
   encoding: { type: "string" },
   family: { type: "string" },
@@ -99,12 +104,21 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   if (files.length === 0) throw new UsageError("Name at least one CSV file.");
   const twice = files.find((file, index) => files.indexOf(file) !== index);
   if (twice !== undefined) throw new UsageError(`${twice} is named twice.`);
-  for (const name of ["list", "map", "resume", "organization", "report", "summary", "encoding"] as const) {
+  for (const name of [
+    "list",
+    "map",
+    "resume",
+    "organization",
+    "report",
+    "summary",
+    "snapshot",
+    "encoding",
+  ] as const) {
     if (values[name]?.trim() === "") throw new UsageError(`--${name} needs a value.`);
   }
-  if (values.organization !== undefined && values.resume === undefined)
+  if (values.organization !== undefined && (values.resume ?? values.snapshot) === undefined)
     throw new UsageError(
-      "--organization names whom the file of --resume belongs to: it needs --resume FILE.",
+      "--organization names whom the file of --resume or --snapshot belongs to: it needs --resume FILE or --snapshot FILE.",
     );
   const family = parseFamily(values.family);
   const consent = parseConsent(values.consent);
@@ -123,6 +137,7 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
     map: values.map,
     isConfirmed: values.yes ?? false,
     summary: values.summary,
+    snapshot: values.snapshot,
     reserve: parseReserve(values.reserve),
     encoding,
     isDryRun: values["dry-run"] ?? false,

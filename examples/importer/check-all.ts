@@ -1,4 +1,5 @@
 import type { AudienceClient } from "audience-sdk";
+import type { Snapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
@@ -17,6 +18,7 @@ export async function checkAll(
     target,
     options,
     audience,
+    snapshot,
     failed,
     line,
     output,
@@ -25,6 +27,7 @@ export async function checkAll(
     target: Target;
     options: ImporterArguments;
     audience: AudienceClient;
+    snapshot: Snapshot | undefined;
     failed: FailedRows | undefined;
     line: ReadingLine;
     output: Output;
@@ -36,7 +39,7 @@ export async function checkAll(
   let valid = 0;
   let unstated = 0;
   line.begin("Checking each row");
-  for await (const settled of settledRows(survey, target, options)) {
+  for await (const settled of settledRows(survey, target, options, snapshot)) {
     signal.throwIfAborted();
     line.show(++checked);
     const { contact, issues, remarks: rowRemarks, row } = settled;

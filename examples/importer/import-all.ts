@@ -1,10 +1,12 @@
 import { type BulkResult, isAudienceError, ValidationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
+import type { Snapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FailedRows } from "./failed-rows.ts";
+import { knownRefusal } from "./known-refusals.ts";
 import { ProgressLine } from "./progress-line.ts";
 import type { ImportService } from "./service.ts";
 import { reasonIn, refusalsAreSent, type SettledRow, settledRows } from "./settled-rows.ts";
@@ -19,6 +21,7 @@ export async function importAll(
     service,
     target,
     options,
+    snapshot,
     failed,
     summary,
     output,
@@ -27,6 +30,7 @@ export async function importAll(
     service: ImportService;
     target: Target;
     options: ImporterArguments;
+    snapshot: Snapshot | undefined;
     failed: FailedRows;
     summary: Summary;
     output: Output;
@@ -38,7 +42,7 @@ export async function importAll(
   /** The errors after which the opt-outs of the row were sent. */
   const sentAnyway = new Set<unknown>();
   const run = audience.bulk(
-    settledRows(survey, target, options),
+    settledRows(survey, target, options, snapshot),
     async ({ row, contact, issues, refusals }, request) => {
       try {
         if (issues.length === 0) return await target.send(audience, contact, row, request);
@@ -66,6 +70,7 @@ export async function importAll(
       onProgress: (progress) => line.show(progress),
       signal,
       organization: options.organization,
+      snapshot,
       ...(options.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(options.checkpoint) }),
     },
   );
@@ -95,7 +100,9 @@ export async function importAll(
   );
 }
 
-function outcomeOf({ status }: Pick<BulkResult<SettledRow, unknown>, "status">) {
+function outcomeOf(result: BulkResult<SettledRow, unknown>) {
+  const { status } = result;
+  if (result.status === "superseded" && result.reason === "snapshot") return "failed";
   if (status === "succeeded") return "imported";
   if (status === "skipped") return "before";
   return status === "superseded" ? "later" : "failed";
@@ -119,10 +126,12 @@ function asValidationError(issues: SettledRow["issues"]): ValidationError {
 
 /** The reason why a row was not imported; undefined if it was, or did not need to be. */
 function reasonOf(
-  { item, status, error }: BulkResult<SettledRow, unknown>,
+  result: BulkResult<SettledRow, unknown>,
   { checkpoint }: Pick<ImporterArguments, "checkpoint">,
   isSent: boolean,
 ): string | undefined {
+  const { item, status, error } = result;
+  if (result.status === "superseded" && result.reason === "snapshot") return knownRefusal;
   if (status === "succeeded" || status === "skipped" || status === "superseded") return undefined;
   const isAsChecked = isAudienceError(error) && error.code === "validation";
   if (item.issues.length > 0)

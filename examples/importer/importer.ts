@@ -1,4 +1,5 @@
 import { isAudienceError, type RateLimiter } from "audience-sdk";
+import { openSnapshot, type Snapshot } from "audience-sdk/snapshot";
 import { counted } from "../console/counted.ts";
 import { type Input, say, type Output } from "../console/terminal.ts";
 import { ColumnMapError } from "../exports/column-map.ts";
@@ -49,6 +50,7 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   const { input, output, signal } = surroundings;
   const target = targetOf(options);
   const failed = await FailedRows.open(options);
+  const snapshot = options.snapshot === undefined ? undefined : await openSnapshot(options.snapshot);
   const service = await open(options, surroundings);
   const isTerminal = input?.isTTY === true && output.isTTY === true;
   const questions = isTerminal ? new Questions({ input, output, signal }) : undefined;
@@ -58,8 +60,18 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
     const files = await answerMaps(await openFiles(options, signal), questions, surroundings);
     line.end();
     if (files === undefined) return 2;
-    return await importFiles(files, { options, surroundings, target, failed, service, questions, line });
+    return await importFiles(files, {
+      options,
+      surroundings,
+      target,
+      failed,
+      service,
+      snapshot,
+      questions,
+      line,
+    });
   } finally {
+    snapshot?.close();
     questions?.close();
     line.end();
     await service.close();
@@ -72,13 +84,14 @@ interface Running {
   readonly target: Target;
   readonly failed: FailedRows;
   readonly service: ImportService;
+  readonly snapshot: Snapshot | undefined;
   readonly questions: Questions | undefined;
   readonly line: ReadingLine;
 }
 
 async function importFiles(
   files: readonly MappedFile[],
-  { options, surroundings, target, failed, service, questions, line }: Running,
+  { options, surroundings, target, failed, service, snapshot, questions, line }: Running,
 ): Promise<number> {
   const { output, errors, signal } = surroundings;
   const survey = await surveyFiles(files, { line, signal, consent: options.consent });
@@ -90,7 +103,16 @@ async function importFiles(
   }
   const { audience } = service;
   const ofCheck = options.isDryRun ? failed : undefined;
-  const valid = await checkAll(survey, { target, options, audience, failed: ofCheck, line, output, signal });
+  const valid = await checkAll(survey, {
+    target,
+    options,
+    audience,
+    snapshot,
+    failed: ofCheck,
+    line,
+    output,
+    signal,
+  });
   say(output, `Into ${target.name}: ${service.description}.`);
   const summary = new Summary();
   if (options.isDryRun) await failed.print(output, { isComplete: true });
@@ -101,7 +123,7 @@ async function importFiles(
       return 2;
     }
     await target.checkList(audience, signal);
-    await importAll(survey, { service, target, options, failed, summary, output, signal });
+    await importAll(survey, { service, target, options, snapshot, failed, summary, output, signal });
   }
   for (const file of survey.files) say(output, ...unnamedLines(file));
   if (options.summary !== undefined)

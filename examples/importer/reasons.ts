@@ -2,6 +2,7 @@ import { printable } from "../console/text-width.ts";
 
 // In words for whoever works with the contacts. The first that fits counts.
 const titles: readonly [RegExp, string][] = [
+  [/the service knows a stricter one/, "The service knows that these people have refused"],
   [/the map does not name it/, "The map does not say what a word about their consent means"],
   [/the map holds it back|must be true or false/, "The map holds them back"],
   [/plain refusal/, "A cell says that the person has refused"],

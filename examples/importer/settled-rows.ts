@@ -1,3 +1,4 @@
+import type { Snapshot } from "audience-sdk/snapshot";
 import {
   refusedIssues,
   sharedPhoneIssues,
@@ -11,6 +12,7 @@ import type { PersonConsent } from "../exports/people.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
 import { contactIssues, firstOfEachField, inOneLine } from "../exports/row-issues.ts";
 import type { ImporterArguments } from "./arguments.ts";
+import { knownRefusals } from "./known-refusals.ts";
 import { hasConsents, type Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
@@ -37,13 +39,14 @@ export async function* settledRows(
   survey: Survey,
   target: Target,
   options: ImporterArguments,
+  snapshot?: Snapshot,
 ): AsyncGenerator<SettledRow> {
   for (const file of survey.files) {
     const { plan } = file;
     const isOfFileWithConsents =
       options.consent === undefined && (hasConsents(file) || file.isReportOfConsents);
     for await (const row of plan.file.rows()) {
-      const settled = settle(readRow(plan, row), survey, target, options);
+      const settled = settle(readRow(plan, row), survey, target, options, snapshot);
       yield { ...settled, isOfFileWithConsents };
     }
   }
@@ -54,6 +57,7 @@ function settle(
   { people }: Survey,
   target: Target,
   options: ImporterArguments,
+  snapshot: Snapshot | undefined,
 ): Omit<SettledRow, "isOfFileWithConsents"> {
   const consent = people.consentOf(row);
   const consented = withMeantConsent(withConsent(row, people), options);
@@ -65,6 +69,7 @@ function settle(
     target,
     shared,
   });
+  const known = knownRefusals(contact, snapshot);
   const elsewhere = consent.stricterElsewhere.map(
     (channel) => `another row about the person has a stricter ${channel} consent, which counts`,
   );
@@ -75,7 +80,13 @@ function settle(
     contact.is_suppressed && !target.hasCustomProperties
       ? ["the suppression is left out, as v2 has no such field"]
       : [];
-  const all = firstOfEachField([...issues, ...unreadable, ...held, ...target.issuesOf(contact, row)]);
+  const all = firstOfEachField([
+    ...issues,
+    ...unreadable,
+    ...held,
+    ...known,
+    ...target.issuesOf(contact, row),
+  ]);
   const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
   return {
     row,
@@ -84,7 +95,7 @@ function settle(
     issues: all,
     refusals:
       isNamed && target.acceptsRefusals
-        ? refusalsOf(contact, row, consent, unreadable.length > 0)
+        ? refusalsOf(contact, row, consent, unreadable.length + known.length > 0)
         : undefined,
     remarks: [...remarks, ...elsewhere, ...unnamed, ...suppression],
     stopsSomebody: people.stopsSomebody(row),
@@ -99,11 +110,11 @@ function refusalsOf(
   { email, phone }: Contact,
   { said }: ReadRow,
   consent: PersonConsent,
-  isInUnreadableLine: boolean,
+  mayHaveUnsubscribed: boolean,
 ): Contact | undefined {
-  // A line that cannot be read may hide an UNSUBSCRIBED, which NON_SUBSCRIBED must not replace.
+  // A line that cannot be read may hide an UNSUBSCRIBED, and the service may know one, which NON_SUBSCRIBED must not replace.
   const isRefusal = (optIn: OptIn | undefined) =>
-    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !isInUnreadableLine);
+    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !mayHaveUnsubscribed);
   if (email === undefined || !isRefusal(consent.email))
     return phone !== undefined && isRefusal(consent.phone)
       ? { phone, phone_opt_in: consent.phone }
