@@ -162,7 +162,7 @@ async function readPages(
   let [pagesWithoutNew, lastIds] = [0, ""];
   while (!state.isEnded) {
     const page = state.page + 1;
-    const { items, totalItems, hasNextPage, raw } = await audience.v1.customers.list(
+    const { items, limit, totalItems, hasNextPage, raw } = await audience.v1.customers.list(
       { page, limit: pageLimit },
       options,
     );
@@ -170,10 +170,10 @@ async function readPages(
     const ids = items.map(({ id }) => id).join(" ");
     pagesWithoutNew = added > 0 ? 0 : pagesWithoutNew + 1;
     // Pages of a list that shifts differ, and it ends where its total says so.
-    const isShifting = ids !== lastIds && page * pageLimit < (totalItems ?? 0);
+    const isShifting = ids !== lastIds && page * limit < (totalItems ?? 0);
     if (hasNextPage && pagesWithoutNew > 1 && !isShifting) throw withoutEnd(page, raw);
     lastIds = ids;
-    report(state.latest.size, totalItems, page);
+    report({ done: state.latest.size, total: totalItems, passed: page * limit });
   }
 }
 
@@ -188,11 +188,11 @@ function withoutEnd(page: number, body: unknown): UnexpectedResponseError {
 function progressReporter(
   { estimateMs, progressFailed }: SnapshotSource,
   { onProgress, priority }: Settings,
-): (done: number, total: number | undefined, page: number) => void {
+): (progress: { done: number; total: number | undefined; passed: number }) => void {
   let hasFailed = false;
-  return (done, total, page) => {
+  return ({ done, total, passed }) => {
     if (!onProgress) return;
-    const calls = total === undefined ? undefined : Math.max(0, Math.ceil(total / pageLimit) - page);
+    const calls = total === undefined ? undefined : Math.ceil(Math.max(0, total - passed) / pageLimit);
     const etaMs = calls === undefined ? undefined : estimateMs?.(calls, priority);
     const progress = { done, ...(total !== undefined && { total }), ...(etaMs !== undefined && { etaMs }) };
     void (async () => onProgress(progress))().catch((error: unknown) => {

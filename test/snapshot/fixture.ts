@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AudienceClient } from "audience-sdk";
 import { createMockService, type MockService, type MockServiceOptions } from "audience-sdk/mock";
-import { type SnapshotChange, type SnapshotContact, openSnapshot } from "audience-sdk/snapshot";
+import type { SnapshotContact } from "audience-sdk/snapshot";
 import { onTestFinished } from "vitest";
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
@@ -77,14 +77,6 @@ export async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
   const collected: T[] = [];
   for await (const value of values) collected.push(value);
   return collected;
-}
-
-/** What has changed between two files: `new ID` and `consent ID`. */
-export async function changesOf(later: string, earlier: string): Promise<string[]> {
-  using today = await openSnapshot(later);
-  using yesterday = await openSnapshot(earlier);
-  const changes: SnapshotChange[] = await collect(today.changesSince(yesterday));
-  return changes.map(({ kind, contact }) => `${kind} ${contact.id}`);
 }
 
 /** A fetch that fails from this request on, as a process that is killed sends no more. */

@@ -1,0 +1,150 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { AudienceClient, RateLimiter } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { bundleProgram } from "../bundle-program.ts";
+import { collect, linesOf, people, temporaryFolder } from "../snapshot/fixture.ts";
+import { heldMb } from "./heap.ts";
+
+const realImmediate = globalThis.setImmediate;
+
+/** Time passes until the promise is settled, a tenth of a second at a time. */
+async function passUntilSettled<T>(promise: Promise<T>): Promise<T> {
+  const state = { isSettled: false };
+  const settle = () => void (state.isSettled = true);
+  promise.then(settle, settle);
+  while (!state.isSettled) {
+    for (let turns = 0; turns < 20 && !state.isSettled; turns++)
+      await new Promise((resolve) => realImmediate(resolve));
+    await vi.advanceTimersByTimeAsync(state.isSettled ? 0 : 100);
+  }
+  return await promise;
+}
+
+/** The earliest time of a call, from 0, in seconds, with a tenth of each window left to others. */
+function idealSeconds(call: number): number {
+  return 3_600 * Math.floor(call / 900) + 60 * Math.floor((call % 900) / 90) + Math.floor((call % 90) / 9);
+}
+
+it("100,000 contacts take 1,000 calls, and 1.05 of the ideal time at most", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const mock = createMockService({
+    organizations: [{ id: "acme", apiKeys: ["key"], appId: "app", contacts: people(100_000) }],
+    rateLimits: "documented",
+    variants: { v1Paging: "totals" },
+  });
+  let lastMs = 0;
+  const fetch = async (url: string, init: RequestInit) => {
+    lastMs = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const response = await mock.fetch(url, init);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    return response;
+  };
+  const audience = new AudienceClient({
+    baseUrl: "https://api.example",
+    apiKey: "key",
+    fetch,
+    rateLimiter: new RateLimiter(),
+  });
+  const startedMs = performance.now();
+
+  using today = await passUntilSettled(readSnapshot(audience, { file: join(temporaryFolder(), "a.ndjson") }));
+
+  const tookSeconds = (lastMs - startedMs) / 1_000;
+  console.log({ tookSeconds, ideal: idealSeconds(999), factor: tookSeconds / idealSeconds(999) });
+  expect(mock.requests).toHaveLength(1_000);
+  expect(today).toMatchObject({ size: 100_000, complete: true });
+  expect(tookSeconds).toBeLessThanOrEqual(1.05 * idealSeconds(999));
+});
+
+it("100,000 contacts take at most 30 MB of memory, while they are read, opened and found", async () => {
+  const count = 100_000;
+  const file = join(temporaryFolder(), "audience.ndjson");
+  const held: number[] = [];
+  const before = await heldMb();
+  const contact = (index: number) => ({
+    id: randomUUID(),
+    email: `person-${index}@example.com`,
+    phone: `+49171${String(index).padStart(7, "0")}`,
+    email_opt_in: "SUBSCRIBED",
+    phone_opt_in: "NON_SUBSCRIBED",
+    is_suppressed: false,
+    updated: "2026-01-01T00:00:00.000Z",
+  });
+  const fetch = async (url: string) => {
+    const page = Number(new URL(url).searchParams.get("page"));
+    if (page % 250 === 0) held.push((await heldMb()) - before);
+    const data = Array.from({ length: 100 }, (_, index) => contact(100 * (page - 1) + index));
+    return Response.json({ data, total_items: count });
+  };
+  const audience = new AudienceClient({
+    baseUrl: "https://api.example",
+    apiKey: "key",
+    fetch,
+    rateLimiter: false,
+  });
+
+  using today = await readSnapshot(audience, { file });
+  held.push((await heldMb()) - before);
+  const startedMs = performance.now();
+  using opened = await openSnapshot(file);
+  const openedMs = performance.now() - startedMs;
+  for (let index = 0; index < count; index++)
+    if (!opened.find({ email: `PERSON-${index}@example.com` })) throw new Error(`${index} was not found`);
+  const foundMs = performance.now() - startedMs - openedMs;
+  expect(await collect(opened.changesSince(today))).toEqual([]);
+  held.push((await heldMb()) - before);
+
+  console.log({ heldMb: held.map((mb) => mb.toFixed(1)).join(" "), openedMs, foundMs });
+  expect(Math.max(...held)).toBeLessThan(30);
+});
+
+it("A read of 100,000 contacts that is killed twenty times loses nobody, and has nobody twice", async () => {
+  const contacts = people(100_000);
+  const mock = createMockService({
+    organizations: [{ id: "acme", apiKeys: ["key"], appId: "app", contacts }],
+    latencyMs: [0, 5],
+    variants: { v1Paging: "totals" },
+  });
+  const server = await mock.listen({ port: 0 });
+  onTestFinished(() => server.close());
+  const folder = temporaryFolder();
+  const file = join(folder, "audience.ndjson");
+  const program = join(folder, "child.mjs");
+  await bundleProgram("test/snapshot/reading-child.ts", program);
+  let kills = 0;
+  const printed: string[] = [];
+  while (printed.length === 0) {
+    const before = mock.requests.length;
+    const child = spawn(process.execPath, [program, server.url, "key", file], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    child.stdout.setEncoding("utf8").on("data", (text: string) => printed.push(text));
+    const ended = once(child, "close");
+    if (kills < 20) {
+      // A process that ends by itself has failed.
+      while (mock.requests.length === before && child.exitCode === null)
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 500));
+      kills += Number(child.kill("SIGKILL"));
+    }
+    await ended;
+    expect([null, 0]).toContain(child.exitCode);
+  }
+
+  console.log({ kills, requests: mock.requests.length });
+  expect(kills).toBe(20);
+  expect(JSON.parse(printed.join(""))).toEqual({ size: 100_000, complete: true });
+  const ids = linesOf(file)
+    .slice(1)
+    .map(({ id }) => id);
+  expect(ids).toEqual(contacts.map(({ id }) => id));
+  // At most the page that was under way at each kill came again.
+  expect(mock.requests.length).toBeLessThanOrEqual(1_000 + 20);
+});
