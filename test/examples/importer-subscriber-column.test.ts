@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { csv, emailConsents, run, service, temporaryFolder } from "../examples/importer-fixture.ts";
+import { csv, emailConsents, run, service, temporaryFolder } from "./importer-fixture.ts";
 
 const imported = async (...lines: string[]) => {
   const mock = await service();
