@@ -1,6 +1,6 @@
 import type { Input, Output } from "./terminal.ts";
 
-/** What a program gets from its process. Ctrl-C aborts the signal, and so does a reader that closes the output. */
+/** What a program gets from its process. Ctrl-C and SIGTERM abort the signal, and so does a reader that closes the output. */
 export interface ProgramSurroundings {
   readonly args: readonly string[];
   readonly input: Input;
@@ -15,6 +15,8 @@ export async function runProgram(
 ): Promise<void> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
+  // A supervisor asks in this way.
+  process.once("SIGTERM", () => stop.abort());
   // The reader of the output may close the pipe: `npm run demo | head`.
   let isOutputGone = false;
   for (const output of [process.stdout, process.stderr])

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import type { Contact, RowIssue } from "./contact.ts";
-import { People } from "./people.ts";
+import { type Contact, type RowIssue, stricter } from "./contact.ts";
+import { People, type PersonConsent } from "./people.ts";
 import type { ReadRow } from "./read-row.ts";
 import { contactIssues, firstOfEachField } from "./row-issues.ts";
 
@@ -30,6 +30,7 @@ export function checkRows(rows: readonly ReadRow[]): CheckedRows {
       ...contactIssues(row.contact),
       ...unreadableLineIssues(read, people),
       ...unclearIssues(read, people),
+      ...refusedIssues(row.contact, people.consentOf(read)),
       ...sharedPhoneIssues(read, people),
     ]);
     if (issues.length > 0) invalid.push({ row, issues });
@@ -55,16 +56,31 @@ export function withConsent(row: ReadRow, people: People): Contact {
   };
 }
 
-/** The issues of unknown words of consent: the person's rows are not sent. */
+/** The issues of words that hold back: the person's rows are not sent. */
 export function unclearIssues(row: ReadRow, people: People): RowIssue[] {
   return people.consentOf(row).unclear.map((channel) => {
     const words = row.said[channel].notUnderstood;
     const message =
       words.length === 0
-        ? "another row about this person has a word of consent that is not understood"
-        : `is not understood (${words.join("; ")}): write subscribed, unsubscribed or not subscribed, ` +
-          "or leave the column out with --without and state the consent with --consent";
+        ? "another row about this person has a word of consent that holds it back"
+        : `is not known (${words.join("; ")})`;
     return { field: `${channel} consent`, message };
+  });
+}
+
+/** The issues of plain refusals in any cell, where something better would be sent. */
+export function refusedIssues(
+  { email_opt_in, phone_opt_in }: Contact,
+  { refusals }: PersonConsent,
+): RowIssue[] {
+  const stated = { email: email_opt_in, phone: phone_opt_in };
+  return (["email", "phone"] as const).flatMap((channel) => {
+    const [optIn, refusal] = [stated[channel], refusals[channel]];
+    if (optIn === undefined || stricter(optIn, refusal) === optIn) return [];
+    const message =
+      `would be ${optIn}, but a cell about this person is a plain refusal. ` +
+      "Give this word a meaning in the map, in its column, or leave the person as refused";
+    return [{ field: `${channel} consent`, message }];
   });
 }
 

@@ -5,14 +5,17 @@ import type { RowSaid, Said } from "./row-consent.ts";
 const shift: Readonly<Record<Channel, number>> = { email: 0, phone: 3 };
 const suppressed = 1 << 6;
 const notUnderstood = 4;
+const floorShift: Readonly<Record<Channel, number>> = { email: 7, phone: 9 };
 /** The bits of the phone consent. */
-export const ofPhone = 7 << shift.phone;
-export const anyRefusal = (7 << shift.email) | ofPhone | suppressed;
+export const ofPhone = (7 << shift.phone) | (3 << floorShift.phone);
+export const anyRefusal = (7 << shift.email) | (7 << shift.phone) | suppressed;
 
-/** Two bits for the state, 0 for none, and one bit for unknown words. */
-export function codeOf(channel: Channel, { optIn, notUnderstood: words }: Said): number {
-  const state = optIn === undefined ? 0 : optIns.indexOf(optIn) + 1;
-  return (state | (words.length > 0 ? notUnderstood : 0)) << shift[channel];
+const stateCode = (optIn: OptIn | undefined) => (optIn === undefined ? 0 : optIns.indexOf(optIn) + 1);
+
+/** Two bits for the state, 0 for none, one bit for unknown words, and two bits for a plain refusal. */
+export function codeOf(channel: Channel, { optIn, notUnderstood: words, refusal }: Said): number {
+  const own = stateCode(optIn) | (words.length > 0 ? notUnderstood : 0);
+  return (own << shift[channel]) | (stateCode(refusal) << floorShift[channel]);
 }
 
 /** The code of what a row says. */
@@ -26,7 +29,7 @@ export function refusalCode(said: RowSaid): number {
 }
 
 export function withoutOptIns(code: number): number {
-  const subscribed = optIns.indexOf("SUBSCRIBED") + 1;
+  const subscribed = stateCode("SUBSCRIBED");
   return (["email", "phone"] as const).reduce(
     (rest, channel) => (((rest >> shift[channel]) & 3) === subscribed ? rest & ~(3 << shift[channel]) : rest),
     code,
@@ -42,17 +45,25 @@ export function join(codes: Map<string, number>, key: string, code: number): voi
   codes.set(key, joined(codes.get(key) ?? 0, code));
 }
 
+const states = [shift.email, shift.phone, floorShift.email, floorShift.phone];
+const ofStates = states.reduce((bits, at) => bits | (3 << at), 0);
+
 export function joined(one: number, other: number): number {
-  const strictest = (channel: Channel) =>
-    Math.max((one >> shift[channel]) & 3, (other >> shift[channel]) & 3) << shift[channel];
-  const marks = (one | other) & ~((3 << shift.email) | (3 << shift.phone));
-  return marks | strictest("email") | strictest("phone");
+  let code = (one | other) & ~ofStates;
+  for (const at of states) code |= Math.max((one >> at) & 3, (other >> at) & 3) << at;
+  return code;
 }
 
 /** What is said of the channel, with the code. */
 export function withCode(said: Said, channel: Channel, code: number): Said {
   const bits = code >> shift[channel];
   const optIn: OptIn | undefined = stricter(said.optIn, optIns[(bits & 3) - 1]);
+  const refusal = stricter(said.refusal, optIns[((code >> floorShift[channel]) & 3) - 1]);
   const isClear = (bits & notUnderstood) === 0 || said.notUnderstood.length > 0;
-  return { ...said, optIn, notUnderstood: isClear ? said.notUnderstood : ["a word in another row"] };
+  return {
+    ...said,
+    optIn,
+    refusal,
+    notUnderstood: isClear ? said.notUnderstood : ["a word in another row"],
+  };
 }

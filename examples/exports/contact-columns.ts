@@ -1,22 +1,26 @@
 import type { Channel } from "./contact.ts";
 import { compactHeading, headingWords } from "./heading.ts";
 
+/** The fields of a v1 contact that a column may hold. */
+export const contactFields = [
+  "email",
+  "phone",
+  "external_id",
+  "first_name",
+  "last_name",
+  "dob",
+  "gender",
+  "country",
+  "state",
+  "city",
+  "address1",
+  "address2",
+  "postal_code",
+  "source",
+] as const;
+
 /** A field of a v1 contact that a column may hold. */
-export type ContactField =
-  | "email"
-  | "phone"
-  | "external_id"
-  | "first_name"
-  | "last_name"
-  | "dob"
-  | "gender"
-  | "country"
-  | "state"
-  | "city"
-  | "address1"
-  | "address2"
-  | "postal_code"
-  | "source";
+export type ContactField = (typeof contactFields)[number];
 
 /** The known headings of each field, without case, accents, spaces and punctuation. */
 const headings: Readonly<Record<ContactField, string>> = {

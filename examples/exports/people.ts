@@ -18,6 +18,8 @@ export interface PersonConsent {
   readonly email: OptIn | undefined;
   readonly phone: OptIn | undefined;
   readonly isSuppressed: boolean;
+  /** The plain refusals in any cell about the person: nothing better is sent. */
+  readonly refusals: Readonly<Record<Channel, OptIn | undefined>>;
   /** Channels with an unknown word, which could be stricter than the known ones. */
   readonly unclear: readonly Channel[];
   /** Channels with a stricter consent in another row. */
@@ -148,6 +150,7 @@ export class People {
       email: all.email.optIn,
       phone: all.phone.optIn,
       isSuppressed: said.isSuppressed || isSuppressedIn(ofPerson),
+      refusals: { email: all.email.refusal, phone: all.phone.refusal },
       // Nothing is stricter than UNSUBSCRIBED.
       unclear: channels.filter(
         (channel) => all[channel].notUnderstood.length > 0 && all[channel].optIn !== "UNSUBSCRIBED",

@@ -1,7 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { CsvFileError, openCsv } from "./csv-file.ts";
+import { readColumns } from "./column-cells.ts";
+import { type ColumnMap, isOpen, openColumns, readMap } from "./column-map.ts";
+import { CsvFileError, type CsvFile, openCsv } from "./csv-file.ts";
 import { planFile } from "./file-plan.ts";
+import { proposeMap } from "./propose-map.ts";
 import { type ReadRow, readRow } from "./read-row.ts";
 
 /** One file of an export. */
@@ -29,8 +32,17 @@ async function namesIn(folder: string): Promise<string[]> {
 
 async function readExport(folder: string, name: string): Promise<ExportFile> {
   const file = await openCsv(join(folder, name));
-  const plan = await planFile(file);
+  const map = (await readMap(`${file.path}.map.json`)) ?? (await proposed(file));
+  if (isOpen(map))
+    throw new CsvFileError(
+      `${file.path}: nobody has said what these columns are: ${openColumns(map).join(", ")}. Write it to ${file.path}.map.json.`,
+    );
+  const plan = planFile(file, map);
   const rows: ReadRow[] = [];
   for await (const row of file.rows()) rows.push({ ...readRow(plan, row), file: name });
-  return { name, layout: plan.layout.name, rows };
+  return { name, layout: plan.layout, rows };
+}
+
+async function proposed(file: CsvFile): Promise<ColumnMap> {
+  return proposeMap(file, await readColumns(file, [...file.headings.keys()]));
 }

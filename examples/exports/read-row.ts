@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
-import { parseConsent } from "./consent-cells.ts";
-import { consentWord, refusalsIn } from "./consent-words.ts";
 import type { Channel, ConsentEvidence, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import type { Column, FilePlan } from "./file-plan.ts";
-import { type ConsentCell, type Meant, RowConsent, type RowSaid } from "./row-consent.ts";
+import { type ConsentCell, RowConsent, type RowSaid } from "./row-consent.ts";
 import { evidenceIn } from "./row-evidence.ts";
 import { type ColumnCell, readFields } from "./row-fields.ts";
+import { isMoment } from "./words.ts";
 
 /** One row of a file: the contact without consent, the consent, and the issues. */
 export interface ReadRow {
@@ -29,17 +28,16 @@ export interface ReadRow {
 }
 
 /** Reads a row. */
-export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
+export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
   const fields = readFields(plan, row);
-  const consent = new RowConsent(plan, fields, meant);
+  const consent = new RowConsent(plan);
   const properties: Record<string, string> = { ...fields.properties };
   for (const column of plan.columns) {
     const text = row.cell(column.index);
-    if (text === undefined) continue;
     if (!row.isMisshapen) consent.read(column, text);
-    if (isProperty(column, text)) properties[column.property] = text;
+    if (text !== undefined && isProperty(column, text)) properties[column.property] = text;
   }
-  const { provider } = plan.layout;
+  const { provider } = plan;
   return {
     file: plan.file.path,
     number: row.number,
@@ -59,16 +57,9 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
   };
 }
 
+/** A day is more than its meaning, so it is kept as a custom property. */
 function isProperty({ use }: Column, text: string): boolean {
-  if (use.kind === "property" || use.kind === "evidence") return true;
-  if (use.kind !== "consent") return false;
-  const said = parseConsent(use.consent, text);
-  if (said === "not understood" || said.isTime) return true;
-  if (consentWord(text) !== undefined) return false;
-  // The time and reason of a consent is more than its state, so it is kept as a custom property; so is "VIP, unsubscribed".
-  const { question } = use.consent;
-  const isOfTime = ["opt-out", "refusal only", "confirmation"].includes(question) && /\d{4}/.test(text);
-  return isOfTime || ["left", "undeliverable", "complaint"].includes(question) || refusalsIn(text).length > 0;
+  return use.kind === "property" || use.kind === "open" || (use.kind === "consent" && isMoment(text));
 }
 
 /** The id of a row: a hash of its cells. */
@@ -80,9 +71,9 @@ export function rowId({ contact, source }: Pick<ReadRow, "contact" | "source">):
 }
 
 // Mailchimp's birthday is a month and a day.
-function birthdayIssues({ columns, layout }: FilePlan, row: CsvRow): RowIssue[] {
+function birthdayIssues({ columns, provider }: FilePlan, row: CsvRow): RowIssue[] {
   const column = columns.find(({ compact, use }) => use.kind === "property" && compact === "birthday");
-  const birthday = column && layout.provider === "mailchimp" ? row.cell(column.index) : undefined;
+  const birthday = column && provider === "mailchimp" ? row.cell(column.index) : undefined;
   if (birthday === undefined || isDayOfAnyYear(birthday)) return [];
   return [
     {

@@ -1,5 +1,4 @@
-import type { OptIn, RowIssue } from "./contact.ts";
-import { optIns } from "./contact.ts";
+import { type Channel, optIns, type OptIn, type RowIssue } from "./contact.ts";
 
 /** The columns that a report adds: the reason of the failure, and a note. */
 export const noteHeadings = { reason: "import: reason", note: "import: note" } as const;
@@ -9,6 +8,8 @@ export interface KnownConsent {
   readonly email: OptIn | undefined;
   readonly phone: OptIn | undefined;
   readonly isSuppressed: boolean;
+  /** The plain refusals of the person, of which nothing better is sent. */
+  readonly refusals: Readonly<Partial<Record<Channel, OptIn | undefined>>>;
 }
 
 // The row may have no consent because other rows of its file have one, and then needs none either.
@@ -21,7 +22,7 @@ const fileWithConsents = "file with consents";
  * keeps the person's consent. The consent of an invalid address or number is left out: it is not about the person.
  */
 export function reportNote(
-  { email, phone, isSuppressed }: KnownConsent,
+  { email, phone, isSuppressed, refusals }: KnownConsent,
   issues: readonly RowIssue[],
   hasFileConsents: boolean,
 ): string {
@@ -30,6 +31,8 @@ export function reportNote(
     ...(email === undefined || isAtIssue("email") ? [] : [`email ${email}`]),
     ...(phone === undefined || isAtIssue("phone") ? [] : [`phone ${phone}`]),
     ...(isSuppressed && !isAtIssue("email") ? ["suppressed"] : []),
+    ...(refusals.email === undefined || isAtIssue("email") ? [] : [`email refused ${refusals.email}`]),
+    ...(refusals.phone === undefined || isAtIssue("phone") ? [] : [`phone refused ${refusals.phone}`]),
     ...(hasFileConsents ? [fileWithConsents] : []),
   ].join(", ");
 }
@@ -45,5 +48,10 @@ export function parseNote(note: string): KnownConsent {
     const word = new RegExp(`\\b${channel} (\\w+)`).exec(note)?.[1];
     return optIns.find((optIn) => optIn === word);
   };
-  return { email: wordAfter("email"), phone: wordAfter("phone"), isSuppressed: /\bsuppressed\b/.test(note) };
+  return {
+    email: wordAfter("email"),
+    phone: wordAfter("phone"),
+    isSuppressed: /\bsuppressed\b/.test(note),
+    refusals: { email: wordAfter("email refused"), phone: wordAfter("phone refused") },
+  };
 }

@@ -1,15 +1,21 @@
 import type { Channel, ConsentEvidence } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import type { Column, FilePlan } from "./file-plan.ts";
-import type { Layout } from "./layouts.ts";
 
-const evidenceColumns: Readonly<Partial<Record<NonNullable<Layout["provider"]>, RegExp>>> = {
+const evidenceColumns: Readonly<Record<string, RegExp>> = {
   mailchimp: /^(optin|confirm)(time|ip)$/,
   klaviyo: /^(email|sms)marketingconsenttimestamp$/,
 };
 
+/** The columns that are added for the import. */
+export const ownEvidence: ReadonlyMap<string, keyof ConsentEvidence> = new Map([
+  ["consentcreatedat", "createdAt"],
+  ["consentip", "ip"],
+  ["consentsource", "source"],
+]);
+
 /** Whether the provider's column holds evidence of consent, which v2 requires. */
-export function isEvidence({ compact }: Pick<Column, "compact">, provider: Layout["provider"]): boolean {
+export function isEvidence({ compact }: Pick<Column, "compact">, provider: FilePlan["provider"]): boolean {
   return provider !== undefined && (evidenceColumns[provider]?.test(compact) ?? false);
 }
 
@@ -19,11 +25,12 @@ export function evidenceIn(plan: FilePlan, row: CsvRow): Readonly<Record<Channel
   const cells = new Map<string, string | undefined>();
   for (const { use, index, compact } of plan.columns) {
     const text = row.cell(index);
-    if (use.kind === "evidence") added[use.of] ??= text;
+    const of = ownEvidence.get(compact);
+    if (of !== undefined) added[of] ??= text;
     else if (use.kind === "property") cells.set(compact, text);
   }
   const of = (own: ConsentEvidence): ConsentEvidence => ({ ...own, ...definedIn(added) });
-  const { provider } = plan.layout;
+  const { provider } = plan;
   const source = provider === undefined ? {} : { source: provider };
   if (provider === "mailchimp") {
     // The confirmation, where there was one; else the form. Time and address of one and the same moment.

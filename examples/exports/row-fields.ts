@@ -1,11 +1,11 @@
-import { consentWord } from "./consent-words.ts";
 import { type ContactField, isOfAnother } from "./contact-columns.ts";
 import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-values.ts";
-import type { Channel, Contact, RowIssue } from "./contact.ts";
+import type { Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
 import { identifiersIn, isAddress, isNumber, isOfAddresses } from "./identifiers.ts";
 import { parsePhone } from "./phone.ts";
+import { isBlank, wordOf } from "./words.ts";
 
 /** A cell and its column. */
 export interface ColumnCell {
@@ -21,8 +21,6 @@ export interface RowFields {
   readonly cells: Map<string, ColumnCell>;
   /** Cells of a second column of a field, if they differ. */
   readonly properties: Record<string, string>;
-  /** Words instead of an address or a telephone number: `SMS: no`. */
-  readonly words: (ColumnCell & { readonly channel: Channel })[];
   /** The addresses and numbers that are not sent as such: of further columns, and of those that are left out. */
   readonly others: string[];
   issues: RowIssue[];
@@ -35,7 +33,6 @@ export function readFields(plan: FilePlan, row: CsvRow): RowFields {
     contact: {},
     cells: new Map(),
     properties: {},
-    words: [],
     others: [],
     issues: [],
     remarks: [],
@@ -43,15 +40,12 @@ export function readFields(plan: FilePlan, row: CsvRow): RowFields {
   const firstOnes = plan.columns.filter(({ use }) => use.kind === "field" && !use.isFurther);
   for (const column of new Set([...firstOnes, ...plan.columns])) {
     const { use } = column;
-    const own = use.kind === "left out" ? use.own : use;
     const text = row.cell(column.index);
-    if (text === undefined || own === undefined) continue;
-    const field = own.kind === "field" ? own.field : undefined;
-    if ((field === "email" || field === "phone") && !row.isMisshapen && isWord(column, text))
-      fields.words.push({ column, text, channel: field });
-    else if (use.kind === "field") addField(fields, use.field, { column, text }, plan);
-    else if (field !== undefined) addOther(fields, field, text, plan);
-    else if (own.kind === "property")
+    if (text === undefined) continue;
+    if (use.kind === "field") {
+      const isOfPerson = use.field === "email" || use.field === "phone";
+      if (!isOfPerson || !isBlank(wordOf(text))) addField(fields, use.field, { column, text }, plan);
+    } else if (use.kind === "property" || use.kind === "left out")
       for (const channel of column.identifiers)
         addOther(fields, channel, text, plan, { mayBePart: isNumberAlone(text) });
   }
@@ -66,11 +60,6 @@ function addAddresses(fields: RowFields, plan: FilePlan, row: CsvRow): void {
     if (use.kind !== "import note" && !isOfAnother(heading) && isOfAddresses(text))
       addOther(fields, "email", text, plan);
   }
-}
-
-// A digit under "Phone" is no number; under "SMS" it may answer a question.
-function isWord({ compact }: Column, text: string): boolean {
-  return consentWord(text) !== undefined && (!/^\d/.test(text) || /^(sms|whatsapp)$/.test(compact));
 }
 
 // The digits of a day, or in a text, are no part of a number.
@@ -128,6 +117,6 @@ function parseValue(field: ContactField, text: string, plan: FilePlan): ParsedVa
 }
 
 // Brevo writes a number with its country code, and without the plus.
-function asWritten(text: string, { layout }: FilePlan): string {
-  return layout.provider === "brevo" && /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text;
+function asWritten(text: string, { provider }: FilePlan): string {
+  return provider === "brevo" && /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text;
 }

@@ -1,5 +1,4 @@
 import { parseArgs } from "node:util";
-import type { ColumnChoice } from "../exports/column-choice.ts";
 import { optIns, type OptIn } from "../exports/contact.ts";
 import { isEncoding } from "../exports/csv-encoding.ts";
 
@@ -10,7 +9,12 @@ export interface ImporterArguments {
   readonly listId: string | undefined;
   /** The consent of rows without one. */
   readonly consent: OptIn | "keep" | undefined;
-  readonly choice: ColumnChoice;
+  /** The one map of all files; undefined for a map beside each. */
+  readonly map: string | undefined;
+  readonly isConfirmed: boolean;
+  readonly summary: string | undefined;
+  readonly snapshot: string | undefined;
+  readonly reserve: number | undefined;
   readonly encoding: string | undefined;
   readonly isDryRun: boolean;
   readonly isMock: boolean;
@@ -27,26 +31,25 @@ export class UsageError extends Error {
 export const help = `Usage: npm run import -- FILE… [options]
 Without the "--", npm keeps the options for itself.
 
-Imports contacts from CSV files: exports of Mailchimp, Klaviyo, HubSpot and Brevo, and tables with plain headings
-(email, first_name, zip, birthday, mobile, email_opt_in, status, …) in any case. Each contact is created or updated.
-It first reads the files and prints its plan: the use of each column, and the consents in the files.
+Imports contacts from CSV files: exports of Mailchimp, Klaviyo, HubSpot, Brevo and others, and any other table.
+It asks, once, and never guesses a consent. What each column becomes stands in a map beside the file, FILE.map.json. The
+first run writes it: what is known exactly answers itself, and a column that looks like a state is "?". On a terminal you
+are asked; elsewhere you answer in the map. While a "?" remains nothing is sent. Later runs with the map ask nothing: a
+new column that looks like a state stops the file, and a word that the map does not name holds back its rows.
 
-Each person gets the strictest consent in the files, over all columns, rows and files about the person. "Not opted out"
-is no opt-in. A no in an opt-in column is read as an opt-out. If the files have no consent for a channel, the field is
-left out, and an existing contact keeps its consent. Nothing is sent if a file has no consent at all, or if a column
-looks like a consent and is not understood: state the consent with --consent, or leave the column out with --without.
-The service is not asked for its consents: a person who has unsubscribed there since the export is sent with the consent
-of the file. So export just before the import.
+Each person gets the strictest consent in the files, over all columns, rows and files about the person. A cell that is a
+plain English refusal ("unsubscribed", "do not contact"), in any column, holds the person back where the map says
+something better. If the files have no consent for a channel, the field is left out, and an existing contact keeps its
+consent. The service is not asked for its consents: export just before the import, or give a --snapshot.
 
   --dry-run           print the plan, check every row and estimate the duration of the import; send nothing
+  --map FILE          the map of the files, instead of FILE.map.json beside each
+  --yes               do not ask whether to import
   --list ID           add each contact to this list. A row without an e-mail consent is not sent, because adding it to
                       the list could change the contact's consent
   --consent STATE     the consent of rows without one: keep (an existing contact keeps its consent), NON_SUBSCRIBED,
                       UNSUBSCRIBED or SUBSCRIBED. It applies to the e-mail address, or to the telephone number of a row
-                      without an address. It never replaces a word that is understood. A row with an unknown word is
-                      sent with keep, NON_SUBSCRIBED or UNSUBSCRIBED, and never with SUBSCRIBED
-  --without COLUMN    leave this column out (may be repeated, or a list with commas). Its opt-outs still count
-  --only COLUMN       send only these columns (may be repeated). The e-mail address and the consents always count
+                      without an address. It never replaces a word, and never answers one that the map does not name
   --encoding NAME     the encoding of files without a byte-order mark: windows-1252 for those of Excel in Western Europe
                       and America; default utf-8. Commas, semicolons, tabs, vertical bars and UTF-16 are
                       detected
@@ -58,9 +61,14 @@ of the file. So export just before the import.
                       organization of one service: an import into another one, or into the mock, needs another file
   --organization NAME a name of your own for the organization whose import --resume FILE records: it is known by its key
                       otherwise, and a rotated key would look like another organization
-  --report FOLDER     write the failed rows to this folder: one file for each file, with the same name, and a column each
-                      for the reason and for notes. Correct the rows and import the files together, with the same
-                      options; do not change the notes
+  --snapshot FILE     a snapshot of the service, of less than a day ago: \`npm run export -- FILE.ndjson\` writes one.
+                      Whom it shows as unsubscribed or suppressed, where the files say something better or nothing, is
+                      held back and reported
+  --report FOLDER     write the failed rows to this folder: one file for each file, with the same name, its map, and a
+                      column each for the reason and for notes. Correct the rows and import the files together, with the
+                      same options; do not change the notes
+  --summary FILE      write a page of Markdown: how many people, which consents, what became a property
+  --reserve SHARE     the share of the rate limit to leave to other calls, from 0 (none) to 0.9; default 0.1
   --mock              import into a mock service on this machine; nothing leaves it
   --help              show this text
 
@@ -72,8 +80,11 @@ const known = {
   "dry-run": { type: "boolean" },
   list: { type: "string" },
   consent: { type: "string" },
-  without: { type: "string", multiple: true },
-  only: { type: "string", multiple: true },
+  map: { type: "string" },
+  yes: { type: "boolean", short: "y" },
+  summary: { type: "string" },
+  snapshot: { type: "string" },
+  reserve: { type: "string" },
   encoding: { type: "string" },
   family: { type: "string" },
   resume: { type: "string" },
@@ -85,18 +96,29 @@ const known = {
 
 /** Parses the command line, or throws a `UsageError`. */
 export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): ImporterArguments | "help" {
-  const { values, positionals: files } = parse(args);
+  const { values, positionals } = parse(args);
+  // `exports/*` names the maps beside the tables, too.
+  const files = positionals.filter((path) => !positionals.some((other) => path === `${other}.map.json`));
   if (values.help) return "help";
   refuseKeptByNpm(values, env);
   if (files.length === 0) throw new UsageError("Name at least one CSV file.");
   const twice = files.find((file, index) => files.indexOf(file) !== index);
   if (twice !== undefined) throw new UsageError(`${twice} is named twice.`);
-  for (const name of ["list", "resume", "organization", "report", "encoding"] as const) {
+  for (const name of [
+    "list",
+    "map",
+    "resume",
+    "organization",
+    "report",
+    "summary",
+    "snapshot",
+    "encoding",
+  ] as const) {
     if (values[name]?.trim() === "") throw new UsageError(`--${name} needs a value.`);
   }
-  if (values.organization !== undefined && values.resume === undefined)
+  if (values.organization !== undefined && (values.resume ?? values.snapshot) === undefined)
     throw new UsageError(
-      "--organization names whom the file of --resume belongs to: it needs --resume FILE.",
+      "--organization names whom the file of --resume or --snapshot belongs to: it needs --resume FILE or --snapshot FILE.",
     );
   const family = parseFamily(values.family);
   const consent = parseConsent(values.consent);
@@ -112,10 +134,11 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
     family,
     listId: values.list,
     consent,
-    choice: {
-      ...(values.only === undefined ? {} : { only: values.only }),
-      ...(values.without === undefined ? {} : { without: values.without }),
-    },
+    map: values.map,
+    isConfirmed: values.yes ?? false,
+    summary: values.summary,
+    snapshot: values.snapshot,
+    reserve: parseReserve(values.reserve),
     encoding,
     isDryRun: values["dry-run"] ?? false,
     isMock: values.mock ?? false,
@@ -125,16 +148,24 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   };
 }
 
-// What stands before "--" npm takes for itself, and tells it only in the environment; of --only it tells nothing.
+// What stands before "--" npm takes for itself, and tells it only in the environment.
 function refuseKeptByNpm(values: Readonly<Record<string, unknown>>, env: NodeJS.ProcessEnv): void {
   for (const [name, { type }] of Object.entries(known)) {
     const variable = `npm_config_${name.replaceAll("-", "_")}`;
     const isKept = env[variable] !== undefined && env[variable] !== "false";
-    if (!isKept || name === "only" || values[name] !== undefined) continue;
+    // npx sets "yes" for its own; without it the importer only asks.
+    if (!isKept || name === "yes" || values[name] !== undefined) continue;
     throw new UsageError(
       `npm kept --${name} for itself (${variable} is set): write \`npm run import -- FILE… --${name}${type === "boolean" ? "" : " …"}\`.`,
     );
   }
+}
+
+function parseReserve(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const reserve = value.trim() === "" ? Number.NaN : Number(value);
+  if (reserve >= 0 && reserve <= 0.9) return reserve;
+  throw new UsageError(`--reserve is a share from 0 to 0.9, not ${JSON.stringify(value)}.`);
 }
 
 function parseFamily(family = "v1"): "v1" | "v2" {

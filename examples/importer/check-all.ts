@@ -1,4 +1,5 @@
 import type { AudienceClient } from "audience-sdk";
+import type { Snapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
@@ -10,13 +11,14 @@ import { reasonIn, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
-/** Checks each row as it would be sent, and prints the result of the plan. Sends nothing. */
+/** Checks each row as it would be sent, and prints the result of the plan. Returns how many can be sent. Sends nothing. */
 export async function checkAll(
   survey: Survey,
   {
     target,
     options,
     audience,
+    snapshot,
     failed,
     line,
     output,
@@ -25,18 +27,19 @@ export async function checkAll(
     target: Target;
     options: ImporterArguments;
     audience: AudienceClient;
+    snapshot: Snapshot | undefined;
     failed: FailedRows | undefined;
     line: ReadingLine;
     output: Output;
     signal: AbortSignal;
   },
-): Promise<void> {
+): Promise<number> {
   const remarks = new Remarks();
   let checked = 0;
   let valid = 0;
   let unstated = 0;
   line.begin("Checking each row");
-  for await (const settled of settledRows(survey, target, options)) {
+  for await (const settled of settledRows(survey, target, options, snapshot)) {
     signal.throwIfAborted();
     line.show(++checked);
     const { contact, issues, remarks: rowRemarks, row } = settled;
@@ -64,11 +67,12 @@ export async function checkAll(
       "  an existing one should keep its consent. This relies on undocumented behaviour of the service.",
     );
   }
-  const estimateMs = audience.rateLimiter?.estimateMs(valid) ?? 0;
+  const estimateMs = audience.rateLimiter?.estimateMs(valid, { priority: 9 }) ?? 0;
   say(
     output,
     `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported in ${formatEstimate(estimateMs)}.`,
   );
+  return valid;
 }
 
 function formatEstimate(durationMs: number): string {

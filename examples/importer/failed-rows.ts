@@ -3,15 +3,14 @@ import { counted } from "../console/counted.ts";
 import { say, type Output } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
 import type { ImporterArguments } from "./arguments.ts";
+import { Reasons } from "./reasons.ts";
 import { Report } from "./report.ts";
 import type { SettledRow } from "./settled-rows.ts";
 
-const shownRows = 20;
-
-/** The rows that were not imported: prints the first ones, and writes all of them to the report. */
+/** The rows that were not imported: prints the reasons with the first rows, and writes all rows to the report. */
 export class FailedRows {
   readonly #report: Report | undefined;
-  readonly #lines: string[] = [];
+  readonly #reasons = new Reasons();
   #count = 0;
 
   private constructor(report: Report | undefined) {
@@ -28,11 +27,15 @@ export class FailedRows {
     return this.#count;
   }
 
+  /** Each reason with its count. */
+  titles(): string[] {
+    return this.#reasons.titles();
+  }
+
   async add(settled: SettledRow, reason: string): Promise<void> {
     const { file, number } = settled.row;
     this.#count += 1;
-    if (this.#lines.length < shownRows)
-      this.#lines.push(`  ${printable(basename(file))}, row ${number}: ${printable(reason)}`);
+    this.#reasons.add(`${printable(basename(file))}, row ${number}`, reason);
     await this.#report?.add(settled, reason);
   }
 
@@ -49,8 +52,7 @@ export class FailedRows {
     if (removed.length > 0)
       say(output, `Removed the report of an earlier import: ${removed.map(printable).join(", ")}.`);
     if (this.#count === 0) return;
-    say(output, `${counted(this.#count, "row is", "rows are")} not imported:`, ...this.#lines);
-    if (this.#count > shownRows) say(output, `  … and ${counted(this.#count - shownRows, "more", "more")}.`);
+    say(output, `${counted(this.#count, "row is", "rows are")} not imported:`, ...this.#reasons.lines());
     if (this.#report === undefined)
       say(output, "With --report FOLDER they are written to files that can be corrected and imported.");
     if (paths.length === 0) return;

@@ -1,15 +1,18 @@
 import { type BulkResult, isAudienceError, ValidationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
+import type { Snapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FailedRows } from "./failed-rows.ts";
+import { knownRefusal } from "./known-refusals.ts";
 import { ProgressLine } from "./progress-line.ts";
 import type { ImportService } from "./service.ts";
 import { reasonIn, refusalsAreSent, type SettledRow, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
+import type { Summary } from "./write-summary.ts";
 
 /** Sends all valid rows, and prints the rows that were not imported. */
 export async function importAll(
@@ -18,14 +21,18 @@ export async function importAll(
     service,
     target,
     options,
+    snapshot,
     failed,
+    summary,
     output,
     signal,
   }: {
     service: ImportService;
     target: Target;
     options: ImporterArguments;
+    snapshot: Snapshot | undefined;
     failed: FailedRows;
+    summary: Summary;
     output: Output;
     signal: AbortSignal;
   },
@@ -35,7 +42,7 @@ export async function importAll(
   /** The errors after which the opt-outs of the row were sent. */
   const sentAnyway = new Set<unknown>();
   const run = audience.bulk(
-    settledRows(survey, target, options),
+    settledRows(survey, target, options, snapshot),
     async ({ row, contact, issues, refusals }, request) => {
       try {
         if (issues.length === 0) return await target.send(audience, contact, row, request);
@@ -63,6 +70,7 @@ export async function importAll(
       onProgress: (progress) => line.show(progress),
       signal,
       organization: options.organization,
+      snapshot,
       ...(options.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(options.checkpoint) }),
     },
   );
@@ -70,6 +78,7 @@ export async function importAll(
   try {
     for await (const result of run) {
       const reason = reasonOf(result, options, sentAnyway.delete(result.error));
+      summary.add(result.item, outcomeOf(result));
       if (reason !== undefined) await failed.add(result.item, reason);
       else if (result.item.stopsSomebody) await failed.keep(result.item);
     }
@@ -91,6 +100,14 @@ export async function importAll(
   );
 }
 
+function outcomeOf(result: BulkResult<SettledRow, unknown>) {
+  const { status } = result;
+  if (result.status === "superseded" && result.reason === "snapshot") return "failed";
+  if (status === "succeeded") return "imported";
+  if (status === "skipped") return "before";
+  return status === "superseded" ? "later" : "failed";
+}
+
 /** Whether the row may have been carried out, and must not be sent again. */
 function isLost(error: unknown): boolean {
   return isAudienceError(error) && error.outcome === "unknown";
@@ -109,10 +126,12 @@ function asValidationError(issues: SettledRow["issues"]): ValidationError {
 
 /** The reason why a row was not imported; undefined if it was, or did not need to be. */
 function reasonOf(
-  { item, status, error }: BulkResult<SettledRow, unknown>,
+  result: BulkResult<SettledRow, unknown>,
   { checkpoint }: Pick<ImporterArguments, "checkpoint">,
   isSent: boolean,
 ): string | undefined {
+  const { item, status, error } = result;
+  if (result.status === "superseded" && result.reason === "snapshot") return knownRefusal;
   if (status === "succeeded" || status === "skipped" || status === "superseded") return undefined;
   const isAsChecked = isAudienceError(error) && error.code === "validation";
   if (item.issues.length > 0)

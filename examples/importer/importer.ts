@@ -1,21 +1,29 @@
 import { isAudienceError, type RateLimiter } from "audience-sdk";
-import { say, type Output } from "../console/terminal.ts";
-import { UnknownColumnError } from "../exports/column-choice.ts";
+import { openSnapshot, type Snapshot } from "audience-sdk/snapshot";
+import { counted } from "../console/counted.ts";
+import { type Input, say, type Output } from "../console/terminal.ts";
+import { ColumnMapError } from "../exports/column-map.ts";
 import { CsvFileError } from "../exports/csv-file.ts";
 import { help, parseArguments, UsageError, type ImporterArguments } from "./arguments.ts";
+import { answerMaps } from "./ask-maps.ts";
 import { checkAll } from "./check-all.ts";
 import { FailedRows } from "./failed-rows.ts";
 import { findBlockers } from "./find-blockers.ts";
 import { importAll } from "./import-all.ts";
-import { planLines } from "./plan-lines.ts";
+import { type MappedFile, openFiles } from "./maps.ts";
+import { planLines, unnamedLines } from "./plan-lines.ts";
+import { NoAnswerError, Questions } from "./questions.ts";
 import { ReadingLine } from "./reading-line.ts";
 import { openLive, openMock, openNothing, type ImportService } from "./service.ts";
 import { surveyFiles } from "./survey.ts";
-import { NoSuchListError, targetOf } from "./target.ts";
+import { NoSuchListError, type Target, targetOf } from "./target.ts";
+import { Summary } from "./write-summary.ts";
 
-/** The inputs of the importer from its process. Ctrl-C aborts the signal. */
+/** The inputs of the importer from its process. Ctrl-C or SIGTERM aborts the signal. */
 export interface ImporterSurroundings {
   readonly args: readonly string[];
+  /** Questions are asked if it and the output are a terminal. */
+  readonly input?: Input;
   readonly output: Output;
   readonly errors: Output;
   readonly signal: AbortSignal;
@@ -39,40 +47,89 @@ export async function runImporter(surroundings: ImporterSurroundings): Promise<n
 }
 
 async function runImport(options: ImporterArguments, surroundings: ImporterSurroundings): Promise<number> {
-  const { output, errors, signal } = surroundings;
+  const { input, output, signal } = surroundings;
   const target = targetOf(options);
   const failed = await FailedRows.open(options);
+  const snapshot = options.snapshot === undefined ? undefined : await openSnapshot(options.snapshot);
   const service = await open(options, surroundings);
+  const isTerminal = input?.isTTY === true && output.isTTY === true;
+  const questions = isTerminal ? new Questions({ input, output, signal }) : undefined;
   const line = new ReadingLine(output);
   try {
-    const survey = await surveyFiles(options, { line, signal });
-    for (const file of survey.files) say(output, ...planLines(file, options), "");
-    const blocked = findBlockers(survey, options);
-    if (blocked.length > 0) {
-      say(errors, ...blocked, "Nothing was sent.");
-      return 2;
-    }
-    await checkAll(survey, {
-      target,
+    line.begin("Looking at the columns");
+    const files = await answerMaps(await openFiles(options, signal), questions, surroundings);
+    line.end();
+    if (files === undefined) return 2;
+    return await importFiles(files, {
       options,
-      audience: service.audience,
-      failed: options.isDryRun ? failed : undefined,
+      surroundings,
+      target,
+      failed,
+      service,
+      snapshot,
+      questions,
       line,
-      output,
-      signal,
     });
-    say(output, `Into ${target.name}: ${service.description}.`);
-    if (options.isDryRun) await failed.print(output, { isComplete: true });
-    else {
-      await target.checkList(service.audience, signal);
-      await importAll(survey, { service, target, options, failed, output, signal });
-    }
-    if (service.state) say(output, service.state());
-    return failed.count === 0 ? 0 : 1;
   } finally {
+    snapshot?.close();
+    questions?.close();
     line.end();
     await service.close();
   }
+}
+
+interface Running {
+  readonly options: ImporterArguments;
+  readonly surroundings: ImporterSurroundings;
+  readonly target: Target;
+  readonly failed: FailedRows;
+  readonly service: ImportService;
+  readonly snapshot: Snapshot | undefined;
+  readonly questions: Questions | undefined;
+  readonly line: ReadingLine;
+}
+
+async function importFiles(
+  files: readonly MappedFile[],
+  { options, surroundings, target, failed, service, snapshot, questions, line }: Running,
+): Promise<number> {
+  const { output, errors, signal } = surroundings;
+  const survey = await surveyFiles(files, { line, signal, consent: options.consent });
+  for (const file of survey.files) say(output, ...planLines(file, options), "");
+  const blocked = findBlockers(survey, options);
+  if (blocked.length > 0) {
+    say(errors, ...blocked, "Nothing was sent.");
+    return 2;
+  }
+  const { audience } = service;
+  const ofCheck = options.isDryRun ? failed : undefined;
+  const valid = await checkAll(survey, {
+    target,
+    options,
+    audience,
+    snapshot,
+    failed: ofCheck,
+    line,
+    output,
+    signal,
+  });
+  say(output, `Into ${target.name}: ${service.description}.`);
+  const summary = new Summary();
+  if (options.isDryRun) await failed.print(output, { isComplete: true });
+  else {
+    const isAsked = questions !== undefined && !options.isConfirmed;
+    if (isAsked && !(await questions.confirm(`Import ${counted(valid, "person", "people")}?`))) {
+      say(output, "Nothing was sent.");
+      return 2;
+    }
+    await target.checkList(audience, signal);
+    await importAll(survey, { service, target, options, snapshot, failed, summary, output, signal });
+  }
+  for (const file of survey.files) say(output, ...unnamedLines(file));
+  if (options.summary !== undefined)
+    await summary.write(options.summary, { survey, target: target.name, failed });
+  if (service.state) say(output, service.state());
+  return failed.count === 0 ? 0 : 1;
 }
 
 async function open(
@@ -94,7 +151,7 @@ function explain(
     if (hasSent) say(output, ...resumeHint(options));
     return 130;
   }
-  if (error instanceof UsageError || error instanceof UnknownColumnError) {
+  if (error instanceof UsageError) {
     say(errors, error.message, "npm run import -- --help shows the options.");
     return 2;
   }
@@ -110,7 +167,13 @@ function explain(
     say(errors, `The import was ended: ${error.message}`, ...(isLasting ? [] : resumeHint(options)));
     return 1;
   }
-  if (error instanceof CsvFileError || error instanceof NoSuchListError || isOfFile(error)) {
+  if (
+    error instanceof NoAnswerError ||
+    error instanceof ColumnMapError ||
+    error instanceof CsvFileError ||
+    error instanceof NoSuchListError ||
+    isOfFile(error)
+  ) {
     say(errors, error.message);
     return 2;
   }

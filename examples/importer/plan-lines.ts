@@ -1,21 +1,17 @@
 import { counted, inFull } from "../console/counted.ts";
 import { printable, textWidth } from "../console/text-width.ts";
-import type { ConsentColumn, ConsentQuestion } from "../exports/consent-columns.ts";
 import { type Channel, optIns } from "../exports/contact.ts";
-import { type Column, type ColumnUse, type FilePlan, shownHeading } from "../exports/file-plan.ts";
-import { isEvidence } from "../exports/row-evidence.ts";
+import { type Column, type FilePlan, shownHeading } from "../exports/file-plan.ts";
+import { isEvidence, ownEvidence } from "../exports/row-evidence.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { ConsentCounts, FileSurvey, WordCounts } from "./survey.ts";
 
 const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone: "phone" };
 
-/** The plan of a file: its layout, the use of each column, and its consents. */
-export function planLines(
-  survey: FileSurvey,
-  { family, consent }: Pick<ImporterArguments, "family" | "consent">,
-): string[] {
+/** The plan of a file: its layout, the use of each column with the meaning of its words, and its consents. */
+export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments, "family">): string[] {
   const { plan, rows, words, consents, remarks } = survey;
-  const { file, layout, columns, section } = plan;
+  const { file, layout, columns, everyone } = plan;
   const width = Math.max(
     ...columns.map((column) => Math.min(40, textWidth(printable(shownHeading(column))))),
   );
@@ -24,43 +20,36 @@ export function planLines(
     const becomes = printable(describeUse(column, plan, words.get(column.index), family));
     return `  ${heading}${" ".repeat(Math.max(0, width - textWidth(heading)))}  ${becomes}`;
   });
-  // No reason to stop: most such columns are plain properties, and whoever is stopped by each leaves out all of them.
-  const ofYesOrNo = columns.filter(({ index }) => words.get(index)?.isYesOrNo).map(shownHeading);
   const properties = columns.filter(({ use }) => use.kind === "property").length;
   return [
-    `${printable(file.path)}: ${layout.name}, ${file.delimiterName}, ${file.encoding}, ${counted(rows, "row")}`,
+    `${printable(file.path)}: ${layout}, ${file.delimiterName}, ${file.encoding}, ${counted(rows, "row")}`,
     ...lines,
-    ...(section === undefined || section === "unclear"
-      ? []
-      : [
-          `  By the file's name, everyone in it is ${section.optIn}${section.channels?.every((channel) => channel === "phone") ? ", for the phone" : ""}.`,
-        ]),
+    ...(["email", "phone"] as const).flatMap((channel) =>
+      everyone?.[channel] === undefined
+        ? []
+        : [`  Everyone in it is ${everyone[channel]} (${channelNames[channel]}), as its map says.`],
+    ),
     ...(family === "v1" && properties > 30
       ? [
-          `  ${properties} columns are custom properties, and the service accepts 30 per row: leave some out with --without.`,
+          `  ${properties} columns are custom properties, and the service accepts 30 per row: write "ignore" for some in the map.`,
         ]
       : []),
-    `  E-mail consent: ${describeCounts(consents.email, consent)}`,
-    `  Phone consent: ${describeCounts(consents.phone, consent)}`,
-    ...(ofYesOrNo.length === 0
+    `  E-mail consent: ${describeCounts(consents.email)}`,
+    `  Phone consent: ${describeCounts(consents.phone)}`,
+    ...(consents.email.NON_SUBSCRIBED + consents.phone.NON_SUBSCRIBED === 0
       ? []
-      : [
-          `  Looks like yes or no: ${printable(ofYesOrNo.join(", "))}. Is one a consent? Then give it a heading that says so, as "Newsletter" or "Unsubscribed".`,
-        ]),
+      : ["  NON_SUBSCRIBED also replaces an UNSUBSCRIBED that the service has."]),
     ...remarks.lines().map((line) => `  ${line}`),
   ];
 }
 
-function describeCounts(counts: ConsentCounts, consent: ImporterArguments["consent"]): string {
-  const isSent = consent !== undefined && consent !== "SUBSCRIBED";
+function describeCounts(counts: ConsentCounts): string {
   const states = optIns.map((optIn) => `${inFull(counts[optIn])} ${optIn}`);
-  const notUnderstood = counts["not understood"];
+  const held = counts["held back"];
   return [
     ...states,
     `${inFull(counts.unstated)} unstated`,
-    ...(notUnderstood === 0
-      ? []
-      : [`${inFull(notUnderstood)} not understood${isSent ? "" : " (only an opt-out is sent)"}`]),
+    ...(held === 0 ? [] : [`${inFull(held)} held back`]),
   ].join(", ");
 }
 
@@ -68,90 +57,72 @@ const notInV2: ReadonlySet<string> = new Set(["external_id", "address1", "addres
 
 function describeUse(
   column: Column,
-  { columns: all, layout: { provider } }: FilePlan,
+  { columns: all, provider }: FilePlan,
   words: WordCounts | undefined,
   family: "v1" | "v2",
 ): string {
-  const { use, property } = column;
+  const { use, property, compact } = column;
   const asProperty =
     family === "v1" ? `the custom property ${property}` : "left out, as v2 has no custom properties";
   switch (use.kind) {
     case "field": {
       if (family === "v2" && notInV2.has(use.field)) return "left out, as v2 has no such field";
-      const field = use.field === "email" ? "email, in lower case" : use.field;
-      const asConsent =
-        words === undefined || words.understood === 0
-          ? ""
-          : `; words in it are ${channelNames[use.field === "email" ? "email" : "phone"]} consent: ${describeWords(words)}${questions["refusal only"]}`;
-      if (!use.isFurther) return field + asConsent;
+      if (!use.isFurther) return use.field === "email" ? "email, in lower case" : use.field;
       const first = all.find(
         (one) => one.use.kind === "field" && one.use.field === use.field && !one.use.isFurther,
       );
-      return `${use.field} where ${first ? shownHeading(first) : "the first"} is blank${use.field === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}${asConsent}`;
+      return `${use.field} where ${first ? shownHeading(first) : "the first"} is blank${use.field === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}`;
     }
-    case "consent":
-      return `${describeConsent(use.consent, words)}${describeTexts(words, asProperty)}`;
-    case "evidence":
-      return family === "v2" ? `the consent's ${use.of}` : asProperty;
+    case "consent": {
+      const names = use.consent.channels.map((channel) => channelNames[channel]).join(" and ");
+      return `${names} consent: ${describeWords(words)}${words?.words.has("<date>") ? `; the days are ${asProperty}` : ""}`;
+    }
+    case "suppression":
+      return family === "v1" ? "is_suppressed, where it is true" : "left out, as v2 has no such field";
     case "property":
-      return family === "v2" && isEvidence(column, provider) ? "evidence of the consent" : asProperty;
+    case "open": {
+      const isOfConsent = isEvidence(column, provider) || ownEvidence.has(compact);
+      return family === "v2" && isOfConsent ? "evidence of the consent" : asProperty;
+    }
     case "import note":
       return "the row's consent in an earlier import";
     case "left out":
-      return `left out: ${use.why}${describeOwn(use.own, words)}`;
+      return `left out: ${use.why}`;
     default:
       return use satisfies never;
   }
 }
 
-function describeOwn(own: ColumnUse | undefined, words: WordCounts | undefined): string {
-  if (own?.kind === "consent") return `; its opt-outs still count (${describeWords(words)})`;
-  const isIdentifier = own?.kind === "field" && (own.field === "email" || own.field === "phone");
-  return isIdentifier ? "; it still identifies a person" : "";
+function describeWords(counts: WordCounts | undefined): string {
+  if (counts === undefined || counts.words.size === 0) return "blank";
+  const named = Array.from(counts.words, ([word, { meaning, rows }]) => {
+    const shown = meaning === undefined ? "held back, as the map does not name it" : shownMeaning[meaning];
+    return `${JSON.stringify(word)} → ${shown} (${inFull(rows)})`;
+  });
+  return [...named, ...(counts.further === 0 ? [] : [`and ${inFull(counts.further)} more`])].join(", ");
 }
 
-const questions: Readonly<Record<ConsentQuestion, string>> = {
-  "opt-in": "",
-  status: "; a yes is not understood",
-  "opt-out": "; a no is ignored",
-  left: "; any text is an opt-out",
-  "not subscribed": "; a no is ignored",
-  undeliverable: "; a no is ignored",
-  complaint: "; a no is ignored",
-  "refusal only": "; a yes is no opt-in",
-  confirmation: "; a yes is no opt-in",
-  confirmed: "",
-  "permission status": "",
-  state: "; a yes or a no is not understood",
-  other: "; it may be about another matter, so only refusals are understood",
-};
+const shownMeaning = {
+  SUBSCRIBED: "SUBSCRIBED",
+  NON_SUBSCRIBED: "NON_SUBSCRIBED",
+  UNSUBSCRIBED: "UNSUBSCRIBED",
+  none: "says nothing",
+  hold: "held back",
+} as const;
 
-function describeConsent({ channels, question }: ConsentColumn, words: WordCounts | undefined): string {
-  const names = channels.map((channel) => channelNames[channel]).join(" and ");
-  return `${names} consent: ${describeWords(words)}${questions[question]}`;
-}
-
-/** The time and reason of a consent. */
-function describeTexts(words: WordCounts | undefined, asProperty: string): string {
-  return words === undefined || words.texts === 0
-    ? ""
-    : `; ${inFull(words.texts)} with more text, which is ${asProperty}`;
-}
-
-function describeWords(words: WordCounts | undefined): string {
-  if (words === undefined) return "blank";
-  const states = optIns
-    .filter((optIn) => words.states[optIn] > 0)
-    .map((optIn) => `${inFull(words.states[optIn])} ${optIn}`);
-  const silent = words.understood - optIns.reduce((sum, optIn) => sum + words.states[optIn], 0);
-  const unknown = Array.from(words.notUnderstood, ([word, count]) => `${JSON.stringify(word)} (${count})`);
-  const further = words.notUnderstoodFurther;
-  if (further > 0) unknown.push(`and ${inFull(further)} more`);
-  const parts = [
-    ...states,
-    ...(silent === 0 ? [] : [`${inFull(silent)} ignored`]),
-    ...(unknown.length === 0 ? [] : [`not understood: ${unknown.join(", ")}`]),
-  ];
-  if (parts.length === 0) return words.texts === 0 ? "blank" : "none";
-  return parts.join(", ");
+/** The lines to add to a map, for the words that it does not name. */
+export function unnamedLines({ plan, words, mapPath }: FileSurvey): string[] {
+  return plan.columns.flatMap((column) => {
+    const unnamed = Array.from(words.get(column.index)?.words ?? []).filter(
+      ([, { meaning }]) => meaning === undefined,
+    );
+    if (unnamed.length === 0) return [];
+    const rows = unnamed.reduce((sum, [, count]) => sum + count.rows, 0);
+    const shown = unnamed.slice(0, 12).map(([word]) => `${JSON.stringify(word)}: "hold"`);
+    return [
+      `${counted(rows, "row is", "rows are")} held back, as ${mapPath} does not name a word of ${JSON.stringify(column.name)}. Add to its "words",`,
+      "with SUBSCRIBED, NON_SUBSCRIBED, UNSUBSCRIBED or none instead of hold, if you know it:",
+      `  ${printable(shown.join(", "))}`,
+    ];
+  });
 }

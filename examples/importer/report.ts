@@ -1,8 +1,9 @@
-import { access, mkdir, open, type FileHandle, realpath, rename, rm } from "node:fs/promises";
-import { basename, extname, join } from "node:path";
+import { access, copyFile, mkdir, open, type FileHandle, realpath, rename, rm } from "node:fs/promises";
+import { basename, extname, join, resolve } from "node:path";
 import { CsvFileError, openCsv } from "../exports/csv-file.ts";
 import { noteHeadings, reportNote } from "../exports/report-note.ts";
 import { type ImporterArguments, UsageError } from "./arguments.ts";
+import { mapPathOf } from "./maps.ts";
 import type { SettledRow } from "./settled-rows.ts";
 
 interface ReportFile {
@@ -19,21 +20,24 @@ interface ReportFile {
  */
 export class Report {
   readonly #folder: string;
+  readonly #options: ImporterArguments;
   /** The path of the report of each file. */
   readonly #paths: ReadonlyMap<string, string>;
   /** The reports of earlier imports at these paths, and whether they are being imported. */
   readonly #earlier = new Map<string, { isInput: boolean }>();
   readonly #files = new Map<string, ReportFile>();
 
-  private constructor(folder: string, files: readonly string[]) {
+  private constructor(folder: string, options: ImporterArguments) {
+    const { files } = options;
     this.#folder = folder;
+    this.#options = options;
     const used = new Set<string>();
     this.#paths = new Map(files.map((file) => [file, join(folder, unusedName(basename(file), used))]));
   }
 
   /** Throws a `UsageError` if it would replace another file than a report. */
   static async open(folder: string, options: ImporterArguments): Promise<Report> {
-    const report = new Report(folder, options.files);
+    const report = new Report(folder, options);
     for (const path of report.#paths.values()) await report.#check(path, options);
     return report;
   }
@@ -89,6 +93,7 @@ export class Report {
       if (file && earlier?.isInput && !isComplete) await rm(file.partPath);
       else if (file) {
         await rename(file.partPath, path);
+        await this.#copyMap(source, path);
         written.push(path);
       } else if (earlier && isComplete) {
         await rm(path);
@@ -96,6 +101,12 @@ export class Report {
       }
     }
     return { written, removed };
+  }
+
+  /** The report is imported by the map of its file, without a question. */
+  async #copyMap(source: string, path: string): Promise<void> {
+    const [from, to] = [mapPathOf(source, this.#options), mapPathOf(path, this.#options)];
+    if (resolve(from) !== resolve(to)) await copyFile(from, to).catch(() => undefined);
   }
 
   async #begin(source: string, headings: readonly string[]): Promise<ReportFile> {

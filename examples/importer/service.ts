@@ -20,14 +20,15 @@ const mockUrl = "https://mock.invalid";
 
 /** The service of the environment. Throws a `ConfigurationError` that names what is missing. */
 export function openLive(
-  { family }: Pick<ImporterArguments, "family">,
+  { family, reserve }: Pick<ImporterArguments, "family" | "reserve">,
   rateLimiter?: RateLimiter,
 ): ImportService {
-  const audience = new AudienceClient(rateLimiter === undefined ? {} : { rateLimiter });
+  const own = new AudienceClient(rateLimiter === undefined ? {} : { rateLimiter });
+  const audience = reserve === undefined ? own : own.withOptions({ rateLimiter: { reserve } });
   // Reading the property validates the configuration.
   void audience[family];
   const url = process.env[family === "v1" ? "AUDIENCE_BASE_URL" : "AUDIENCE_BASE_URL_V2"] ?? "";
-  return { audience, description: `at ${new URL(url).origin}`, close: () => audience.close() };
+  return { audience, description: `at ${new URL(url).origin}`, close: () => own.close() };
 }
 
 /** A client for a dry run: it needs no key and sends nothing. */

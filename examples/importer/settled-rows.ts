@@ -1,15 +1,18 @@
+import type { Snapshot } from "audience-sdk/snapshot";
 import {
+  refusedIssues,
   sharedPhoneIssues,
   unclearIssues,
   unreadableLineIssues,
   withConsent,
 } from "../exports/check-rows.ts";
-import type { Channel, Contact, OptIn, RowIssue } from "../exports/contact.ts";
+import type { Contact, OptIn, RowIssue } from "../exports/contact.ts";
 import { shownHeading } from "../exports/file-plan.ts";
 import type { PersonConsent } from "../exports/people.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
 import { contactIssues, firstOfEachField, inOneLine } from "../exports/row-issues.ts";
 import type { ImporterArguments } from "./arguments.ts";
+import { knownRefusals } from "./known-refusals.ts";
 import { hasConsents, type Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
@@ -36,13 +39,14 @@ export async function* settledRows(
   survey: Survey,
   target: Target,
   options: ImporterArguments,
+  snapshot?: Snapshot,
 ): AsyncGenerator<SettledRow> {
   for (const file of survey.files) {
     const { plan } = file;
     const isOfFileWithConsents =
       options.consent === undefined && (hasConsents(file) || file.isReportOfConsents);
     for await (const row of plan.file.rows()) {
-      const settled = settle(readRow(plan, row, options.consent), survey, target, options);
+      const settled = settle(readRow(plan, row), survey, target, options, snapshot);
       yield { ...settled, isOfFileWithConsents };
     }
   }
@@ -53,17 +57,19 @@ function settle(
   { people }: Survey,
   target: Target,
   options: ImporterArguments,
+  snapshot: Snapshot | undefined,
 ): Omit<SettledRow, "isOfFileWithConsents"> {
   const consent = people.consentOf(row);
-  const consented = withMeantConsent(withConsent(row, people), consent.unclear, options);
+  const consented = withMeantConsent(withConsent(row, people), options);
   const shared = sharedPhoneIssues(row, people);
   const found = firstOfEachField([...row.issues, ...contactIssues(consented), ...shared]);
   const unreadable = unreadableLineIssues(row, people);
-  const unclear = options.consent === "keep" ? [] : unclearIssues(row, people);
+  const held = [...unclearIssues(row, people), ...refusedIssues(consented, consent)];
   const { contact, issues, remarks } = withoutRefusedValues(row, consented, found, {
     target,
     shared,
   });
+  const known = knownRefusals(contact, snapshot);
   const elsewhere = consent.stricterElsewhere.map(
     (channel) => `another row about the person has a stricter ${channel} consent, which counts`,
   );
@@ -74,7 +80,13 @@ function settle(
     contact.is_suppressed && !target.hasCustomProperties
       ? ["the suppression is left out, as v2 has no such field"]
       : [];
-  const all = firstOfEachField([...issues, ...unreadable, ...unclear, ...target.issuesOf(contact, row)]);
+  const all = firstOfEachField([
+    ...issues,
+    ...unreadable,
+    ...held,
+    ...known,
+    ...target.issuesOf(contact, row),
+  ]);
   const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
   return {
     row,
@@ -83,7 +95,7 @@ function settle(
     issues: all,
     refusals:
       isNamed && target.acceptsRefusals
-        ? refusalsOf(contact, row, consent, unreadable.length > 0)
+        ? refusalsOf(contact, row, consent, unreadable.length + known.length > 0)
         : undefined,
     remarks: [...remarks, ...elsewhere, ...unnamed, ...suppression],
     stopsSomebody: people.stopsSomebody(row),
@@ -98,11 +110,11 @@ function refusalsOf(
   { email, phone }: Contact,
   { said }: ReadRow,
   consent: PersonConsent,
-  isInUnreadableLine: boolean,
+  mayHaveUnsubscribed: boolean,
 ): Contact | undefined {
-  // A line that cannot be read may hide an UNSUBSCRIBED, which NON_SUBSCRIBED must not replace.
+  // A line that cannot be read may hide an UNSUBSCRIBED, and the service may know one, which NON_SUBSCRIBED must not replace.
   const isRefusal = (optIn: OptIn | undefined) =>
-    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !isInUnreadableLine);
+    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !mayHaveUnsubscribed);
   if (email === undefined || !isRefusal(consent.email))
     return phone !== undefined && isRefusal(consent.phone)
       ? { phone, phone_opt_in: consent.phone }
@@ -123,26 +135,9 @@ export function reasonIn({ issues, refusals }: SettledRow): string {
   return `${inOneLine(issues)}${refusals === undefined ? "" : refusalsAreSent}`;
 }
 
-/**
- * Fills in the user's `--consent` if the files have none; it replaces no known word. With `keep`, an unknown word removes
- * an opt-in beside it, because it may be an opt-out.
- */
-function withMeantConsent(
-  contact: Contact,
-  unclear: readonly Channel[],
-  { consent }: Pick<ImporterArguments, "consent">,
-): Contact {
-  if (consent === undefined) return contact;
-  if (consent === "keep") {
-    const { email_opt_in, phone_opt_in, ...rest } = contact;
-    const isKept = (channel: Channel, optIn: OptIn | undefined) =>
-      optIn !== undefined && !(optIn === "SUBSCRIBED" && unclear.includes(channel));
-    return {
-      ...rest,
-      ...(isKept("email", email_opt_in) ? { email_opt_in } : {}),
-      ...(isKept("phone", phone_opt_in) ? { phone_opt_in } : {}),
-    };
-  }
+/** Fills in the user's `--consent` if the files have none; it replaces no word. */
+function withMeantConsent(contact: Contact, { consent }: Pick<ImporterArguments, "consent">): Contact {
+  if (consent === undefined || consent === "keep") return contact;
   const field = contact.email === undefined ? "phone_opt_in" : "email_opt_in";
   return contact[field] === undefined ? { ...contact, [field]: consent } : contact;
 }
@@ -195,6 +190,6 @@ function withHint(issue: RowIssue): RowIssue {
   if (issue.field !== "custom_properties") return issue;
   return {
     ...issue,
-    message: `${issue.message}; leave columns out with --without, or name those to send with --only`,
+    message: `${issue.message}; leave columns out with "ignore" in the map`,
   };
 }

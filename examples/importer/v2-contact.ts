@@ -56,8 +56,7 @@ function identifier(
 
 // v2 requires a status, and any status would change an existing contact.
 function unstatedIssues({ email, phone, email_opt_in, phone_opt_in }: Contact): RowIssue[] {
-  const message =
-    "is unstated, and v2 requires a status: add a column, or leave the column out with --without";
+  const message = "is unstated, and v2 requires a status: add a column, or state it with --consent";
   return [
     ...(email !== undefined && email_opt_in === undefined ? [{ field: "email consent", message }] : []),
     ...(phone !== undefined && phone_opt_in === undefined ? [{ field: "phone consent", message }] : []),

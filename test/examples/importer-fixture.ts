@@ -7,6 +7,7 @@ import { RateLimiter } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { onTestFinished, vi } from "vitest";
 import { runImporter } from "../../examples/importer/importer.ts";
+import { answerAll } from "./importer-answers.ts";
 
 export const list = { id: "readers", name: "Readers", type: "LIST" as const };
 
@@ -28,13 +29,35 @@ export async function csv(folder: string, name: string, ...lines: string[]): Pro
   return path;
 }
 
-/** The importer in this process, without a terminal, as fast as the mock responds. */
+/** The importer for a user who has answered its questions in the maps. */
 export async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
+  // What cannot be opened is the importer's to say.
+  await answerAll(args, env).catch(() => undefined);
+  return await runAlone(args, env);
+}
+
+/** The importer in this process, without a terminal, as fast as the mock responds. */
+export async function runAlone(args: string[], env: NodeJS.ProcessEnv = {}) {
   const [output, errors] = [new PassThrough(), new PassThrough()];
   const texts = Promise.all([textOf(output), textOf(errors)]);
   const rateLimiter = new RateLimiter({ windows: [{ limit: 10_000, intervalMs: 1 }] });
   const { signal } = new AbortController();
   const code = await runImporter({ args, output, errors, signal, env, rateLimiter });
+  output.end();
+  errors.end();
+  const [out, err] = await texts;
+  return { code, out, err };
+}
+
+/** The importer on a terminal, where somebody writes these lines. */
+export async function runOnTerminal(args: string[], answers: readonly string[]) {
+  const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
+  const [input, output, errors] = [terminal(), terminal(), new PassThrough()];
+  const texts = Promise.all([textOf(output), textOf(errors)]);
+  input.end(answers.map((answer) => `${answer}\n`).join(""));
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 10_000, intervalMs: 1 }] });
+  const { signal } = new AbortController();
+  const code = await runImporter({ args, input, output, errors, signal, env: {}, rateLimiter });
   output.end();
   errors.end();
   const [out, err] = await texts;

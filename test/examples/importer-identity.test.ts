@@ -315,9 +315,9 @@ describe("The headings of an address book", () => {
     const mock = await service();
     const path = await csv(
       "contacts.csv",
-      "First Name,Labels,E-mail 1 - Label,E-mail 1 - Value,E-mail 2 - Value,Phone 1 - Label,Phone 1 - Value",
-      "Ada,* myContacts,Home,a@example.com,,Mobile,+47 912 34 567",
-      "Bo,unsubscribed,,b@example.com,A@example.com,,",
+      "First Name,Unsubscribed,E-mail 1 - Label,E-mail 1 - Value,E-mail 2 - Value,Phone 1 - Label,Phone 1 - Value",
+      "Ada,,Home,a@example.com,,Mobile,+47 912 34 567",
+      "Bo,yes,,b@example.com,A@example.com,,",
       "Cy,,,,c@example.com,,",
     );
 
@@ -387,22 +387,6 @@ describe("The heading of the addresses", () => {
     ]);
   });
 
-  it("is asked for with a heading where its column has none", async () => {
-    const mock = await service();
-    const path = await csv("c.csv", ",Opt-in", "a@example.com,yes");
-
-    const { code, err } = await run([path]);
-
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: expect.stringContaining(
-        "column 1 holds e-mail addresses, and no column is the e-mail. Name it Email if they identify the persons; " +
-          "otherwise give it another heading and leave it out with --without.",
-      ),
-    });
-    expect(mock.requests).toEqual([]);
-  });
-
   it("is not sought below a title: the headings must come first", async () => {
     const mock = await service();
     const path = await csv(
@@ -421,81 +405,10 @@ describe("The heading of the addresses", () => {
     });
     expect(mock.requests).toEqual([]);
   });
-
-  it.each(["Recipient", "Kontakt", "E-Mail-Empfänger"])(
-    "is asked for where the file does not name it, or the column is left out: %s",
-    async (heading) => {
-      const mock = await service();
-      const path = await csv(
-        "c.csv",
-        `${heading},Phone,Opt-in`,
-        "a@example.com,+48600100200,yes",
-        "Ada <b@example.com>,+48600100201,yes",
-        ",+48600100202,no",
-      );
-
-      const { code, err } = await run([path]);
-      expect({ code, err }).toEqual({
-        code: 2,
-        err: expect.stringContaining(
-          `"${heading}" holds e-mail addresses, and no column is the e-mail. Name it Email`,
-        ),
-      });
-      expect(mock.requests).toEqual([]);
-
-      await run([path, "--without", heading]);
-      expect(sentBodies(mock)).toEqual([
-        { phone: "+48600100200" },
-        { phone: "+48600100201" },
-        { phone: "+48600100202", phone_opt_in: "UNSUBSCRIBED" },
-      ]);
-    },
-  );
-
-  it.each([
-    ["Kontakt", "ACME Ltd"],
-    ["Twitter", "@ada"],
-    ["Contact owner", "kim@example.com"],
-    ["Note", "write to kim@example.com"],
-  ])(
-    "is not asked for where a column of a file of numbers holds something else: %s",
-    async (heading, cell) => {
-      const mock = await service();
-
-      const { code } = await run([await csv("c.csv", `Phone,${heading},Opt-in`, `+48600100200,${cell},yes`)]);
-
-      expect(code).toBe(0);
-      expect(sentBodies(mock)).toMatchObject([{ phone: "+48600100200", phone_opt_in: "SUBSCRIBED" }]);
-    },
-  );
 });
 
 describe("An address under an unknown heading", () => {
   const people = ["Email,Phone,Newsletter", "a@example.com,,yes", "b@example.com,,yes"];
-
-  it.each([
-    ["c.csv", "Email,Recipient,Phone,Unsubscribed", ",A@example.com,+14155550100,yes", []],
-    [
-      "unsubscribed.csv",
-      "Recipient,Phone,Reason",
-      "A@example.com,+14155550100,too many",
-      ["--without", "Recipient"],
-    ],
-    ["c.csv", "Recipient,Phone,Tags", "Ann <a@example.com>,+14155550100,dnc", ["--without", "Recipient"]],
-  ])(
-    "identifies the person of an opt-out that has no other address: %s, %s",
-    async (name, headings, line, options) => {
-      const mock = await service();
-      const left = await csv(name, headings, line);
-
-      await run([await csv("people.csv", ...people), left, ...options]);
-
-      expect(emailConsents(mock)).toMatchObject({
-        "a@example.com": "UNSUBSCRIBED",
-        "b@example.com": "SUBSCRIBED",
-      });
-    },
-  );
 
   it("does not make a row with its own address one about that address", async () => {
     const mock = await service();

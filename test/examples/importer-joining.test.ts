@@ -19,241 +19,9 @@ const csv = (name: string, ...lines: string[]) => csvIn(folder, name, ...lines);
 
 const bothAre = (one: string, other: string) => ({ "a@example.com": one, "b@example.com": other });
 
-describe("A list of those who left, beside the contacts", () => {
-  const contacts = ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"];
-
-  it.each([
-    "unsubscribed.csv",
-    "export-2024-unsubscribes.csv",
-    "Unsubscribed subscribers.csv",
-    "Opt-outs.csv",
-    "sms_optouts (1).csv",
-    "All suppressed profiles.csv",
-    "suppression_list.csv",
-    "global_unsubscribes.csv",
-    "spam_reports.csv",
-    "ContactsUnsubscribed.csv",
-    "hardbounces.csv",
-    "bounces.csv",
-    "opt-outs and bounces.csv",
-    "cleaned.csv",
-    "blocklist.csv",
-    "Do-not-contact.csv",
-    "complaints.csv",
-    "Abgemeldete Kontakte.csv",
-    "Abmeldungen.csv",
-    "Werbesperre.csv",
-    "désinscrits.csv",
-    "de\u0301sabonne\u0301s.csv",
-    "bajas.csv",
-    "Cancelados.csv",
-    "disiscritti.csv",
-    "descadastrados.csv",
-    "afmeldingen.csv",
-    "spamreports.csv",
-    "invalid.csv",
-    "keine Werbung.csv",
-    "kein_newsletter.csv",
-    "no_newsletter.csv",
-    "exclusions.csv",
-    "exclusion_list.csv",
-    "Ausschlussliste.csv",
-    "Rückläufer.csv",
-    "abuse_reports.csv",
-    "sperrdatei.csv",
-    "wypisani.csv",
-    "baja (1).csv",
-    "deleted_contacts.csv",
-    "gelöschte Kontakte.csv",
-    "отписавшиеся.csv",
-    "leiratkozottak.csv",
-    "bloqués.csv",
-    "Blockierte_2024-05-01.csv",
-    "bloqueados.csv",
-    "bloccati.csv",
-    "geblokkeerde contacten.csv",
-    "liste_noire.csv",
-    "lista-negra.csv",
-    "Lista nera.csv",
-    "removed.csv",
-    "Removed (2).csv",
-    "excluded.csv",
-    "exclude_list.csv",
-    "revoked contacts.csv",
-    "withdrawn-2024.csv",
-    "objections.csv",
-    "gdpr_delete.csv",
-    "no-consent.csv",
-    "stop_sms.csv",
-    "denylist.csv",
-    "dezabonați.csv",
-  ])("is known by its name, whatever is in it: %s", async (name) => {
-    const people = await csv("contacts.csv", ...contacts);
-    const left = await csv(name, "Email,Opt-in,SMS opt-in", "B@example.com,Yes,no");
-    const mock = await service();
-
-    const { code, out } = await run([people, left]);
-
-    expect(code).toBe(0);
-    expect(out).toContain("By the file's name, everyone in it is UNSUBSCRIBED.");
-    expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", "UNSUBSCRIBED"));
-  });
-
-  it.each([[[]], [["--consent", "keep"]], [["--consent", "SUBSCRIBED", "--list", list.id]]])(
-    "counts with the options %j, also where it has no consent of its own",
-    async (options) => {
-      const people = await csv("contacts.csv", ...contacts);
-      const left = await csv("unsubscribed.csv", "Email", "B@example.com");
-      const mock = await service();
-
-      const { code } = await run([people, left, ...options]);
-
-      expect(code).toBe(0);
-      expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", "UNSUBSCRIBED"));
-    },
-  );
-
-  it("counts for the telephone number in its rows too", async () => {
-    const mock = await service();
-    const people = await csv("contacts.csv", "Email,Phone,SMS opt-in", "a@example.com,+4791234567,yes");
-
-    await run([people, await csv("opt-outs.csv", "Phone", "+4791234567")]);
-
-    expect(mock.organization("real").contacts).toMatchObject([
-      { email: "a@example.com", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
-    ]);
-  });
-
-  it.each([
-    "unconfirmed.csv",
-    "non-subscribed.csv",
-    "archived_members_export_ab12.csv",
-    "Nicht-Abonnenten.csv",
-    "niet-abonnees.csv",
-    "non abonnés.csv",
-    "not_opted_in.csv",
-  ])("is of those who have not subscribed: %s", async (name) => {
-    const mock = await service();
-    const files = [await csv("contacts.csv", ...contacts), await csv(name, "Email", "b@example.com")];
-
-    const { code } = await run([...files, "--consent", "SUBSCRIBED"]);
-
-    expect(code).toBe(0);
-    expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", "NON_SUBSCRIBED"));
-  });
-
-  it.each(["UNSUBSCRIBED", "NON_SUBSCRIBED"])(
-    "with another name is stricter than a yes in another file, with --consent %s",
-    async (consent) => {
-      const left = await csv("more.csv", "Email", "b@example.com");
-      const people = await csv("contacts.csv", ...contacts);
-      for (const files of [
-        [people, left],
-        [left, people],
-      ]) {
-        const mock = await service();
-
-        const { code } = await run([...files, "--consent", consent, "--list", list.id]);
-
-        expect(code).toBe(0);
-        expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", consent));
-        expect(sentBodies(mock).map(({ email_opt_in }) => email_opt_in)).toEqual([
-          "SUBSCRIBED",
-          consent,
-          consent,
-        ]);
-      }
-    },
-  );
-
-  it.each([
-    "contacts_without_unsubscribed.csv",
-    "opt-in and opt-out.csv",
-    "non-bounced.csv",
-    "abonnés et désabonnés.csv",
-    "deleted_bounces.csv",
-    "contacts without exclusions.csv",
-  ])("whose name may also mean the others is not guessed: %s", async (name) => {
-    const mock = await service();
-    const path = await csv(name, "Email", "a@example.com");
-
-    for (const consent of ["SUBSCRIBED", "keep"])
-      expect(await run([path, "--consent", consent])).toMatchObject({
-        code: 2,
-        err: expect.stringContaining("its name does not say whether the people in it have left"),
-      });
-    expect(mock.requests).toEqual([]);
-
-    await run([await csv(name, "Email,Newsletter", "a@example.com,yes")]);
-    expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED" });
-  });
-
-  it.each([
-    "contacts.csv",
-    "Baja California.csv",
-    "contacts-cleaned.csv",
-    "subscribers.csv",
-    "Robinson Ltd.csv",
-    "pedidos cancelados.csv",
-    "spamfree.csv",
-    "exclusive offers.csv",
-    "kein Problem GmbH.csv",
-    "invalid_removed.csv",
-    "left handed.csv",
-    "contacts left.csv",
-    "desbloqueados.csv",
-    "objectives.csv",
-    "subscribers without blocked.csv",
-  ])("is not every file: %s", async (name) => {
-    const mock = await service();
-
-    await run([await csv(name, ...contacts)]);
-
-    expect(emailConsents(mock)).toEqual(bothAre("SUBSCRIBED", "SUBSCRIBED"));
-  });
-});
-
 describe("An opt-out counts for the person", () => {
   const yes = "Email,Phone,Mobile,Newsletter";
   const cases: [string, Record<string, string[]>, string[]?][] = [
-    [
-      "in a column of tags that is left out",
-      {
-        "c.csv": ["Email,Newsletter,Tags", 'a@example.com,yes,"vip, unsubscribed"', "b@example.com,yes,vip"],
-      },
-      ["--without", "Tags"],
-    ],
-    [
-      "in a column that --only does not name",
-      {
-        "c.csv": [
-          "Email,Plan,Newsletter,Lifecycle",
-          "a@example.com,x,yes,Unsubscribed",
-          "b@example.com,,yes,",
-        ],
-      },
-      ["--only", "Plan"],
-    ],
-    [
-      "by a number that is left out",
-      {
-        "c.csv": ["Email,Phone,Newsletter", "a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"],
-        "o.csv": ["Email,Phone,Unsubscribed", ",+4791234567,yes"],
-      },
-      ["--without", "Phone"],
-    ],
-    [
-      "by an address that is left out, where the number is sent",
-      {
-        "c.csv": [
-          "Email,Phone,Opt-in,SMS opt-in",
-          "a@example.com,+4791234567,yes,yes",
-          "b@example.com,+4791234568,yes,yes",
-        ],
-        "o.csv": ["Email,Phone,Do not contact", "A@example.com,,yes"],
-      },
-      ["--without", "Email"],
-    ],
     [
       "whose number is another's too, who comes first",
       {
@@ -326,24 +94,6 @@ describe("An opt-out counts for the person", () => {
     }
   });
 
-  it("in a column of phone messages that is left out", async () => {
-    const mock = await service();
-    const path = await csv(
-      "c.csv",
-      "Email,Phone,SMS,SMS opt-in",
-      "a@example.com,+4791234567,no,yes",
-      "b@example.com,+4791234568,yes,",
-    );
-
-    const { out } = await run([path, "--without", "SMS"]);
-
-    expect(sentBodies(mock)).toEqual([
-      { email: "a@example.com", phone: "+4791234567", phone_opt_in: "UNSUBSCRIBED" },
-      { email: "b@example.com", phone: "+4791234568" },
-    ]);
-    expect(out).toContain('"SMS"         left out: --without names it; it still identifies a person');
-  });
-
   it("of a number which others have beside it only by the number's own consent", async () => {
     const mock = await service();
     const path = await csv(
@@ -389,11 +139,7 @@ describe("An opt-out reaches the further address or number under the heading", (
     "Courriel secondaire",
   ])("%s", async (heading) => {
     const mock = await service();
-    const left = await csv(
-      "c.csv",
-      `Email,${heading},Categories`,
-      "c@example.com,A@example.com,Unsubscribed",
-    );
+    const left = await csv("c.csv", `Email,${heading},Unsubscribed`, "c@example.com,A@example.com,yes");
     const people = await csv("n.csv", "Email,Newsletter", "a@example.com,yes", "b@example.com,yes");
 
     await run([people, left]);
@@ -421,7 +167,7 @@ describe("An opt-out reaches the further address or number under the heading", (
       const mock = await service();
       const left = await csv(
         "c.csv",
-        `Email,Phone,${heading},No SMS`,
+        `Email,Phone,${heading},SMS opt-out`,
         `c@example.com,+4730123456,${written},yes`,
       );
       const lines = ["a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"];
@@ -506,25 +252,6 @@ describe("An opt-in by a telephone number", () => {
       .map(({ email, phone, email_opt_in, phone_opt_in }) =>
         [email, phone ?? "-", email_opt_in, phone_opt_in].join(" "),
       );
-
-  it.each(["Status", "Opt-in", "SMS opt-in"])(
-    'changes no e-mail consent of the address beside it in another row: "%s"',
-    async (heading) => {
-      const people = await csv("customers.csv", "Email,Phone,First Name", `a@example.com,${number},Ann`);
-      const numbers = await csv("sms.csv", `Phone,${heading}`, `${number},subscribed`);
-      for (const files of [
-        [people, numbers],
-        [numbers, people],
-      ]) {
-        const mock = await service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
-
-        const { code } = await run([...files, "--consent", "keep"]);
-
-        expect(code).toBe(0);
-        expect(consents(mock)).toEqual([`a@example.com ${number} UNSUBSCRIBED SUBSCRIBED`]);
-      }
-    },
-  );
 
   it("brings nobody into a list", async () => {
     const mock = await service();

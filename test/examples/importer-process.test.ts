@@ -10,11 +10,14 @@ describe("The importer as a program", () => {
     expect({ code, err }).toEqual({ code: 141, err: "" });
   });
 
-  it("sends nothing where Ctrl-C stops it during the reading", async () => {
+  it.each([
+    ["Ctrl-C", "SIGINT"],
+    ["a supervisor's SIGTERM", "SIGTERM"],
+  ] as const)("sends nothing where %s stops it during the reading", async (_who, signal) => {
     const path = await manyRows(50_000);
 
     const { code, out } = await runProgram([path, "--mock"], (child, text) => {
-      if (!text.includes("Stopped")) child.kill("SIGINT");
+      if (!text.includes("Stopped")) child.kill(signal);
     });
 
     expect({ code, out }).toEqual({ code: 130, out: expect.stringContaining("Stopped. Nothing was sent.") });

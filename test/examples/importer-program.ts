@@ -12,9 +12,9 @@ const repository = fileURLToPath(new URL("../..", import.meta.url));
 export async function manyRows(count: number): Promise<string> {
   const path = join(await temporaryFolder(), "people.csv");
   const lines = function* () {
-    yield "email,first_name,last_name,phone,city,status,notes\n";
+    yield "email,first_name,last_name,phone,city,email_opt_in,notes\n";
     for (let row = 0; row < count; row++)
-      yield `person-${row}@example.com,First,Last,+4477${String(row).padStart(8, "0")},Leeds,subscribed,some text of row ${row}\n`;
+      yield `person-${row}@example.com,First,Last,+4477${String(row).padStart(8, "0")},Leeds,SUBSCRIBED,some text of row ${row}\n`;
   };
   await pipeline(Readable.from(lines()), createWriteStream(path));
   return path;

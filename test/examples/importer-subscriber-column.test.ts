@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { csv, emailConsents, run, service, temporaryFolder } from "../examples/importer-fixture.ts";
+import { csv, emailConsents, run, service, temporaryFolder } from "./importer-fixture.ts";
 
 const imported = async (...lines: string[]) => {
   const mock = await service();
@@ -23,16 +23,4 @@ it("A yes under Subscriber is an opt-in, and a no an opt-out", async () => {
     code: 0,
     consents: { "ada@example.com": "SUBSCRIBED", "bo@example.com": "UNSUBSCRIBED" },
   });
-});
-
-it("Addresses under a heading that looks like a consent are not shown", async () => {
-  const { code, out, err } = await imported("Email,Subscription", "ada@example.com,ada@example.com");
-
-  expect({ code, err }).toEqual({
-    code: 2,
-    err: expect.stringContaining(
-      '"Subscription" looks like a consent, and holds e-mail addresses. Leave it out with --without "Subscription".',
-    ),
-  });
-  expect(out + err).not.toContain("ada@");
 });

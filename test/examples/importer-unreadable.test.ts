@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { csv, emailConsents, run, service, temporaryFolder } from "../examples/importer-fixture.ts";
+import { csv, emailConsents, run, service, temporaryFolder } from "./importer-fixture.ts";
 
 const importedWith = async (headings: string, ...refusals: string[]) => {
   const mock = await service();
@@ -38,7 +38,7 @@ describe("A row with an opt-out and an unreadable address", () => {
     ["is in another column", "Email,Note,Unsubscribed", ",moved from ann@example.com,yes"],
     ["was never subscribed", "Email,Note,Status", "'ann@example.com',,never subscribed"],
     ["has an unknown consent", "Email,Note,Status", "'ann@example.com',,perhaps"],
-    ["is suppressed", "Email,Bounced,Opt-in", "'ann@example.com',yes,"],
+    ["is suppressed", "Email,is_suppressed,Opt-in", "'ann@example.com',true,"],
   ])("stops a person who %s", async (_which, headings, row) => {
     // The second row has a known word, so that the file is not refused as a whole.
     const { code, consents } = await importedWith(headings, row, "eve@example.com,,subscribed");
@@ -90,4 +90,18 @@ it.each([
 
   expect(code).toBe(1);
   expect(mock.organization("real").contacts.flatMap(({ phone = [] }) => phone)).toEqual(["+447700900513"]);
+});
+
+it("A line with surplus cells, which may hide a refusal, also stops the other rows of its person", async () => {
+  const mock = await service();
+  const path = await csv(
+    await temporaryFolder(),
+    "people.csv",
+    "email,newsletter,company,note,opted_out",
+    "ann@example.com,yes,Foo, Inc,,yes",
+    "ann@example.com,yes,Foo,x,",
+  );
+
+  expect((await run([path])).code).toBe(1);
+  expect(Object.values(emailConsents(mock))).not.toContain("SUBSCRIBED");
 });

@@ -1,0 +1,269 @@
+import { access, readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { mapOf, newsletter } from "./importer-answers.ts";
+import {
+  csv,
+  emailConsents,
+  runAlone,
+  runOnTerminal,
+  sentBodies,
+  service,
+  temporaryFolder,
+} from "./importer-fixture.ts";
+
+const table = async (...lines: string[]) => await csv(await temporaryFolder(), "people.csv", ...lines);
+const mapIn = async (path: string): Promise<unknown> =>
+  JSON.parse(await readFile(`${path}.map.json`, "utf8"));
+
+describe("Without a terminal a column that looks like a state is a question", () => {
+  it.each([
+    ["Inscrit", "Email,Inscrit,Plainte", ["a@example.com,oui,oui"]],
+    ["Plainte", "Email,Inscrit,Plainte", ["a@example.com,oui,oui"]],
+    ["subscriber_type", "email,subscriber_type", ["a@example.com,complained", "b@example.com,unsubscribed"]],
+    [
+      "Is this user blacklisted",
+      "Email,Is the email of this user confirmed,Is this user blacklisted",
+      ["a@example.com,0,0"],
+    ],
+    [
+      "sms_channel_status",
+      "email,phone,newsletter,sms_channel_status",
+      ["a@example.com,+447700900001,yes,unsubscribed"],
+    ],
+    [
+      "May we email you about future events?",
+      "Email,May we email you about future events?",
+      ["a@example.com,No"],
+    ],
+    ["Status", "Email,Status", ["a@example.com,Active", "b@example.com,Inactive"]],
+    ["unsubscribedChannelIds", "email,unsubscribedChannelIds", ["a@example.com,[45]"]],
+    ["state", "email,state", ["a@example.com,inactive"]],
+    ["Newsletter", "Email,Newsletter,(Do Not Modify) Modified On", ["a@example.com,yes,2026-11-20 10:00"]],
+    ["newsletter", String.raw`email,newsletter,unsubscribed_at`, [String.raw`a@example.com,1,\N`]],
+    ["newsletter", "email,newsletter,unsubscribed_at", ["a@example.com,1,0001-01-01T00:00:00"]],
+    ["Bounced", "Email,Bounced", ["a@example.com,1"]],
+    ["Вид", "Email,Вид", ["a@example.com,отписан", "b@example.com,подписан"]],
+    ["配信", "Email,配信", ["a@example.com,停止", "b@example.com,希望"]],
+    ["Datum", "Email,Datum", ["a@example.com,2026-11-20", "b@example.com,"]],
+  ])("%s", async (name, headings, lines) => {
+    const mock = await service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
+    const path = await table(headings, ...lines);
+
+    const { code, err } = await runAlone([path, "--consent", "SUBSCRIBED"]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(err).toContain(`"${name}"`);
+    expect(await mapIn(path)).toMatchObject({ version: 1, columns: { [name]: "?" } });
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
+  });
+
+  it("and so is what a file with the name of a list of refusals means", async () => {
+    const mock = await service();
+    const path = await csv(await temporaryFolder(), "unsubscribed_2026-11.csv", "email", "a@example.com");
+
+    const { code, err } = await runAlone([path, "--consent", "SUBSCRIBED"]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(err).toContain('"everyone"');
+    expect(await mapIn(path)).toMatchObject({ everyone: "?" });
+  });
+});
+
+describe("A column answers itself", () => {
+  it("where it is a field, has the service's own words, or holds data", async () => {
+    const mock = await service();
+    const rows = Array.from(
+      { length: 15 },
+      (_, row) =>
+        `p${row}@example.com,Name ${row},+4477009000${10 + row},SUBSCRIBED,${row}.5,text ${row} of a note`,
+    );
+    const path = await table("E-Mail,Vorname,Handy,email_opt_in,Kundenwert,Notizen", ...rows);
+
+    const { code } = await runAlone([path]);
+
+    expect(code).toBe(0);
+    expect(await mapIn(path)).toMatchObject({
+      columns: {
+        "E-Mail": "email",
+        Vorname: "first_name",
+        Handy: "phone",
+        Kundenwert: "property",
+        Notizen: "property",
+      },
+    });
+    expect(mock.organization("real").contacts).toHaveLength(15);
+  });
+
+  it("and one without a cell is no part of the map yet", async () => {
+    await service();
+    const path = await table("email,email_opt_in,Abgemeldet am", "a@example.com,SUBSCRIBED,");
+
+    const first = await runAlone([path]);
+    const later = await csv(
+      path.replace("/people.csv", ""),
+      "people.csv",
+      "email,email_opt_in,Abgemeldet am",
+      "a@example.com,SUBSCRIBED,2026-11-20",
+    );
+    const second = await runAlone([later]);
+
+    expect([first.code, second.code]).toEqual([0, 2]);
+    expect(second.err).toContain('"Abgemeldet am"');
+  });
+});
+
+describe("On a terminal", () => {
+  it("each open question is asked with its words and people, and the answers are written to the map", async () => {
+    const mock = await service();
+    const path = await table(
+      "Email,Status,Stufe",
+      "a@example.com,Active,gold",
+      "b@example.com,Inactive,gold",
+      "c@example.com,Active,",
+    );
+
+    const { code, out } = await runOnTerminal([path], ["x", "1", "?", "s", "u", "4", "y"]);
+
+    expect(code).toBe(0);
+    expect(out).toContain('"active": 2 people');
+    expect(out).toContain("Import 3 people?");
+    expect(await mapIn(path)).toEqual({
+      version: 1,
+      columns: {
+        Email: "email",
+        Status: { consent: "email", words: { "": "none", active: "SUBSCRIBED", inactive: "UNSUBSCRIBED" } },
+        Stufe: "property",
+      },
+    });
+    expect(emailConsents(mock)).toEqual({
+      "a@example.com": "SUBSCRIBED",
+      "b@example.com": "UNSUBSCRIBED",
+      "c@example.com": "SUBSCRIBED",
+    });
+  });
+
+  it.each([
+    ["1", { email: "UNSUBSCRIBED" }, { "a@example.com": "UNSUBSCRIBED" }],
+    ["3", { email: "UNSUBSCRIBED", phone: "UNSUBSCRIBED" }, { "a@example.com": "UNSUBSCRIBED" }],
+  ])("a file of refusals is asked what it means: %s", async (answer, everyone, consents) => {
+    const mock = await service();
+    const path = await csv(await temporaryFolder(), "opt-outs.csv", "email", "a@example.com");
+
+    const { code } = await runOnTerminal([path, "--yes"], [answer]);
+
+    expect(code).toBe(0);
+    expect(await mapIn(path)).toMatchObject({ everyone });
+    expect(emailConsents(mock)).toEqual(consents);
+  });
+
+  it("nothing is sent without a yes", async () => {
+    const mock = await service();
+    const path = await table("email,email_opt_in", "a@example.com,SUBSCRIBED");
+
+    const { code, out } = await runOnTerminal([path], ["n"]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(out).toContain("Import 1 person?");
+  });
+
+  it("nothing is sent where the questions are not answered, and no map is written", async () => {
+    const mock = await service();
+    const path = await table("email,Status", "a@example.com,Active");
+
+    const { code, err } = await runOnTerminal([path], ["1"]);
+
+    expect({ code, err, requests: mock.requests.length }).toEqual({
+      code: 2,
+      err: "The questions were not answered. Nothing was sent.\n",
+      requests: 0,
+    });
+    await expect(access(`${path}.map.json`)).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("A file with its map", () => {
+  it("is imported each night without a question", async () => {
+    const mock = await service();
+    const path = await table("Email,Newsletter", "a@example.com,Yes ", "b@example.com,NO");
+    await mapOf(path, { Email: "email", Newsletter: newsletter });
+    const before = await readFile(`${path}.map.json`, "utf8");
+
+    const codes = [(await runAlone([path])).code, (await runAlone([path])).code];
+
+    expect(codes).toEqual([0, 0]);
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED", "b@example.com": "UNSUBSCRIBED" });
+    expect(await readFile(`${path}.map.json`, "utf8")).toBe(before);
+  });
+
+  it("is stopped by a new column that looks like a state, and its map is not changed", async () => {
+    const mock = await service();
+    const path = await table("Email,Newsletter,Gesperrt", "a@example.com,yes,ja", "b@example.com,yes,");
+    await mapOf(path, { Email: "email", Newsletter: newsletter });
+    const before = await readFile(`${path}.map.json`, "utf8");
+
+    const { code, err } = await runAlone([path]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(err).toContain('"Gesperrt": "ja" (1)');
+    expect(await readFile(`${path}.map.json`, "utf8")).toBe(before);
+  });
+
+  it("is stopped where a column of consent is missing", async () => {
+    const mock = await service();
+    const path = await table("Email,Newsletter", "a@example.com,yes");
+    await mapOf(path, { Email: "email", Newsletter: newsletter, Abmeldung: newsletter });
+
+    const { code, err } = await runAlone([path]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(err).toContain('the column "Abmeldung"');
+  });
+
+  it("holds back the rows of a word that the map does not name, with the line to add", async () => {
+    const mock = await service();
+    const path = await table(
+      "Email,Newsletter",
+      "a@example.com,yes",
+      "b@example.com,Paused",
+      "B@example.com,yes",
+    );
+    await mapOf(path, { Email: "email", Newsletter: newsletter });
+
+    const { code, out } = await runAlone([path]);
+
+    expect(code).toBe(1);
+    expect(out).toContain('"paused": "hold"');
+    expect(out).toContain("The map does not say what a word about their consent means: 1");
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED" });
+  });
+
+  it("with a `?` sends nothing", async () => {
+    const mock = await service();
+    const path = await table("Email,Newsletter,Art", "a@example.com,yes,A");
+    await mapOf(path, { Email: "email", Newsletter: newsletter, Art: "?" });
+
+    const { code } = await runAlone([path]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
+  });
+
+  it("may have the map of --map, and more columns than the file", async () => {
+    const mock = await service();
+    const path = await table("Email,Newsletter,Tag,Tag", "a@example.com,yes,x,y");
+    const other = path.replace("people.csv", "any");
+    await mapOf(other, {
+      Email: "email",
+      Newsletter: newsletter,
+      Tag: "ignore",
+      "Tag (2)": "property:second_tag",
+      Ort: "city",
+    });
+
+    const { code } = await runAlone([path, "--map", `${other}.map.json`]);
+
+    expect(code).toBe(0);
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", email_opt_in: "SUBSCRIBED", custom_properties: { second_tag: "y" } },
+    ]);
+  });
+});
