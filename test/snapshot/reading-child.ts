@@ -4,5 +4,5 @@ import { readSnapshot } from "audience-sdk/snapshot";
 
 const [url = "", apiKey = "", file = ""] = process.argv.slice(2);
 const audience = new AudienceClient({ baseUrl: url, apiKey, rateLimiter: false });
-using today = await readSnapshot(audience, { file });
+const today = await readSnapshot(audience, { file });
 console.log(JSON.stringify({ size: today.size, complete: today.complete }));
