@@ -54,7 +54,11 @@ export async function runExport({
 
 async function exportAudience(
   options: ExportArguments,
-  { output, signal, client }: Pick<ExportSurroundings, "output" | "signal" | "client">,
+  {
+    output,
+    signal,
+    client,
+  }: Omit<ExportSurroundings, "args" | "errors" | "client"> & { client: ClientOptions | undefined },
 ): Promise<void> {
   const { file, format, hasAllFields, isMock, reserve, organization } = options;
   await using audience = new AudienceClient({

@@ -61,7 +61,8 @@ function rowOf(values: readonly unknown[]): string {
 }
 
 function cellOf(value: unknown): string {
-  const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
+  // Numbers and flags, and objects as they came.
+  const text = typeof value === "string" ? value : (value ?? null) === null ? "" : JSON.stringify(value);
   // A spreadsheet would run it as a formula.
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -37,7 +37,7 @@ function account(contacts: readonly object[]) {
   return { folder, mock, file, options, csv: join(folder, "audience.csv") };
 }
 
-const rowsOf = (file: string) => parse(readFileSync(file, "utf8"), { bom: true }) as string[][];
+const rowsOf = (file: string) => parse(readFileSync(file, "utf8"), { bom: true });
 
 describe("npm run export writes the audience as a table", () => {
   it("of consents, readable by its owner alone, with nothing beside it", async () => {

@@ -152,8 +152,8 @@ describe("variants: v1 lists", () => {
       headers: { "X-API-Key": "key" },
     });
 
-    const listed = (await response.json()) as { id: string }[]; // Safe: a bare array
-    expect(listed.map(({ id }) => id)).toEqual(order);
+    const shown = (await response.json()) as { id: string }[]; // Safe: a bare array
+    expect(shown.map(({ id }) => id)).toEqual(order);
   });
 
   it.each<[MockVariants["v1ListedCustomer"], string]>([

@@ -1,4 +1,4 @@
-import { AudienceClient, type BulkOptions, ConfigurationError, type V1Contact } from "audience-sdk";
+import { type AudienceClient, type BulkOptions, ConfigurationError, type V1Contact } from "audience-sdk";
 import type { MockServiceOptions } from "audience-sdk/mock";
 import { readSnapshot } from "audience-sdk/snapshot";
 import { describe, expect, it, onTestFinished, vi } from "vitest";

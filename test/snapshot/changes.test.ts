@@ -165,7 +165,7 @@ describe("A read that goes on is of the same organization", () => {
       if (url.includes("page=2")) throw new TypeError("killed");
       return await mock.fetch(url, init);
     };
-    await expect(readSnapshot(client({ fetch: stop }), { file })).rejects.toThrow();
+    await expect(readSnapshot(client({ fetch: stop }), { file })).rejects.toThrow("The connection to");
 
     const refused = readSnapshot(client(options), { file, ...readOptions });
 
@@ -183,7 +183,7 @@ describe("A read that goes on is of the same organization", () => {
       if (url.includes("page=2")) throw new TypeError("killed");
       return await mock.fetch(url, init);
     };
-    await expect(readSnapshot(client({ fetch: stop }), { file })).rejects.toThrow();
+    await expect(readSnapshot(client({ fetch: stop }), { file })).rejects.toThrow("The connection to");
 
     using today = await readSnapshot(client({ apiKey: "mock-key-acme-2" }), { file, organization: "acme" });
 

@@ -90,7 +90,7 @@ describe("`find` finds a contact by what identifies it", () => {
 });
 
 describe("A snapshot keeps its file open until it is closed", () => {
-  it("it finds contacts in it after another snapshot has replaced it", async () => {
+  it("so it finds contacts after another snapshot has replaced it", async () => {
     const { audience, mock, file } = createAudience(1);
     using before = await readSnapshot(audience, { file });
     mock.unsubscribe("id-0", { organization: "acme", channel: "email" });

@@ -14,13 +14,13 @@ const realImmediate = globalThis.setImmediate;
 
 /** Time passes until the promise is settled, a tenth of a second at a time. */
 async function passUntilSettled<T>(promise: Promise<T>): Promise<T> {
-  let isSettled = false;
-  const settle = () => void (isSettled = true);
+  const state = { isSettled: false };
+  const settle = () => void (state.isSettled = true);
   promise.then(settle, settle);
-  while (!isSettled) {
-    for (let turns = 0; turns < 20 && !isSettled; turns++)
+  while (!state.isSettled) {
+    for (let turns = 0; turns < 20 && !state.isSettled; turns++)
       await new Promise((resolve) => realImmediate(resolve));
-    await vi.advanceTimersByTimeAsync(isSettled ? 0 : 100);
+    await vi.advanceTimersByTimeAsync(state.isSettled ? 0 : 100);
   }
   return await promise;
 }
@@ -119,13 +119,13 @@ it("A read of 100,000 contacts that is killed twenty times loses nobody, and has
   const program = join(folder, "child.mjs");
   await bundleProgram("test/snapshot/reading-child.ts", program);
   let kills = 0;
-  let printed = "";
-  while (printed === "") {
+  const printed: string[] = [];
+  while (printed.length === 0) {
     const before = mock.requests.length;
     const child = spawn(process.execPath, [program, server.url, "key", file], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => printed.push(text));
     const ended = once(child, "close");
     if (kills < 20) {
       // A process that ends by itself has failed.
@@ -140,7 +140,7 @@ it("A read of 100,000 contacts that is killed twenty times loses nobody, and has
 
   console.log({ kills, requests: mock.requests.length });
   expect(kills).toBe(20);
-  expect(JSON.parse(printed)).toEqual({ size: 100_000, complete: true });
+  expect(JSON.parse(printed.join(""))).toEqual({ size: 100_000, complete: true });
   const ids = linesOf(file)
     .slice(1)
     .map(({ id }) => id);
