@@ -51,3 +51,8 @@ export function shownConsents(contact: SnapshotContact): (string | undefined)[] 
     value === undefined ? undefined : String(value).toUpperCase(),
   );
 }
+
+/** Whether it is unsubscribed from a channel, or suppressed. */
+export function hasRefused(contact: SnapshotContact): boolean {
+  return shownConsents(contact).some((value) => value === "UNSUBSCRIBED" || value === "TRUE");
+}

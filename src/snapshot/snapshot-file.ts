@@ -1,5 +1,5 @@
 // The format of a snapshot: NDJSON, a heading and then a line for each contact.
-import { closeSync, fstatSync, openSync, read, realpathSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, read, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import * as z from "zod";
 import { type Target, targetSchema } from "../bulk/target.ts";
@@ -132,13 +132,7 @@ async function firstLine(handle: number): Promise<string | undefined> {
 
 /** Undefined if the file does not exist. */
 export function openIfExists(file: string): number | undefined {
-  try {
-    return openSync(file, "r");
-  } catch (error) {
-    // Safe: `node:fs` throws nothing else.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  return existsSync(file) ? openSync(file, "r") : undefined;
 }
 
 /** The file itself, where a link names it: a link stands for its target. Throws if its folder does not exist. */

@@ -8,7 +8,7 @@ import { optionThat, parseOption, parseOptions } from "../schema/parse-options.t
 import { hasMethods } from "../schema/predicates.ts";
 import { changesBetween, type SnapshotChange } from "./changes.ts";
 import { ContactIndex, entriesOf, keysOf, type LineBounds } from "./contact-index.ts";
-import { type SnapshotContact, shownConsents } from "./contact.ts";
+import { hasRefused, type SnapshotContact, shownConsents } from "./contact.ts";
 import {
   fileError,
   fileOption,
@@ -94,7 +94,7 @@ export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact>
     if (Object.keys(asked).length === 0)
       throw new ConfigurationError("The query of find needs an `email`, a `phone` or an `id`.");
     const found = this.#contactsWith(keysOf(asked));
-    return found.find((contact) => hasRefused(contact)) ?? found[0];
+    return found.find(hasRefused) ?? found[0];
   }
 
   /**
@@ -246,8 +246,4 @@ function damaged(file: string, reason: string): ConfigurationError {
   return new ConfigurationError(
     `The snapshot ${file} is damaged: ${reason}. Restore it from a copy, or read another one.`,
   );
-}
-
-function hasRefused(contact: SnapshotContact): boolean {
-  return shownConsents(contact).some((value) => value === "UNSUBSCRIBED" || value === "TRUE");
 }

@@ -35,9 +35,9 @@ export class World {
     this.#order = this.dice.pick(orders);
     this.#pageSize = this.dice.int(3, 12);
     this.#unrest = this.dice.pick([0, 0, 0.5, 2]);
-    for (let count = this.dice.int(1, 60); count > 0; count--) this.#create();
-    // Else nothing is shown, and every question is refused.
+    // If no consent were shown, every question would be refused.
     this.#create(true);
+    for (let count = this.dice.int(1, 60); count > 0; count--) this.#create();
   }
 
   /** A page, and what happens after it. */
@@ -66,8 +66,8 @@ export class World {
     const person = this.dice.pick(this.#people);
     const what = this.dice.pick(["create", "change", "unsubscribe", "suppress", "touch", "delete"] as const);
     if (what === "create") return this.#create();
-    // One person is always there.
-    if (what === "delete" && person.id !== "id-0" && !person.isShown)
+    // The first person is always there.
+    if (what === "delete" && person.id !== "id-0")
       this.#people = this.#people.filter((each) => each !== person);
     person.changed = this.#time += 1;
     const { consents } = person;
