@@ -40,7 +40,7 @@ function meaningOf(word: string, isRefusal: boolean): Meaning | undefined {
 }
 
 /** The answer of such a user: a consent by its heading, else a property. */
-export function answerOf(heading: string, cells: ColumnCells): ColumnRule {
+function answerOf(heading: string, cells: ColumnCells): ColumnRule {
   if (cells.areAddresses && /subscriber|recipient/i.test(heading)) return "email";
   if (!/subscri|status|consent|opt.?(in|out)|newsletter|marketing|do.?not|black|unsub/i.test(heading))
     return "property";
