@@ -88,7 +88,8 @@ export function replyTo(
     /* v8 ignore next -- @preserve a defect of the mock itself */
     if (!(error instanceof Refusal)) throw error;
     const { status, message, details } = error;
-    const { problems, applied = false, variant, section = endpoint?.route ?? "Endpoints" } = details;
+    // Safe: without an endpoint the refusal names its section.
+    const { problems, applied = false, variant, section = endpoint!.route } = details;
     record.entry.refusedFor = `${message} ("${section}")`;
     if (variant !== undefined) stance(variant);
     return { ...errorReply(status, message, problems), applied };

@@ -410,6 +410,25 @@ describe("A row whose look fails", () => {
     ],
   ];
 
+  it("because the run is aborted meanwhile is not sent, and looked up on the next night", async () => {
+    const world = createFixture();
+    const options = await firstNight(world);
+    world.mock.addFault({ kind: "hang", operation: get, times: 1 });
+    const controller = new AbortController();
+    const { audience, upsert } = world;
+    const { signal } = controller;
+    const run = collectRun(audience.bulk(namedPeople(["Ada L."]), upsert, { ...options, signal }));
+    await vi.waitFor(() => expect(operations(world)).toContain(get));
+
+    controller.abort();
+    const { error } = await run;
+    const next = await audience.bulk(namedPeople(["Ada L."]), upsert, options);
+
+    expect(error).toMatchObject({ code: "aborted", outcome: "not-sent" });
+    expect(next).toMatchObject({ succeeded: 1 });
+    expect(operations(world)).toEqual(["v1.customers.upsert", get, get, "v1.customers.upsert"]);
+  });
+
   it.each(failures)(
     "%s fails, is neither sent nor recorded, and is looked up on the next night",
     async (...args) => {

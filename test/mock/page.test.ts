@@ -107,6 +107,30 @@ describe("The page is told", () => {
     expect((await view()).gauges).toEqual([{ limit: 3, intervalMs: 10_000, used: 3, waitMs: 10_000 }]);
   });
 
+  it("the windows of the caller who has used most of them", async () => {
+    const { apiKey } = open.mock.clientOptions;
+    await open.call("/v2/lists");
+    for (let number = 1; number <= 2; number += 1)
+      await open.mock.fetch("https://audience-mock.example/api/v1/contact-groups", {
+        headers: { "x-api-key": apiKey },
+      });
+
+    expect((await view()).gauges).toMatchObject([{ used: 2 }]);
+  });
+
+  it.each(["fixed", "token-bucket"] as const)("the use of a %s window", async (algorithm) => {
+    const rateLimits = { windows: [{ limit: 3, intervalMs: 10_000 }], algorithm };
+    const other = await nodeHttp.open({ rateLimits, clock: () => 1_000 });
+    try {
+      await other.call("/v2/lists");
+      const { body } = await other.call("/__mock/page");
+
+      expect(body).toMatchObject({ gauges: [{ limit: 3, used: 1, waitMs: 0 }] });
+    } finally {
+      await other.close();
+    }
+  });
+
   it("the requests of the organization, newest first, each with its verdict", async () => {
     open.mock.addFault({ kind: "reset-after", times: 1 });
     await open.call(addToNews, { body: { email, email_opt_in: "SUBSCRIBED" } }).catch(() => undefined);

@@ -83,6 +83,7 @@ function resultOf({ status, error }: MockWebhookCall): string {
 }
 
 function listName({ groups }: MockOrganizationState, listId: string): string {
+  /* v8 ignore next -- @preserve a list is never deleted */
   return groups.find(({ id }) => id === listId)?.name ?? listId;
 }
 

@@ -85,7 +85,7 @@ function responseOf({
 
 /** The person that a request names, in whatever shape its body is. */
 function personOf({ operation, path, body }: MockRequest): string {
-  if (operation === "v1.customers.get") return path.split("/").at(-1) ?? "";
+  if (operation === "v1.customers.get") return path.slice(path.lastIndexOf("/") + 1);
   if (!isObject(body)) return "";
   const contact = isObject(body["contact"]) ? body["contact"] : {};
   const identifiers: unknown = body["identifiers"];

@@ -42,9 +42,9 @@ export function checkConsentOverNights({ log, service }: World): string[] {
 
 const fromStrictest = ["UNSUBSCRIBED", "NON_SUBSCRIBED", "SUBSCRIBED"];
 
-/** What the service decides may be an opt-in. */
+/** What the service decides may be an opt-in, and what is unknown a refusal. */
 function isBetter(own = "SUBSCRIBED", other: string): boolean {
-  return fromStrictest.indexOf(own) > fromStrictest.indexOf(other);
+  return fromStrictest.indexOf(own) > Math.max(0, fromStrictest.indexOf(other));
 }
 
 function isOf({ mock }: Service, contactId: string, { input }: CallRecord): boolean {

@@ -22,8 +22,11 @@ export function checkState(world: World): string[] {
     const calls = world.log.calls.filter(({ facts }) =>
       facts.contacts.some((name) => isNameOf(contact, name)),
     );
-    // Which of two contacts a number means is the service's decision.
-    if (contacts.some(({ id, phone }) => id !== contact.id && phone !== undefined && phone === contact.phone))
+    // Which of two contacts a call means is the service's decision.
+    const others = contacts.filter(({ id }) => id !== contact.id);
+    if (
+      others.some((other) => calls.some(({ facts }) => facts.contacts.some((name) => isNameOf(other, name))))
+    )
       return [];
     // Between two clients there is no order.
     if (new Set(calls.map(({ client }) => client)).size > 1) return [];
