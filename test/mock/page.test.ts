@@ -118,6 +118,17 @@ describe("The page is told", () => {
     expect((await view()).gauges).toMatchObject([{ used: 2 }]);
   });
 
+  it("no window, where the mock has no limit", async () => {
+    const other = await nodeHttp.open();
+    try {
+      const { body } = await other.call("/__mock/page");
+
+      expect(body).toMatchObject({ gauges: [] });
+    } finally {
+      await other.close();
+    }
+  });
+
   it.each(["fixed", "token-bucket"] as const)("the use of a %s window", async (algorithm) => {
     const rateLimits = { windows: [{ limit: 3, intervalMs: 10_000 }], algorithm };
     const other = await nodeHttp.open({ rateLimits, clock: () => 1_000 });
