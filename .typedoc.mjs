@@ -16,7 +16,7 @@ const options = {
   out: ".docs",
   readme: "README.md",
   projectDocuments: ["examples/guides/*.md", "src/DECISIONS.md", "CHANGELOG.md"],
-  highlightLanguages: ["bash", "javascript", "json", "mermaid", "python", "toml", "tsx", "typescript"],
+  highlightLanguages: ["bash", "csv", "javascript", "json", "mermaid", "python", "toml", "tsx", "typescript", "yaml"],
   excludeInternal: true,
   excludePrivate: true,
   // No links to a repository, because not every clone has one.
