@@ -35,7 +35,7 @@ export type JournalEvent =
   // A journal that was rewritten holds what its events came to:
   | readonly ["at", position: number, began: number, isOver: boolean]
   | readonly ["row", row: string, ...record: RecordedRow]
-  | readonly ["note", contact: string, channel: string, status: string, at: number, isCertain: boolean];
+  | readonly ["note", contact: string, channel: string, status: string, at: number];
 
 /** The fields of a `RowRecord`, in order. */
 export type RecordedRow = readonly [
@@ -60,7 +60,7 @@ const parts: Readonly<Record<JournalEvent[0], readonly string[]>> = {
   wrote: ["number", "object", "object", "string"],
   at: ["number", "number", "boolean"],
   row: ["string", "string", "boolean", "number", "string", "number", "number", "number", "number", "string"],
-  note: ["string", "string", "string", "number", "boolean"],
+  note: ["string", "string", "string", "number"],
 };
 
 function isEvent(event: JournalEvent): boolean {

@@ -55,8 +55,6 @@ export class Ledger {
   at = 0;
   /** The position at which the run began. */
   began = 0;
-  /** The position at which this process opened the journal: the run began then, or went on. */
-  openedAt = 0;
   run: LedgerRun | undefined;
   #isOver = true;
   readonly #rows = new Map<string, RowRecord>();
@@ -87,8 +85,8 @@ export class Ledger {
         return void this.#rows.set(event[1], recordOf(event.slice(2) as unknown as RecordedRow)); // Safe: its type
       case "note": {
         this.at -= 1;
-        const [, contact, channel, status, at, isCertain] = event;
-        return this.#notes.add(contact, { channel, status, at, isCertain, write: 0 });
+        const [, contact, channel, status, at] = event;
+        return this.#notes.add(contact, { channel, status, at, write: 0 });
       }
     }
   }
@@ -136,7 +134,7 @@ export class Ledger {
     return notes.some(({ channel, status, at }) => {
       const own = write.consent[channel];
       if (status !== decidedByService && status === own) return false;
-      if (at <= this.openedAt && look.isSettled(channel)) return false;
+      if (at <= this.began && look.isSettled(channel)) return false;
       const isBinding = at > this.began || isHeld || isStricter(status, own);
       return isBinding && at > this.#placeOf(statement, channel);
     });
@@ -176,7 +174,6 @@ export class Ledger {
     this.#underWay.clear();
     this.#notes.forgetWrites();
     if (this.#isOver) this.began = this.at;
-    this.openedAt = this.at;
     this.#isOver = false;
     this.run = { id, isKeyed, target };
   }

@@ -6,8 +6,6 @@ interface Note {
   readonly channel: string;
   readonly status: string;
   readonly at: number;
-  /** Whether it was applied; else it may have been. */
-  readonly isCertain: boolean;
   /** The number of a write that has not ended; else 0. */
   readonly write: number;
 }
@@ -24,7 +22,7 @@ export class Notes {
   begin(at: number, write: number, contacts: readonly string[], consent: ConsentWrite["consent"]): void {
     for (const contact of contacts)
       for (const [channel, status] of Object.entries(consent))
-        this.add(contact, { channel, status, at, isCertain: false, write });
+        this.add(contact, { channel, status, at, write });
   }
 
   /** A write has ended. `contacts` and `consent` are those of the write as it was applied. */
@@ -35,25 +33,24 @@ export class Notes {
     consent: ConsentWrite["consent"],
     end: WriteEnd,
   ): void {
+    const isOwn = (note: Note): boolean => note.write === write;
+    const begun = contacts.flatMap((contact) => this.of(contact)).find(isOwn)?.at ?? 0;
     for (const contact of contacts) {
-      const others = this.of(contact).filter((note) => note.write !== write);
+      const others = this.of(contact).filter((note) => !isOwn(note));
       this.#notes.set(contact, others);
       if (end === "not-applied") {
         if (others.length === 0) this.#notes.delete(contact);
         continue;
       }
       for (const [channel, status] of Object.entries(consent))
-        this.add(contact, { channel, status, at, isCertain: end === "applied", write: 0 });
+        this.add(contact, { channel, status, at, write: 0 }, end === "applied" ? begun : 0);
     }
   }
 
-  /** Of an applied consent the earlier ones are history, but for writes that have not ended; and no two say the same. */
-  add(contact: string, note: Note): void {
-    const isPast = (old: Note): boolean =>
-      old.channel === note.channel &&
-      old.write === 0 &&
-      note.write === 0 &&
-      (note.isCertain || (!old.isCertain && old.status === note.status));
+  /** No two notes say the same. Those up to `since` are history: the write was applied, and began after them. */
+  add(contact: string, note: Note, since = 0): void {
+    const isPast = ({ channel, status, at, write }: Note): boolean =>
+      channel === note.channel && write === 0 && note.write === 0 && (at < since || status === note.status);
     const others = this.of(contact).filter((old) => !isPast(old));
     this.#notes.set(contact, [...others, note]);
   }
@@ -74,7 +71,6 @@ export class Notes {
 
   *events(): Generator<JournalEvent> {
     for (const [contact, notes] of this.#notes)
-      for (const { channel, status, at, isCertain } of notes)
-        yield ["note", contact, channel, status, at, isCertain];
+      for (const { channel, status, at } of notes) yield ["note", contact, channel, status, at];
   }
 }

@@ -270,9 +270,9 @@ const endedEarly: Case[] = [
     "ada:-",
   ],
   [
-    "a look after the restart shows what the consent came to",
-    ["ada:+ (left)", "call ada:-", "ada:+ (left)", "tool ada:+", "ada:+"],
-    "succeeded superseded succeeded",
+    "a look does not release a row from it before the run is over",
+    ["ada:+ (left)", "call ada:-", "ada:+ (left)", "tool ada:+", "ada:+", "ada:+"],
+    "succeeded superseded superseded succeeded",
     "ada:+",
   ],
   [

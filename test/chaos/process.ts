@@ -92,7 +92,7 @@ export class Process {
     return { name, views: [client, view] };
   }
 
-  /** Those that the clients of the process share. Of other processes they are other functions, and so unknown there. */
+  /** Those that the clients of the process share. Other processes have other functions. */
   #newKeys(dice: Dice): Keys {
     const { isAlone, log, service } = this.#around;
     const [key = "", keyV2 = ""] = service.keys;

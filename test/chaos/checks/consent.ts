@@ -77,13 +77,14 @@ function bindingConsents(world: World, row: CallRecord, before: number): Map<str
   return new Map([...latest].filter(([, { isSure }]) => isSure));
 }
 
-/** Whether an earlier life may have recorded another call, as the life was about to end. */
-function mayBeRecorded({ runs, clients }: Log, other: CallRecord, row: CallRecord): boolean {
-  const at = other.departures.at(-1)?.at ?? -1;
-  return earlierLives(runs, row.run!).some(
-    (life) =>
-      clients.get(life.client)!.process === clients.get(other.client)!.process && at >= life.startedAt,
-  );
+/**
+ * Whether the run, or an earlier life as it was about to end, may know of another call. All processes are one here, and
+ * two key functions that have given the same key count as one.
+ */
+function mayBeRecorded({ runs }: Log, other: CallRecord, row: CallRecord): boolean {
+  const run = row.run!;
+  const { at = -1, endedAt = at } = other.departures.at(-1) ?? {};
+  return endedAt > run.startedAt || earlierLives(runs, run).some(({ startedAt }) => at >= startedAt);
 }
 
 export function sharesName(one: CallRecord, other: CallRecord): boolean {
