@@ -1,7 +1,7 @@
 import { AudienceClient, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
-import { collectRun, key, row, rows, until, type Row } from "./fixture.ts";
+import { collectRun, deferred, key, row, rows, until, type Row } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
@@ -174,6 +174,28 @@ describe("A row is superseded by the opt-out that was written through", () => {
 
     expect(result).toMatchObject({ status: "superseded", reason: "process" });
     expect(world.mock.requests).toHaveLength(1);
+  });
+
+  it("another client, while an opt-in of a third one was under way: nobody knows which came last", async () => {
+    const world = createWorld();
+    const opened = deferred();
+    const slow = world.clientWith({
+      fetch: async (url, init) => {
+        const response = await world.mock.fetch(url, init);
+        await opened.promise;
+        return response;
+      },
+    });
+
+    const { result, consent } = await runBehind(world, async () => {
+      const optIn = slow.v1.customers.upsert({ ...ada, email_opt_in: "SUBSCRIBED" });
+      await until(() => world.mock.requests.length === 1);
+      await optOut(world.clientWith());
+      opened.resolve();
+      await optIn;
+    });
+
+    expect([result.status, consent]).toEqual(["superseded", "UNSUBSCRIBED"]);
   });
 });
 
