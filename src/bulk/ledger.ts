@@ -124,7 +124,7 @@ export class Ledger {
 
   /**
    * Whether another consent of one of the write's contacts is later than what the row says. `contacts` are the names of
-   * its contacts in the journal. In its own run a note binds both directions; afterwards it is a refusal that is
+   * its contacts in the journal. In its own run a note binds in both directions; afterwards it is a refusal that is
    * remembered, until the service shows what came of it.
    */
   supersedes(contacts: readonly string[], statement: RowStatement, look: LookedUp): boolean {
@@ -134,9 +134,9 @@ export class Ledger {
     return notes.some(({ channel, status, at }) => {
       const own = write.consent[channel];
       if (status !== decidedByService && status === own) return false;
-      if (at <= this.began && look.isSettled(channel)) return false;
-      const isBinding = at > this.began || isHeld || isStricter(status, own);
-      return isBinding && at > this.#placeOf(statement, channel);
+      if (at <= this.#placeOf(statement, channel)) return false;
+      if (at > this.began) return true;
+      return !look.isSettled(channel) && (isHeld || isStricter(status, own));
     });
   }
 

@@ -138,8 +138,9 @@ export function knownIds(
 }
 
 // In the journal and in memory they are one string, as 100,000 rows have theirs in memory. Each contact has its tag, its
-// id, with an `@` if the row no longer has it, and its decisions, each with its position. A `?` if the person was asked to confirm, a `-` if it was not sent, and a
-// `!` with the status that it replaces, until it is applied: `k3f=4711;email=SUBSCRIBED@12;phone=SUBSCRIBED@12-!UNSUBSCRIBED`.
+// id (with an `@` if the row no longer has it) and its decisions, each with its position. Then comes a `?` if the person
+// was asked to confirm, a `-` if it was not sent, and a `!` with the status that it replaces, until it is applied:
+// `k3f=4711;email=SUBSCRIBED@12;phone=SUBSCRIBED@12-!UNSUBSCRIBED`.
 
 export function encodeContacts({ decisions, ids, formerIds }: SpokenContacts): string {
   const tags = new Set([...decisions.map(({ contact }) => contact), ...formerIds.keys(), ...ids.keys()]);
