@@ -150,7 +150,7 @@ export class RowChecker<Row> {
 }
 
 function hasId(contacts: string): boolean {
-  return decodeContacts(contacts).ids.size > 0;
+  return [...decodeContacts(contacts).ids.values()].some((id) => id !== "");
 }
 
 /** `isBehind`: an earlier row with its key would be sent, and this one after it, as it has the last word. */

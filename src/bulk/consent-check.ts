@@ -8,6 +8,7 @@ import type { Profile } from "../v1/schemas/profile.ts";
 import { rowPriority } from "./bulk-options.ts";
 import type { ShownConsent } from "./consent-snapshot.ts";
 import {
+  idOf,
   isStricter,
   repeated,
   statementsOf,
@@ -87,15 +88,15 @@ export function judge(
  * contacts that the row no longer has. `others`: the other writes of the row.
  */
 export function idsToLookUp(
-  { ids, formerIds }: SpokenContacts,
+  spoken: SpokenContacts,
   { contacts }: ConsentWrite,
   others: readonly ConsentWrite[],
 ): string[] {
   const tag = tagOf(contacts);
-  const own = ids.get(tag) ?? formerIds.get(tag);
-  if (own !== undefined) return [own];
+  const own = idOf(spoken, tag);
   const tagsOfOthers = others.map((other) => tagOf(other.contacts));
-  return [...ids].filter(([each]) => !tagsOfOthers.includes(each)).map(([, id]) => id);
+  const gone = [...spoken.ids].filter(([each]) => !tagsOfOthers.includes(each)).map(([, id]) => id);
+  return (own === undefined ? gone : [own]).filter((id) => id !== "");
 }
 
 /** The error of a row that was not sent because its look failed; `cause` is the error of the look. */

@@ -94,20 +94,23 @@ export class RowLog {
     return `${this.#id}-${number}-${eventName}`;
   }
 
-  /** Notes the id of the contact that a write's response gives. Only the response knows it: a custom request names whom it likes. */
+  /**
+   * Notes the id of the contact that a write's response gives, or that it gives none. Only the response knows it: a custom
+   * request names whom it likes.
+   */
   noteId({ consentWrite, appliedConsent }: ApiRequest, { data }: ApiResponse): void {
     if (!consentWrite) return;
     const key = appliedConsent(consentWrite, data).contacts.find(
       (contact) => contact.startsWith(idPrefix) && !consentWrite.contacts.includes(contact),
     );
-    if (key) this.#ids.set(tagOf(consentWrite.contacts), key.slice(idPrefix.length));
+    this.#ids.set(tagOf(consentWrite.contacts), key?.slice(idPrefix.length) ?? "");
   }
 
   /** Every name of a write's contact: also the id that an earlier response gave. */
   namesOf({ contacts }: ConsentWrite): readonly string[] {
     const tag = tagOf(contacts);
-    const id = this.#ids.get(tag) ?? decodeContacts(this.before?.contacts ?? "").ids.get(tag);
-    return id === undefined ? contacts : [...contacts, idPrefix + id];
+    const id = this.#ids.get(tag) || decodeContacts(this.before?.contacts ?? "").ids.get(tag);
+    return id ? [...contacts, idPrefix + id] : contacts;
   }
 
   /**

@@ -11,7 +11,7 @@ import { UnansweredError } from "./row-end.ts";
 import type { RowLog } from "./row-log.ts";
 import type { RowRecord } from "./row-record.ts";
 import { judgeBySnapshot } from "./snapshot-guard.ts";
-import { decodeContacts, statementsOf, tagOf, type StatedWrites } from "./statements.ts";
+import { decodeContacts, idOf, statementsOf, tagOf, type StatedWrites } from "./statements.ts";
 
 /** What the guard of the service needs of a run. */
 export interface ServiceGuardSettings {
@@ -110,7 +110,7 @@ export class ServiceGuard {
     const spoken = decodeContacts(before.contacts);
     const tag = tagOf(write.contacts);
     // The id of an earlier address shows nothing of the contact with the new one.
-    shown.isPossible = spoken.ids.has(tag) || spoken.formerIds.has(tag);
+    shown.isPossible = Boolean(idOf(spoken, tag));
     const judged = judgedChannels(write, spoken.decisions);
     if (judged.length === 0) return undefined;
     const channels = await this.#withoutPastStatuses(judged, write, before);

@@ -119,9 +119,15 @@ function isOfSameChannel(a: Statement, b: Statement): boolean {
 /** The contacts that a row speaks of: its decisions, and the ids of the contacts that responses gave, by their tags. */
 export interface SpokenContacts {
   readonly decisions: readonly Decision[];
+  /** An id is empty if the response to the contact's write gave none. */
   readonly ids: ReadonlyMap<string, string>;
   /** Of contacts that it no longer has, as its address has changed. */
   readonly formerIds: ReadonlyMap<string, string>;
+}
+
+/** The id of a contact with this tag; empty if a response gave none, undefined if there was no response. */
+export function idOf({ ids, formerIds }: SpokenContacts, tag: string): string | undefined {
+  return ids.get(tag) ?? formerIds.get(tag);
 }
 
 /** The ids after a night whose responses gave these, and whose writes had contacts with these tags. */
@@ -132,8 +138,8 @@ export function knownIds(
 ): Pick<SpokenContacts, "ids" | "formerIds"> {
   const hasNew = [...given.keys()].some((tag) => !before.ids.has(tag));
   const kept = [...before.ids].filter(([tag]) => !hasNew || written.has(tag));
-  const ids = new Map([...kept, ...given]);
-  const former = [...before.formerIds, ...before.ids].filter(([tag]) => !ids.has(tag));
+  const ids = new Map([...kept, ...given].filter(([tag, id]) => id !== "" || !before.ids.get(tag)));
+  const former = [...before.formerIds, ...before.ids].filter(([tag, id]) => id !== "" && !ids.has(tag));
   return { ids, formerIds: new Map(former.slice(-mostOthers)) };
 }
 
@@ -142,12 +148,16 @@ export function knownIds(
 // was asked to confirm, a `-` if it was not sent, and a `!` with the status that it replaces, until it is applied:
 // `k3f=4711;email=SUBSCRIBED@12;phone=SUBSCRIBED@12-!UNSUBSCRIBED`.
 
+/** In place of an id: the response gave none. No encoded id has this sign. */
+const none = ",";
+
 export function encodeContacts({ decisions, ids, formerIds }: SpokenContacts): string {
   const tags = new Set([...decisions.map(({ contact }) => contact), ...formerIds.keys(), ...ids.keys()]);
   const contacts = [...tags].map((tag) => {
     const own = decisions.filter(({ contact }) => contact === tag).map(encodeDecision);
-    const id = encodeURIComponent(ids.get(tag) ?? formerIds.get(tag) ?? "");
-    return [`${tag}=${id}${formerIds.has(tag) ? "@" : ""}`, ...own].join(";");
+    const id = ids.get(tag) ?? formerIds.get(tag);
+    const encoded = id === "" ? none : encodeURIComponent(id ?? "");
+    return [`${tag}=${encoded}${formerIds.has(tag) ? "@" : ""}`, ...own].join(";");
   });
   return contacts.join(" ");
 }
@@ -165,7 +175,8 @@ export function decodeContacts(text: string): SpokenContacts {
     const [first = "", ...rest] = contact.split(";");
     const [tag = "", encoded = ""] = first.split("=");
     const [id = "", former] = encoded.split("@");
-    if (id !== "") (former === undefined ? ids : formerIds).set(tag, decodeURIComponent(id));
+    if (id === none) ids.set(tag, "");
+    else if (id !== "") (former === undefined ? ids : formerIds).set(tag, decodeURIComponent(id));
     for (const each of rest) decisions.push(decodeDecision(tag, each));
   }
   return { decisions, ids, formerIds };

@@ -294,17 +294,28 @@ describe("A row that is added to a list", () => {
   });
 });
 
-it("A row of v2 costs no look, as its response gives no id", async () => {
-  const send = ({ v2 }: AudienceClient, { email, email_opt_in, city }: V1Contact, request: BulkRequest) => {
-    const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "import" };
-    const channels = { email: { status: email_opt_in!.toLowerCase() } };
-    const identifiers = [{ type: "email" as const, id: email!, channels, consent }];
-    return v2.contacts.upsert({ firstName: "Ada", city, listIds: [], identifiers }, request);
-  };
+function sendByV2({ v2 }: AudienceClient, contact: V1Contact, request: BulkRequest) {
+  const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "import" };
+  const channels = { email: { status: contact.email_opt_in!.toLowerCase() } };
+  const identifiers = [{ type: "email" as const, id: contact.email!, channels, consent }];
+  return v2.contacts.upsert({ firstName: "Ada", city: contact.city, listIds: [], identifiers }, request);
+}
 
-  const played = await play(["ada:+", "person ada:-", "ada:+"], { send });
+it("A row of v2 costs no look, as its response gives no id", async () => {
+  const played = await play(["ada:+", "person ada:-", "ada:+"], { send: sendByV2 });
 
   expect(played).toMatchObject({ ends: "succeeded succeeded", looks: "0 0" });
+});
+
+it("A contact of v2 is not judged by another contact of its row, whose response gives an id", async () => {
+  const send = async (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => {
+    await sendByV2(audience, contact, request);
+    await audience.v1.customers.upsert({ phone: "+15550199", phone_opt_in: "SUBSCRIBED" }, request);
+  };
+
+  const played = await play(["ada:+", "ada:+"], { send });
+
+  expect(played).toMatchObject({ ends: "succeeded succeeded", looks: "0 1" });
 });
 
 it("A row that only sends events costs no look", async () => {
