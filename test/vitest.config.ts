@@ -17,7 +17,7 @@ const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 // reads the sources into a compiler, or leaves calls behind, as a program that is killed does. And what starts processes:
 // it takes long, and these run first.
 const alone = [
-  "bulk/file-checkpoint*",
+  "bulk/{file-checkpoint*,workers}",
   "{chaos,properties}/*",
   "examples/{demo,importer-process,recipe-*}",
   "fuzz/user-code",
