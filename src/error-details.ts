@@ -5,7 +5,8 @@
  *
  * - `"not-sent"`: no request left this machine.
  * - `"not-applied"`: the service responded that it changed nothing. The worst outcome of a GET.
- * - `"applied"`: the write succeeded. Only the tracing channel `audience-sdk:call` says so; no error does.
+ * - `"applied"`: the write succeeded. The tracing channel `audience-sdk:call` says so, and the error of a row of bulk that
+ *   `isCurrent` refused after the response.
  * - `"unknown"`: the service may have carried out the write; look before you send it again.
  */
 export type Outcome = "not-sent" | "not-applied" | "applied" | "unknown";

@@ -147,9 +147,10 @@ export class ServiceGuard {
   }
 
   #judgeBySnapshot(write: ConsentWrite): ServiceRefusal | undefined {
-    const { snapshot, notShown } = this.#settings;
+    const { checksConsent, snapshot, notShown } = this.#settings;
     const spoken = decodeContacts(this.#record.before?.contacts ?? "");
-    if (!snapshot || idsToLookUp(spoken, write, this.#othersThan(write)).length > 0) return undefined;
+    const isLookedUp = checksConsent && idsToLookUp(spoken, write, this.#othersThan(write)).length > 0;
+    if (!snapshot || isLookedUp) return undefined;
     const { isRefused, missing } = judgeBySnapshot(snapshot, write, spoken.decisions);
     if (missing.length > 0) notShown(missing);
     const message = "The snapshot shows that the contact has refused";

@@ -146,6 +146,23 @@ describe("A snapshot and what is recorded", () => {
     expect(optIns()[1]).toBe("UNSUBSCRIBED");
   });
 
+  it("without looks a row whose id is known is judged, too", async () => {
+    const { client, file, run, mock, optIns } = await job(() => {});
+    const options = {
+      key: ({ email }: Row) => email,
+      checkpoint: new MemoryCheckpoint(),
+      checkConsent: false,
+    };
+    await run([subscribed(1)], { ...options, snapshot: undefined });
+    unsubscribe(mock);
+    using snapshot = await readSnapshot(client(), { file });
+
+    expect(await run([subscribed(1, { city: "Ulm" })], { ...options, snapshot })).toEqual([
+      "superseded by snapshot",
+    ]);
+    expect(optIns()[1]).toBe("UNSUBSCRIBED");
+  });
+
   it("a row of v2 is held back each night, and its own opt-out is no refusal of the person", async () => {
     const { client, file, audience, mock } = await job(() => {});
     const v2 = client({ baseUrlV2: "https://api2.example", appId: "app-acme" });
