@@ -16,6 +16,7 @@ const audience = new AudienceClient({ rateLimiter: new RateLimiter({ store }) })
 
 async function upsert(job: Job<V1Contact>, token?: string): Promise<void> {
   try {
+    // Better: the job holds an id, and the consent comes from your table now.
     await audience.v1.customers.upsert(job.data, { priority: 9 });
   } catch (error) {
     if (!isAudienceError(error)) throw error;
