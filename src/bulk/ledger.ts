@@ -198,12 +198,18 @@ export class Ledger {
     const last = this.#underWay.get(row) ?? before;
     this.#underWay.delete(row);
     if (how === "unsent") return;
-    const said = { print: print ?? last?.print ?? "", contacts: contacts ?? last?.contacts ?? "" };
+    const said = contacts ?? last?.contacts ?? "";
+    const change = {
+      print: print ?? last?.print ?? "",
+      contacts: said,
+      state: how,
+      sentAt: last?.sentAt ?? 0,
+    };
     // Nothing was carried out: an earlier record stands, but for what the row has said.
     const record =
       how === "failed" && before
-        ? recordOf(fieldsOf({ ...before, contacts: said.contacts, lastAt: this.at }))
-        : changedRecord(before, { ...said, state: how, sentAt: last?.sentAt ?? 0 }, this);
+        ? recordOf(fieldsOf({ ...before, contacts: said, lastAt: this.at }))
+        : changedRecord(before, change, this);
     this.#rows.set(row, record);
   }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { manyRows, runProgram } from "../examples/importer-program.ts";
 
-it("The importer reads 200,000 rows in a heap that is smaller than the rows, and prints its plan at once", async () => {
+it("The importer reads 200,000 rows in a heap that is smaller than the rows, and says at once what it does", async () => {
   const chunks: string[] = [];
 
   const { code, out } = await runProgram(
@@ -12,5 +12,5 @@ it("The importer reads 200,000 rows in a heap that is smaller than the rows, and
 
   expect(code).toBe(0);
   expect(out).toContain("200,000 of 200,000 rows can be imported");
-  expect(chunks[0]).toMatch(/^Reading .*people\.csv\n$/);
+  expect(chunks[0]).toBe("Looking at the columns\n");
 });
