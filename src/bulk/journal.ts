@@ -98,9 +98,7 @@ export class Journal {
   }
 
   async #compact(bytes: number): Promise<void> {
-    let needed = 0;
-    for (const line of this.#compacted()) needed += line.length;
-    if (bytes > 2 * needed) await this.#rewrite(this.#compacted());
+    if (bytes > 2 * this.ledger.size) await this.#rewrite(this.#compacted());
   }
 
   *#compacted(): Generator<string> {

@@ -103,7 +103,8 @@ export class RowLog {
     const key = appliedConsent(consentWrite, data).contacts.find(
       (contact) => contact.startsWith(idPrefix) && !consentWrite.contacts.includes(contact),
     );
-    this.#ids.set(tagOf(consentWrite.contacts), key?.slice(idPrefix.length) ?? "");
+    const tag = tagOf(consentWrite.contacts);
+    this.#ids.set(tag, key?.slice(idPrefix.length) ?? this.#ids.get(tag) ?? "");
   }
 
   /** Every name of a write's contact: also the id that an earlier response gave. */

@@ -318,6 +318,17 @@ it("A contact of v2 is not judged by another contact of its row, whose response 
   expect(played).toMatchObject({ ends: "succeeded succeeded", looks: "0 1" });
 });
 
+it("A row that writes a contact by v1 and then by v2 is looked up by the id that v1 gave", async () => {
+  const send = async (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => {
+    await audience.v1.customers.upsert(contact, request);
+    await sendByV2(audience, contact, request);
+  };
+
+  const played = await play(["ada:+", "person ada:-", "ada:+"], { send });
+
+  expect(played).toMatchObject({ ends: "succeeded superseded", looks: "0 1", people: "ada:-" });
+});
+
 it("A row that only sends events costs no look", async () => {
   const send = ({ v1 }: AudienceClient, { email, city }: V1Contact, request: BulkRequest) =>
     v1.events.send({ eventName: "imported", contact: { email }, eventData: { city } }, request);
