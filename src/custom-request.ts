@@ -58,8 +58,18 @@ export type SendCustomRequest = (
 
 /** `prefix`: the beginning of the family's paths. */
 export function customRequest(call: CallEndpoint, operation: Operation, prefix: string): SendCustomRequest {
-  return (request, options) => call(endpointOf(operation, prefix, request), { body: request }, options);
+  // Kept, as zod compiles a schema at its first use.
+  const schemas = new Map<boolean, z.ZodType<CustomRequest>>();
+  const schemaOf = (needsConsent: boolean): z.ZodType<CustomRequest> => {
+    const schema = schemas.get(needsConsent) ?? requestSchema(prefix, needsConsent);
+    schemas.set(needsConsent, schema);
+    return schema;
+  };
+  return (request, options) =>
+    call(endpointOf(operation, prefix, request, schemaOf), { body: request }, options);
 }
+
+const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
 
 const addContactPath = /^\/api\/v1\/contact-groups\/.+\/contacts\/?$/i;
 const createPath = /^\/api\/v1\/customer\/create\/?$/i;
@@ -90,14 +100,15 @@ function endpointOf(
   operation: Operation,
   prefix: string,
   request: CustomRequest,
+  schemaOf: (needsConsent: boolean) => z.ZodType<CustomRequest>,
 ): Endpoint<CustomRequest, unknown> {
   return {
     operation,
     method: methodOf(request),
     // The real path may name a person.
     path: `${prefix}…`,
-    options: callOptionsSchema.extend({ consent: consentOption }),
-    body: ({ consent }) => requestSchema(prefix, consent !== "service-decides"),
+    options: optionsSchema,
+    body: ({ consent }) => schemaOf(consent !== "service-decides"),
     request: ({ path, query, body }) => ({ path, query, body }),
     contactsOf: (sent) => contactKeys([sent.contact, documentedContact(sent)]),
     consentOf: (sent) => {

@@ -3,20 +3,34 @@ import suite from "../vitest.config.ts";
 
 const { projects: _, ...test } = suite.test ?? {};
 
+// It measures the time of the processor, which other programs on the machine lengthen.
+const measured = ["test/soak/bulk-checkpoint.test.ts"];
+
 // The long runs: npm run soak
 export default mergeConfig(
   { ...suite, test },
   {
     test: {
-      include: [
-        "test/soak/**/*.test.ts",
-        "test/properties/**/*.test.ts",
-        "test/examples/importer-consent.test.ts",
-        "test/rate-limiter/within-limits-of-an-hour.test.ts",
-      ],
       env: { SOAK: "true" },
       testTimeout: 600_000,
       reporters: ["verbose"],
+      projects: [
+        { extends: true, test: { name: "alone", include: measured, sequence: { groupOrder: 0 } } },
+        {
+          extends: true,
+          test: {
+            name: "long",
+            include: [
+              "test/soak/**/*.test.ts",
+              "test/properties/**/*.test.ts",
+              "test/examples/importer-consent.test.ts",
+              "test/rate-limiter/within-limits-of-an-hour.test.ts",
+            ],
+            exclude: measured,
+            sequence: { groupOrder: 1 },
+          },
+        },
+      ],
     },
   },
 );
