@@ -59,7 +59,7 @@ export function encodeLine(text: string): string {
 function decodeLine(line: string): string | undefined {
   const space = line.indexOf(" ");
   const text = line.slice(space + 1);
-  return line.slice(0, space) === String(crc32(text)) ? text : undefined;
+  return Number(line.slice(0, space)) === crc32(text) ? text : undefined;
 }
 
 /** Writes a second file and renames it, so that a crash leaves one of the two complete. */

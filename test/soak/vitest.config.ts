@@ -3,7 +3,7 @@ import suite from "../vitest.config.ts";
 
 const { projects: _, ...test } = suite.test ?? {};
 
-// It measures the time of the processor, which other programs on the machine lengthen.
+// It measures a time, which the other runs would lengthen.
 const measured = ["test/soak/bulk-checkpoint.test.ts"];
 
 // The long runs: npm run soak

@@ -1,7 +1,7 @@
-const rounds = 5;
+const rounds = 20;
 
 /**
- * The smallest figure of at most five rounds; the first round within the bound ends them. Other load on the machine can
+ * The smallest figure of at most twenty rounds; the first round within the bound ends them. Other load on the machine can
  * make a round slower, never faster, so a real regression shows in each.
  */
 export async function leastWithin(bound: number, measure: () => Promise<number>): Promise<number> {
