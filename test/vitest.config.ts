@@ -30,7 +30,7 @@ const alone = [
 
 // All others share two processes: with one for each, more than half of the time would go into starting them.
 const notTogether = [
-  ...["oldest", "package", "platforms", "recipes", "soak"].map((folder) => `test/${folder}/**`),
+  ...["browser", "oldest", "package", "platforms", "recipes", "soak"].map((folder) => `test/${folder}/**`),
   ...alone,
 ];
 
