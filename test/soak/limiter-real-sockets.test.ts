@@ -22,6 +22,8 @@ it("on real sockets 300 calls exceed no window, and take at most 1.05 of the ide
     arrivals.push(performance.now());
     request.resume().on("end", () => response.end("{}"));
   });
+  // Longer than the pauses of the limiter: a connection that it closes could be used at that moment.
+  server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
