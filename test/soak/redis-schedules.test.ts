@@ -17,11 +17,11 @@ it.each([
   },
   {
     title: "one trouble, with a process that starts before any request of the other, busy or idle",
-    bound: { ...long, bStartsUntil: 8_000, callsFrom: [[0, 0] as const, [5_000, 5_000] as const] },
+    bound: { ...long, bStartsUntil: 4_000, callsFrom: [[0, 0] as const, [5_000, 5_000] as const] },
   },
   {
     title: "two troubles, with a process that starts late, long enough for calls without Redis",
-    bound: { ...long, troubles: 2, everyMs: 2_500, bStartsUntil: 4_000 },
+    bound: { ...long, troubles: 2, everyMs: 4_000, bStartsUntil: 4_000 },
   },
   {
     title: "one trouble, with one message or call that is slow or lost",
@@ -33,14 +33,14 @@ it.each([
       ...base,
       intervalMs: 1_000,
       troubles: 2,
-      everyMs: 500,
+      everyMs: 1_000,
       callsFrom: [[0, 0] as const, [0, Infinity] as const, [4_000, 4_000] as const],
       untilMs: 12_000,
     },
   },
   {
     title: 'two troubles, with a process that starts late and `onUnavailable: "reject"`',
-    bound: { ...base, onUnavailable: "reject" as const, troubles: 2, everyMs: 1_000, bStartsUntil: 4_000 },
+    bound: { ...base, onUnavailable: "reject" as const, troubles: 2, everyMs: 2_500, bStartsUntil: 4_000 },
   },
 ])(
   "two processes with two calls a window exceed it only after Redis has failed, and then by two: $title",
