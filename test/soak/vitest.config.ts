@@ -1,10 +1,22 @@
 import { mergeConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import suite from "../vitest.config.ts";
 
 const { projects: _, ...test } = suite.test ?? {};
 
 // It measures a time, which the other runs would lengthen.
 const measured = ["test/soak/bulk-checkpoint.test.ts"];
+
+const longest = ["soak/chaos", "soak/redis-schedules", "properties/snapshots", "soak/bulk-killed"];
+
+/** Begins with the longest files: if one of them were the last, it would run alone. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => longest.some((name) => moduleId.includes(name));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 // The long runs: npm run soak
 export default mergeConfig(
@@ -14,6 +26,7 @@ export default mergeConfig(
       env: { SOAK: "true" },
       testTimeout: 600_000,
       reporters: ["verbose"],
+      sequence: { sequencer: LongestFirst },
       projects: [
         { extends: true, test: { name: "alone", include: measured, sequence: { groupOrder: 0 } } },
         {
