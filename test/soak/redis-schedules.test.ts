@@ -17,7 +17,7 @@ it.each([
   },
   {
     title: "one trouble, with a process that starts before any request of the other, busy or idle",
-    bound: { ...long, bStartsUntil: 4_000, callsFrom: [[0, 0] as const, [5_000, 5_000] as const] },
+    bound: { ...long, bStartsUntil: 2_000, callsFrom: [[0, 0] as const, [5_000, 5_000] as const] },
   },
   {
     title: "two troubles, with a process that starts late, long enough for calls without Redis",
