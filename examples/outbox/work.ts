@@ -13,7 +13,8 @@ connection.on("error", (error) => console.error(`Redis: ${error.message}`));
 
 // Without Redis there are no events to send, so "local" would gain nothing.
 const store = redisRateLimitStore(connection, { onUnavailable: "reject" });
-const audience = new AudienceClient({ rateLimiter: new RateLimiter({ store }) });
+// A host kills a program after 10 seconds or more: by then a request in flight has ended, too.
+const audience = new AudienceClient({ rateLimiter: new RateLimiter({ store }), timeoutMs: 7_000 });
 const lockMs = Number(process.env["OUTBOX_LOCK_MS"] ?? 30_000);
 const worker = sendEvents({ connection, audience, lockMs });
 worker.on("completed", ({ data }) => console.log(`sent ${data.uniqueIdentifier}`));

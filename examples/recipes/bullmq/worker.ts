@@ -12,7 +12,8 @@ connection.on("error", (error) => console.error(`Redis: ${error.message}`));
 
 // All workers share one budget. BullMQ's own `limiter` stays off: it counts jobs, and not calls.
 const store = redisRateLimitStore(connection, { onUnavailable: "reject" });
-const audience = new AudienceClient({ rateLimiter: new RateLimiter({ store }) });
+// A host kills a program after 10 seconds or more: by then a request in flight has ended, too.
+const audience = new AudienceClient({ rateLimiter: new RateLimiter({ store }), timeoutMs: 7_000 });
 
 async function upsert(job: Job<V1Contact>, token?: string): Promise<void> {
   try {

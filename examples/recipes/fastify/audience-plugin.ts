@@ -10,10 +10,10 @@ declare module "fastify" {
 /** One client for the whole server, as `app.audience`. */
 export const audiencePlugin = fastifyPlugin(async (app) => {
   // A person waits for each call: none takes longer than this, so that the server can also stop in time.
-  const audience = new AudienceClient({ deadlineMs: 10_000, logger: app.log });
+  const audience = new AudienceClient({ deadlineMs: 5_000, logger: app.log });
   app.decorate("audience", audience);
   // Fastify calls it when the requests in flight have ended.
-  app.addHook("onClose", () => audience.close({ drain: true, timeoutMs: 5_000 }));
+  app.addHook("onClose", () => audience.close({ drain: true, timeoutMs: 2_000 }));
   // Fastify waits for open connections, and a request in flight would keep its own for 72 seconds more.
   let isClosing = false;
   app.addHook("preClose", async () => void (isClosing = true));

@@ -8,7 +8,7 @@ await app.register(audiencePlugin);
 app.post("/subscribers", async (request) => {
   const { email } = request.body as Pick<V1Contact, "email">; // the client validates it
   const profile = await app.audience.v1.customers.upsert(
-    { email, email_opt_in: "SUBSCRIBED" },
+    { email, email_opt_in: "SUBSCRIBED", double_opt_in: true }, // anybody could type the address: its owner is asked
     { priority: 0 },
   );
   return { id: profile.id };

@@ -15,12 +15,13 @@ export class AudienceObject extends DurableObject<Bindings> {
   // An object of this kind outlives the requests, and so may its client.
   get #audience(): AudienceClient {
     const { AUDIENCE_BASE_URL: baseUrl, AUDIENCE_API_KEY: apiKey } = this.env;
-    return (this.#client ??= new AudienceClient({ baseUrl, apiKey, deadlineMs: 10_000 }));
+    return (this.#client ??= new AudienceClient({ baseUrl, apiKey, deadlineMs: 5_000 }));
   }
 
   async subscribe(email: string): Promise<Subscribed> {
     try {
-      const contact = { email, email_opt_in: "SUBSCRIBED" as const };
+      // Anybody could type the address: its owner is asked.
+      const contact = { email, email_opt_in: "SUBSCRIBED" as const, double_opt_in: true };
       return { id: (await this.#audience.v1.customers.upsert(contact, { priority: 0 })).id };
     } catch (error) {
       // An error that leaves the object loses its fields.

@@ -13,7 +13,7 @@ const app = new Hono<{ Bindings: Bindings; Variables: { audience: AudienceClient
 // A client for each request: on Workers, timers and connections end with the request that began them.
 app.use(async (c, next) => {
   const { AUDIENCE_BASE_URL: baseUrl, AUDIENCE_API_KEY: apiKey } = c.env;
-  c.set("audience", new AudienceClient({ baseUrl, apiKey, deadlineMs: 10_000 }));
+  c.set("audience", new AudienceClient({ baseUrl, apiKey, deadlineMs: 5_000 }));
   await next();
 });
 

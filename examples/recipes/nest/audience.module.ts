@@ -8,7 +8,7 @@ import { AudienceClient } from "audience-sdk";
     {
       provide: AudienceClient,
       // A person waits for each call: none takes longer than this, so that the application can also stop in time.
-      useFactory: () => new AudienceClient({ deadlineMs: 10_000, logger: new Logger("Audience") }),
+      useFactory: () => new AudienceClient({ deadlineMs: 5_000, logger: new Logger("Audience") }),
     },
   ],
   exports: [AudienceClient],
@@ -18,6 +18,6 @@ export class AudienceModule implements OnApplicationShutdown {
 
   /** Nest calls it when the requests in flight have ended. */
   async onApplicationShutdown(): Promise<void> {
-    await this.audience.close({ drain: true, timeoutMs: 5_000 });
+    await this.audience.close({ drain: true, timeoutMs: 2_000 });
   }
 }

@@ -7,7 +7,8 @@ export class SubscribersController {
 
   @Post()
   async subscribe(@Body() { email }: { email: V1Contact["email"] }): Promise<{ id: string }> {
-    const contact = { email, email_opt_in: "SUBSCRIBED" as const }; // the client validates it
+    // Anybody could type the address: its owner is asked. The client validates it.
+    const contact = { email, email_opt_in: "SUBSCRIBED" as const, double_opt_in: true };
     const profile = await this.audience.v1.customers.upsert(contact, { priority: 0 });
     return { id: profile.id };
   }

@@ -9,7 +9,8 @@ export async function connect() {
   redis.on("error", (error) => console.error(`Redis: ${error.message}`));
   await redis.ping();
   const rateLimiter = new RateLimiter({ store: redisRateLimitStore(redis) });
-  const audience = new AudienceClient({ rateLimiter, logger: console });
+  // At SIGTERM a request in flight ends, or passes this time: hosts kill after 10 seconds or more.
+  const audience = new AudienceClient({ rateLimiter, timeoutMs: 7_000, logger: console });
   return {
     audience,
     people: new People(redis),

@@ -8,7 +8,7 @@ export function audience(): AudienceClient {
     // Next 14 keeps the answers to GETs on disk: without this, a page goes on showing SUBSCRIBED after an opt-out.
     fetch: (url, init) => fetch(url, { ...init, cache: "no-store" }),
     // A person waits for each call.
-    deadlineMs: 10_000,
+    deadlineMs: 5_000,
     logger: console,
   }));
 }
