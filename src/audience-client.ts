@@ -70,7 +70,7 @@ export class AudienceClient {
    * `bulk` ends in any case: its rows that still wait are not sent.
    *
    * ```ts
-   * process.once("SIGTERM", () => audience.close({ drain: true, timeoutMs: 20_000 }));
+   * process.once("SIGTERM", () => audience.close({ drain: true, timeoutMs: 3_000 }));
    * ```
    */
   close(options?: CloseOptions): Promise<void> {

@@ -7,7 +7,7 @@
  * - `"not-applied"`: the service responded that it changed nothing. The worst outcome of a GET.
  * - `"applied"`: the write succeeded. The tracing channel `audience-sdk:call` says so, and the error of a row of bulk that
  *   `isCurrent` refused after the response.
- * - `"unknown"`: the service may have carried out the write; look before you send it again.
+ * - `"unknown"`: the service may have carried out the write. Send the same state again, unless a second mail could go out.
  */
 export type Outcome = "not-sent" | "not-applied" | "applied" | "unknown";
 
