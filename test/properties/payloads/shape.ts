@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { anyJson, valuesExcept, type Field } from "./field.ts";
+import { anyJson, valuesExcept, type Field } from "./fields.ts";
 
 /** The fields of an object, and the rule for unknown keys. */
 export interface Shape {
