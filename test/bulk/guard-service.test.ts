@@ -8,9 +8,9 @@ import {
 import type { MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { collectRun, createFixture, deferred, key, row, until, type Row } from "./fixture.ts";
+import { passUntil, passUntilSettled, useFakeTime } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 import { play, type Step } from "./night-table.ts";
-import { passUntil, passUntilSettled, useFakeTime } from "./passing-time.ts";
 
 /** A rule, the nights, the ends of the row, the looks of each night, and the consents at the service. */
 type Case = readonly [rule: string, steps: readonly Step[], ends: string, looks: string, people: string];

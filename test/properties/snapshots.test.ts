@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { AudienceClient } from "audience-sdk";
 import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
 import { expect, it } from "vitest";
-import { collect, temporaryFolder } from "../snapshot/fixture.ts";
-import { World } from "../snapshot/world.ts";
+import { collect, temporaryFolder, World } from "../snapshot/fixture.ts";
 import { timesOf } from "./runs.ts";
 
 const nights = 4;

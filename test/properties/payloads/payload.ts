@@ -14,9 +14,13 @@ import {
   fieldOf,
   ipAddress,
   valuesExcept,
+  nested,
+  nullFree,
+  validObject,
+  without,
   type Field,
+  type Shape,
 } from "./fields.ts";
-import { nested, nullFree, validObject, without, type Shape } from "./shape.ts";
 
 const optIn = enumField("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
 
