@@ -2,159 +2,60 @@ import type { AudienceClient, BulkRequest, V1Contact } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { createFixture, key, row } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
-import { play, type Step } from "./night-table.ts";
+import { casesOf, play } from "./night-table.ts";
 
 const ada = row(0);
 
-/** A rule, the nights with what others write between them, the ends of the row, and the consents at the service. */
-type Case = readonly [rule: string, steps: readonly Step[], ends: string, people: string];
-
-const laterCalls: Case[] = [
-  [
-    "supersedes the row on the next night",
-    ["ada:+", "call ada:-", "ada:+", "ada:0", "ada:0"],
-    "succeeded superseded succeeded succeeded",
-    "ada:0",
-  ],
-  [
-    "supersedes a row that was superseded by it, whatever else changes, until its own consent does",
-    ["early call ada:-", "ada:+", "ada:+ (unchanged)", "ada:+", "ada:+ (unchanged)", "ada:0", "ada:0"],
-    "superseded superseded superseded superseded succeeded succeeded",
-    "ada:0",
-  ],
-  [
-    "supersedes a row that names another channel only now",
-    ["ada:+", "call ada:-", "ada:++"],
-    "succeeded superseded",
-    "ada:-",
-  ],
-  [
-    "supersedes a row that changes the consent of another channel",
-    ["early call ada:-", "ada:+0", "ada:++"],
-    "superseded superseded",
-    "ada:-",
-  ],
-  [
-    "supersedes a channel that the row lacked that night",
-    ["ada:++", "ada:+", "call ada:.-", "ada:++"],
-    "succeeded succeeded superseded",
-    "ada:+-",
-  ],
-  [
-    "supersedes a row that leaves the consent to the service",
-    ["ada:?", "call ada:-", "ada:?", "ada:+"],
-    "succeeded superseded succeeded",
-    "ada:+",
-  ],
-  [
-    "supersedes a row that stated a consent, and then leaves it to the service",
-    ["ada:+", "call ada:-", "ada:?", "ada:? (unchanged)", "ada:?"],
-    "succeeded superseded superseded superseded",
-    "ada:-",
-  ],
-  [
-    "supersedes a row that lacked its consent for a night, and states it again",
-    ["ada:+", "call ada:-", "ada:?", "ada:+"],
-    "succeeded superseded superseded",
-    "ada:-",
-  ],
-  [
-    "supersedes a row that was superseded, lacked its consent for a night, and states it again",
-    ["early call ada:-", "ada:+", "ada:?", "ada:+"],
-    "superseded superseded superseded",
-    "ada:-",
-  ],
-  [
-    "does not supersede another consent after such a night",
-    ["early call ada:-", "ada:+", "ada:?", "ada:0"],
-    "superseded superseded succeeded",
-    "ada:0",
-  ],
-  [
-    "does not supersede a status that comes back: it is as new as another one",
-    ["ada:+", "ada:0", "call ada:-", "ada:+"],
-    "succeeded succeeded succeeded",
-    "ada:+",
-  ],
-  [
-    "does not supersede a channel that the row states for the first time",
-    ["ada:+", "ada:+", "call ada:.+", "ada:+-"],
-    "succeeded succeeded succeeded",
-    "ada:+-",
-  ],
-  [
-    "does not supersede a row that states a consent after it had left it to the service",
-    ["early call ada:+", "ada:?", "ada:-"],
-    "superseded succeeded",
-    "ada:-",
-  ],
-  [
-    "does not supersede a changed opt-out, though the row names another consent first",
-    ["early call ada:0", "ada:.+ ada:+", "ada:.+ ada:-"],
-    "superseded succeeded",
-    "ada:-",
-  ],
-  [
-    "does not supersede an opt-out by telephone, though the address has changed as well",
-    ["early call ada:.+", "ada:+0", "ada2:+-"],
-    "superseded succeeded",
-    "ada2:+-",
-  ],
-  [
-    "of a telephone alone supersedes a row by e-mail that says the same, as the row leaves it to the service",
-    ["early call ada:++", "ada:+", "ada:+", "ada:-"],
-    "superseded superseded succeeded",
-    "ada:-+",
-  ],
-  [
-    "supersedes a row that names the telephone and leaves its consent to the service",
-    ["early call ada:+-", "ada:+?", "ada:0?"],
-    "superseded superseded",
-    "ada:+-",
-  ],
-  [
-    "supersedes a row that fails that night",
-    ["ada:0", "ada:+ (refused)", "call ada:-", "ada:+"],
-    "succeeded failed superseded",
-    "ada:-",
-  ],
-  [
-    "does not supersede the opt-out that follows a night of failure",
-    ["ada:0 (refused)", "call ada:+", "ada:-"],
-    "failed succeeded",
-    "ada:-",
-  ],
-  [
-    "does not supersede an opt-out that failed on the next night, and comes on the one after it",
-    ["ada:+", "call ada:0", "ada:- (refused)", "ada:- (unchanged)"],
-    "succeeded failed succeeded",
-    "ada:-",
-  ],
-  [
-    "of a better consent does not supersede the row on later nights",
-    ["ada:0", "call ada:+", "ada:0", "call ada:+", "ada:-"],
-    "succeeded succeeded succeeded",
-    "ada:-",
-  ],
-  [
-    "of an opt-out supersedes a row that says neither, until a further call brings the person back",
-    ["ada:0", "call ada:-", "ada:0", "call ada:+", "ada:0"],
-    "succeeded superseded succeeded",
-    "ada:0",
-  ],
-  [
-    "supersedes an opt-out of the same run, and not on the next night, when the service knows the contact",
-    ["ada:0", "early call ada:+", "ada:-", "ada:-"],
-    "succeeded superseded succeeded",
-    "ada:-",
-  ],
-  [
-    "does not supersede a row that is new on the next night",
-    ["early call ada:-", "ada:+ (absent)", "ada:+"],
-    "superseded succeeded",
-    "ada:+",
-  ],
-];
+const laterCalls = casesOf(`
+  supersedes the row on the next night
+    ada:+; call ada:-; ada:+; ada:0; ada:0 | succeeded superseded succeeded succeeded | ada:0
+  supersedes a row that was superseded by it, whatever else changes, until its own consent does
+    early call ada:-; ada:+; ada:+ (unchanged); ada:+; ada:+ (unchanged); ada:0; ada:0 | superseded superseded superseded superseded succeeded succeeded | ada:0
+  supersedes a row that names another channel only now
+    ada:+; call ada:-; ada:++ | succeeded superseded | ada:-
+  supersedes a row that changes the consent of another channel
+    early call ada:-; ada:+0; ada:++ | superseded superseded | ada:-
+  supersedes a channel that the row lacked that night
+    ada:++; ada:+; call ada:.-; ada:++ | succeeded succeeded superseded | ada:+-
+  supersedes a row that leaves the consent to the service
+    ada:?; call ada:-; ada:?; ada:+ | succeeded superseded succeeded | ada:+
+  supersedes a row that stated a consent, and then leaves it to the service
+    ada:+; call ada:-; ada:?; ada:? (unchanged); ada:? | succeeded superseded superseded superseded | ada:-
+  supersedes a row that lacked its consent for a night, and states it again
+    ada:+; call ada:-; ada:?; ada:+ | succeeded superseded superseded | ada:-
+  supersedes a row that was superseded, lacked its consent for a night, and states it again
+    early call ada:-; ada:+; ada:?; ada:+ | superseded superseded superseded | ada:-
+  does not supersede another consent after such a night
+    early call ada:-; ada:+; ada:?; ada:0 | superseded superseded succeeded | ada:0
+  does not supersede a status that comes back: it is as new as another one
+    ada:+; ada:0; call ada:-; ada:+ | succeeded succeeded succeeded | ada:+
+  does not supersede a channel that the row states for the first time
+    ada:+; ada:+; call ada:.+; ada:+- | succeeded succeeded succeeded | ada:+-
+  does not supersede a row that states a consent after it had left it to the service
+    early call ada:+; ada:?; ada:- | superseded succeeded | ada:-
+  does not supersede a changed opt-out, though the row names another consent first
+    early call ada:0; ada:.+ ada:+; ada:.+ ada:- | superseded succeeded | ada:-
+  does not supersede an opt-out by telephone, though the address has changed as well
+    early call ada:.+; ada:+0; ada2:+- | superseded succeeded | ada2:+-
+  of a telephone alone supersedes a row by e-mail that says the same, as the row leaves it to the service
+    early call ada:++; ada:+; ada:+; ada:- | superseded superseded succeeded | ada:-+
+  supersedes a row that names the telephone and leaves its consent to the service
+    early call ada:+-; ada:+?; ada:0? | superseded superseded | ada:+-
+  supersedes a row that fails that night
+    ada:0; ada:+ (refused); call ada:-; ada:+ | succeeded failed superseded | ada:-
+  does not supersede the opt-out that follows a night of failure
+    ada:0 (refused); call ada:+; ada:- | failed succeeded | ada:-
+  does not supersede an opt-out that failed on the next night, and comes on the one after it
+    ada:+; call ada:0; ada:- (refused); ada:- (unchanged) | succeeded failed succeeded | ada:-
+  of a better consent does not supersede the row on later nights
+    ada:0; call ada:+; ada:0; call ada:+; ada:- | succeeded succeeded succeeded | ada:-
+  of an opt-out supersedes a row that says neither, until a further call brings the person back
+    ada:0; call ada:-; ada:0; call ada:+; ada:0 | succeeded superseded succeeded | ada:0
+  supersedes an opt-out of the same run, and not on the next night, when the service knows the contact
+    ada:0; early call ada:+; ada:-; ada:- | succeeded superseded succeeded | ada:-
+  does not supersede a row that is new on the next night
+    early call ada:-; ada:+ (absent); ada:+ | superseded succeeded | ada:+
+`);
 
 describe("A consent that another call wrote during a night", () => {
   it.each(laterCalls)("%s", async (_, steps, ends, people) => {
@@ -191,38 +92,18 @@ describe("After a night on which a row failed before its call, and another call 
   });
 });
 
-const households: Case[] = [
-  [
-    "a new decision about one person is none about another",
-    ["ada:+ bob:+", "call bob:-", "ada:- bob:+"],
-    "succeeded superseded",
-    "ada:- bob:-",
-  ],
-  [
-    "a status is new for a person, whoever else of the row has stated it before",
-    ["ada:+ bob:-", "call ada:0", "ada:- bob:-"],
-    "succeeded succeeded",
-    "ada:- bob:-",
-  ],
-  [
-    "a person whom the row lacked for a night has decided nothing since",
-    ["ada:- bob:+", "call bob:-", "ada:-", "ada:- bob:+"],
-    "succeeded succeeded superseded",
-    "ada:- bob:-",
-  ],
-  [
-    "a person whom a failed night did not reach has decided nothing since",
-    ["ada:- bob:+", "call bob:-", "ada:- bob:+ (refused)", "ada:- bob:+"],
-    "succeeded failed superseded",
-    "ada:- bob:-",
-  ],
-  [
-    "a person whose address changes has made no new decision",
-    ["ada:+", "call ada2:-", "ada2:+"],
-    "succeeded superseded",
-    "ada:+ ada2:-",
-  ],
-];
+const households = casesOf(`
+  a new decision about one person is none about another
+    ada:+ bob:+; call bob:-; ada:- bob:+ | succeeded superseded | ada:- bob:-
+  a status is new for a person, whoever else of the row has stated it before
+    ada:+ bob:-; call ada:0; ada:- bob:- | succeeded succeeded | ada:- bob:-
+  a person whom the row lacked for a night has decided nothing since
+    ada:- bob:+; call bob:-; ada:-; ada:- bob:+ | succeeded succeeded superseded | ada:- bob:-
+  a person whom a failed night did not reach has decided nothing since
+    ada:- bob:+; call bob:-; ada:- bob:+ (refused); ada:- bob:+ | succeeded failed superseded | ada:- bob:-
+  a person whose address changes has made no new decision
+    ada:+; call ada2:-; ada2:+ | succeeded superseded | ada:+ ada2:-
+`);
 
 describe("Of a row that writes several people", () => {
   it.each(households)("%s", async (_, steps, ends, people) => {
@@ -244,44 +125,20 @@ describe("Of a row that writes several people", () => {
   });
 });
 
-const endedEarly: Case[] = [
-  [
-    "a consent binds the run that goes on",
-    ["ada:0 (left)", "call ada:-", "ada:+"],
-    "succeeded superseded",
-    "ada:-",
-  ],
-  [
-    "a row that the run had not met is bound, until its own consent changes",
-    [" (left)", "call ada:-", "ada:+ (left)", "ada:+", "ada:0"],
-    "succeeded superseded superseded succeeded",
-    "ada:0",
-  ],
-  [
-    "an opt-in that has changed meanwhile is bound, until it changes again",
-    ["ada:0 (left)", " (absent, left)", "call ada:-", "ada:+", "ada:+", "ada:+?", "ada:0"],
-    "succeeded succeeded superseded superseded superseded succeeded",
-    "ada:0",
-  ],
-  [
-    "an opt-out that has changed meanwhile is sent",
-    ["ada:+ (left)", "call ada:0", "ada:-", "ada:- (unchanged)"],
-    "succeeded succeeded skipped",
-    "ada:-",
-  ],
-  [
-    "a look does not release a row from it before the run is over",
-    ["ada:+ (left)", "call ada:-", "ada:+ (left)", "tool ada:+", "ada:+", "ada:+"],
-    "succeeded superseded superseded succeeded",
-    "ada:+",
-  ],
-  [
-    "an opt-in of another channel is bound, though the row opts out of one",
-    ["ada:+0 (left)", "call ada:0-", "ada:-+", "ada:-+"],
-    "succeeded superseded superseded",
-    "ada:0-",
-  ],
-];
+const endedEarly = casesOf(`
+  a consent binds the run that goes on
+    ada:0 (left); call ada:-; ada:+ | succeeded superseded | ada:-
+  a row that the run had not met is bound, until its own consent changes
+    (left); call ada:-; ada:+ (left); ada:+; ada:0 | succeeded superseded superseded succeeded | ada:0
+  an opt-in that has changed meanwhile is bound, until it changes again
+    ada:0 (left); (absent, left); call ada:-; ada:+; ada:+; ada:+?; ada:0 | succeeded succeeded superseded superseded superseded succeeded | ada:0
+  an opt-out that has changed meanwhile is sent
+    ada:+ (left); call ada:0; ada:-; ada:- (unchanged) | succeeded succeeded skipped | ada:-
+  a look does not release a row from it before the run is over
+    ada:+ (left); call ada:-; ada:+ (left); tool ada:+; ada:+; ada:+ | succeeded superseded superseded succeeded | ada:+
+  an opt-in of another channel is bound, though the row opts out of one
+    ada:+0 (left); call ada:0-; ada:-+; ada:-+ | succeeded superseded superseded | ada:0-
+`);
 
 describe("After an early end of a run", () => {
   it.each(endedEarly)("%s", async (_, steps, ends, people) => {
@@ -289,80 +146,32 @@ describe("After an early end of a run", () => {
   });
 });
 
-const cases: Case[] = [
-  [
-    "subscribes again by another process, after the service had superseded the row",
-    ["ada:+", "person ada:-", "ada:+", "tool ada:+", "ada:+"],
-    "succeeded superseded succeeded",
-    "ada:+",
-  ],
-  [
-    "subscribes again by another process, after another call had superseded the row",
-    ["ada:+", "call ada:-", "ada:+", "tool ada:+", "ada:+"],
-    "succeeded superseded succeeded",
-    "ada:+",
-  ],
-  [
-    "subscribes again by a call of the client, after another call had superseded the row",
-    ["ada:+", "call ada:-", "ada:+", "call ada:+", "ada:+"],
-    "succeeded superseded succeeded",
-    "ada:+",
-  ],
-  [
-    "is no longer suppressed",
-    ["ada:+", "tool ada:+.s", "ada:+", "tool ada:+.x", "ada:+"],
-    "succeeded superseded succeeded",
-    "ada:+",
-  ],
-  [
-    "opts out by telephone on the night on which the service supersedes the row, and has no other opt-in later",
-    ["ada:++", "person ada:-", "ada:+-", "ada:.-", "ada:.- (unchanged)"],
-    "succeeded superseded succeeded skipped",
-    "ada:--",
-  ],
-  [
-    "opts out again after the service had superseded the row, which left the consent to it",
-    ["ada:-", "ada:?", "tool ada:+", "ada:-"],
-    "succeeded superseded succeeded",
-    "ada:-",
-  ],
-  [
-    "opts out by a row whose other contact had refused",
-    ["ada:+ bob:-", "person ada:-", "ada:+ bob:-", "tool bob:+", "bob:-"],
-    "succeeded superseded succeeded",
-    "ada:- bob:-",
-  ],
-  [
-    "answers the mail of a double opt-in late",
-    ["ada:+ (double opt-in)", "ada:+ (double opt-in)", "ada confirms", "ada:+ (double opt-in)"],
-    "succeeded succeeded succeeded",
-    "ada:+",
-  ],
-  [
-    "subscribes in the user's own table, after the service had superseded the row",
-    ["ada:+", "person ada:-", "ada:+", "ada:-", "ada:+"],
-    "succeeded superseded succeeded succeeded",
-    "ada:+",
-  ],
-  [
-    "subscribes in the user's own table, and the first night of it fails",
-    ["ada:-", "ada:+ (refused)", "ada:+ (unchanged)", "ada:+"],
-    "succeeded failed succeeded succeeded",
-    "ada:+",
-  ],
-  [
-    "subscribes in the user's own table, and several nights of it fail",
-    ["ada:0", "ada:+ (refused)", "ada:+ (refused)", "ada:+ (refused)", "ada:+"],
-    "succeeded failed failed failed succeeded",
-    "ada:+",
-  ],
-  [
-    "changes the address after the service had superseded the row, and subscribes again",
-    ["ada:+", "person ada:-", "ada2:+", "tool ada:+", "ada2:+"],
-    "succeeded superseded succeeded",
-    "ada2:+",
-  ],
-];
+const cases = casesOf(`
+  subscribes again by another process, after the service had superseded the row
+    ada:+; person ada:-; ada:+; tool ada:+; ada:+ | succeeded superseded succeeded | ada:+
+  subscribes again by another process, after another call had superseded the row
+    ada:+; call ada:-; ada:+; tool ada:+; ada:+ | succeeded superseded succeeded | ada:+
+  subscribes again by a call of the client, after another call had superseded the row
+    ada:+; call ada:-; ada:+; call ada:+; ada:+ | succeeded superseded succeeded | ada:+
+  is no longer suppressed
+    ada:+; tool ada:+.s; ada:+; tool ada:+.x; ada:+ | succeeded superseded succeeded | ada:+
+  opts out by telephone on the night on which the service supersedes the row, and has no other opt-in later
+    ada:++; person ada:-; ada:+-; ada:.-; ada:.- (unchanged) | succeeded superseded succeeded skipped | ada:--
+  opts out again after the service had superseded the row, which left the consent to it
+    ada:-; ada:?; tool ada:+; ada:- | succeeded superseded succeeded | ada:-
+  opts out by a row whose other contact had refused
+    ada:+ bob:-; person ada:-; ada:+ bob:-; tool bob:+; bob:- | succeeded superseded succeeded | ada:- bob:-
+  answers the mail of a double opt-in late
+    ada:+ (double opt-in); ada:+ (double opt-in); ada confirms; ada:+ (double opt-in) | succeeded succeeded succeeded | ada:+
+  subscribes in the user's own table, after the service had superseded the row
+    ada:+; person ada:-; ada:+; ada:-; ada:+ | succeeded superseded succeeded succeeded | ada:+
+  subscribes in the user's own table, and the first night of it fails
+    ada:-; ada:+ (refused); ada:+ (unchanged); ada:+ | succeeded failed succeeded succeeded | ada:+
+  subscribes in the user's own table, and several nights of it fail
+    ada:0; ada:+ (refused); ada:+ (refused); ada:+ (refused); ada:+ | succeeded failed failed failed succeeded | ada:+
+  changes the address after the service had superseded the row, and subscribes again
+    ada:+; person ada:-; ada2:+; tool ada:+; ada2:+ | succeeded superseded succeeded | ada2:+
+`);
 
 describe("A person is not stuck who", () => {
   it.each(cases)("%s", async (_, steps, ends, people) => {
@@ -391,20 +200,14 @@ describe("A person is not stuck who", () => {
 });
 
 describe("A direct call brings a person back at once", () => {
-  it.each<Case>([
-    [
-      "and the unchanged row stays superseded, which changes nothing of it",
-      ["ada:+", "person ada:-", "ada:+", "tool ada:+", "ada:+ (unchanged)", "ada:+"],
-      "succeeded superseded superseded succeeded",
-      "ada:+",
-    ],
-    [
-      "during the night on which it comes",
-      ["early call ada:-", "ada:0 (absent)", "early call ada:+", "ada:+"],
-      "superseded succeeded",
-      "ada:+",
-    ],
-  ])("%s", async (_, steps, ends, people) => {
+  it.each(
+    casesOf(`
+  and the unchanged row stays superseded, which changes nothing of it
+    ada:+; person ada:-; ada:+; tool ada:+; ada:+ (unchanged); ada:+ | succeeded superseded superseded succeeded | ada:+
+  during the night on which it comes
+    early call ada:-; ada:0 (absent); early call ada:+; ada:+ | superseded succeeded | ada:+
+`),
+  )("%s", async (_, steps, ends, people) => {
     expect(await play(steps)).toMatchObject({ ends, people });
   });
 });
