@@ -12,6 +12,7 @@ import {
   type Row,
   rows,
   until,
+  v2Contact,
 } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
@@ -272,12 +273,8 @@ const withoutRequest: [string, Call][] = [
   [
     "of the other family",
     ({ v2 }) =>
-      ({ email }) => {
-        const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "import" };
-        const channels = { email: { status: "subscribed" } };
-        const identifiers = [{ type: "email" as const, id: email, channels, consent }];
-        return v2.contacts.upsert({ firstName: "Ada", listIds: [], identifiers });
-      },
+      ({ email }) =>
+        v2.contacts.upsert(v2Contact(email, "subscribed")),
   ],
   [
     "of a custom request",

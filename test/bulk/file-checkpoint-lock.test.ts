@@ -18,7 +18,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { bundleProgram } from "../bundle-program.ts";
 import { eventually } from "../eventually.ts";
 import { until } from "./fixture.ts";
-import { describeWithContainers, runInContainer } from "./killed-import/containers.ts";
+import { describeWithContainers, runInContainer } from "./killed-import/killed-import.ts";
 import { rowOf } from "./killed-import/rows.ts";
 
 let folder: string;

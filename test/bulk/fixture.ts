@@ -1,5 +1,11 @@
 import { createHash } from "node:crypto";
-import { AudienceClient, type BulkRequest, type BulkResult, type BulkRun } from "audience-sdk";
+import {
+  AudienceClient,
+  type BulkRequest,
+  type BulkResult,
+  type BulkRun,
+  type V2Contact,
+} from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { expect, vi } from "vitest";
 
@@ -20,6 +26,13 @@ export function row(index: number): Row {
 
 /** The key of a row. */
 export const key = ({ email }: Row) => email;
+
+/** A contact of v2 whose e-mail address has this status. */
+export function v2Contact(email: string, status: string): V2Contact {
+  const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "import" };
+  const identifiers = [{ type: "email" as const, id: email, channels: { email: { status } }, consent }];
+  return { firstName: "Ada", listIds: [], identifiers };
+}
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 

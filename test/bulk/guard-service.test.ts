@@ -7,8 +7,19 @@ import {
 } from "audience-sdk";
 import type { MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { collectRun, createFixture, deferred, key, row, until, type Row } from "./fixture.ts";
-import { passUntil, passUntilSettled, useFakeTime } from "./fixture.ts";
+import {
+  collectRun,
+  createFixture,
+  deferred,
+  key,
+  row,
+  until,
+  type Row,
+  v2Contact,
+  passUntil,
+  passUntilSettled,
+  useFakeTime,
+} from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 import { casesOf, play } from "./night-table.ts";
 
@@ -140,10 +151,8 @@ describe("A row that is added to a list", () => {
 });
 
 function sendByV2({ v2 }: AudienceClient, contact: V1Contact, request: BulkRequest) {
-  const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "import" };
-  const channels = { email: { status: contact.email_opt_in!.toLowerCase() } };
-  const identifiers = [{ type: "email" as const, id: contact.email!, channels, consent }];
-  return v2.contacts.upsert({ firstName: "Ada", city: contact.city, listIds: [], identifiers }, request);
+  const { city, email = "", email_opt_in = "" } = contact;
+  return v2.contacts.upsert({ ...v2Contact(email, email_opt_in.toLowerCase()), city }, request);
 }
 
 it("A row of v2 costs no look, as its response gives no id", async () => {

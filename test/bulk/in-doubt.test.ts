@@ -39,26 +39,6 @@ it("a row in doubt that has changed is sent when its call is repeatable now, and
   expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
 });
 
-it("a changed row in doubt stays in doubt while its call is not repeatable, and nothing is sent", async () => {
-  const { audience, mock, options, mailed } = await rowInDoubt();
-  const changed: Row = { ...row(0), email_opt_in: "NON_SUBSCRIBED" };
-
-  const results = [];
-  for (let night = 0; night < 2; night++)
-    for await (const result of audience.bulk([changed], mailed, options)) results.push(result);
-
-  expect(results).toMatchObject([
-    {
-      status: "unknown",
-      error: {
-        message: "Not sent: an earlier run may have carried out a call of the row that must not be repeated.",
-      },
-    },
-    { status: "unknown" },
-  ]);
-  expect(mock.requests).toHaveLength(1);
-});
-
 it("a crash while the changed row is sent leaves it in doubt and changed: the next run sends it", async () => {
   const { audience, mock, options, upsert } = await rowInDoubt();
   mock.addFault({ kind: "reset-before", times: 1 });

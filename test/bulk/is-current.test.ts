@@ -1,7 +1,16 @@
 import { ConfigurationError, isAudienceError, RateLimiter, type BulkRequest } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { collectRun, row, rows, createFixture, until, type Row, key } from "./fixture.ts";
-import { passUntilSettled, useFakeTime } from "./fixture.ts";
+import {
+  collectRun,
+  row,
+  rows,
+  createFixture,
+  until,
+  type Row,
+  key,
+  passUntilSettled,
+  useFakeTime,
+} from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 /** An `isCurrent` that never settles, and whether it was called. */

@@ -3,8 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it, onTestFinished } from "vitest";
-import { describeWithContainers, runInContainer } from "../bulk/killed-import/containers.ts";
-import { expectNothingLostOrDoubled, killedImport } from "../bulk/killed-import/killed-import.ts";
+import {
+  describeWithContainers,
+  expectNothingLostOrDoubled,
+  killedImport,
+  runInContainer,
+} from "../bulk/killed-import/killed-import.ts";
 import { rowOf } from "../bulk/killed-import/rows.ts";
 import { bundleProgram } from "../bundle-program.ts";
 import { eventually } from "../eventually.ts";
