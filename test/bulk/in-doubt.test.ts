@@ -307,8 +307,8 @@ it.each([
   const { audience, mock } = createFixture({}, { rateLimiter });
   const checkpoint = new MemoryCheckpoint();
   const stop = new AbortController();
-  const settle = (row: Row, request: BulkRequest) =>
-    Promise.allSettled([audience.v1.customers.upsert(row, request)]);
+  const settle = (item: Row, request: BulkRequest) =>
+    Promise.allSettled([audience.v1.customers.upsert(item, request)]);
   const first = collectRun(audience.bulk(rows(5), settle, { key, checkpoint, signal: stop.signal }));
   await until(() => mock.requests.length === 2 && rateLimiter.usage().queued === 3);
 
@@ -328,8 +328,8 @@ it.each(["429", "500-before", "reset-before"] as const)(
     const { audience, mock } = createFixture({ latencyMs: 50, faults: [{ kind, times: 1, retryAfter: 1 }] });
     const checkpoint = new MemoryCheckpoint();
     const stop = new AbortController();
-    const settle = (row: Row, request: BulkRequest) =>
-      Promise.allSettled([audience.v1.customers.upsert(row, request)]);
+    const settle = (item: Row, request: BulkRequest) =>
+      Promise.allSettled([audience.v1.customers.upsert(item, request)]);
     const first = collectRun(audience.bulk(rows(1), settle, { key, checkpoint, signal: stop.signal }));
     await until(() => mock.requests.length === 1);
 
@@ -348,8 +348,8 @@ it("A row whose attempt with the next key is cut off by the end of the run is se
   const { audience, mock } = createFixture({ latencyMs: 50 }, { apiKey: () => apiKey });
   const checkpoint = new MemoryCheckpoint();
   const stop = new AbortController();
-  const settle = (row: Row, request: BulkRequest) =>
-    Promise.allSettled([audience.v1.customers.upsert(row, request)]);
+  const settle = (item: Row, request: BulkRequest) =>
+    Promise.allSettled([audience.v1.customers.upsert(item, request)]);
   const options = { key, checkpoint, organization: "acme" };
   const first = collectRun(audience.bulk(rows(1), settle, { ...options, signal: stop.signal }));
   await until(() => mock.requests.length === 1);
@@ -370,8 +370,8 @@ it("A row whose write was carried out has succeeded, though a read after it was 
   });
   const checkpoint = new MemoryCheckpoint();
   const stop = new AbortController();
-  const send = async (row: Row, request: BulkRequest) => {
-    const { id } = await audience.v1.customers.upsert(row, request);
+  const send = async (item: Row, request: BulkRequest) => {
+    const { id } = await audience.v1.customers.upsert(item, request);
     await Promise.allSettled([audience.v1.customers.get(id, request)]);
   };
   const first = collectRun(audience.bulk(rows(1), send, { key, checkpoint, signal: stop.signal }));
@@ -388,9 +388,9 @@ it("A row whose second write is cut off by the end of the run is sent by the nex
   const { audience, mock } = createFixture({}, { rateLimiter });
   const checkpoint = new MemoryCheckpoint();
   const stop = new AbortController();
-  const settle = async (row: Row, request: BulkRequest) => {
-    await audience.v1.customers.upsert(row, request);
-    await Promise.allSettled([audience.v1.customers.upsert({ ...row, first_name: "Ada" }, request)]);
+  const settle = async (item: Row, request: BulkRequest) => {
+    await audience.v1.customers.upsert(item, request);
+    await Promise.allSettled([audience.v1.customers.upsert({ ...item, first_name: "Ada" }, request)]);
   };
   const first = collectRun(audience.bulk(rows(1), settle, { key, checkpoint, signal: stop.signal }));
   await until(() => mock.requests.length === 1 && rateLimiter.usage().queued === 1);

@@ -274,12 +274,13 @@ describe("In any dialect of a refusal", () => {
     };
     send();
     const stranger = setInterval(send, 950);
-    const run = audience.bulk(rows(count), (row, request) =>
-      audience.v1.contactGroups.addContact("mock-list", row, { ...request, repeatable: false }),
+    const run = audience.bulk(rows(count), (item, request) =>
+      audience.v1.contactGroups.addContact("mock-list", item, { ...request, repeatable: false }),
     );
     let isOver = false;
+    const isUnderWay = () => !isOver;
     const summary = run.summary().finally(() => (isOver = true));
-    for (let second = 0; second < 600 && !isOver; second++) await vi.advanceTimersByTimeAsync(1_000);
+    for (let second = 0; second < 600 && isUnderWay(); second++) await vi.advanceTimersByTimeAsync(1_000);
     clearInterval(stranger);
     const ours = mock.requests.filter(({ method }) => method === "POST");
     return {

@@ -33,7 +33,7 @@ describe("Each row has one result", () => {
 
     const { results } = await collectRun(audience.bulk(rows(2), upsert, { concurrency: 1 }));
 
-    expect(results.map(({ key }) => key)).toEqual(["0", "1"]);
+    expect(results.map((result) => result.key)).toEqual(["0", "1"]);
   });
 
   it("invalid, and not sent, where the row breaks a rule", async () => {

@@ -88,13 +88,13 @@ describe("A row whose consent differs from one that another call of the client w
   });
 
   const left = { consent: "service-decides" } as const;
-  const [phone, phone_opt_in] = ["+15550100", "SUBSCRIBED"] as const;
+  const phoned = { phone: "+15550100", phone_opt_in: "SUBSCRIBED" } as const;
   it.each<[string, (world: World) => Promise<unknown>]>([
     [
       "only the response showed that it is the same contact",
       async ({ audience: { v1 } }) => {
-        await v1.customers.upsert({ ...ada, phone, phone_opt_in });
-        await v1.customers.upsert({ phone, phone_opt_in, email_opt_in: "UNSUBSCRIBED" });
+        await v1.customers.upsert({ ...ada, ...phoned });
+        await v1.customers.upsert({ ...phoned, email_opt_in: "UNSUBSCRIBED" });
       },
     ],
     [
@@ -138,11 +138,11 @@ describe("A row whose consent differs from one that another call of the client w
 
   it("is superseded as a whole, and its error names the opt-out that was not sent", async () => {
     const world = createFixture();
-    const item = { ...ada, email_opt_in: "UNSUBSCRIBED", phone, phone_opt_in: "SUBSCRIBED" } as const;
+    const item = { ...ada, email_opt_in: "UNSUBSCRIBED", ...phoned } as const;
 
     const { results } = await runBehind(world, {
       items: [item],
-      write: ({ audience }) => audience.v1.customers.upsert({ phone, phone_opt_in: "UNSUBSCRIBED" }),
+      write: ({ audience }) => audience.v1.customers.upsert({ ...phoned, phone_opt_in: "UNSUBSCRIBED" }),
       call: (contact, request) => world.audience.v1.customers.upsert(contact, request),
     });
 

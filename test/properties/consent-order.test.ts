@@ -83,8 +83,9 @@ it("Under any faults, each contact ends with the consent of the last call", asyn
         await vi.advanceTimersByTimeAsync(step.pauseMs);
       }
       let isOver = false;
+      const isUnderWay = () => !isOver;
       const all = Promise.all(calls).finally(() => (isOver = true));
-      for (let minute = 0; minute < 20 && !isOver; minute++) await vi.advanceTimersByTimeAsync(60_000);
+      for (let minute = 0; minute < 20 && isUnderWay(); minute++) await vi.advanceTimersByTimeAsync(60_000);
       await all;
 
       const wanted = new Map(

@@ -64,9 +64,10 @@ async function sendAll(audience: AudienceClient, ids: readonly (string | undefin
     }
   });
   let isOver = false;
+  const isUnderWay = () => !isOver;
   const all = Promise.all(reports).finally(() => (isOver = true));
   // An hour and more, as the limiter asks for it.
-  for (let minute = 0; minute < 70 && !isOver; minute++) await vi.advanceTimersByTimeAsync(60_000);
+  for (let minute = 0; minute < 70 && isUnderWay(); minute++) await vi.advanceTimersByTimeAsync(60_000);
   return await all;
 }
 

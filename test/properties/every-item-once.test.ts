@@ -224,7 +224,7 @@ it("Every list of v2 is yielded once, in order, with any of the totals, and any 
             total_items: count,
             items_per_page: size,
           };
-          const shown = Object.entries(totals).filter(([key]) => keys.includes(key));
+          const shown = Object.entries(totals).filter(([name]) => keys.includes(name));
           return Response.json({ data: { lists, ...Object.fromEntries(shown) } });
         };
         const { v2 } = new AudienceClient({ ...offline, fetch });
@@ -296,8 +296,8 @@ describe("A v1 list", () => {
         fc.integer({ min: 1, max: 3 }),
         async (pages, readAhead, start) => {
           const { shown, customers } = listing((number) => {
-            const { from, length, ...told } = pages[number % pages.length]!;
-            return { ids: upTo(from + length - 1, from).map(idOf), told };
+            const { from, length, ...others } = pages[number % pages.length]!;
+            return { ids: upTo(from + length - 1, from).map(idOf), told: others };
           });
           const received: string[][] = [];
           try {

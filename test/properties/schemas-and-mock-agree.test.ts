@@ -76,7 +76,7 @@ async function acceptedBySchemas({ write, body }: Payload): Promise<Verdict> {
     if (sent.length > 0) throw new Error("the client refuses the body, and sends it");
     return "refused";
   }
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw new Error("the client fails", { cause: error });
   const { success, data } = schema.safeParse(body);
   if (!success) throw new Error("the client accepts the body, and the exported schema does not");
   if (!isDeepStrictEqual(data, body)) throw new Error("the schema accepts the body, but changes it");
