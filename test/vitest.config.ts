@@ -18,11 +18,12 @@ const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 // it takes long, and these run first.
 const alone = [
   "bulk/{file-checkpoint*,workers}",
-  "{chaos,properties}/*",
+  "chaos/*",
   "examples/{demo,importer-process,recipe-*}",
   "fuzz/user-code",
   "hostile/floods",
   "mock/{cli,command,state-file}",
+  "properties/{import-resumes,nobody-who-left-is-subscribed}",
   "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
   "redis/{background-timer,fifty-processes,schedules,simulated-failures}",
   "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,random-values,stacks,tracing*}",

@@ -17,8 +17,7 @@ import { createMockService } from "audience-sdk/mock";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { bundleProgram } from "../bundle-program.ts";
 import { eventually } from "../eventually.ts";
-import { describeWithContainers, runInContainer } from "./containers.ts";
-import { until } from "./fixture.ts";
+import { describeWithContainers, runInContainer } from "./killed-import/killed-import.ts";
 import { rowOf } from "./killed-import/rows.ts";
 
 let folder: string;
@@ -213,7 +212,7 @@ describe("One run at a time", () => {
   it("several processes, each of which is killed in its lock, are inside one after the other", async () => {
     const program = join(folder, "child.mjs");
     const notes = join(folder, "notes.txt");
-    await bundleProgram("test/bulk/several-processes/child.ts", program);
+    await bundleProgram("test/bulk/killed-import/locking-child.ts", program);
     const [processes, times] = [5, 6];
     const ends = Array.from({ length: processes }, () => {
       const child = spawn(process.execPath, [program, path, notes, String(times)], { stdio: "inherit" });
@@ -231,16 +230,16 @@ describe("One run at a time", () => {
 
 describeWithContainers("Two containers with one host name", () => {
   it("do not run over one checkpoint at once, and no row is sent twice", async () => {
-    const mock = createMockService({ latencyMs: 50 });
+    const mock = createMockService({ latencyMs: 200 });
     const server = await mock.listen({ port: 0 });
     onTestFinished(() => server.close());
     const program = join(folder, "import.mjs");
     await bundleProgram("test/bulk/killed-import/child.ts", program);
     const { apiKey } = server.clientOptions;
-    const start = () => runInContainer([program, server.url, apiKey, path, "600", "10"]);
+    const start = () => runInContainer([program, server.url, apiKey, path, "200", "5"]);
 
     const first = start();
-    await until(() => mock.requests.length > 0);
+    await eventually(() => expect(mock.requests.length).toBeGreaterThan(0));
     const second = await start().ended;
     expect(second.code).toBe(1);
     expect(second.errors).toMatch(
@@ -249,9 +248,9 @@ describeWithContainers("Two containers with one host name", () => {
 
     const { code, out, errors } = await first.ended;
     expect({ code, errors }).toEqual({ code: 0, errors: "" });
-    expect(JSON.parse(out)).toMatchObject({ total: 600, succeeded: 600 });
-    expect(new Set(mock.requests.map(({ body }) => rowOf(body))).size).toBe(600);
-    expect(mock.requests).toHaveLength(600);
+    expect(JSON.parse(out)).toMatchObject({ total: 200, succeeded: 200 });
+    expect(new Set(mock.requests.map(({ body }) => rowOf(body))).size).toBe(200);
+    expect(mock.requests).toHaveLength(200);
   });
 });
 

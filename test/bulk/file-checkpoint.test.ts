@@ -1,32 +1,40 @@
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
   copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { ConfigurationError } from "audience-sdk";
+import { promisify } from "node:util";
+import { AudienceClient, ConfigurationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { createMockService } from "audience-sdk/mock";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { bundleProgram } from "../bundle-program.ts";
 import { failureOf } from "../transport/failure.ts";
 import { createFixture, key as keyOfRow, rows } from "./fixture.ts";
+import { importRow, importRows } from "./killed-import/rows.ts";
 
 let folder: string;
 let path: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "checkpoint-"));
   path = join(folder, "import.ckpt");
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
 });
 
 /** Reads the lines of the file, and adds further ones. */
@@ -42,10 +50,10 @@ async function linesAnd(...added: string[]): Promise<string[]> {
   }
 }
 
-/** A night of ten rows, or of a hundred. */
-async function sendNight(count = 10): Promise<void> {
+/** A night of three rows. */
+async function sendNight(): Promise<void> {
   const { audience, upsert } = createFixture();
-  await audience.bulk(rows(count), upsert, { key: keyOfRow, checkpoint: fileCheckpoint(path) });
+  await audience.bulk(rows(3), upsert, { key: keyOfRow, checkpoint: fileCheckpoint(path) });
 }
 
 const heading = "audience-checkpoint 3\n";
@@ -126,7 +134,7 @@ describe("A file checkpoint", () => {
       expect(readdirSync(folder)).toEqual(["import.ckpt"]);
     });
 
-    it.each([0o664, 0o640, 0o600])("keeps its mode %o when it is rewritten", async (mode) => {
+    it.each([0o664, 0o600])("keeps its mode %o when it is rewritten", async (mode) => {
       await longFile();
       chmodSync(path, mode);
 
@@ -286,10 +294,6 @@ describe("A file checkpoint", () => {
     expect(readFileSync(path, "utf8")).toBe(saved);
   });
 
-  it("names the missing folder", async () => {
-    await expect(fileCheckpoint(join(folder, "nowhere", "x.ckpt")).open()).rejects.toThrow(/nowhere/);
-  });
-
   it.each([undefined, 7, ""])("requires a path, and refuses %o", (other) => {
     expect(() => fileCheckpoint(other as never)).toThrow(
       new TypeError("fileCheckpoint takes the path of a file, as a string."),
@@ -340,30 +344,143 @@ describe("A file that another program changes while a run has it open", () => {
 
 describe("A disk that is full", () => {
   it("ends the run before a record is lost, and the next run resumes from the recorded rows", async () => {
-    const program = fileURLToPath(new URL("full-disk/child.ts", import.meta.url));
-    const run = (blocks: string) =>
-      new Promise<Record<string, unknown>>((resolve, reject) => {
-        // `ulimit -f` counts in blocks of 1,024 bytes: no file may grow beyond.
-        const command = `ulimit -f ${blocks}; exec "$0" --import tsx "$1" "$2"`;
-        const child = spawn("bash", ["-c", command, process.execPath, program, path], {
-          stdio: ["ignore", "pipe", "inherit"],
-        });
-        let out = "";
-        child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
-        child.on("error", reject).on("close", () => resolve(JSON.parse(out) as Record<string, unknown>));
-      });
+    const mock = createMockService();
+    const server = await mock.listen({ port: 0 });
+    onTestFinished(() => server.close());
+    const { baseUrl, apiKey } = server.clientOptions;
+    const program = join(folder, "import.mjs");
+    await bundleProgram("test/bulk/killed-import/child.ts", program);
+    // `ulimit -f` counts in blocks of 1,024 bytes: no file may grow beyond.
+    const command = ["-c", 'ulimit -f 8; exec "$0" "$@"', process.execPath, program];
 
-    const full = await run("8");
+    const full = promisify(execFile)("bash", [...command, baseUrl, apiKey, path, "100", "10"]);
+
+    await expect(full).rejects.toMatchObject({
+      stderr: expect.stringMatching(/import\.ckpt cannot be written .*EFBIG.*the run stops/) as string,
+    });
     const ends = (await linesAnd()).map((line) => JSON.parse(line) as string[]);
     const succeeded = ends.filter(([kind, , how]) => kind === "ends" && how === "succeeded").length;
-    const roomy = await run("unlimited");
-
-    expect(full).toMatchObject({
-      error: expect.stringMatching(/import\.ckpt cannot be written .*EFBIG.*the run stops/),
-    });
     expect(succeeded).toBeGreaterThan(10);
-    expect(full["sent"]).toBeGreaterThanOrEqual(succeeded);
-    expect(full["sent"]).toBeLessThanOrEqual(succeeded + 10);
-    expect(roomy).toMatchObject({ skipped: succeeded, succeeded: 100 - succeeded, total: 100 });
+    expect(mock.requests.length).toBeGreaterThanOrEqual(succeeded);
+    expect(mock.requests.length).toBeLessThanOrEqual(succeeded + 10);
+    const audience = new AudienceClient({ baseUrl, apiKey, rateLimiter: false });
+    const next = await audience.bulk(importRows(100), (row, request) => importRow(audience, row, request), {
+      key: ({ id }) => id,
+      checkpoint: fileCheckpoint(path),
+    });
+    expect(next).toMatchObject({ skipped: succeeded, failed: 0, total: 100 });
+    expect(next.succeeded + next.unknown).toBe(100 - succeeded);
+    expect(next.unknown).toBeLessThanOrEqual(10);
   });
+});
+
+it.each<[string, RegExp, () => unknown]>([
+  ["in use by another run", /in use by process/, () => fileCheckpoint(path).open()],
+  ["of another version", /another version/, () => writeFileSync(path, "audience-checkpoint 1\n")],
+  ["no checkpoint", /is not a checkpoint/, () => writeFileSync(path, "email,name\n")],
+  ["damaged", /damaged at line/, () => sendNight().then(() => appendFileSync(path, "?\n"))],
+  ["a folder", /must be a file/, () => mkdirSync(path)],
+  ["without its folder", /its folder does not exist/, () => rmSync(folder, { recursive: true })],
+])(
+  "A run whose checkpoint is %s rejects with a ConfigurationError, and sends nothing",
+  async (_, reason, arrange) => {
+    await arrange();
+    const { audience, mock, upsert } = createFixture();
+
+    const error = await failureOf(
+      audience.bulk(rows(1), upsert, { key: keyOfRow, checkpoint: fileCheckpoint(path) }),
+    );
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({ code: "configuration", outcome: "not-sent" });
+    expect(error.message).toMatch(reason);
+    expect(mock.requests).toEqual([]);
+  },
+);
+
+describe("The path of a file checkpoint", () => {
+  let link: string;
+  beforeEach(() => {
+    folder = realpathSync(folder);
+    mkdirSync(join(folder, "elsewhere"));
+    path = join(folder, "elsewhere", "rows.ckpt");
+    link = join(folder, "link.ckpt");
+  });
+
+  describe("A link to a checkpoint names the same checkpoint", () => {
+    it.each(["the file first", "the link first"])("one run at a time holds its lock: %s", async (order) => {
+      await (await fileCheckpoint(path).open()).close();
+      symlinkSync(path, link);
+      const [first, second] = order === "the file first" ? [path, link] : [link, path];
+      const open = await fileCheckpoint(first).open();
+
+      await expect(fileCheckpoint(second).open()).rejects.toThrow(
+        `The checkpoint ${path} is in use by process ${process.pid} on `,
+      );
+
+      await open.close();
+      const { audience, upsert } = createFixture();
+      const night = (name: string) =>
+        audience.bulk(rows(1), upsert, { key: keyOfRow, checkpoint: fileCheckpoint(name) });
+      expect([await night(first), await night(second)]).toMatchObject([{ succeeded: 1 }, { skipped: 1 }]);
+    });
+
+    it("one run at a time holds the lock of a file that does not exist yet", async () => {
+      symlinkSync(join("elsewhere", "rows.ckpt"), link);
+      const open = await fileCheckpoint(link).open();
+
+      await expect(fileCheckpoint(path).open()).rejects.toThrow(`is in use by process ${process.pid} on `);
+
+      await open.close();
+      expect(existsSync(path)).toBe(true);
+      expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    });
+
+    it("several links, and a folder that is a link, lead to the same lock", async () => {
+      symlinkSync(join(folder, "elsewhere"), join(folder, "here"));
+      symlinkSync(join(folder, "here", "rows.ckpt"), join(folder, "between.ckpt"));
+      symlinkSync("between.ckpt", link);
+      const open = await fileCheckpoint(link).open();
+
+      for (const other of [path, join(folder, "here", "rows.ckpt"), join(folder, "between.ckpt")]) {
+        await expect(fileCheckpoint(other).open()).rejects.toThrow(`The checkpoint ${path} is in use`);
+      }
+
+      await open.close();
+    });
+  });
+
+  it("A missing folder is named, and not created", async () => {
+    const missing = join(folder, "nowhere", "rows.ckpt");
+    symlinkSync(missing, link);
+
+    for (const asked of [missing, link]) {
+      await expect(fileCheckpoint(asked).open()).rejects.toThrow(
+        `The checkpoint ${asked} cannot be created: its folder does not exist. Create the folder first, or name another file.`,
+      );
+    }
+    expect(readdirSync(folder).toSorted()).toEqual(["elsewhere", "link.ckpt"]);
+  });
+
+  it("A link to itself is refused with the system's message", async () => {
+    symlinkSync(link, link);
+
+    await expect(fileCheckpoint(link).open()).rejects.toMatchObject({ code: "ELOOP" });
+  });
+
+  it.each(["the folder", "a link to it"])(
+    "The error for a checkpoint path that is a folder names the path and the remedy: by %s",
+    async (by) => {
+      mkdirSync(path);
+      symlinkSync(path, link);
+
+      const asked = by === "the folder" ? path : link;
+
+      await expect(fileCheckpoint(asked).open()).rejects.toThrow(
+        `The checkpoint ${asked} must be a file, not a folder. Name a file in it, or another file.`,
+      );
+
+      expect(readdirSync(folder).toSorted()).toEqual(["elsewhere", "link.ckpt"]);
+    },
+  );
 });

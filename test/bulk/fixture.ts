@@ -1,5 +1,13 @@
-import { AudienceClient, type BulkRequest, type BulkResult, type BulkRun } from "audience-sdk";
+import { createHash } from "node:crypto";
+import {
+  AudienceClient,
+  type BulkRequest,
+  type BulkResult,
+  type BulkRun,
+  type V2Contact,
+} from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { expect, vi } from "vitest";
 
 /** A contact whose writes are repeatable. */
 export interface Row {
@@ -18,6 +26,13 @@ export function row(index: number): Row {
 
 /** The key of a row. */
 export const key = ({ email }: Row) => email;
+
+/** A contact of v2 whose e-mail address has this status. */
+export function v2Contact(email: string, status: string): V2Contact {
+  const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "import" };
+  const identifiers = [{ type: "email" as const, id: email, channels: { email: { status } }, consent }];
+  return { firstName: "Ada", listIds: [], identifiers };
+}
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 
@@ -75,4 +90,37 @@ export async function until(condition: () => boolean): Promise<void> {
       throw new Error(`It never came about: ${condition.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
+}
+
+const realImmediate = globalThis.setImmediate;
+
+/** Fake timers for a run of bulk. Web Crypto's own hashes come from another thread, which takes a real and random time. */
+export function useFakeTime(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] });
+  vi.spyOn(crypto.subtle, "digest").mockImplementation(async (_, data) => {
+    return new Uint8Array(
+      createHash("sha256")
+        .update(data as Uint8Array)
+        .digest(),
+    ).buffer;
+  });
+}
+
+/** Lets an hour of virtual time pass at most, a tenth of a second at a time. Between, everything else goes on as far as it can. */
+export async function passUntil(condition: () => boolean): Promise<void> {
+  for (let tenths = 0; tenths < 36_000 && !condition(); tenths++) {
+    for (let turns = 0; turns < 20 && !condition(); turns++)
+      await new Promise((resolve) => realImmediate(resolve));
+    await vi.advanceTimersByTimeAsync(condition() ? 0 : 100);
+  }
+  expect(condition(), condition.toString()).toBe(true);
+}
+
+/** Lets virtual time pass until the promise is settled. */
+export async function passUntilSettled<T>(promise: Promise<T>): Promise<T> {
+  let isSettled = false;
+  const settle = () => void (isSettled = true);
+  promise.then(settle, settle);
+  await passUntil(() => isSettled);
+  return await promise;
 }

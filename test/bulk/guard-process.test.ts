@@ -1,7 +1,7 @@
 import { AudienceClient, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
-import { collectRun, deferred, key, row, rows, until, type Row } from "./fixture.ts";
+import { collectRun, deferred, key, row, rows, until, type Row, v2Contact } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
@@ -44,10 +44,7 @@ function optOut({ v1 }: Pick<AudienceClient, "v1">, contact: Row = ada): Promise
 }
 
 function optOutByV2({ v2 }: AudienceClient): PromiseLike<unknown> {
-  const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "preferences" };
-  const channels = { email: { status: "unsubscribed" } };
-  const identifiers = [{ type: "email" as const, id: ada.email, channels, consent }];
-  return v2.contacts.upsert({ firstName: "Ada", listIds: [], identifiers });
+  return v2.contacts.upsert(v2Contact(ada.email, "unsubscribed"));
 }
 
 const sharedKey = () => key1;

@@ -7,264 +7,127 @@ import {
 } from "audience-sdk";
 import type { MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { collectRun, createFixture, deferred, key, row, until, type Row } from "./fixture.ts";
+import {
+  collectRun,
+  createFixture,
+  deferred,
+  key,
+  row,
+  until,
+  type Row,
+  v2Contact,
+  passUntil,
+  passUntilSettled,
+  useFakeTime,
+} from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
-import { play, type Step } from "./night-table.ts";
-import { passUntil, passUntilSettled, useFakeTime } from "./passing-time.ts";
+import { casesOf, play } from "./night-table.ts";
 
-/** A rule, the nights, the ends of the row, the looks of each night, and the consents at the service. */
-type Case = readonly [rule: string, steps: readonly Step[], ends: string, looks: string, people: string];
+const refused = casesOf(`
+  an unsubscription
+    ada:+; person ada:-; ada:+ | succeeded superseded | ada:- | 0 1
+  an unsubscription by telephone
+    ada:.+; person ada:.-; ada:.+ | succeeded superseded | ada:.- | 0 1
+  an unsubscription from one of two channels
+    ada:++; person ada:.-; ada:++ | succeeded superseded | ada:+- | 0 1
+  suppression
+    ada:+; tool ada:+.s; ada:+ | succeeded superseded | ada:+ | 0 1
+  NON_SUBSCRIBED
+    ada:+; tool ada:0; ada:+ | succeeded superseded | ada:0 | 0 1
+  that she is deleted
+    ada:+; everyone is deleted; ada:+ | succeeded superseded |  | 0 1
+  an unsubscription, where the row leaves the channel to the service
+    ada:?; person ada:-; ada:? | succeeded superseded | ada:- | 0 1
+  NON_SUBSCRIBED, where the row has subscribed her, and now leaves the channel to the service
+    ada:+; tool ada:0; ada:? | succeeded superseded | ada:0 | 0 1
+  an unsubscription, though the row changes the consent of another channel
+    ada:+0; person ada:-; ada:++ | succeeded superseded | ada:-0 | 0 1
+  an unsubscription, though the row names a channel more
+    ada:+; person ada:-; ada:++ | succeeded superseded | ada:- | 0 1
+  an unsubscription after a double opt-in
+    ada:+ (double opt-in); person ada:-; ada:+ (double opt-in) | succeeded superseded | ada:- | 0 1
+  an unsubscription before her address changed
+    ada:+; person ada:-; ada2:+ | succeeded superseded | ada:- | 0 1
+  an unsubscription after her address changed, and changes again
+    ada:+; bob:+; person bob:-; ada2:+ | succeeded succeeded superseded | ada:+ bob:- | 0 1 1
+  an unsubscription after another call had ended the row's own opt-out, though its opt-in failed on the night before
+    ada:-; call ada:+; ada:+ (refused); person ada:-; ada:+ | succeeded failed superseded | ada:- | 0 0 1
+  an unsubscription of a contact that the row has had before, and has again
+    ada:+; bob:+; person ada:-; ada:+ | succeeded succeeded superseded | ada:- bob:+ | 0 1 1
+  an unsubscription of one of the row's two people
+    ada:+ bob:+; person bob:-; ada:+ bob:+ | succeeded superseded | ada:+ bob:- | 0 2
+  an unsubscription of one of them, as the address of the other changes
+    ada:+ bob:+; person ada:-; ada2:+ bob:+ | succeeded superseded | ada:- bob:+ | 0 1
+  an unsubscription of one whom the row lacked for a night
+    ada:+ bob:+; ada:+; person bob:-; ada:+ bob:+ | succeeded succeeded superseded | ada:+ bob:- | 0 1 2
+  an unsubscription after a night of failure
+    ada:+; ada:+ (refused); person ada:-; ada:+ (unchanged) | succeeded failed superseded | ada:- | 0 1 1
+  an unsubscription after a night in which her opt-in was new, and failed
+    ada:0; ada:+ (refused); person ada:-; ada:+ (unchanged) | succeeded failed superseded | ada:- | 0 0 1
+  an unsubscription after a new opt-in that may have been applied
+    ada:0; ada:+ (in doubt); person ada:-; ada:+ (unchanged) | succeeded unknown superseded | ada:- | 0 0 1
+  an unsubscription after a new opt-in that may have been applied, though the row itself had opted her out before
+    ada:-; ada:+ (in doubt); person ada:-; ada:+ (unchanged) | succeeded unknown superseded | ada:- | 0 0 1
+`);
 
-const refused: Case[] = [
-  ["an unsubscription", ["ada:+", "person ada:-", "ada:+"], "succeeded superseded", "0 1", "ada:-"],
-  [
-    "an unsubscription by telephone",
-    ["ada:.+", "person ada:.-", "ada:.+"],
-    "succeeded superseded",
-    "0 1",
-    "ada:.-",
-  ],
-  [
-    "an unsubscription from one of two channels",
-    ["ada:++", "person ada:.-", "ada:++"],
-    "succeeded superseded",
-    "0 1",
-    "ada:+-",
-  ],
-  ["suppression", ["ada:+", "tool ada:+.s", "ada:+"], "succeeded superseded", "0 1", "ada:+"],
-  ["NON_SUBSCRIBED", ["ada:+", "tool ada:0", "ada:+"], "succeeded superseded", "0 1", "ada:0"],
-  ["that she is deleted", ["ada:+", "everyone is deleted", "ada:+"], "succeeded superseded", "0 1", ""],
-  [
-    "an unsubscription, where the row leaves the channel to the service",
-    ["ada:?", "person ada:-", "ada:?"],
-    "succeeded superseded",
-    "0 1",
-    "ada:-",
-  ],
-  [
-    "NON_SUBSCRIBED, where the row has subscribed her, and now leaves the channel to the service",
-    ["ada:+", "tool ada:0", "ada:?"],
-    "succeeded superseded",
-    "0 1",
-    "ada:0",
-  ],
-  [
-    "an unsubscription, though the row changes the consent of another channel",
-    ["ada:+0", "person ada:-", "ada:++"],
-    "succeeded superseded",
-    "0 1",
-    "ada:-0",
-  ],
-  [
-    "an unsubscription, though the row names a channel more",
-    ["ada:+", "person ada:-", "ada:++"],
-    "succeeded superseded",
-    "0 1",
-    "ada:-",
-  ],
-  [
-    "an unsubscription after a double opt-in",
-    ["ada:+ (double opt-in)", "person ada:-", "ada:+ (double opt-in)"],
-    "succeeded superseded",
-    "0 1",
-    "ada:-",
-  ],
-  [
-    "an unsubscription before her address changed",
-    ["ada:+", "person ada:-", "ada2:+"],
-    "succeeded superseded",
-    "0 1",
-    "ada:-",
-  ],
-  [
-    "an unsubscription after her address changed, and changes again",
-    ["ada:+", "bob:+", "person bob:-", "ada2:+"],
-    "succeeded succeeded superseded",
-    "0 1 1",
-    "ada:+ bob:-",
-  ],
-  [
-    "an unsubscription after another call had ended the row's own opt-out, though its opt-in failed on the night before",
-    ["ada:-", "call ada:+", "ada:+ (refused)", "person ada:-", "ada:+"],
-    "succeeded failed superseded",
-    "0 0 1",
-    "ada:-",
-  ],
-  [
-    "an unsubscription of a contact that the row has had before, and has again",
-    ["ada:+", "bob:+", "person ada:-", "ada:+"],
-    "succeeded succeeded superseded",
-    "0 1 1",
-    "ada:- bob:+",
-  ],
-  [
-    "an unsubscription of one of the row's two people",
-    ["ada:+ bob:+", "person bob:-", "ada:+ bob:+"],
-    "succeeded superseded",
-    "0 2",
-    "ada:+ bob:-",
-  ],
-  [
-    "an unsubscription of one of them, as the address of the other changes",
-    ["ada:+ bob:+", "person ada:-", "ada2:+ bob:+"],
-    "succeeded superseded",
-    "0 1",
-    "ada:- bob:+",
-  ],
-  [
-    "an unsubscription of one whom the row lacked for a night",
-    ["ada:+ bob:+", "ada:+", "person bob:-", "ada:+ bob:+"],
-    "succeeded succeeded superseded",
-    "0 1 2",
-    "ada:+ bob:-",
-  ],
-  [
-    "an unsubscription after a night of failure",
-    ["ada:+", "ada:+ (refused)", "person ada:-", "ada:+ (unchanged)"],
-    "succeeded failed superseded",
-    "0 1 1",
-    "ada:-",
-  ],
-  [
-    "an unsubscription after a night in which her opt-in was new, and failed",
-    ["ada:0", "ada:+ (refused)", "person ada:-", "ada:+ (unchanged)"],
-    "succeeded failed superseded",
-    "0 0 1",
-    "ada:-",
-  ],
-  [
-    "an unsubscription after a new opt-in that may have been applied",
-    ["ada:0", "ada:+ (in doubt)", "person ada:-", "ada:+ (unchanged)"],
-    "succeeded unknown superseded",
-    "0 0 1",
-    "ada:-",
-  ],
-  [
-    "an unsubscription after a new opt-in that may have been applied, though the row itself had opted her out before",
-    ["ada:-", "ada:+ (in doubt)", "person ada:-", "ada:+ (unchanged)"],
-    "succeeded unknown superseded",
-    "0 0 1",
-    "ada:-",
-  ],
-];
+const sent = casesOf(`
+  the row's own NON_SUBSCRIBED, as its opt-in may not have been applied
+    ada:0; ada:+ (in doubt); tool ada:0; ada:+ (unchanged) | succeeded unknown succeeded | ada:+ | 0 0 1
+  SUBSCRIBED
+    ada:+; ada:+ | succeeded succeeded | ada:+ | 0 1
+  the consent of the contact that the row had first, whatever it said of another one meanwhile
+    ada:+; bob:-; ada:+ | succeeded succeeded succeeded | ada:+ bob:- | 0 0 1
+  NON_SUBSCRIBED, where the row asked her to confirm, and she has not
+    ada:+ (double opt-in); tool ada:0; ada:+ (double opt-in) | succeeded succeeded | ada:+ | 0 1
+  NON_SUBSCRIBED, where the row never subscribed her
+    ada:?; tool ada:0; ada:? | succeeded succeeded | ada:0 | 0 1
+  the row's own NON_SUBSCRIBED, as its opt-in failed on the night before
+    ada:0; ada:+ (refused); ada:+ | succeeded failed succeeded | ada:+ | 0 0 1
+  the row's own UNSUBSCRIBED, as its opt-in failed on the night before
+    ada:-; ada:+ (refused); ada:+ | succeeded failed succeeded | ada:+ | 0 0 1
+  an unsubscription from a channel that the row does not name
+    ada:++; ada:+; tool ada:+-; ada:+ | succeeded succeeded succeeded | ada:+- | 0 1 1
+  the suppression that the row states itself
+    ada:+.s; ada:+.s | succeeded succeeded | ada:+ | 0 1
+`);
 
-const sent: Case[] = [
-  [
-    "the row's own NON_SUBSCRIBED, as its opt-in may not have been applied",
-    ["ada:0", "ada:+ (in doubt)", "tool ada:0", "ada:+ (unchanged)"],
-    "succeeded unknown succeeded",
-    "0 0 1",
-    "ada:+",
-  ],
-  ["SUBSCRIBED", ["ada:+", "ada:+"], "succeeded succeeded", "0 1", "ada:+"],
-  [
-    "the consent of the contact that the row had first, whatever it said of another one meanwhile",
-    ["ada:+", "bob:-", "ada:+"],
-    "succeeded succeeded succeeded",
-    "0 0 1",
-    "ada:+ bob:-",
-  ],
-  [
-    "NON_SUBSCRIBED, where the row asked her to confirm, and she has not",
-    ["ada:+ (double opt-in)", "tool ada:0", "ada:+ (double opt-in)"],
-    "succeeded succeeded",
-    "0 1",
-    "ada:+",
-  ],
-  [
-    "NON_SUBSCRIBED, where the row never subscribed her",
-    ["ada:?", "tool ada:0", "ada:?"],
-    "succeeded succeeded",
-    "0 1",
-    "ada:0",
-  ],
-  [
-    "the row's own NON_SUBSCRIBED, as its opt-in failed on the night before",
-    ["ada:0", "ada:+ (refused)", "ada:+"],
-    "succeeded failed succeeded",
-    "0 0 1",
-    "ada:+",
-  ],
-  [
-    "the row's own UNSUBSCRIBED, as its opt-in failed on the night before",
-    ["ada:-", "ada:+ (refused)", "ada:+"],
-    "succeeded failed succeeded",
-    "0 0 1",
-    "ada:+",
-  ],
-  [
-    "an unsubscription from a channel that the row does not name",
-    ["ada:++", "ada:+", "tool ada:+-", "ada:+"],
-    "succeeded succeeded succeeded",
-    "0 1 1",
-    "ada:+-",
-  ],
-  [
-    "the suppression that the row states itself",
-    ["ada:+.s", "ada:+.s"],
-    "succeeded succeeded",
-    "0 1",
-    "ada:+",
-  ],
-];
-
-const noLook: Case[] = [
-  ["a new row", ["ada:+"], "succeeded", "0", "ada:+"],
-  ["an unchanged row", ["ada:+", "person ada:-", "ada:+ (unchanged)"], "succeeded skipped", "0 0", "ada:-"],
-  ["a row whose own consent is new", ["ada:0", "ada:+"], "succeeded succeeded", "0 0", "ada:+"],
-  ["an opt-out", ["ada:-", "ada:-"], "succeeded succeeded", "0 0", "ada:-"],
-  ["NON_SUBSCRIBED", ["ada:0", "ada:0"], "succeeded succeeded", "0 0", "ada:0"],
-  [
-    "an opt-out after an opt-in",
-    ["ada:+", "ada:-", "ada:-"],
-    "succeeded succeeded succeeded",
-    "0 0 0",
-    "ada:-",
-  ],
-  [
-    "a row without checkConsent",
-    ["ada:+", "person ada:-", "ada:+ (no look)"],
-    "succeeded succeeded",
-    "0 0",
-    "ada:+",
-  ],
-  [
-    "a row that the service superseded, while it does not change",
-    ["ada:+", "person ada:-", "ada:+", "ada:+ (unchanged)"],
-    "succeeded superseded superseded",
-    "0 1 0",
-    "ada:-",
-  ],
-  [
-    "a row that was superseded, and whose own consent changes",
-    ["ada:+", "person ada:-", "ada:+", "ada:0"],
-    "succeeded superseded succeeded",
-    "0 1 0",
-    "ada:0",
-  ],
-  [
-    "a row without an id, as its first night failed",
-    ["ada:+ (refused)", "ada:+"],
-    "failed succeeded",
-    "0 0",
-    "ada:+",
-  ],
-];
+const noLook = casesOf(`
+  a new row
+    ada:+ | succeeded | ada:+ | 0
+  an unchanged row
+    ada:+; person ada:-; ada:+ (unchanged) | succeeded skipped | ada:- | 0 0
+  a row whose own consent is new
+    ada:0; ada:+ | succeeded succeeded | ada:+ | 0 0
+  an opt-out
+    ada:-; ada:- | succeeded succeeded | ada:- | 0 0
+  NON_SUBSCRIBED
+    ada:0; ada:0 | succeeded succeeded | ada:0 | 0 0
+  an opt-out after an opt-in
+    ada:+; ada:-; ada:- | succeeded succeeded succeeded | ada:- | 0 0 0
+  a row without checkConsent
+    ada:+; person ada:-; ada:+ (no look) | succeeded succeeded | ada:+ | 0 0
+  a row that the service superseded, while it does not change
+    ada:+; person ada:-; ada:+; ada:+ (unchanged) | succeeded superseded superseded | ada:- | 0 1 0
+  a row that was superseded, and whose own consent changes
+    ada:+; person ada:-; ada:+; ada:0 | succeeded superseded succeeded | ada:0 | 0 1 0
+  a row without an id, as its first night failed
+    ada:+ (refused); ada:+ | failed succeeded | ada:+ | 0 0
+`);
 
 describe("A changed row is superseded if the service shows", () => {
-  it.each(refused)("%s", async (_, steps, ends, looks, people) => {
+  it.each(refused)("%s", async (_, steps, ends, people, looks) => {
     expect(await play(steps)).toMatchObject({ ends, looks, people });
   });
 });
 
 describe("A changed row is sent if the service shows", () => {
-  it.each(sent)("%s", async (_, steps, ends, looks, people) => {
+  it.each(sent)("%s", async (_, steps, ends, people, looks) => {
     expect(await play(steps)).toMatchObject({ ends, looks, people });
   });
 });
 
 describe("No look is made for", () => {
-  it.each(noLook)("%s", async (_, steps, ends, looks, people) => {
+  it.each(noLook)("%s", async (_, steps, ends, people, looks) => {
     expect(await play(steps)).toMatchObject({ ends, looks, people });
   });
 });
@@ -273,32 +136,23 @@ describe("A row that is added to a list", () => {
   const addContact = (audience: AudienceClient, contact: V1Contact, request: BulkRequest) =>
     audience.v1.contactGroups.addContact("list", contact as Row, { ...request, consent: "service-decides" });
 
-  it.each<Case>([
-    ["is looked up", ["ada:+", "person ada:-", "ada:+"], "succeeded superseded", "0 1", "ada:-"],
-    [
-      "and leaves the consent to the service is looked up",
-      ["ada:?", "person ada:-", "ada:?"],
-      "succeeded superseded",
-      "0 1",
-      "ada:-",
-    ],
-    [
-      "twice is looked up once",
-      ["ada:+ (twice)", "ada:+ (twice)", "person ada:-", "ada:+ (twice)"],
-      "succeeded succeeded superseded",
-      "0 1 1",
-      "ada:-",
-    ],
-  ])("%s", async (_, steps, ends, looks, people) => {
+  it.each(
+    casesOf(`
+  is looked up
+    ada:+; person ada:-; ada:+ | succeeded superseded | ada:- | 0 1
+  and leaves the consent to the service is looked up
+    ada:?; person ada:-; ada:? | succeeded superseded | ada:- | 0 1
+  twice is looked up once
+    ada:+ (twice); ada:+ (twice); person ada:-; ada:+ (twice) | succeeded succeeded superseded | ada:- | 0 1 1
+`),
+  )("%s", async (_, steps, ends, people, looks) => {
     expect(await play(steps, { send: addContact })).toMatchObject({ ends, looks, people });
   });
 });
 
 function sendByV2({ v2 }: AudienceClient, contact: V1Contact, request: BulkRequest) {
-  const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "import" };
-  const channels = { email: { status: contact.email_opt_in!.toLowerCase() } };
-  const identifiers = [{ type: "email" as const, id: contact.email!, channels, consent }];
-  return v2.contacts.upsert({ firstName: "Ada", city: contact.city, listIds: [], identifiers }, request);
+  const { city, email = "", email_opt_in = "" } = contact;
+  return v2.contacts.upsert({ ...v2Contact(email, email_opt_in.toLowerCase()), city }, request);
 }
 
 it("A row of v2 costs no look, as its response gives no id", async () => {

@@ -1,8 +1,17 @@
 import { ConfigurationError, isAudienceError, RateLimiter, type BulkRequest } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { collectRun, row, rows, createFixture, until, type Row, key } from "./fixture.ts";
+import {
+  collectRun,
+  row,
+  rows,
+  createFixture,
+  until,
+  type Row,
+  key,
+  passUntilSettled,
+  useFakeTime,
+} from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
-import { passUntilSettled, useFakeTime } from "./passing-time.ts";
 
 /** An `isCurrent` that never settles, and whether it was called. */
 function neverSettles() {

@@ -18,7 +18,19 @@ import { MemoryCheckpoint } from "./memory-checkpoint.ts";
  * - `person ada:-`: she unsubscribes at the service, with `ada:.-` by telephone. `ada confirms` the mail of a double opt-in.
  * - `everyone is deleted` at the service.
  */
-export type Step = string;
+type Step = string;
+
+/** Each two lines of a table: a rule; and its steps, the ends of the row, the consents at the service, and the looks of each night. */
+export function casesOf(table: string) {
+  const lines = table.trim().split("\n");
+  return lines.flatMap((line, at) => {
+    if (at % 2 === 1) return [];
+    const [steps = "", ends = "", people = "", looks = ""] = lines[at + 1]!.split("|").map((part) =>
+      part.trim(),
+    );
+    return [[line.trim(), steps.split("; "), ends, people, looks] as const];
+  });
+}
 
 const optIns: Record<string, V1OptIn | undefined> = {
   "+": "SUBSCRIBED",
@@ -66,7 +78,7 @@ function nightsOf(steps: readonly Step[]): Night[] {
     else if (kind === "call") nights.at(-1)!.calls.push(...contactsOf(text));
     else if (kind !== "") nights.at(-1)!.between.push(step);
     else {
-      const [, people = "", flags = ""] = /^(.*?)(?: \((.*)\))?$/.exec(text)!;
+      const [, people = "", flags = ""] = /^(.*?) ?(?:\((.*)\))?$/.exec(text)!;
       nights.push({ early, row: people === "" ? [] : contactsOf(people), flags, calls: [], between: [] });
       early = [];
     }

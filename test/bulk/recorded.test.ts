@@ -1,7 +1,7 @@
-import { AudienceClient, type BulkRequest } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
+import { AudienceClient, type BulkRequest, ConfigurationError } from "audience-sdk";
+import { createMockService, type MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { collectRun, createFixture, key, row, rows, type Row } from "./fixture.ts";
+import { collectRun, createFixture, key, row, type Row, rows } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 /** A world in which each request notes what a kill, and what a loss of power, would leave as it arrives. */
@@ -169,4 +169,131 @@ it("Two clients of one process may run over one checkpoint, one after the other"
 
   expect([await run(), await run()]).toMatchObject([{ succeeded: 5 }, { skipped: 5 }]);
   expect(mock.requests).toHaveLength(5);
+});
+
+it("A row whose end was recorded and whose begin was lost is looked up and sent, as a changed one", async () => {
+  const { audience, mock, upsert } = createFixture();
+  const whole = new MemoryCheckpoint();
+  await audience.bulk(rows(1), upsert, { key, checkpoint: whole });
+  const lines = whole.lines.filter((line) => !line.startsWith('["sends"'));
+  const checkpoint = new MemoryCheckpoint([...lines, '["ends","of a row that is gone","succeeded"]']);
+
+  const summary = await audience.bulk(rows(1), upsert, { key, checkpoint });
+
+  expect(summary).toMatchObject({ succeeded: 1 });
+  const [upsert1, ...later] = mock.requests.map(({ operation }) => operation);
+  expect(later).toEqual(["v1.customers.get", upsert1]);
+});
+
+/** A checkpoint after a night of two rows, with one more line. */
+async function checkpointWith(line: string): Promise<MemoryCheckpoint> {
+  const { audience, upsert } = createFixture();
+  const checkpoint = new MemoryCheckpoint();
+  await audience.bulk(rows(2), upsert, { key, checkpoint });
+  return new MemoryCheckpoint([...checkpoint.lines, line]);
+}
+
+it.each([
+  ["nothing", ""],
+  ["no JSON", '["over"'],
+  ["no array", '{"over":true}'],
+  ["an empty array", "[]"],
+  ["null", "null"],
+  ["an event that does not exist", '["ran",1]'],
+  ["a name of every object", '["toString"]'],
+  ["a part too many", '["over",1]'],
+  ["an end without its way", '["ends","a"]'],
+  ["a part of another type", '["sends","a","b","c",1]'],
+  ["a run without its target", '["run","a",true,{}]'],
+  ["a run of an earlier version, which named no service", '["run","a",true,null]'],
+  ["a consent without its contacts", '["writes",1,"a",{}]'],
+  ["a consent of null", '["writes",1,["a"],null]'],
+])("A line that holds %s ends the run before anything is sent, and is left as it is", async (_, line) => {
+  const checkpoint = await checkpointWith(line);
+  const { audience, mock, upsert } = createFixture();
+  const before = checkpoint.lines;
+
+  const { error } = await collectRun(audience.bulk(rows(1), upsert, { key, checkpoint }));
+
+  expect(error).toEqual(
+    new ConfigurationError(
+      `The checkpoint is damaged at line ${before.length}, or was written by another version. It is left unchanged. ` +
+        "Restore it, or end its run with the version that wrote it. Another checkpoint sends every row, and knows none " +
+        "of the consents that this one keeps from being overridden.",
+    ),
+  );
+  expect(mock.requests).toEqual([]);
+  expect(checkpoint.lines).toEqual(before);
+  expect(checkpoint.log.at(-1)).toBe("close");
+});
+
+interface NightlyRow extends Row {
+  readonly city: string;
+}
+
+/** What happens every night: the row, and what others do before it. */
+interface Nightly {
+  readonly rowOf: (night: number) => Partial<NightlyRow>;
+  readonly before?: (mock: MockService, audience: AudienceClient) => unknown;
+  readonly isCurrent?: () => boolean;
+}
+
+const nightly: [string, Nightly][] = [
+  ["changes", { rowOf: () => ({}) }],
+  ["is superseded by the service", { rowOf: () => ({}), before: (mock) => mock.unsubscribe(row(0).email) }],
+  ["is refused by isCurrent", { rowOf: () => ({}), isCurrent: () => false }],
+  [
+    "fails",
+    {
+      rowOf: () => ({}),
+      before: (mock) => mock.addFault({ kind: "redirect", operation: "v1.customers.upsert", times: 1 }),
+    },
+  ],
+  [
+    "fails, and states another consent",
+    {
+      rowOf: (night) => ({ email_opt_in: night % 2 === 0 ? "SUBSCRIBED" : "NON_SUBSCRIBED" }),
+      before: (mock) => mock.addFault({ kind: "redirect", operation: "v1.customers.upsert", times: 1 }),
+    },
+  ],
+  [
+    "may have been applied, and states another consent",
+    {
+      rowOf: (night) => ({ email_opt_in: night % 2 === 0 ? "SUBSCRIBED" : "UNSUBSCRIBED" }),
+      before: (mock) => mock.addFault({ kind: "wrong-json", operation: "v1.customers.upsert", times: 1 }),
+    },
+  ],
+  ["is invalid", { rowOf: () => ({ email_opt_in: "subscribed" as "SUBSCRIBED" }) }],
+  ["changes its address", { rowOf: (night) => ({ email: `ada-${night}@example.com` }) }],
+  [
+    "changes its address, and fails",
+    {
+      rowOf: (night) => ({ email: `ada-${night}@example.com` }),
+      before: (mock) => mock.addFault({ kind: "redirect", operation: "v1.customers.upsert", times: 1 }),
+    },
+  ],
+];
+
+it.each(nightly)("The record of a row that %s every night does not grow without end", async (_, given) => {
+  const { rowOf, before, isCurrent } = given;
+  const { audience, mock } = createFixture();
+  const checkpoint = new MemoryCheckpoint();
+  const upsert = (item: NightlyRow, request: BulkRequest) => audience.v1.customers.upsert(item, request);
+  const sizes: number[] = [];
+  for (let night = 0; night < 36; night++) {
+    if (night > 0) before?.(mock, audience);
+    const item = { ...row(0), city: `City ${night}`, ...rowOf(night) };
+    await audience.bulk([item], upsert, {
+      checkpoint,
+      key: () => "row",
+      stopWhen: () => false,
+      ...(isCurrent && { isCurrent }),
+    });
+    sizes.push(checkpoint.lines.join("\n").length);
+  }
+
+  // It may hold what must not be forgotten of some earlier nights, and is rewritten when it has doubled.
+  const early = Math.max(...sizes.slice(12, 24));
+  const late = Math.max(...sizes.slice(24));
+  expect(late).toBeLessThanOrEqual(early * 1.05);
 });

@@ -1,16 +1,24 @@
-import { describe, expect, it } from "vitest";
-import { AudienceClient, RateLimiter } from "../../src/index.ts";
-import { defaultLimiter } from "../../src/rate-limiter/default-limiter.ts";
-import { v1ContactSchema } from "../../src/schemas.ts";
+import { AudienceClient, type BulkRequest, RateLimiter } from "audience-sdk";
+import { v1ContactSchema } from "audience-sdk/schemas";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { createFixture, rows } from "./fixture.ts";
+import {
+  collectRun,
+  createFixture,
+  passUntil,
+  passUntilSettled,
+  useFakeTime,
+  type Row,
+  rows,
+} from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
-const windows = [{ limit: 10, intervalMs: 60_000 }];
+const tenAMinute = [{ limit: 10, intervalMs: 60_000 }];
 
 /** A client of the mock in virtual time, whose requests are logged with the second in which they arrive. */
 function start(clientOptions: ConstructorParameters<typeof AudienceClient>[0] = {}) {
   const time = new VirtualTime();
-  const rateLimiter = new RateLimiter({ clock: time.now, windows });
+  const rateLimiter = new RateLimiter({ clock: time.now, windows: tenAMinute });
   const lines: string[] = [];
   const throttled: (number | undefined)[] = [];
   const sentAt: number[] = [];
@@ -30,7 +38,7 @@ function start(clientOptions: ConstructorParameters<typeof AudienceClient>[0] = 
   return { time, mock, audience, upsert, sentAt, lines, throttled };
 }
 
-describe("A run of bulk", () => {
+describe("A run", () => {
   it("leaves a permit of ten to other calls, which do not wait beside it", async () => {
     const { time, mock, audience, upsert, sentAt } = start();
     await time.run(() => {
@@ -60,7 +68,7 @@ describe("A run of bulk", () => {
         ? view
         : new AudienceClient({
             ...mock.clientOptions,
-            rateLimiter: new RateLimiter({ clock: time.now, windows, reserve: 0 }),
+            rateLimiter: new RateLimiter({ clock: time.now, windows: tenAMinute, reserve: 0 }),
           });
     expect(view.rateLimiter).toBe(audience.rateLimiter);
     await time.run(
@@ -98,8 +106,97 @@ describe("A run of bulk", () => {
 it("The option `reserve` of a client keeps the limiter of the process", () => {
   const options = { baseUrl: "https://api.example.com", apiKey: "abcdefgh" };
   const audience = new AudienceClient({ ...options, rateLimiter: { reserve: 0 } });
-  expect(audience.rateLimiter).toBe(defaultLimiter());
+  expect(audience.rateLimiter).toBe(new AudienceClient(options).rateLimiter);
   expect(() => new AudienceClient({ ...options, rateLimiter: { reserve: 0.91 } })).toThrow(
     "reserve must be a number from 0 to 0.9, not 0.91.",
   );
+});
+
+describe("A row that is prepared", () => {
+  beforeEach(useFakeTime);
+  afterEach(() => void vi.useRealTimers());
+
+  const windows = [
+    { limit: 10, intervalMs: 1_000 },
+    { limit: 100, intervalMs: 60_000 },
+  ];
+
+  it("An `isCurrent` that asks the service gets its permits, and the rows are sent", async () => {
+    const rateLimiter = new RateLimiter({ windows });
+    const { audience, mock } = createFixture({ latencyMs: 80 }, { rateLimiter });
+    const isCurrent = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await audience.v1.contactGroups.list().toArray({ max: 1 });
+      return true;
+    };
+    const upsert = (row: Row, request: BulkRequest) => audience.v1.customers.upsert(row, request);
+
+    const run = collectRun(audience.bulk(rows(12), upsert, { isCurrent }));
+    const { results } = await passUntilSettled(run);
+
+    expect(results.map(({ status }) => status)).toEqual(rows(12).map(() => "succeeded"));
+    expect(mock.requests.filter(({ method }) => method === "POST")).toHaveLength(12);
+  });
+
+  it.each(["isCurrent", "checkpoint"])(
+    "While the %s of ten rows hangs, a page view is sent",
+    async (option) => {
+      let hanging = 0;
+      const hang = () => new Promise<never>(() => void hanging++);
+      /** The records of its rows are never written. */
+      class HangingCheckpoint extends MemoryCheckpoint {
+        override append = async (text: string, isFlushed: boolean) =>
+          await (hasBegun ? hang() : super.append(text, isFlushed));
+      }
+      let hasBegun = false;
+      const checkpoint = new HangingCheckpoint();
+      const rateLimiter = new RateLimiter({ windows });
+      const { audience, upsert, mock } = createFixture({}, { rateLimiter });
+      const call = (item: Row, request: BulkRequest) => {
+        hasBegun = true;
+        return upsert(item, request);
+      };
+      const options = option === "isCurrent" ? { isCurrent: hang } : { checkpoint };
+      const run = audience.bulk(rows(20), call, options);
+      void run.then(undefined, () => {});
+      await passUntil(() => hanging === 10);
+
+      const page = audience.v1.contactGroups.get("mock-list");
+      await vi.advanceTimersByTimeAsync(1_000);
+
+      await expect(page).resolves.toMatchObject({ id: "mock-list" });
+      expect(mock.requests.map(({ operation }) => operation)).toEqual(["v1.contactGroups.get"]);
+      const isIdle = ({ inFlight, queued }: ReturnType<RateLimiter["usage"]>) => inFlight + queued === 0;
+      await passUntil(() => isIdle(rateLimiter.usage()));
+    },
+  );
+
+  it("A row whose slow isCurrent was followed by a long wait asks it again, and the key function too", async () => {
+    const keys: string[] = [];
+    let key = "mock-api-key-not-a-secret";
+    const apiKey = () => {
+      keys.push(key);
+      return key;
+    };
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 1_000 }] });
+    const faults = [{ kind: "429", operation: "v1.contactGroups.get", times: 1, retryAfter: 4 } as const];
+    const { audience, upsert, mock } = createFixture({ faults }, { rateLimiter, apiKey });
+    let isAdaCurrent = true;
+    const isCurrent = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      return isAdaCurrent;
+    };
+    const run = collectRun(audience.bulk(rows(1), upsert, { isCurrent }));
+    await vi.advanceTimersByTimeAsync(100);
+    void audience.v1.contactGroups.get("mock-list", { maxRetries: 0 }).catch(() => {});
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    isAdaCurrent = false;
+    key = "the-next-key";
+    const { results } = await passUntilSettled(run);
+
+    expect(results.map(({ status }) => status)).toEqual(["superseded"]);
+    expect(keys.at(-1)).toBe("the-next-key");
+    expect(mock.requests.map(({ operation }) => operation)).toEqual(["v1.contactGroups.get"]);
+  });
 });

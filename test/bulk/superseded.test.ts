@@ -1,39 +1,36 @@
 import { RateLimiter, type BulkOptions, type BulkRequest, type V1Client } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { collectRun, deferred, row, rows, createFixture, until, type Row, key, gated } from "./fixture.ts";
+import {
+  collectRun,
+  deferred,
+  row,
+  rows,
+  createFixture,
+  until,
+  type Row,
+  key,
+  gated,
+  v2Contact,
+} from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 const ada = row(0);
 const organization = "mock-organization";
 type World = ReturnType<typeof createFixture>;
 
+const optOut = { email: ada.email, email_opt_in: "UNSUBSCRIBED" } as const;
+const unsubscribe = ({ audience }: World) => audience.v1.customers.upsert(optOut);
+const unsubscribeByV2 = ({ audience }: World) =>
+  audience.v2.contacts.upsert(v2Contact(ada.email, "unsubscribed"));
+
 /** An unsubscription of the contact through each call that carries consent. */
 const unsubscriptions: [string, (world: World) => Promise<unknown>][] = [
-  [
-    "v1.customers.upsert",
-    ({ audience }) => audience.v1.customers.upsert({ email: ada.email, email_opt_in: "UNSUBSCRIBED" }),
-  ],
+  ["v1.customers.upsert", unsubscribe],
   [
     "v1.contactGroups.addContact",
-    ({ audience }) =>
-      audience.v1.contactGroups.addContact("mock-list", { email: ada.email, email_opt_in: "UNSUBSCRIBED" }),
+    ({ audience }) => audience.v1.contactGroups.addContact("mock-list", optOut),
   ],
-  [
-    "v2.contacts.upsert",
-    ({ audience }) =>
-      audience.v2.contacts.upsert({
-        firstName: "Ada",
-        listIds: [],
-        identifiers: [
-          {
-            type: "email",
-            id: ada.email,
-            channels: { email: { status: "unsubscribed" } },
-            consent: { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "preferences" },
-          },
-        ],
-      }),
-  ],
+  ["v2.contacts.upsert", unsubscribeByV2],
 ];
 
 /** A run whose first row waits until `write` has ended, once the run has begun. */
@@ -63,14 +60,9 @@ const consentOf = ({ mock }: World, email = ada.email) =>
 
 /** A write of Ada's contact that states a consent for another address, and then for hers. */
 function twoAddresses(other: string, own: string) {
-  const of = (id: string, status: string) => ({
-    type: "email" as const,
-    id,
-    channels: { email: { status } },
-    consent: { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "preferences" },
-  });
-  const identifiers = [of("other@example.com", other), of(ada.email, own)];
-  return ({ audience }: World) => audience.v2.contacts.upsert({ firstName: "Ada", listIds: [], identifiers });
+  const contact = v2Contact(ada.email, own);
+  const identifiers = [...v2Contact("other@example.com", other).identifiers, ...contact.identifiers];
+  return ({ audience }: World) => audience.v2.contacts.upsert({ ...contact, identifiers });
 }
 
 describe("A row whose consent differs from one that another call of the client wrote after the run began", () => {
@@ -95,14 +87,62 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
+  const left = { consent: "service-decides" } as const;
+  const phoned = { phone: "+15550100", phone_opt_in: "SUBSCRIBED" } as const;
+  it.each<[string, (world: World) => Promise<unknown>]>([
+    [
+      "only the response showed that it is the same contact",
+      async ({ audience: { v1 } }) => {
+        await v1.customers.upsert({ ...ada, ...phoned });
+        await v1.customers.upsert({ ...phoned, email_opt_in: "UNSUBSCRIBED" });
+      },
+    ],
+    [
+      "that call left the consent to the service",
+      ({ audience: { v1 } }) => v1.contactGroups.addContact("mock-list", { email: ada.email }, left),
+    ],
+    [
+      "that call, a custom request, left the consent to the service",
+      ({ audience: { v1 } }) => {
+        const path = "/api/v1/contact-groups/mock-list/contacts";
+        return v1.request({ method: "POST", path, body: { email: ada.email } }, left);
+      },
+    ],
+    [
+      "`is_suppressed` differs",
+      ({ audience }) => audience.v1.customers.upsert({ ...ada, is_suppressed: true }),
+    ],
+    [
+      "the outcome of that call is unknown",
+      async ({ audience, mock }) => {
+        mock.addFault({ kind: "reset-after", times: 1 });
+        await audience.v1.customers.upsert(optOut, { maxRetries: 0 }).catch(() => 0);
+      },
+    ],
+    ["that call stated two statuses of its channel", twoAddresses("unsubscribed", "subscribed")],
+  ])("is superseded where %s", async (_, write) => {
+    const world = createFixture();
+    const state = () => [world.mock.requests.length, consentOf(world)];
+    let written: unknown[] = [];
+
+    const { results } = await runBehind(world, {
+      write: async () => {
+        await write(world);
+        written = state();
+      },
+    });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+    expect(state()).toEqual(written);
+  });
+
   it("is superseded as a whole, and its error names the opt-out that was not sent", async () => {
     const world = createFixture();
-    const phone = "+15550100";
-    const item = { ...ada, email_opt_in: "UNSUBSCRIBED", phone, phone_opt_in: "SUBSCRIBED" } as const;
+    const item = { ...ada, email_opt_in: "UNSUBSCRIBED", ...phoned } as const;
 
     const { results } = await runBehind(world, {
       items: [item],
-      write: ({ audience }) => audience.v1.customers.upsert({ phone, phone_opt_in: "UNSUBSCRIBED" }),
+      write: ({ audience }) => audience.v1.customers.upsert({ ...phoned, phone_opt_in: "UNSUBSCRIBED" }),
       call: (contact, request) => world.audience.v1.customers.upsert(contact, request),
     });
 
@@ -148,24 +188,6 @@ describe("A row whose consent differs from one that another call of the client w
     expect(world.mock.requests).toHaveLength(1);
   });
 
-  it("is superseded where only the response showed that it is the same contact", async () => {
-    const world = createFixture();
-    const { audience } = world;
-    await audience.v1.customers.upsert({ ...ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" });
-
-    const { results } = await runBehind(world, {
-      write: () =>
-        audience.v1.customers.upsert({
-          phone: "+15550100",
-          phone_opt_in: "SUBSCRIBED",
-          email_opt_in: "UNSUBSCRIBED",
-        }),
-    });
-
-    expect(results).toMatchObject([{ status: "superseded" }]);
-    expect(consentOf(world)).toBe("UNSUBSCRIBED");
-  });
-
   it.each([
     [
       "an e-mail consent that is left to the service",
@@ -185,62 +207,9 @@ describe("A row whose consent differs from one that another call of the client w
     const world = createFixture();
 
     const { results } = await runBehind(world, {
-      write: unsubscriptions[0]![1],
+      write: unsubscribe,
       call: (item, request) => call(world, item, request),
     });
-
-    expect(results).toMatchObject([{ status: "superseded" }]);
-    expect(consentOf(world)).toBe("UNSUBSCRIBED");
-  });
-
-  it.each([
-    [
-      "v1.contactGroups.addContact",
-      ({ audience }: World) =>
-        audience.v1.contactGroups.addContact(
-          "mock-list",
-          { email: ada.email },
-          { consent: "service-decides" },
-        ),
-    ],
-    [
-      "v1.request",
-      ({ audience }: World) =>
-        audience.v1.request(
-          {
-            method: "POST",
-            path: "/api/v1/contact-groups/mock-list/contacts",
-            body: { email: ada.email },
-          },
-          { consent: "service-decides" },
-        ),
-    ],
-  ])("is superseded where that call left the consent to the service: %s", async (_, write) => {
-    const world = createFixture();
-
-    const { results } = await runBehind(world, { write });
-
-    expect(results).toMatchObject([{ status: "superseded" }]);
-    expect(world.mock.requests).toHaveLength(1);
-  });
-
-  it("is superseded where `is_suppressed` differs", async () => {
-    const world = createFixture();
-
-    const { results } = await runBehind(world, {
-      write: ({ audience }) => audience.v1.customers.upsert({ ...ada, is_suppressed: true }),
-    });
-
-    expect(results).toMatchObject([{ status: "superseded" }]);
-    expect(world.mock.organization(organization).contacts).toMatchObject([{ is_suppressed: true }]);
-  });
-
-  it("is superseded where the outcome of that call is unknown", async () => {
-    const world = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
-    const write = ({ audience }: World) =>
-      unsubscriptions[0]![1]({ ...world, audience: audience.withOptions({ maxRetries: 0 }) }).catch(() => 0);
-
-    const { results } = await runBehind(world, { write });
 
     expect(results).toMatchObject([{ status: "superseded" }]);
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
@@ -267,7 +236,7 @@ describe("A row whose consent differs from one that another call of the client w
     const world = createFixture();
     const item = { ...ada, phone: "+1 555 0100", phone_opt_in: "SUBSCRIBED" } as const;
 
-    const { results } = await runBehind(world, { write: unsubscriptions[0]![1], items: [item] });
+    const { results } = await runBehind(world, { write: unsubscribe, items: [item] });
 
     expect(results).toMatchObject([{ status: "superseded" }]);
   });
@@ -295,20 +264,12 @@ describe("A row whose consent differs from one that another call of the client w
     expect(world.mock.requests).toHaveLength(1);
   });
 
-  it("is superseded where that call stated two statuses of its channel", async () => {
-    const world = createFixture();
-
-    const { results } = await runBehind(world, { write: twoAddresses("unsubscribed", "subscribed") });
-
-    expect(results).toMatchObject([{ status: "superseded" }]);
-  });
-
   it("is superseded although an earlier row that agreed was sent meanwhile", async () => {
     const world = createFixture();
     const agreeing: Row = { ...ada, email_opt_in: "UNSUBSCRIBED" };
 
     const { results } = await runBehind(world, {
-      write: unsubscriptions[0]![1],
+      write: unsubscribe,
       items: [agreeing, ada],
       options: { concurrency: 1 },
     });
@@ -322,7 +283,7 @@ describe("A row whose consent differs from one that another call of the client w
     const slow = world.audience.withOptions({ fetch });
     let sent: Promise<unknown> | undefined;
     const ended = runBehind(world, {
-      write: async () => void (sent = unsubscriptions[0]![1]({ ...world, audience: slow })),
+      write: async () => void (sent = unsubscribe({ ...world, audience: slow })),
     });
     await until(() => sent !== undefined);
 
@@ -360,7 +321,7 @@ describe("A row whose consent differs from one that another call of the client w
     const world = createFixture();
     const progress: unknown[] = [];
     async function* source() {
-      await unsubscriptions[0]![1](world);
+      await unsubscribe(world);
       yield* rows(2);
     }
 
@@ -383,7 +344,7 @@ describe("A row of several calls", () => {
     const world = createFixture();
 
     const { results } = await runBehind(world, {
-      write: unsubscriptions[0]![1],
+      write: unsubscribe,
       call: (item, request) => world.upsert(item, request).catch(() => "gone on"),
     });
 
@@ -397,7 +358,7 @@ describe("A row of several calls", () => {
       await world.upsert({ ...item, email_opt_in: "NON_SUBSCRIBED" }, request).catch(() => undefined);
       await world.upsert(item, request);
     };
-    const first = await runBehind(world, { write: unsubscriptions[0]![1], call: both, options });
+    const first = await runBehind(world, { write: unsubscribe, call: both, options });
 
     const second = await world.audience.bulk([{ ...ada, first_name: "Ada" }], both, options);
 
@@ -443,7 +404,7 @@ describe("A row of several calls", () => {
     const world = createFixture({}, { maxRetries: 0 });
 
     const { results } = await runBehind(world, {
-      write: unsubscriptions[0]![1],
+      write: unsubscribe,
       call: async (item, request) => {
         const email = kind === "invalid" ? "no address" : "other@example.com";
         if (kind && kind !== "invalid") world.mock.addFault({ kind, times: 1 });
@@ -461,7 +422,7 @@ describe("A row of several calls", () => {
     const { audience } = world;
 
     const { results } = await runBehind(world, {
-      write: unsubscriptions[0]![1],
+      write: unsubscribe,
       call: async (item, request) => {
         await audience.v1.customers.upsert(
           { ...item, email: "other@example.com", double_opt_in: true },
@@ -520,14 +481,14 @@ describe("A row is sent", () => {
     [
       "whose consent equals the one that was written over the other family",
       { ...ada, email_opt_in: "UNSUBSCRIBED" as const },
-      unsubscriptions[2]![1],
+      unsubscribeByV2,
     ],
     [
       "whose consent equals that of both addresses of the contact",
       ada,
       twoAddresses("subscribed", "subscribed"),
     ],
-  ])("%s", async (_, item, write = unsubscriptions[0]![1]) => {
+  ])("%s", async (_, item, write = unsubscribe) => {
     const world = createFixture();
 
     const { results } = await runBehind(world, { write, items: [item] });
@@ -567,13 +528,13 @@ describe("A row is sent", () => {
 
   it("where the other call ended before the run began, or was not applied", async () => {
     const world = createFixture();
-    await unsubscriptions[0]![1](world);
+    await unsubscribe(world);
     const refused = world.audience.withOptions({
       fetch: (url, init) => world.mock.fetch(url.replace("customer/create", "nowhere"), init),
     });
 
     const { results } = await runBehind(world, {
-      write: () => unsubscriptions[0]![1]({ ...world, audience: refused }).catch(() => 0),
+      write: () => unsubscribe({ ...world, audience: refused }).catch(() => 0),
     });
 
     expect(results).toMatchObject([{ status: "succeeded" }]);
@@ -626,7 +587,7 @@ it("Once a row is superseded, none of its further calls is sent", async () => {
   const { audience, mock } = world;
 
   const { results } = await runBehind(world, {
-    write: unsubscriptions[0]![1],
+    write: unsubscribe,
     call: async (item, request) => {
       await Promise.allSettled([
         world.upsert(item, request),
@@ -643,12 +604,11 @@ it.each(["", " ", "n/a", "+"])(
   "A write with the phone %j supersedes no row of another person",
   async (phone) => {
     const world = createFixture();
-    const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
     const write = (email: string, status: string, request?: BulkRequest) => {
-      const identifier = (type: "email" | "phone", id: string) =>
-        ({ type, id, channels: { [type]: { status } }, consent }) as const;
-      const identifiers = [identifier("email", email), identifier("phone", phone)];
-      return world.audience.v2.contacts.upsert({ firstName: "Ada", listIds: [], identifiers }, request);
+      const contact = v2Contact(email, status);
+      const [byEmail] = contact.identifiers;
+      const byPhone = { ...byEmail!, type: "phone", id: phone, channels: { phone: { status } } } as const;
+      return world.audience.v2.contacts.upsert({ ...contact, identifiers: [byEmail!, byPhone] }, request);
     };
 
     const { results } = await runBehind(world, {

@@ -34,7 +34,7 @@ export const areas: readonly Area[] = [
     name: "bulk",
     sources: ["bulk", "consent.ts"],
     tests: [
-      "bulk/{check,*-over-nights,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*,target}",
+      "bulk/{check,delta*,is-current,nights,progress,rate-limit,recorded,results,source,stop,superseded*,target}",
       "regressions/{aborted-row,call-that,calls-of,changed,checkpoint,damaged,earlier-record,error-of-is,events,is-current,later-row,loop,missing-check,opt-out-is,opt-out-of-a-row,possibly,promise,read-of,record,refusal-of,row,rows,run,second-call,slow-is,strangers,superseded,unknown-write,unsubscription}-*",
       "transport/{custom-request,order,retries}",
       "document/states-and-transitions",

@@ -1,3 +1,4 @@
+// Reaches into src, as the limiter runs in virtual time.
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
@@ -45,9 +46,9 @@ it("for any load, the server never counts more than the limit in any window", as
       expect(refusedByTokenBucket(seen, load.windows)).toBe(0);
       expect(settled).toBe(load.calls.length);
     }),
-    runs(300),
+    runs(300, 30),
   );
-  expect(arrived).toBeGreaterThan(500);
+  expect(arrived).toBeGreaterThan(300);
 });
 
 /** The time at which a call starts. */

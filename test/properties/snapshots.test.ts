@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { AudienceClient } from "audience-sdk";
 import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
 import { expect, it } from "vitest";
-import { collect, temporaryFolder } from "../snapshot/fixture.ts";
-import { World } from "../snapshot/world.ts";
+import { collect, temporaryFolder, World } from "../snapshot/fixture.ts";
+import { timesOf } from "./runs.ts";
 
 const nights = 4;
 // Each world writes to the disk some twenty times.
-const worlds = process.env["SOAK"] === undefined ? 50 : 1_000;
+const worlds = timesOf(1_000, 15);
 
 /** Reads it until it is whole: a process that reads it may be killed before any page. */
 async function readInLives(world: World, file: string) {

@@ -5,6 +5,7 @@ import { AudienceClient } from "audience-sdk";
 import { createMockService, type MockService, type MockServiceOptions } from "audience-sdk/mock";
 import type { SnapshotContact } from "audience-sdk/snapshot";
 import { onTestFinished } from "vitest";
+import { Dice } from "../chaos/dice.ts";
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 type Fetch = NonNullable<ClientOptions["fetch"]>;
@@ -106,4 +107,92 @@ export async function create(mock: MockService): Promise<void> {
     headers: { "X-API-Key": "mock-key-acme", "Content-Type": "application/json" },
     body: JSON.stringify({ email }),
   });
+}
+
+type Shown = Omit<SnapshotContact, "attributes">;
+
+interface Person {
+  readonly id: string;
+  readonly email: string;
+  /** What the service stores; items of some people never show it. */
+  consents: Pick<Shown, "email_opt_in" | "phone_opt_in" | "is_suppressed">;
+  readonly isShown: boolean;
+  changed: number;
+}
+
+const orders = ["created", "newest", "updated"] as const;
+const states = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
+
+/**
+ * A service with an audience that changes while its list is read: contacts are made, changed, deleted and unsubscribed
+ * between the pages. It remembers what it has shown.
+ */
+export class World {
+  /** What it has shown last of each contact since the last read began. */
+  shown = new Map<string, Shown>();
+  readonly dice: Dice;
+  readonly #order: (typeof orders)[number];
+  readonly #pageSize: number;
+  readonly #unrest: number;
+  #people: Person[] = [];
+  #count = 0;
+  #time = 0;
+
+  constructor(seed: number) {
+    this.dice = new Dice(seed);
+    this.#order = this.dice.pick(orders);
+    this.#pageSize = this.dice.int(3, 12);
+    this.#unrest = this.dice.pick([0, 0, 0.5, 2]);
+    // If no consent were shown, every question would be refused.
+    this.#create(true);
+    for (let count = this.dice.int(1, 60); count > 0; count--) this.#create();
+  }
+
+  /** A page, and what happens after it. */
+  readonly fetch = async (url: string): Promise<Response> => {
+    const page = Number(new URL(url).searchParams.get("page"));
+    const end = page * this.#pageSize;
+    const list = this.#listed();
+    const data = list.slice(end - this.#pageSize, end).map((person) => this.#show(person));
+    for (const item of data) this.shown.set(item.id, item);
+    this.happen(this.#unrest);
+    return Response.json({ data, total_items: list.length, items_per_page: this.#pageSize });
+  };
+
+  /** Some changes; `mean` of them on average. */
+  happen(mean: number): void {
+    for (let left = mean; left > 0; left--) if (this.dice.next() < left) this.#change();
+  }
+
+  #listed(): Person[] {
+    if (this.#order === "created") return this.#people;
+    if (this.#order === "newest") return this.#people.toReversed();
+    return this.#people.toSorted((one, other) => other.changed - one.changed);
+  }
+
+  #change(): void {
+    const person = this.dice.pick(this.#people);
+    const what = this.dice.pick(["create", "change", "unsubscribe", "suppress", "touch", "delete"] as const);
+    if (what === "create") return this.#create();
+    // The first person is always there.
+    if (what === "delete" && person.id !== "id-0")
+      this.#people = this.#people.filter((each) => each !== person);
+    person.changed = this.#time += 1;
+    const { consents } = person;
+    if (what === "change") person.consents = { ...consents, phone_opt_in: this.dice.pick(states) };
+    if (what === "unsubscribe") person.consents = { ...consents, email_opt_in: "UNSUBSCRIBED" };
+    if (what === "suppress") person.consents = { ...consents, is_suppressed: this.dice.chance(0.5) };
+  }
+
+  #create(isShown = this.dice.chance(0.8)): void {
+    const id = `id-${this.#count}`;
+    this.#count += 1;
+    this.#time += 1;
+    const consents = { email_opt_in: this.dice.pick(states) };
+    this.#people.push({ id, email: `${id}@example.com`, consents, isShown, changed: this.#time });
+  }
+
+  #show({ id, email, consents, isShown }: Person): Shown {
+    return { id, email, ...(isShown && consents) };
+  }
 }

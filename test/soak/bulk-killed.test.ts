@@ -3,10 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it, onTestFinished } from "vitest";
-import { describeWithContainers, runInContainer } from "../bulk/containers.ts";
-import { killedImport } from "../bulk/killed-import/killed-import.ts";
+import {
+  describeWithContainers,
+  expectNothingLostOrDoubled,
+  killedImport,
+  runInContainer,
+} from "../bulk/killed-import/killed-import.ts";
 import { rowOf } from "../bulk/killed-import/rows.ts";
-import { expectNothingLostOrDoubled } from "../bulk/killed-import/rules.ts";
 import { bundleProgram } from "../bundle-program.ts";
 import { eventually } from "../eventually.ts";
 

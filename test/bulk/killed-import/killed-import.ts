@@ -1,12 +1,13 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { createMockService, type MockService } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
 import { bundleProgram } from "../../bundle-program.ts";
-import { importRows, rowOf, type ImportRow } from "./rows.ts";
+import { type ImportRow, importRows, rowOf } from "./rows.ts";
 
 /** One life of the importing process. */
 export interface Life {
@@ -119,4 +120,75 @@ async function recordedIn(path: string, rows: readonly ImportRow[]): Promise<Rea
 
 function hashOf(key: string): string {
   return createHash("sha256").update(key).digest().subarray(0, 12).toString("base64url");
+}
+
+/** The rules for every import that was killed and then completed. */
+export function expectNothingLostOrDoubled(
+  { mock, rows, lives, summary }: KilledImport,
+  concurrency: number,
+): void {
+  const { contacts, events } = mock.organization("mock-organization");
+  const kinds = new Map(rows.map(({ id, kind }) => [id, kind]));
+  const sends = countOf(lives.flatMap(({ sent }) => sent));
+
+  const sentAgainThoughRecorded = lives.flatMap(({ sent, recordedBefore }) =>
+    sent.filter((id) => recordedBefore.has(id)),
+  );
+  expect(sentAgainThoughRecorded).toEqual([]);
+
+  const unrepeatableSentTwice = [...sends].filter(
+    ([id, times]) => kinds.get(id) === "double opt-in" && times > 1,
+  );
+  expect(unrepeatableSentTwice).toEqual([]);
+
+  for (const [index, { sent }] of lives.entries()) {
+    const later = new Set(lives.slice(index + 1).flatMap((life) => life.sent));
+    expect(sent.filter((id) => later.has(id)).length).toBeLessThanOrEqual(concurrency);
+  }
+
+  const stored = new Set(contacts.map(({ email }) => email?.replace("@example.com", "")));
+  const lostRows = rows.filter(({ id }) => !stored.has(id) && !summary.ids.includes(id));
+  expect(lostRows).toEqual([]);
+  expect(summary.ids.every((id) => kinds.get(id) === "double opt-in")).toBe(true);
+  expect(summary.ids.length).toBeLessThanOrEqual((lives.length - 1) * concurrency);
+
+  // An event that is sent twice is recorded once, because it has the same id both times.
+  expect(events).toHaveLength(rows.filter(({ kind }) => kind === "event").length);
+  expect(summary).toMatchObject({ total: rows.length, failed: 0 });
+}
+
+function countOf(ids: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
+}
+
+/** A command that runs a program among processes of its own, as a container does: its first one has the id 1. */
+const unshare = ["unshare", "-pf", "--mount-proc", "--kill-child=SIGKILL"] as const;
+
+const hasContainers = spawnSync(unshare[0], [...unshare.slice(1), "true"]).status === 0;
+
+/** A suite that needs process namespaces. Without them it does not run, and that is reported; in CI as a failure. */
+export function describeWithContainers(title: string, suite: () => void): void {
+  if (hasContainers) describe(title, suite);
+  else {
+    it(`${title}: NOT SHOWN, there are no process namespaces (fails where CI=true)`, () => {
+      console.warn(`Not shown: ${title}. It needs Linux, the program unshare, and the right to use it.`);
+      expect(process.env["CI"]).not.toBe("true");
+    });
+  }
+}
+
+/** Node in a container. */
+export function runInContainer(args: readonly string[]) {
+  const child = spawn(unshare[0], [...unshare.slice(1), process.execPath, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [out, errors] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  const ended = new Promise<{ code: number | null; out: string; errors: string }>((resolve) =>
+    child.on("close", (code) => resolve({ code, out, errors })),
+  );
+  return { child, ended };
 }

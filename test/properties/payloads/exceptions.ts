@@ -1,5 +1,4 @@
-import type { Payload } from "./payload.ts";
-import { knownPhones } from "./v2-contact.ts";
+import { knownPhones, type Payload } from "./payload.ts";
 
 export type Verdict = "accepted" | "refused";
 
