@@ -1,9 +1,8 @@
-import { AudienceClient, type Fetch } from "audience-sdk";
+import { AudienceClient, type Fetch, UnexpectedResponseError } from "audience-sdk";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { UnexpectedResponseError } from "../../src/errors.ts";
 import { offline } from "../fuzz/offline-client.ts";
-import { paginatorOf } from "../pagination/fake-list.ts";
+import { servedList } from "../pagination/served-lists.ts";
 import { runs } from "./runs.ts";
 
 const idOf = (at: number) => `c${at}`;
@@ -60,29 +59,20 @@ describe("a list with empty pages", () => {
 
   /** Reads pages of these lengths. */
   async function readLengths(lengths: readonly number[], keys: readonly string[]) {
-    const requested: number[] = [];
     const starts = lengths.map((_, at) => lengths.slice(0, at).reduce((sum, length) => sum + length, 0));
     const count = lengths.reduce((sum, length) => sum + length, 0);
-    const paginator = paginatorOf({
-      page: 1,
-      limit: 5,
-      options: () => ({ readAhead: 0 }),
-      load: async (page = 1) => {
-        requested.push(page);
+    const { paginator, log } = servedList(
+      (page) => {
         const start = starts[page - 1] ?? 0;
         const items = upTo(start + (lengths[page - 1] ?? 0) - 1, start).map((at) => ({ id: idOf(at) }));
-        const hints = {
-          totalItems: count,
-          totalPages: lengths.length,
-          hasNextPage: page < lengths.length,
-        };
+        const hints = { totalItems: count, totalPages: lengths.length, hasNextPage: page < lengths.length };
         const given = Object.entries(hints).filter(([key]) => keys.includes(key));
-        return { items, raw: undefined, ...Object.fromEntries(given) };
+        return { items, ...Object.fromEntries(given) };
       },
-      identify: ({ id }) => id,
-    });
+      { limit: 5, readAhead: 0 },
+    );
     const items = (await paginator.toArray()).map(({ id }) => id);
-    return { items, all: upTo(count - 1, 0).map(idOf), requested: requested.length };
+    return { items, all: upTo(count - 1, 0).map(idOf), requested: log.length };
   }
 
   test("one by one before the last items is read to its end, and in exactly its pages", async () => {
@@ -124,22 +114,16 @@ describe("a list with contradicting hints", () => {
         fc.integer({ min: 1, max: 3 }),
         async (pages, readAhead, start) => {
           const shown: string[][] = [];
-          const paginator = paginatorOf({
-            page: start,
-            limit: 5,
-            options: () => ({ readAhead }),
-            load: async (number = 1) => {
+          const { paginator } = servedList(
+            (number) => {
               expect(shown.length, "an endless loop").toBeLessThan(200);
-              const { from, length, ...optionalHints } = pages[number % pages.length] ?? nothing;
+              const { from, length, ...hints } = pages[number % pages.length] ?? nothing;
               const items = upTo(from + length - 1, from).map((at) => ({ id: idOf(at) }));
               shown.push(items.map(({ id }) => id));
-              const hints = Object.fromEntries(
-                Object.entries(optionalHints).filter(([, value]) => value !== undefined),
-              );
-              return { items, raw: number, ...hints };
+              return { items, ...hints };
             },
-            identify: ({ id }) => id,
-          });
+            { page: start, limit: 5, readAhead },
+          );
           const received: string[][] = [];
           try {
             for await (const { items } of paginator.pages()) received.push(items.map(({ id }) => id));

@@ -1,6 +1,5 @@
 import { beforeEach, expect, it, vi } from "vitest";
-import { base, long } from "./schedules/bounds.ts";
-import { exhaust } from "./schedules/exhaust.ts";
+import { base, exhaust, long } from "./schedules/exhaust.ts";
 
 // Questions of several processes are moved apart by a random time.
 beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0.5));

@@ -1,6 +1,5 @@
 import { beforeEach, expect, it, vi } from "vitest";
-import { base, long } from "../redis/schedules/bounds.ts";
-import { exhaust } from "../redis/schedules/exhaust.ts";
+import { base, exhaust, long } from "../redis/schedules/exhaust.ts";
 
 // Questions of several processes are moved apart by a random time.
 beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0.5));

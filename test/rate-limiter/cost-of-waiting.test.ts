@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
+import { RateLimiter } from "audience-sdk";
 import { expect, it } from "vitest";
-import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
