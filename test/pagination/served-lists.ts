@@ -7,13 +7,21 @@ import {
   type List,
   type Paginator,
 } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
 import { onTestFinished } from "vitest";
+
+const service = {
+  baseUrl: "https://api.example.com",
+  baseUrlV2: "https://api.example.com",
+  apiKey: "abcdefgh",
+  appId: "an-app",
+  rateLimiter: false,
+  maxRetries: 0,
+} as const;
 
 /** A client whose service responds to each page of any list with `respond(page)`. */
 export function clientOf(respond: (page: number) => unknown, options: ClientOptions = {}): AudienceClient {
   return new AudienceClient({
-    ...createMockService().clientOptions,
+    ...service,
     ...options,
     fetch: async (url) => {
       const given = respond(pageOf(url));
@@ -66,8 +74,7 @@ function groupsOf(
   { page, limit = 100, ...options }: ListOptions,
   client: Pick<ClientOptions, "fetch" | "parsePage">,
 ): Paginator<Item> {
-  const service = { baseUrl: "https://api.example.com", apiKey: "abcdefgh", rateLimiter: false as const };
-  const audience = new AudienceClient({ ...service, maxRetries: 0, ...client });
+  const audience = new AudienceClient({ ...service, ...client });
   return audience.v1.contactGroups.list({ page, limit }, options);
 }
 
@@ -94,7 +101,7 @@ export function servedListOf(pages: readonly Served[], options: ListOptions = {}
 export function unsizedList(respond: (page: number) => Served, limit?: number) {
   const log: string[] = [];
   const { v2 } = new AudienceClient({
-    ...createMockService().clientOptions,
+    ...service,
     fetch: async (url) => {
       log.push(new URL(url).search);
       const { data, total, total_pages, per_page } = bodyOf(respond(pageOf(url)));

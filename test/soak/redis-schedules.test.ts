@@ -6,6 +6,7 @@ beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0.5));
 
 // Every schedule within a bound is run.
 it.each([
+  { title: "one trouble before any request", bound: base },
   {
     title: "two troubles, at most one change in 0.75 seconds",
     bound: { ...base, troubles: 2, everyMs: 750 },
