@@ -118,10 +118,7 @@ describe("estimateMs", () => {
     expect(limiter.estimateMs(1e9) / 3_600_000).toBeCloseTo(1e6 * 1.0005, -3);
     expect(performance.now() - before).toBeLessThan(100);
   });
-});
 
-//////
-describe("estimateMs", () => {
   it.each([
     [900, 0],
     [2_000, 0],

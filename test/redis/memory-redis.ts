@@ -84,12 +84,14 @@ export class MemoryRedis implements IoredisLike {
       this.#permits.set(id, { isLast, at: now + leaseMs });
       if (isLast) this.#taken = [...this.#taken, { id, at: Math.ceil(now) }].slice(-10);
     }
-    const withGranted = (used: number): number => used + granted;
+    const withGranted = (count: number): number => count + granted;
+    const used = before.used.map(withGranted);
     return {
       data: this.#data,
       granted,
-      waitMs: granted < ids.length ? Math.max(pausedMs, this.#waitMs(request, rooms, spacingMs, now)) : 0,
-      used: before.used.map(withGranted),
+      waitMs:
+        granted < ids.length ? Math.max(pausedMs, this.#waitMs(request, used, rooms, spacingMs, now)) : 0,
+      used,
       usedByOthers: isLast ? before.usedByOthers : before.usedByOthers.map(withGranted),
       pausedMs,
       rateFactor: this.#rate.factor,
@@ -133,13 +135,19 @@ export class MemoryRedis implements IoredisLike {
   }
 
   /** The time until each window has room for one more, and priority 9 its turn. */
-  #waitMs({ windows }: Request, rooms: readonly number[], spacingMs: number, now: number): number {
-    const latest = [...this.#permits.values()].map(({ at }) => at).toSorted((a, b) => b - a);
+  #waitMs(
+    { windows }: Request,
+    used: readonly number[],
+    rooms: readonly number[],
+    spacingMs: number,
+    now: number,
+  ): number {
     const waits = windows.map(({ countedMs }, index) => {
-      const leaving = latest[rooms[index]! - 1];
-      return leaving === undefined || leaving <= now - countedMs
-        ? 0
-        : Math.min(leaving, now) + countedMs - now;
+      if (used[index]! < rooms[index]!) return 0;
+      const times: number[] = [];
+      for (const { at } of this.#permits.values()) if (at > now - countedMs) times.push(at);
+      const leaving = times.sort((a, b) => b - a)[rooms[index]! - 1]!;
+      return Math.min(leaving, now) + countedMs - now;
     });
     const turnMs = spacingMs > 0 && this.#taken.length === 10 ? this.#taken[0]!.at + spacingMs - now : 0;
     return Math.max(0, turnMs, ...waits);
