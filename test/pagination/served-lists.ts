@@ -50,7 +50,7 @@ export interface Hints {
 }
 
 /** A page of a list: an array is one without hints. */
-export type Served = readonly Item[] | (Hints & { readonly items: readonly Item[] });
+type Served = readonly Item[] | (Hints & { readonly items: readonly Item[] });
 
 export interface ListOptions {
   readonly page?: number;
@@ -59,7 +59,7 @@ export interface ListOptions {
   readonly signal?: AbortSignal;
 }
 
-export const bodyOf = (served: Served) => {
+const bodyOf = (served: Served) => {
   const {
     items: data,
     totalItems,
