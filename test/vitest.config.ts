@@ -24,8 +24,8 @@ const alone = [
   "hostile/floods",
   "mock/{cli,command,state-file}",
   "properties/{import-resumes,nobody-who-left-is-subscribed}",
-  "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
-  "redis/{background-timer,fifty-processes,schedules,simulated-failures}",
+  "rate-limiter/{clock-and-timers,estimates,usage-and-snapshot,waiting}",
+  "redis/{requests,schedules,several-processes}",
   "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,random-values,stacks,tracing*}",
 ].map((path) => `test/${path}.test.ts`);
 

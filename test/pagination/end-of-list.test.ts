@@ -1,21 +1,23 @@
-import { describe, expect, test } from "vitest";
-import { UnexpectedResponseError } from "../../src/errors.ts";
+import { inspect } from "node:util";
+import { AudienceClient, isAudienceError, UnexpectedResponseError } from "audience-sdk";
+import { describe, expect, it, test } from "vitest";
 import {
   collect,
   errorOf,
-  ids,
-  items,
-  fakeListOf,
-  fakeList,
   type Hints,
+  ids,
   type Item,
-  type Options,
-} from "./fake-list.ts";
+  items,
+  type ListOptions,
+  servedList,
+  servedListOf,
+  unsizedList,
+} from "./served-lists.ts";
 
 /** Reads a list to its end; `requested` contains the requested pages. */
-async function readAll(list: ReturnType<typeof fakeList>) {
+async function readAll(list: ReturnType<typeof servedList>) {
   const all = await collect(list.paginator);
-  return { all, requested: list.log.map((line) => Number.parseInt(line, 10)) };
+  return { all, requested: list.log };
 }
 
 /** A list of `count` items in pages of `size`, with hints in its responses. */
@@ -23,9 +25,9 @@ function listOfSize(
   count: number,
   size: number,
   hints: (page: number) => Hints = () => ({}),
-  options: Options = {},
+  options: ListOptions = {},
 ) {
-  return fakeList(
+  return servedList(
     (page) => ({ ...hints(page), items: items((page - 1) * size, Math.min(count, page * size)) }),
     options,
   );
@@ -49,8 +51,9 @@ describe("a list without any hint", () => {
   );
 
   test("of unknown page size ends at an empty page", async () => {
-    const list = listOfSize(25, 10, undefined, { limit: undefined });
-    expect(await readAll(list)).toEqual({ all: items(0, 25), requested: [1, 2, 3, 4] });
+    const { paginator, log } = unsizedList((page) => items((page - 1) * 10, Math.min(25, page * 10)));
+    expect((await collect(paginator)).map(({ uuid }) => uuid)).toEqual(ids(items(0, 25)));
+    expect(log).toHaveLength(4);
   });
 
   test("uses the page size of the response where it is smaller than the limit", async () => {
@@ -182,12 +185,12 @@ describe("an empty page in the middle", () => {
     ["a next link", (page) => ({ hasNextPage: page < 3 })],
     ["a total, although a flag says so", (page) => ({ totalItems: 200, hasNextPage: page === 1 })],
   ])("does not end a loop where there is %s", async (_, hints) => {
-    const list = fakeList((page) => ({ ...hints(page), items: holed[page - 1] ?? [] }));
+    const list = servedList((page) => ({ ...hints(page), items: holed[page - 1] ?? [] }));
     expect(await readAll(list)).toEqual({ all: bothEnds, requested: [1, 2, 3] });
   });
 
   test("does not end a loop whose server has a smaller page size of its own", async () => {
-    const list = fakeList((page) => ({
+    const list = servedList((page) => ({
       items: page === 3 ? [] : items(page * 50, Math.min(page * 50 + 50, 350)),
       totalItems: 250,
     }));
@@ -195,7 +198,7 @@ describe("an empty page in the middle", () => {
   });
 
   test("is passed where the loop begins with it, and several single ones are", async () => {
-    const list = fakeList((page) => ({
+    const list = servedList((page) => ({
       items: page % 2 === 1 ? [] : items(page * 100, page * 100 + 100),
       totalItems: 300,
     }));
@@ -203,19 +206,21 @@ describe("an empty page in the middle", () => {
   });
 
   test("is passed where no page size is known", async () => {
-    const list = fakeList((page) => ({ items: page === 1 ? [] : items(page, page + 1), totalItems: 2 }), {
-      limit: undefined,
-    });
-    expect(await readAll(list)).toEqual({ all: items(2, 4), requested: [1, 2, 3] });
+    const { paginator, log } = unsizedList((page) => ({
+      items: page === 1 ? [] : items(page, page + 1),
+      totalItems: 2,
+    }));
+    expect((await collect(paginator)).map(({ uuid }) => uuid)).toEqual(["2", "3"]);
+    expect(log).toHaveLength(3);
   });
 
   test("ends a loop without hints of more", async () => {
-    expect((await readAll(fakeListOf(holed))).requested).toEqual([1, 2]);
+    expect((await readAll(servedListOf(holed))).requested).toEqual([1, 2]);
   });
 });
 
 /** The error that reading a list ends with, the items before it, and the requests. */
-async function readToError({ paginator, log }: ReturnType<typeof fakeList>) {
+async function readToError({ paginator, log }: ReturnType<typeof servedList>) {
   const seen: Item[] = [];
   const error = await errorOf(
     (async () => {
@@ -228,9 +233,9 @@ async function readToError({ paginator, log }: ReturnType<typeof fakeList>) {
 
 describe("two pages running without a new item end a list with an error", () => {
   test("where both are empty: it says how to read on", async () => {
-    const list = fakeList((page) => ({ items: page === 1 ? items(0, 100) : [], totalItems: 900, raw: page }));
+    const list = servedList((page) => ({ items: page === 1 ? items(0, 100) : [], totalItems: 900 }));
     const { error, seen, requested } = await readToError(list);
-    expect(error).toMatchObject({ outcome: "not-applied", status: 200, body: 3 });
+    expect(error).toMatchObject({ outcome: "not-applied", status: 200, body: { data: [], total: 900 } });
     expect(String(error)).toContain(
       "page 3 is empty, and page 2 held no new item, but the response says that the list goes on. To read on, begin at page 4.",
     );
@@ -245,7 +250,7 @@ describe("two pages running without a new item end a list with an error", () => 
     ["with a link", { hasNextPage: true }],
   ])("where the service repeats a page %s", async (_, hints) => {
     const same = items(0, 100);
-    const { error, seen, requested } = await readToError(fakeList(() => ({ items: same, ...hints })));
+    const { error, seen, requested } = await readToError(servedList(() => ({ items: same, ...hints })));
     expect(String(error)).toContain(
       "page 3 holds only items of earlier pages, and page 2 held no new item: the service seems to repeat pages.",
     );
@@ -253,7 +258,7 @@ describe("two pages running without a new item end a list with an error", () => 
   });
 
   test("where the service repeats a page in another order", async () => {
-    const list = fakeList((page) => ({
+    const list = servedList((page) => ({
       items: page % 2 ? items(0, 100) : items(0, 100).toReversed(),
       totalItems: 200,
     }));
@@ -261,7 +266,7 @@ describe("two pages running without a new item end a list with an error", () => 
   });
 
   test.each([2, 3, 7])("where the service repeats a circle of %i pages", async (circle) => {
-    const list = fakeList((page) => items((page % circle) * 100, (page % circle) * 100 + 100));
+    const list = servedList((page) => items((page % circle) * 100, (page % circle) * 100 + 100));
     const { seen, requested } = await readToError(list);
     expect(requested).toBe(circle + 2);
     expect(new Set(ids(seen)).size).toBe(seen.length);
@@ -273,13 +278,13 @@ describe("two pages running without a new item end a list with an error", () => 
   });
 
   test("with nextPage() too", async () => {
-    const second = await (await fakeList(() => items(0, 100)).paginator).nextPage();
+    const second = await (await servedList(() => items(0, 100)).paginator).nextPage();
     expect(second).toMatchObject({ items: [], hasNextPage: true });
     expect(await errorOf(second.nextPage())).toBeInstanceOf(UnexpectedResponseError);
   });
 
   test("but not where a link or a flag says that the second one is the last, and a total counts hidden items", async () => {
-    const list = fakeList((page) => ({
+    const list = servedList((page) => ({
       items: page < 3 ? items(page * 100, page * 100 + 100) : [],
       totalItems: 310,
       hasNextPage: page < 3,
@@ -289,14 +294,14 @@ describe("two pages running without a new item end a list with an error", () => 
 
   test("but not where the second one is the last", async () => {
     const pages = [items(0, 100), items(0, 100), []];
-    expect((await readAll(fakeListOf(pages))).requested).toEqual([1, 2, 3]);
+    expect((await readAll(servedListOf(pages))).requested).toEqual([1, 2, 3]);
   });
 });
 
 describe("a list that changes during the iteration", () => {
   test("does not yield items twice when it grows at its head", async () => {
     let head = 0;
-    const list = fakeList((page) => {
+    const list = servedList((page) => {
       head -= 30;
       const start = head + 30 + (page - 1) * 100;
       return { items: items(start, Math.min(250, start + 100)), totalItems: 250 - head - 30 };
@@ -308,12 +313,12 @@ describe("a list that changes during the iteration", () => {
 
   test("yields no item twice that an empty page was between", async () => {
     const pages = [items(0, 100), [], items(70, 170)].map((page) => ({ items: page, totalItems: 200 }));
-    expect((await readAll(fakeListOf(pages))).all).toEqual(items(0, 170));
+    expect((await readAll(servedListOf(pages))).all).toEqual(items(0, 170));
   });
 
   test("goes on after a page of known items where a total is not reached, although a flag says that it ends", async () => {
     const pages = [items(0, 100), items(0, 100), items(100, 130)];
-    const list = fakeList((page) => ({
+    const list = servedList((page) => ({
       items: pages[page - 1] ?? [],
       totalItems: 230,
       hasNextPage: page === 1,
@@ -323,16 +328,16 @@ describe("a list that changes during the iteration", () => {
 
   test("shows a page twice when it has grown by one, and goes on", async () => {
     const pages = [items(0, 100), items(0, 100), items(100, 130)];
-    expect(await readAll(fakeListOf(pages))).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
+    expect(await readAll(servedListOf(pages))).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
   });
 
   test("ends at a short page of known items", async () => {
     const pages = [items(0, 100), items(100, 200), items(170, 200)];
-    expect(await readAll(fakeListOf(pages))).toEqual({ all: items(0, 200), requested: [1, 2, 3] });
+    expect(await readAll(servedListOf(pages))).toEqual({ all: items(0, 200), requested: [1, 2, 3] });
   });
 
   test("ends where it shrinks to fewer items than were read", async () => {
-    const list = fakeList((page) => ({
+    const list = servedList((page) => ({
       items: page === 1 ? items(0, 100) : [],
       totalItems: page === 1 ? 300 : 80,
     }));
@@ -341,7 +346,7 @@ describe("a list that changes during the iteration", () => {
 
   test("yields the items after a page anew in each iteration that begins there", async () => {
     let head = 0;
-    const { paginator } = fakeList((page) =>
+    const { paginator } = servedList((page) =>
       items((page - 1) * 100 - head, Math.min(page * 100 - head, 250)),
     );
     const first = await paginator;
@@ -351,3 +356,43 @@ describe("a list that changes during the iteration", () => {
     expect((await first.nextPage()).items).toEqual(items(100, 170));
   });
 });
+
+const apiKey = "sk_live_9981773aaBBccDD";
+
+const families = [
+  ["v1", { data: [{ id: "1" }], links: { next: `/api/v1/customer?api_key=${apiKey}` } }],
+  ["v2", { success: true, data: { lists: [{ uuid: "1" }], total_items: 900, debug: apiKey } }],
+] as const;
+
+it.each(families)(
+  "the error of a %s list whose pages repeat holds its call, and no key",
+  async (family, page) => {
+    const failed: string[] = [];
+    const audience = new AudienceClient({
+      baseUrl: "https://api.example.com",
+      baseUrlV2: "https://api.example.com",
+      apiKey,
+      appId: "a",
+      rateLimiter: false,
+      fetch: async () => Response.json({ ...page, padding: "x".repeat(100_000) }, { status: 203 }),
+      hooks: { onResponse: ({ error }) => void (error && failed.push(error.code)) },
+    });
+    const list = family === "v1" ? audience.v1.customers.list() : audience.v2.lists.list();
+
+    const error = await errorOf(list.toArray());
+
+    expect(error).toMatchObject({
+      code: "unexpected_response",
+      outcome: "not-applied",
+      status: 203,
+      request: { operation: family === "v1" ? "v1.customers.list" : "v2.lists.list", attempts: 1 },
+    });
+    expect(isAudienceError(error) && "body" in error && String(error.body).length).toBeLessThanOrEqual(
+      64 * 1024,
+    );
+    expect(`${JSON.stringify(error)}${inspect(error, { depth: Infinity })}`).not.toContain(
+      apiKey.slice(0, 8),
+    );
+    expect(failed).toEqual(["unexpected_response"]);
+  },
+);

@@ -1,23 +1,21 @@
+import { type Page, ValidationError } from "audience-sdk";
 import { describe, expect, test } from "vitest";
-import { ValidationError } from "../../src/errors.ts";
-import type { Page } from "../../src/pagination/page-stream.ts";
 import {
   collect,
   errorOf,
   ids,
-  items,
-  fakeListOf,
-  fakeList,
-  paginatorOf,
-  settled,
   type Item,
-} from "./fake-list.ts";
+  items,
+  servedListOf,
+  settled,
+  unsizedList,
+} from "./served-lists.ts";
 
 const threePages = [items(0, 100), items(100, 200), items(200, 250)];
 
 describe("a paginator", () => {
   test("sends nothing until it is awaited or iterated", async () => {
-    const { paginator, log } = fakeListOf(threePages);
+    const { paginator, log } = servedListOf(threePages);
     paginator[Symbol.asyncIterator]();
     paginator.pages()[Symbol.asyncIterator]();
     await settled();
@@ -25,30 +23,30 @@ describe("a paginator", () => {
   });
 
   test("is one page when it is awaited", async () => {
-    const { paginator, log } = fakeListOf(threePages);
+    const { paginator, log } = servedListOf(threePages);
     const page = await paginator;
     expect(page).toMatchObject({ items: items(0, 100), page: 1, limit: 100, hasNextPage: true });
     await settled();
-    expect(log).toEqual(["1"]);
+    expect(log).toEqual([1]);
   });
 
   test("sends one request for one page when it is awaited twice", async () => {
-    const { paginator, log } = fakeListOf(threePages);
+    const { paginator, log } = servedListOf(threePages);
     const [one, other] = await Promise.all([paginator, paginator]);
     expect(one).toBe(other);
     expect(await paginator).toBe(one);
-    expect(log).toEqual(["1"]);
+    expect(log).toEqual([1]);
   });
 
   test("yields every item in order, and each new iteration sends new requests", async () => {
-    const { paginator, log } = fakeListOf(threePages);
+    const { paginator, log } = servedListOf(threePages);
     expect(await collect(paginator)).toEqual(items(0, 250));
     expect(await collect(paginator)).toEqual(items(0, 250));
-    expect(log).toEqual(["1", "2 ahead", "3 ahead", "1", "2 ahead", "3 ahead"]);
+    expect(log).toEqual([1, 2, 3, 1, 2, 3]);
   });
 
   test("yields its pages, with the same read-ahead", async () => {
-    const { paginator, log } = fakeListOf(threePages);
+    const { paginator, log } = servedListOf(threePages);
     const pages = await collect(paginator.pages());
     expect(pages.map(({ page, hasNextPage }) => [page, hasNextPage])).toEqual([
       [1, true],
@@ -56,18 +54,17 @@ describe("a paginator", () => {
       [3, false],
     ]);
     expect(pages.flatMap((page) => page.items)).toEqual(items(0, 250));
-    expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
+    expect(log).toEqual([1, 2, 3]);
   });
 
   test("uses the number of received items as the page size, where no response names one", async () => {
     for (const hints of [{}, { limit: 0 }]) {
-      const unlimited = { limit: undefined };
-      expect((await fakeListOf([{ ...hints, items: items(0, 7) }], unlimited).paginator).limit).toBe(7);
+      expect((await unsizedList(() => ({ ...hints, items: items(0, 7) })).paginator).limit).toBe(7);
     }
   });
 
   test("returns iterators that are iterable themselves", async () => {
-    const { paginator } = fakeListOf(threePages);
+    const { paginator } = servedListOf(threePages);
     const iterator = paginator[Symbol.asyncIterator]();
     await iterator.next();
     expect(await collect(iterator)).toEqual(items(1, 250));
@@ -79,51 +76,40 @@ describe("a paginator", () => {
   });
 
   test("supports two simultaneous independent iterations", async () => {
-    const { paginator } = fakeListOf(threePages);
+    const { paginator } = servedListOf(threePages);
     const [one, other] = await Promise.all([collect(paginator), collect(paginator)]);
     expect(one).toEqual(items(0, 250));
     expect(other).toEqual(items(0, 250));
   });
 
   test("starts at the given page, and passes it on unchanged", async () => {
-    const { paginator, log } = fakeListOf(threePages, { page: 2 });
+    const { paginator, log } = servedListOf(threePages, { page: 2 });
     expect(await collect(paginator)).toEqual(items(100, 250));
-    expect(log).toEqual(["2", "3 ahead"]);
-    const asked: (number | undefined)[] = [];
-    const unnamed = paginatorOf({
-      page: undefined,
-      limit: undefined,
-      options: () => ({ readAhead: 0 }),
-      load: async (page) => (
-        asked.push(page),
-        { items: asked.length > 2 ? [] : items(asked.length, asked.length + 1), raw: 0 }
-      ),
-      identify: ({ id }) => id,
-    });
-    await collect(unnamed);
-    expect(asked).toEqual([undefined, 2, 3]);
+    expect(log).toEqual([2, 3]);
+    const unnamed = unsizedList((page) => (page > 2 ? [] : items(page, page + 1)));
+    await collect(unnamed.paginator);
+    expect(unnamed.log).toEqual(["", "?page=2", "?page=3"]);
   });
 
   test("rejects with the error of its first page: awaited, caught, iterated", async () => {
-    const refusal = new ValidationError([
-      { path: ["page"], code: "too_small", message: "must be 1 or more" },
-    ]);
-    const { paginator } = fakeList(
-      () => {
-        throw refusal;
-      },
-      { page: -1 },
-    );
-    expect(await errorOf(paginator)).toBe(refusal);
-    expect(await paginator.catch((error: unknown) => error)).toBe(refusal);
-    expect(await errorOf(paginator.finally(() => {}))).toBe(refusal);
-    expect(await errorOf(collect(paginator))).toBe(refusal);
-    expect(await errorOf(collect(paginator.pages()))).toBe(refusal);
-    expect(await errorOf(paginator.toArray())).toBe(refusal);
+    const { paginator, log } = servedListOf(threePages, { page: -1 });
+    const errors = [
+      await errorOf(paginator),
+      await paginator.catch((error: unknown) => error),
+      await errorOf(paginator.finally(() => {})),
+      await errorOf(collect(paginator)),
+      await errorOf(collect(paginator.pages())),
+      await errorOf(paginator.toArray()),
+    ];
+    for (const error of errors) {
+      expect(error).toBeInstanceOf(ValidationError);
+      expect(error).toMatchObject({ issues: [{ path: ["page"] }] });
+    }
+    expect(log).toEqual([]);
   });
 
   test("runs the finally callback and passes the page on", async () => {
-    const { paginator } = fakeListOf(threePages);
+    const { paginator } = servedListOf(threePages);
     const log: string[] = [];
     const page = await paginator.finally(() => log.push("finally"));
     expect(page.items).toEqual(items(0, 100));
@@ -133,38 +119,35 @@ describe("a paginator", () => {
 
 describe("toArray", () => {
   test("returns every item", async () => {
-    expect(await fakeListOf(threePages).paginator.toArray()).toEqual(items(0, 250));
+    expect(await servedListOf(threePages).paginator.toArray()).toEqual(items(0, 250));
   });
 
   test.each([
     [0, []],
-    [1, ["1"]],
-    [100, ["1"]],
-    [101, ["1", "2"]],
-    [200, ["1", "2"]],
-    [201, ["1", "2", "3"]],
-    [500, ["1", "2", "3"]],
+    [1, [1]],
+    [100, [1]],
+    [101, [1, 2]],
+    [200, [1, 2]],
+    [201, [1, 2, 3]],
+    [500, [1, 2, 3]],
   ])("with max %i requests no page beyond, and none before it is needed", async (max, asked) => {
-    const { paginator, log } = fakeListOf(threePages, { readAhead: 3 });
+    const { paginator, log } = servedListOf(threePages, { readAhead: 3 });
     expect(await paginator.toArray({ max })).toEqual(items(0, Math.min(max, 250)));
     await settled();
     expect(log).toEqual(asked);
   });
 });
 
-/** The limit of a page of 7 items, for a limit in the response and the limit that the call counts with. */
-async function limitOf(
-  limitInResponse: number | undefined,
-  requestedLimit: number | undefined,
-): Promise<number> {
-  const response =
-    limitInResponse === undefined ? items(0, 7) : { items: items(0, 7), limit: limitInResponse };
-  return (await fakeListOf([response], { limit: requestedLimit }).paginator).limit;
+/** The limit of a page of 7 items, for a limit in the response and the limit of the call. */
+async function limitOf(inResponse: number | undefined, requested: number | undefined): Promise<number> {
+  const served = { items: items(0, 7), limit: inResponse };
+  if (requested === undefined) return (await unsizedList(() => served).paginator).limit;
+  return (await servedListOf([served], { limit: requested }).paginator).limit;
 }
 
 describe("a page", () => {
   test("leads to the next page, and the last page to none", async () => {
-    const { paginator, log } = fakeListOf(threePages);
+    const { paginator, log } = servedListOf(threePages);
     let page: Page<Item> = await paginator;
     const seen = [...page.items];
     while (page.hasNextPage) {
@@ -172,36 +155,36 @@ describe("a page", () => {
       seen.push(...page.items);
     }
     expect(seen).toEqual(items(0, 250));
-    expect(log).toEqual(["1", "2", "3"]);
+    expect(log).toEqual([1, 2, 3]);
     const error = await errorOf(page.nextPage());
     expect(error).toBeInstanceOf(ValidationError);
     expect(error).toMatchObject({ outcome: "not-sent", issues: [{ path: ["page"], code: "no_next_page" }] });
     expect(String(error)).toContain("page 3 is the last one");
-    expect(log).toEqual(["1", "2", "3"]);
+    expect(log).toEqual([1, 2, 3]);
   });
 
   test("yields its items and all following ones, with read-ahead from the first item on", async () => {
-    const { paginator, log } = fakeListOf(threePages);
+    const { paginator, log } = servedListOf(threePages);
     const page = await paginator;
     const iterator = page[Symbol.asyncIterator]();
     expect(await iterator.next()).toEqual({ done: false, value: { id: "0" } });
     await settled();
-    expect(log).toEqual(["1", "2 ahead"]);
+    expect(log).toEqual([1, 2]);
     expect(await collect(page)).toEqual(items(0, 250));
     expect(await collect(await page.nextPage())).toEqual(items(100, 250));
   });
 
   test("yields its items without a request where it is the last page", async () => {
-    const { paginator, log } = fakeListOf(threePages, { page: 3 });
+    const { paginator, log } = servedListOf(threePages, { page: 3 });
     expect(await collect(await paginator)).toEqual(items(200, 250));
-    expect(log).toEqual(["3"]);
+    expect(log).toEqual([3]);
   });
 
   test("has the totals of the response, and no totals otherwise", async () => {
-    const hints = await fakeListOf([{ items: items(0, 20), limit: 20, totalItems: 45, totalPages: 3 }])
+    const hints = await servedListOf([{ items: items(0, 20), limit: 20, totalItems: 45, totalPages: 3 }])
       .paginator;
     expect(hints).toMatchObject({ limit: 20, totalItems: 45, totalPages: 3, hasNextPage: true });
-    const untold = await fakeListOf([items(0, 20)]).paginator;
+    const untold = await servedListOf([items(0, 20)]).paginator;
     expect(Object.keys(untold)).toEqual(["items", "page", "limit", "hasNextPage", "raw"]);
   });
 
@@ -214,9 +197,9 @@ describe("a page", () => {
   });
 
   test("keeps the response's body, and shows nothing of its request", async () => {
-    const raw = { data: ["as it came"] };
-    const page = await fakeListOf([{ items: items(0, 1), raw }]).paginator;
-    expect(page.raw).toBe(raw);
+    const raw = { data: items(0, 1) };
+    const page = await servedListOf([items(0, 1)]).paginator;
+    expect(page.raw).toEqual(raw);
     expect(JSON.parse(JSON.stringify(page))).toEqual({
       items: items(0, 1),
       page: 1,

@@ -1,11 +1,16 @@
 import { getEventListeners } from "node:events";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AbortError, ConnectionError } from "../../src/errors.ts";
-import type { Page } from "../../src/pagination/page-stream.ts";
+import {
+  AbortError,
+  AudienceClient,
+  ConnectionError,
+  type ListOptions,
+  type Page,
+  RateLimiter,
+} from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { garbageCollector } from "../garbage-collector.ts";
-import { collect, errorOf, controlledList, items, fakeList, settled, type Item } from "./fake-list.ts";
-
-const failure = () => new ConnectionError({ message: "reset", outcome: "not-applied", reason: "reset" });
+import { collect, controlledList, errorOf, type Item, items, servedList, settled } from "./served-lists.ts";
 
 describe("reading ahead", () => {
   test("fetches one page while the consumer works, and the next once that is consumed", async () => {
@@ -17,15 +22,15 @@ describe("reading ahead", () => {
     log.push("work on 1");
     await respond(2, items(100, 200));
     await pages.next();
-    log.push("work on 2");
     await settled();
+    log.push("work on 2");
     expect(log).toEqual([
       "request 1",
       "response 1",
-      "request 2 ahead",
+      "request 2",
       "work on 1",
       "response 2",
-      "request 3 ahead",
+      "request 3",
       "work on 2",
     ]);
   });
@@ -53,15 +58,16 @@ describe("reading ahead", () => {
     expect(log).toEqual([
       "request 1",
       "response 1",
-      "request 2 ahead",
+      "request 2",
       "response 2",
-      "request 3 ahead",
+      "request 3",
       "response 3",
-      "request 4 ahead",
+      "request 4",
       "response 4",
     ]);
     await pages.next();
-    expect(log.at(-1)).toBe("request 5 ahead");
+    await settled();
+    expect(log.at(-1)).toBe("request 5");
   });
 
   test("ends at the last page", async () => {
@@ -70,13 +76,13 @@ describe("reading ahead", () => {
     await respond(1, { items: items(0, 100), totalItems: 101 });
     await respond(2, { items: items(100, 101), totalItems: 101 });
     expect(await all).toEqual(items(0, 101));
-    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "response 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2", "response 2"]);
   });
 });
 
 describe("overlapping calls of next()", () => {
   test("get the items in order, and then the end of the list", async () => {
-    const { paginator } = fakeList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
+    const { paginator } = servedList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
       limit: 2,
     });
     const iterator = paginator[Symbol.asyncIterator]();
@@ -93,41 +99,40 @@ describe("overlapping calls of next()", () => {
   });
 
   test("get the pages in order", async () => {
-    const { paginator, log } = fakeList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
+    const { paginator, log } = servedList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
       limit: 2,
     });
     const iterator = paginator.pages()[Symbol.asyncIterator]();
     const results = await Promise.all(Array.from({ length: 5 }, () => iterator.next()));
     expect(results.map(({ done, value }) => (done ? "end" : value.page))).toEqual([1, 2, 3, "end", "end"]);
-    expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
+    expect(log).toEqual([1, 2, 3]);
   });
 });
 
 describe("a page that fails", () => {
   test("during the read-ahead rejects only when the consumer reaches it", async () => {
-    const { paginator, log, respond, fail } = controlledList();
+    const { paginator, log, respond, reset } = controlledList();
     const seen: string[] = [];
     const loop = (async () => {
       for await (const item of paginator) seen.push(item.id);
     })();
-    const reset = failure();
     await respond(1, items(0, 3).concat(items(10, 107)));
     const outcome = errorOf(loop);
-    await fail(2, reset);
-    expect(await outcome).toBe(reset);
+    await reset(2);
+    expect(await outcome).toMatchObject({ code: "connection", reason: "reset" });
     expect(seen).toHaveLength(100);
-    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "fail 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2", "reset 2"]);
   });
 
   test("rejects once, and ends the iteration without further requests", async () => {
-    const { paginator, log, fail } = controlledList();
+    const { paginator, log, reset } = controlledList();
     for (const iterator of [paginator[Symbol.asyncIterator](), paginator.pages()[Symbol.asyncIterator]()]) {
       const first = errorOf(iterator.next());
-      await fail(1, failure());
+      await reset(1);
       expect(await first).toBeInstanceOf(ConnectionError);
       expect(await iterator.next()).toEqual({ done: true, value: undefined });
     }
-    expect(log).toEqual(["request 1", "fail 1", "request 1", "fail 1"]);
+    expect(log).toEqual(["request 1", "reset 1", "request 1", "reset 1"]);
   });
 });
 
@@ -152,7 +157,7 @@ describe("no request or listener is left behind", () => {
     await respond(1, items(0, 100));
     await loop;
     await settled();
-    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });
 
   test("throwing in the loop aborts the page of the read-ahead, and the loop rejects with the thrown error", async () => {
@@ -166,7 +171,7 @@ describe("no request or listener is left behind", () => {
     await respond(1, items(0, 100));
     expect(await loop).toBe(thrown);
     await settled();
-    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "abort"]);
   });
 
   test("leaving a loop over a page aborts the page of the read-ahead", async () => {
@@ -175,25 +180,25 @@ describe("no request or listener is left behind", () => {
     await respond(1, items(0, 100));
     for await (const item of await awaited) if (item.id === "5") break;
     await settled();
-    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });
 
   test("a failed page of the read-ahead is ignored when the loop is left", async () => {
-    const { paginator, log, respond, fail } = controlledList();
+    const { paginator, log, respond, reset } = controlledList();
     const iterator = paginator[Symbol.asyncIterator]();
     const first = iterator.next();
     await respond(1, items(0, 100));
     await first;
-    await fail(2, failure());
+    await reset(2);
     expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
-    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "fail 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2", "reset 2"]);
   });
 
   test("leaving a loop over the last page aborts nothing", async () => {
-    const { paginator, log } = fakeList(() => items(0, 5));
+    const { paginator, log } = servedList(() => items(0, 5));
     for await (const _ of await paginator) break;
-    expect(log).toEqual(["1"]);
+    expect(log).toEqual([1]);
   });
 
   test("aborting during a pending page rejects with the error of that page", async () => {
@@ -203,8 +208,8 @@ describe("no request or listener is left behind", () => {
     await respond(1, items(0, 100));
     const reason = new Error("enough");
     controller.abort(reason);
-    expect(await loop).toBe(reason);
-    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
+    expect(await loop).toMatchObject({ code: "aborted", cause: reason });
+    expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });
 
   test("aborting between two items ends the loop at the next one", async () => {
@@ -225,7 +230,7 @@ describe("no request or listener is left behind", () => {
     expect(error).toBeInstanceOf(AbortError);
     expect(error).toMatchObject({ cause: reason, outcome: "not-applied" });
     expect(seen).toEqual(["0", "1", "2"]);
-    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });
 
   test("aborting drops a buffered page", async () => {
@@ -239,7 +244,7 @@ describe("no request or listener is left behind", () => {
     controller.abort();
     expect(await errorOf(pages.next())).toBeInstanceOf(AbortError);
     expect(await pages.next()).toEqual({ done: true, value: undefined });
-    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "response 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2", "response 2"]);
   });
 
   test("aborting rejects an awaited page and a pending nextPage()", async () => {
@@ -251,8 +256,8 @@ describe("no request or listener is left behind", () => {
     await settled();
     const reason = new Error("enough");
     controller.abort(reason);
-    expect(await next).toBe(reason);
-    expect(log).toEqual(["request 1", "response 1", "request 2", "abort 2"]);
+    expect(await next).toMatchObject({ code: "aborted", cause: reason });
+    expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });
 
   test("aborting after the last page has no effect", async () => {
@@ -269,7 +274,7 @@ describe("no request or listener is left behind", () => {
   test("no listener stays on the signal, however the loop ends", async () => {
     const { signal } = new AbortController();
     const listeners = () => getEventListeners(signal, "abort").length;
-    const { paginator } = fakeList((page) => items(page * 100, page * 100 + (page < 5 ? 100 : 7)), {
+    const { paginator } = servedList((page) => items(page * 100, page * 100 + (page < 5 ? 100 : 7)), {
       signal,
     });
     await collect(paginator);
@@ -286,13 +291,14 @@ describe("memory", () => {
     "with readAhead %i only the current page and the pages of the read-ahead stay in memory",
     async (readAhead) => {
       const bodies: WeakRef<object>[] = [];
-      const { paginator } = fakeList(
-        (page) => {
-          const raw = { page };
-          bodies.push(new WeakRef(raw));
-          return { items: items(page * 10, page * 10 + 10), raw, totalItems: 500 };
-        },
+      const { paginator } = servedList(
+        (page) => items(page * 10, page * 10 + 10),
         { readAhead, limit: 10 },
+        (body) => {
+          const { data } = body as { data: Item[] }; // as it is served here
+          bodies.push(new WeakRef(data));
+          return { items: data, totalItems: 500 };
+        },
       );
       const pages = paginator.pages()[Symbol.asyncIterator]();
       const held: { page: Page<Item> | undefined } = { page: undefined };
@@ -308,3 +314,33 @@ describe("memory", () => {
     },
   );
 });
+
+/** The priorities with which a list of three contacts, in pages of one, acquires its permits. */
+async function prioritiesOf(options?: ListOptions): Promise<(number | undefined)[]> {
+  const contacts = ["a", "b", "c"].map((name) => ({ email: `${name}@example.com` }));
+  const organization = { id: "acme", apiKeys: ["acme-mock-key"], appId: "acme-app", contacts };
+  const limiter = new RateLimiter();
+  const take = vi.spyOn(limiter, "acquire");
+  const audience = new AudienceClient({
+    ...createMockService({ organizations: [organization] }).clientOptions,
+    rateLimiter: limiter,
+  });
+
+  const list = audience.v1.customers.list({ limit: 1 }, options);
+  expect(await collect(list)).toHaveLength(3);
+  // A page that the consumer waits for.
+  await (await list).nextPage();
+  return take.mock.calls.map(([{ priority } = {}]) => priority);
+}
+
+// D29
+test.each<[string, ListOptions | undefined, (number | undefined)[]]>([
+  ["5, where none is given", undefined, [5, 6, 6, 5, 5]],
+  ["the call's priority", { priority: 2 }, [2, 3, 3, 2, 2]],
+  ["9, which is the last", { priority: 9 }, [9, 9, 9, 9, 9]],
+])(
+  "a page of the read-ahead has a priority one step below %s; others have the call's",
+  async (_, options, priorities) => {
+    expect(await prioritiesOf(options)).toEqual(priorities);
+  },
+);

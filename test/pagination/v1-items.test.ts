@@ -1,23 +1,16 @@
-import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
+import { UnexpectedResponseError } from "audience-sdk";
 import { describe, expect, test } from "vitest";
+import { clientOf } from "./served-lists.ts";
 
-/** The v1 family of a client whose service responds with this body. */
-function v1With(body: string) {
-  return new AudienceClient({ ...createMockService().clientOptions, fetch: async () => new Response(body) })
-    .v1;
-}
-
-const profileOf = async (item: unknown) =>
-  (
-    await v1With(JSON.stringify([item]))
-      .customers.list()
-      .toArray()
-  )[0];
+const profilesIn = (body: string) =>
+  clientOf(() => new Response(body))
+    .v1.customers.list()
+    .toArray();
+const profileOf = async (item: unknown) => (await profilesIn(JSON.stringify([item])))[0];
 const groupOf = async (item: unknown) =>
   (
-    await v1With(JSON.stringify([item]))
-      .contactGroups.list()
+    await clientOf(() => [item])
+      .v1.contactGroups.list()
       .toArray()
   )[0];
 
@@ -122,7 +115,7 @@ describe("a contact becomes a profile", () => {
   });
 
   test("whose fields cannot reach the prototype", async () => {
-    const [profile] = await v1With('[{"id":"7","__proto__":{"email":"x"}}]').customers.list().toArray();
+    const [profile] = await profilesIn('[{"id":"7","__proto__":{"email":"x"}}]');
     expect(profile?.attributes.email).toBeUndefined();
     expect(Object.getPrototypeOf(profile?.attributes)).toBe(Object.prototype);
   });

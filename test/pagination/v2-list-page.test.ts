@@ -1,12 +1,9 @@
-import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
+import { UnexpectedResponseError } from "audience-sdk";
 import { describe, expect, test } from "vitest";
+import { clientOf } from "./served-lists.ts";
 
 /** The first page of the lists, from a service that responds with this body. */
-async function firstPage(body: unknown) {
-  const fetch = async () => Response.json(body);
-  return await new AudienceClient({ ...createMockService().clientOptions, fetch }).v2.lists.list();
-}
+const firstPage = async (body: unknown) => await clientOf(() => body).v2.lists.list();
 
 const lists = [{ uuid: "u1", name: "News", created_at: 1_700_000_000, description: "" }, { uuid: "u2" }];
 

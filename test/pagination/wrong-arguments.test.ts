@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { AudienceClient, ConfigurationError, type ListOptions, ValidationError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, test } from "vitest";
-import { collect, errorOf } from "./fake-list.ts";
+import { collect, errorOf } from "./served-lists.ts";
 
 // A caller in JavaScript can pass all of these.
 

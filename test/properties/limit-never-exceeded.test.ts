@@ -1,9 +1,8 @@
-// Reaches into src, as the limiter runs in virtual time.
+import { RateLimiter } from "audience-sdk";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "../rate-limiter/server-count.ts";
-import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "../rate-limiter/simulation.ts";
+import { type Permit, VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { runs } from "./runs.ts";
 
 const windowArbitrary = fc.record({

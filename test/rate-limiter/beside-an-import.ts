@@ -1,4 +1,4 @@
-import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { RateLimiter } from "audience-sdk";
 import { randomFrom } from "./simulation.ts";
 import { VirtualTime } from "./virtual-time.ts";
 

@@ -1,9 +1,9 @@
+import { AudienceClient, ConfigurationError, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { AudienceClient } from "../../src/audience-client.ts";
-import { ConfigurationError } from "../../src/errors.ts";
-import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { defaultLimiter } from "../../src/rate-limiter/default-limiter.ts";
-import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+
+const service = { baseUrl: "https://audience.test", apiKey: "a-key" };
+/** The limiter of a client that was given none. */
+const defaultLimiter = () => new AudienceClient(service).rateLimiter;
 
 describe("the options of a limiter", () => {
   it("default to the documented windows", () => {
@@ -27,8 +27,7 @@ describe("the options of a limiter", () => {
     (name) => {
       const absent = { [name]: undefined };
       const client = new AudienceClient({
-        baseUrl: "https://audience.test",
-        apiKey: "a-key",
+        ...service,
         rateLimiter: { ...absent, maxWaitMs: 5 },
       });
       const view = client.withOptions({ rateLimiter: { ...absent, maxQueued: 1 } });
@@ -98,7 +97,7 @@ describe("the options of a limiter", () => {
 });
 
 describe("the limiter of the process", () => {
-  it("is the same for every copy of the package", () => {
+  it("is the same for every client and every copy of the package", () => {
     const shared = defaultLimiter();
     expect(shared).toBeInstanceOf(RateLimiter);
     expect(defaultLimiter()).toBe(shared);

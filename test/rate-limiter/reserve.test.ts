@@ -1,9 +1,8 @@
-import { describe, expect, it } from "vitest";
-import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { besideAnImport, sendRows } from "./beside-an-import.ts";
-import { refusedBySliding } from "./server-count.ts";
-import { idealMs } from "./simulation.ts";
+import { idealMs, refusedBySliding } from "./simulation.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 const hourMs = 3_600_000;
@@ -71,44 +70,6 @@ describe("an import alone", () => {
     const windows = [{ limit: 1, intervalMs: 1_000 }];
     const { lastResponseMs } = await sendRows(5, { options: { windows, reserve: 0.9 } });
     expect(lastResponseMs).toBeLessThan(6_000);
-  });
-});
-
-describe("estimateMs", () => {
-  it.each([
-    [900, 0],
-    [2_000, 0],
-    [300, 45],
-    [2_000, 90],
-    [2_000, 300],
-  ])("of %i rows beside %i calls an hour is within 3 %% of the time they take", async (rows, others) => {
-    const { lastResponseMs, estimatedMs } = await sendRows(rows, { othersPerHour: others });
-    expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.03);
-  });
-
-  it("is longer for priority 9, unless the reserve is 0", () => {
-    const limiter = new RateLimiter();
-    const minutes = (priority: number, reserve?: number) =>
-      Math.round(limiter.estimateMs(1_000, { priority, reserve }) / 60_000);
-    expect([minutes(5), minutes(8), minutes(9), minutes(9, 0)]).toEqual([9, 9, 61, 9]);
-  });
-
-  it("counts the calls that wait and go before them, and no others", async () => {
-    const limiter = new RateLimiter({ clock: () => 0, windows: [{ limit: 1, intervalMs: 1_000 }] });
-    await limiter.acquire();
-    const { signal, abort } = abortable();
-    for (const priority of [9, 9, 9, 5]) limiter.acquire({ priority, signal }).catch(() => undefined);
-    const windows = (priority: number) => Math.round(limiter.estimateMs(1, { priority }) / 1_005.5);
-    expect([windows(0), windows(5), windows(9)]).toEqual([1, 2, 5]);
-    abort();
-  });
-
-  it.each([
-    [{ priority: 10 }, "priority must be an integer from 0 (first) to 9 (last), not 10."],
-    [{ reserve: 1 }, "reserve must be a number from 0 to 0.9, not 1."],
-    [{ prio: 9 }, 'The options of estimateMs: there is no option "prio"; the options are priority, reserve.'],
-  ])("refuses wrong options (%j)", (options, message) => {
-    expect(() => new RateLimiter().estimateMs(1, options as object)).toThrow(message);
   });
 });
 
@@ -273,7 +234,7 @@ it("an import of priority 9 leaves a permit of each second to a call of another 
   const limiter = new RateLimiter({ clock: time.now });
   const waits: number[] = [];
   await time.run(() => {
-    for (let row = 0; row < 5_000; row += 1)
+    for (let row = 0; row < 1_000; row += 1)
       void limiter
         .acquire({ priority: 9 })
         .then(({ release }) => time.after(100, () => release("responded")));
@@ -281,4 +242,40 @@ it("an import of priority 9 leaves a permit of each second to a call of another 
       time.at(at, () => void limiter.acquire().then(() => waits.push(time.now() - at)));
   }, 5_000);
   expect(waits).toEqual([0, 0]);
+});
+
+it("Over HTTP a call beside an endless import leaves at once, and no call is refused", async () => {
+  // The documented second and hour, shortened.
+  const windows = [
+    { limit: 10, intervalMs: 100 },
+    { limit: 50, intervalMs: 2_000 },
+  ];
+  const mock = createMockService({ rateLimits: { windows, algorithm: "sliding" } });
+  const { clientOptions, close } = await mock.listen({ port: 0 });
+  onTestFinished(close);
+  const rateLimiter = new RateLimiter({ windows });
+  const audience = new AudienceClient({ ...clientOptions, rateLimiter });
+  const controller = new AbortController();
+  function* rows() {
+    for (let row = 0; ; row += 1) yield { email: `row-${row}@example.com` };
+  }
+  const run = audience
+    .bulk(rows(), (row, request) => audience.v1.customers.upsert(row, request), { signal: controller.signal })
+    .summary()
+    .catch((error: unknown) => error);
+
+  const queuedMs: number[] = [];
+  for (let call = 0; call < 8; call += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const response = await audience.v1.contactGroups.get("mock-list").withResponse();
+    queuedMs.push(response.queuedMs);
+  }
+  controller.abort();
+  await run;
+
+  // Without a reserve: up to two seconds.
+  expect(Math.max(...queuedMs)).toBeLessThan(250);
+  expect(mock.requests.filter(({ status }) => status === 429)).toEqual([]);
+  // Of the 90 that the two windows leave to it in this time.
+  expect(mock.requests.length).toBeGreaterThan(70);
 });

@@ -1,12 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { AudienceClient, RateLimiter } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { AudienceClient } from "../../src/audience-client.ts";
-import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import type { Reply } from "../../src/rate-limiter/store.ts";
-import { slowStore } from "./slow-store.ts";
-import { VirtualTime } from "./virtual-time.ts";
-
-type Request = Parameters<RateLimiter["acquire"]>[0];
+import { type Reply, slowStore } from "./slow-store.ts";
+import { type PermitRequest, VirtualTime } from "./virtual-time.ts";
 
 /** A limiter whose store takes 20 ms for a reply, and a log of its calls. */
 function start({
@@ -23,7 +19,7 @@ function start({
   );
   const limiter = new RateLimiter({ clock: time.now, store, ...options });
   const log: string[] = [];
-  const call = (name: string, request: Request = {}) =>
+  const call = (name: string, request: PermitRequest = {}) =>
     limiter.acquire(request).then(
       (permit) => {
         log.push(`${time.now()}: ${name}`);
@@ -31,7 +27,7 @@ function start({
       },
       (error: unknown) => void log.push(`${time.now()}: ${name}: ${(error as Error).message}`), // of this package
     );
-  const calls = (count: number, name: string, request?: Request): void => {
+  const calls = (count: number, name: string, request?: PermitRequest): void => {
     for (let index = 1; index <= count; index += 1) void call(`${name} ${index}`, request);
   };
   return { time, store, limiter, log, call, calls };

@@ -1,5 +1,7 @@
-import type { RateLimitStore, Reply } from "../../src/rate-limiter/store.ts";
-import { MemoryStore } from "../../src/rate-limiter/store.ts";
+// It reaches into `src` for the memory of a process, in the place of a store that replies late: a store of a user's own has no
+// documented methods, and Redis in its place would bring its heartbeats, leases and outages.
+import type { RateLimitStore } from "audience-sdk";
+import { MemoryStore, type Reply } from "../../src/rate-limiter/store.ts";
 
 /** A store that answers like the memory of the process, but only after `delay` has resolved; `disturb` changes its replies. */
 export function slowStore(
@@ -30,3 +32,5 @@ export function slowStore(
     },
   };
 }
+
+export type { Reply };

@@ -1,13 +1,7 @@
+import { DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import type { PermitUse } from "../../src/rate-limiter/sliding-window-log.ts";
-import { estimated } from "./estimated.ts";
-
-/** Acquires and releases permits at once; they must be available. */
-async function spend(limiter: RateLimiter, calls: number): Promise<void> {
-  for (let call = 0; call < calls; call += 1) (await limiter.acquire()).release("responded");
-}
+import { garbageCollector } from "../garbage-collector.ts";
+import { spend } from "./virtual-time.ts";
 
 describe("usage", () => {
   it("shows for each window the used permits and the time of the next one, and the length of the queue", async () => {
@@ -32,77 +26,72 @@ describe("usage", () => {
   });
 });
 
-describe("estimateMs", () => {
-  it.each([1, 10, 50, 100, 500])("is within 2 %% of the time that %i calls take", async (calls) => {
-    const { estimatedMs, tookMs } = await estimated(calls, () => 200);
-    expect(Math.abs(estimatedMs / tookMs - 1)).toBeLessThan(0.02);
-  });
+describe("a window", () => {
+  const windows = [
+    { limit: 3, intervalMs: 1_000 },
+    { limit: 5, intervalMs: 10_000 },
+  ];
+  const day = Date.UTC(2026, 10, 21, 12);
+  beforeEach(() => void vi.useFakeTimers({ now: day, toFake: ["Date"] }));
+  afterEach(() => void vi.useRealTimers());
 
-  it("includes the waiting calls and the pause", async () => {
-    const limiter = new RateLimiter({ clock: () => 0 });
-    await spend(limiter, 10);
-    const before = limiter.estimateMs(11);
-    void limiter.acquire();
-    expect(limiter.estimateMs(10)).toBe(before);
-    limiter.refused(100_000);
-    expect(limiter.estimateMs(10)).toBeGreaterThan(100_000);
-  });
-
-  it("is 0 for no call on an idle limiter, and refuses an invalid number of calls", () => {
-    const limiter = new RateLimiter();
-    expect(limiter.estimateMs(0)).toBe(0);
-    for (const wrong of [-1, 1.5, Number.NaN, Infinity]) {
-      expect(() => limiter.estimateMs(wrong)).toThrow(expect.objectContaining({ code: "configuration" }));
-    }
-    expect(() => limiter.estimateMs(-1)).toThrow("The number of calls of estimateMs must be");
-  });
-
-  it("uses the mean time from a permit to its response, without the unsent and lost calls", async () => {
+  /** A limiter that knows of responses at these times, and how long each window of it is full from a time on. */
+  function knowing(limits: typeof windows, ...times: number[]) {
+    const answeredAt = times.map((time) => day + time);
     let now = 0;
-    const limiter = new RateLimiter({ clock: () => now });
-    const call = async (durationMs: number, end: PermitUse) => {
-      const permit = await limiter.acquire();
-      now += durationMs;
-      permit.release(end);
+    const snapshot = { version: 1, takenAt: day, answeredAt, share: 1 } as const;
+    const limiter = new RateLimiter({ clock: () => now, windows: limits, snapshot });
+    const windowsAt = (time: number) => {
+      now = time;
+      return limiter.usage().windows;
     };
-    await call(100, "responded");
-    await call(200, "responded");
-    await call(600, "responded");
-    expect(limiter.estimateMs(1)).toBe(300);
-    await call(9_000, "unsent");
-    await call(9_000, "lost");
-    expect(limiter.estimateMs(1)).toBe(300);
+    return { limiter, windowsAt };
+  }
+
+  it("is counted 0.05 % and 5 ms longer, for clocks that are slewed", async () => {
+    const { limiter, windowsAt } = knowing(windows);
+    await spend(limiter, 3);
+    expect(windowsAt(1_005)[0]).toMatchObject({ used: 3, freeInMs: 1 });
+    expect(windowsAt(1_006)[0]).toMatchObject({ used: 0, freeInMs: 0 });
   });
 
-  it("starts at the present time: it is not shorter a while later", async () => {
-    let now = 0;
-    const limiter = new RateLimiter({ clock: () => now });
-    const permit = await limiter.acquire();
-    now = 200;
-    permit.release("responded");
-    expect(limiter.estimateMs(3)).toBe(200);
-    now = 60_000;
-    expect(limiter.estimateMs(3)).toBe(200);
+  it("counts a permit for as long as it is in flight", async () => {
+    const { limiter, windowsAt } = knowing(windows);
+    for (let call = 0; call < 3; call += 1) await limiter.acquire();
+    expect(windowsAt(1e9)[0]).toMatchObject({ used: 3, freeInMs: 1_006 });
   });
 
-  it("expects a response to a request in flight after half a round trip", async () => {
-    let now = 0;
-    const limiter = new RateLimiter({ clock: () => now, windows: [{ limit: 1, intervalMs: 1_000 }] });
-    const permit = await limiter.acquire();
-    now = 200;
-    permit.release("responded");
-    now = 5_000;
-    void limiter.acquire();
-    // Half a round trip, the widened window, and the round trip of the next call.
-    expect(limiter.estimateMs(1)).toBe(Math.round(100 + 1_005.5 + 200));
+  it("counts responses in the order of their times, in whatever order they are told, also those ahead", () => {
+    const { windowsAt } = knowing([{ limit: 3, intervalMs: 1_000 }], 500, 3_000, 100);
+    expect([600, 1_105, 1_106, 1_506, 4_006].map((now) => windowsAt(now)[0]!.used)).toEqual([3, 3, 2, 1, 0]);
   });
 
-  it("returns at once for any number of calls", () => {
-    const limiter = new RateLimiter();
-    const before = performance.now();
-    // A billion calls with 1,000 an hour.
-    expect(limiter.estimateMs(1e9) / 3_600_000).toBeCloseTo(1e6 * 1.0005, -3);
-    expect(performance.now() - before).toBeLessThan(100);
+  it("that is full the longest is named by the error; none is, if all have room", async () => {
+    const { limiter } = knowing(windows, 0, 0, 0, 0, 0);
+    await expect(limiter.acquire({ maxWaitMs: 0 })).rejects.toMatchObject({ window: windows[1] });
+    expect(knowing(windows).windowsAt(0)).toMatchObject([{ freeInMs: 0 }, { freeInMs: 0 }]);
+  });
+
+  it("that begins above its limit has room once enough permits have left it, in their order", () => {
+    const { windowsAt } = knowing([{ limit: 2, intervalMs: 1_000 }], 0, 300, 100, 200);
+    expect(windowsAt(500)[0]).toMatchObject({ used: 4, freeInMs: Math.ceil(200 + 1_005.5 - 500) });
+  });
+
+  it("knows no more calls than it counts, over any number of calls", async () => {
+    const { limiter, windowsAt } = knowing([{ limit: 100, intervalMs: 100 }]);
+    const collect = garbageCollector();
+    const send = async (from: number, to: number) => {
+      for (let now = from; now < to; now += 2) {
+        windowsAt(now);
+        await spend(limiter, 1);
+      }
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await send(0, 4_000);
+    const after = await send(4_000, 44_000);
+    expect(limiter.snapshot().answeredAt.length).toBeLessThanOrEqual(53);
+    expect(after - before).toBeLessThan(300_000);
   });
 });
 

@@ -1,3 +1,19 @@
+import type { RateLimiter } from "audience-sdk";
+
+// The tests of the limiter call what its clients call, `acquire`, `refused`, `pause` and `succeeded`, which the types of the
+// package leave out: through a client one test would take hours of real time.
+
+/** What a call holds from its turn to its end. */
+export type Permit = Awaited<ReturnType<RateLimiter["acquire"]>>;
+
+/** What a call asks for. */
+export type PermitRequest = NonNullable<Parameters<RateLimiter["acquire"]>[0]>;
+
+/** Calls that have their permits and their responses at once: the permits must be available. */
+export async function spend(limiter: RateLimiter, calls: number, request?: PermitRequest): Promise<void> {
+  for (let call = 0; call < calls; call += 1) (await limiter.acquire(request)).release("responded");
+}
+
 interface Timer {
   readonly at: number;
   readonly order: number;

@@ -1,7 +1,6 @@
 import type { IoredisLike } from "audience-sdk/redis";
-import { keptPermits } from "../../src/rate-limiter/reserve.ts";
-import type { ScriptReply, ScriptRequest } from "../../src/redis/permit-script.ts";
 import type { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import type { ScriptReply, ScriptRequest } from "./script-in-redis.ts";
 
 interface MemoryRedisOptions {
   readonly time: Pick<VirtualTime, "now" | "after">;
@@ -85,14 +84,15 @@ export class MemoryRedis implements IoredisLike {
       this.#permits.set(id, { isLast, at: now + leaseMs });
       if (isLast) this.#taken = [...this.#taken, { id, at: Math.ceil(now) }].slice(-10);
     }
-    const waits = windows.map(({ countedMs }, index) => this.#waitMs(countedMs, rooms[index]!, now));
-    if (isPaced && this.#taken.length === 10) waits.push(this.#taken[0]!.at + spacingMs - now);
-    const waitMs = granted < ids.length ? Math.max(0, pausedMs, ...waits) : 0;
+    const withGranted = (count: number): number => count + granted;
+    const used = before.used.map(withGranted);
     return {
       data: this.#data,
       granted,
-      waitMs,
-      ...this.#used(request, now),
+      waitMs:
+        granted < ids.length ? Math.max(pausedMs, this.#waitMs(request, used, rooms, spacingMs, now)) : 0,
+      used,
+      usedByOthers: isLast ? before.usedByOthers : before.usedByOthers.map(withGranted),
       pausedMs,
       rateFactor: this.#rate.factor,
     };
@@ -134,9 +134,30 @@ export class MemoryRedis implements IoredisLike {
     return { used, usedByOthers };
   }
 
-  #waitMs(countedMs: number, room: number, now: number): number {
-    const times = [...this.#permits.values()].map(({ at }) => at).filter((at) => at > now - countedMs);
-    const leaving = times.toSorted((a, b) => b - a)[room - 1];
-    return leaving === undefined ? 0 : Math.min(leaving, now) + countedMs - now;
+  /** The time until each window has room for one more, and priority 9 its turn. */
+  #waitMs(
+    { windows }: Request,
+    used: readonly number[],
+    rooms: readonly number[],
+    spacingMs: number,
+    now: number,
+  ): number {
+    const waits = windows.map(({ countedMs }, index) => {
+      if (used[index]! < rooms[index]!) return 0;
+      const times: number[] = [];
+      for (const { at } of this.#permits.values()) if (at > now - countedMs) times.push(at);
+      const leaving = times.sort((a, b) => b - a)[rooms[index]! - 1]!;
+      return Math.min(leaving, now) + countedMs - now;
+    });
+    const turnMs = spacingMs > 0 && this.#taken.length === 10 ? this.#taken[0]!.at + spacingMs - now : 0;
+    return Math.max(0, turnMs, ...waits);
   }
+}
+
+/** What priority 9 leaves of each window: a share, or what the others use and a tenth more, but one permit at least remains. */
+function keptPermits(limits: readonly number[], usedByOthers: readonly number[], reserve: number): number[] {
+  // A product such as 0.07 · 100 is not exact.
+  return limits.map((limit, index) =>
+    Math.min(limit - 1, Math.ceil(Math.max(reserve * limit - 1e-9, (usedByOthers[index]! * 11) / 10))),
+  );
 }

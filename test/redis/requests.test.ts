@@ -98,6 +98,31 @@ describe("A request", () => {
     expect(await beats({ leaseMs: 1_000 })).toBeGreaterThan(40);
   });
 
+  it.each([
+    ["that are objects", undefined],
+    ["that are numbers", 1],
+    ["that are nothing", null],
+  ])("is timed by handles %s, of which none holds an idle process", async (_, handle) => {
+    const holding = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const before = holding();
+    const { setTimeout } = globalThis;
+    const set = vi.spyOn(globalThis, "setTimeout");
+    // As in other runtimes; the timer itself must fire.
+    if (handle !== undefined)
+      set.mockImplementation(
+        ((run: () => void, ms: number) => (setTimeout(run, ms).unref(), handle)) as never,
+      );
+    const time = {
+      now: () => performance.now(),
+      after: (__: number, run: () => void) => Number(setImmediate(run)),
+    };
+    const one = new RateLimiter({ windows, store: redisRateLimitStore(new MemoryRedis({ time })) });
+    (await one.acquire()).release("responded");
+    await one.settled();
+    expect(set).toHaveBeenCalled();
+    expect(holding()).toBeLessThanOrEqual(before);
+  });
+
   it("holds the permits of a snapshot before the first question", async () => {
     const { time, redis, limiter } = room();
     const before = new RateLimiter({ clock: time.now, windows });

@@ -1,12 +1,10 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { parseReply, type ScriptRequest, type WrittenPermit } from "../../src/redis/permit-script.ts";
-import { scriptOf } from "../../src/redis/redis-client.ts";
 import { runs } from "../properties/runs.ts";
 import { MemoryRedis } from "./memory-redis.ts";
 import { RedisServer } from "./redis-server.ts";
-import { SetClock } from "./set-clock.ts";
+import { RawProcess, type ScriptRequest, SetClock, type WrittenPermit } from "./script-in-redis.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
 const windows = [
@@ -64,7 +62,7 @@ describeWithRedis("the script in Redis", () => {
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
         await redis.flushall();
         const clock = new SetClock(redis, 1);
-        const inRedis = scriptOf(clock.client, "key");
+        const inRedis = new RawProcess(clock.client, windows, { leaseMs: 4_000 });
         const inMemory = new MemoryRedis({ time: { now: () => clock.nowMs, after: () => 0 } });
         const granted: { id: string; isLast: boolean }[] = [];
         for (const one of steps) {
@@ -84,7 +82,7 @@ describeWithRedis("the script in Redis", () => {
             return permit ? [[permit.id, permit.isLast, state]] : [];
           });
           const request: ScriptRequest = { ...more, windows, leaseMs: 4_000, ids, permits: written };
-          const reply = parseReply(await inRedis(request), request);
+          const reply = await inRedis.request(request);
           const expected = inMemory.run({ ...request, newData: "any" });
           expect({ ...reply, data: "any" }).toEqual({ ...expected, data: "any" });
           granted.push(...ids.slice(0, expected.granted).map((id) => ({ id, isLast: one.isLast })));

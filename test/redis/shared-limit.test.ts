@@ -1,12 +1,9 @@
+import { DOCUMENTED_WINDOWS, RateLimiter, RateLimitWaitError } from "audience-sdk";
 import { redisRateLimitStore, type RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { describe, expect, it } from "vitest";
-import { RateLimitWaitError } from "../../src/errors.ts";
-import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { RateLimiter, type Permit } from "../../src/rate-limiter/rate-limiter.ts";
 import { garbageCollector } from "../garbage-collector.ts";
-import { refusedBySliding } from "../rate-limiter/server-count.ts";
-import { randomFrom } from "../rate-limiter/simulation.ts";
-import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { randomFrom, refusedBySliding } from "../rate-limiter/simulation.ts";
+import { type Permit, VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryRedis } from "./memory-redis.ts";
 
 type RoomOptions = RedisRateLimitStoreOptions & { readonly delayMs?: () => number };

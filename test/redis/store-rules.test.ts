@@ -2,9 +2,8 @@ import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { clientKinds, type OpenClient } from "./clients.ts";
-import { RawProcess } from "./raw-process.ts";
 import { RedisServer } from "./redis-server.ts";
-import { SetClock } from "./set-clock.ts";
+import { RawProcess, SetClock } from "./script-in-redis.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
 const second = { limit: 3, intervalMs: 1_000, countedMs: 1_000, isAdaptive: true };

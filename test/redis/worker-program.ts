@@ -1,10 +1,10 @@
-// One process of a fleet: a client of its own, with the shared limiter. Started by `fleet.ts`, with its task as JSON.
+// One process of a fleet: a client of its own, with the shared limiter. Started by `machine-room.ts`, with its task as JSON.
 import { AudienceClient, isAudienceError, RateLimiter } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { clientKinds, type OpenClient } from "./clients.ts";
-import type { Task, WorkerMessage } from "./fleet.ts";
+import type { Task, WorkerMessage } from "./machine-room.ts";
 
-const task = JSON.parse(process.env["FLEET_TASK"] ?? "") as Task; // written by `fleet.ts`
+const task = JSON.parse(process.env["FLEET_TASK"] ?? "") as Task; // written by `machine-room.ts`
 
 /** Resolves once the message is sent. */
 function report(message: WorkerMessage): Promise<void> {

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AudienceClient, RateLimiter } from "audience-sdk";
 import { expect, it, onTestFinished } from "vitest";
-import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "../rate-limiter/server-count.ts";
+import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "../rate-limiter/simulation.ts";
 import { leastWithin } from "./within.ts";
 
 // The documented second, which is long compared with one call, and a fifth of the minute.

@@ -1,7 +1,6 @@
+import { DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { expect, it, vi } from "vitest";
-import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { randomFrom } from "../rate-limiter/simulation.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryRedis } from "../redis/memory-redis.ts";

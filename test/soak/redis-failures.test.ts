@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
-import type { Task } from "../redis/fleet.ts";
-import { openRoom, type MachineRoom } from "../redis/machine-room.ts";
-import { SlowProxy } from "../redis/slow-proxy.ts";
+import { type MachineRoom, openRoom, SlowProxy, type Task } from "../redis/machine-room.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
 
 const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;

@@ -1,12 +1,12 @@
 import { beforeEach, expect, it, vi } from "vitest";
-import { base, long } from "../redis/schedules/bounds.ts";
-import { exhaust } from "../redis/schedules/exhaust.ts";
+import { base, exhaust, long } from "../redis/schedules/exhaust.ts";
 
 // Questions of several processes are moved apart by a random time.
 beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0.5));
 
 // Every schedule within a bound is run.
 it.each([
+  { title: "one trouble before any request", bound: base },
   {
     title: "two troubles, at most one change in 0.75 seconds",
     bound: { ...base, troubles: 2, everyMs: 750 },

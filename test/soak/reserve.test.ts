@@ -1,7 +1,7 @@
+import { DOCUMENTED_WINDOWS } from "audience-sdk";
 import { expect, it } from "vitest";
-import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { besideAnImport } from "../rate-limiter/beside-an-import.ts";
-import { refusedBySliding } from "../rate-limiter/server-count.ts";
+import { refusedBySliding } from "../rate-limiter/simulation.ts";
 
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 

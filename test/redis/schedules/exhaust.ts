@@ -1,5 +1,33 @@
-import { everySchedule } from "./every-schedule.ts";
-import { type Bound, World } from "./world.ts";
+import { type Bound, Choices, World } from "./world.ts";
+
+/** Two processes from the beginning, in a window that is longer than a recovery of Redis. */
+export const base: Bound = {
+  onUnavailable: "local",
+  intervalMs: 7_000,
+  troubles: 1,
+  everyMs: 0,
+  deviations: 0,
+  bStartsUntil: 0,
+  callsFrom: [[0, 0]],
+  untilMs: 17_000,
+};
+
+/** Long enough for calls without Redis, its return, and the recovery in one window. */
+export const long: Bound = { ...base, intervalMs: 10_000, untilMs: 28_000 };
+
+/**
+ * Runs a program once for every sequence of choices, and returns the number of runs.
+ *
+ * It keeps no states: each run begins anew, repeats the choices of the run before up to one, and takes the next option there.
+ */
+async function everySchedule(run: (choices: Choices) => Promise<void>): Promise<number> {
+  let runs = 0;
+  for (let choices: Choices | undefined = new Choices(); choices; choices = choices.following()) {
+    await run(choices);
+    runs += 1;
+  }
+  return runs;
+}
 
 interface Exhausted {
   schedules: number;

@@ -1,11 +1,123 @@
+import { RateLimiter } from "audience-sdk";
 import { type IoredisLike, redisRateLimitStore } from "audience-sdk/redis";
-import { type Permit, RateLimiter } from "../../../src/rate-limiter/rate-limiter.ts";
-import { arrivalGraceMs } from "../../../src/rate-limiter/sliding-window-log.ts";
+import { type Permit, VirtualTime } from "../../rate-limiter/virtual-time.ts";
 import { MemoryRedis } from "../memory-redis.ts";
-import type { Choices } from "./every-schedule.ts";
-import { OwnedTime, type ProcessName } from "./owned-time.ts";
-import { Service } from "./service.ts";
-import { Trace } from "./trace.ts";
+
+/** The choices of one run: first those of an earlier run, then the first option of each. */
+export class Choices {
+  readonly #taken: { index: number; readonly options: number }[];
+  #next = 0;
+
+  constructor(taken: { index: number; options: number }[] = []) {
+    this.#taken = taken;
+  }
+
+  pick<Option>(options: readonly Option[]): Option {
+    const choice = (this.#taken[this.#next] ??= { index: 0, options: options.length });
+    if (choice.options !== options.length) throw new Error("The run is not the same when it is repeated.");
+    this.#next += 1;
+    return options[choice.index]!;
+  }
+
+  /** The choices of the next run: the last choice that has an option left takes it. Undefined after the last run. */
+  following(): Choices | undefined {
+    const taken = this.#taken.slice(0, this.#next);
+    while (taken.length > 0) {
+      const last = taken.pop()!;
+      if (last.index + 1 < last.options) return new Choices([...taken, { ...last, index: last.index + 1 }]);
+    }
+    return undefined;
+  }
+}
+
+type ProcessName = "A" | "B";
+
+/** Virtual time in which each event belongs to a process, or to none. A killed process has no more events. */
+class OwnedTime extends VirtualTime {
+  readonly killed = new Set<ProcessName>();
+  #owner: ProcessName | undefined;
+
+  override at(time: number, callback: () => void): number {
+    return this.atOf(this.#owner, time, callback);
+  }
+
+  atOf(owner: ProcessName | undefined, time: number, callback: () => void): number {
+    return super.at(time, () => {
+      if (owner && this.killed.has(owner)) return;
+      this.#owner = owner;
+      callback();
+    });
+  }
+}
+
+/** A lost request can arrive for so long. */
+const arrivalGraceMs = 5_000;
+
+interface Call {
+  readonly by: ProcessName;
+  /** The last moment at which it can arrive. */
+  arrivesUntil: number;
+}
+
+/**
+ * The count of the service. A call may arrive at any time from its sending to its response, and the limit must hold for
+ * each of these times: so a call is over the limit if calls that may arrive within one window before it fill the limit.
+ */
+class Service {
+  sent = 0;
+  /** Whether the last call was over the limit. */
+  isOver = false;
+  readonly #limit: number;
+  readonly #intervalMs: number;
+  #calls: Call[] = [];
+
+  constructor(limit: number, intervalMs: number) {
+    this.#limit = limit;
+    this.#intervalMs = intervalMs;
+  }
+
+  send(by: ProcessName, now: number): Call {
+    this.sent += 1;
+    this.#calls = this.#calls.filter(({ arrivesUntil }) => arrivesUntil > now - this.#intervalMs);
+    this.isOver = this.#calls.length >= this.#limit;
+    const call: Call = { by, arrivesUntil: Infinity };
+    // It refuses a call over the limit, and does not count it.
+    if (!this.isOver) this.#calls.push(call);
+    return call;
+  }
+
+  /** The calls of a killed process can still arrive for a while. */
+  kill(name: ProcessName, now: number): void {
+    for (const call of this.#calls) {
+      if (call.by === name) call.arrivesUntil = Math.min(call.arrivesUntil, now + arrivalGraceMs);
+    }
+  }
+}
+
+/** One line of a trace: who did what, and when. */
+interface Event {
+  readonly at: number;
+  readonly who: string;
+  readonly what: string;
+}
+
+/** The events of one schedule, for people. Heartbeats without effect are left out. */
+class Trace {
+  readonly events: Event[] = [];
+
+  add(at: number, who: string, what: string): void {
+    this.events.push({ at, who, what });
+  }
+
+  toString(): string {
+    const rows = this.events.map(({ at, who, what }) => [(at / 1_000).toFixed(3), who, what]);
+    const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+    const line = ([time, who, what]: string[]): string =>
+      `| ${time!.padStart(widths[0]!)} | ${who!.padEnd(widths[1]!)} | ${what!.padEnd(widths[2]!)} |`;
+    const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
+    return [line(["s", "who", "event"]), rule, ...rows.map(line)].join("\n");
+  }
+}
 
 /** What is enumerated; all times are in milliseconds. */
 export interface Bound {

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
+import { RateLimiter } from "audience-sdk";
 import { expect, it } from "vitest";
-import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
@@ -22,10 +22,10 @@ it("a call that waited and was aborted leaves nothing in memory", async () => {
     return (process.memoryUsage().heapUsed - before) / calls;
   };
   // The very first calls allocate memory that stays.
-  await round(2_000);
+  await round(1_000);
 
   // A waiting call that is still referenced keeps some hundreds of bytes.
-  expect(await round(2_000)).toBeLessThan(100);
+  expect(await round(1_000)).toBeLessThan(100);
 });
 
 it("a thousand calls that wait with deadlines are served in well under a second of CPU", async () => {
@@ -46,9 +46,9 @@ it("a thousand calls that wait with deadlines are served in well under a second 
   expect(process.cpuUsage(cpuBefore).user).toBeLessThan(1_000_000);
 });
 
-it("aborting 2,000 waiting calls takes some milliseconds of CPU", async () => {
+it("aborting 1,000 waiting calls takes some milliseconds of CPU", async () => {
   const limiter = new RateLimiter();
-  const controllers = Array.from({ length: 2_010 }, () => new AbortController());
+  const controllers = Array.from({ length: 1_010 }, () => new AbortController());
   let rejected = 0;
   for (const { signal } of controllers) {
     void Promise.resolve(limiter.acquire({ signal, maxWaitMs: 1e9 })).catch(() => (rejected += 1));
@@ -58,8 +58,8 @@ it("aborting 2,000 waiting calls takes some milliseconds of CPU", async () => {
   const cpuUs = process.cpuUsage(before).user;
   await new Promise((resolve) => setTimeout(resolve, 0));
 
-  expect(rejected).toBe(2_000);
+  expect(rejected).toBe(1_000);
   expect(limiter.usage().queued).toBe(0);
-  // 6 ms; it would be much more if each call searched through the others.
-  expect(cpuUs).toBeLessThan(100_000);
+  // 3 ms; it would be much more if each call searched through the others.
+  expect(cpuUs).toBeLessThan(50_000);
 });

@@ -1,5 +1,8 @@
+// It reaches into `src` for the script that runs in Redis: what it replies is a promise between processes of several versions,
+// and a limiter before it would hide which of its rules has failed.
 import { randomUUID } from "node:crypto";
-import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
+import type { IoredisLike, RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
+import type { Redis } from "ioredis";
 import {
   parseReply,
   type ScriptReply,
@@ -7,6 +10,8 @@ import {
   type WrittenPermit,
 } from "../../src/redis/permit-script.ts";
 import { type RunScript, scriptOf } from "../../src/redis/redis-client.ts";
+
+export type { ScriptReply, ScriptRequest, WrittenPermit };
 
 /** A process that runs the script directly, in the way of the store. */
 export class RawProcess {
@@ -51,5 +56,39 @@ export class RawProcess {
     const nothing = { permits: [], succeeded: 0, ids: [], isLast: false, reserve: 0 };
     const request = { ...this.#base, ...nothing, ...more };
     return parseReply(await this.#run(request), request)!; // a reply of the script
+  }
+}
+
+const readsTheTime = "redis.call('TIME')";
+// Each command has a later time than the one before, also in the JSON of Redis, which keeps a tenth of a millisecond.
+const usualMs = 0.2;
+
+/** A Redis whose scripts read a clock that the test sets, so that no result depends on the speed of the machine. */
+export class SetClock {
+  #nowUs = 1_700_000_000_000_000;
+  readonly client: IoredisLike;
+
+  constructor(redis: Redis, commandTakesMs = usualMs) {
+    const timed = (script: string): string => {
+      if (!script.includes(readsTheTime)) throw new Error("a script that does not read the time");
+      return script.replace(readsTheTime, "{ ARGV[2], ARGV[3] }");
+    };
+    const time = (): string[] => {
+      this.#nowUs += commandTakesMs * 1_000;
+      return [`${Math.floor(this.#nowUs / 1_000_000)}`, `${this.#nowUs % 1_000_000}`];
+    };
+    this.client = {
+      evalsha: async () => undefined,
+      eval: (script, keyCount, ...rest) => redis.eval(timed(script), keyCount, ...rest, ...time()),
+    };
+  }
+
+  get nowMs(): number {
+    return this.#nowUs / 1_000;
+  }
+
+  /** Below 0 the clock is set back. */
+  advance(ms: number): void {
+    this.#nowUs += Math.ceil(ms * 1_000);
   }
 }

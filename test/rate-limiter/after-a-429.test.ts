@@ -1,8 +1,7 @@
+import { DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { randomFrom } from "./simulation.ts";
-import { VirtualTime } from "./virtual-time.ts";
+import { type Permit, VirtualTime } from "./virtual-time.ts";
 
 function start(windows = DOCUMENTED_WINDOWS) {
   const time = new VirtualTime();
@@ -47,6 +46,18 @@ describe("a 429", () => {
     expect(left.filter((at) => at < 60_000)).toHaveLength(50);
   });
 
+  it("leaves at least one permit of each window", async () => {
+    const { time, limiter, leaves } = start();
+    const left: number[] = [];
+    await time.run(() => {
+      for (let refusal = 0; refusal < 8; refusal += 1) time.at(refusal * 1_000, () => limiter.refused(0));
+      for (let call = 0; call < 9; call += 1) leaves(8_000, left);
+    });
+    expect(left.filter((at) => at < 9_000)).toHaveLength(1);
+    expect(left.filter((at) => at < 67_000)).toHaveLength(1);
+    expect(left).toHaveLength(9);
+  });
+
   it("does not reduce the limit of a single window: it only pauses", async () => {
     const { limiter } = start([{ limit: 10, intervalMs: 1_000 }]);
     limiter.refused(0);
@@ -63,7 +74,7 @@ describe("a 429", () => {
   });
 
   it("stays rare beside another client that uses half of the IP's budget for two minutes", async () => {
-    for (const seed of [1, 2, 3, 4, 5, 6]) {
+    for (const seed of [1, 2, 3]) {
       const refusalsCount = seed % 2 === 0;
       const { refusals, succeeded } = await besideAnotherClient(seed, refusalsCount);
       expect(succeeded).toBe(300);
