@@ -93,6 +93,10 @@ describe("the lengths of v1 contact writes", () => {
   });
 });
 
+it("LIMITS.custom_properties is 30 keys, which its own file tries", () => {
+  expect(LIMITS.custom_properties).toEqual({ maxKeys: 30 });
+});
+
 describe("the size of a page of the v1 lists", () => {
   const many = Array.from({ length: 120 }, (_, at) => at);
   const crowded = {

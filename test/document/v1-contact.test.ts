@@ -156,6 +156,10 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
     ["emailOptIn", "email_opt_in"],
     ["postalCode", "postal_code"],
     ["First_Name", "first_name"],
+    ["FIRST_NAME", "first_name"],
+    ["Email", "email"],
+    ["customProperties", "custom_properties"],
+    ["address_1", "address1"],
   ])("%s is no field; the message contains %s", async (given, meant) => {
     const error = await expectNotSent(service, call(service, { ...base, [given]: "SUBSCRIBED" }), given);
 

@@ -110,6 +110,8 @@ describe("a v2 contact", () => {
   it.each([
     ["first_name", "firstName"],
     ["list_ids", "listIds"],
+    ["FirstName", "firstName"],
+    ["Identifiers", "identifiers"],
   ] as const)("%s does not replace the required %s, and the message names it", async (given, meant) => {
     const { [meant]: value, ...rest } = v2Contact();
     const error = await expectNotSent(service, upsert({ ...rest, [given]: value }), meant);

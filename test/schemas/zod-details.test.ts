@@ -1,3 +1,5 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import {
   v1ContactSchema,
   v1EventSchema,
@@ -93,4 +95,30 @@ describe("An issue of a schema has the details of zod's own issue, so that a for
 test("A refinement of the user is checked together with the package's rules", () => {
   const form = v1ContactSchema.refine(({ source }) => source !== undefined, { path: ["source"] });
   expect(form.safeParse({}).error?.issues.map(({ path }) => path)).toEqual([["email"], ["source"]]);
+});
+
+test.each([
+  [
+    "a v2 contact",
+    v2ContactSchema,
+    {
+      firstName: "Ada",
+      listIds: [],
+      identifiers: [{ ...identifier, channels: { email: { status: "subscribed" } } }],
+      extra: undefined,
+    },
+  ],
+  ["an event's contact", v1EventSchema, { eventName: "seen", contact: { email: "a@b.c", extra: undefined } }],
+])("An undocumented field of %s whose value is undefined is omitted", (_, schema, value) => {
+  expect(schema.safeParse(value).success).toBe(true);
+});
+
+test("An unknown field of a v1 contact whose value is undefined is left out", async () => {
+  const mock = createMockService();
+  const audience = new AudienceClient(mock.clientOptions);
+  const row = { email: "ada@example.com", listIds: undefined };
+
+  await audience.v1.customers.upsert(row);
+
+  expect(mock.requests[0]?.body).toEqual({ email: "ada@example.com" });
 });
