@@ -22,7 +22,7 @@ const alone = [
   "examples/{demo,importer-process,recipe-*}",
   "fuzz/user-code",
   "hostile/floods",
-  "mock/{cli,command,state-file}",
+  "mock/{command,state-file}",
   "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
   "redis/{background-timer,fifty-processes,schedules,simulated-failures}",
   "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,random-values,stacks,tracing*}",
