@@ -116,21 +116,18 @@ describe.each(["data", "array", "data-key", "root-key"] as const)(
           "and a contact is %s",
           (v1ListedCustomer) => {
             const service = useService({
-              organizations: crowded,
+              organizations: [{ ...acme, contacts: contacts.slice(0, 120) }],
               variants: { v1List, v1Paging, v1ListedCustomer },
             });
 
-            it("every contact is yielded once, as a profile", async () => {
-              const profiles = await service.audience.v1.customers.list().toArray();
+            it("every contact is yielded once, as a profile; a limit over 100 counts as 100", async () => {
+              const { customers } = service.audience.v1;
+              for (const query of [{}, { limit: 150 }]) {
+                const profiles = await customers.list(query).toArray();
 
-              expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
-              expect(profiles[0]).toMatchObject({ id: "c0", attributes: { email: "c0@example.com" } });
-            });
-
-            it("a limit over 100 counts as 100, so that no contact is missed", async () => {
-              const profiles = await service.audience.v1.customers.list({ limit: 150 }).toArray();
-
-              expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
+                expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 120));
+                expect(profiles[0]).toMatchObject({ id: "c0", attributes: { email: "c0@example.com" } });
+              }
             });
           },
         );
