@@ -114,8 +114,8 @@ it.each([
 
 /** Arguments that JavaScript can pass to `fetch`, despite its types. */
 function fetched(input: unknown, init?: unknown) {
-  const mock = createMockService();
-  return { mock, response: mock.fetch(input as string, init as RequestInit) };
+  const { fetch: mockFetch, requests } = createMockService();
+  return { requests, response: mockFetch(input as string, init as RequestInit) };
 }
 
 const { apiKey, baseUrl } = createMockService().clientOptions;
@@ -126,10 +126,10 @@ describe("the mock's fetch", () => {
     ["null", null],
     ["a pair of one", [["x-api-key"]]],
     ["a text", "x-api-key: mock-key"],
-  ])("refuses headers that are %s, as every fetch does", async (_title, headers) => {
-    const { mock, response } = fetched(url, { headers });
+  ])("refuses headers that are %s, as every fetch does", async (_title, given) => {
+    const { requests, response } = fetched(url, { headers: given });
     await expect(response).rejects.toThrow(TypeError);
-    expect(mock.requests).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it.each([
@@ -137,8 +137,8 @@ describe("the mock's fetch", () => {
     ["pairs", [["x-api-key", apiKey]]],
     ["a Map", new Map([["x-api-key", apiKey]])],
     ["Headers", new Headers({ "x-api-key": apiKey })],
-  ])("accepts headers that are %s", async (_title, headers) => {
-    const { response } = fetched(url, { headers });
+  ])("accepts headers that are %s", async (_title, given) => {
+    const { response } = fetched(url, { headers: given });
     expect((await response).status).toBe(404);
   });
 });

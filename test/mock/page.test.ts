@@ -106,7 +106,12 @@ it("The page is the one that its parts build", async () => {
   const target = "es2022";
   const { outputFiles } = await build({
     entryPoints: [join(folder, "script/main.ts")],
-    ...{ bundle: true, minify: true, format: "esm", target, legalComments: "none", write: false },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target,
+    legalComments: "none",
+    write: false,
   });
   const css = ["frame", "items", "side", "narrow"].map((name) => textOf(`${name}.css`)).join("\n");
   const { code: style } = await transform(css, { loader: "css", minify: true, target });
@@ -114,7 +119,7 @@ it("The page is the one that its parts build", async () => {
   const { body } = await open.call("/", { headers: { accept: "text/html" } });
 
   for (const part of [
-    outputFiles?.[0]?.text.trim(),
+    outputFiles[0]?.text.trim(),
     style.trim(),
     ...lines.filter((line) => !/<(style|script)/.test(line)),
   ])

@@ -190,7 +190,7 @@ it("The record has a newer version after each change: by a request, a person, a 
       return mock.settled();
     },
   ]) {
-    await act();
+    await Promise.resolve(act());
     const next = await version();
     expect(next).toBeGreaterThan(last);
     last = next;

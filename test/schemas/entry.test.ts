@@ -195,7 +195,7 @@ const identifier = {
 };
 const given = (createdAt: unknown) => ({ ...identifier, consent: { ...identifier.consent, createdAt } });
 const properties = (custom_properties: unknown) => ({ email, custom_properties });
-const event = (fields: object) => ({ eventName: "order placed", contactUUID: "c1", ...fields });
+const event = (more: object) => ({ eventName: "order placed", contactUUID: "c1", ...more });
 const many = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`k${at}`, 1]));
 
 const cases: readonly [what: string, schema: z.ZodType, input: unknown, details: object][] = [

@@ -17,9 +17,9 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 /** The same rows are tried at the mock, which judges by its own reading of the document. */
-async function expectOfMock(verdict: "accepted" | "refused", path: string, body: unknown): Promise<void> {
+async function expectOfMock(end: "accepted" | "refused", path: string, body: unknown): Promise<void> {
   const { status } = await open.call(path, { body });
-  expect(status < 300 ? "accepted" : status).toBe(verdict === "accepted" ? "accepted" : 400);
+  expect(status < 300 ? "accepted" : status).toBe(end === "accepted" ? end : 400);
 }
 const V1 = "/api/v1/customer/create";
 const V2 = "/v2/contacts";

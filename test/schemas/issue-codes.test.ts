@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import {
   v1ContactFieldsSchema,
   v1ContactGroupListQuerySchema,
@@ -65,12 +66,12 @@ const v1Contacts: Case[] = [
   ],
   ["31 properties", { ...ada, custom_properties: keys(31) }, "custom_properties too_big"],
   ...[{ a: 1 }, ["a"], new Date(0), null, NaN, Infinity, 5n, Symbol("s"), () => 1].map((pet): Case => [
-    `the property ${String(pet)}`,
+    `the property ${inspect(pet)}`,
     { ...ada, custom_properties: { pet, b: "x" } },
     "custom_properties.pet invalid_type",
   ]),
   ...[null, "a", 5, [], new Map([["a", "b"]]), new Date(0)].map((custom_properties): Case => [
-    `${String(custom_properties)} as properties`,
+    `${inspect(custom_properties)} as properties`,
     { ...ada, custom_properties },
     "custom_properties invalid_type",
   ]),
@@ -178,7 +179,7 @@ const identifiers: Case[] = [
     { ...phoneIdentifier, id },
   ]),
   ...[NaN, Infinity, true, {}, [], null, 5n].map((id): Case => [
-    `a phone ${String(id)}`,
+    `a phone ${inspect(id)}`,
     { ...phoneIdentifier, id },
     "id invalid_type",
   ]),
