@@ -42,7 +42,7 @@ const errorOf = (cause: () => unknown): string => {
 
 describe("the guides' programs", () => {
   it.each((paths.get("ts") ?? []).map((path) => [basename(path), path]))("run: %s", async (_, path) => {
-    await expect(import(path!)).resolves.toBeDefined();
+    await expect(import(path)).resolves.toBeDefined();
   });
 });
 
@@ -50,7 +50,7 @@ describe("the guides' programs", () => {
 describe.each((paths.get("typescript") ?? []).map((path) => [basename(path), path]))(
   "the guides' tests for vitest: %s",
   async (_, path) => {
-    await import(path!);
+    await import(path);
   },
 );
 
