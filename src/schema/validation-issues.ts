@@ -60,7 +60,6 @@ function outOfBounds(bound: "at least" | "at most", limit: number, input: unknow
     return "must not be empty";
   if (typeof input === "string")
     return `must have ${bound} ${limit} characters, has ${countCharacters(input)}`;
-  if (Array.isArray(input)) return `must hold ${bound} ${limit} items, holds ${input.length}`;
   return `must be ${bound} ${limit}`;
 }
 

@@ -9,7 +9,7 @@ beforeAll(async () => {
   const { outputFiles } = await build({
     stdin: {
       contents:
-        'export { AudienceClient } from "./src/index.ts"; export { createMockService } from "./src/mock/index.ts";',
+        'export { AudienceClient } from "audience-sdk"; export { createMockService } from "audience-sdk/mock";',
       resolveDir: repository,
     },
     bundle: true,

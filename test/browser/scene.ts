@@ -2,10 +2,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createMockService, type MockListener, type MockServiceOptions } from "audience-sdk/mock";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { expect } from "vitest";
-import { openBrowser } from "./open-browser.ts";
+import { afterAll, expect } from "vitest";
+import { openBrowser } from "./browser.ts";
 
 export const email = "ada@example.com";
+
+/** One for all scenes of a file, each in a context of its own. */
+let browser: Promise<Browser> | undefined;
+afterAll(async () => (await browser)?.close());
 
 /** A mock on a free port, and its page in a browser. */
 export class Scene {
@@ -14,14 +18,12 @@ export class Scene {
   readonly server: MockListener;
   /** What the page's console showed, and what it asked of other origins. */
   readonly complaints: string[] = [];
-  readonly #browser: Browser;
   readonly #receiver;
 
   private constructor(mock: ReturnType<typeof createMockService>, parts: Parts) {
     this.mock = mock;
     this.page = parts.page;
     this.server = parts.server;
-    this.#browser = parts.browser;
     this.#receiver = parts.receiver;
     const { origin } = new URL(parts.server.url);
     this.page.on("console", (message) => void this.complaints.push(message.text()));
@@ -58,9 +60,10 @@ export class Scene {
       rateLimits: "documented",
       ...options,
     });
-    const [server, browser] = await Promise.all([mock.listen({ allowHosts: ["mock.test"] }), openBrowser()]);
-    const page = await browser.newPage({ viewport: { width: 1240, height: 820 }, ...context });
-    return new Scene(mock, { page, server, browser, receiver });
+    browser ??= openBrowser();
+    const server = await mock.listen({ allowHosts: ["mock.test"] });
+    const page = await (await browser).newPage({ viewport: { width: 1240, height: 820 }, ...context });
+    return new Scene(mock, { page, server, receiver });
   }
 
   async visit(): Promise<void> {
@@ -99,7 +102,7 @@ export class Scene {
 
   /** Closes all, and expects a quiet console and no request to anywhere else. */
   async close(): Promise<void> {
-    await this.#browser.close();
+    await this.page.close();
     await this.server.close();
     this.#receiver.close();
     this.#receiver.closeAllConnections();
@@ -115,7 +118,6 @@ interface Opening {
 interface Parts {
   page: Page;
   server: MockListener;
-  browser: Browser;
   receiver: ReturnType<typeof createServer>;
 }
 

@@ -1,6 +1,6 @@
 import { mergeConfig } from "vitest/config";
 import suite from "../vitest.config.ts";
-import { canRunBrowser } from "./can-run.ts";
+import { canRunBrowser } from "./browser.ts";
 
 const canRun = canRunBrowser();
 

@@ -1,8 +1,7 @@
 import { AuthenticationError, ConfigurationError, PermissionError, type AudienceClient } from "audience-sdk";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { errorOf } from "./refusals.ts";
-import { v2Contact } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { errorOf, useService, v2Contact } from "./service.ts";
 
 type Call = (audience: AudienceClient) => PromiseLike<unknown>;
 
@@ -24,7 +23,7 @@ const v2Calls: [string, Call][] = [
   ["v2.lists.list", ({ v2 }) => v2.lists.list()],
 ];
 
-describe.each(entryPoints)("authentication, %s", (entryPoint) => {
+describe.each(entryPoints)("authentication, $name", (entryPoint) => {
   const service = useService({ entryPoint });
   const headers = () => service.mock.requests.map((request) => request.headers);
 
@@ -85,11 +84,13 @@ describe("credentials", () => {
     ["v2 without its key", "/v2/lists", { "service-api-key": "" }],
     ["v2 without an app id", "/v2/lists", { "service-app-id": "" }],
     ["v2 with the header of v1", "/v2/lists", { "service-api-key": "", "x-api-key": "acme-mock-key-v2" }],
+    ["v2 with a key of v1", "/v2/lists", { "service-api-key": "acme-mock-key" }],
     ["v2 with an app id alone", "/v2/lists", { "service-api-key": "", "x-api-key": "" }],
-  ])("%s are missing: 401", async (_, path, headers) => {
+  ])("%s are missing or invalid: 401", async (_, path, headers) => {
     const { status } = await service.send("GET", path, undefined, headers);
 
     expect(status).toBe(401);
+    expect(service.mock.requests).toMatchObject([{ status: 401, applied: false }]);
   });
 
   it("a request without a valid key gets no details about its body", async () => {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { expectNotSent, expectRefusedByService } from "./refusals.ts";
-import { untyped, v2Contact } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { expectNotSent, expectRefusedByService, untyped, useService, v2Contact } from "./service.ts";
 
-describe.each(entryPoints)("the conventions of both families, %s", (entryPoint) => {
+describe.each(entryPoints)("the conventions of both families, $name", (entryPoint) => {
   const service = useService({ entryPoint });
 
   it("v2 requests are in camelCase, and sent unchanged", async () => {

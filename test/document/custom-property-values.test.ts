@@ -1,8 +1,6 @@
 import { flattenProperties } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { useService } from "./entry-points.ts";
-import { expectNotSent, expectRefusedByService } from "./refusals.ts";
-import { untyped } from "./samples.ts";
+import { expectNotSent, expectRefusedByService, untyped, useService } from "./service.ts";
 
 const CREATE = "/api/v1/customer/create";
 const properties = (count: number) =>
@@ -88,11 +86,8 @@ describe("custom properties", () => {
     expect(stored()).toEqual(properties(count));
   });
 
-  it.each([31, 32, 100])("%i keys are not sent", async (count) => {
+  it.each([31, 32, 100])("%i keys are not sent, and refused by the service", async (count) => {
     await expectNotSent(service, upsert(properties(count)), "custom_properties");
-  });
-
-  it.each([31, 32, 100])("%i keys are refused by the service", async (count) => {
     await expectRefusedByService(service, CREATE, {
       email: "new@example.com",
       custom_properties: properties(count),
@@ -112,19 +107,26 @@ describe("custom properties", () => {
     expect(Object.keys(stored() ?? {})).toHaveLength(60);
   });
 
+  it("a later write keeps the properties that it does not name, or names with a blank string", async () => {
+    await upsert({ plan: "gold", tier: "one", seats: 1 });
+    await upsert({ seats: 2, plan: " " });
+
+    expect(stored()).toEqual({ plan: "gold", tier: "one", seats: "2" });
+  });
+
   const forbidden = [
     ["null", { plan: null }, "custom_properties.plan"],
     ["text", "gold", "custom_properties"],
     ["array", ["gold"], "custom_properties"],
     ["null", null, "custom_properties"],
   ] as const;
-  it.each(forbidden)("custom_properties as %s (%j) are not sent", async (_, value, path) => {
-    await expectNotSent(service, upsert(value), path);
-  });
-
-  it.each(forbidden)("custom_properties as %s (%j) are refused by the service", async (_, value) => {
-    await expectRefusedByService(service, CREATE, { email: "new@example.com", custom_properties: value });
-  });
+  it.each(forbidden)(
+    "custom_properties as %s (%j) are not sent, and refused by the service",
+    async (_, value, path) => {
+      await expectNotSent(service, upsert(value), path);
+      await expectRefusedByService(service, CREATE, { email: "new@example.com", custom_properties: value });
+    },
+  );
 
   it.each(["ключ", "a.b", "first_name", "constructor", "0"])("a key may have any name: %s", async (key) => {
     await upsert({ [key]: "x" });

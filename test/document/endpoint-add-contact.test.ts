@@ -1,14 +1,13 @@
 import { NotFoundError } from "audience-sdk";
 import { v1AddContactResultSchema, v1ListContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { errorOf, expectNotSent, expectRefusedByService } from "./refusals.ts";
-import { untyped } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { errorOf, expectNotSent, expectRefusedByService, untyped, useService } from "./service.ts";
 
 const ADD = "/api/v1/contact-groups/news/contacts";
 const contact = { email: "new@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
-describe.each(entryPoints)("contactGroups.addContact, %s", (entryPoint) => {
+describe.each(entryPoints)("contactGroups.addContact, $name", (entryPoint) => {
   const service = useService({ entryPoint });
   const add = (body: unknown, listId = "news") =>
     service.audience.v1.contactGroups.addContact(listId, untyped(body));
@@ -84,6 +83,11 @@ describe.each(entryPoints)("contactGroups.addContact, %s", (entryPoint) => {
       ["email"],
     ],
     ["an unrecognized field", { ...contact, emailOptIn: "SUBSCRIBED" }, ["emailOptIn"]],
+    [
+      "31 custom properties",
+      { ...contact, custom_properties: Object.fromEntries(Array.from({ length: 31 }, (_, at) => [at, "x"])) },
+      ["custom_properties"],
+    ],
   ])("%s: not sent, and refused by the service", async (_, body, paths) => {
     await expectNotSent(service, add(body), ...paths);
     await expectRefusedByService(service, ADD, body);
@@ -175,11 +179,12 @@ describe("email_opt_in when adding to a list", () => {
 describe("a segment", () => {
   const service = useService();
 
-  it("cannot get members: NotFoundError", async () => {
+  it("cannot get members: NotFoundError, although the contact is written", async () => {
     const error = await errorOf(service.audience.v1.contactGroups.addContact("engaged", contact));
 
     expect(error).toBeInstanceOf(NotFoundError);
     expect(service.state().memberships.map(({ listId }) => listId)).not.toContain("engaged");
+    expect(service.contact(contact.email)).toMatchObject({ email_opt_in: "SUBSCRIBED" });
   });
 });
 

@@ -1,11 +1,10 @@
 import { AudienceClient, NotFoundError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { errorOf, expectNotSent } from "./refusals.ts";
-import { untyped } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { errorOf, expectNotSent, untyped, useService } from "./service.ts";
 
-describe.each(entryPoints)("contactGroups.get, %s", (entryPoint) => {
+describe.each(entryPoints)("contactGroups.get, $name", (entryPoint) => {
   const service = useService({ entryPoint });
 
   it("sends no body, and returns the list", async () => {

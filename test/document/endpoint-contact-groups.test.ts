@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { acme } from "./organizations.ts";
-import { expectNotSent } from "./refusals.ts";
-import { untyped } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { acme, expectNotSent, untyped, useService } from "./service.ts";
 
 const lists = Array.from({ length: 103 }, (_, at) => ({
   id: `g${at}`,
@@ -13,7 +11,7 @@ const lists = Array.from({ length: 103 }, (_, at) => ({
 const crowded = [{ ...acme, lists, contacts: [], automations: [] }];
 const ids = lists.map(({ id }) => id);
 
-describe.each(entryPoints)("contactGroups.list, %s", (entryPoint) => {
+describe.each(entryPoints)("contactGroups.list, $name", (entryPoint) => {
   const service = useService({ entryPoint, organizations: crowded });
   const list = (...query: Parameters<typeof service.audience.v1.contactGroups.list>) =>
     service.audience.v1.contactGroups.list(...query);
@@ -101,7 +99,6 @@ describe.each(["data", "array", "data-key", "root-key"] as const)(
   (v1List) => {
     describe.each(["flat", "resource"] as const)("and a group is %s", (v1ListedGroup) => {
       const service = useService({
-        entryPoint: "in process",
         organizations: crowded,
         variants: { v1List, v1ListedGroup },
       });

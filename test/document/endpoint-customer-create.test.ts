@@ -1,12 +1,11 @@
 import { BadRequestError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { errorOf, expectNotSent, expectRefusedByService } from "./refusals.ts";
-import { untyped } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { errorOf, expectNotSent, expectRefusedByService, untyped, useService } from "./service.ts";
 
 const CREATE = "/api/v1/customer/create";
 
-describe.each(entryPoints)("customers.upsert, %s", (entryPoint) => {
+describe.each(entryPoints)("customers.upsert, $name", (entryPoint) => {
   const service = useService({ entryPoint });
   const upsert = (contact: unknown) => service.audience.v1.customers.upsert(untyped(contact));
 
@@ -57,6 +56,13 @@ describe.each(entryPoints)("customers.upsert, %s", (entryPoint) => {
     expect(service.state().contacts[0]).toMatchObject({ id: "ada", ...name, first_name: "Augusta" });
   });
 
+  it("updates the contact with the same e-mail in another case", async () => {
+    const { id } = await upsert({ email: "ADA@Example.com", first_name: "Augusta" });
+
+    expect(id).toBe("ada");
+    expect(service.state().contacts).toHaveLength(2);
+  });
+
   it("adds the contact to no list", async () => {
     const before = service.state().memberships;
     await upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" });
@@ -94,8 +100,9 @@ describe.each(entryPoints)("customers.upsert, %s", (entryPoint) => {
     ["null", null],
     ["a text", "new@example.com"],
     ["an array", [{ email: "new@example.com" }]],
-  ])("%s is refused as a contact, and not sent", async (_, contact) => {
+  ])("%s is refused as a contact: not sent, and refused by the service", async (_, contact) => {
     await expectNotSent(service, upsert(contact), "");
+    await expectRefusedByService(service, CREATE, contact);
   });
 });
 

@@ -1,10 +1,9 @@
 import { NotFoundError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { errorOf, expectNotSent } from "./refusals.ts";
-import { untyped } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { errorOf, expectNotSent, untyped, useService } from "./service.ts";
 
-describe.each(entryPoints)("customers.get, %s", (entryPoint) => {
+describe.each(entryPoints)("customers.get, $name", (entryPoint) => {
   const service = useService({ entryPoint });
 
   it("sends no body, and the key of the v1 family", async () => {
@@ -45,6 +44,10 @@ describe.each(entryPoints)("customers.get, %s", (entryPoint) => {
       request: { path: "/api/v1/customer/{id}", attempts: 1 },
     });
     expect(service.mock.requests).toHaveLength(1);
+  });
+
+  it.each(["create", "%E0%A4%A", "ada%2Fx"])("the service has no contact at %s", async (id) => {
+    expect((await service.send("GET", `/api/v1/customer/${id}`)).status).toBe(404);
   });
 
   it.each(["a/b", "a?b=c", "a#b", "a b", "ä%2F", "../../v2/lists", "ada@example.com"])(

@@ -1,8 +1,7 @@
 import { NotFoundError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { errorOf } from "./refusals.ts";
-import { untyped } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { errorOf, untyped, useService } from "./service.ts";
 
 const event = {
   eventName: "order placed",
@@ -11,7 +10,7 @@ const event = {
   eventData: { total: 9.5, items: [{ sku: "a" }] },
 };
 
-describe.each(entryPoints)("events.send, %s", (entryPoint) => {
+describe.each(entryPoints)("events.send, $name", (entryPoint) => {
   const service = useService({ entryPoint });
   const send = (more: object = {}) => service.audience.v1.events.send(untyped({ ...event, ...more }));
 
@@ -71,6 +70,14 @@ describe.each(entryPoints)("events.send, %s", (entryPoint) => {
       automationRuns: [{ automation: "Thanks" }],
     });
     expect(service.mock.requests.map(({ applied }) => applied)).toEqual([true, false]);
+  });
+
+  it("a repeated uniqueIdentifier changes nothing, whatever else is sent", async () => {
+    await send();
+    await send({ contact: { email: "new@example.com" } });
+
+    expect(service.state().events).toHaveLength(1);
+    expect(service.contact("new@example.com")).toBeUndefined();
   });
 
   it("a retry after a lost response has the same identifier, so that the event is recorded once", async () => {

@@ -1,10 +1,17 @@
 import { AuthenticationError, BadRequestError, ServerError, UnexpectedResponseError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { errorOf, expectNotSent } from "./refusals.ts";
-import { emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import {
+  emailIdentifier,
+  errorOf,
+  expectNotSent,
+  phoneIdentifier,
+  untyped,
+  useService,
+  v2Contact,
+} from "./service.ts";
 
-describe.each(entryPoints)("v2.contacts.upsert, %s", (entryPoint) => {
+describe.each(entryPoints)("v2.contacts.upsert, $name", (entryPoint) => {
   const service = useService({ entryPoint });
   const upsert = (...args: Parameters<typeof service.audience.v2.contacts.upsert>) =>
     service.audience.v2.contacts.upsert(...args);
@@ -36,8 +43,10 @@ describe.each(entryPoints)("v2.contacts.upsert, %s", (entryPoint) => {
     expect(data).toEqual({ status: true });
   });
 
-  it("creates a contact where no identifier matches", async () => {
+  it("creates a contact where no identifier matches, which the v1 family returns too", async () => {
     await upsert(v2Contact());
+    const { id = "" } = service.contact("alan@example.com") ?? {};
+    expect((await service.audience.v1.customers.get(id)).attributes.first_name).toBe("Alan");
 
     expect(service.state().contacts).toHaveLength(3);
     expect(service.contact("alan@example.com")).toMatchObject({
@@ -52,6 +61,7 @@ describe.each(entryPoints)("v2.contacts.upsert, %s", (entryPoint) => {
     ["phone", [phoneIdentifier("+390111111")]],
     ["e-mail and phone", [emailIdentifier("ada@example.com"), phoneIdentifier("+390111111")]],
     ["second identifier", [emailIdentifier("augusta@example.com"), phoneIdentifier("+390111111")]],
+    ["second e-mail", [emailIdentifier("augusta@example.com"), emailIdentifier("ada@example.com")]],
   ])("updates the contact that matches by %s", async (_, identifiers) => {
     await upsert(v2Contact({ identifiers }));
 

@@ -1,9 +1,7 @@
 import { AuthenticationError, ServerError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { acme } from "./organizations.ts";
-import { errorOf, expectNotSent } from "./refusals.ts";
-import { untyped } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { acme, errorOf, expectNotSent, untyped, useService } from "./service.ts";
 
 const lists = Array.from({ length: 45 }, (_, at) => ({
   id: `l${at}`,
@@ -20,7 +18,7 @@ const crowded = [
 ];
 const uuids = lists.map(({ id }) => id);
 
-describe.each(entryPoints)("v2.lists.list, %s", (entryPoint) => {
+describe.each(entryPoints)("v2.lists.list, $name", (entryPoint) => {
   const service = useService({ entryPoint, organizations: crowded });
   const list = (...query: Parameters<typeof service.audience.v2.lists.list>) =>
     service.audience.v2.lists.list(...query);
@@ -50,6 +48,10 @@ describe.each(entryPoints)("v2.lists.list, %s", (entryPoint) => {
       undefined,
       undefined,
     ]);
+  });
+
+  it("the default of the mock is 20 lists a page", async () => {
+    expect(await list()).toMatchObject({ limit: 20, totalPages: 3, totalItems: 45 });
   });
 
   it("the page is 1 where none is given", async () => {
@@ -109,7 +111,7 @@ describe.each(entryPoints)("v2.lists.list, %s", (entryPoint) => {
     await expectNotSent(service, list(untyped({ [name]: value })), name);
   });
 
-  it.each(["page=-1", "page=0", "page=x", "limit=-1", "limit=1.5"])(
+  it.each(["page=-1", "page=0", "page=x", "limit=-1", "limit=1.5", "limit=x"])(
     "%s is a 400 of the service, with the v2 error body",
     async (query) => {
       const { status, body } = await service.send("GET", `/v2/lists?${query}`);

@@ -8,14 +8,13 @@ import {
   ServerError,
 } from "audience-sdk";
 import { describe, expect, it } from "vitest";
+import { entryPoints } from "../mock/entry-points.ts";
 import { v1ErrorBodies } from "../mock/v1-error-bodies.ts";
-import { entryPoints, useService } from "./entry-points.ts";
-import { errorOf } from "./refusals.ts";
-import { consent, v2Contact } from "./samples.ts";
+import { consent, errorOf, useService, v2Contact } from "./service.ts";
 
 const tooMany = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`key ${at}`, "x"]));
 
-describe.each(entryPoints)("the errors of the v2 family, %s", (entryPoint) => {
+describe.each(entryPoints)("the errors of the v2 family, $name", (entryPoint) => {
   const service = useService({ entryPoint });
 
   it.each<[number, string, string, string, unknown, Record<string, string>]>([
@@ -55,7 +54,7 @@ describe.each(entryPoints)("the errors of the v2 family, %s", (entryPoint) => {
   });
 });
 
-describe.each(entryPoints)("the errors of the v1 family, %s", (entryPoint) => {
+describe.each(entryPoints)("the errors of the v1 family, $name", (entryPoint) => {
   const service = useService({ entryPoint });
 
   it.each<[number, string, string, string, unknown, Record<string, string>]>([

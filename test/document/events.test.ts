@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { untyped } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { untyped, useService } from "./service.ts";
 
-describe.each(entryPoints)("inbound events, %s", (entryPoint) => {
+describe.each(entryPoints)("inbound events, $name", (entryPoint) => {
   const service = useService({ entryPoint });
   const send = (eventName: string, more: object = {}) =>
     service.audience.v1.events.send(untyped({ eventName, contact: { email: "ada@example.com" }, ...more }));

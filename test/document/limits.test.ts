@@ -2,10 +2,7 @@ import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { LIMITS } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { useService } from "./entry-points.ts";
-import { acme } from "./organizations.ts";
-import { expectNotSent, expectRefusedByService } from "./refusals.ts";
-import { characters, untyped } from "./samples.ts";
+import { acme, characters, useService } from "./service.ts";
 
 describe("the rate", () => {
   it.each([
@@ -79,23 +76,9 @@ describe("the rate", () => {
   });
 });
 
+/** The rows of `v1-contact.test.ts` try each of these lengths with both writes, at the client and at the service. */
 describe("the lengths of v1 contact writes", () => {
-  const service = useService();
-  const writes = [
-    ["customers.upsert", "/api/v1/customer/create"],
-    ["contactGroups.addContact", "/api/v1/contact-groups/news/contacts"],
-  ] as const;
-  const call = (name: string, contact: object) =>
-    name === "customers.upsert"
-      ? service.audience.v1.customers.upsert(untyped(contact))
-      : service.audience.v1.contactGroups.addContact("news", untyped(contact));
-  const contactWith = (field: string, value: unknown) => ({
-    email: "new@example.com",
-    email_opt_in: "SUBSCRIBED",
-    [field]: value,
-  });
-
-  const table = [
+  it.each([
     ["first_name", 0, 100],
     ["last_name", 0, 100],
     ["country", 0, 100],
@@ -105,43 +88,13 @@ describe("the lengths of v1 contact writes", () => {
     ["address2", 0, 255],
     ["phone", 7, 20],
     ["postal_code", 3, 20],
-  ] as const;
-  const both = table.flatMap(([field, min, max]) =>
-    writes.map(([name, path]) => [name, field, min, max, path] as const),
-  );
-
-  it.each(both)("%s: %s accepts %i to %i characters", async (name, field, min, max) => {
-    await call(name, contactWith(field, characters(min)));
-    await call(name, contactWith(field, characters(max)));
-
-    expect(service.mock.requests.map(({ applied }) => applied)).toEqual([true, true]);
-  });
-
-  it.each(both)(
-    "%s: %s accepts %i to %i characters: one more is not sent, and refused by the service",
-    async (name, field, _min, max, path) => {
-      await expectNotSent(service, call(name, contactWith(field, characters(max + 1))), field);
-      await expectRefusedByService(service, path, contactWith(field, characters(max + 1)));
-    },
-  );
-
-  it.each(both.filter(([, , min]) => min > 0))(
-    "%s: %s accepts %i to %i characters: one less is not sent, and refused by the service",
-    async (name, field, min, _max, path) => {
-      await expectNotSent(service, call(name, contactWith(field, characters(min - 1))), field);
-      await expectRefusedByService(service, path, contactWith(field, characters(min - 1)));
-    },
-  );
-
-  it.each(table)("LIMITS.%s has the same bounds: %i to %i", (field, min, max) => {
+  ] as const)("LIMITS.%s is %i to %i characters", (field, min, max) => {
     expect({ minLength: 0, ...LIMITS[field] }).toEqual({ minLength: min, maxLength: max });
   });
+});
 
-  it("a character outside the basic multilingual plane counts once", async () => {
-    await call("customers.upsert", contactWith("first_name", characters(100, "🎈")));
-
-    expect(service.contact("new@example.com")?.first_name).toHaveLength(200);
-  });
+it("LIMITS.custom_properties is 30 keys, which its own file tries", () => {
+  expect(LIMITS.custom_properties).toEqual({ maxKeys: 30 });
 });
 
 describe("the size of a page of the v1 lists", () => {

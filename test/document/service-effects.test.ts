@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { entryPoints, useService } from "./entry-points.ts";
-import { emailIdentifier, phoneIdentifier, v2Contact } from "./samples.ts";
+import { entryPoints } from "../mock/entry-points.ts";
+import { emailIdentifier, phoneIdentifier, useService, v2Contact } from "./service.ts";
 
-describe.each(entryPoints)("the effects of the service, %s", (entryPoint) => {
+describe.each(entryPoints)("the effects of the service, $name", (entryPoint) => {
   const service = useService({ entryPoint });
 
   it("contacts are created and updated, each with a status per channel, by either family", async () => {

@@ -1,8 +1,6 @@
 import type { V1Contact, V1OptIn } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { useService } from "./entry-points.ts";
-import { errorOf } from "./refusals.ts";
-import { emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.ts";
+import { emailIdentifier, errorOf, phoneIdentifier, untyped, useService, v2Contact } from "./service.ts";
 
 const states: readonly V1OptIn[] = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
 const pairs = states.flatMap((before) => states.map((sent) => [before, sent] as const));
@@ -240,12 +238,13 @@ describe("v2 channel statuses", () => {
     });
   });
 
-  it("other statuses are not documented, and are sent", async () => {
+  it("other statuses are not documented, and are sent; the mock stores them in upper case", async () => {
     await upsert(emailIdentifier("new@example.com", "pending"));
 
     expect(service.mock.requests).toMatchObject([
       { status: 200, body: { identifiers: [{ channels: { email: { status: "pending" } } }] } },
     ]);
+    expect(service.contact("new@example.com")?.email_opt_in).toBe("PENDING");
   });
 });
 

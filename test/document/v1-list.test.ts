@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { useService } from "./entry-points.ts";
-import { expectNotSent } from "./refusals.ts";
-import { untyped } from "./samples.ts";
+import { expectNotSent, untyped, useService } from "./service.ts";
 
 describe("a contact group", () => {
   const service = useService();

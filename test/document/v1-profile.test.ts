@@ -1,8 +1,7 @@
 import { UnexpectedResponseError } from "audience-sdk";
 import { v1ProfileSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { now, useService } from "./entry-points.ts";
-import { errorOf } from "./refusals.ts";
+import { errorOf, now, useService } from "./service.ts";
 
 const CREATE = "/api/v1/customer/create";
 

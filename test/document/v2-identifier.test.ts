@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { useService } from "./entry-points.ts";
-import { casesOf, type FieldRow } from "./field-table.ts";
-import { expectNotSent, expectRefusedByService } from "./refusals.ts";
-import { consent, emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.ts";
+import {
+  casesOf,
+  consent,
+  emailIdentifier,
+  expectNotSent,
+  expectRefusedByService,
+  type FieldRow,
+  phoneIdentifier,
+  untyped,
+  useService,
+  v2Contact,
+} from "./service.ts";
 
 const text = { rule: "any text", allowed: ["", "import of 2026"], forbidden: [7, true, {}, null] };
 const noDateTimes = [
@@ -78,6 +86,11 @@ describe("a v2 identifier", () => {
   const upsert = (...identifiers: object[]) =>
     service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
 
+  const expectRefused = async (identifier: object, path: string) => {
+    await expectNotSent(service, upsert(identifier), `identifiers.0.${path}`);
+    await expectRefusedByService(service, "/v2/contacts", contactWith(identifier));
+  };
+
   it.each(casesOf(rows, "allowed"))("%s is %s: %s is accepted", async (path, _rule, _shown, value) => {
     const identifier = changed(path, value);
     await upsert(identifier);
@@ -86,14 +99,10 @@ describe("a v2 identifier", () => {
     expect(service.mock.requests[0]?.body).toEqual(contactWith(identifier));
   });
 
-  it.each(casesOf(rows, "forbidden"))("%s is %s: %s is not sent", async (path, _rule, _shown, value) => {
-    await expectNotSent(service, upsert(changed(path, value)), `identifiers.0.${path}`);
-  });
-
   it.each(casesOf(rows, "forbidden"))(
-    "%s is %s: the service refuses %s",
+    "%s is %s: %s is not sent, and refused by the service",
     async (path, _rule, _shown, value) => {
-      await expectRefusedByService(service, "/v2/contacts", contactWith(changed(path, value)));
+      await expectRefused(changed(path, value), path);
     },
   );
 
@@ -108,22 +117,14 @@ describe("a v2 identifier", () => {
     "consent.source",
   ];
 
-  it.each(required)("%s is required: without it nothing is sent", async (path) => {
-    await expectNotSent(service, upsert(changed(path, undefined)), `identifiers.0.${path}`);
-  });
-
-  it.each(required)("%s is required: without it the service refuses", async (path) => {
-    await expectRefusedByService(service, "/v2/contacts", contactWith(changed(path, undefined)));
-  });
-
-  it.each(["EMAIL", "Phone", "fax", "", 1, null])("type is email or phone: %j is not sent", async (type) => {
-    await expectNotSent(service, upsert(changed("type", type)), "identifiers.0.type");
+  it.each(required)("%s is required: without it nothing is sent, and the service refuses", async (path) => {
+    await expectRefused(changed(path, undefined), path);
   });
 
   it.each(["EMAIL", "Phone", "fax", "", 1, null])(
-    "type is email or phone: the service refuses %j",
+    "type is email or phone: %j is not sent, and refused",
     async (type) => {
-      await expectRefusedByService(service, "/v2/contacts", contactWith(changed("type", type)));
+      await expectRefused(changed("type", type), "type");
     },
   );
 
@@ -186,6 +187,16 @@ describe("the channels of v2 identifiers", () => {
     expect(service.state().contacts).toHaveLength(2);
   });
 
+  it("empty channels keep the statuses", async () => {
+    await upsert(email({}), phone({}));
+
+    expect(service.contact("ada@example.com")).toMatchObject({
+      first_name: "Alan",
+      email_opt_in: "UNSUBSCRIBED",
+      phone_opt_in: "NON_SUBSCRIBED",
+    });
+  });
+
   const missing: [string, object[], string[]][] = [
     ["no phone identifier, so email is required", [email({ phone: on })], ["identifiers.0.channels.email"]],
     ["no phone identifier, and no channels", [email({})], ["identifiers.0.channels.email"]],
@@ -203,11 +214,8 @@ describe("the channels of v2 identifiers", () => {
     ],
   ];
 
-  it.each(missing)("%s: not sent", async (_, identifiers, paths) => {
+  it.each(missing)("%s: not sent, and refused by the service", async (_, identifiers, paths) => {
     await expectNotSent(service, upsert(...identifiers), ...paths);
-  });
-
-  it.each(missing)("%s: refused by the service", async (_, identifiers) => {
     await expectRefusedByService(service, "/v2/contacts", contactWith(...identifiers));
   });
 

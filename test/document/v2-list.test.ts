@@ -1,6 +1,6 @@
 import { v2ListPageSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { useService } from "./entry-points.ts";
+import { useService } from "./service.ts";
 
 describe("a v2 list", () => {
   const service = useService();

@@ -1,10 +1,10 @@
 import { V1Client, V2Client } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { useService } from "./entry-points.ts";
-import { v2Contact } from "./samples.ts";
+import { msw } from "../mock/entry-points.ts";
+import { useService, v2Contact } from "./service.ts";
 
 describe("the version", () => {
-  const service = useService();
+  const service = useService({ entryPoint: msw });
 
   it("is part of the path: /api/v1/ for the seven v1 calls, /v2/ for the two v2 calls", async () => {
     const { v1, v2 } = service.audience;
@@ -38,10 +38,15 @@ describe("the version", () => {
     ["GET", "/api/v1/lists"],
     ["GET", "/v2/customer"],
     ["POST", "/api/v1/contacts"],
+    ["GET", "/api/v1/customer/create/x"],
+    ["DELETE", "/api/v1/customer/ada"],
+    ["GET", "/v2/contacts"],
+    ["GET", "/v2/lists/news"],
   ])("%s %s is no endpoint of either family", async (method, path) => {
     const { status } = await service.send(method, path, method === "POST" ? {} : undefined);
 
     expect(status).toBe(404);
+    expect(service.mock.requests).toMatchObject([{ operation: undefined, method, path, status: 404 }]);
   });
 
   it("the families are separate: each has its own client, without the settings of the other", async () => {

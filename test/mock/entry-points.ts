@@ -102,10 +102,11 @@ export const msw: EntryPoint = {
     const mock = createMockService(options);
     const server = setupServer(...mswHandlers(mock));
     server.listen(failUnhandled);
+    const { fetch: _, ...clientOptions } = mock.clientOptions;
     return Promise.resolve(
       opened(
         mock,
-        mock.clientOptions,
+        clientOptions,
         (url, init) => fetch(url, init),
         () => Promise.resolve(server.close()),
       ),

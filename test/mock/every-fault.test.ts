@@ -29,14 +29,14 @@ const foundIn = async (
   throw new Error("no fault was found");
 };
 
-/** A night of a job: members first, then their orders. A step that fails waits for the next night. */
+/** A night of a job: a member first, then an order. A step that fails waits for the next night. */
 async function nightly(mock: MockService): Promise<void> {
   const { contactGroups, events } = clientOf(mock);
   const member = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
   const steps = [
     () => contactGroups.get("mock-list"),
     () => contactGroups.addContact("mock-list", member),
-    ...orders.map((order) => () => events.send(order)),
+    () => events.send(orders[0]!),
   ];
   for (let night = 1; steps.length > 0 && night <= 2; night += 1) {
     for (const step of steps.splice(0)) {
@@ -58,10 +58,10 @@ describe("everyFault", () => {
       mocks.add(mock);
       await nightly(mock);
       const { memberships, triggers, events } = stateOf(mock);
-      expect([memberships.length, triggers.length, events.length]).toEqual([1, 1, 2]);
+      expect([memberships.length, triggers.length, events.length]).toEqual([1, 1, 1]);
     });
 
-    expect(result).toEqual({ requests: 4, runs: 1 + 4 * KINDS });
+    expect(result).toEqual({ requests: 3, runs: 1 + 3 * KINDS });
     expect(mocks.size).toBe(result.runs);
     expect(Date.now() - startedAt).toBeLessThan(20_000);
   });

@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
 import * as client from "audience-sdk";
@@ -41,15 +41,18 @@ const errorOf = (cause: () => unknown): string => {
 };
 
 describe("the guides' programs", () => {
-  it.each(paths.get("ts") ?? [])("run: %s", async (path) => {
+  it.each((paths.get("ts") ?? []).map((path) => [basename(path), path]))("run: %s", async (_, path) => {
     await expect(import(path)).resolves.toBeDefined();
   });
 });
 
 // Importing them registers their tests here, each with its own server.
-describe.each(paths.get("typescript") ?? [])("the guides' tests for vitest: %s", async (path) => {
-  await import(path);
-});
+describe.each((paths.get("typescript") ?? []).map((path) => [basename(path), path]))(
+  "the guides' tests for vitest: %s",
+  async (_, path) => {
+    await import(path);
+  },
+);
 
 describe("the guides' tests for Jest", () => {
   const modules: Readonly<Record<string, unknown>> = {

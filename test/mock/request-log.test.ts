@@ -1,8 +1,6 @@
-import { describe, expect, it } from "vitest";
-import type { MockRequest } from "../../src/mock/index.ts";
-import { createMock } from "../../src/mock/mock-service.ts";
-import { describeChange } from "../../src/mock/state/changes.ts";
-import { inProcess, type Call } from "./entry-points.ts";
+import type { MockServiceOptions } from "audience-sdk/mock";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { inProcess, nodeHttp, type Call } from "./entry-points.ts";
 
 const acme = {
   id: "acme",
@@ -103,26 +101,26 @@ describe("Of a request the record has", () => {
   });
 });
 
-/** A mock, and what its record tells of each request that ends. */
-function recorded(options: Parameters<typeof createMock>[0] = {}) {
-  const { service, log, state } = createMock({
+interface Details {
+  changes: string[];
+  stances: { variant: string; value: string }[];
+}
+
+/** A mock, and what its page tells of each request. */
+async function recorded(options: MockServiceOptions = {}) {
+  const { mock, call, close } = await nodeHttp.open({
     organizations,
     webhookFetch: () => Promise.resolve(new Response(null, { status: 204 })),
     ...options,
   });
-  const ended: { entry: MockRequest; changes: string[] }[] = [];
-  const stop = log.onEnd((entry, changes) => ended.push({ entry, changes: changes.map(describeChange) }));
-  const headers = {
-    "x-api-key": "acme-key",
-    "service-api-key": "acme-key",
-    "service-app-id": "acme-app",
-    "content-type": "application/json",
+  onTestFinished(close);
+  return {
+    mock,
+    post: (path: string, body: unknown) => call(path, { body }),
+    // Safe: the page has such details.
+    details: async (number: number) => (await call(`/__mock/requests/${number}`)).body as Details,
+    version: async () => ((await call("/__mock/page")).body as { version: number }).version,
   };
-  const post = (path: string, body: unknown) => {
-    const origin = path.startsWith("/v2/") ? service.clientOptions.baseUrlV2 : service.clientOptions.baseUrl;
-    return service.fetch(origin + path, { method: "POST", headers, body: JSON.stringify(body) });
-  };
-  return { service, log, state, ended, stop, post };
 }
 
 describe("The record tells what a request changed", () => {
@@ -150,68 +148,53 @@ describe("The record tells what a request changed", () => {
       ["changed first_name", "email NON_SUBSCRIBED → SUBSCRIBED", "gets the welcome e-mail"],
     ],
   ])("%s", async (_, path, body, changes) => {
-    const { ended, post } = recorded();
+    const { details, post } = await recorded();
     await post(path, body);
 
     const name = "phone" in body ? "4915112345678" : email;
-    expect(ended.map((each) => each.changes)).toEqual([changes.map((change) => `${name}: ${change}`)]);
+    expect((await details(1)).changes).toEqual(changes.map((change) => `${name}: ${change}`));
   });
 
   it("a list that was left", async () => {
-    const { ended, post } = recorded({ variants: { v2ListIds: "replaced" } });
+    const { details, post } = await recorded({ variants: { v2ListIds: "replaced" } });
     await post(addToNews, { email });
     await post("/v2/contacts", { firstName: "Ada", listIds: [], identifiers: identifiers("subscribed") });
 
-    expect(ended[1]?.changes).toContain("ada@example.com: left the list Newsletter");
+    expect((await details(2)).changes).toContain("ada@example.com: left the list Newsletter");
   });
 
   it("of a request whose response is lost, too", async () => {
-    const { ended, post } = recorded({ faults: [{ kind: "reset-after" }] });
+    const { details, post } = await recorded({ faults: [{ kind: "reset-after" }] });
     await expect(post(create, { email: "eve@example.com" })).rejects.toThrow("fetch failed");
 
-    expect(ended[0]?.changes).toEqual(["eve@example.com: created", "eve@example.com: email NON_SUBSCRIBED"]);
-  });
-
-  it("until nobody listens any more", async () => {
-    const { ended, post, stop } = recorded();
-    stop();
-    await post(create, { email });
-
-    expect(ended).toEqual([]);
+    expect((await details(1)).changes).toEqual([
+      "eve@example.com: created",
+      "eve@example.com: email NON_SUBSCRIBED",
+    ]);
   });
 });
 
-describe("Listeners hear of each change of the state", () => {
-  it("by a request, a webhook call, a person, a fault and a reset", async () => {
-    let answer: (response: Response) => void = () => undefined;
-    const webhookFetch = () => new Promise<Response>((resolve) => (answer = resolve));
-    const { service, log, post } = recorded({ webhookFetch });
-    let changes = 0;
-    const stop = log.onChange(() => (changes += 1));
-    const heard = async (act: () => unknown) => {
-      const [before, version] = [changes, log.version];
-      await act();
-      expect(log.version > version).toBe(true);
-      return changes > before;
-    };
-
-    expect(await heard(() => post("/v2/lists", {}))).toBe(false);
-    expect(await heard(() => post(create, { email, city: "Rome" }))).toBe(true);
-    expect(await heard(() => service.unsubscribe(email))).toBe(true);
-    expect(await heard(() => service.addFault({ kind: "500-before" }))).toBe(true);
-    expect(await heard(() => service.reset())).toBe(true);
-    await post("/api/v1/events", { eventName: "order placed", contact: { email } });
-
-    expect(
-      await heard(() => {
-        answer(new Response(null, { status: 204 }));
-        return service.settled();
-      }),
-    ).toBe(true);
-    stop();
-    service.reset();
-    expect(log.records).toEqual([]);
-  });
+it("The record has a newer version after each change: by a request, a person, a fault, a reset and a webhook call", async () => {
+  let answer: (response: Response) => void = () => undefined;
+  const webhookFetch = () => new Promise<Response>((resolve) => (answer = resolve));
+  const { mock, post, version } = await recorded({ webhookFetch });
+  let last = await version();
+  for (const act of [
+    () => post(create, { email, city: "Rome" }),
+    () => mock.unsubscribe(email),
+    () => mock.addFault({ kind: "500-before", times: 1 }),
+    () => mock.reset(),
+    () => post("/api/v1/events", { eventName: "order placed", contact: { email } }),
+    () => {
+      answer(new Response(null, { status: 204 }));
+      return mock.settled();
+    },
+  ]) {
+    await Promise.resolve(act());
+    const next = await version();
+    expect(next).toBeGreaterThan(last);
+    last = next;
+  }
 });
 
 describe("The record names the variants that decided where the document is silent", () => {
@@ -238,40 +221,41 @@ describe("The record names the variants that decided where the document is silen
       { eventName: "order placed", contact: { contactUUID: "eve" } },
     ],
   ])("%s: %s", async (variant, value, path, body) => {
-    const { log, post } = recorded();
+    const { details, post } = await recorded();
     await post(path, body);
 
-    expect(log.records.map(({ stances }) => stances)).toEqual([[{ variant, value }]]);
+    expect((await details(1)).stances).toEqual([{ variant, value }]);
   });
 
   it("canAddToSegment, if it permits", async () => {
-    const { log, post } = recorded({ variants: { canAddToSegment: true } });
+    const { details, post } = await recorded({ variants: { canAddToSegment: true } });
     await post("/api/v1/contact-groups/lively/contacts", { email });
 
-    expect(log.records[0]?.stances).toEqual([{ variant: "canAddToSegment", value: "true" }]);
+    expect((await details(1)).stances).toEqual([{ variant: "canAddToSegment", value: "true" }]);
   });
 
   it("canV2Resubscribe, for someone who left", async () => {
-    const { service, log, post } = recorded();
-    service.unsubscribe(email);
+    const { mock, details, post } = await recorded();
+    mock.unsubscribe(email);
     await post("/v2/contacts", { firstName: "Ada", listIds: [], identifiers: identifiers("subscribed") });
 
-    expect(log.records[0]?.stances).toEqual([{ variant: "canV2Resubscribe", value: "true" }]);
+    expect((await details(1)).stances).toEqual([{ variant: "canV2Resubscribe", value: "true" }]);
   });
 
   it("without keys", async () => {
-    const { log, post } = recorded({ variants: { permissions: { "acme-key": [] } } });
+    const { details, post } = await recorded({ variants: { permissions: { "acme-key": [] } } });
     await post(create, { email });
 
-    expect(log.records[0]?.stances).toEqual([{ variant: "permissions", value: "as configured" }]);
+    expect((await details(1)).stances).toEqual([{ variant: "permissions", value: "as configured" }]);
   });
 });
 
 it("The record keeps what the latest 500 requests changed, and lists all", async () => {
-  const { service, log, post } = recorded();
-  for (let number = 1; number <= 501; number += 1) await post("/v2/lists", {});
+  const { mock, details } = await recorded();
+  const { baseUrl } = mock.clientOptions;
+  for (let number = 1; number <= 501; number += 1) await mock.fetch(`${baseUrl}/api/v1/customer`);
 
-  expect(service.requests).toHaveLength(501);
-  expect(log.records).toHaveLength(500);
-  expect(log.records[0]?.number).toBe(2);
+  expect(mock.requests).toHaveLength(501);
+  expect(await details(1)).not.toHaveProperty("changes");
+  expect(await details(2)).toMatchObject({ number: 2, changes: [] });
 });

@@ -1,10 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import type { MockOrganizationState } from "audience-sdk/mock";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createMock } from "../../src/mock/mock-service.ts";
-import { restoreState, saveState } from "../../src/mock/state/saved-state.ts";
 import { eventually } from "../eventually.ts";
-import { exitCodeOf, MockCommand, type Served } from "./mock-command.ts";
+import { exitCodeOf, MockCommand, type Served, type ServedByProcess } from "./mock-command.ts";
 
 let mockCommand: MockCommand;
 beforeAll(async () => {
@@ -25,10 +23,24 @@ const stateOf = async ({ url }: Served): Promise<MockOrganizationState> => {
   const response = await fetch(`${url}/__mock/organizations/mock-organization`);
   return (await response.json()) as MockOrganizationState;
 };
-const stop = async ({ child }: Served, signal: NodeJS.Signals = "SIGTERM") => {
+const stop = async ({ child }: ServedByProcess, signal: NodeJS.Signals = "SIGTERM") => {
   const ended = exitCodeOf(child);
   child.kill(signal);
   return ended;
+};
+let saved: string | undefined;
+/** A file with Ada on a list, and her order. */
+const savedState = async (): Promise<string> => {
+  const file = mockCommand.path("state.json");
+  if (saved === undefined) {
+    const first = await mockCommand.serveByProcess("--state", file);
+    await post(first.url, ADD, ada);
+    await post(first.url, "/api/v1/events", event);
+    await stop(first);
+    saved = readFileSync(file, "utf8");
+  }
+  writeFileSync(file, saved);
+  return file;
 };
 const contactsIn = (file: string): unknown[] => {
   const { organizations } = JSON.parse(readFileSync(file, "utf8")) as {
@@ -38,42 +50,62 @@ const contactsIn = (file: string): unknown[] => {
 };
 
 describe("audience-mock --state", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("keeps the whole state over a restart by %s", async (signal) => {
+  it("keeps the whole state over restarts by SIGTERM and SIGINT, and goes on where it was", async () => {
     const file = mockCommand.path("state.json");
-    const first = await mockCommand.serve("--state", file);
+    const first = await mockCommand.serveByProcess("--state", file);
     await post(first.url, ADD, ada);
     await post(first.url, "/api/v1/events", event);
     await post(first.url, "/__mock/unsubscribe", { person: ada.email });
+    await post(first.url, "/__mock/faults", { kind: "500-before" });
+    expect((await post(first.url, ADD, ada)).status).toBe(500);
     const before = await stateOf(first);
-    const code = await stop(first, signal);
-    const second = await mockCommand.serve("--state", file);
+    expect(await stop(first, "SIGTERM")).toBe(0);
 
-    expect(code).toBe(0);
+    const second = await mockCommand.serveByProcess("--state", file);
     expect(await stateOf(second)).toEqual(before);
     expect([before.memberships.length, before.events.length, before.consentHistory.length]).toEqual([
       1, 1, 2,
     ]);
-  });
-
-  it("goes on where it was: no event, trigger or id is given twice", async () => {
-    const file = mockCommand.path("state.json");
-    const first = await mockCommand.serve("--state", file);
-    await post(first.url, ADD, ada);
-    await post(first.url, "/api/v1/events", event);
-    await stop(first);
-    const second = await mockCommand.serve("--state", file);
-    await post(second.url, "/api/v1/events", event);
-    await post(second.url, ADD, ada);
-    await post(second.url, ADD, { email: "grace@example.com" });
+    // Faults and requests begin anew; no event, trigger or id is given twice.
+    expect(await (await fetch(`${second.url}/__mock/requests`)).json()).toEqual([]);
+    for (const [path, body] of [
+      ["/api/v1/events", event],
+      [ADD, ada],
+      [ADD, { email: "grace@example.com" }],
+    ] as const)
+      expect((await post(second.url, path, body)).status).toBe(200);
     const { contacts, events, triggers } = await stateOf(second);
-
     expect([events.length, triggers.length, contacts.length]).toEqual([1, 2, 2]);
     expect(new Set([...contacts, ...events].map(({ id }) => id)).size).toBe(3);
+    expect(await stop(second, "SIGINT")).toBe(0);
+
+    const third = await mockCommand.serve("--state", file);
+    expect((await stateOf(third)).contacts).toEqual(contacts);
+  });
+
+  it("is the same beside lists and organizations that are new in the seed", async () => {
+    const file = await savedState();
+    const lists = [{ id: "new", name: "New", created_at: 1 }];
+    const contacts = [{ email: "grace@example.com" }];
+    const seed = await mockCommand.write(
+      "seed.json",
+      JSON.stringify([
+        { id: "mock-organization", apiKeys: ["k"], appId: "a", lists, contacts },
+        { id: "acme", apiKeys: ["acme-key"], appId: "acme-app", contacts },
+      ]),
+    );
+    const served = await mockCommand.serve("--state", file, "--seed", seed);
+    const { groups, ...state } = await stateOf(served);
+    const acme = await fetch(`${served.url}/__mock/organizations/acme`);
+
+    expect(state).toMatchObject({ contacts: [ada], memberships: [{ listId: "mock-list" }] });
+    expect(groups.map(({ id }) => id)).toEqual(["new", "mock-list", "mock-segment"]);
+    expect(((await acme.json()) as MockOrganizationState).contacts).toMatchObject(contacts);
   });
 
   it("is written soon after a change, for its owner alone, and without the end of the process", async () => {
     const file = mockCommand.path("state.json");
-    const first = await mockCommand.serve("--state", file);
+    const first = await mockCommand.serveByProcess("--state", file);
     await post(first.url, ADD, ada);
     await eventually(() => expect(contactsIn(file)).toHaveLength(1));
     await stop(first, "SIGKILL");
@@ -86,25 +118,13 @@ describe("audience-mock --state", () => {
   it("keeps a reset: the state is the seed's again", async () => {
     const seed = await mockCommand.write("people.csv", "email\ngrace@example.com\n");
     const file = mockCommand.path("state.json");
-    const first = await mockCommand.serve("--state", file, "--seed", seed);
+    const first = await mockCommand.serveByProcess("--state", file, "--seed", seed);
     await post(first.url, ADD, ada);
     await post(first.url, "/__mock/reset", {});
     await stop(first);
     const second = await mockCommand.serve("--state", file, "--seed", seed);
 
     expect((await stateOf(second)).contacts).toMatchObject([{ email: "grace@example.com" }]);
-  });
-
-  it("faults and requests begin anew", async () => {
-    const file = mockCommand.path("state.json");
-    const first = await mockCommand.serve("--state", file);
-    await post(first.url, "/__mock/faults", { kind: "500-before" });
-    expect((await post(first.url, ADD, ada)).status).toBe(500);
-    await stop(first);
-    const second = await mockCommand.serve("--state", file);
-
-    expect((await post(second.url, ADD, ada)).status).toBe(200);
-    expect(await (await fetch(`${second.url}/__mock/requests`)).json()).toHaveLength(1);
   });
 
   it.each([
@@ -122,6 +142,11 @@ describe("audience-mock --state", () => {
       "organizations.mock-organization.contacts[0].email_opt_in is required",
     ],
     [
+      "an event whose id is no string",
+      (content: string) => content.replace(/"events":\[\{"id":"[^"]+"/, '"events":[{"id":1'),
+      "events[0].id must be a string",
+    ],
+    [
       "a member that is missing",
       (content: string) => content.replace(/"contacts":\[\{.*?\}\]/, '"contacts":[]'),
       "names a contact that is missing",
@@ -132,10 +157,7 @@ describe("audience-mock --state", () => {
       'it holds the organization "acme", and the seed has none of this id',
     ],
   ])("%s is refused with the way out, and untouched", async (_, damage, message) => {
-    const file = mockCommand.path("state.json");
-    const first = await mockCommand.serve("--state", file);
-    await post(first.url, ADD, ada);
-    await stop(first);
+    const file = await savedState();
     const damaged = damage(readFileSync(file, "utf8"));
     writeFileSync(file, damaged);
     const { code, errors } = await mockCommand.run("--port", "0", "--state", file);
@@ -150,7 +172,7 @@ describe("audience-mock --state", () => {
 
   it("a second mock of one file is refused, and the first goes on", async () => {
     const file = mockCommand.path("state.json");
-    const first = await mockCommand.serve("--state", file);
+    const first = await mockCommand.serveByProcess("--state", file);
     const { code, errors } = await mockCommand.run("--port", "0", "--state", file);
     await post(first.url, ADD, ada);
     await stop(first);
@@ -171,64 +193,5 @@ describe("audience-mock --state", () => {
 
     expect(code).toBe(1);
     expect(errors).toContain("ENOENT");
-  });
-});
-
-describe("A saved state", () => {
-  const filled = async () => {
-    const mock = createMock({});
-    const send = (path: string, body: unknown) =>
-      mock.service.fetch(`https://audience-mock.example${path}`, {
-        method: "POST",
-        headers: KEY,
-        body: JSON.stringify(body),
-      });
-    await send(ADD, ada);
-    await send("/api/v1/events", event);
-    await send("/api/v1/events", { ...event, uniqueIdentifier: undefined });
-    return { mock, send };
-  };
-
-  it("is the same after it was restored, also beside lists and organizations that are new", async () => {
-    const { mock } = await filled();
-    const organization = { id: "mock-organization", apiKeys: ["k"], appId: "a" };
-    const lists = [{ id: "new", name: "New", created_at: 1 }];
-    const other = createMock({
-      organizations: [
-        { ...organization, lists, contacts: [{ email: "grace@example.com" }] },
-        { id: "acme", apiKeys: ["acme-key"], appId: "acme-app", contacts: [{ email: "grace@example.com" }] },
-      ],
-    });
-    restoreState(other.state().organizations, saveState(mock.state().organizations));
-    const { groups, ...state } = mock.service.organization("mock-organization");
-    const restored = other.service.organization("mock-organization");
-
-    expect(restored).toMatchObject(state);
-    expect(restored.groups).toEqual([{ type: "LIST", ...lists[0] }, ...groups]);
-    expect(other.service.organization("acme").contacts).toHaveLength(1);
-  });
-
-  it("is taken over as a whole or not at all", async () => {
-    const { mock, send } = await filled();
-    const saved = saveState(mock.state().organizations).replace(
-      /"events":\[\{"id":"[^"]+"/,
-      '"events":[{"id":1',
-    );
-    await send(ADD, { email: "grace@example.com" });
-    const before = mock.service.organization("mock-organization");
-
-    expect(() => restoreState(mock.state().organizations, saved)).toThrow("events[0].id must be a string");
-    expect(mock.service.organization("mock-organization")).toEqual(before);
-  });
-
-  it("with an organization or a contact that is missing is refused", async () => {
-    const { mock } = await filled();
-    const saved = saveState(mock.state().organizations);
-    const { organizations } = mock.state();
-
-    const renamed = saved.replace('"mock-organization":', '"acme":');
-    expect(() => restoreState(organizations, renamed)).toThrow("the seed has none of this id");
-    const emptied = saved.replace(/"contacts":\[\{.*?\}\]/, '"contacts":[]');
-    expect(() => restoreState(organizations, emptied)).toThrow("a row of memberships names a contact");
   });
 });

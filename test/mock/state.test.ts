@@ -70,6 +70,43 @@ it("A contact contains the written fields, the defaults, and no other field", as
   ]);
 });
 
+it("An e-mail address that a contact no longer has can be used again", async () => {
+  const { post, state } = await open({}, [{ email: "ada@example.com", phone: "1111111" }]);
+  await post(CREATE, { phone: "1111111", email: "augusta@example.com" });
+  await post(CREATE, { email: "ada@example.com" });
+
+  expect(state().contacts.map(({ email }) => email)).toEqual(["augusta@example.com", "ada@example.com"]);
+});
+
+it("A phone of two contacts identifies the first, also after the other changes it", async () => {
+  const { post, state } = await open();
+  await post(CREATE, { email: "a@example.com", phone: "1111111" });
+  await post(CREATE, { email: "b@example.com" });
+  await post(CREATE, { email: "b@example.com", phone: "1111111" });
+  await post(CREATE, { email: "b@example.com", phone: "2222222" });
+  await post(CREATE, { phone: "1111111", first_name: "Ada" });
+  await post(CREATE, { phone: "2222222", first_name: "Bea" });
+
+  expect(state().contacts).toMatchObject([
+    { email: "a@example.com", first_name: "Ada" },
+    { email: "b@example.com", first_name: "Bea" },
+  ]);
+});
+
+it("reset() restores the seed, and ends the log and the faults; the state is a copy", async () => {
+  const { post, mock, state } = await open({}, [{ id: "ada", email: "ada@example.com" }]);
+  const { requests } = mock;
+  await post(CREATE, { email: "new@example.com" });
+  mock.addFault({ kind: "500-before" });
+  mock.reset();
+  const [first] = state().contacts;
+  if (first) first.email = "changed@example.com";
+
+  expect(state().contacts).toMatchObject([{ id: "ada", email: "ada@example.com" }]);
+  expect(requests).toEqual([]);
+  expect(await post(CREATE, { email: "ada@example.com" })).toBe(201);
+});
+
 it("A phone that a contact no longer has can be used again", async () => {
   const { post, state } = await open();
   await post(CREATE, { email: "ada@example.com", phone: "1111111" });

@@ -50,7 +50,11 @@ export const areas: readonly Area[] = [
       "mock/v1/rules.ts",
       "mock/v2/rules.ts",
     ],
-    tests: ["mock/{state,formats,messages,organizations,seed,service,variants,webhooks}"],
+    tests: [
+      "mock/{state,messages,seed,variants,webhooks}",
+      "document/{custom-*,endpoint-{add-contact,customer-create,events,v2-contacts},v1-contact,v2-contact,v2-identifier}",
+      "schemas/formats",
+    ],
   },
   {
     name: "redis",

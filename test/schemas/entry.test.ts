@@ -1,8 +1,10 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import * as schemas from "audience-sdk/schemas";
-import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+
+const { LIMITS } = schemas;
 
 const requests = [
   "v1ContactSchema",
@@ -26,19 +28,6 @@ const all = [...requests, ...responses, ...fields];
 
 test("The entry exports the schemas, LIMITS and flattenProperties, and nothing else", () => {
   expect(Object.keys(schemas).toSorted()).toEqual([...all, "LIMITS", "flattenProperties"].toSorted());
-});
-
-test("The entry loads zod and nothing else", async () => {
-  const { metafile } = await build({
-    entryPoints: ["src/schemas.ts"],
-    bundle: true,
-    write: false,
-    metafile: true,
-    format: "esm",
-    packages: "external",
-  });
-  const [output] = Object.values(metafile.outputs);
-  expect([...new Set(output?.imports.map(({ path }) => path))]).toEqual(["zod"]);
 });
 
 const everySchema = Object.entries(schemas).flatMap(([name, value]): [string, z.ZodType][] =>
@@ -191,31 +180,154 @@ describe("A bare safeParse is zod's safeParse", () => {
 });
 
 describe("LIMITS", () => {
-  test("are the documented numbers, under the names of the fields", () => {
-    expect(LIMITS).toEqual({
-      rate: [
-        { limit: 10, intervalMs: 1_000 },
-        { limit: 100, intervalMs: 60_000 },
-        { limit: 1_000, intervalMs: 3_600_000 },
-      ],
-      limit: { default: 10, max: 100 },
-      custom_properties: { maxKeys: 30 },
-      first_name: { maxLength: 100 },
-      last_name: { maxLength: 100 },
-      country: { maxLength: 100 },
-      state: { maxLength: 100 },
-      city: { maxLength: 100 },
-      address1: { maxLength: 255 },
-      address2: { maxLength: 255 },
-      phone: { minLength: 7, maxLength: 20 },
-      postal_code: { minLength: 3, maxLength: 20 },
-    });
-    expect(LIMITS.rate).toBe(DOCUMENTED_WINDOWS);
-  });
   test("cannot be changed", () => {
     for (const limit of [LIMITS, ...Object.values(LIMITS), ...LIMITS.rate])
       expect(Object.isFrozen(limit)).toBe(true);
   });
 });
 
-const { LIMITS } = schemas;
+const email = "ada@example.com";
+const identifier = {
+  type: "email",
+  id: email,
+  channels: {},
+  consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+};
+const given = (createdAt: unknown) => ({ ...identifier, consent: { ...identifier.consent, createdAt } });
+const properties = (custom_properties: unknown) => ({ email, custom_properties });
+const event = (more: object) => ({ eventName: "order placed", contactUUID: "c1", ...more });
+const many = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`k${at}`, 1]));
+
+const cases: readonly [what: string, schema: z.ZodType, input: unknown, details: object][] = [
+  [
+    "a field of another kind",
+    schemas.v1ContactSchema,
+    { email: 5 },
+    { code: "invalid_type", expected: "string" },
+  ],
+  ["an input that is no object", schemas.v1ContactSchema, 5, { code: "invalid_type", expected: "object" }],
+  ["a response that is no object", schemas.v1ProfileSchema, 5, { code: "invalid_type", expected: "object" }],
+  [
+    "no list",
+    schemas.v2ContactSchema,
+    { firstName: "Ada", listIds: 5 },
+    { code: "invalid_type", expected: "array" },
+  ],
+  ["no date-time", schemas.v2IdentifierSchema, given("x"), { code: "invalid_format", format: "datetime" }],
+  [
+    "a date-time of another kind",
+    schemas.v2IdentifierSchema,
+    given(5),
+    { code: "invalid_type", expected: "date" },
+  ],
+  [
+    "an invalid Date",
+    schemas.v2IdentifierSchema,
+    given(new Date(NaN)),
+    { code: "invalid_type", expected: "date" },
+  ],
+  ["no day", schemas.v1ContactSchema, { email, dob: "x" }, { code: "invalid_format", format: "date" }],
+  [
+    "half a page",
+    schemas.v2ListQuerySchema,
+    { page: 0.5 },
+    { code: "invalid_type", expected: "int", format: "safeint" },
+  ],
+  [
+    "a page beyond all",
+    schemas.v2ListQuerySchema,
+    { page: 1e300 },
+    { code: "too_big", origin: "int", maximum: Number.MAX_SAFE_INTEGER, inclusive: true },
+  ],
+  [
+    "a page before all",
+    schemas.v2ListQuerySchema,
+    { page: -1e300 },
+    { code: "too_small", origin: "int", minimum: -Number.MAX_SAFE_INTEGER, inclusive: true },
+  ],
+  [
+    "a page before the first",
+    schemas.v2ListQuerySchema,
+    { page: 0 },
+    { code: "too_small", origin: "number", minimum: 1, inclusive: true },
+  ],
+  [
+    "a long text",
+    schemas.v1ContactSchema,
+    { email, city: "x".repeat(101) },
+    { code: "too_big", origin: "string", maximum: 100, inclusive: true },
+  ],
+  [
+    "a blank text",
+    schemas.v1EventSchema,
+    event({ contactUUID: " " }),
+    { code: "invalid_format", format: "regex", pattern: String.raw`/\S/`, origin: "string" },
+  ],
+  [
+    "an empty list",
+    schemas.v2ContactSchema,
+    { firstName: "Ada", listIds: [], identifiers: [] },
+    { code: "too_small", origin: "array", minimum: 1, inclusive: true },
+  ],
+  ["no properties", schemas.v1ContactSchema, properties(5), { code: "invalid_type", expected: "record" }],
+  [
+    "31 properties",
+    schemas.v1ContactSchema,
+    properties(many),
+    { code: "too_big", origin: "object", maximum: 30, inclusive: true },
+  ],
+  ["no data", schemas.v1EventSchema, event({ eventData: 5 }), { code: "invalid_type", expected: "record" }],
+  [
+    "none of a choice",
+    schemas.v1ContactSchema,
+    { email, gender: "x" },
+    { values: ["MALE", "FEMALE", "OTHER"] },
+  ],
+  [
+    "an unknown field",
+    schemas.v1ContactSchema,
+    { email, plan: 1 },
+    { code: "unrecognized_keys", keys: ["plan"] },
+  ],
+];
+
+describe("An issue of a schema has the details of zod's own issue, so that a form can translate it", () => {
+  test.each(cases)("%s", (_, schema, input, details) => {
+    expect(schema.safeParse(input).error?.issues[0]).toMatchObject(details);
+  });
+});
+
+test("A refinement of the user is checked together with the package's rules", () => {
+  const form = schemas.v1ContactSchema.refine(({ source }) => source !== undefined, { path: ["source"] });
+  expect(form.safeParse({}).error?.issues.map(({ path }) => path)).toEqual([["email"], ["source"]]);
+});
+
+test.each([
+  [
+    "a v2 contact",
+    schemas.v2ContactSchema,
+    {
+      firstName: "Ada",
+      listIds: [],
+      identifiers: [{ ...identifier, channels: { email: { status: "subscribed" } } }],
+      extra: undefined,
+    },
+  ],
+  [
+    "an event's contact",
+    schemas.v1EventSchema,
+    { eventName: "seen", contact: { email: "a@b.c", extra: undefined } },
+  ],
+])("An undocumented field of %s whose value is undefined is omitted", (_, schema, value) => {
+  expect(schema.safeParse(value).success).toBe(true);
+});
+
+test("An unknown field of a v1 contact whose value is undefined is left out", async () => {
+  const mock = createMockService();
+  const audience = new AudienceClient(mock.clientOptions);
+  const row = { email: "ada@example.com", listIds: undefined };
+
+  await audience.v1.customers.upsert(row);
+
+  expect(mock.requests[0]?.body).toEqual({ email: "ada@example.com" });
+});

@@ -5,9 +5,24 @@ import {
   v2ContactSchema,
   v2IdentifierSchema,
 } from "audience-sdk/schemas";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
+import { inProcess, type OpenEntryPoint } from "../mock/entry-points.ts";
 import { messageAt, verdict } from "./issues.ts";
+
+let open: OpenEntryPoint;
+beforeAll(async () => {
+  open = await inProcess.open();
+});
+afterAll(() => open.close());
+
+/** The same rows are tried at the mock, which judges by its own reading of the document. */
+async function expectOfMock(end: "accepted" | "refused", path: string, body: unknown): Promise<void> {
+  const { status } = await open.call(path, { body });
+  expect(status < 300 ? "accepted" : status).toBe(end === "accepted" ? end : 400);
+}
+const V1 = "/api/v1/customer/create";
+const V2 = "/v2/contacts";
 
 const identifier = (change: object = {}) => ({
   type: "email",
@@ -36,9 +51,10 @@ const days = [
 ];
 
 describe("A day is a real calendar day, YYYY-MM-DD", () => {
-  test.each(days)("%s is valid", (day) => {
-    expect(verdict(v1ContactSchema, { email: "a@b", dob: day })).toEqual([]);
-    expect(verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual([]);
+  test.each(days)("%s is valid", async (day) => {
+    expect(await verdict(v1ContactSchema, { email: "a@b", dob: day })).toEqual([]);
+    expect(await verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual([]);
+    await expectOfMock("accepted", V1, { email: "a@b", dob: day });
   });
   test.each([
     "2023-02-29",
@@ -61,14 +77,17 @@ describe("A day is a real calendar day, YYYY-MM-DD", () => {
     "today",
     "+02026-01-01",
     "２０２６-01-01",
-  ])("%j is invalid", (day) => {
-    expect(verdict(v1ContactSchema, { email: "a@b", dob: day })).toEqual(["dob invalid_format"]);
-    expect(verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual(["birthDate invalid_format"]);
+  ])("%j is invalid", async (day) => {
+    expect(await verdict(v1ContactSchema, { email: "a@b", dob: day })).toEqual(["dob invalid_format"]);
+    expect(await verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual(["birthDate invalid_format"]);
+    await expectOfMock("refused", V1, { email: "a@b", dob: day });
   });
-  test("a Date is invalid, because it has a time zone", () => {
-    expect(verdict(v1ContactSchema, { email: "a@b", dob: new Date(0) })).toEqual(["dob invalid_type"]);
-    expect(messageAt(v1ContactSchema, { email: "a@b", dob: new Date(0) }, "dob")).toContain("time zone");
-    expect(messageAt(v2ContactSchema, contact({ birthDate: new Date(0) }), "birthDate")).toContain(
+  test("a Date is invalid, because it has a time zone", async () => {
+    expect(await verdict(v1ContactSchema, { email: "a@b", dob: new Date(0) })).toEqual(["dob invalid_type"]);
+    expect(await messageAt(v1ContactSchema, { email: "a@b", dob: new Date(0) }, "dob")).toContain(
+      "time zone",
+    );
+    expect(await messageAt(v2ContactSchema, contact({ birthDate: new Date(0) }), "birthDate")).toContain(
       "time zone",
     );
   });
@@ -84,11 +103,16 @@ const dateTimes = [
   "2026-01-31T00:00:00-05:30",
   "2024-02-29T23:59:59Z",
   "2026-01-31T09:30+02",
+  "2026-01-31T09:30-11",
+  "2026-01-31T09:30:00,5",
+  "2026-01-31T09:30:00,5+02",
+  "2026-01-31T09:30:00+0200",
 ];
 const notDateTimes = [
   "2026-01-31 09:30:00",
   "2026-01-31T",
   "2026-01-31T09",
+  "2026-01-31T09Z",
   "2026-01-31T24:00:00Z",
   "2026-01-31T23:60:00Z",
   "2026-01-31T23:59:60Z",
@@ -103,62 +127,84 @@ const notDateTimes = [
   "1700000000",
   "2026-01-31T09:30:00Z ",
   "Sat, 31 Jan 2026 09:30:00 GMT",
-  `2026-01-31T09:30:00.${"1".repeat(1e6)}Z`,
 ];
 
 describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offset may be missing", () => {
-  test.each(dateTimes)("%s is valid", (text) => {
-    expect(verdict(v2IdentifierSchema, consent({ createdAt: text }))).toEqual([]);
-    expect(verdict(v2ContactSchema, contact({ createdAt: text }))).toEqual([]);
+  test.each(dateTimes)("%s is valid", async (text) => {
+    expect(await verdict(v2IdentifierSchema, consent({ createdAt: text }))).toEqual([]);
+    expect(await verdict(v2ContactSchema, contact({ createdAt: text }))).toEqual([]);
+    await expectOfMock(
+      "accepted",
+      V2,
+      contact({ identifiers: [consent({ createdAt: text })], createdAt: text }),
+    );
   });
-  test.each(notDateTimes.map((text) => [text.slice(0, 40), text]))("%j is invalid", (_, text) => {
-    expect(verdict(v2IdentifierSchema, consent({ createdAt: text }))).toEqual([
+  test.each(notDateTimes)("%j is invalid", async (text) => {
+    expect(await verdict(v2IdentifierSchema, consent({ createdAt: text }))).toEqual([
       "consent.createdAt invalid_format",
     ]);
-    expect(verdict(v2ContactSchema, contact({ createdAt: text }))).toEqual(["createdAt invalid_format"]);
-  });
-  test("a contact's createdAt may be a day, a consent's must be a date-time", () => {
-    expect(verdict(v2ContactSchema, contact({ createdAt: "2024-02-29" }))).toEqual([]);
-    expect(verdict(v2ContactSchema, contact({ createdAt: "2023-02-29" }))).toEqual([
+    expect(await verdict(v2ContactSchema, contact({ createdAt: text }))).toEqual([
       "createdAt invalid_format",
     ]);
-    expect(verdict(v2IdentifierSchema, consent({ createdAt: "2024-02-29" }))).toEqual([
+    await expectOfMock("refused", V2, contact({ identifiers: [consent({ createdAt: text })] }));
+    await expectOfMock("refused", V2, contact({ createdAt: text }));
+  });
+  test("a fraction of a million digits is invalid", async () => {
+    const createdAt = `2026-01-31T09:30:00.${"1".repeat(1e6)}Z`;
+    expect(await verdict(v2ContactSchema, contact({ createdAt }))).toEqual(["createdAt invalid_format"]);
+    expect(await verdict(v2IdentifierSchema, consent({ createdAt }))).toEqual([
       "consent.createdAt invalid_format",
     ]);
   });
-  test("a valid Date is accepted unchanged, and an invalid Date is refused", () => {
+  test("a contact's createdAt may be a day, a consent's must be a date-time", async () => {
+    expect(await verdict(v2ContactSchema, contact({ createdAt: "2024-02-29" }))).toEqual([]);
+    expect(await verdict(v2ContactSchema, contact({ createdAt: "2023-02-29" }))).toEqual([
+      "createdAt invalid_format",
+    ]);
+    expect(await verdict(v2IdentifierSchema, consent({ createdAt: "2024-02-29" }))).toEqual([
+      "consent.createdAt invalid_format",
+    ]);
+    await expectOfMock("accepted", V2, contact({ createdAt: "2024-02-29" }));
+    await expectOfMock("refused", V2, contact({ identifiers: [consent({ createdAt: "2024-02-29" })] }));
+    for (const createdAt of ["2023-02-29", "2026-01"])
+      await expectOfMock("refused", V2, contact({ createdAt }));
+  });
+  test("a valid Date is accepted unchanged, and an invalid Date is refused", async () => {
     const at = new Date(0);
     expect(v2IdentifierSchema.parse(consent({ createdAt: at })).consent.createdAt).toBe(at);
     expect(v2ContactSchema.parse(contact({ createdAt: at })).createdAt).toBe(at);
-    expect(verdict(v2ContactSchema, contact({ createdAt: new Date(NaN) }))).toEqual([
+    expect(await verdict(v2ContactSchema, contact({ createdAt: new Date(NaN) }))).toEqual([
       "createdAt invalid_type",
     ]);
-    expect(verdict(v2IdentifierSchema, consent({ createdAt: new Date(NaN) }))).toEqual([
+    expect(await verdict(v2IdentifierSchema, consent({ createdAt: new Date(NaN) }))).toEqual([
       "consent.createdAt invalid_type",
     ]);
   });
-  test.each(["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])("the Date %s is valid", (text) => {
-    const createdAt = new Date(text);
-    expect(verdict(v2ContactSchema, contact({ createdAt }))).toEqual([]);
-    expect(verdict(v2IdentifierSchema, consent({ createdAt }))).toEqual([]);
-  });
+  test.each(["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])(
+    "the Date %s is valid",
+    async (text) => {
+      const createdAt = new Date(text);
+      expect(await verdict(v2ContactSchema, contact({ createdAt }))).toEqual([]);
+      expect(await verdict(v2IdentifierSchema, consent({ createdAt }))).toEqual([]);
+    },
+  );
   test.each(["+010000-01-01T00:00:00.000Z", "-000001-12-31T23:59:59.999Z", "+275760-09-13T00:00:00.000Z"])(
     "the Date %s is invalid, as is its text",
-    (text) => {
+    async (text) => {
       for (const createdAt of [new Date(text), text]) {
-        expect(verdict(v2ContactSchema, contact({ createdAt }))).toEqual(["createdAt invalid_format"]);
-        expect(verdict(v2IdentifierSchema, consent({ createdAt }))).toEqual([
+        expect(await verdict(v2ContactSchema, contact({ createdAt }))).toEqual(["createdAt invalid_format"]);
+        expect(await verdict(v2IdentifierSchema, consent({ createdAt }))).toEqual([
           "consent.createdAt invalid_format",
         ]);
       }
-      expect(messageAt(v2ContactSchema, contact({ createdAt: new Date(text) }), "createdAt")).toContain(
+      expect(await messageAt(v2ContactSchema, contact({ createdAt: new Date(text) }), "createdAt")).toContain(
         "years 0 to 9999",
       );
     },
   );
-  test.each([5, null, true, {}, []])("%j is invalid", (value) => {
-    expect(verdict(v2ContactSchema, contact({ createdAt: value }))).toEqual(["createdAt invalid_type"]);
-    expect(verdict(v2IdentifierSchema, consent({ createdAt: value }))).toEqual([
+  test.each([5, null, true, {}, []])("%j is invalid", async (value) => {
+    expect(await verdict(v2ContactSchema, contact({ createdAt: value }))).toEqual(["createdAt invalid_type"]);
+    expect(await verdict(v2IdentifierSchema, consent({ createdAt: value }))).toEqual([
       "consent.createdAt invalid_type",
     ]);
   });
@@ -195,9 +241,10 @@ const notAlone = [
 ];
 
 describe("An e-mail address is a string, one @ and a string, alone and without white space", () => {
-  test.each(emailAddresses)("%s is valid", (address) => {
-    expect(verdict(v1ContactSchema, { email: address })).toEqual([]);
-    expect(verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual([]);
+  test.each(emailAddresses)("%s is valid", async (address) => {
+    expect(await verdict(v1ContactSchema, { email: address })).toEqual([]);
+    expect(await verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual([]);
+    await expectOfMock("accepted", V1, { email: address });
   });
   const noAddresses = [
     "",
@@ -213,16 +260,22 @@ describe("An e-mail address is a string, one @ and a string, alone and without w
     "a\u00a0@b",
     "\ta@b",
   ];
-  test.each([...noAddresses, ...notAlone])("%j is invalid", (address) => {
-    expect(verdict(v1ContactSchema, { email: address })).toEqual(["email invalid_format"]);
-    expect(verdict(v1ListContactSchema, { email: address })).toEqual(["email invalid_format"]);
-    expect(verdict(v1EventSchema, { eventName: "e", contact: { email: address } })).toEqual([
+  test.each(notAlone)("%j is accepted by the mock", async (address) => {
+    await expectOfMock("accepted", V1, { email: address });
+  });
+  test.each(noAddresses)("%j is refused by the mock", async (address) => {
+    await expectOfMock("refused", V1, { email: address });
+  });
+  test.each([...noAddresses, ...notAlone])("%j is invalid", async (address) => {
+    expect(await verdict(v1ContactSchema, { email: address })).toEqual(["email invalid_format"]);
+    expect(await verdict(v1ListContactSchema, { email: address })).toEqual(["email invalid_format"]);
+    expect(await verdict(v1EventSchema, { eventName: "e", contact: { email: address } })).toEqual([
       "contact.email invalid_format",
     ]);
-    expect(verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual(["id custom"]);
-    const message = messageAt(v2IdentifierSchema, identifier({ id: address }), "id");
+    expect(await verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual(["id custom"]);
+    const message = await messageAt(v2IdentifierSchema, identifier({ id: address }), "id");
     expect(message).toContain("strip a display name");
-    expect(messageAt(v1ContactSchema, { email: address }, "email")).toBe(message);
+    expect(await messageAt(v1ContactSchema, { email: address }, "email")).toBe(message);
   });
 });
 
@@ -246,8 +299,9 @@ const ipAddresses = [
 ];
 
 describe("consent.ip is an IPv4 or IPv6 address", () => {
-  test.each(ipAddresses)("%s is valid", (ip) => {
-    expect(verdict(v2IdentifierSchema, consent({ ip }))).toEqual([]);
+  test.each(ipAddresses)("%s is valid", async (ip) => {
+    expect(await verdict(v2IdentifierSchema, consent({ ip }))).toEqual([]);
+    await expectOfMock("accepted", V2, contact({ identifiers: [consent({ ip })] }));
   });
   test.each([
     "",
@@ -273,21 +327,27 @@ describe("consent.ip is an IPv4 or IPv6 address", () => {
     "::1/64",
     "::1.2.3",
     "1.2.3.4::",
+    "1:2:3:4:5:6:7:192.0.2.1",
     "::1.2.3.4:5",
     "1:",
     ":1",
     "localhost",
-  ])("%j is invalid", (ip) => {
-    expect(verdict(v2IdentifierSchema, consent({ ip }))).toEqual(["consent.ip invalid_format"]);
+  ])("%j is invalid", async (ip) => {
+    expect(await verdict(v2IdentifierSchema, consent({ ip }))).toEqual(["consent.ip invalid_format"]);
+    await expectOfMock("refused", V2, contact({ identifiers: [consent({ ip })] }));
   });
 });
 
 describe("countryCode is two letters, in any case", () => {
-  test.each(["DE", "de", "Us", "ZZ"])("%s is valid", (code) => {
-    expect(verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual([]);
+  test.each(["DE", "de", "Us", "ZZ"])("%s is valid", async (code) => {
+    expect(await verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual([]);
+    await expectOfMock("accepted", V2, contact({ countryCode: code }));
   });
-  test.each(["", "D", "DEU", "D1", "ÄÖ", "D ", "DE\n"])("%j is invalid", (code) => {
-    expect(verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual(["countryCode invalid_format"]);
+  test.each(["", "D", "DEU", "D1", "ÄÖ", "D ", "DE\n"])("%j is invalid", async (code) => {
+    expect(await verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual([
+      "countryCode invalid_format",
+    ]);
+    await expectOfMock("refused", V2, contact({ countryCode: code }));
   });
 });
 

@@ -1,13 +1,11 @@
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import {
-  v1ContactFieldsSchema,
   v1ContactGroupListQuerySchema,
   v1ContactSchema,
   v1CustomerListQuerySchema,
   v1EventSchema,
   v1ListContactSchema,
-  v2ContactFieldsSchema,
   v2ContactSchema,
   v2ListQuerySchema,
 } from "audience-sdk/schemas";
@@ -173,22 +171,6 @@ const bounds: readonly Case[] = [
     { page: -1e300 },
     "page: must be at least -9007199254740991",
     "page: must be at least 1",
-  ],
-  [
-    "by a bound of one's own",
-    v1ContactFieldsSchema.extend({
-      source: v1ContactFieldsSchema.shape.source.unwrap().max(1),
-      city: v1ContactFieldsSchema.shape.city.unwrap().min(2),
-    }),
-    { source: "api", city: "" },
-    "source: must have at most 1 characters, has 3",
-    "city: must have at least 2 characters, has 0",
-  ],
-  [
-    "a list, by a bound of one's own",
-    v2ContactFieldsSchema.extend({ listIds: v2ContactFieldsSchema.shape.listIds.min(2) }),
-    v2Contact({ listIds: ["a"] }),
-    "listIds: must hold at least 2 items, holds 1",
   ],
   [
     "31 properties",
@@ -430,8 +412,8 @@ describe("An issue names the rule, the received value, and the remedy", () => {
   ])("%s", (_, cases) => {
     test.each(cases.map(([title, schema, input, ...messages]) => ({ title, schema, input, messages })))(
       "$title",
-      ({ schema, input, messages }) => {
-        const issues = issuesOf(schema, input);
+      async ({ schema, input, messages }) => {
+        const issues = await issuesOf(schema, input);
 
         expect(issues.map(({ path, message }) => `${path.join(".")}: ${message}`)).toEqual(messages);
       },

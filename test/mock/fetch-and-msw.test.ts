@@ -2,7 +2,7 @@ import { createMockService } from "audience-sdk/mock";
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { http, HttpResponse } from "msw";
 import { setupServer } from "msw/node";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { failUnhandled } from "./entry-points.ts";
 
 const mock = createMockService();
@@ -110,4 +110,35 @@ it.each([
   expect(() => mswHandlers(given as never)).toThrow(
     new TypeError("mswHandlers takes a mock, as `createMockService()` returns it."),
   );
+});
+
+/** Arguments that JavaScript can pass to `fetch`, despite its types. */
+function fetched(input: unknown, init?: unknown) {
+  const { fetch: mockFetch, requests } = createMockService();
+  return { requests, response: mockFetch(input as string, init as RequestInit) };
+}
+
+const { apiKey, baseUrl } = createMockService().clientOptions;
+const url = `${baseUrl}/api/v1/customer/nobody`;
+
+describe("the mock's fetch", () => {
+  it.each([
+    ["null", null],
+    ["a pair of one", [["x-api-key"]]],
+    ["a text", "x-api-key: mock-key"],
+  ])("refuses headers that are %s, as every fetch does", async (_title, given) => {
+    const { requests, response } = fetched(url, { headers: given });
+    await expect(response).rejects.toThrow(TypeError);
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    ["an object", { "x-api-key": apiKey }],
+    ["pairs", [["x-api-key", apiKey]]],
+    ["a Map", new Map([["x-api-key", apiKey]])],
+    ["Headers", new Headers({ "x-api-key": apiKey })],
+  ])("accepts headers that are %s", async (_title, given) => {
+    const { response } = fetched(url, { headers: given });
+    expect((await response).status).toBe(404);
+  });
 });

@@ -1,0 +1,221 @@
+import {
+  AudienceClient,
+  ValidationError,
+  type ClientOptions,
+  type V2Contact,
+  type V2Identifier,
+} from "audience-sdk";
+import type {
+  MockClientOptions,
+  MockContact,
+  MockOrganizationSeed,
+  MockOrganizationState,
+  MockService,
+  MockServiceOptions,
+} from "audience-sdk/mock";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { inProcess, type EntryPoint, type MockResponse, type OpenEntryPoint } from "../mock/entry-points.ts";
+
+/** A client and its mock. */
+export interface Service {
+  readonly mock: MockService;
+  readonly audience: AudienceClient;
+  readonly options: MockClientOptions;
+  /** The current state of Acme. */
+  state(): MockOrganizationState;
+  /** Acme's contact with this e-mail or phone, as stored. */
+  contact(emailOrPhone: string): MockContact | undefined;
+  /** Another client of the same mock, with other options. */
+  clientWith(options: ClientOptions): AudienceClient;
+  /** A plain request with valid credentials, for rules that the client never breaks. `""` omits a header. */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<MockResponse>;
+}
+
+export interface ServiceOptions extends MockServiceOptions {
+  /** By default in process. */
+  entryPoint?: EntryPoint;
+  client?: ClientOptions;
+}
+
+/** The time on the mock's clock. */
+export const now = "2026-01-31T00:00:00.000Z";
+
+/** A service for the tests of the enclosing `describe`: Acme and Globex, reset before each test. */
+export function useService({
+  entryPoint = inProcess,
+  client = {},
+  ...mockOptions
+}: ServiceOptions = {}): Service {
+  const clients: AudienceClient[] = [];
+  let open: OpenEntryPoint;
+  let audience: AudienceClient | undefined;
+
+  beforeAll(async () => {
+    open = await entryPoint.open({
+      organizations: [acme, globex],
+      clock: () => Date.parse(now),
+      ...mockOptions,
+    });
+  });
+  beforeEach(() => open.mock.reset());
+  afterEach(async () => {
+    audience = undefined;
+    await Promise.all(clients.splice(0).map((each) => each.close()));
+  });
+  afterAll(() => open.close());
+
+  const clientWith = (options: ClientOptions): AudienceClient => {
+    const created = new AudienceClient({ ...open.options, ...client, ...options });
+    clients.push(created);
+    return created;
+  };
+  const state = () => open.mock.organization("acme");
+  return {
+    clientWith,
+    state,
+    get mock() {
+      return open.mock;
+    },
+    get audience() {
+      audience ??= clientWith({});
+      return audience;
+    },
+    get options() {
+      return open.options;
+    },
+    contact: (name) => state().contacts.find(({ email, phone }) => email === name || phone === name),
+    send: (method, path, body, headers = {}) => open.call(path, { method, body, headers }),
+  };
+}
+
+/** The organization of the client's keys. */
+export const acme: MockOrganizationSeed = {
+  id: "acme",
+  apiKeys: ["acme-mock-key", "acme-mock-key-two"],
+  apiKeysV2: ["acme-mock-key-v2"],
+  appId: "acme-mock-app",
+  lists: [
+    { id: "news", name: "Newsletter", description: "Weekly", created_at: 1_700_000_000 },
+    { id: "offers", name: "Offers", created_at: 1_700_000_001 },
+    { id: "engaged", name: "Engaged", type: "SEGMENT", created_at: 1_700_000_002 },
+  ],
+  contacts: [
+    {
+      id: "ada",
+      email: "ada@example.com",
+      phone: "+390111111",
+      first_name: "Ada",
+      email_opt_in: "UNSUBSCRIBED",
+    },
+    { id: "grace", email: "grace@example.com", email_opt_in: "SUBSCRIBED", lists: ["news"] },
+  ],
+  automations: [
+    { name: "Thanks", on: { event: "order placed" } },
+    { name: "Hello", on: { listId: "news" } },
+  ],
+  welcomeFlow: true,
+};
+
+/** Another organization of the same service, without lists, contacts or a welcome email flow. */
+export const globex: MockOrganizationSeed = {
+  id: "globex",
+  apiKeys: ["globex-mock-key"],
+  appId: "globex-mock-app",
+};
+
+/** The call rejects with an issue for each of these paths, and no request has arrived at the mock. */
+export async function expectNotSent(
+  service: Service,
+  call: PromiseLike<unknown>,
+  ...paths: string[]
+): Promise<ValidationError> {
+  const error = await errorOf(call);
+  expect(error).toBeInstanceOf(ValidationError);
+  const refusal = error as ValidationError; // Safe: the line above fails otherwise.
+  expect([...new Set(refusal.issues.map(({ path }) => path.join(".")))].toSorted()).toEqual(paths.toSorted());
+  expect(refusal.outcome).toBe("not-sent");
+  expect(service.mock.requests).toEqual([]);
+  return refusal;
+}
+
+/** The service refuses the same body with 400, and its state does not change. */
+export async function expectRefusedByService(service: Service, path: string, body: unknown): Promise<void> {
+  const before = service.state();
+  const { status } = await service.send("POST", path, body);
+  expect(status).toBe(400);
+  expect(service.mock.requests).toMatchObject([{ method: "POST", path, status: 400, applied: false }]);
+  expect(service.state()).toEqual(before);
+}
+
+/** The error that a call rejects with. */
+export async function errorOf(call: PromiseLike<unknown>): Promise<unknown> {
+  let value: unknown;
+  try {
+    value = await call;
+  } catch (error) {
+    return error;
+  }
+  throw new Error(`the call resolved to ${JSON.stringify(value)}`);
+}
+
+export const consent: V2Identifier["consent"] = {
+  createdAt: "2026-01-31T09:30:00Z",
+  ip: "192.0.2.1",
+  source: "web form",
+};
+
+export function emailIdentifier(id: string, status = "subscribed"): V2Identifier {
+  return { type: "email", id, channels: { email: { status } }, consent };
+}
+
+export function phoneIdentifier(id: string | number, status = "subscribed"): V2Identifier {
+  return { type: "phone", id, channels: { phone: { status } }, consent };
+}
+
+/** A new v2 contact. */
+export function v2Contact(more: Partial<V2Contact> = {}): V2Contact {
+  return { firstName: "Alan", listIds: [], identifiers: [emailIdentifier("alan@example.com")], ...more };
+}
+
+/** A string of `count` characters, each of two or more bytes. */
+export function characters(count: number, character = "é"): string {
+  return character.repeat(count);
+}
+
+/** An untyped value, for example from a file or from a program in JavaScript. */
+export function untyped(value: unknown): never {
+  // Safe: the test passes a value of a wrong type on purpose.
+  return value as never;
+}
+
+/** The value as a title shows it: long strings by their length. */
+export function shown(value: unknown): string {
+  if (typeof value !== "string") return JSON.stringify(value);
+  const count = [...value].length;
+  return count > 24 ? `${count} × ${[...value][0]}` : JSON.stringify(value);
+}
+
+/** A row of one of the document's field tables, with values at, below and above each bound, and of other types. */
+export interface FieldRow {
+  /** The field, or the path to it. */
+  field: string;
+  rule: string;
+  allowed: readonly unknown[];
+  forbidden: readonly unknown[];
+}
+
+/** One test for each value of each row: the field, its rule and the value for the title, then the value and the row. */
+export function casesOf<Row extends FieldRow>(
+  rows: readonly Row[],
+  kind: "allowed" | "forbidden",
+): [field: string, rule: string, shown: string, value: unknown, row: Row][] {
+  return rows.flatMap((row) =>
+    row[kind].map((value): [string, string, string, unknown, Row] => [
+      row.field,
+      row.rule,
+      shown(value),
+      value,
+      row,
+    ]),
+  );
+}

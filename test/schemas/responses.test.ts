@@ -1,0 +1,114 @@
+import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
+import { v1AddContactResultSchema, v1ProfileSchema, v2ListPageSchema } from "audience-sdk/schemas";
+import { describe, expect, test } from "vitest";
+import { verdict } from "./issues.ts";
+
+const responses = [
+  ["a profile", v1ProfileSchema, { data: { id: "c1" } }, ["data", "data.id"]],
+  [
+    "an added contact",
+    v1AddContactResultSchema,
+    { contact: { contactUUID: "c1", action: "created" } },
+    ["contact", "contact.contactUUID", "contact.action"],
+  ],
+  ["a page of v2 lists", v2ListPageSchema, { data: { lists: [{ uuid: "l1" }] } }, ["data", "data.lists"]],
+] as const;
+
+describe.each(responses)("The response of %s", (_, schema, least, needed) => {
+  test("is accepted with only the required fields", () => {
+    expect(schema.parse(least)).toEqual(least);
+  });
+  test.each(needed)("needs %s", async (path) => {
+    const response = structuredClone<unknown>(least);
+    const keys = path.split(".");
+    const last = keys.pop() ?? "";
+    const holder = keys.reduce<unknown>((value, key) => Reflect.get(Object(value), key), response);
+    Reflect.deleteProperty(holder as object, last);
+    expect(await verdict(schema, response)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
+    Reflect.set(holder as object, last, null);
+    expect(await verdict(schema, response)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
+  });
+  test("keeps undocumented fields of any name", async () => {
+    const response = { ...least, extra: { a: [null, 1] } };
+    expect(schema.parse(response)).toEqual(response);
+    expect(await verdict(schema, response)).toEqual([]);
+    const unusual = JSON.parse(`{"__proto__":1,${JSON.stringify(least).slice(1)}`) as object;
+    expect(await verdict(schema, unusual)).toEqual([]);
+  });
+  test.each([null, "OK", 5, [], undefined])("%j is invalid", async (response) => {
+    expect(await verdict(schema, response)).toEqual(["invalid_type"]);
+  });
+});
+
+describe("A response is not refused for an optional field", () => {
+  const nulls = { type: null, id: "c1", attributes: null, relationships: null };
+  test.each([
+    [
+      "documented in full",
+      {
+        data: { ...nulls, type: "profile", attributes: { email: "a@b", created: "x" } },
+        links: { self: "/x" },
+      },
+    ],
+    ["null", { data: nulls, links: null }],
+    ["of another type", { data: { id: "c1", type: 5, attributes: [], relationships: "none" }, links: false }],
+    ["unknown", { data: { id: "c1", attributes: { score: 5, tags: null } }, meta: {}, included: null }],
+  ])("%s", (_, response) => {
+    expect(v1ProfileSchema.parse(response)).toEqual(response);
+  });
+  test("a page of lists", async () => {
+    const lists = [
+      { uuid: "l1", name: null, created_at: null, description: null, color: "red" },
+      { uuid: "l2", created_at: "x" },
+    ];
+    const response = {
+      success: null,
+      data: { lists, current_page: null, total_pages: "3", total_items: null },
+    };
+    expect(v2ListPageSchema.parse(response)).toEqual(response);
+    expect(await verdict(v2ListPageSchema, { data: { lists: [{ name: "x" }] } })).toEqual([
+      "data.lists.0.uuid invalid_type",
+    ]);
+  });
+  test("an added contact", () => {
+    const response = { message: null, contact: { contactUUID: "c1", action: "merged", email: null } };
+    expect(v1AddContactResultSchema.parse(response)).toEqual(response);
+  });
+});
+
+describe("The response of a v2 upsert", () => {
+  const upsert = (body: unknown) =>
+    new AudienceClient({
+      baseUrlV2: "https://audience.test",
+      apiKey: "a-key-of-tests",
+      appId: "an-app",
+      rateLimiter: false,
+      fetch: async () => new Response(JSON.stringify(body)),
+    }).v2.contacts.upsert({
+      firstName: "Ada",
+      listIds: [],
+      identifiers: [
+        {
+          type: "email",
+          id: "ada@example.com",
+          channels: { email: { status: "subscribed" } },
+          consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+        },
+      ],
+    });
+
+  test.each([{ status: true }, { status: true, extra: { a: [null, 1] } }])(
+    "has the status true: %j",
+    async (body) => {
+      expect(await upsert(body)).toEqual(body);
+    },
+  );
+  test.each([{ status: "true" }, { status: 1 }, { status: false }, { status: null }, {}, null, "OK", 5, []])(
+    "%j is no success: the outcome of the write is unknown",
+    async (body) => {
+      const call = Promise.resolve(upsert(body));
+      await expect(call).rejects.toThrow(UnexpectedResponseError);
+      await expect(call).rejects.toMatchObject({ outcome: "unknown" });
+    },
+  );
+});
