@@ -14,15 +14,15 @@ interface Table {
   readonly asked: Readonly<Record<string, ColumnRule>>;
 }
 
-const consent = (
+const meaning = (
   words: Record<string, Meaning>,
   channel: "email" | "phone" | "both" = "email",
 ): ColumnRule => ({
   consent: channel,
   words: { "": "none", ...words },
 });
-const flags = (yes: string, no: string) => consent({ [yes]: "SUBSCRIBED", [no]: "UNSUBSCRIBED" });
-const stop = (word: string) => consent({ [word]: "UNSUBSCRIBED" });
+const flags = (yes: string, no: string) => meaning({ [yes]: "SUBSCRIBED", [no]: "UNSUBSCRIBED" });
+const stop = (word: string) => meaning({ [word]: "UNSUBSCRIBED" });
 
 const vendorTables: readonly Table[] = [
   {
@@ -156,7 +156,7 @@ const ownTables: readonly Table[] = [
       ["b@example.com,Bo,oui,non", "S"],
       ["c@example.com,Cy,non,non", "U"],
     ],
-    asked: { Inscrit: flags("oui", "non"), Plainte: consent({ oui: "UNSUBSCRIBED", non: "none" }) },
+    asked: { Inscrit: flags("oui", "non"), Plainte: meaning({ oui: "UNSUBSCRIBED", non: "none" }) },
   },
   {
     tool: "a CRM in German",
@@ -168,7 +168,7 @@ const ownTables: readonly Table[] = [
     ],
     asked: {
       Werbesperre: stop("x"),
-      Einwilligung: consent({ erteilt: "SUBSCRIBED", widerrufen: "UNSUBSCRIBED" }),
+      Einwilligung: meaning({ erteilt: "SUBSCRIBED", widerrufen: "UNSUBSCRIBED" }),
     },
   },
   {
@@ -191,7 +191,7 @@ const ownTables: readonly Table[] = [
     ],
     asked: {
       Имя: "first_name",
-      Подписка: consent({ подписан: "SUBSCRIBED", отписан: "UNSUBSCRIBED", ожидает: "NON_SUBSCRIBED" }),
+      Подписка: meaning({ подписан: "SUBSCRIBED", отписан: "UNSUBSCRIBED", ожидает: "NON_SUBSCRIBED" }),
     },
   },
   {
@@ -241,8 +241,8 @@ const ownTables: readonly Table[] = [
       ["c@example.com,0,0", "N"],
     ],
     asked: {
-      "Is the email of this user confirmed": consent({ 1: "SUBSCRIBED", 0: "NON_SUBSCRIBED" }),
-      "Is this user blacklisted": consent({ 1: "UNSUBSCRIBED", 0: "none" }),
+      "Is the email of this user confirmed": meaning({ 1: "SUBSCRIBED", 0: "NON_SUBSCRIBED" }),
+      "Is this user blacklisted": meaning({ 1: "UNSUBSCRIBED", 0: "none" }),
     },
   },
   {
@@ -265,7 +265,7 @@ const ownTables: readonly Table[] = [
     ],
     asked: {
       newsletter: flags("true", "false"),
-      unsubscribedChannelIds: consent({ 45: "UNSUBSCRIBED", 46: "UNSUBSCRIBED" }),
+      unsubscribedChannelIds: meaning({ 45: "UNSUBSCRIBED", 46: "UNSUBSCRIBED" }),
     },
   },
   {
@@ -320,12 +320,9 @@ describe("The true consent of each person arrives", () => {
 
     expect(open).toEqual(Object.keys(table.asked));
     expect(first.code === 2).toBe(open.length > 0);
-    const people = table.rows.map(([row, consent]) => [
-      /\w+@example\.com/.exec(row)?.[0] ?? "",
-      states[consent],
-    ]);
+    const people = table.rows.map(([row, truth]) => [/\w+@example\.com/.exec(row)?.[0] ?? "", states[truth]]);
     expect(emailConsents(mock)).toEqual(
-      Object.fromEntries(people.filter(([, consent]) => consent !== undefined)),
+      Object.fromEntries(people.filter(([, state]) => state !== undefined)),
     );
   });
 });

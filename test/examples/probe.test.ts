@@ -376,10 +376,10 @@ describe("The probe and the variants of the mock", () => {
       const faults = [{ ...one, times: 1, retryAfter: false as const }];
       // With two errors to compare, and a maximum that one page shows.
       const narrowed = { ...given, unknownGroupStatus: 404, v2MaxLimit: 100 };
-      const run = await learned(narrowed, { faults }).catch((error: unknown) => {
+      const found = await learned(narrowed, { faults }).catch((error: unknown) => {
         if (!isAudienceError(error) && !(error instanceof WebPageError)) throw error;
       });
-      expect(shownOf(narrowed)).toMatchObject(run?.values ?? {});
+      expect(shownOf(narrowed)).toMatchObject(found?.values ?? {});
     };
     await fc.assert(fc.asyncProperty(shownByGets, fault, check), runs(100));
   });

@@ -32,7 +32,8 @@ describe.each(runtimes)("On $runtime, loaded as $loader does", ({ command: [comm
       env,
     });
     expect(exitCode, stderr).toBe(0);
-    return JSON.parse(stdout)[program];
+    const results: Record<string, unknown> = JSON.parse(stdout);
+    return results[program];
   }
   const env: Record<string, string> = { DENO_NO_UPDATE_CHECK: "1" };
 

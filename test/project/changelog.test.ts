@@ -9,7 +9,7 @@ import { repository } from "./source-files.ts";
 import { changedNames, readReport } from "./surface-report.ts";
 
 const read = (path: string) => readFileSync(join(repository, path), "utf8");
-const changelog = read("CHANGELOG.md");
+const own = read("CHANGELOG.md");
 // The surface of the newest release; empty before the first.
 const released = readReport(read("test/project/released-surface.md"));
 
@@ -27,20 +27,20 @@ describe("The changelog", () => {
       [...values, ...types].sort(),
     ]);
 
-    expect(recordedNames(changelog)).toEqual(Object.fromEntries(names));
+    expect(recordedNames(own)).toEqual(Object.fromEntries(names));
   });
 
   it("has an entry for each declaration that has changed since the newest release", () => {
     const now = readReport(read("test/project/public-surface.md"));
 
-    expect(recordedChanges(changelog)).toEqual(
-      newestSection(changelog) === "Unreleased" ? changedNames(released, now) : expect.anything(),
+    expect(recordedChanges(own)).toEqual(
+      newestSection(own) === "Unreleased" ? changedNames(released, now) : expect.anything(),
     );
-    if (newestSection(changelog) !== "Unreleased") expect(released).toEqual(now);
+    if (newestSection(own) !== "Unreleased") expect(released).toEqual(now);
   });
 
   it("begins with the version of package.json, or with Unreleased", () => {
-    expect(["Unreleased", manifest.version]).toContain(newestSection(changelog));
+    expect(["Unreleased", manifest.version]).toContain(newestSection(own));
   });
 
   it("adds and removes names over versions, the newest section first", () => {
