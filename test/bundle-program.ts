@@ -17,6 +17,7 @@ async function bundled(entry: string, format: "cjs" | "esm"): Promise<Uint8Array
     entryPoints: [entry],
     bundle: true,
     platform: "node",
+    target: "node20.19",
     format,
     write: false,
     logLevel: "error",

@@ -19,7 +19,7 @@ const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 const alone = [
   "bulk/{file-checkpoint*,workers}",
   "chaos/*",
-  "examples/{demo,importer-process,recipe-*}",
+  "examples/{demo,importer-process,recipes}",
   "fuzz/user-code",
   "hostile/floods",
   "mock/{command,state-file}",
@@ -97,7 +97,7 @@ export default defineConfig({
           name: "package",
           include: ["test/package/**/*.test.ts"],
           exclude: leftOut,
-          globalSetup: "test/package/setup-in-background.ts",
+          globalSetup: "test/package/installation.ts",
         },
       },
       {

@@ -3,7 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { setup } from "../package/setup.ts";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { fileSizes, installPackage } from "../package/installation.ts";
 
 /** The packages of each peer; none for what Node has itself. */
 export type Peers = Readonly<Record<string, readonly string[]>>;
@@ -18,12 +20,8 @@ const programs = fileURLToPath(new URL("clients", import.meta.url));
 
 /** Installs our packed package and each peer into a folder of its own, and says which could not be installed. */
 export async function install(peers: Peers): Promise<Installed> {
-  const folders = new Map<string, string>();
-  const removeOwn = await setup({
-    provide(name, value) {
-      if (name === "consumer" && typeof value === "string") folders.set("audience-sdk", value);
-    },
-  });
+  const { consumer, remove } = await installPackage();
+  const folders = new Map([["audience-sdk", consumer]]);
   const above = mkdtempSync(join(tmpdir(), "audience-sdk-peers-"));
   for (const [name, packages] of Object.entries(peers)) {
     const folder = join(above, name.replaceAll(/\W+/g, "-"));
@@ -39,8 +37,8 @@ export async function install(peers: Peers): Promise<Installed> {
   for (const folder of folders.values()) cpSync(programs, folder, { recursive: true });
   return {
     folders,
-    async remove() {
-      await removeOwn();
+    remove: async () => {
+      await remove();
       rmSync(above, { recursive: true, force: true });
     },
   };
@@ -58,4 +56,33 @@ export function versionOf(folder: string, name: string): string {
   const path = join(folder, "node_modules", name, "package.json");
   const { version }: { version: string } = JSON.parse(readFileSync(path, "utf8"));
   return version;
+}
+
+export interface Sizes {
+  readonly bundleBytes: number;
+  readonly installedBytes: number;
+  readonly packages: number;
+}
+
+/** Of a client in its folder; the bundle is that of a server which imports and constructs it. */
+export async function sizesOf(folder: string, program: string): Promise<Sizes> {
+  const { outputFiles } = await build({
+    stdin: { contents: `export { construct } from "./${program}.mjs";`, resolveDir: folder },
+    bundle: true,
+    minify: true,
+    platform: "node",
+    format: "esm",
+    target: "es2022",
+    write: false,
+    logLevel: "error",
+  });
+  const files = [...fileSizes(folder)].flatMap(([path, bytes]) =>
+    /^node_modules\/[^.]/.test(path) ? [{ path, bytes }] : [],
+  );
+  const manifest = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/;
+  return {
+    bundleBytes: gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).length,
+    installedBytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    packages: files.filter(({ path }) => manifest.test(path)).length,
+  };
 }

@@ -1,5 +1,5 @@
 // The service's three limits, kept by each limiter as its documentation says, in virtual time: the figures do not depend
-// on the machine.
+// on the machine. The count of the service comes from the sources of the mock, as no entry offers it without a service.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
@@ -18,7 +18,7 @@ const delayMs = [5, 300] as const;
 type Send = () => Promise<number>;
 /** Sends when the limiter permits; the priority is that of our limiter and of bottleneck: 0 first, 9 last. */
 type Schedule = (send: Send, priority?: number) => Promise<number>;
-export type CreateLimiter = (time: VirtualTime) => Schedule;
+type CreateLimiter = (time: VirtualTime) => Schedule;
 
 export interface Arrival {
   readonly atMs: number;
@@ -35,7 +35,7 @@ export const limiterPeers = {
   "rate-limiter-flexible": ["rate-limiter-flexible"],
 };
 
-export const ours: CreateLimiter = ({ now }) => {
+const ours: CreateLimiter = ({ now }) => {
   const limiter = new RateLimiter({ clock: now });
   return async (send, priority) => {
     const permit = await limiter.acquire({ priority });
@@ -48,7 +48,7 @@ export const ours: CreateLimiter = ({ now }) => {
 };
 
 /** A call passes the limiter of the hour, then that of the minute, then that of the second. */
-export const bottlenecks: CreateLimiter = () => {
+const bottlenecks: CreateLimiter = () => {
   const [second, minute, hour] = DOCUMENTED_WINDOWS.map(({ limit, intervalMs }) => {
     const refresh = { reservoirRefreshAmount: limit, reservoirRefreshInterval: intervalMs };
     return new Bottleneck({ reservoir: limit, ...refresh });
@@ -141,7 +141,7 @@ async function simulate(create: CreateLimiter, seed: number): Promise<Simulation
 }
 
 /** For bottleneck, which refills its reservoirs by an interval; it goes on while `isOpen`. */
-export async function runWithIntervals(
+async function runWithIntervals(
   time: VirtualTime,
   isOpen: () => boolean,
   program: () => void,
@@ -210,4 +210,66 @@ export async function compareLimiters(folders: ReadonlyMap<string, string>) {
     "\n\n",
   );
   return { text, arrivalsOf };
+}
+
+const hourMs = 3_600_000;
+export const hours = 3;
+const workers = 10;
+const rowPriority = 9;
+/** Calls of people in each hour. */
+export const callsPerHour = 60;
+
+/** A call beside an import. */
+interface CallBeside {
+  readonly askedAtMs: number;
+  readonly waitMs: number;
+}
+
+export interface Beside {
+  readonly name: string;
+  readonly calls: readonly CallBeside[];
+  readonly rows: number;
+}
+
+/** Ten workers that send row after row at priority 9, and calls of people at random moments, at priority 5. */
+async function simulateImport(name: string, create: CreateLimiter): Promise<Beside> {
+  const time = new VirtualTime();
+  const random = randomFrom(1);
+  const visits: CallBeside[] = [];
+  let rows = 0;
+  const isOpen = (): boolean => time.now() < hours * hourMs;
+  const responseTime = () => new Promise<void>((resolve) => void time.after(10 + 590 * random(), resolve));
+  await runWithIntervals(
+    time,
+    () => visits.length < callsPerHour * hours,
+    () => {
+      const schedule = create(time);
+      const work = async (): Promise<void> => {
+        while (isOpen()) {
+          await schedule(async () => {
+            if (isOpen()) rows += 1;
+            await responseTime();
+            return 0;
+          }, rowPriority);
+        }
+      };
+      const visit = async (): Promise<void> => {
+        const askedAtMs = time.now();
+        await schedule(async () => {
+          visits.push({ askedAtMs, waitMs: time.now() - askedAtMs });
+          await responseTime();
+          return 0;
+        }, 5);
+      };
+      for (let worker = 0; worker < workers; worker += 1) void work();
+      for (let call = 0; call < callsPerHour * hours; call += 1)
+        time.at((Math.floor(call / callsPerHour) + random()) * hourMs, () => void visit());
+    },
+  );
+  return { name, calls: visits, rows };
+}
+
+/** The waits of calls that a person makes beside an import: our limiter and bottleneck, which has priorities too. */
+export async function callsBesideAnImport(): Promise<readonly Beside[]> {
+  return [await simulateImport("audience-sdk", ours), await simulateImport("bottleneck", bottlenecks)];
 }

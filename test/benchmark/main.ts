@@ -3,10 +3,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { callsBesideAnImport } from "./beside-an-import.ts";
 import { clientPeers, compareClients } from "./clients.ts";
 import { install } from "./install.ts";
-import { compareLimiters, limiterPeers } from "./limiters.ts";
+import { callsBesideAnImport, compareLimiters, limiterPeers } from "./limiters.ts";
 import { pictureOf } from "./picture.ts";
 import { machine } from "./report.ts";
 

@@ -2,8 +2,7 @@
 // so that it is readable on any page.
 import { DOCUMENTED_WINDOWS } from "audience-sdk";
 import { idealMs } from "../rate-limiter/simulation.ts";
-import { type Beside, callsPerHour, hours } from "./beside-an-import.ts";
-import type { Arrival } from "./limiters.ts";
+import { type Arrival, type Beside, callsPerHour, hours } from "./limiters.ts";
 
 const shown = ["audience-sdk", "bottleneck", "p-throttle, strict"];
 const [left, top, plotWidth, laneHeight, laneGap] = [84, 64, 640, 96, 40];

@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { WriteStream } from "node:tty";
-import { fileURLToPath } from "node:url";
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -13,10 +12,20 @@ import { textWidth } from "../../examples/console/text-width.ts";
 import { runDemo } from "../../examples/demo/demo.ts";
 import { sendRows } from "../../examples/demo/send-rows.ts";
 import { CsvRow } from "../../examples/exports/csv-row.ts";
+import { bundleProgram } from "../bundle-program.ts";
+import { repository } from "../project/source-files.ts";
 
-// Each program needs a second or two to start, more on a busy machine.
-
-const repository = fileURLToPath(new URL("../..", import.meta.url));
+// As `npm run demo` starts it, but for the compiler.
+let program: string;
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), "demo-"));
+  await mkdir(join(folder, "demo"));
+  // Where the program looks for its own data.
+  await symlink(join(repository, "examples/data"), join(folder, "data"));
+  program = join(folder, "demo/main.mjs");
+  await bundleProgram("examples/demo/main.ts", program);
+  return () => rm(folder, { recursive: true });
+});
 
 interface Run {
   readonly code: number | null;
@@ -33,8 +42,7 @@ async function runProgram(
 ): Promise<Run> {
   const startedMs = performance.now();
   const { AUDIENCE_BASE_URL: _url, AUDIENCE_API_KEY: _key, FORCE_COLOR: _color, ...env } = process.env;
-  const child = spawn(process.execPath, ["--import", "tsx", "examples/demo/main.ts", ...args], {
-    cwd: repository,
+  const child = spawn(process.execPath, [program, ...args], {
     env: { ...env, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -52,8 +60,8 @@ async function runProgram(
   return { code, out, err, lines: out.split("\n"), durationMs: performance.now() - startedMs };
 }
 
-/** A service on loopback for the environment, and its requests. */
-async function startService() {
+/** A service on loopback, which the environment names with this key. */
+async function startService(apiKey = "mock-key-of-a-real-service") {
   const mock = createMockService({
     organizations: [
       {
@@ -66,10 +74,9 @@ async function startService() {
   });
   const server = await mock.listen({ port: 0 });
   onTestFinished(() => server.close());
-  return {
-    mock,
-    env: { AUDIENCE_BASE_URL: server.clientOptions.baseUrl, AUDIENCE_API_KEY: "mock-key-of-a-real-service" },
-  };
+  vi.stubEnv("AUDIENCE_BASE_URL", server.clientOptions.baseUrl);
+  vi.stubEnv("AUDIENCE_API_KEY", apiKey);
+  return mock;
 }
 
 async function writeCsv(content: string | Uint8Array): Promise<string> {
@@ -258,7 +265,7 @@ describe("the command line", () => {
 
   it.each([
     ["a missing folder", "/nowhere/at/all"],
-    ["a folder without a CSV file", fileURLToPath(new URL("../../examples/demo", import.meta.url))],
+    ["a folder without a CSV file", join(repository, "examples/demo")],
   ])("%s is named in the error, without a stack", async (_, folder) => {
     const { code, err } = await runOnTerminal(["--data", folder]);
     expect(code).toBe(1);
@@ -341,9 +348,14 @@ describe("--live", () => {
     return () => vi.unstubAllEnvs();
   });
 
+  const runLive = async (answer: string | undefined, list = "readers") =>
+    runOnTerminal(
+      ["--live", "--list", list, "--data", await writeSmallExport()],
+      answer === undefined ? {} : { answer },
+    );
+
   it("is refused without a terminal: nothing is sent", async () => {
-    const { mock, env } = await startService();
-    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const mock = await startService();
     const { code, out, err } = await runOnTerminal(["--live", "--list", "readers"], { isTTY: false });
     expect(code).toBe(2);
     expect(out).toBe("");
@@ -352,8 +364,7 @@ describe("--live", () => {
   });
 
   it("never happens without the option, for any environment", async () => {
-    const { mock, env } = await startService();
-    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const mock = await startService();
     const { code, out } = await runOnTerminal(["--data", await writeSmallExport()]);
     expect(code).toBe(0);
     expect(out).toContain("On the embedded mock");
@@ -370,12 +381,8 @@ describe("--live", () => {
   });
 
   it.each(["n", "", "yo", undefined])("asks first, and sends nothing after the input %j", async (answer) => {
-    const { mock, env } = await startService();
-    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    const { code, out } = await runOnTerminal(
-      ["--live", "--list", "readers", "--data", await writeSmallExport()],
-      answer === undefined ? {} : { answer },
-    );
+    const mock = await startService();
+    const { code, out } = await runLive(answer);
     expect(code).toBe(0);
     expect(out).toContain("upsert 2 contacts, add them to the list readers");
     expect(out).toContain("It takes 6 calls, about ");
@@ -384,62 +391,38 @@ describe("--live", () => {
   });
 
   it("runs at the service's limits after the input yes, and keeps each consent", async () => {
-    const { mock, env } = await startService();
-    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    const { code, out } = await runOnTerminal(
-      ["--live", "--list", "readers", "--data", await writeSmallExport()],
-      { answer: "y" },
-    );
+    const mock = await startService();
+    const { code, out } = await runLive("y");
     expect(code).toBe(0);
-    expect(out).toContain(`LIVE, against ${env.AUDIENCE_BASE_URL}`);
+    expect(out).toContain(`LIVE, against ${process.env["AUDIENCE_BASE_URL"]}`);
     expect(out).toContain("At the service's limits: 10 per 1.0 s, 100 per 1 min, 1,000 per 1 h.");
     expect(mock.requests.filter((request) => request.applied)).toHaveLength(5);
     const { contacts, memberships, events } = mock.organization("real");
     expect(
-      contacts.map(({ email, phone, email_opt_in, phone_opt_in }) => ({
-        email,
-        phone,
+      contacts.map(({ email, phone, email_opt_in, phone_opt_in }) => [
+        email ?? phone,
         email_opt_in,
         phone_opt_in,
-      })),
+      ]),
     ).toEqual([
-      {
-        email: "ana@example.com",
-        phone: undefined,
-        email_opt_in: "SUBSCRIBED",
-        phone_opt_in: "NON_SUBSCRIBED",
-      },
-      {
-        email: undefined,
-        phone: "+447700900001",
-        email_opt_in: "NON_SUBSCRIBED",
-        phone_opt_in: "SUBSCRIBED",
-      },
+      ["ana@example.com", "SUBSCRIBED", "NON_SUBSCRIBED"],
+      ["+447700900001", "NON_SUBSCRIBED", "SUBSCRIBED"],
     ]);
     expect(memberships).toHaveLength(1);
     expect(events).toHaveLength(2);
   });
 
   it("with a list that does not exist ends before any contact is written", async () => {
-    const { mock, env } = await startService();
-    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    const { code, err } = await runOnTerminal(
-      ["--live", "--list", "gone", "--data", await writeSmallExport()],
-      { answer: "yes" },
-    );
+    const mock = await startService();
+    const { code, err } = await runLive("yes", "gone");
     expect(code).toBe(1);
     expect(err).toContain("NotFoundError");
     expect(mock.requests.map((request) => request.method)).toEqual(["GET"]);
   });
 
   it("with a key that the service does not know ends before any contact is written, and does not show the key", async () => {
-    const { mock, env } = await startService();
-    for (const [name, value] of Object.entries({ ...env, AUDIENCE_API_KEY: "key-of-somebody-else" }))
-      vi.stubEnv(name, value);
-    const { code, out, err } = await runOnTerminal(
-      ["--live", "--list", "readers", "--data", await writeSmallExport()],
-      { answer: "y" },
-    );
+    const mock = await startService("key-of-somebody-else");
+    const { code, out, err } = await runLive("y");
     expect(code).toBe(1);
     expect(err).toContain("AuthenticationError");
     expect(out + err).not.toContain("key-of-somebody-else");
@@ -447,13 +430,9 @@ describe("--live", () => {
   });
 
   it("prints a failed row with its outcome, sends the others, and ends with code 1", async () => {
-    const { mock, env } = await startService();
-    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const mock = await startService();
     mock.addFault({ kind: "redirect", operation: "v1.contactGroups.addContact", times: 1 });
-    const { code, out } = await runOnTerminal(
-      ["--live", "--list", "readers", "--data", await writeSmallExport()],
-      { answer: "y" },
-    );
+    const { code, out } = await runLive("y");
     expect(code).toBe(1);
     expect(out).toContain("Contacts upserted, and an event sent for each: 1. Added to the list: 0.");
     expect(out).toContain(

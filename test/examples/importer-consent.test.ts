@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ColumnRule, Meaning } from "../../examples/exports/column-map.ts";
 import { runs } from "../properties/runs.ts";
-import { mapOf } from "./importer-answers.ts";
 import {
   csv,
   emailConsents,
   list,
+  mapOf,
   openService,
   run,
   runAlone,

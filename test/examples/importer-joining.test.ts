@@ -4,6 +4,7 @@ import {
   emailConsents,
   list,
   run,
+  runAlone,
   sentBodies,
   service,
   sortedContacts,
@@ -390,5 +391,39 @@ describe("An opt-out whose address cannot be read", () => {
 
     expect(out).toContain("c.csv, row 2: row: o.csv, row 2, may be about this person");
     expect(emailConsents(mock)).not.toHaveProperty("ada@example.com");
+  });
+});
+
+describe("A person in several files and rows has the strictest consent of all", () => {
+  const files: Record<string, string[]> = {
+    "subscribed_a.csv": [
+      "Email Address,First Name,LEID",
+      "ada@example.com,Ada,1",
+      "bo@example.com,Bo,2",
+      "cy@example.com,Cy,3",
+    ],
+    "unsubscribed_a.csv": ["Email Address,First Name,UNSUB_TIME,LEID", "ADA@Example.com,Ada,2024-01-01,1"],
+    "cleaned_a.csv": ["Email Address,First Name,CLEAN_TIME,LEID", "bo@example.com,Bo,2024-01-01,2"],
+    "klaviyo.csv": [
+      "Email,Email Marketing Consent,Klaviyo ID",
+      "cy@example.com,SUBSCRIBED,1",
+      " cy@example.com ,UNSUBSCRIBED,2",
+    ],
+  };
+  const names = Object.keys(files);
+
+  it.each([[names], [names.toReversed()]])("read in the order %j", async (order) => {
+    const mock = await service();
+    const paths: string[] = [];
+    for (const name of order) paths.push(await csv(name, ...(files[name] ?? [])));
+
+    const { code } = await runAlone(paths);
+
+    expect(code).toBe(0);
+    expect(emailConsents(mock)).toEqual({
+      "ada@example.com": "UNSUBSCRIBED",
+      "bo@example.com": "NON_SUBSCRIBED",
+      "cy@example.com": "UNSUBSCRIBED",
+    });
   });
 });

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { mapOf } from "./importer-answers.ts";
 import {
   csv as csvIn,
   emailConsents,
   list,
+  mapOf,
   run,
   sentBodies,
   service,

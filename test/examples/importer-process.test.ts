@@ -1,9 +1,10 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { manyRows, runProgram } from "./importer-program.ts";
+import { csv, manyRows, run, runProgram, service, temporaryFolder } from "./importer-fixture.ts";
 
 describe("The importer as a program", () => {
   it("ends silently when its output is closed, as by `| head`", async () => {
-    const { code, err } = await runProgram([await manyRows(20_000), "--dry-run"], ({ stdout }) =>
+    const { code, err } = await runProgram([await manyRows(2_000), "--dry-run"], ({ stdout }) =>
       stdout?.destroy(),
     );
 
@@ -14,12 +15,38 @@ describe("The importer as a program", () => {
     ["Ctrl-C", "SIGINT"],
     ["a supervisor's SIGTERM", "SIGTERM"],
   ] as const)("sends nothing where %s stops it during the reading", async (_who, signal) => {
-    const path = await manyRows(50_000);
+    const path = await manyRows(30_000);
 
     const { code, out } = await runProgram([path, "--mock"], (child, text) => {
       if (!text.includes("Stopped")) child.kill(signal);
     });
 
     expect({ code, out }).toEqual({ code: 130, out: expect.stringContaining("Stopped. Nothing was sent.") });
+  });
+
+  it("resumes after Ctrl-C with --resume, and sends no recorded row again", async () => {
+    const mock = await service();
+    const folder = await temporaryFolder();
+    const rows = Array.from({ length: 40 }, (_, index) => `person-${index}@example.com,SUBSCRIBED`);
+    const path = await csv(folder, "people.csv", "email,email_opt_in", ...rows);
+    const args = [path, "--resume", join(folder, "import.ckpt")];
+
+    let isStopped = false;
+    const first = await runProgram(args, (child, out) => {
+      if (!isStopped && out.includes("/min")) isStopped = child.kill("SIGINT");
+    });
+    const before = mock.requests.length;
+    const second = await run(args);
+
+    expect(first).toMatchObject({
+      code: 130,
+      out: expect.stringContaining(`it continues from ${join(folder, "import.ckpt")}`),
+    });
+    expect(before).toBeLessThan(40);
+    expect(second).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/Imported \d+ of 40 rows in .*; \d+ were imported before/),
+    });
+    expect(mock.requests).toHaveLength(40);
   });
 });

@@ -1,9 +1,10 @@
 import { access, readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { mapOf, newsletter } from "./importer-answers.ts";
 import {
   csv,
   emailConsents,
+  mapOf,
+  newsletter,
   runAlone,
   runOnTerminal,
   sentBodies,
@@ -66,6 +67,66 @@ describe("Without a terminal a column that looks like a state is a question", ()
     expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
     expect(err).toContain('"everyone"');
     expect(await mapIn(path)).toMatchObject({ everyone: "?" });
+  });
+});
+
+/** An import by nobody who answers: what was sent, and the column's place in the map. */
+async function importedColumn(heading: string, ...cells: string[]) {
+  const mock = await service();
+  const lines = cells.map((cell, index) => `person-${index}@example.com,SUBSCRIBED,${cell}`);
+  const path = await csv(
+    await temporaryFolder(),
+    "people.csv",
+    `email,email_opt_in,${heading}`,
+    ...lines,
+    "other@example.com,SUBSCRIBED,",
+  );
+  const { code } = await runAlone([path]);
+  const map = JSON.parse(await readFile(`${path}.map.json`, "utf8")) as { columns: Record<string, unknown> };
+  return { code, sent: sentBodies(mock), column: map.columns[heading] };
+}
+
+const question = { code: 2, sent: [], column: "?" };
+
+// The other column makes each person a subscriber. A refusal beside it is asked, not guessed.
+describe("A column in which a refusal may stand is asked, and nothing is sent", () => {
+  it.each([
+    ["Kein Newsletter", "yes"],
+    ["Newsletter abbestellt", "ja"],
+    ["Permission denied", "yes"],
+    ["Kontaktstatus", "abgemeldet"],
+    ["Keine Werbung", "ja"],
+    ["Kontaktsperre", "ja"],
+    ["Mailingsperre", "x"],
+    ["Remark", "Abgemeldet am 1. Mai"],
+    ["Communication preferences", "No emails"],
+    ["Tags", '"newsletter, unsubscribed"'],
+    ["Tags", "vip|abgemeldet"],
+    ["Tags", '"[""vip"",""do not email""]"'],
+    ["Estado", "Dado de baja"],
+    ["Estado", "No suscrito"],
+    ["Stato", "Disiscritta"],
+    ["État", "Désinscrite"],
+    ["Remarque", "Ne plus contacter"],
+    ["Remarque", "Désinscrit le 3 mars"],
+    ["Fecha de baja", "03/02/2024"],
+    ["Data cancellazione", "03/02/2024"],
+    ["Opposition", "oui"],
+    ["E-mails bloqués", "oui"],
+    ["Rifiuta marketing", "sì"],
+    ["Acepta publicidad", "No"],
+    ["Accepte la publicité", "Non"],
+  ])("%s: %s", async (heading, cell) => {
+    expect(await importedColumn(heading, cell)).toEqual(question);
+  });
+
+  it.each([
+    ["Estado", "Suscrito", "Baja"],
+    ["Stato", "Iscritta", "Cancellato"],
+    ["État", "Abonnée", "Résilié"],
+    ["Estado", "Jalisco", "Baja California"],
+  ])("%s: %s and %s", async (heading, one, other) => {
+    expect(await importedColumn(heading, one, other)).toEqual(question);
   });
 });
 

@@ -1,7 +1,297 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { csv, emailConsents, list, runAlone, service, temporaryFolder } from "./importer-fixture.ts";
-import { type Table, tables } from "./importer-tables.ts";
+import type { ColumnRule, Meaning } from "../../examples/exports/column-map.ts";
+import { csv, emailConsents, list, run, runAlone, service, temporaryFolder } from "./importer-fixture.ts";
+
+/** A table after the layout of another tool. */
+interface Table {
+  readonly tool: string;
+  readonly file?: string;
+  readonly headings: string;
+  /** Each row, and the person's true e-mail consent: subscribed, non-subscribed, unsubscribed, or none (-). */
+  readonly rows: readonly (readonly [row: string, consent: "S" | "N" | "U" | "-"])[];
+  /** The columns that are asked, and their answers. */
+  readonly asked: Readonly<Record<string, ColumnRule>>;
+}
+
+const meaning = (
+  words: Record<string, Meaning>,
+  channel: "email" | "phone" | "both" = "email",
+): ColumnRule => ({
+  consent: channel,
+  words: { "": "none", ...words },
+});
+const flags = (yes: string, no: string) => meaning({ [yes]: "SUBSCRIBED", [no]: "UNSUBSCRIBED" });
+const stop = (word: string) => meaning({ [word]: "UNSUBSCRIBED" });
+
+const vendorTables: readonly Table[] = [
+  {
+    tool: "Mailchimp, unsubscribed",
+    file: "unsubscribed_email_audience_export_1.csv",
+    headings: "Email Address,First Name,MEMBER_RATING,UNSUB_TIME,UNSUB_REASON,LEID,EUID,TAGS",
+    rows: [
+      ["a@example.com,Ada,5,2026-01-02 10:00:00,No longer interested,1,x1,", "U"],
+      ["b@example.com,Bo,2,2026-01-03 10:00:00,,2,x2,VIP", "U"],
+    ],
+    asked: {},
+  },
+  {
+    tool: "Mailchimp, subscribed",
+    file: "subscribed_email_audience_export_1.csv",
+    headings: "Email Address,First Name,MEMBER_RATING,OPTIN_TIME,LEID,EUID,TAGS",
+    rows: [
+      ["a@example.com,Ada,5,2026-01-02 10:00:00,1,x1,", "S"],
+      ["b@example.com,Bo,2,2026-01-02 10:00:00,2,x2,unsubscribed", "-"],
+    ],
+    asked: {},
+  },
+  {
+    tool: "Klaviyo",
+    headings: "Email,Klaviyo ID,First Name,Email Marketing Consent,Email Suppressions",
+    rows: [
+      ["a@example.com,01H1,Ada,SUBSCRIBED,[]", "S"],
+      ["b@example.com,01H2,Bo,SUBSCRIBED,['UNSUBSCRIBE']", "U"],
+      ["c@example.com,01H3,Cy,NEVER_SUBSCRIBED,", "N"],
+      [`d@example.com,01H4,Di,SUBSCRIBED,"['HARD_BOUNCE', 'SPAM_COMPLAINT']"`, "U"],
+    ],
+    asked: {},
+  },
+  {
+    tool: "HubSpot",
+    headings:
+      "Record ID,Email,Lifecycle Stage,Unsubscribed from all email,Opted out of email: One to One,Newsletter",
+    rows: [
+      ["1,a@example.com,Lead,true,,Ja", "U"],
+      ["2,b@example.com,Customer,,true,Ja", "U"],
+      ["3,c@example.com,Customer,false,false,Ja", "S"],
+    ],
+    asked: { Newsletter: flags("ja", "nein") },
+  },
+  {
+    tool: "Brevo",
+    headings: "EMAIL,SMS,FIRSTNAME,DOUBLE_OPT-IN,EMAIL_BLACKLISTED,SMS_BLACKLISTED,ADDED_TIME",
+    rows: [
+      ["a@example.com,,Ada,1,No,No,2026-01-01", "S"],
+      ["b@example.com,,Bo,1,Yes,No,2026-01-01", "U"],
+      ["c@example.com,,Cy,2,No,No,2026-01-01", "N"],
+    ],
+    asked: {},
+  },
+  {
+    tool: "Shopify",
+    headings:
+      "Customer ID,First Name,Email,Accepts Email Marketing,Phone,Accepts SMS Marketing,Total Spent,Tags",
+    rows: [
+      ["'1,Ada,a@example.com,yes,,no,10.00,VIP", "S"],
+      ["'2,Bo,b@example.com,no,,no,0.00,", "U"],
+    ],
+    asked: {},
+  },
+  {
+    tool: "MailerLite",
+    headings: "Subscriber,Sent,Opens,Clicks,Status,Subscribed",
+    rows: [
+      ["a@example.com,3,2,1,Active,2026-01-01", "S"],
+      ["b@example.com,3,0,0,Unsubscribed,2026-01-01", "U"],
+      ["c@example.com,0,0,0,Unconfirmed,2026-01-01", "N"],
+    ],
+    asked: {},
+  },
+  {
+    tool: "Constant Contact",
+    headings: "Email address,First name,Email status,Email permission status",
+    rows: [
+      ["a@example.com,Ada,Active,Express", "S"],
+      ["b@example.com,Bo,Unsubscribed,Opted Out", "U"],
+      ["c@example.com,Cy,Awaiting Confirmation,", "N"],
+    ],
+    asked: {},
+  },
+  {
+    tool: "Ghost",
+    headings: "id,email,name,note,subscribed_to_emails,complimentary_plan,created_at,deleted_at,labels",
+    rows: [
+      ["1,a@example.com,Ada,,true,false,2026-01-01T00:00:00.000Z,,", "S"],
+      ["2,b@example.com,Bo,,false,false,2026-01-01T00:00:00.000Z,,x", "U"],
+      ["3,c@example.com,Cy,,true,false,2026-01-01T00:00:00.000Z,2026-02-01T00:00:00.000Z,", "U"],
+    ],
+    asked: {},
+  },
+  {
+    tool: "Wix",
+    headings: "First Name,Email 1,Phone 1,Email subscriber status,SMS subscriber status",
+    rows: [
+      ["Ada,a@example.com,,Subscribed,Never subscribed", "S"],
+      ["Bo,b@example.com,,Unsubscribed,Never subscribed", "U"],
+    ],
+    asked: {},
+  },
+  {
+    tool: "beehiiv",
+    headings: "id,email,status,subscription_tier,utm_source,created_at",
+    rows: [
+      ["sub_1,a@example.com,active,free,web,2026-01-01", "S"],
+      ["sub_2,b@example.com,inactive,free,web,2026-01-01", "U"],
+    ],
+    asked: {},
+  },
+  {
+    tool: "Omnisend",
+    headings: "Email,First name,Email status,SMS status,Email opt-in date,Email opt-out date",
+    rows: [
+      ["a@example.com,Ada,subscribed,nonSubscribed,2026-01-01,", "S"],
+      ["b@example.com,Bo,unsubscribed,nonSubscribed,2026-01-01,2026-02-01", "U"],
+      ["c@example.com,Cy,nonSubscribed,nonSubscribed,,", "N"],
+    ],
+    asked: {},
+  },
+];
+
+const ownTables: readonly Table[] = [
+  {
+    tool: "a shop in French",
+    headings: "Courriel,Prénom,Inscrit,Plainte",
+    rows: [
+      ["a@example.com,Ada,oui,oui", "U"],
+      ["b@example.com,Bo,oui,non", "S"],
+      ["c@example.com,Cy,non,non", "U"],
+    ],
+    asked: { Inscrit: flags("oui", "non"), Plainte: meaning({ oui: "UNSUBSCRIBED", non: "none" }) },
+  },
+  {
+    tool: "a CRM in German",
+    headings: "E-Mail,Vorname,Werbesperre,Einwilligung",
+    rows: [
+      ["a@example.com,Ada,X,erteilt", "U"],
+      ["b@example.com,Bo,,erteilt", "S"],
+      ["c@example.com,Cy,,widerrufen", "U"],
+    ],
+    asked: {
+      Werbesperre: stop("x"),
+      Einwilligung: meaning({ erteilt: "SUBSCRIBED", widerrufen: "UNSUBSCRIBED" }),
+    },
+  },
+  {
+    tool: "a form in Polish",
+    headings: "Email,Zgoda marketingowa,Data rezygnacji",
+    rows: [
+      ["a@example.com,TAK,", "S"],
+      ["b@example.com,TAK,2026-03-01", "U"],
+      ["c@example.com,NIE,", "U"],
+    ],
+    asked: { "Zgoda marketingowa": flags("tak", "nie"), "Data rezygnacji": stop("<date>") },
+  },
+  {
+    tool: "a shop in Russian",
+    headings: "Email,Имя,Подписка",
+    rows: [
+      ["a@example.com,Ада,подписан", "S"],
+      ["b@example.com,Бо,отписан", "U"],
+      ["c@example.com,Си,ожидает", "N"],
+    ],
+    asked: {
+      Имя: "first_name",
+      Подписка: meaning({ подписан: "SUBSCRIBED", отписан: "UNSUBSCRIBED", ожидает: "NON_SUBSCRIBED" }),
+    },
+  },
+  {
+    tool: "a shop in Japanese",
+    headings: "Email,メルマガ",
+    rows: [
+      ["a@example.com,希望する", "S"],
+      ["b@example.com,希望しない", "U"],
+      ["c@example.com,", "-"],
+    ],
+    asked: { メルマガ: flags("希望する", "希望しない") },
+  },
+  {
+    tool: "a CRM in Turkish",
+    headings: "E-posta,İzin,İptal",
+    rows: [
+      ["a@example.com,EVET,", "S"],
+      ["b@example.com,EVET,1", "U"],
+      ["c@example.com,HAYIR,", "U"],
+    ],
+    asked: { İzin: flags("evet", "hayir"), İptal: stop("1") },
+  },
+  {
+    tool: "a newsletter in Greek",
+    headings: "Email,Κατάσταση",
+    rows: [
+      ["a@example.com,Ενεργός", "S"],
+      ["b@example.com,Διαγραμμένος", "U"],
+    ],
+    asked: { Κατάσταση: flags("ενεργός", "διαγραμμένος") },
+  },
+  {
+    tool: "a shop in Arabic",
+    headings: "Email,النشرة",
+    rows: [
+      ["a@example.com,نعم", "S"],
+      ["b@example.com,لا", "U"],
+    ],
+    asked: { النشرة: flags("نعم", "لا") },
+  },
+  {
+    tool: "a forum with flags",
+    headings: "Email,Is the email of this user confirmed,Is this user blacklisted",
+    rows: [
+      ["a@example.com,1,0", "S"],
+      ["b@example.com,1,1", "U"],
+      ["c@example.com,0,0", "N"],
+    ],
+    asked: {
+      "Is the email of this user confirmed": meaning({ 1: "SUBSCRIBED", 0: "NON_SUBSCRIBED" }),
+      "Is this user blacklisted": meaning({ 1: "UNSUBSCRIBED", 0: "none" }),
+    },
+  },
+  {
+    tool: "a CRM with a state",
+    headings: "email,state,city",
+    rows: [
+      ["a@example.com,active,Leeds", "S"],
+      ["b@example.com,inactive,York", "U"],
+      ["c@example.com,active,", "S"],
+    ],
+    asked: { state: flags("active", "inactive") },
+  },
+  {
+    tool: "a platform with lists of channels",
+    headings: "email,newsletter,unsubscribedChannelIds",
+    rows: [
+      ["a@example.com,true,[]", "S"],
+      ["b@example.com,true,[45]", "U"],
+      [`c@example.com,true,"[45,46]"`, "U"],
+    ],
+    asked: {
+      newsletter: flags("true", "false"),
+      unsubscribedChannelIds: meaning({ 45: "UNSUBSCRIBED", 46: "UNSUBSCRIBED" }),
+    },
+  },
+  {
+    tool: "an event tool",
+    headings: "Email,May we email you about future events?,Ticket",
+    rows: [
+      ["a@example.com,No,Standard", "U"],
+      ["b@example.com,Yes,VIP", "S"],
+      ["c@example.com,,VIP", "-"],
+    ],
+    asked: { "May we email you about future events?": flags("yes", "no"), Ticket: "property" },
+  },
+  {
+    tool: "a CRM from a database",
+    headings: "email,optin,optout_date,(Do Not Modify) Modified On",
+    rows: [
+      [String.raw`a@example.com,1,\N,2026-11-20 10:00`, "S"],
+      ["b@example.com,1,2026-05-01 12:00:00,2026-11-21 10:00", "U"],
+      ["c@example.com,0,0000-00-00 00:00:00,2026-11-22 10:00", "U"],
+    ],
+    asked: { optin: flags("1", "0"), optout_date: stop("<date>") },
+  },
+];
+
+/** The tables, of many tools and in many languages. */
+const tables: readonly Table[] = [...vendorTables, ...ownTables];
 
 const states = { S: "SUBSCRIBED", N: "NON_SUBSCRIBED", U: "UNSUBSCRIBED", "-": undefined } as const;
 
@@ -30,12 +320,33 @@ describe("The true consent of each person arrives", () => {
 
     expect(open).toEqual(Object.keys(table.asked));
     expect(first.code === 2).toBe(open.length > 0);
-    const people = table.rows.map(([row, consent]) => [
-      /\w+@example\.com/.exec(row)?.[0] ?? "",
-      states[consent],
-    ]);
+    const people = table.rows.map(([row, truth]) => [/\w+@example\.com/.exec(row)?.[0] ?? "", states[truth]]);
     expect(emailConsents(mock)).toEqual(
-      Object.fromEntries(people.filter(([, consent]) => consent !== undefined)),
+      Object.fromEntries(people.filter(([, state]) => state !== undefined)),
     );
+  });
+});
+
+const imported = async (...lines: string[]) => {
+  const mock = await service();
+  const { code, out, err } = await run([await csv(await temporaryFolder(), "people.csv", ...lines)]);
+  return { code, out, err, consents: emailConsents(mock) };
+};
+
+it.each([
+  ["with a telephone column", "Subscriber,Phone,Status", "ada@example.com,+447700900511,unsubscribed"],
+  ["without a telephone column", "Subscriber,Sent,Status", "ada@example.com,3,unsubscribed"],
+])("Addresses under Subscriber identify the people of a file %s", async (_which, headings, line) => {
+  const { code, consents } = await imported(headings, line);
+
+  expect({ code, consents }).toEqual({ code: 0, consents: { "ada@example.com": "UNSUBSCRIBED" } });
+});
+
+it("A yes under Subscriber is an opt-in, and a no an opt-out", async () => {
+  const { code, consents } = await imported("Email,Subscriber", "ada@example.com,yes", "bo@example.com,no");
+
+  expect({ code, consents }).toEqual({
+    code: 0,
+    consents: { "ada@example.com": "SUBSCRIBED", "bo@example.com": "UNSUBSCRIBED" },
   });
 });

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -581,42 +580,6 @@ describe("--report", () => {
 });
 
 describe("--resume", () => {
-  it("resumes after Ctrl-C, and sends no recorded row again", async () => {
-    const mock = await service();
-    const path = await csv(
-      "people.csv",
-      "email,email_opt_in",
-      ...Array.from({ length: 40 }, (_, index) => `person-${index}@example.com,SUBSCRIBED`),
-    );
-    const args = [path, "--resume", join(folder, "import.ckpt")];
-    const { AUDIENCE_API_KEY_V2: _, ...env } = process.env;
-    const child = spawn(process.execPath, ["--import", "tsx", "examples/importer/main.ts", ...args], {
-      cwd: repository,
-      env,
-    });
-    let out = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      const isFirst = !out.includes("/min") && text.includes("/min");
-      out += text;
-      if (isFirst) child.kill("SIGINT");
-    });
-    const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-    expect({ code, out }).toEqual({
-      code: 130,
-      out: expect.stringContaining(`it continues from ${join(folder, "import.ckpt")}`),
-    });
-    const before = mock.requests.length;
-    expect(before).toBeLessThan(40);
-
-    const second = await run(args);
-
-    expect(second).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/Imported \d+ of 40 rows in .*; \d+ were imported before/),
-    });
-    expect(mock.requests).toHaveLength(40);
-  });
-
   it("sends the values of a newer file, also if they return to older values", async () => {
     const mock = await service();
     const path = join(folder, "people.csv");

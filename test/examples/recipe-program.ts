@@ -13,7 +13,12 @@ export interface RecipeProgram {
 
 /** Starts a recipe as a program of its own. It is ended with the test. */
 export function startRecipe(recipe: string, env: Record<string, string>): RecipeProgram {
-  const child = spawn(process.execPath, ["--import", "tsx", `examples/recipes/${recipe}.ts`], {
+  return startProgram(["--import", "tsx", `examples/recipes/${recipe}.ts`], env);
+}
+
+/** Starts Node with these arguments. It is ended with the test. */
+export function startProgram(args: readonly string[], env: Record<string, string>): RecipeProgram {
+  const child = spawn(process.execPath, args, {
     cwd: repository,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],

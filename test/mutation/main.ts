@@ -3,7 +3,6 @@ import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
 import { sourceFiles } from "../project/source-files.ts";
 import { areas, type Area } from "./areas.ts";
-import { matches } from "./matches.ts";
 
 const { values, positionals } = parseArgs({
   // A shell may have expanded a pattern already.
@@ -57,4 +56,14 @@ function isOf({ sources }: Area, file: string): boolean {
 
 function isWanted(file: string): boolean {
   return wanted.length === 0 || wanted.some((pattern) => matches(file, pattern));
+}
+
+/** Whether a path matches a pattern: `*` matches within a folder, `**` across folders. */
+function matches(path: string, pattern: string): boolean {
+  const parts = pattern.split("**").map((part) => part.split("*").map(escape).join("[^/]*"));
+  return new RegExp(`^${parts.join(".*")}$`).test(path);
+}
+
+function escape(text: string): string {
+  return text.replace(/[.+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Plugin } from "vitest/config";
-import { runProgram } from "../package/run-program.ts";
+import { runProgram } from "../package/programs.ts";
 
 /** What users bring along, and what is built in (of bottleneck there is nothing newer). */
 const libraries: Readonly<Record<string, string>> = {

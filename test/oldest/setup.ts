@@ -2,8 +2,8 @@ import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
-import { runProgram } from "../package/run-program.ts";
-import { setup as setUpPackage } from "../package/setup.ts";
+import { installPackage } from "../package/installation.ts";
+import { runProgram } from "../package/programs.ts";
 
 /** The versions under test: the oldest of the range, one between, and the newest. */
 const zodVersions = ["4.0.0", "~4.1.0", "^4.0.0"];
@@ -24,12 +24,7 @@ declare module "vitest" {
 
 /** Packs the package, and installs it with each zod and each msw. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  let tarball = "";
-  const remove = await setUpPackage({
-    provide(name, value) {
-      if (name === "tarball" && typeof value === "string") tarball = value;
-    },
-  });
+  const { tarball, remove } = await installPackage();
   try {
     project.provide("withZod", await installEach("zod", zodVersions, tarball));
     project.provide("withMsw", await installEach("msw", mswVersions, tarball));

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runProgram, tool, type Outcome } from "./run-program.ts";
+import { build, type BuildOptions } from "esbuild";
+import { runProgram, tool, type Outcome } from "./programs.ts";
 
 const program = `
 import { AudienceClient, isAudienceError, RateLimiter, type ClientOptions } from "audience-sdk";
@@ -81,4 +82,19 @@ export async function compile(
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options }));
   const [command = "", ...args] = tsc;
   return runProgram(command, args, { folder });
+}
+
+/** The output of a user's bundler, for a program beside the installed package. */
+export async function bundle(contents: string, consumer: string, options: BuildOptions): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: consumer },
+    bundle: true,
+    mainFields: ["module", "main"],
+    conditions: ["import"],
+    target: "es2022",
+    external: ["node:*"],
+    ...options,
+    write: false,
+  });
+  return outputFiles[0]!.contents; // one for each program
 }

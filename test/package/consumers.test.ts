@@ -1,40 +1,36 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { describe, expect, it } from "vitest";
+import type { BuildOptions } from "esbuild";
+import { beforeAll, describe, expect, it } from "vitest";
 import { publicSurface } from "../project/public-surface.ts";
-import { loaders, programs } from "./copy-programs.ts";
+import { bundle } from "./compile.ts";
 import { installedPackage } from "./installed-package.ts";
-import { runNode, tool } from "./run-program.ts";
+import { loaders, programs, runNode, tool } from "./programs.ts";
 
 const { consumer } = await installedPackage();
 
 // The platform tests cover the shared budget in Redis on each runtime.
-const cases = ["scenario", "failures", "import"].flatMap((program) =>
-  loaders.flatMap((loader) => ["http", "process"].map((entryPoint) => ({ program, loader, entryPoint }))),
+const names = ["scenario", "failures", "import"];
+const ways = loaders.flatMap((loader) => ["http", "process"].map((entryPoint) => ({ loader, entryPoint })));
+
+describe.each(ways)(
+  "The installed package, loaded by $loader, over $entryPoint",
+  ({ loader, entryPoint }) => {
+    let shown: { stdout: string; stderr: string };
+    beforeAll(async () => void (shown = await runNode(consumer, loader, entryPoint, ...names)));
+
+    it.each(names)("runs %s", (name) => {
+      expect(shown.stderr).toBe("");
+      const results: Record<string, unknown> = JSON.parse(shown.stdout);
+      expect(results[name]).toEqual(programs[name]?.expected);
+    });
+  },
 );
 
 describe("The installed package runs", () => {
-  it.each(cases)("$program, over $entryPoint, loaded by $loader", async ({ program, entryPoint, loader }) => {
-    const { stdout, stderr } = await runNode(consumer, loader, program, entryPoint);
-
-    expect(stderr).toBe("");
-    expect(JSON.parse(stdout)).toEqual(programs[program]?.expected);
-  });
-
-  it("with every public name, at each entry, in both formats", async () => {
-    const { exitCode, stdout, stderr } = await runNode(consumer, "names.mjs", ...Object.keys(publicSurface));
-    const expectedNames = Object.entries(publicSurface).map(([entry, { values }]) => [
-      entry,
-      [values, values],
-    ]);
-
-    // The output is not checked: msw accesses the browser's storage, and some versions of Node warn of that.
-    expect(exitCode, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toEqual(Object.fromEntries(expectedNames));
-  });
-
   it("in Jest, without any configuration", async () => {
     const { exitCode, stderr } = await runNode(consumer, tool("jest/bin/jest.js"), "--rootDir", consumer);
 
@@ -53,15 +49,44 @@ describe("The installed package runs", () => {
     },
   );
 
-  it("in both formats in one process, which share the limiter and recognise each other's errors", async () => {
-    const { stdout, stderr } = await runNode(consumer, "both.mjs");
+  it.each(["esm", "cjs"] as const)("bundled into one file, as %s", async (format) => {
+    const outfile = `bundle.${format === "esm" ? "mjs" : "cjs"}`;
+    const contents = `import * as sdk from "audience-sdk";
+      import * as mocking from "audience-sdk/mock";
+      import * as schemas from "audience-sdk/schemas";
+      import { programs } from "./programs.cjs";
+      const entries = { sdk, mocking, schemas };
+      programs.scenario.run(entries).then((result) => console.log(JSON.stringify(result)));`;
+    const options: BuildOptions = { format, platform: "node", external: ["node:*", "ioredis"] };
+    await writeFile(join(consumer, outfile), await bundle(contents, consumer, options));
+    const { stdout, stderr } = await runNode(consumer, outfile);
 
     expect(stderr).toBe("");
-    expect(JSON.parse(stdout)).toEqual({
+    expect(JSON.parse(stdout)).toEqual(programs["scenario"]?.expected);
+  });
+});
+
+describe("The installed package in both formats in one process", () => {
+  let found: { shared: unknown; names: unknown };
+  beforeAll(async () => {
+    const { exitCode, stdout, stderr } = await runNode(consumer, "both.mjs", ...Object.keys(publicSurface));
+    // The output is not checked: msw accesses the browser's storage, and some versions of Node warn of that.
+    expect(exitCode, stderr).toBe(0);
+    found = JSON.parse(stdout);
+  });
+
+  it("shares the limiter, and each recognises the errors of the other", () => {
+    expect(found.shared).toEqual({
       areTwoCopies: true,
       knowsErrorOfTheOther: true,
       usedOfTheOther: [1, 1, 1],
     });
+  });
+
+  it("has every public name, at each entry", () => {
+    const expected = Object.entries(publicSurface).map(([entry, { values }]) => [entry, [values, values]]);
+
+    expect(found.names).toEqual(Object.fromEntries(expected));
   });
 });
 
@@ -90,13 +115,6 @@ describe("The command of the installed package", () => {
 
     expect(response.status).toBe(200);
     expect(await ended).toEqual([0, null]);
-  });
-
-  it("refuses an unknown argument", async () => {
-    const { exitCode, stderr } = await runNode(consumer, command, "--prot", "1");
-
-    expect(stderr).toContain("--prot");
-    expect(exitCode).toBe(1);
   });
 });
 

@@ -2,9 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { sayNotRun } from "../package/not-run.ts";
-import { runProgram } from "../package/run-program.ts";
-import { setup as setUpPackage } from "../package/setup.ts";
+import { installPackage } from "../package/installation.ts";
+import { runProgram, sayNotRun } from "../package/programs.ts";
 
 /** A platform: its npm package, and the arguments with which its program prints its version. */
 const wanted = {
@@ -28,7 +27,8 @@ declare module "vitest" {
 /** Installs the package as its users do, and the platforms beside it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "audience-sdk-platforms-"));
-  const removePackage = await setUpPackage(project);
+  const { consumer, remove } = await installPackage();
+  project.provide("consumer", consumer);
   const platforms: Partial<Record<Platform, string>> = {};
   for (const platform of Object.keys(wanted) as Platform[]) {
     const program = await installPlatform(platform, join(folder, platform.replace("@", "-")));
@@ -36,7 +36,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   project.provide("platforms", platforms);
   return async () => {
-    await removePackage();
+    await remove();
     await rm(folder, { recursive: true, force: true });
   };
 }

@@ -28,12 +28,18 @@ export function loadedBy(path: string, imports: readonly Import[]): Set<string> 
 }
 
 /** All modules that a file imports, directly or indirectly, types included. */
-export function reachedFrom(path: string, imports: readonly Import[], seen = new Set<string>()): Set<string> {
-  for (const { from, to } of imports) {
-    if (from !== path || seen.has(to)) continue;
-    seen.add(to);
-    reachedFrom(to, imports, seen);
-  }
+export function reachedFrom(path: string, imports: readonly Import[]): Set<string> {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of imports) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const seen = new Set<string>();
+  const visit = (from: string): void => {
+    for (const to of targets.get(from) ?? []) {
+      if (seen.has(to)) continue;
+      seen.add(to);
+      visit(to);
+    }
+  };
+  visit(path);
   return seen;
 }
 

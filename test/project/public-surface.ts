@@ -1,4 +1,4 @@
-import type { ExportedNames } from "./exported-names.ts";
+import type { ExportedNames } from "./entries.ts";
 
 /**
  * Every name that a user can import, by entry, each array in alphabetical order. Kept by hand, so that no name

@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { format } from "node:util";
 import { createMockService, type MockListener } from "audience-sdk/mock";
-import ts from "typescript";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { RedisServer } from "../redis/redis-server.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
-import { pages, snippetsOf, type Snippet } from "./snippets.ts";
+import { pages, snippetsOf, type Snippet } from "./pages.ts";
 import { repository } from "./source-files.ts";
 
 // Their programs are the examples, the recipes and the benchmark, which have their own tests.
@@ -57,28 +56,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+// `public-surface.test.ts` compiles them.
 describe("The snippets of the pages", () => {
   it("exist", () => {
     const bare = pages.filter((page) => !snippets.some(({ location }) => location.startsWith(`${page}:`)));
     expect(bare.filter((page) => !pagesWithout.includes(page))).toEqual([]);
-  });
-
-  it("compile", () => {
-    const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
-    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
-    const locations = snippets.map(({ path }) => path);
-    const typeRoots = [join(repository, "node_modules/@types")];
-    // Unlike the sources, a snippet may leave a name unused.
-    const program = ts.createProgram(locations, { ...options, typeRoots, noUnusedLocals: false });
-
-    // Each file by itself: for all at once the compiler would check the sources too.
-    const problems = snippets.flatMap(({ path, location }) =>
-      ts
-        .getPreEmitDiagnostics(program, program.getSourceFile(path))
-        .map(({ messageText }) => `${location}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`),
-    );
-
-    expect(problems).toEqual([]);
   });
 
   // Snippets that are tests are run by the tests of the mock's guide.

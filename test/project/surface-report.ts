@@ -1,5 +1,5 @@
 import ts from "typescript";
-import { entrySources, exportsOf } from "./entry-sources.ts";
+import { entrySources, exportsOf } from "./entries.ts";
 
 /** The declaration of each public name, by entry: `report["audience-sdk"]["Outcome"]`. */
 export type SurfaceReport = Record<string, Record<string, string>>;

@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import { runNode, type Outcome } from "../package/run-program.ts";
+import { runNode, type Outcome } from "../package/programs.ts";
 import { consentsOf, post, startMock, startServer } from "./server-program.ts";
 
 const next = "node_modules/next/dist/bin/next";

@@ -1,8 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { onTestFinished } from "vitest";
 import { eventually } from "../eventually.ts";
+import { runNode } from "../package/programs.ts";
 import { freePort } from "../redis/redis-server.ts";
 
 export interface ServerProgram {
@@ -74,4 +77,25 @@ export async function post(url: string, body: unknown): Promise<{ status: number
   const headers = { "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
   return { status: response.status, body: await response.json() };
+}
+
+/** What a new project of TypeScript says, beside what its framework asks for. */
+const common = {
+  target: "ES2022",
+  module: "NodeNext",
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: true,
+  rewriteRelativeImportExtensions: true,
+  types: ["node"],
+  outDir: "out",
+};
+
+/** Compiles a project to `out`, with its own compiler; resolves to what the compiler says: nothing, if all is well. */
+export async function compileRecipe(folder: string, options: Record<string, unknown>): Promise<string> {
+  const config = { compilerOptions: { ...common, ...options }, include: ["*.ts"] };
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const { stdout, stderr } = await runNode(folder, "node_modules/typescript/bin/tsc");
+  return stdout + stderr;
 }

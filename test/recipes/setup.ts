@@ -2,9 +2,8 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { sayNotRun } from "../package/not-run.ts";
-import { runProgram } from "../package/run-program.ts";
-import { setup as setUpPackage } from "../package/setup.ts";
+import { installPackage } from "../package/installation.ts";
+import { runProgram, sayNotRun } from "../package/programs.ts";
 import { repository } from "../project/source-files.ts";
 
 /** A project for each recipe: the folder of the recipe, and the packages of which the first is the framework. */
@@ -38,12 +37,7 @@ declare module "vitest" {
 /** Packs the package, and installs it with each framework beside a copy of its recipe. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "audience-sdk-recipes-"));
-  let tarball = "";
-  const removePackage = await setUpPackage({
-    provide(name, value) {
-      if (name === "tarball" && typeof value === "string") tarball = value;
-    },
-  });
+  const { tarball, remove } = await installPackage();
   const names = Object.keys(wanted) as RecipeProject[];
   const folders = await Promise.all(
     names.map((name) => install(name, join(folder, name.replace(" ", "-")), tarball)),
@@ -54,7 +48,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   project.provide("projects", Object.fromEntries(installed));
   return async () => {
-    await removePackage();
+    await remove();
     await rm(folder, { recursive: true, force: true });
   };
 }

@@ -1,6 +1,13 @@
-import { describe, expect, inject, it } from "vitest";
-import { compileRecipe } from "./compile-recipe.ts";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { createMockService } from "audience-sdk/mock";
+import { build } from "esbuild";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
 import {
+  compileRecipe,
   consentsOf,
   post,
   startMock,
@@ -76,3 +83,112 @@ describe.each(servers)("The recipe for $name", ({ folder, program, end, options 
     expect(server.printed()).not.toContain(server.env["AUDIENCE_API_KEY"]);
   });
 });
+
+const workers = installed.hono === undefined ? [] : [installed.hono];
+
+describe.each(workers)("The recipe for Hono on Workers", (folder) => {
+  it("compiles with the types of Workers, without those of Node or a browser", async () => {
+    const types = ["@cloudflare/workers-types"];
+    const options = { types, lib: ["ES2023"], module: "ESNext", moduleResolution: "bundler", noEmit: true };
+    expect(await compileRecipe(folder, options)).toBe("");
+  });
+
+  it("subscribes a person through the object, and shows the consent", async () => {
+    const { url, mock } = await startWorker(folder);
+
+    const { status, body } = await post(`${url}/subscribers`, { email: "ada@example.com" });
+    const { id } = body as { id: string };
+    const shown = await fetch(`${url}/subscribers/${encodeURIComponent(id)}`);
+
+    expect(status).toBe(200);
+    expect(await shown.json()).toEqual({ email: "ada@example.com", emailOptIn: "SUBSCRIBED" });
+    expect(consentsOf(mock)).toEqual({ "ada@example.com": "SUBSCRIBED" });
+  });
+
+  it("answers an invalid address with 400, and the failure of the service with the outcome", async () => {
+    const { url, mock } = await startWorker(folder);
+
+    expect(await post(`${url}/subscribers`, { email: "nobody" })).toMatchObject({ status: 400 });
+    mock.addFault({ kind: "500-before", times: 5 });
+    expect(await post(`${url}/subscribers`, { email: "ada@example.com" })).toMatchObject({
+      status: 503,
+      body: { outcome: "unknown" },
+    });
+  });
+
+  it("keeps the limit over all requests, because one object makes the calls", async () => {
+    const { url, mock } = await startWorker(folder);
+    const startedAt = performance.now();
+
+    const emails = Array.from({ length: 14 }, (_, order) => `person${order}@example.com`);
+    const responses = await Promise.all(emails.map((email) => post(`${url}/subscribers`, { email })));
+
+    expect(responses.map(({ status }) => status)).toEqual(emails.map(() => 200));
+    expect(mock.requests).toHaveLength(14);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1_000);
+  });
+});
+
+/** Bundles the recipe as its own tools do, and starts it on workerd beside a mock; both end with the test. */
+async function startWorker(folder: string) {
+  const mock = createMockService();
+  const { clientOptions, close } = await mock.listen();
+  onTestFinished(close);
+  await build({
+    absWorkingDir: folder,
+    entryPoints: ["worker.ts"],
+    outfile: "worker.bundle.mjs",
+    bundle: true,
+    format: "esm",
+    conditions: ["workerd", "worker", "browser"],
+    external: ["node:*", "cloudflare:*"],
+    logLevel: "silent",
+  });
+  await writeFile(join(folder, "recipe.capnp"), configuration(clientOptions));
+  return { mock, url: await serve(folder) };
+}
+
+function configuration({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string {
+  return `
+    using Workerd = import "/workerd/workerd.capnp";
+    const config :Workerd.Config = (
+      services = [
+        (name = "main", worker = .main),
+        (name = "loopback", network = (allow = ["local"])),
+      ],
+      sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+    );
+    const main :Workerd.Worker = (
+      modules = [(name = "main", esModule = embed "worker.bundle.mjs")],
+      compatibilityDate = "2025-01-01",
+      bindings = [
+        (name = "AUDIENCE_BASE_URL", text = "${baseUrl}"),
+        (name = "AUDIENCE_API_KEY", text = "${apiKey}"),
+        (name = "AUDIENCE_OBJECT", durableObjectNamespace = "AudienceObject"),
+      ],
+      durableObjectNamespaces = [(className = "AudienceObject", uniqueKey = "audience")],
+      durableObjectStorage = (inMemory = void),
+      globalOutbound = "loopback",
+    );
+  `;
+}
+
+async function serve(folder: string): Promise<string> {
+  const workerd = join(folder, "node_modules/.bin/workerd");
+  const server = spawn(workerd, ["serve", "recipe.capnp", "--control-fd=3"], {
+    cwd: folder,
+    stdio: ["ignore", "inherit", "inherit", "pipe"],
+  });
+  onTestFinished(async () => {
+    const ended = once(server, "exit");
+    server.kill();
+    await ended;
+  });
+  // Safe: the options above request a readable pipe.
+  const lines = createInterface({ input: server.stdio[3] as NodeJS.ReadableStream });
+  for await (const line of lines) {
+    const { event, port }: { event?: string; port?: number } = JSON.parse(line);
+    if (event === "listen") return `http://127.0.0.1:${port}`;
+  }
+  throw new Error("workerd ended before it listened.");
+}

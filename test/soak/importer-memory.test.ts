@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { manyRows, runProgram } from "../examples/importer-program.ts";
+import { manyRows, runProgram } from "../examples/importer-fixture.ts";
 
 it("The importer reads 200,000 rows in a heap that is smaller than the rows, and says at once what it does", async () => {
   const chunks: string[] = [];

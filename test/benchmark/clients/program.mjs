@@ -1,15 +1,16 @@
-// One process with one client: `node --expose-gc program.mjs CLIENT '{"prompt":URL,"slow":URL,"silent":URL}'`.
-// Prints its figures as JSON.
+// One process with one client: `node --expose-gc program.mjs CLIENT SERVICE`, with what `service.mjs` has printed.
+// Prints its figures as JSON; of the client `empty` what Node itself takes.
 import { setTimeout as wait } from "node:timers/promises";
-import { pages, pageSize } from "./list.mjs";
 
 const calls = 200;
 const workMs = 20;
 const waitingCalls = 500;
 
-const [name, urls] = [process.argv[2], JSON.parse(process.argv[3])];
+const name = process.argv[2];
+const { urls, pages, pageSize } = JSON.parse(process.argv[3]);
 
-const { construct, call, read } = await import(`./${name}.mjs`);
+const empty = { construct() {} };
+const { construct, call, read } = name === "empty" ? empty : await import(`./${name}.mjs`);
 const first = construct(urls.prompt, true);
 const constructed = sinceStart();
 // Without a call it is the empty program.

@@ -1,10 +1,10 @@
-// A server that responds to each client as its service would: `node service.mjs`. Prints three addresses as JSON:
-// it responds promptly, after 20 ms, or never.
+// A server that responds to each client as its service would: `node service.mjs`. Prints as JSON the length of the list
+// that every client reads, and three addresses: it responds promptly, after 20 ms, or never.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { pages, pageSize } from "./list.mjs";
 
+const [pages, pageSize] = [10, 100];
 const created = "2026-01-01T00:00:00Z";
 const fields = (id) => ({ email: `${id}@example.com`, first_name: "Ada", last_name: "Lovelace", created });
 const flat = (id) => ({ id, ...fields(id) });
@@ -79,6 +79,5 @@ async function listen(delayMs) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-console.log(
-  JSON.stringify({ prompt: await listen(0), slow: await listen(20), silent: await listen(Infinity) }),
-);
+const urls = { prompt: await listen(0), slow: await listen(20), silent: await listen(Infinity) };
+console.log(JSON.stringify({ urls, pages, pageSize }));

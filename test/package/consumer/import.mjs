@@ -1,4 +1,4 @@
-// node import.mjs [program] [entry point]: a program of this folder, on the package as an ES module.
+// node import.mjs ENTRY-POINT PROGRAM...: programs of this folder, one after the other, on the package as an ES module.
 import { inspect } from "node:util";
 import * as sdk from "audience-sdk";
 import * as checkpoints from "audience-sdk/checkpoint";
@@ -7,6 +7,8 @@ import * as stores from "audience-sdk/redis";
 import * as schemas from "audience-sdk/schemas";
 import { programs } from "./programs.cjs";
 
-const [program = "scenario", entryPoint = "http"] = process.argv.slice(2);
+const [entryPoint, ...names] = process.argv.slice(2);
 const entries = { sdk, checkpoints, mocking, stores, schemas };
-console.log(JSON.stringify(await programs[program].run({ ...entries, inspect, entryPoint })));
+const results = {};
+for (const name of names) results[name] = await programs[name].run({ ...entries, inspect, entryPoint });
+console.log(JSON.stringify(results));

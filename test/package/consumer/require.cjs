@@ -1,4 +1,4 @@
-// node require.cjs [program] [entry point]: a program of this folder, on the package as CommonJS.
+// node require.cjs ENTRY-POINT PROGRAM...: programs of this folder, one after the other, on the package as CommonJS.
 const { inspect } = require("node:util");
 const sdk = require("audience-sdk");
 const checkpoints = require("audience-sdk/checkpoint");
@@ -7,8 +7,12 @@ const stores = require("audience-sdk/redis");
 const schemas = require("audience-sdk/schemas");
 const { programs } = require("./programs.cjs");
 
-const [program = "scenario", entryPoint = "http"] = process.argv.slice(2);
+const [entryPoint, ...names] = process.argv.slice(2);
 const entries = { sdk, checkpoints, mocking, stores, schemas };
-programs[program]
-  .run({ ...entries, inspect, entryPoint })
-  .then((result) => console.log(JSON.stringify(result)));
+
+async function run() {
+  const results = {};
+  for (const name of names) results[name] = await programs[name].run({ ...entries, inspect, entryPoint });
+  console.log(JSON.stringify(results));
+}
+void run();

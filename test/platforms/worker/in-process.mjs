@@ -2,8 +2,7 @@
 import * as sdk from "audience-sdk";
 import * as mocking from "audience-sdk/mock";
 import * as schemas from "audience-sdk/schemas";
-import failures from "./failures.cjs";
-import scenario from "./scenario.cjs";
+import { programs } from "./programs.cjs";
 
 // Both can be constructed at the top of a module, where a worker may do little.
 const mock = mocking.createMockService();
@@ -13,10 +12,9 @@ const entries = { sdk, mocking, schemas, inspect, entryPoint: "process" };
 export default {
   async test() {
     await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
-    const outcome = { scenario: await scenario.run(entries), failures: await failures.run(entries) };
-    console.log(
-      JSON.stringify({ ...outcome, contacts: mock.organization("mock-organization").contacts.length }),
-    );
+    const [scenario, failures] = [await programs.scenario.run(entries), await programs.failures.run(entries)];
+    const { contacts } = mock.organization("mock-organization");
+    console.log(JSON.stringify({ scenario, failures, contacts: contacts.length }));
   },
 };
 

@@ -135,6 +135,20 @@ describe("a CSV file", () => {
   });
 
   it.each([
+    ["utf8", "Zoë"],
+    ["latin1", "Zoë"],
+  ] as const)(
+    "is decoded by its first letter beyond ASCII, however late it comes: %s",
+    async (bytes, name) => {
+      const text = `Email,First Name\n${"x".repeat(100_000)},\na@example.com,${name}\n`;
+
+      const { rows } = await read(await writeCsv(Buffer.from(text, bytes)), "windows-1252");
+
+      expect(rows.at(-1)?.cells).toEqual(["a@example.com", name]);
+    },
+  );
+
+  it.each([
     ["comma", "Email,Note\na@example.com,x\n", ["Email", "Note"]],
     ["semicolon", "Email;Address\na@example.com;Street 1, Town\n", ["Email", "Address"]],
     ["tab", "Email\tNote\na@example.com\tone, two; three\n", ["Email", "Note"]],

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { appendFileSync } from "node:fs";
+import { createRequire } from "node:module";
 
 export interface Outcome {
   readonly exitCode: number;
@@ -38,4 +40,19 @@ export function runNode(folder: string, ...args: string[]): Promise<Outcome> {
 /** A tool of this repository, by its path below `node_modules`. */
 export function tool(path: string): string {
   return new URL(`../../node_modules/${path}`, import.meta.url).pathname;
+}
+
+/** The expected result of each of the consumer's programs, by name. */
+export const { programs }: { programs: Readonly<Record<string, { readonly expected: unknown }>> } =
+  // A CommonJS file for all runtimes, without types.
+  createRequire(import.meta.url)("./consumer/programs.cjs");
+
+/** The two ways to load the package: each runs the programs. */
+export const loaders = ["import.mjs", "require.cjs"];
+
+/** Reports what could not be tested, also to the file in which `.ci/run` collects it. */
+export function sayNotRun(what: string): void {
+  process.stderr.write(`NOT RUN: ${what}\n`);
+  const report = process.env["NOT_RUN_REPORT"];
+  if (report !== undefined) appendFileSync(report, `${what}\n`);
 }

@@ -1,12 +1,12 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
-import { compile, ownCompiler, someProjects } from "../package/compile.ts";
-import { fileSizes } from "../package/installed-files.ts";
-import { runNode } from "../package/run-program.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { compile, ownCompiler, projects, someProjects } from "../package/compile.ts";
+import { fileSizes } from "../package/installation.ts";
+import { runNode, runProgram } from "../package/programs.ts";
 
 /** A user's program: nested and extended schemas of the user and of the package, and their types. */
-const program = `
+const mixing = `
 import * as z from "zod";
 import { AudienceClient } from "audience-sdk";
 import { LIMITS, v1ContactFieldsSchema, v1ContactSchema, v1EventSchema, v2ContactSchema, type V1Contact } from "audience-sdk/schemas";
@@ -51,7 +51,7 @@ describe.each(inject("withZod"))("Beside zod $version of the user's own", ({ ver
   it.each(someProjects)(
     "a program that mixes them compiles under $resolver, with $runtime",
     async (project) => {
-      const { exitCode, stdout } = await compile(ownCompiler, project, folder, program);
+      const { exitCode, stdout } = await compile(ownCompiler, project, folder, mixing);
 
       expect(exitCode, stdout).toBe(0);
     },
@@ -73,9 +73,44 @@ describe.each(inject("withZod"))("Beside zod $version of the user's own", ({ ver
 });
 
 it("The oldest tested zod is the oldest that the package allows", () => {
-  const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
-    readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-  );
+  expect(manifest.dependencies).toEqual({ zod: `^${inject("withZod")[0]?.version}` });
+});
 
-  expect(dependencies).toEqual({ zod: `^${inject("withZod")[0]?.version}` });
+/** A user's test set-up. msw's own declarations need the types of the web. */
+const handlers = `
+import { createMockService } from "audience-sdk/mock";
+import { mswHandlers } from "audience-sdk/mock/msw";
+import { http, HttpResponse } from "msw";
+import { setupServer } from "msw/node";
+
+export const server = setupServer(...mswHandlers(createMockService()), http.get("https://other.test", () => HttpResponse.text("")));
+`;
+// msw 3 consists of ES modules, which CommonJS can load under nodenext, and not under node16.
+const webProjects = projects.filter(
+  ({ resolver, runtime }) => resolver === "nodenext" && runtime === "the web's own types",
+);
+
+describe.each(inject("withMsw"))("Beside msw $version", ({ version, folder }) => {
+  it.each(["import", "require"])("a client is served by the mock's handlers, by %s", async (format) => {
+    // msw 3 needs Node 22.
+    const node = version.startsWith("^3") ? ["--package=node@22"] : [];
+    const run = ["exec", "--yes", ...node, "--", "node", "msw.mjs", format];
+    const { stdout, stderr } = await runProgram("npm", run, { folder });
+
+    expect(stdout, stderr).toBe('{"email":"ada@example.com","lists":1,"outcome":"unknown","contacts":2}\n');
+  });
+
+  it.each(webProjects)("a program with its types compiles under $resolver", async (project) => {
+    const options = { ...project.options, skipLibCheck: true };
+    const { exitCode, stdout } = await compile(ownCompiler, { ...project, options }, folder, handlers);
+
+    expect(exitCode, stdout).toBe(0);
+  });
+});
+
+it("The tested versions of msw are the oldest of the package's range and the newest of each major", () => {
+  const [oldest, ...newest] = inject("withMsw").map(({ version }) => version);
+
+  expect(`^${oldest}`).toBe(newest[0]);
+  expect(manifest.peerDependencies).toEqual({ msw: newest.join(" || ") });
 });

@@ -1,2 +1,0 @@
-/** What Node itself takes. */
-export function construct() {}

@@ -1,0 +1,175 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { deadLinks, loadedFromElsewhere } from "../site/dead-links.ts";
+import { deadEnd, linksOf, pages, rowsBelow } from "./pages.ts";
+import { repository, sourceFiles } from "./source-files.ts";
+
+const others = [
+  "CHANGELOG.md",
+  "src/DECISIONS.md",
+  "examples/README.md",
+  ".github/CONTRIBUTING.md",
+  ".github/SECURITY.md",
+];
+
+describe("The pages", () => {
+  it.each([...pages, ...others])("%s has no dead link", (page) => {
+    const dead = linksOf(page).map(deadEnd);
+    expect(dead.filter((reason) => reason !== undefined)).toEqual([]);
+  });
+
+  it("are all linked from the README", () => {
+    const [readme = "", ...guides] = pages;
+    expect(guides.filter((guide) => !linksOf(readme).includes(guide))).toEqual([]);
+  });
+});
+
+describe("The README's promises", () => {
+  const promises = rowsBelow("README.md", "What it promises").map((row) => ({
+    name: /\*\*(.+?)\*\*/.exec(row)?.[1] ?? row,
+    row,
+  }));
+
+  it("exist", () => {
+    expect(promises.length).toBeGreaterThan(5);
+  });
+
+  // Named, and not linked: the package holds the README without the tests.
+  it.each(promises)("are each held by tests that exist: $name", ({ row }) => {
+    const tests = [...row.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, path = ""]) => path);
+
+    expect(tests).not.toEqual([]);
+    expect(tests.filter((path) => !existsSync(join(repository, path)))).toEqual([]);
+  });
+});
+
+describe("A dead link is reported", () => {
+  it.each([
+    ["to a file", "[x](examples/guides/nothing.md)", "examples/guides/nothing.md is not there"],
+    ["to a heading", "[x](README.md#nothing)", "README.md has no heading #nothing"],
+    ["to a heading of its own page", "[x](#nothing)", "README.md has no heading #nothing"],
+  ])("%s", (_title, text, reason) => {
+    expect(linksOf("README.md", text).map(deadEnd)).toEqual([reason]);
+  });
+});
+
+const guide = join(repository, "examples/guides/recipes.md");
+const folder = join(repository, "examples/recipes");
+/** A block that shows a file: its language, its path below `examples/recipes`, its code. */
+const shown = /^```(\w+) file=(\S+)\n[\s\S]*?^```$/gm;
+
+describe("The guide of recipes", () => {
+  it("shows the files as they are; `-u` writes them into it", async () => {
+    const text = readFileSync(guide, "utf8");
+    const filled = text.replace(
+      shown,
+      (_, language: string, path: string) =>
+        `\`\`\`${language} file=${path}\n${readFileSync(join(folder, path), "utf8")}\`\`\``,
+    );
+
+    await expect(filled).toMatchFileSnapshot(guide);
+  });
+
+  it("shows every file but the frame of a page", () => {
+    const paths = [...readFileSync(guide, "utf8").matchAll(shown)].map(([, , path = ""]) => path);
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .map((path) => path.replaceAll("\\", "/"))
+      .filter((path) => /\.tsx?$/.test(path));
+
+    expect(paths.toSorted()).toEqual(files.filter((path) => path !== "next/app/layout.tsx").toSorted());
+  });
+});
+
+const decisions = readFileSync(join(repository, "src/DECISIONS.md"), "utf8");
+// The mock quotes sentences of the document, too.
+const sources = [...sourceFiles("src")].filter(([path]) => !path.startsWith("src/mock/"));
+
+/** The comment lines of a file. */
+const commentsOf = (text: string) => text.split("\n").filter((line) => /^\s*(\/\*\*|\*|\/\/) /.test(line));
+
+/** What the pattern's group matches in the comments, with the file's path. */
+function cited(pattern: RegExp): [path: string, name: string][] {
+  return sources.flatMap(([path, text]) =>
+    [...commentsOf(text).join("\n").matchAll(pattern)].map(([, name = ""]): [string, string] => [path, name]),
+  );
+}
+
+describe("What a comment cites is found on the page of the decisions", () => {
+  it("a section of the service's document is listed", () => {
+    const sections = cited(/(?: \(|, )"([A-Z][^"]+|v[12] [^"]+)"(?=[,:)])/g);
+
+    expect(new Set(sections.map(([, name]) => name)).size).toBeGreaterThan(10);
+    expect(sections.filter(([, name]) => !decisions.includes(`"${name}"`))).toEqual([]);
+  });
+
+  it("a decision is there", () => {
+    const numbers = cited(/\b(D\d+)\b/g);
+
+    expect(numbers.length).toBeGreaterThan(10);
+    expect(numbers.filter(([, number]) => !decisions.includes(`**${number}. `))).toEqual([]);
+  });
+});
+
+describe("The comment of a call", () => {
+  const calls = ["v1/customers", "v1/contact-groups", "v1/events", "v2/contacts", "v2/lists"].flatMap(
+    (file) => {
+      const text = readFileSync(join(repository, `src/${file}.ts`), "utf8");
+      const methods = text.matchAll(/^ {2}\/\*\*\n((?: {3}\*.*\n)+) {2}(\w+)[<(]/gm);
+      return [...methods].map(([, comment = "", name = ""]): [string, string] => [
+        `${file} ${name}`,
+        comment,
+      ]);
+    },
+  );
+
+  it("exists for all nine, and for both of defined events", () => {
+    expect(calls).toHaveLength(11);
+  });
+
+  it.each(calls)("%s has an example, and names the errors", (_, comment) => {
+    expect(comment).toContain("```ts\n");
+    expect(comment).toContain("@throws ValidationError");
+  });
+});
+
+const filesOfSite = new Set(["index.html", "guides/a.html", "assets/style.css"]);
+const deadIn = (link: string, page = "guides/a.html") =>
+  deadLinks(
+    new Map([
+      ["index.html", `<h2 id="limits">Limits</h2>`],
+      ["guides/a.html", `<h2 id="here">Here</h2>`],
+      [page, `<h2 id="here">Here</h2><a class="x" href="${link}">x</a>`],
+    ]),
+    filesOfSite,
+  );
+
+describe("A link of the site", () => {
+  it.each([
+    "../index.html",
+    "../index.html#limits",
+    "#here",
+    "#",
+    "../assets/style.css",
+    "https://example.com/nothing",
+    "mailto:ada@example.com",
+  ])("lives: %s", (link) => {
+    expect(deadIn(link)).toEqual([]);
+  });
+
+  it.each(["nothing.html", "../index.html#nothing", "#nothing", "/index.html", "../../index.html"])(
+    "is dead: %s",
+    (link) => {
+      expect(deadIn(link)).toEqual([`guides/a.html: ${link}`]);
+    },
+  );
+});
+
+describe("The site", () => {
+  it("loads nothing from another machine, but may link to it", () => {
+    const html = `<a href="https://example.com/">x</a><script src="https://example.com/x.js"></script>`;
+    expect(loadedFromElsewhere(new Map([["index.html", html]]))).toEqual([
+      "index.html: https://example.com/x.js",
+    ]);
+  });
+});
