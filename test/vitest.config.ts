@@ -25,7 +25,7 @@ const alone = [
   "mock/{cli,command,state-file}",
   "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
   "redis/{background-timer,fifty-processes,schedules,simulated-failures}",
-  "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,random-values,stacks,tracing*}",
+  "transport/{abort,api-key,close,deadlines,observe,promise,random-values,tracing}",
 ].map((path) => `test/${path}.test.ts`);
 
 // All others share two processes: with one for each, more than half of the time would go into starting them.

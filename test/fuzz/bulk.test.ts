@@ -9,8 +9,8 @@ import {
 import type { Checkpoint } from "audience-sdk/checkpoint";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { expect, it } from "vitest";
+import { offline } from "../transport/fixture.ts";
 import { hostileMessage } from "./build-value.ts";
-import { offline } from "./offline-client.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
 import { validV1Contact } from "./valid-inputs.ts";
 

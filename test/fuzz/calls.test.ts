@@ -1,7 +1,7 @@
 import { AudienceClient, isAudienceError, V1Client, V2Client, type Paginator } from "audience-sdk";
 import { v1EventFieldsSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { offline } from "./offline-client.ts";
+import { offline } from "../transport/fixture.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
 import { validCallOptions, validEvent, validQuery, validV1Contact, validV2Contact } from "./valid-inputs.ts";
 

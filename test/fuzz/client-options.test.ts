@@ -7,7 +7,7 @@ import {
   type ClientOptions,
 } from "audience-sdk";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { offline, offlineFetch } from "./offline-client.ts";
+import { offline, offlineFetch } from "../transport/fixture.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
 
 const silent = () => undefined;

@@ -1,7 +1,7 @@
 import { AudienceClient, isAudienceError, type Fetch } from "audience-sdk";
 import { describe, expect, it } from "vitest";
+import { offline } from "../transport/fixture.ts";
 import { hostileMessage } from "./build-value.ts";
-import { offline } from "./offline-client.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
 import { validEvent } from "./valid-inputs.ts";
 

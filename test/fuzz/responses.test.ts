@@ -5,7 +5,7 @@ import { AudienceClient, isAudienceError } from "audience-sdk";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
-import { offline } from "./offline-client.ts";
+import { offline } from "../transport/fixture.ts";
 import { validEvent, validV1Contact, validV2Contact } from "./valid-inputs.ts";
 
 interface FakeResponse {

@@ -8,8 +8,8 @@ import {
 } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { describe, expect, it } from "vitest";
+import { offline } from "../transport/fixture.ts";
 import { hostileMessage } from "./build-value.ts";
-import { offline } from "./offline-client.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
 import { validEvent, validV1Contact } from "./valid-inputs.ts";
 

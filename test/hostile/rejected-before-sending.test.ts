@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { createServer, type AddressInfo, type Server } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { AudienceClient } from "audience-sdk";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf, thrownBy } from "../transport/failure.ts";
-import { profileResponse } from "../transport/served.ts";
+import { profileResponse } from "../transport/fixture.ts";
 import { serveRaw } from "./raw-server.ts";
 
 const key = "test-key-0123456789";

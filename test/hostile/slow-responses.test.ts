@@ -1,8 +1,8 @@
 import { AudienceClient, RateLimiter, type ServerError } from "audience-sdk";
 import { beforeAll, describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
-import { refusedUrl } from "../transport/served.ts";
-import { drip, serveRaw, type RawResponse } from "./raw-server.ts";
+import { refusedUrl } from "../transport/fixture.ts";
+import { drip, type RawResponse, serveRaw } from "./raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\n";
 const apiKey = "test-key-0123456789";

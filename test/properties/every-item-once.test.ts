@@ -2,8 +2,8 @@ import { AudienceClient, type Fetch } from "audience-sdk";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UnexpectedResponseError } from "../../src/errors.ts";
-import { offline } from "../fuzz/offline-client.ts";
 import { paginatorOf } from "../pagination/fake-list.ts";
+import { offline } from "../transport/fixture.ts";
 import { runs } from "./runs.ts";
 
 const idOf = (at: number) => `c${at}`;

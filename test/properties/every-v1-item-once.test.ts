@@ -1,7 +1,7 @@
 import { AudienceClient, type Fetch } from "audience-sdk";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { offline } from "../fuzz/offline-client.ts";
+import { offline } from "../transport/fixture.ts";
 import { runs } from "./runs.ts";
 
 /** A page, as a server sees it. */

@@ -2,7 +2,7 @@ import { AudienceClient, ValidationError } from "audience-sdk";
 import { v1ContactSchema, v1EventSchema, v1ListContactSchema, v2ContactSchema } from "audience-sdk/schemas";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { offline, offlineFetch } from "../fuzz/offline-client.ts";
+import { offline, offlineFetch } from "../transport/fixture.ts";
 import { anyPayload, type Payload } from "./payloads/payload.ts";
 import { runs, timesOf } from "./runs.ts";
 

@@ -1,7 +1,7 @@
-import { AudienceClient, ConfigurationError, type ClientOptions } from "audience-sdk";
+import { AudienceClient, type ClientOptions, ConfigurationError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { thrownBy } from "./failure.ts";
-import { profileResponse } from "./served.ts";
+import { profileResponse } from "./fixture.ts";
 
 /** The address that `customers.get("c-1")` asks for. */
 async function asked(baseUrl: string, options: ClientOptions = {}): Promise<string> {
