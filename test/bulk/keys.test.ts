@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { ConfigurationError } from "audience-sdk";
+import { AudienceClient, ConfigurationError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { collectRun, createFixture, key, row, rows, type Row } from "./fixture.ts";
+import { collectRun, createFixture, key, row, type Row, rows } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 describe("A row's key", () => {
@@ -155,4 +156,18 @@ describe("A row's key", () => {
     const message = `the row cannot be written as JSON (it is ${typeof item}): give a \`fingerprint\``;
     expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
   });
+});
+
+it("A list that the key function of bulk returns by mistake is not started: the row is invalid", async () => {
+  const mock = createMockService();
+  const audience = new AudienceClient(mock.clientOptions);
+
+  const summary = await audience.bulk(
+    [{ email: "ada@example.com" }],
+    (person, request) => audience.v1.customers.upsert(person, request),
+    { key: () => audience.v1.customers.list() as never },
+  );
+
+  expect(summary).toMatchObject({ invalid: 1 });
+  expect(mock.requests).toEqual([]);
 });

@@ -6,7 +6,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { recordedChanges, recordedNames, newestSection } from "./changelog.ts";
 import { entryPoints } from "./entry-points.ts";
 import { exportedNames } from "./exported-names.ts";
-import { readEntries, untriedEntryPoints } from "./fuzz-entry-points.ts";
+import { readEntries, untriedEntryPoints } from "./hostile-entry-points.ts";
 import { publicSurface } from "./public-surface.ts";
 import { repository } from "./source-files.ts";
 import { changedNames, describeSurface, readReport, writeReport } from "./surface-report.ts";
@@ -56,7 +56,7 @@ describe("The public surface", () => {
 });
 
 describe("A public function with parameters", () => {
-  it("is called with hostile values by a test in test/fuzz", () => {
+  it("is called with hostile values by a test in test/hostile", () => {
     expect(untriedEntryPoints(program)).toEqual([]);
   });
 

@@ -73,6 +73,8 @@ describe("A base URL", () => {
     ["has a look-alike dot", "https://api\u3002example.com"],
     ["has a look-alike dot", "https://api\uff0eexample\uff61com"],
     ["has a look-alike slash", "https://api.example.com\u2044.evil.example"],
+    ["has look-alike digits", "http://\uff11\uff12\uff17.0.0.1"],
+    ["has a NUL", "https://api.example.com/\0"],
     ["has a letter beyond ASCII", "https://\u0430pi.example.com"],
     ["is percent-encoded in its host", "https://api%2eexample.com"],
     ["is percent-encoded in its host", "https://api.example.com%40evil.example"],

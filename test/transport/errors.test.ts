@@ -707,7 +707,7 @@ describe("An error of any class", () => {
 describe("isAudienceError", () => {
   it("recognises errors of another copy of the package, and the other copy recognises ours", async () => {
     vi.resetModules();
-    const other = await import("../../src/errors.ts");
+    const other = await import("audience-sdk");
     const theirs = new other.ConfigurationError("x");
     const ours = thrownBy(() => new AudienceClient({ timeoutMs: -1 }));
 
@@ -751,9 +751,9 @@ it("A body that is nested too deeply for JSON.stringify is shown as a string", a
 
 it("A limiter of another copy of the package ends a call with outcome and request", async () => {
   vi.resetModules();
-  const { RateLimiter } = await import("../../src/rate-limiter/rate-limiter.ts");
+  const other = await import("audience-sdk");
   const mock = createMockService();
-  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 100 });
+  const rateLimiter = new other.RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 100 });
   const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
   await audience.v1.events.send({ eventName: "first", contact: { email: "ada@example.com" } });
 

@@ -2,8 +2,9 @@ import { inspect } from "node:util";
 import { AudienceClient, type ClientOptions, ConfigurationError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
+import { serveRaw } from "../hostile/raw-server.ts";
 import { failureOf, thrownBy } from "./failure.ts";
-import { v2Contact } from "./fixture.ts";
+import { profileResponse, v2Contact } from "./fixture.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
@@ -136,8 +137,16 @@ describe("The option headers", () => {
     [{ "x-a": "b\nc" }, `"x-a" ${beyond}`],
     [{ "x-a": "b\0c" }, `"x-a" ${beyond}`],
     [{ "x-a": "\u2028" }, `"x-a" ${beyond}`],
+    [{ "x-a": "b\r" }, `"x-a" ${beyond}`],
+    [{ "x-a": "b\u007f" }, `"x-a" ${beyond}`],
+    [{ "x-a": "b\ud800" }, `"x-a" ${beyond}`],
+    // Its low byte is a line feed.
+    [{ "x-a": "b\u010a" }, `"x-a" ${beyond}`],
     [{ "x-a\r\nx-b": "c" }, '"x-a…" is not a header name'],
     [{ "x a": "c" }, '"x…" is not a header name'],
+    [{ "x-a: b": "c" }, '"x-a…" is not a header name'],
+    [{ "x-a\0": "c" }, '"x-a…" is not a header name'],
+    [{ "x-t\u00e9am": "c" }, '"x-t…" is not a header name'],
     [{ "": "c" }, '"" is not a header name'],
     [{ "x-a": 5 }, '"x-a" must be a string, not a number'],
     [{ "x-a": null }, '"x-a" must be a string, not null'],
@@ -214,4 +223,21 @@ describe("Headers, of the client and of a call,", () => {
 
     expect(mock.requests.map((request) => request.headers["x-trace"])).toEqual(["t-1", "t-1"]);
   });
+});
+
+it("A valid header arrives byte for byte, and no other header is added", async () => {
+  const body = JSON.stringify(profileResponse);
+  const { url, requests } = await serveRaw(
+    (socket) => void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
+  );
+  const headers = { "X-Latin": "caf\u00e9 \u00ff", "X-Odd!#$%&'*+.^_`|~": 'a\tb "c": d,; %0d%0a' };
+  const apiKey = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ %0d%0aX-Evil: 1";
+
+  await new AudienceClient({ baseUrl: url, rateLimiter: false, apiKey, headers }).v1.customers.get("c-1");
+
+  const lines = requests[0]?.split("\r\n") ?? [];
+  expect(lines).toContain("x-latin: caf\u00e9 \u00ff");
+  expect(lines).toContain(`x-odd!#$%&'*+.^_\`|~: a\tb "c": d,; %0d%0a`);
+  expect(lines).toContain(`x-api-key: ${apiKey}`);
+  expect(lines.filter((line) => line.startsWith("x-"))).toHaveLength(3);
 });

@@ -5,22 +5,22 @@ import { entrySources } from "./entry-sources.ts";
 import { repository, sourceFiles } from "./source-files.ts";
 
 /** The tests that call entry points with hostile values. */
-const fuzzTests = [...sourceFiles("test/fuzz").keys()]
+const hostileTests = [...sourceFiles("test/hostile").keys()]
   .filter((path) => path.endsWith(".test.ts"))
   .map((path) => join(repository, path));
 
 /**
- * All entries as the compiler reads them, under the project's own options; and their fuzz tests, so that it resolves the
+ * All entries as the compiler reads them, under the project's own options; and their hostile tests, so that it resolves the
  * functions that a test names.
  */
 export function readEntries(): ts.Program {
   const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
-  return ts.createProgram([...Object.values(entrySources), ...fuzzTests], options);
+  return ts.createProgram([...Object.values(entrySources), ...hostileTests], options);
 }
 
-/** The public functions that no fuzz test names. */
-export function untriedEntryPoints(program: ts.Program, tests: readonly string[] = fuzzTests): string[] {
+/** The public functions that no test in test/hostile names. */
+export function untriedEntryPoints(program: ts.Program, tests: readonly string[] = hostileTests): string[] {
   const named = new Set(tests.flatMap((path) => referencedIn(program, path)));
   return [...entryPoints(program)].flatMap(([name, declaration]) => (named.has(declaration) ? [] : [name]));
 }
