@@ -20,13 +20,12 @@ const alone = [
   "bulk/{file-checkpoint*,workers}",
   "chaos/*",
   "examples/{demo,importer-process,recipes}",
-  "fuzz/user-code",
-  "hostile/floods",
+  "hostile/{floods,user-code}",
   "mock/{command,state-file}",
   "properties/{import-resumes,nobody-who-left-is-subscribed}",
   "rate-limiter/{clock-and-timers,estimates,usage-and-snapshot,waiting}",
   "redis/{requests,schedules,several-processes}",
-  "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,random-values,stacks,tracing*}",
+  "transport/{abort,api-key,close,deadlines,observe,promise,random-values,tracing}",
 ].map((path) => `test/${path}.test.ts`);
 
 // All others share two processes: with one for each, more than half of the time would go into starting them.

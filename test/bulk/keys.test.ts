@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigurationError } from "audience-sdk";
+import { AudienceClient, ConfigurationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { collectRun, createFixture, key, row, type Row, rows } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
@@ -244,4 +245,18 @@ describe("Without a key a checkpoint belongs to one run", () => {
     expect(mock.requests).toHaveLength(sent);
     expect([checkpoint.lines, checkpoint.log.at(-1)]).toEqual([kept, "close"]);
   });
+});
+
+it("A list that the key function of bulk returns by mistake is not started: the row is invalid", async () => {
+  const mock = createMockService();
+  const audience = new AudienceClient(mock.clientOptions);
+
+  const summary = await audience.bulk(
+    [{ email: "ada@example.com" }],
+    (person, request) => audience.v1.customers.upsert(person, request),
+    { key: () => audience.v1.customers.list() as never },
+  );
+
+  expect(summary).toMatchObject({ invalid: 1 });
+  expect(mock.requests).toEqual([]);
 });

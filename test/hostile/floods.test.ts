@@ -8,8 +8,8 @@ const ok = "HTTP/1.1 200 OK\r\n";
 const letters = Buffer.alloc(64 * 1024, "a");
 const gigabyte = 1_000_000_000;
 
-/** 200 MB of zeros, in kilobytes. */
-const zeros = Buffer.alloc(200_000_000);
+/** 50 MB of zeros, in kilobytes. */
+const zeros = Buffer.alloc(50_000_000);
 const bombs = {
   gzip: gzipSync(zeros),
   deflate: deflateSync(zeros),
@@ -154,26 +154,26 @@ describe("A flood", () => {
     async (_, response, { code, words }) => {
       const server = await serveRaw(response);
 
-      for (const [call, outcome] of [
-        ["read", "not-applied"],
-        ["write", "unknown"],
-      ] as const) {
-        const { error, highestMb, tookMs, unhandled } = await ask(
-          server.url,
-          call,
-          code === "timeout" ? 300 : 20_000,
-        );
+      const timeoutMs = code === "timeout" ? 300 : 20_000;
+      const { error, highestMb, tookMs, unhandled } = await ask(server.url, "write", timeoutMs);
 
-        expect(error).toMatchObject({ code, outcome, request: { attempts: 1 } });
-        expect(error?.["message"]).toMatch(words);
-        expect(highestMb - client.atFirstMb).toBeLessThan(allowedMb);
-        expect(tookMs).toBeLessThan(20_000);
-        expect(unhandled).toEqual([]);
-      }
+      expect(error).toMatchObject({ code, outcome: "unknown", request: { attempts: 1 } });
+      expect(error?.["message"]).toMatch(words);
+      expect(highestMb - client.atFirstMb).toBeLessThan(allowedMb);
+      expect(tookMs).toBeLessThan(20_000);
+      expect(unhandled).toEqual([]);
       await server.allClosed();
-      expect(server.requests).toHaveLength(2);
+      expect(server.requests).toHaveLength(1);
     },
   );
+
+  it("of a read has the outcome not-applied", async () => {
+    const server = await serveRaw(head(ok, endless(letters)));
+
+    const { error } = await ask(server.url, "read", 20_000);
+
+    expect(error).toMatchObject({ code: "unexpected_response", outcome: "not-applied" });
+  });
 
   it("leaves no handle that keeps the process alive", async () => {
     expect(await client.end()).toBe(0);

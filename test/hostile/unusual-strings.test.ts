@@ -1,7 +1,10 @@
 import { AudienceClient, type AudienceError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 import { serveRaw } from "./raw-server.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
 /** A client of a server that responds 200 with these bytes. */
 async function clientFor(body: string | Buffer, headers = ""): Promise<AudienceClient> {
@@ -87,6 +90,10 @@ describe("A link in a list response", () => {
 
 describe("An id arrives as one segment of the path, whatever its characters", () => {
   it.each([
+    ["a/b", "a%2Fb"],
+    ["ada@example.com", "ada%40example.com"],
+    ["...", "..."],
+    ["\u00e4\u{1f600}", "%C3%A4%F0%9F%98%80"],
     ["%2e%2e", "%252e%252e"],
     ["../../v2/lists", "..%2F..%2Fv2%2Flists"],
     ["..\\..\\admin", "..%5C..%5Cadmin"],
@@ -114,5 +121,47 @@ describe("An id arrives as one segment of the path, whatever its characters", ()
       "x-api-key: test-key-0123456789",
     ]);
     expect(requests).toHaveLength(1);
+  });
+});
+
+describe("An id", () => {
+  it.each([
+    ["", "is empty"],
+    [" ", "is empty"],
+    ["\t\n", "is empty"],
+    [".", ". is not an id"],
+    ["..", ".. is not an id"],
+    ["\ud800", "holds half a character"],
+    ["a\udc00b", "holds half a character"],
+    [undefined, "must be a string, not undefined"],
+    [null, "must be a string, not null"],
+    [5, "must be a string, not a number"],
+    [{}, "must be a string, not an object"],
+    [["a"], "must be a string, not an array"],
+  ])("%j is refused, and nothing is sent", async (id, problem) => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
+    const asId = id as string;
+
+    const errors = await Promise.all([
+      failureOf(v1.customers.get(asId)),
+      failureOf(v1.contactGroups.get(asId)),
+      failureOf(v1.contactGroups.addContact(asId, contact)),
+    ]);
+
+    expect(errors.map(({ code }) => code)).toEqual(["validation", "validation", "validation"]);
+    const message = `${problem}; pass the id as the service returned it`;
+    expect(errors[2]).toMatchObject({ issues: [{ path: ["listId"], code: "invalid_id", message }] });
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("is reported together with all other issues", async () => {
+    const { v1 } = new AudienceClient(createMockService().clientOptions);
+
+    const error = await failureOf(v1.contactGroups.addContact("", { email: "x", firstName: "Ada" } as never));
+
+    expect(
+      (error as unknown as { issues: { path: unknown[] }[] }).issues.map(({ path }) => path.join(".")),
+    ).toEqual(expect.arrayContaining(["listId", "email", "firstName", "email_opt_in"]));
   });
 });

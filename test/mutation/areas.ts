@@ -12,10 +12,7 @@ export const areas: readonly Area[] = [
   {
     name: "checkpoint",
     sources: ["checkpoint"],
-    tests: [
-      "bulk/{file-checkpoint,file-checkpoint-lock,file-checkpoint-system}",
-      "regressions/{checkpoint-by,checkpoint-of,value-that-is-no-string}-*",
-    ],
+    tests: ["bulk/{file-checkpoint,file-checkpoint-lock,file-checkpoint-system}"],
   },
   {
     name: "pagination",
@@ -35,7 +32,6 @@ export const areas: readonly Area[] = [
     sources: ["bulk", "consent.ts"],
     tests: [
       "bulk/{check,delta*,is-current,nights,progress,rate-limit,recorded,results,source,stop,superseded*,target}",
-      "regressions/{aborted-row,call-that,calls-of,changed,checkpoint,damaged,earlier-record,error-of-is,events,is-current,later-row,loop,missing-check,opt-out-is,opt-out-of-a-row,possibly,promise,read-of,record,refusal-of,row,rows,run,second-call,slow-is,strangers,superseded,unknown-write,unsubscription}-*",
       "transport/{custom-request,order,retries}",
       "document/states-and-transitions",
     ],
@@ -92,19 +88,12 @@ export const areas: readonly Area[] = [
   {
     name: "transport-responses",
     sources: ["transport/read-response.ts", "transport/service-message.ts", "transport/rate-refusal.ts"],
-    tests: [
-      "transport/{error-objects,errors,foreign-fetch,promise,rate-refusal,response-data,retry-after,service-messages,unreadable-responses}",
-      "regressions/list-response-*",
-    ],
+    tests: ["transport/{errors,fetch,promise,rate-refusal,responses,retry-after}"],
   },
   {
     name: "transport-retries",
     sources: ["transport/interceptors/attempts.ts", "transport/interceptors/retry-plan.ts"],
-    tests: [
-      "transport/{api-key,deadlines,errors,observe,outcomes,retries,retry-after,retry-plan}",
-      "bulk/rate-limit",
-      "regressions/row-that-catches-*",
-    ],
+    tests: ["transport/{api-key,deadlines,errors,observe,outcomes,retries,retry-after}", "bulk/rate-limit"],
   },
   {
     name: "transport-calls",
@@ -118,22 +107,19 @@ export const areas: readonly Area[] = [
       "transport/transport.ts",
     ],
     tests: [
-      "transport/{abort,api-key,close,deadlines,error-objects,errors,observe,options,order,outcomes,pauses,promise,rate-refusal,response-data,retry-after,tracing}",
+      "transport/{abort,api-key,close,deadlines,errors,observe,options,order,outcomes,pauses,promise,rate-refusal,responses,retry-after,tracing}",
       "bulk/{rate-limit,stop,superseded}",
-      "regressions/{aborted,error-of,row-whose,row-that-catches,row-with,rows-that,single,slow-is}-*",
     ],
   },
   {
     name: "transport-send",
     sources: ["transport/abort.ts", "transport/network-error.ts", "transport/send.ts"],
-    tests: [
-      "transport/{abort,connection-failures,deadlines,errors,foreign-fetch,promise,retry-after,shared-signal,unreadable-responses}",
-    ],
+    tests: ["transport/{abort,connection-failures,deadlines,errors,fetch,promise,responses,retry-after}"],
   },
   {
     name: "transport-keys",
     sources: ["transport/api-key.ts", "transport/redact.ts"],
-    tests: ["transport/{abort,api-key,deadlines,headers,options,secrets,secrets-in-names}"],
+    tests: ["transport/{abort,api-key,deadlines,headers,options,secrets}"],
   },
   {
     name: "transport-requests",
@@ -146,11 +132,10 @@ export const areas: readonly Area[] = [
       "transport/build-request.ts",
     ],
     tests: [
-      "transport/{abort,close,custom-request,deadlines,environment,errors,headers,observe,option-objects,options,outcomes,promise,response-data,tracing}",
+      "transport/{abort,close,custom-request,deadlines,environment,errors,headers,observe,options,outcomes,promise,responses,tracing}",
       "bulk/{results,superseded}",
       "rate-limiter/options",
       "document/{conventions,endpoint-events,events,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
-      "regressions/{null-query,read-of}-*",
     ],
   },
 ];

@@ -29,12 +29,12 @@ export function exportsOf(program: ts.Program, source: string): Map<string, ts.S
 }
 
 /** The tests that call entry points with hostile values. */
-const fuzzTests = [...sourceFiles("test/fuzz").keys()]
+const hostileTests = [...sourceFiles("test/hostile").keys()]
   .filter((path) => path.endsWith(".test.ts"))
   .map((path) => join(repository, path));
 
 /**
- * All entries as the compiler reads them, under the project's own options; their fuzz tests, so that it resolves the
+ * All entries as the compiler reads them, under the project's own options; their hostile tests, so that it resolves the
  * functions that a test names; and more files, by path in the repository, that stand nowhere.
  */
 export function readEntries(files: SourceFiles): ts.Program {
@@ -52,7 +52,7 @@ export function readEntries(files: SourceFiles): ts.Program {
       ? getSourceFile(path, ...rest)
       : ts.createSourceFile(path, text, ts.ScriptTarget.ES2022);
   };
-  return ts.createProgram([...Object.values(entrySources), ...fuzzTests, ...more.keys()], usual, host);
+  return ts.createProgram([...Object.values(entrySources), ...hostileTests, ...more.keys()], usual, host);
 }
 
 export interface ExportedNames {
@@ -90,8 +90,8 @@ export function entryPoints(program: ts.Program): EntryPoints {
   return finder.entryPoints;
 }
 
-/** The public functions that no fuzz test names. */
-export function untriedEntryPoints(program: ts.Program, tests: readonly string[] = fuzzTests): string[] {
+/** The public functions that no hostile test names. */
+export function untriedEntryPoints(program: ts.Program, tests: readonly string[] = hostileTests): string[] {
   const points = [...entryPoints(program)];
   const names = new Set(points.flatMap(([name]) => /\w+$/.exec(name) ?? []));
   const named = new Set(tests.flatMap((path) => referencedIn(program, path, names)));

@@ -119,7 +119,7 @@ describe("The public surface", () => {
 });
 
 describe("A public function with parameters", () => {
-  it("is called with hostile values by a test in test/fuzz", () => {
+  it("is called with hostile values by a test in test/hostile", () => {
     expect(untriedEntryPoints(program)).toEqual([]);
   });
 

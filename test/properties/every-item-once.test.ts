@@ -1,7 +1,7 @@
 import { AudienceClient, UnexpectedResponseError, type Fetch } from "audience-sdk";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { offline } from "../fuzz/offline-client.ts";
+import { offline } from "../transport/fixture.ts";
 import { runs } from "./runs.ts";
 
 const idOf = (at: number) => `c${at}`;

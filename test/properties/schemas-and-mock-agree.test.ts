@@ -4,7 +4,7 @@ import { createMockService } from "audience-sdk/mock";
 import { v1ContactSchema, v1EventSchema, v1ListContactSchema, v2ContactSchema } from "audience-sdk/schemas";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { offline, offlineFetch } from "../fuzz/offline-client.ts";
+import { offline, offlineFetch } from "../transport/fixture.ts";
 import { namedExceptions, type Verdict } from "./payloads/exceptions.ts";
 import {
   anyPayload,

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 import { failureOf } from "../transport/failure.ts";
-import { json, profileResponse, serve } from "../transport/served.ts";
+import { json, profileResponse, serve } from "../transport/fixture.ts";
 
 const { clientOptions } = createMockService();
 

@@ -300,6 +300,10 @@ describe("A key that is a string", () => {
     ["a ", framed],
     ["schl\u00fcssel", beyond(5)],
     ["\u200b", beyond(1)],
+    ["a\r\nX-Evil: 1", beyond(2)],
+    ["a\ud800", beyond(2)],
+    // Its low byte is a line feed.
+    ["a\u010a", beyond(2)],
   ])("cannot be %j: the constructor throws an error that says that it %s", (key, problem) => {
     const { clientOptions } = createMockService();
 

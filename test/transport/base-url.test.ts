@@ -1,7 +1,7 @@
-import { AudienceClient, ConfigurationError, type ClientOptions } from "audience-sdk";
+import { AudienceClient, type ClientOptions, ConfigurationError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { thrownBy } from "./failure.ts";
-import { profileResponse } from "./served.ts";
+import { profileResponse } from "./fixture.ts";
 
 /** The address that `customers.get("c-1")` asks for. */
 async function asked(baseUrl: string, options: ClientOptions = {}): Promise<string> {
@@ -73,6 +73,8 @@ describe("A base URL", () => {
     ["has a look-alike dot", "https://api\u3002example.com"],
     ["has a look-alike dot", "https://api\uff0eexample\uff61com"],
     ["has a look-alike slash", "https://api.example.com\u2044.evil.example"],
+    ["has look-alike digits", "http://\uff11\uff12\uff17.0.0.1"],
+    ["has a NUL", "https://api.example.com/\0"],
     ["has a letter beyond ASCII", "https://\u0430pi.example.com"],
     ["is percent-encoded in its host", "https://api%2eexample.com"],
     ["is percent-encoded in its host", "https://api.example.com%40evil.example"],

@@ -1,15 +1,17 @@
 import {
   AudienceClient,
+  type BulkRequest,
   ConfigurationError,
   RateLimiter,
   V1Client,
   V2Client,
-  type BulkRequest,
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
+import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
+import { v2Contact } from "./fixture.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -306,5 +308,126 @@ describe("close() rejects what waits for something else than a permit, and it is
       options,
     );
     expect(await sending).toMatchObject({ succeeded: 1 });
+  });
+});
+
+describe("close()", () => {
+  beforeEach(() => void vi.useRealTimers());
+  const oneASecond = () => new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+
+  it("rejects calls in the queue, behind other writes to a contact and in backoff, and lets calls in flight end", async () => {
+    const mock = createMockService({ latencyMs: 50 });
+    const failing = createMockService({ faults: [{ kind: "500-before" }] });
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: oneASecond() });
+    const retrying = new AudienceClient(failing.clientOptions);
+    const inFlight = audience.v1.customers.upsert(contact("ada"));
+    const behindIt = failureOf(audience.v1.customers.upsert(contact("ada")));
+    const queued = failureOf(audience.v1.customers.get("c"));
+    const inBackoff = failureOf(retrying.v1.customers.upsert(contact("ada")));
+    await eventually(() => expect(failing.requests[0]?.status).toBe(500));
+
+    await Promise.all([audience.close(), retrying.close()]);
+
+    expect(await Promise.all([behindIt, queued, inBackoff])).toMatchObject([
+      { code: "closed", outcome: "not-sent", message: "The client was closed." },
+      { code: "closed", outcome: "not-sent" },
+      { code: "closed", outcome: "unknown" },
+    ]);
+    expect((await inFlight).id).toBeDefined();
+    expect(mock.requests).toHaveLength(1);
+    expect(failing.requests).toHaveLength(1);
+  });
+
+  it("resolves only when all calls in flight have ended", async () => {
+    const mock = createMockService({ latencyMs: 60 });
+    const audience = new AudienceClient(mock.clientOptions);
+    const log: string[] = [];
+
+    void audience.v1.customers.upsert(contact("ada")).then(() => log.push("responded"));
+    await audience.close();
+    log.push("closed");
+
+    expect(log).toEqual(["responded", "closed"]);
+  });
+
+  it("does not retry calls in flight that fail afterwards", async () => {
+    const mock = createMockService({ latencyMs: 40, faults: [{ kind: "500-before" }] });
+    const audience = new AudienceClient(mock.clientOptions);
+    const failure = failureOf(audience.v1.customers.upsert(contact("ada")));
+
+    await audience.close();
+
+    expect(await failure).toMatchObject({ status: 500 });
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("rejects calls in flight that would wait again, such as one whose key has changed", async () => {
+    const mock = createMockService();
+    let asked = 0;
+    let giveKey: (key: string) => void = () => undefined;
+    const apiKey = () => (asked++ === 0 ? "old" : new Promise<string>((resolve) => (giveKey = resolve)));
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey, rateLimiter });
+    const failure = failureOf(audience.v1.customers.upsert(contact("ada")));
+    await eventually(() => expect(asked).toBe(2));
+
+    const closed = audience.close();
+    giveKey("mock-api-key-not-a-secret");
+    await closed;
+
+    expect(await failure).toMatchObject({ code: "closed", outcome: "not-applied" });
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("makes later calls of all views and families reject, and can be called again", async () => {
+    const mock = createMockService();
+    const audience = new AudienceClient(mock.clientOptions);
+    const view = audience.withOptions({ maxRetries: 0 });
+    const { v1, v2 } = audience;
+
+    await audience.close();
+    await audience.close();
+
+    const errors = await Promise.all([
+      failureOf(v1.customers.upsert(contact("ada"))),
+      failureOf(view.v1.customers.get("c")),
+      failureOf(v2.contacts.upsert(v2Contact)),
+      failureOf(v2.lists.list().then(String)),
+    ]);
+    expect(errors.map((error) => [error.code, error.outcome, error.message])).toEqual(
+      errors.map(() => ["closed", "not-sent", "The client was closed."]),
+    );
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("does not affect other clients on the same limiter", async () => {
+    const mock = createMockService();
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 100 }] });
+    const [one, other] = [0, 1].map(() => new AudienceClient({ ...mock.clientOptions, rateLimiter }));
+    await one?.v1.customers.list();
+    const theirs = other?.v1.customers.list().then(({ items }) => items);
+
+    await one?.close();
+
+    expect(await theirs).toEqual([]);
+  });
+
+  it.each([AudienceClient, V1Client, V2Client])("is called by `await using` (%o)", async (Client) => {
+    const mock = createMockService();
+    let escaped: AudienceClient | V1Client | V2Client | undefined;
+    {
+      await using client = new Client(mock.clientOptions);
+      escaped = client;
+    }
+
+    const call =
+      "lists" in escaped
+        ? escaped.lists.list()
+        : "v1" in escaped
+          ? escaped.v1.customers.list()
+          : escaped.customers.list();
+    expect(await failureOf((call as PromiseLike<unknown>).then(String))).toMatchObject({
+      code: "closed",
+    });
   });
 });

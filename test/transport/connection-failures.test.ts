@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { AudienceClient, ConnectionError, RateLimiter, type ClientOptions } from "audience-sdk";
+import { AudienceClient, type ClientOptions, ConnectionError, RateLimiter } from "audience-sdk";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { failureOf } from "./failure.ts";
+import { json, profileResponse, refusedUrl, serve } from "./fixture.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
@@ -166,4 +167,136 @@ describe("Only a connection that was never established has the outcome not-sent"
       expect(sent).toBe(1);
     },
   );
+});
+
+describe("A connection that fails", () => {
+  it("refused: nothing was sent", async () => {
+    const baseUrl = await refusedUrl();
+
+    const error = await failureOf(
+      new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false, maxRetries: 0 }).v1.customers.upsert(
+        contact,
+      ),
+    );
+
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({
+      name: "ConnectionError",
+      code: "connection",
+      reason: "refused",
+      outcome: "not-sent",
+      request: { attempts: 1 },
+    });
+    expect(error.message).toBe(
+      `No connection to ${baseUrl} could be made (ECONNREFUSED); this attempt sent nothing.`,
+    );
+  });
+
+  it("reset: it may have been applied", async () => {
+    const { options } = await serve((outgoing) => void outgoing.socket?.destroy());
+
+    const error = await failureOf(
+      new AudienceClient({ ...options, maxRetries: 0 }).v1.customers.upsert(contact),
+    );
+
+    expect(error).toMatchObject({ code: "connection", reason: "reset", outcome: "unknown" });
+  });
+
+  it("in the body of a 2xx: it may have been applied, and is sent again if that is safe", async () => {
+    const { options, received } = await serve((outgoing, _, count) => {
+      if (count > 1) return json(outgoing, 200, profileResponse);
+      outgoing.writeHead(200, { "content-length": "1000" }).write('{"data":');
+      setTimeout(() => outgoing.destroy(), 20);
+    });
+
+    const profile = await new AudienceClient(options).v1.customers.upsert(contact);
+
+    expect(profile.id).toBe("c-1");
+    expect(received).toHaveLength(2);
+  });
+
+  it("TLS: nothing was sent, and nothing is tried again", async () => {
+    const { url, received } = await serve((outgoing) => json(outgoing, 200, profileResponse));
+    const baseUrl = url.replace("http:", "https:");
+
+    const error = await failureOf(
+      new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false }).v1.customers.upsert(contact),
+    );
+
+    expect(error).toMatchObject({
+      code: "connection",
+      reason: "tls",
+      outcome: "not-sent",
+      request: { attempts: 1 },
+    });
+    expect(received).toEqual([]);
+  });
+
+  const withCode = (code: string) =>
+    new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) });
+  const several = Object.assign(new AggregateError([withCode("ECONNREFUSED"), withCode("ECONNREFUSED")]), {});
+
+  it.each([
+    ["Node's resolver", withCode("ENOTFOUND"), "dns", "not-sent"],
+    ["Node's resolver, for now", withCode("EAI_AGAIN"), "dns", "not-sent"],
+    ["a connect that takes too long", withCode("UND_ERR_CONNECT_TIMEOUT"), "other", "not-sent"],
+    ["several addresses", new TypeError("fetch failed", { cause: several }), "refused", "not-sent"],
+    ["a certificate", withCode("DEPTH_ZERO_SELF_SIGNED_CERT"), "tls", "not-sent"],
+    ["a certificate's name", withCode("ERR_TLS_CERT_ALTNAME_INVALID"), "tls", "not-sent"],
+    ["a broken pipe", withCode("EPIPE"), "reset", "unknown"],
+    ["undici's socket", withCode("UND_ERR_SOCKET"), "reset", "unknown"],
+    [
+      "Bun, refused",
+      Object.assign(new Error("Unable to connect"), { code: "ConnectionRefused" }),
+      "refused",
+      "not-sent",
+    ],
+    ["Bun, reset", Object.assign(new TypeError("closed"), { code: "ConnectionClosed" }), "reset", "unknown"],
+    [
+      "Deno, refused",
+      new TypeError("client error (Connect): tcp connect error: Connection refused (os error 111)"),
+      "refused",
+      "not-sent",
+    ],
+    [
+      "Deno, no address",
+      new TypeError("client error (Connect): dns error: failed to lookup address information"),
+      "dns",
+      "not-sent",
+    ],
+    ["a failure without details", new TypeError("fetch failed"), "other", "unknown"],
+    [
+      "an error that is its own cause",
+      Object.assign(new Error("ring"), {
+        get cause() {
+          return this;
+        },
+      }),
+      "other",
+      "unknown",
+    ],
+    [
+      "an error whose code is a number",
+      Object.assign(new TypeError("fetch failed"), { code: 7 }),
+      "other",
+      "unknown",
+    ],
+    ["no error at all", "a text", "other", "unknown"],
+    ["a name of Object's", withCode("constructor"), "other", "unknown"],
+  ])("as %s reports it", async (_, thrown, reason, outcome) => {
+    const error = await failing(thrown);
+
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ code: "connection", reason, outcome });
+  });
+
+  it("because the `fetch` option throws at once", async () => {
+    const fetch = () => {
+      throw new Error("broken fetch");
+    };
+
+    const error = await failing(undefined, { fetch });
+
+    expect(error).toMatchObject({ code: "connection", reason: "other", outcome: "unknown" });
+  });
 });

@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import {
   AbortError,
   ApiError,
@@ -7,8 +6,10 @@ import {
   AuthenticationError,
   BadRequestError,
   ClientClosedError,
+  type ClientOptions,
   ConfigurationError,
   ConnectionError,
+  isAudienceError,
   NotFoundError,
   PermissionError,
   RateLimitError,
@@ -18,13 +19,11 @@ import {
   TimeoutError,
   UnexpectedResponseError,
   ValidationError,
-  isAudienceError,
-  type ClientOptions,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
-import { json, profileResponse, refusedUrl, serve } from "./served.ts";
+import { inPieces, json, profileResponse, serve } from "./fixture.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const event = {
@@ -51,19 +50,6 @@ function clientWithResponse(
     maxRetries: 0,
     fetch,
     ...options,
-  });
-}
-
-/** A body that arrives in pieces, and then ends or breaks off. */
-function inPieces(pieces: readonly (string | Uint8Array)[], then: "ends" | "breaks off" = "ends") {
-  const left = pieces.map((piece) => Buffer.from(piece)).values();
-  return new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const { value } = left.next();
-      if (value) controller.enqueue(value);
-      else if (then === "ends") controller.close();
-      else controller.error(new Error("cut"));
-    },
   });
 }
 
@@ -575,208 +561,6 @@ describe("events.send accepts any 2xx", () => {
   });
 });
 
-describe("The size of a response", () => {
-  const padded = (bytes: number) => JSON.stringify(profileResponse).padEnd(bytes, " ");
-
-  it("may reach maxResponseBytes, and not one byte more", async () => {
-    const fits = await clientWithResponse(
-      200,
-      padded(1_000),
-      {},
-      { maxResponseBytes: 1_000 },
-    ).v1.customers.get("c-1");
-    const error = await failureOf(
-      clientWithResponse(200, padded(1_001), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1"),
-    );
-
-    expect(fits.id).toBe("c-1");
-    expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(error.message).toContain("larger than maxResponseBytes");
-  });
-
-  it.each([200, 299])("is that of a success up to maxResponseBytes, over 64 KiB too (%i)", async (status) => {
-    expect((await clientWithResponse(status, padded(100_000)).v1.customers.get("c-1")).id).toBe("c-1");
-  });
-
-  it("limits the part that the error shows, whatever its pieces", async () => {
-    const { v1 } = clientWithResponse(200, inPieces(["[1", ",2,3"]), {}, { maxResponseBytes: 4 });
-
-    expect(await failureOf(v1.customers.get("c-1"))).toMatchObject({ body: "[1,2" });
-  });
-
-  it("does not depend on the ends of its pieces: a character may be split", async () => {
-    const bytes = Buffer.from(JSON.stringify({ data: { id: "ä" } }));
-    const body = inPieces(Array.from(bytes, (byte) => Uint8Array.of(byte)));
-
-    expect((await clientWithResponse(200, body).v1.customers.get("c-1")).id).toBe("ä");
-  });
-
-  it("is counted in bytes, after decompression", async () => {
-    const text = JSON.stringify({ data: { id: "ä".repeat(500) } });
-    const gzipped = gzipSync(text);
-    const { options } = await serve((outgoing) => {
-      outgoing
-        .writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" })
-        .end(gzipped);
-    });
-    expect([gzipped.length, text.length].every((length) => length < 600)).toBe(true);
-
-    expect(
-      await failureOf(new AudienceClient({ ...options, maxResponseBytes: 600 }).v1.customers.get("c")),
-    ).toBeInstanceOf(UnexpectedResponseError);
-    expect((await new AudienceClient({ ...options, maxResponseBytes: 1_100 }).v1.customers.get("c")).id).toBe(
-      "ä".repeat(500),
-    );
-  });
-
-  it("is 10 MiB at most by default; more is an error that is never retried", async () => {
-    const mock = createMockService({ faults: [{ kind: "huge-body" }] });
-
-    const error = await failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact));
-
-    expect(error).toMatchObject({
-      code: "unexpected_response",
-      status: 201,
-      outcome: "unknown",
-      request: { attempts: 1 },
-    });
-  });
-});
-
-describe("A connection that fails", () => {
-  it("refused: nothing was sent", async () => {
-    const baseUrl = await refusedUrl();
-
-    const error = await failureOf(
-      new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false, maxRetries: 0 }).v1.customers.upsert(
-        contact,
-      ),
-    );
-
-    expect(error).toBeInstanceOf(ConnectionError);
-    expect(error).toMatchObject({
-      name: "ConnectionError",
-      code: "connection",
-      reason: "refused",
-      outcome: "not-sent",
-      request: { attempts: 1 },
-    });
-    expect(error.message).toBe(
-      `No connection to ${baseUrl} could be made (ECONNREFUSED); this attempt sent nothing.`,
-    );
-  });
-
-  it("reset: it may have been applied", async () => {
-    const { options } = await serve((outgoing) => void outgoing.socket?.destroy());
-
-    const error = await failureOf(
-      new AudienceClient({ ...options, maxRetries: 0 }).v1.customers.upsert(contact),
-    );
-
-    expect(error).toMatchObject({ code: "connection", reason: "reset", outcome: "unknown" });
-  });
-
-  it("in the body of a 2xx: it may have been applied, and is sent again if that is safe", async () => {
-    const { options, received } = await serve((outgoing, _, count) => {
-      if (count > 1) return json(outgoing, 200, profileResponse);
-      outgoing.writeHead(200, { "content-length": "1000" }).write('{"data":');
-      setTimeout(() => outgoing.destroy(), 20);
-    });
-
-    const profile = await new AudienceClient(options).v1.customers.upsert(contact);
-
-    expect(profile.id).toBe("c-1");
-    expect(received).toHaveLength(2);
-  });
-
-  it("TLS: nothing was sent, and nothing is tried again", async () => {
-    const { url, received } = await serve((outgoing) => json(outgoing, 200, profileResponse));
-    const baseUrl = url.replace("http:", "https:");
-
-    const error = await failureOf(
-      new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false }).v1.customers.upsert(contact),
-    );
-
-    expect(error).toMatchObject({
-      code: "connection",
-      reason: "tls",
-      outcome: "not-sent",
-      request: { attempts: 1 },
-    });
-    expect(received).toEqual([]);
-  });
-
-  const withCode = (code: string) =>
-    new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) });
-  const several = Object.assign(new AggregateError([withCode("ECONNREFUSED"), withCode("ECONNREFUSED")]), {});
-
-  it.each([
-    ["Node's resolver", withCode("ENOTFOUND"), "dns", "not-sent"],
-    ["Node's resolver, for now", withCode("EAI_AGAIN"), "dns", "not-sent"],
-    ["a connect that takes too long", withCode("UND_ERR_CONNECT_TIMEOUT"), "other", "not-sent"],
-    ["several addresses", new TypeError("fetch failed", { cause: several }), "refused", "not-sent"],
-    ["a certificate", withCode("DEPTH_ZERO_SELF_SIGNED_CERT"), "tls", "not-sent"],
-    ["a certificate's name", withCode("ERR_TLS_CERT_ALTNAME_INVALID"), "tls", "not-sent"],
-    ["a broken pipe", withCode("EPIPE"), "reset", "unknown"],
-    ["undici's socket", withCode("UND_ERR_SOCKET"), "reset", "unknown"],
-    [
-      "Bun, refused",
-      Object.assign(new Error("Unable to connect"), { code: "ConnectionRefused" }),
-      "refused",
-      "not-sent",
-    ],
-    ["Bun, reset", Object.assign(new TypeError("closed"), { code: "ConnectionClosed" }), "reset", "unknown"],
-    [
-      "Deno, refused",
-      new TypeError("client error (Connect): tcp connect error: Connection refused (os error 111)"),
-      "refused",
-      "not-sent",
-    ],
-    [
-      "Deno, no address",
-      new TypeError("client error (Connect): dns error: failed to lookup address information"),
-      "dns",
-      "not-sent",
-    ],
-    ["a failure without details", new TypeError("fetch failed"), "other", "unknown"],
-    [
-      "an error that is its own cause",
-      Object.assign(new Error("ring"), {
-        get cause() {
-          return this;
-        },
-      }),
-      "other",
-      "unknown",
-    ],
-    [
-      "an error whose code is a number",
-      Object.assign(new TypeError("fetch failed"), { code: 7 }),
-      "other",
-      "unknown",
-    ],
-    ["no error at all", "a text", "other", "unknown"],
-    ["a name of Object's", withCode("constructor"), "other", "unknown"],
-  ])("as %s reports it", async (_, thrown, reason, outcome) => {
-    const fetch = async () => Promise.reject(thrown);
-
-    const error = await failureOf(clientWithResponse(200, null, {}, { fetch }).v1.customers.upsert(contact));
-
-    expect(error).toBeInstanceOf(ConnectionError);
-    expect(error).toMatchObject({ code: "connection", reason, outcome });
-  });
-
-  it("because the `fetch` option throws at once", async () => {
-    const fetch = () => {
-      throw new Error("broken fetch");
-    };
-
-    const error = await failureOf(clientWithResponse(200, null, {}, { fetch }).v1.customers.upsert(contact));
-
-    expect(error).toMatchObject({ code: "connection", reason: "other", outcome: "unknown" });
-  });
-});
-
 describe("An error of any class", () => {
   const examples = async (): Promise<AudienceError[]> => {
     const mock = createMockService();
@@ -923,7 +707,7 @@ describe("An error of any class", () => {
 describe("isAudienceError", () => {
   it("recognises errors of another copy of the package, and the other copy recognises ours", async () => {
     vi.resetModules();
-    const other = await import("../../src/errors.ts");
+    const other = await import("audience-sdk");
     const theirs = new other.ConfigurationError("x");
     const ours = thrownBy(() => new AudienceClient({ timeoutMs: -1 }));
 
@@ -947,5 +731,43 @@ describe("isAudienceError", () => {
     ]) {
       expect(isAudienceError(value)).toBe(false);
     }
+  });
+});
+
+it("An ApiError as JSON holds the response's headers", async () => {
+  const error = await failureOf(clientWithResponse(400, "{}", { "x-trace": "t-1" }).v1.customers.get("c-1"));
+
+  expect(JSON.parse(JSON.stringify(error))).toMatchObject({ headers: { "x-trace": "t-1" } });
+});
+
+it("A body that is nested too deeply for JSON.stringify is shown as a string", async () => {
+  const body = "[".repeat(30_000) + "]".repeat(30_000);
+
+  const error = await failureOf(clientWithResponse(400, body).v1.customers.get("c-1"));
+
+  expect(error).toMatchObject({ body });
+  expect(() => JSON.stringify(error)).not.toThrow();
+});
+
+it("A limiter of another copy of the package ends a call with outcome and request", async () => {
+  vi.resetModules();
+  const other = await import("audience-sdk");
+  const mock = createMockService();
+  const rateLimiter = new other.RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 100 });
+  const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+  await audience.v1.events.send({ eventName: "first", contact: { email: "ada@example.com" } });
+
+  const error: unknown = await audience.v1.events
+    .send({ eventName: "second", uniqueIdentifier: "u-2", contact: { email: "ada@example.com" } })
+    .catch((reason: unknown) => reason);
+
+  expect(error).toBeInstanceOf(RateLimitWaitError);
+  expect(error).toMatchObject({
+    name: "RateLimitWaitError",
+    waitMs: expect.closeTo(60_035, -3) as number, // Safe: a matcher in the place of a number
+    window: { limit: 1, intervalMs: 60_000 },
+    outcome: "not-sent",
+    uniqueIdentifier: "u-2",
+    request: { operation: "v1.events.send", attempts: 0 },
   });
 });

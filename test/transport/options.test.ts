@@ -1,30 +1,23 @@
 import { inspect } from "node:util";
 import {
   AudienceClient,
+  type ClientOptions,
   ConfigurationError,
   RateLimiter,
   RateLimitWaitError,
   V1Client,
   V2Client,
-  type ClientOptions,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
+import { flattenProperties } from "audience-sdk/schemas";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { eventually } from "../eventually.ts";
 import { failureOf, thrownBy } from "./failure.ts";
+import { v2Contact } from "./fixture.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
 /** The options of a program without types. */
 const untyped = (options: unknown) => options as ClientOptions;
-
-const identifier = {
-  type: "email",
-  id: "ada@example.com",
-  channels: { email: { status: "subscribed" } },
-  consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
-} as const;
-const v2Contact = { firstName: "Ada", listIds: [], identifiers: [identifier] };
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -350,172 +343,6 @@ describe("Each family sends its own headers", () => {
   });
 });
 
-describe("The option headers", () => {
-  it("is refused where its entries are no pairs, as those of a Set", () => {
-    expect(
-      () =>
-        new AudienceClient({ ...createMockService().clientOptions, headers: new Set(["x-team"]) as never }),
-    ).toThrow("headers must be an object, or a Headers object");
-  });
-
-  it("are sent with each page and by each view, also where they are an iterator, which can be read once", async () => {
-    const mock = createMockService();
-    const once = () => new Map([["x-run", "1"]]).entries() as unknown as Headers;
-    const audience = new AudienceClient({ ...mock.clientOptions, headers: once() });
-    await audience.v1.customers.upsert(contact);
-    await audience.v1.customers.upsert({ ...contact, email: "grace@example.com" });
-
-    await audience.withOptions({ maxRetries: 0 }).v1.customers.list();
-    await new AudienceClient(mock.clientOptions).v1.customers
-      .list({ limit: 1 }, { headers: once(), readAhead: 0 })
-      .toArray();
-
-    expect(mock.requests.map(({ headers }) => headers["x-run"])).toEqual(["1", "1", "1", "1", "1"]);
-  });
-
-  it("adds headers of the client and of the call, the call's first, in any case and as Headers too", async () => {
-    const mock = createMockService();
-    const audience = new AudienceClient({
-      ...mock.clientOptions,
-      headers: { "X-Team": "crm", "X-Run": "1" },
-      userAgent: "nightly/2",
-    });
-
-    await audience.v1.customers.upsert(contact, { headers: new Headers({ "x-run": "2" }) });
-    await audience.v1.customers.upsert(contact);
-
-    const [first, second] = mock.requests.map(({ headers }) => headers);
-    expect(first).toMatchObject({
-      "x-team": "crm",
-      "x-run": "2",
-      "user-agent": expect.stringMatching(/^nightly\/2 audience-sdk\//),
-    });
-    expect(second).toMatchObject({ "x-run": "1" });
-  });
-
-  it.each(["X-API-Key", "x-api-key", "Service-Api-Key", "SERVICE-API-KEY"])(
-    "is refused where it authenticates, of a client, a view and a call of either family: %s",
-    async (name) => {
-      // The mock's own key holds "api-key", which no message shows.
-      const mock = createMockService({ organizations: [{ id: "o", apiKeys: ["own-secret"], appId: "own" }] });
-      const audience = new AudienceClient(mock.clientOptions);
-      const headers = { [name]: "another-key" };
-
-      const errors = [
-        thrownBy(() => new AudienceClient({ ...mock.clientOptions, headers })),
-        thrownBy(() => audience.withOptions({ headers: new Headers(headers) })),
-        await failureOf(audience.v1.customers.upsert(contact, { headers })),
-        await failureOf(audience.v2.contacts.upsert(v2Contact, { headers: new Headers(headers) })),
-      ];
-
-      for (const error of errors) {
-        expect(error).toBeInstanceOf(ConfigurationError);
-        expect(error).toMatchObject({ outcome: "not-sent" });
-        expect((error as Error).message.toLowerCase()).toContain(
-          `headers: "${name.toLowerCase()}" authenticates`,
-        );
-        expect((error as Error).message).toContain("withOptions({ apiKey })");
-        expect(inspect(error)).not.toContain("another-key");
-      }
-      expect(mock.requests).toEqual([]);
-    },
-  );
-
-  it.each(["Service-App-Id", "service-app-id"])(
-    "is refused where it is the app id of a v2 call, and sent with a v1 call: %s",
-    async (name) => {
-      const mock = createMockService();
-      const audience = new AudienceClient(mock.clientOptions);
-      const headers = { [name]: "another-app" };
-      const ofClient = new AudienceClient({ ...mock.clientOptions, headers });
-
-      await audience.v1.customers.upsert(contact, { headers });
-      await ofClient.v1.customers.upsert(contact);
-      const errors = [
-        await failureOf(audience.v2.contacts.upsert(v2Contact, { headers })),
-        await failureOf(ofClient.v2.contacts.upsert(v2Contact)),
-        await failureOf(ofClient.v2.lists.list()),
-      ];
-
-      for (const error of errors) {
-        expect(error).toBeInstanceOf(ConfigurationError);
-        expect(error.message).toContain("withOptions({ appId })");
-        expect(inspect(error)).not.toContain("another-app");
-      }
-      expect(mock.requests.map((request) => [request.operation, request.headers["service-app-id"]])).toEqual([
-        ["v1.customers.upsert", "another-app"],
-        ["v1.customers.upsert", "another-app"],
-      ]);
-    },
-  );
-
-  it("may hold the Authorization of a proxy", async () => {
-    const mock = createMockService();
-    const headers = { Authorization: "Basic dXNlcjpwYXNz" };
-    const audience = new AudienceClient({ ...mock.clientOptions, headers });
-
-    await audience.v2.contacts.upsert(v2Contact);
-
-    expect(mock.requests).toMatchObject([{ status: 200, headers: { authorization: headers.Authorization } }]);
-  });
-
-  it("cannot override the content type", async () => {
-    const mock = createMockService();
-    const headers = { "Content-Type": "text/plain" };
-    const audience = new AudienceClient({ ...mock.clientOptions, headers });
-
-    await audience.v1.customers.upsert(contact, { headers });
-
-    expect(mock.requests[0]?.headers).toMatchObject({ "content-type": "application/json" });
-  });
-
-  const beyond = "holds a character that no HTTP header can carry, such as a line break";
-  const framing = "is set or dropped by the runtime";
-  const injections: [headers: Record<string, unknown>, problem: string][] = [
-    [{ "x-a": "b\r\nX-API-Key: other" }, `"x-a" ${beyond}`],
-    [{ "x-a": "b\nc" }, `"x-a" ${beyond}`],
-    [{ "x-a": "b\0c" }, `"x-a" ${beyond}`],
-    [{ "x-a": "\u2028" }, `"x-a" ${beyond}`],
-    [{ "x-a\r\nx-b": "c" }, '"x-a…" is not a header name'],
-    [{ "x a": "c" }, '"x…" is not a header name'],
-    [{ "": "c" }, '"" is not a header name'],
-    [{ "x-a": 5 }, '"x-a" must be a string, not a number'],
-    [{ "x-a": null }, '"x-a" must be a string, not null'],
-    [{ host: "elsewhere.example" }, `"host" ${framing}`],
-    [{ "Content-Length": "0" }, `"Content-Length" ${framing}`],
-    [{ "transfer-encoding": "chunked" }, `"transfer-encoding" ${framing}`],
-    [{ Connection: "close" }, `"Connection" ${framing}`],
-  ];
-
-  it("leaves out a header that is undefined", async () => {
-    const mock = createMockService();
-    const audience = new AudienceClient({ ...mock.clientOptions, headers: { "x-team": undefined } as never });
-
-    await audience.v1.customers.upsert(contact, { headers: { "x-run": undefined } as never });
-
-    expect(Object.keys(mock.requests[0]?.headers ?? {})).not.toEqual(
-      expect.arrayContaining([expect.stringMatching(/^x-(team|run)$/)]),
-    );
-  });
-
-  it.each(injections)(
-    "cannot inject a header or change the framing of the message: %j",
-    async (headers, problem) => {
-      const mock = createMockService();
-      const audience = new AudienceClient(mock.clientOptions);
-
-      const atConstruction = thrownBy(() => new AudienceClient(untyped({ ...mock.clientOptions, headers })));
-      const inACall = await failureOf(audience.v1.customers.upsert(contact, { headers } as never));
-
-      for (const error of [atConstruction, inACall]) {
-        expect(error).toBeInstanceOf(ConfigurationError);
-        expect((error as Error).message).toBe(`headers: ${problem}.`);
-      }
-      expect(mock.requests).toEqual([]);
-    },
-  );
-});
-
 describe("In a browser", () => {
   it("the constructor throws, unless dangerouslyAllowBrowser is set", () => {
     const { clientOptions } = createMockService();
@@ -531,69 +358,6 @@ describe("In a browser", () => {
     vi.stubGlobal("window", globalThis);
 
     expect(() => new AudienceClient(createMockService().clientOptions)).not.toThrow();
-  });
-});
-
-describe("An id in a path", () => {
-  it.each([
-    ["a/b", "a%2Fb"],
-    ["ada@example.com", "ada%40example.com"],
-    ["a b?c#d%e", "a%20b%3Fc%23d%25e"],
-    ["%2e%2e", "%252e%252e"],
-    ["...", "..."],
-    ["ä€😀", "%C3%A4%E2%82%AC%F0%9F%98%80"],
-    ["../../v2/lists", "..%2F..%2Fv2%2Flists"],
-    ["\\..\\", "%5C..%5C"],
-    ["a\r\nb", "a%0D%0Ab"],
-  ])("%j is sent percent-encoded", async (id, encoded) => {
-    const mock = createMockService();
-    const { v1 } = new AudienceClient(mock.clientOptions);
-
-    const error = await failureOf(v1.customers.get(id));
-
-    expect(error).toMatchObject({ code: "not_found", request: { path: "/api/v1/customer/{id}" } });
-    expect(mock.requests.map(({ path, operation }) => [path, operation])).toEqual([
-      [`/api/v1/customer/${encoded}`, "v1.customers.get"],
-    ]);
-  });
-
-  it.each([
-    ["", "is empty"],
-    [" ", "is empty"],
-    ["\t\n", "is empty"],
-    [".", ". is not an id"],
-    ["..", ".. is not an id"],
-    ["\ud800", "holds half a character"],
-    [undefined, "must be a string, not undefined"],
-    [null, "must be a string, not null"],
-    [5, "must be a string, not a number"],
-    [{}, "must be a string, not an object"],
-    [["a"], "must be a string, not an array"],
-  ])("%j is refused, and nothing is sent", async (id, problem) => {
-    const mock = createMockService();
-    const { v1 } = new AudienceClient(mock.clientOptions);
-    const asId = id as string;
-
-    const errors = await Promise.all([
-      failureOf(v1.customers.get(asId)),
-      failureOf(v1.contactGroups.get(asId)),
-      failureOf(v1.contactGroups.addContact(asId, contact)),
-    ]);
-
-    expect(errors.map(({ code }) => code)).toEqual(["validation", "validation", "validation"]);
-    const message = `${problem}; pass the id as the service returned it`;
-    expect(errors[2]).toMatchObject({ issues: [{ path: ["listId"], code: "invalid_id", message }] });
-    expect(mock.requests).toEqual([]);
-  });
-
-  it("is reported together with all other issues", async () => {
-    const { v1 } = new AudienceClient(createMockService().clientOptions);
-
-    const error = await failureOf(v1.contactGroups.addContact("", { email: "x", firstName: "Ada" } as never));
-
-    expect(
-      (error as unknown as { issues: { path: unknown[] }[] }).issues.map(({ path }) => path.join(".")),
-    ).toEqual(expect.arrayContaining(["listId", "email", "firstName", "email_opt_in"]));
   });
 });
 
@@ -791,122 +555,96 @@ it("maxQueued may be Infinity, also with the limiter of the process", () => {
   ).not.toThrow();
 });
 
-describe("close()", () => {
-  const oneASecond = () => new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+// A caller in JavaScript can pass any of these; each was treated as empty options.
+const kinds: readonly (readonly [kind: string, given: object, wayOut: string])[] = [
+  ["a Promise", Promise.resolve({ maxRetries: 0 }), ": await it"],
+  ["an AbortSignal", AbortSignal.abort(), ": write { signal }"],
+  ["a Map", new Map([["maxRetries", 0]]), ""],
+  ["a Set", new Set(["maxRetries"]), ""],
+  ["a Date", new Date(0), ""],
+  ["a URLSearchParams", new URLSearchParams("page=2"), ""],
+];
 
-  it("rejects calls in the queue, behind other writes to a contact and in backoff, and lets calls in flight end", async () => {
-    const mock = createMockService({ latencyMs: 50 });
-    const failing = createMockService({ faults: [{ kind: "500-before" }] });
-    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: oneASecond() });
-    const retrying = new AudienceClient(failing.clientOptions);
-    const inFlight = audience.v1.customers.upsert(contact);
-    const behindIt = failureOf(audience.v1.customers.upsert(contact));
-    const queued = failureOf(audience.v1.customers.get("c"));
-    const inBackoff = failureOf(retrying.v1.customers.upsert(contact));
-    await eventually(() => expect(failing.requests[0]?.status).toBe(500));
+class Hidden {
+  get maxRetries() {
+    return 0;
+  }
+}
 
-    await Promise.all([audience.close(), retrying.close()]);
+const row = Promise.resolve;
 
-    expect(await Promise.all([behindIt, queued, inBackoff])).toMatchObject([
-      { code: "closed", outcome: "not-sent", message: "The client was closed." },
-      { code: "closed", outcome: "not-sent" },
-      { code: "closed", outcome: "unknown" },
-    ]);
-    expect((await inFlight).id).toBeDefined();
-    expect(mock.requests).toHaveLength(1);
-    expect(failing.requests).toHaveLength(1);
-  });
+const entryPoints: readonly (readonly [place: string, (client: AudienceClient, given: object) => unknown])[] =
+  [
+    ["The client's options", (_, given) => new AudienceClient(given)],
+    ["The options of withOptions", (client, given) => client.withOptions(given)],
+    ["The call's options", (client, given) => client.v1.customers.upsert(contact, given)],
+    ["The call's options", (client, given) => client.v1.customers.list({}, given)],
+    ["The options of toArray", (client, given) => client.v1.customers.list().toArray(given)],
+    ["The options of bulk", (client, given) => client.bulk([contact], row, given)],
+    ["The options of RateLimiter", (_, given) => new RateLimiter(given)],
+    ["rateLimiter", (_, given) => new AudienceClient({ rateLimiter: given as ClientOptions["rateLimiter"] })],
+    ["The options of flattenProperties", (_, given) => flattenProperties({ a: 1 }, given)],
+  ];
 
-  it("resolves only when all calls in flight have ended", async () => {
-    const mock = createMockService({ latencyMs: 60 });
-    const audience = new AudienceClient(mock.clientOptions);
-    const log: string[] = [];
+const opened = () => {
+  const mock = createMockService();
+  return { mock, client: new AudienceClient(mock.clientOptions) };
+};
 
-    void audience.v1.customers.upsert(contact).then(() => log.push("responded"));
-    await audience.close();
-    log.push("closed");
-
-    expect(log).toEqual(["responded", "closed"]);
-  });
-
-  it("does not retry calls in flight that fail afterwards", async () => {
-    const mock = createMockService({ latencyMs: 40, faults: [{ kind: "500-before" }] });
-    const audience = new AudienceClient(mock.clientOptions);
-    const failure = failureOf(audience.v1.customers.upsert(contact));
-
-    await audience.close();
-
-    expect(await failure).toMatchObject({ status: 500 });
-    expect(mock.requests).toHaveLength(1);
-  });
-
-  it("rejects calls in flight that would wait again, such as one whose key has changed", async () => {
-    const mock = createMockService();
-    let asked = 0;
-    let giveKey: (key: string) => void = () => undefined;
-    const apiKey = () => (asked++ === 0 ? "old" : new Promise<string>((resolve) => (giveKey = resolve)));
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
-    const audience = new AudienceClient({ ...mock.clientOptions, apiKey, rateLimiter });
-    const failure = failureOf(audience.v1.customers.upsert(contact));
-    await eventually(() => expect(asked).toBe(2));
-
-    const closed = audience.close();
-    giveKey("mock-api-key-not-a-secret");
-    await closed;
-
-    expect(await failure).toMatchObject({ code: "closed", outcome: "not-applied" });
-    expect(mock.requests).toHaveLength(1);
-  });
-
-  it("makes later calls of all views and families reject, and can be called again", async () => {
-    const mock = createMockService();
-    const audience = new AudienceClient(mock.clientOptions);
-    const view = audience.withOptions({ maxRetries: 0 });
-    const { v1, v2 } = audience;
-
-    await audience.close();
-    await audience.close();
-
-    const errors = await Promise.all([
-      failureOf(v1.customers.upsert(contact)),
-      failureOf(view.v1.customers.get("c")),
-      failureOf(v2.contacts.upsert(v2Contact)),
-      failureOf(v2.lists.list().then(String)),
-    ]);
-    expect(errors.map((error) => [error.code, error.outcome, error.message])).toEqual(
-      errors.map(() => ["closed", "not-sent", "The client was closed."]),
-    );
-    expect(mock.requests).toEqual([]);
-  });
-
-  it("does not affect other clients on the same limiter", async () => {
-    const mock = createMockService();
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 100 }] });
-    const [one, other] = [0, 1].map(() => new AudienceClient({ ...mock.clientOptions, rateLimiter }));
-    await one?.v1.customers.list();
-    const theirs = other?.v1.customers.list().then(({ items }) => items);
-
-    await one?.close();
-
-    expect(await theirs).toEqual([]);
-  });
-
-  it.each([AudienceClient, V1Client, V2Client])("is called by `await using` (%o)", async (Client) => {
-    const mock = createMockService();
-    let escaped: AudienceClient | V1Client | V2Client | undefined;
-    {
-      await using client = new Client(mock.clientOptions);
-      escaped = client;
-    }
-
-    const call =
-      "lists" in escaped
-        ? escaped.lists.list()
-        : "v1" in escaped
-          ? escaped.v1.customers.list()
-          : escaped.customers.list();
-    expect(await failureOf((call as PromiseLike<unknown>).then(String))).toMatchObject({
-      code: "closed",
+describe.each([...kinds, ["an instance of a class without properties", new Hidden(), ""] as const])(
+  "%s",
+  (kind, given, wayOut) => {
+    it.each(entryPoints)("is refused as %s, and nothing is sent", async (place, hand) => {
+      const { mock, client } = opened();
+      const handed = async () => hand(client, given);
+      await expect(handed()).rejects.toMatchObject({
+        code: "configuration",
+        message: `${place} must be a plain object, not ${kind}${wayOut}.`,
+      });
+      expect(mock.requests).toEqual([]);
     });
+  },
+);
+
+it.each(kinds)("%s is refused as a list's query, and nothing is sent", async (kind, given, wayOut) => {
+  const { mock, client } = opened();
+  const { v1, v2 } = client;
+  // A query has no key for a signal.
+  const remedy = kind === "an AbortSignal" ? "" : wayOut;
+  const message =
+    kind === "a Date" ? "must be an object, not a string" : `JSON cannot carry ${kind}${remedy}`;
+  const issues = [{ path: [], message }];
+  for (const list of [v1.customers.list(given), v1.contactGroups.list(given), v2.lists.list(given)])
+    await expect(list.toArray()).rejects.toMatchObject({ code: "validation", issues });
+  expect(mock.requests).toEqual([]);
+});
+
+it.each(kinds.filter(([, given]) => !(Symbol.iterator in given)))(
+  "%s is refused as headers",
+  (kind, given, wayOut) => {
+    expect(() => new AudienceClient({ headers: given as Headers })).toThrow(
+      `headers must be a plain object, not ${kind}${wayOut}.`,
+    );
+  },
+);
+
+it.each([
+  ["a FormData", new FormData()],
+  ["a URLSearchParams", new URLSearchParams("email=ada@example.com")],
+])("a contact that is %s is refused with one issue", async (kind, given) => {
+  const { mock, client } = opened();
+  const issues = [{ path: [], message: `JSON cannot carry ${kind}` }];
+  await expect(client.v1.customers.upsert(given as object as typeof contact)).rejects.toMatchObject({
+    issues,
   });
+  expect(mock.requests).toEqual([]);
+});
+
+it("an instance with public fields is accepted as options", async () => {
+  class Retries {
+    maxRetries = 0;
+  }
+  const { mock, client } = opened();
+  await client.v1.customers.upsert(contact, new Retries());
+  expect(mock.requests).toHaveLength(1);
 });

@@ -1,8 +1,8 @@
-import { AudienceClient, isAudienceError, type AudienceError, type ClientOptions } from "audience-sdk";
-import type { MockOrganizationState, MockFault, MockService } from "audience-sdk/mock";
+import { AudienceClient, type AudienceError, type ClientOptions, isAudienceError } from "audience-sdk";
+import type { MockFault, MockOrganizationState, MockService } from "audience-sdk/mock";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { callKinds, comparableMock, type CallKind } from "./calls.ts";
-import { refusedUrl } from "./served.ts";
+import { failureOf } from "./failure.ts";
+import { type CallKind, callKinds, comparableMock, refusedUrl } from "./fixture.ts";
 
 type RealFetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -139,7 +139,13 @@ function expectOneIdentifier(kind: CallKind, mock: MockService, { error, result 
   expect(new Set([identifier, ...identifiersSent(mock)]).size).toBe(1);
 }
 
-const cells = callKinds.flatMap((kind) => failures.map((failure) => ({ kind, failure })));
+/** The first call of each kind after every failure, and the other calls after one that is not known to be applied. */
+const cells = callKinds.flatMap((kind, at) => {
+  const isFirst = callKinds.findIndex((other) => other.kind === kind.kind) === at;
+  return failures
+    .filter(({ name }) => isFirst || name === "reset after")
+    .map((failure) => ({ kind, failure }));
+});
 const named = cells.map((cell) => [cell.kind.name, cell.failure.name, cell] as const);
 
 beforeAll(async () => {
@@ -283,6 +289,28 @@ describe("The option repeatable", () => {
 
     expect(await page).toHaveLength(1);
     expect(count).toBe(2);
+  });
+});
+
+describe("The backoff doubles from half a second to thirty seconds, half of it at random", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it.each([
+    ["shortest", 0, [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]],
+    ["longest", 1, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]],
+  ])("at its %s", async (_, random, expected) => {
+    vi.spyOn(Math, "random").mockReturnValue(random);
+    const waits: unknown[] = [];
+    const hooks = { onRetry: ({ waitMs }: { waitMs?: number }) => void waits.push(waitMs) };
+    const { clientOptions } = comparableMock({ faults: [{ kind: "500-before" }] });
+    const audience = new AudienceClient({ ...clientOptions, hooks, maxRetries: expected.length });
+
+    const failure = failureOf(audience.v1.customers.get("contact-1"));
+    await vi.advanceTimersByTimeAsync(200_000);
+
+    expect(await failure).toMatchObject({ status: 500, request: { attempts: expected.length + 1 } });
+    expect(waits).toEqual(expected);
   });
 });
 

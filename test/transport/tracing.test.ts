@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { tracingChannel } from "node:diagnostics_channel";
-import { AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
+import { subscribe, tracingChannel, unsubscribe } from "node:diagnostics_channel";
+import { AudienceClient, type ClientOptions, RateLimiter } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
@@ -193,31 +193,31 @@ describe("The tracing channel audience-sdk:call", () => {
   });
 });
 
+interface Span {
+  readonly name: string;
+  readonly parent: Span | undefined;
+}
+
+/** A tracer: each message becomes a child span of the current one. There is no other subscriber. */
+function traced() {
+  const spans = new AsyncLocalStorage<Span>();
+  const bind = (channel: typeof callChannel, nameOf: (message: { attempt?: number }) => string) => {
+    channel.start.bindStore(spans, (message) => ({
+      name: nameOf(message),
+      parent: spans.getStore(),
+    }));
+    stops.push(() => void channel.start.unbindStore(spans));
+  };
+  let calls = 0;
+  bind(callChannel, () => `call ${++calls}`);
+  bind(requestChannel, ({ attempt }) => `attempt ${attempt}`);
+  return spans;
+}
+
+const lineageOf = (span: Span | undefined): string =>
+  span === undefined ? "" : `${lineageOf(span.parent)}/${span.name}`;
+
 describe("AsyncLocalStorage stores that are bound to the start of the channels", () => {
-  interface Span {
-    readonly name: string;
-    readonly parent: Span | undefined;
-  }
-
-  /** A tracer: each message becomes a child span of the current one. There is no other subscriber. */
-  function traced() {
-    const spans = new AsyncLocalStorage<Span>();
-    const bind = (channel: typeof callChannel, nameOf: (message: { attempt?: number }) => string) => {
-      channel.start.bindStore(spans, (message) => ({
-        name: nameOf(message),
-        parent: spans.getStore(),
-      }));
-      stops.push(() => void channel.start.unbindStore(spans));
-    };
-    let calls = 0;
-    bind(callChannel, () => `call ${++calls}`);
-    bind(requestChannel, ({ attempt }) => `attempt ${attempt}`);
-    return spans;
-  }
-
-  const lineage = (span: Span | undefined): string =>
-    span === undefined ? "" : `${lineage(span.parent)}/${span.name}`;
-
   it("apply inside: a request is a child of its attempt, and the attempt of its call, also for concurrent calls", async () => {
     const spans = traced();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 1_000 }] });
@@ -229,7 +229,7 @@ describe("AsyncLocalStorage stores that are bound to the start of the channels",
       rateLimiter,
       apiKey: async () => mock.clientOptions.apiKey,
       fetch: (url, init) => {
-        seen.push(`${url.slice(-1)}: ${lineage(spans.getStore())}`);
+        seen.push(`${url.slice(-1)}: ${lineageOf(spans.getStore())}`);
         return mock.fetch(url, init);
       },
     });
@@ -322,3 +322,53 @@ describe("The tracing channel audience-sdk:request, and onResponse", () => {
     expect(ends()).toEqual(failed("TimeoutError", 80));
   });
 });
+
+const callerCount = 60;
+const lists = Array.from({ length: 6 }, (_, at) => ({ id: `list-${at}`, name: `List ${at}` }));
+
+it("Of 60 concurrent calls with retries and pages, each request has its own attempt, call and caller as parents", async () => {
+  vi.useRealTimers();
+  const spans = traced();
+  const seen = recordRequests(spans);
+  const mock = createMockService({
+    organizations: [{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app", lists }],
+    faults: [{ kind: "500-before", probability: 0.2 }],
+  });
+  const server = await mock.listen();
+  onTestFinished(server.close);
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 50, intervalMs: 10 }] });
+  const { v1 } = new AudienceClient({ ...server.clientOptions, rateLimiter, maxRetries: 20 });
+
+  const callers = Array.from({ length: callerCount }, (_, caller) =>
+    spans.run({ name: `caller ${caller}`, parent: undefined }, async () => {
+      const headers = { "x-caller": String(caller) };
+      if (caller % 10 === 0) return await v1.contactGroups.list({ limit: 2 }, { headers }).toArray();
+      return await v1.customers.upsert({ ...contact, email: `caller${caller}@example.com` }, { headers });
+    }),
+  );
+  await Promise.all(callers);
+
+  const wrong = seen.filter(({ caller, lineage }) => !lineage.startsWith(`/caller ${caller}/call `));
+  expect(wrong).toEqual([]);
+  // Each listing has three pages, and about one request in five is repeated.
+  const calls = new Set(seen.map(({ lineage }) => lineage.replace(/\/attempt \d+$/, "")));
+  expect(calls.size).toBe(54 + 3 * 6);
+  expect(seen.length).toBeGreaterThan(calls.size + 5);
+  expect(new Set(seen.map(({ lineage }) => lineage)).size).toBe(seen.length);
+  expect(seen).toHaveLength(mock.requests.length);
+});
+
+/** What an instrumentation of the runtime's `fetch` finds: the spans around each request, which names its caller. */
+function recordRequests(spans: AsyncLocalStorage<Span>): { caller: string | undefined; lineage: string }[] {
+  const seen: { caller: string | undefined; lineage: string }[] = [];
+  const onRequest = (message: unknown) => {
+    const { request } = message as { request: { headers: string | string[] } };
+    seen.push({
+      caller: /x-caller\W+(\d+)/.exec(String(request.headers))?.[1],
+      lineage: lineageOf(spans.getStore()),
+    });
+  };
+  subscribe("undici:request:create", onRequest);
+  onTestFinished(() => void unsubscribe("undici:request:create", onRequest));
+  return seen;
+}

@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { deflateSync, gzipSync } from "node:zlib";
 import { AudienceClient, isAudienceError } from "audience-sdk";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
-import { offline } from "./offline-client.ts";
-import { validEvent, validV1Contact, validV2Contact } from "./valid-inputs.ts";
+import { offline } from "../transport/fixture.ts";
+import { validEvent, validV1Contact, validV2Contact } from "./hostile-values.ts";
 
 interface FakeResponse {
   readonly status: number;
@@ -128,7 +128,7 @@ describe("For any response of the service, a call returns a value or rejects wit
         });
       await expectHandled(() => call(new AudienceClient({ ...offline, fetch })));
     });
-    await fc.assert(property, runs(60));
+    await fc.assert(property, runs(40));
   });
 
   describe("on real sockets", () => {
@@ -167,7 +167,7 @@ describe("For any response of the service, a call returns a value or rejects wit
         const client = new AudienceClient({ ...options, baseUrl: url, baseUrlV2: url, timeoutMs: 5_000 });
         await expectHandled(() => call(client));
       });
-      await fc.assert(property, runs(25));
+      await fc.assert(property, runs(15));
     });
   });
 });

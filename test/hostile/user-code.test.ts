@@ -1,17 +1,17 @@
 import {
   AudienceClient,
-  isAudienceError,
-  RateLimiter,
   type BulkRows,
   type Checkpoint,
   type ClientOptions,
+  type Fetch,
+  isAudienceError,
+  RateLimiter,
 } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { describe, expect, it } from "vitest";
-import { hostileMessage } from "./build-value.ts";
-import { offline } from "./offline-client.ts";
+import { offline } from "../transport/fixture.ts";
+import { hostileMessage, validEvent, validV1Contact } from "./hostile-values.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
-import { validEvent, validV1Contact } from "./valid-inputs.ts";
 
 /** The ways in which a user's function can return a hostile value. */
 const behaviors: readonly (readonly [string, (value: unknown) => () => unknown])[] = [
@@ -49,7 +49,7 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
       });
       expect((await client.v1.customers.get("contact-1")).id).toBe("contact-1");
     };
-    await tryEntryPoint({ act }, 60);
+    await tryEntryPoint({ act });
   });
 
   it("parsePage finds items, or the call rejects with an SDK error", async () => {
@@ -59,7 +59,7 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
       await client.v1.customers.list().toArray({ max: 3 });
     };
     const valid = [{ items: [{ id: "contact-1" }], totalPages: 1, totalItems: 1, hasNextPage: false }];
-    await tryEntryPoint({ act, valid: [valid] }, 80);
+    await tryEntryPoint({ act, valid: [valid] });
   });
 
   it("the key is sent, or the call rejects with an SDK error", async () => {
@@ -71,7 +71,7 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
       });
       await client.v1.events.send(validEvent);
     };
-    await tryEntryPoint({ act, valid: [["test-key-0123456789"]] }, 60);
+    await tryEntryPoint({ act, valid: [["test-key-0123456789"]] });
   });
 
   it("a Redis client works or is unavailable: the call is sent or refused", async () => {
@@ -93,7 +93,7 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
       epoch: "e",
       taken: [0, 0, 0],
     });
-    await tryEntryPoint({ act, valid: [[granted, "null", "[]", "{}"]] }, 60);
+    await tryEntryPoint({ act, valid: [[granted, "null", "[]", "{}"]] });
   });
 
   it("a checkpoint records the rows, or the run ends with an SDK error or the checkpoint's error", async () => {
@@ -115,18 +115,19 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
         const given = part === "lines" ? { lines: linesOf(own) } : { [part]: own };
         const open = part === "open" ? own : async () => ({ ...opened(), ...given });
         const checkpoint = { open } as Checkpoint;
-        const run = client.bulk([validV1Contact, validV1Contact], send, { checkpoint });
+        const run = offlineClient.bulk([validV1Contact, validV1Contact], send, { checkpoint });
         await run.summary().catch((error: unknown) => {
           if (!Object.is(error, value)) unlessTheirs(error);
         });
       };
-      await tryEntryPoint({ act, valid: [[opened(), ...lines]] }, 30);
+      await tryEntryPoint({ act, valid: [[opened(), ...lines]] });
     }
   });
 });
 
-const client = new AudienceClient(offline);
-const send = (row: unknown, request: object) => client.v1.customers.upsert(row as { email: string }, request);
+const offlineClient = new AudienceClient(offline);
+const send = (row: unknown, request: object) =>
+  offlineClient.v1.customers.upsert(row as { email: string }, request);
 
 describe("For any result of an iterator of rows", () => {
   const endless = { next: () => ({ done: false, value: validV1Contact }) };
@@ -144,7 +145,7 @@ describe("For any result of an iterator of rows", () => {
           let reads = 0;
           const iterator = iteratorOf(value);
           const rows = { [kind]: () => iterator } as unknown as BulkRows<unknown>;
-          const run = client.bulk(rows, send);
+          const run = offlineClient.bulk(rows, send);
           try {
             for await (const { index } of run) {
               expect(index).toBe(reads);
@@ -158,18 +159,119 @@ describe("For any result of an iterator of rows", () => {
           }
         }
       };
-      await tryEntryPoint(
-        {
-          act,
-          valid: [
-            [
-              { done: true, value: undefined },
-              { done: false, value: validV1Contact },
-            ],
+      await tryEntryPoint({
+        act,
+        valid: [
+          [
+            { done: true, value: undefined },
+            { done: false, value: validV1Contact },
           ],
-        },
-        60,
-      );
+        ],
+      });
     },
   );
+});
+
+const text = '{"data":{"type":"profile","id":"contact-1","attributes":{"email":"ada@example.com"}}}';
+
+function fails(): never {
+  throw new Error(hostileMessage);
+}
+
+/** Bodies that no runtime's fetch returns. */
+const unusualBodies: readonly (() => unknown)[] = [
+  () => null,
+  () => undefined,
+  () => text,
+  () => Buffer.from(text),
+  () => ({ getReader: fails }),
+  () => ({ getReader: () => undefined }),
+  () => ({ getReader: () => ({ read: fails, cancel: fails }) }),
+  () => ({ getReader: () => ({ read: async () => undefined, cancel: async () => undefined }) }),
+  () => ({ getReader: () => ({ read: () => ({ done: false, value: "text" }), cancel: () => undefined }) }),
+  () => ({ getReader: () => ({ read: async () => ({ done: false, value: new Uint8Array(0) }) }) }),
+  () => ({ getReader: () => ({ read: () => new Promise(() => undefined), cancel: async () => fails() }) }),
+  () => {
+    const stream = new Response(text).body;
+    stream?.getReader();
+    return stream;
+  },
+  () =>
+    new ReadableStream({
+      pull(controller) {
+        controller.enqueue("no bytes");
+        controller.close();
+      },
+    }),
+  () => new ReadableStream({ start: (controller) => controller.error(new Error(hostileMessage)) }),
+  () => new ReadableStream({ start: (controller) => controller.error(undefined) }),
+  () => new ReadableStream({ cancel: fails }),
+  () => new ReadableStream({ pull: async (controller) => controller.enqueue(Buffer.alloc(70_000, "x")) }),
+  () => Object.defineProperty({}, "getReader", { get: fails }),
+];
+
+/** A response of another implementation. A graft copies it, so each value gets its own body. */
+const responseWith = (body: () => unknown) => ({
+  status: 200,
+  ok: true,
+  url: "https://api.example.com/",
+  headers: new Headers({ "retry-after": "1", "content-type": "application/json" }),
+  get body() {
+    return body();
+  },
+});
+const responses = [
+  responseWith(() => new Response(text).body),
+  { ...responseWith(() => null), status: 500, ok: false },
+  { ...responseWith(() => null), status: 302, headers: { get: fails, forEach: fails } },
+  {
+    ...responseWith(() => null),
+    headers: { get: () => 5, forEach: (each: (value: unknown) => void) => each(5) },
+  },
+];
+
+async function useAll(fetch: Fetch): Promise<void> {
+  const client = new AudienceClient({ ...offline, fetch, timeoutMs: 40, maxResponseBytes: 100_000 });
+  const asked = client.v1.customers.get("contact-1").withResponse();
+  const calls = [asked, client.v1.events.send(validEvent), client.v2.lists.list().toArray({ max: 2 })];
+  const endings = await Promise.allSettled(calls);
+  for (const ending of endings) {
+    if (ending.status === "fulfilled") JSON.stringify(ending.value);
+    else if (!isAudienceError(ending.reason)) throw ending.reason;
+    else expect(JSON.stringify(ending.reason)).not.toContain("test-key");
+  }
+  const failed = endings.find((ending) => ending.status === "rejected");
+  if (failed) throw failed.reason;
+}
+
+describe("For any result of a custom fetch, a call returns a value or rejects with an SDK error", () => {
+  it.each([
+    ["as its promise's value", (value: unknown) => async () => value],
+    ["at once", (value: unknown) => () => value],
+    [
+      "as the value that it throws",
+      (value: unknown) => () => {
+        throw value;
+      },
+    ],
+    [
+      "as the reason of its rejection",
+      (value: unknown) => async () => {
+        throw value;
+      },
+    ],
+  ])("%s", async (_, fetchOf) => {
+    // A caller in JavaScript can pass this.
+    await tryEntryPoint({ act: (value) => useAll(fetchOf(value) as Fetch), valid: [responses] });
+  });
+
+  it.each(unusualBodies.map((body) => [String(body), body] as const))("with the body %s", async (_, body) => {
+    for (const status of [200, 404, 500]) {
+      const fetch = async () =>
+        ({ ...responseWith(body), body: body(), status, ok: status === 200 }) as Response;
+      await expect(
+        useAll(fetch).catch((error: unknown) => isAudienceError(error) || error),
+      ).resolves.toBeOneOf([undefined, true]);
+    }
+  });
 });

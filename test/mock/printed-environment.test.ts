@@ -1,3 +1,4 @@
+// Reaches into `src`: the command can print neither such addresses nor a text without listening.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,0 +1,228 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileCheckpoint, type OpenCheckpoint } from "audience-sdk/checkpoint";
+import {
+  createMockService,
+  everyFault,
+  type EveryFaultOptions,
+  FaultFound,
+  type MockFault,
+  type MockListenOptions,
+  type MockService,
+} from "audience-sdk/mock";
+import { mswHandlers, type MswHandlersOptions } from "audience-sdk/mock/msw";
+import {
+  openSnapshot,
+  readSnapshot,
+  type ReadSnapshotOptions,
+  type Snapshot,
+  type SnapshotQuery,
+} from "audience-sdk/snapshot";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { collect, createAudience } from "../snapshot/fixture.ts";
+import { hostileMessage } from "./hostile-values.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+
+it("For any arguments, fileCheckpoint returns a checkpoint or throws a TypeError, and touches no file", async () => {
+  await tryEntryPoint({
+    act: (path) => fileCheckpoint(path as string),
+    valid: [["a.ckpt"]],
+    allowedError: "a TypeError",
+  });
+});
+
+async function linesOf({ lines }: OpenCheckpoint): Promise<string[]> {
+  const all: string[] = [];
+  for await (const line of lines) all.push(line);
+  return all;
+}
+
+async function openFile(): Promise<{ path: string; open: OpenCheckpoint }> {
+  const folder = mkdtempSync(join(tmpdir(), "audience-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "rows.ckpt");
+  const open = await fileCheckpoint(path).open();
+  // They are read first.
+  expect(await linesOf(open)).toEqual([]);
+  return { path, open };
+}
+
+it("For any arguments, an open checkpoint records the line or throws a TypeError, and the file stays readable", async () => {
+  const { path, open } = await openFile();
+  const recorded: string[] = [];
+  const act = async (text: unknown, options: unknown) => {
+    const before = statSync(path).size;
+    // A line is JSON.
+    const line = typeof text === "string" ? JSON.stringify(text) : text;
+    try {
+      await open.append(line as string, options as { flush: boolean });
+    } catch (error) {
+      expect(statSync(path).size).toBe(before);
+      throw error;
+    }
+    recorded.push(String(text));
+  };
+  const valid = [["a row", "another row"], [{ flush: true }]];
+  await tryEntryPoint({ act, argumentCount: 2, valid, allowedError: "a TypeError" });
+  const actWithout = (text: unknown) => act(text, { flush: false });
+  await tryEntryPoint({ act: actWithout, valid: [["a row"]], allowedError: "a TypeError" });
+
+  await open.close();
+  const again = await fileCheckpoint(path).open();
+  const lines = await linesOf(again);
+  await again.close();
+  expect(recorded.length).toBeGreaterThan(5);
+  expect(lines.map((line) => String(JSON.parse(line)))).toEqual(recorded);
+});
+
+it("For any lines, an open checkpoint replaces all by them, or throws and leaves the file as it is", async () => {
+  const { path, open } = await openFile();
+  await open.append('"the line so far"', { flush: false });
+  let replaced = 0;
+  const act = async (lines: unknown) => {
+    const before = readFileSync(path, "utf8");
+    try {
+      await open.rewrite(lines as Iterable<string>);
+      replaced += 1;
+    } catch (error) {
+      expect(readFileSync(path, "utf8")).toBe(before);
+      expect(existsSync(`${path}.new`)).toBe(false);
+      const isTheirs = error instanceof Error && error.message === hostileMessage;
+      if (!isTheirs) throw error;
+    }
+  };
+  await tryEntryPoint({ act, valid: [[['"a"', '"b"']]], allowedError: "a TypeError" });
+
+  await open.append('"the last line"', { flush: true });
+  await open.close();
+  const again = await fileCheckpoint(path).open();
+  const lines = await linesOf(again);
+  await again.close();
+  expect(replaced).toBeGreaterThan(1);
+  expect(lines.at(-1)).toBe('"the last line"');
+});
+
+it("For any options, readSnapshot reads or rejects with an SDK error, and leaves no lock", async () => {
+  const { audience, folder } = createAudience(2);
+  const act = async (given: unknown) => {
+    const options = given as ReadSnapshotOptions;
+    const { file } = Object(options) as { file?: unknown };
+    // It writes into this folder alone.
+    const inFolder =
+      typeof file === "string" ? { ...options, file: join(folder, `f${file.length}`) } : options;
+    const today = await readSnapshot(audience, inFolder);
+    expect(today.size).toBe(2);
+    today.close();
+  };
+  const valid = [{ file: "audience.ndjson", fields: "all", priority: 3, organization: "acme" }];
+  await tryEntryPoint({ act, valid: [valid] });
+  await tryEntryPoint({
+    act: (client) => readSnapshot(client as typeof audience, { file: join(folder, "x") }),
+    valid: [[]],
+  });
+  expect(readdirSync(folder).filter((name) => name.includes(".lock-"))).toEqual([]);
+});
+
+it("For any path, openSnapshot rejects with an SDK error", async () => {
+  await tryEntryPoint({ act: (file) => openSnapshot(file as string), valid: [["audience.ndjson"]] });
+});
+
+it("For any question, a snapshot answers or throws an SDK error", async () => {
+  const { audience, file } = createAudience(2);
+  using today = await readSnapshot(audience, { file });
+  const find = (query: unknown) => today.find(query as SnapshotQuery);
+  await tryEntryPoint({ act: find, valid: [[{ email: "person-0@example.com" }, { id: "id-1" }]] });
+  const changes = (earlier: unknown) => collect(today.changesSince(earlier as Snapshot));
+  await tryEntryPoint({ act: changes, valid: [["yesterday"]] });
+});
+
+/** The mock runs in no production process. */
+const ofMock = { allowedError: "a TypeError", longestMs: 500 } as const;
+
+describe("For any arguments, a function of the mock returns its value or throws a TypeError", () => {
+  it("addFault", async () => {
+    const mock = createMockService();
+    const act = async (fault: unknown) => {
+      mock.reset();
+      mock.addFault(fault as MockFault);
+    };
+    const valid = [{ kind: "slow-body", operation: "v1.events.send", times: 1, delayMs: 5, location: "x" }];
+    await tryEntryPoint({ act, valid: [valid], ...ofMock });
+  });
+
+  it("organization", async () => {
+    const mock = createMockService();
+    const act = (id: unknown) => mock.organization(id as string);
+    await tryEntryPoint({ act, valid: [["mock-organization"]], ...ofMock });
+  });
+
+  it("unsubscribe and confirm", async () => {
+    const contacts = [{ email: "ada@example.com", double_opt_in: true }];
+    const mock = createMockService({ organizations: [{ id: "acme", apiKeys: ["k"], appId: "a", contacts }] });
+    const options = { channel: "email", organization: "acme" };
+    const unsubscribe = (person: unknown, given: unknown) =>
+      mock.unsubscribe(person as string, given as object);
+    const confirm = (person: unknown, given: unknown) => mock.confirm(person as string, given as object);
+    for (const act of [unsubscribe, confirm])
+      await tryEntryPoint({ act, argumentCount: 2, valid: [["ada@example.com", options]], ...ofMock });
+  });
+
+  it("fetch", async () => {
+    const mock = createMockService();
+    const valid = [
+      ["https://audience-mock.example/api/v1/customer/create", { url: "x", method: "GET" }],
+      [{ method: "POST", headers: { "x-api-key": "mock-api-key-not-a-secret" }, body: "{}" }],
+    ];
+    // The reason of an aborted signal is passed on.
+    const act = (input: unknown, init: unknown) =>
+      mock.fetch(input as string, init as RequestInit).catch((error: unknown) => {
+        if (error !== hostileMessage) throw error;
+      });
+    await tryEntryPoint({ act, argumentCount: 2, valid, ...ofMock });
+  });
+
+  it("listen", async () => {
+    const act = async (options: unknown) => {
+      const listener = await createMockService().listen(options as MockListenOptions);
+      await listener.close();
+    };
+    await tryEntryPoint({ act, valid: [[{ port: 0, allowHosts: ["mock.test"] }]], ...ofMock });
+  });
+
+  it("everyFault and FaultFound", async () => {
+    const own = (error: unknown) => {
+      if (!(error instanceof FaultFound || String(error).includes(hostileMessage))) throw error;
+    };
+    const kinds = ["500-before"] as const;
+    const job = (mock: MockService) => mock.fetch("https://audience-mock.example/");
+    const run = (given: unknown, options: unknown) =>
+      everyFault(given as typeof job, options as EveryFaultOptions).catch(own);
+    const construct = (...given: unknown[]) => {
+      try {
+        const made: unknown = Reflect.construct(FaultFound, given);
+        return made;
+      } catch (error) {
+        return own(error);
+      }
+    };
+    const request = { number: 1, operation: "v1.events.send", route: "POST /api/v1/events" };
+    const valid = [[job], [{ kinds, mock: { seed: 7 } }]];
+    await tryEntryPoint({ act: run, argumentCount: 2, valid, ...ofMock });
+    await tryEntryPoint({
+      act: construct,
+      argumentCount: 3,
+      valid: [kinds, [request], [new Error("c")]],
+      ...ofMock,
+    });
+  });
+
+  it("mswHandlers", async () => {
+    const mock = createMockService();
+    const act = (given: unknown, options: unknown) =>
+      mswHandlers(given as typeof mock, options as MswHandlersOptions).length;
+    const valid = [[mock], [{ baseUrl: "https://a.example", baseUrlV2: "https://b.example/" }]];
+    await tryEntryPoint({ act, argumentCount: 2, valid, ...ofMock });
+    await tryEntryPoint({ act: (options) => act(mock, options), valid: [valid[1] ?? []], ...ofMock });
+  });
+});

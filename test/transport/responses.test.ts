@@ -1,0 +1,406 @@
+import { gzipSync } from "node:zlib";
+import { ApiError, AudienceClient, type ClientOptions, UnexpectedResponseError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "./failure.ts";
+import { inPieces, offline, profileResponse, serve } from "./fixture.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+const attributes = { email: contact.email };
+
+const clientFor = (body: unknown, status = 200) =>
+  new AudienceClient({ ...offline, fetch: async () => Response.json(body, { status }) });
+const clientForBytes = (body: string | Uint8Array<ArrayBuffer>) =>
+  new AudienceClient({ ...offline, fetch: async () => new Response(body) });
+
+// PHP writes an empty object as an empty array.
+it("An empty array in place of attributes, relationships or links is an empty object of the resource", async () => {
+  const data = { type: "profile", id: "c-1", attributes: [], relationships: [], links: [] };
+
+  const profile = await clientFor({ data }).v1.customers.get("c-1");
+
+  expect(profile).toEqual({ type: "profile", id: "c-1", attributes: {}, relationships: [], links: [] });
+});
+
+it("A contact outside of the documented envelope is no response to upsert and get", async () => {
+  const { v1 } = clientFor({ id: 4711, email: contact.email });
+
+  await expect(v1.customers.upsert(contact)).rejects.toThrow("data: required: an object");
+});
+
+describe("In an envelope with an id beside its data, the documented data.id counts", () => {
+  const envelope = {
+    data: { type: "profile", id: "ada", attributes },
+    links: { self: "/ada" },
+    id: "request-77",
+  };
+
+  it.each(["request-77", 77])("of a contact (%j)", async (id) => {
+    const { v1 } = clientFor({ ...envelope, id });
+
+    await expect(v1.customers.get("ada")).resolves.toEqual({
+      type: "profile",
+      id: "ada",
+      attributes,
+      links: { self: "/ada" },
+    });
+  });
+
+  it("of a list or segment", async () => {
+    const { v1 } = clientFor({ data: { id: "news", name: "News" }, id: "request-77" });
+
+    await expect(v1.contactGroups.get("news")).resolves.toEqual({ id: "news", name: "News" });
+  });
+
+  it("of the items of a list", async () => {
+    const { v1 } = clientFor([envelope]);
+
+    await expect(v1.customers.list().toArray()).resolves.toMatchObject([{ id: "ada", attributes }]);
+  });
+
+  it("where data.id is unreadable, the other id does not replace it", async () => {
+    const { v1 } = clientFor({ ...envelope, data: { id: null, attributes } });
+
+    await expect(v1.customers.get("ada")).rejects.toThrow(UnexpectedResponseError);
+  });
+
+  it("but an item with an id, whose data has none, is the contact itself", async () => {
+    const { v1 } = clientFor([{ id: "ada", email: contact.email, data: { shoe: 43 } }]);
+
+    await expect(v1.customers.list().toArray()).resolves.toMatchObject([
+      { id: "ada", attributes: { email: contact.email, data: { shoe: 43 } } },
+    ]);
+  });
+});
+
+describe("A numeric id becomes a string", () => {
+  it("of a contact", async () => {
+    const { v1 } = clientFor({ data: { type: "profile", id: 4711, attributes: {} } });
+
+    await expect(v1.customers.upsert(contact)).resolves.toMatchObject({ id: "4711" });
+    await expect(v1.customers.get("4711")).resolves.toMatchObject({ id: "4711" });
+  });
+
+  it("of a contact that is added to a list", async () => {
+    const added = { message: "ok", contact: { email: contact.email, contactUUID: 4711, action: "created" } };
+    const { v1 } = clientFor(added);
+
+    await expect(v1.contactGroups.addContact("list-1", contact)).resolves.toEqual({
+      ...added,
+      contact: { ...added.contact, contactUUID: "4711" },
+    });
+  });
+});
+
+describe("A number that JSON has rounded is no id", () => {
+  const id = 2 ** 60;
+
+  it("of a contact", async () => {
+    const { v1 } = clientFor({ data: { id } });
+
+    await expect(v1.customers.get("c")).rejects.toThrow(UnexpectedResponseError);
+  });
+
+  it("of a contact that is added to a list", async () => {
+    const { v1 } = clientFor({ contact: { contactUUID: id, action: "created" } });
+
+    await expect(v1.contactGroups.addContact("list-1", contact)).rejects.toThrow(
+      "`contact.contactUUID` of its body is no id",
+    );
+  });
+});
+
+/** `c-ü` from a service that encodes JSON as Latin-1. */
+const notUtf8 = (text: string) => new Uint8Array(Buffer.from(text.replace("ID", "c-\u00fc"), "latin1"));
+const halfACharacter = (text: string) => text.replace("ID", "c-\\ud800");
+
+// Such an id would name another contact, or could not be sent.
+describe.each([
+  ["bytes that are invalid UTF-8", notUtf8],
+  ["half a character", halfACharacter],
+])("An id with %s is refused", (_, mangled) => {
+  it.each([
+    ["a contact", '{"data":{"id":"ID"}}', (audience: AudienceClient) => audience.v1.customers.get("c")],
+    [
+      "a contact that was written",
+      '{"data":{"id":"ID"}}',
+      (audience: AudienceClient) => audience.v1.customers.upsert(contact),
+    ],
+    ["contacts", '[{"id":"ID"}]', (audience: AudienceClient) => audience.v1.customers.list().then(String)],
+    ["a contact group", '{"id":"ID"}', (audience: AudienceClient) => audience.v1.contactGroups.get("g")],
+    [
+      "a contact that was added",
+      '{"contact":{"contactUUID":"ID","action":"created"}}',
+      (audience: AudienceClient) => audience.v1.contactGroups.addContact("g", contact),
+    ],
+    [
+      "lists",
+      '{"data":{"lists":[{"uuid":"ID"}]}}',
+      (audience: AudienceClient) => audience.v2.lists.list().then(String),
+    ],
+  ])("of %s", async (__, text, call) => {
+    const error = await failureOf(call(clientForBytes(mangled(text))));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error.outcome).toBe(error.request?.method === "GET" ? "not-applied" : "unknown");
+  });
+
+  it("any other field with such bytes is decoded as far as possible", async () => {
+    const text = '{"data":{"id":"c-1","attributes":{"first_name":"ID"}}}';
+
+    const profile = await clientForBytes(mangled(text)).v1.customers.get("c-1");
+
+    expect(profile.attributes.first_name).toMatch(/^c-[\ufffd\ud800]$/);
+  });
+});
+
+it("An empty contactUUID is refused", async () => {
+  const { v1 } = clientForBytes('{"contact":{"contactUUID":" ","action":"created"}}');
+
+  expect(await failureOf(v1.contactGroups.addContact("g", contact))).toMatchObject({
+    code: "unexpected_response",
+    outcome: "unknown",
+  });
+});
+
+const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
+const channels = { email: { status: "subscribed" } };
+const identifiers = [{ type: "email" as const, id: "ada@example.com", channels, consent }];
+const v2Contact = { firstName: "Ada", listIds: [], identifiers };
+
+describe("A 2xx that reports a failure", () => {
+  it("is an error with the message of the service", async () => {
+    const { v2 } = clientFor({ status: false, message: "the contact is blocked" });
+
+    const failure = await failureOf(v2.contacts.upsert(v2Contact));
+
+    expect(failure).toMatchObject({
+      code: "unexpected_response",
+      outcome: "unknown",
+      message:
+        "200 on POST /v2/contacts, but its body is not what is documented: status: must be true, not a boolean; the service says: the contact is blocked",
+    });
+  });
+
+  it("is an error with that message as a list, too", async () => {
+    const { v2 } = clientFor({ success: false, data: { lists: [] }, message: "try later" });
+
+    const failure = await failureOf(v2.lists.list());
+
+    expect(failure.message).toBe(
+      "200 on GET /v2/lists, but its body holds no lists and says that the call failed; the service says: try later",
+    );
+  });
+
+  it('is refused for its type, not for its case, if its status is the string "true"', async () => {
+    const { v2 } = clientFor({ status: "true" });
+
+    await expect(v2.contacts.upsert(v2Contact)).rejects.toMatchObject({
+      name: "UnexpectedResponseError",
+      message: expect.stringMatching(/status: must be true, not a string$/) as string,
+    });
+  });
+});
+
+describe("A message of the service", () => {
+  it("shows no key and no control characters", async () => {
+    const { v2 } = clientFor({ status: false, message: `no access with ${offline.apiKey}\u001b[2J` });
+
+    const { message } = await failureOf(v2.contacts.upsert(v2Contact));
+
+    expect(message).toContain("the service says: no access with [redacted]\\u001b[2J");
+  });
+
+  it("has characters escaped that would clear a screen, begin a line in a log, or reverse the text direction", async () => {
+    const words = "no\u001b[2J\u009b2J\r\nERROR: all is well\u202elive\u2028";
+
+    const error = await failureOf(clientFor({ message: words }, 400).v1.customers.get("c-1"));
+
+    expect(error.message).toBe(
+      "400 on GET /api/v1/customer/{id}: no\\u001b[2J\\u009b2J\\u000d\\nERROR: all is well\\u202elive\\u2028",
+    );
+    expect(error).toMatchObject({ body: { message: words } });
+  });
+
+  it("has names of keys escaped, too", async () => {
+    const error = await failureOf(clientFor({ "\u001b[2J": 1 }).v1.customers.list().then(String));
+
+    expect(error.message).toContain("with the keys \\u001b[2J");
+  });
+
+  it("keeps letters of every language, and emoji", async () => {
+    const words = "\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u00fcber \u{1f469}\u200d\u{1f4bb}";
+
+    const error = await failureOf(clientFor({ message: words }, 400).v1.customers.get("c-1"));
+
+    expect(error.message).toBe(`400 on GET /api/v1/customer/{id}: ${words}`);
+  });
+});
+
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+const profileWith = (attribute: string) => `{"data":{"id":"c-1","attributes":{"a":${attribute}}}}`;
+
+// Parsing ten megabytes of brackets takes a gigabyte, and JSON.stringify of the value overflows the stack.
+describe("A response that is nested deeper than 1,000 levels", () => {
+  it.each([1_001, 1_500_000])("(%i) is not parsed", async (levels) => {
+    const error = await failureOf(clientForBytes(profileWith(nested(levels - 3))).v1.customers.get("c-1"));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error.message).toContain("its body is nested deeper than 1000 levels");
+    expect(() => JSON.stringify(error)).not.toThrow();
+  });
+
+  it("is returned as a string by events.send, which accepts any 2xx", async () => {
+    const text = "[".repeat(2_000_000);
+    const event = { eventName: "order placed", contact: { contactUUID: "c-1" } };
+
+    expect((await clientForBytes(text).v1.events.send(event)).body).toBe(text);
+  });
+
+  it.each([
+    ["", nested(997)],
+    [", also with further brackets beside it", `[${nested(996)},{}]`],
+  ])("does not include one of 1,000 levels%s", async (_, attribute) => {
+    const shown = await clientForBytes(profileWith(attribute)).v1.customers.get("c-1");
+
+    expect(JSON.stringify(shown.attributes)).toBe(`{"a":${attribute}}`);
+  });
+
+  it.each([
+    ["brackets in a string", JSON.stringify("[{".repeat(5_000))],
+    ["brackets behind a quotation mark in a string", JSON.stringify(`\\"${"[".repeat(5_000)}`)],
+    ["brackets side by side", `[${"[[]],{},".repeat(5_000)}0]`],
+  ])("does not include a shallow one with many brackets: %s", async (_, value) => {
+    const shown = await clientForBytes(profileWith(value)).v1.customers.get("c-1");
+
+    expect(shown.attributes).toEqual({ a: JSON.parse(value) });
+  });
+});
+
+describe("A 2xx whose body cannot be decompressed", () => {
+  it.each(["gzip", "deflate", "br"])(
+    "(%s) is an UnexpectedResponseError, and never retried",
+    async (encoding) => {
+      const { options, received } = await serve((outgoing) => {
+        outgoing.writeHead(200, { "content-type": "application/json", "content-encoding": encoding });
+        outgoing.end("this is no compressed text at all");
+      });
+
+      const error = await failureOf(new AudienceClient(options).v1.customers.get("c-1"));
+
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(error).toMatchObject({
+        message: "200 on GET /api/v1/customer/{id}, but its body cannot be decompressed.",
+        status: 200,
+        outcome: "not-applied",
+      });
+      expect(received).toHaveLength(1);
+    },
+  );
+});
+
+describe("A body that is made to be slow is read in time:", () => {
+  /** The error of a call with this response, and the processor time that it took. */
+  async function read(status: number, text: string) {
+    const fetch = async () => new Response(text, { status });
+    const { v1 } = new AudienceClient({ ...offline, fetch });
+    const started = process.cpuUsage();
+    const error = await failureOf(v1.customers.get("c-1"));
+    const { user, system } = process.cpuUsage(started);
+    return { error, tookMs: (user + system) / 1_000 };
+  }
+
+  it("64 KiB of unclosed quotation marks are scanned once", async () => {
+    const { error, tookMs } = await read(400, `"${'\\"'.repeat(32_000)}`);
+
+    expect(error).toBeInstanceOf(ApiError);
+    expect(tookMs).toBeLessThan(1_000);
+  });
+
+  it("10 MB that are no JSON are searched for keys only in the part that is shown", async () => {
+    const { error, tookMs } = await read(200, "x".repeat(10_000_000));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(tookMs).toBeLessThan(1_000);
+  });
+
+  it.each([0, 1, 4, 7, 8, 12, 18])(
+    "a key that begins %i characters before the end of that part is redacted",
+    async (before) => {
+      const key = offline.apiKey;
+      const shown = 64 * 1024;
+      const { error } = await read(200, `${"x".repeat(shown - before)}${key}${"x".repeat(1_000)}`);
+
+      const { body } = error as UnexpectedResponseError;
+      expect(String(body).length).toBeLessThanOrEqual(shown);
+      for (let at = 0; at + 8 <= key.length; at++) expect(body).not.toContain(key.slice(at, at + 8));
+    },
+  );
+});
+
+describe("The size of a response", () => {
+  const respondingWith = (status: number, body: BodyInit, options: ClientOptions = {}) =>
+    new AudienceClient({ ...offline, ...options, fetch: async () => new Response(body, { status }) });
+  const padded = (bytes: number) => JSON.stringify(profileResponse).padEnd(bytes, " ");
+
+  it("may reach maxResponseBytes, and not one byte more", async () => {
+    const fits = await respondingWith(200, padded(1_000), { maxResponseBytes: 1_000 }).v1.customers.get(
+      "c-1",
+    );
+    const error = await failureOf(
+      respondingWith(200, padded(1_001), { maxResponseBytes: 1_000 }).v1.customers.get("c-1"),
+    );
+
+    expect(fits.id).toBe("c-1");
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error.message).toContain("larger than maxResponseBytes");
+  });
+
+  it.each([200, 299])("is that of a success up to maxResponseBytes, over 64 KiB too (%i)", async (status) => {
+    expect((await respondingWith(status, padded(100_000)).v1.customers.get("c-1")).id).toBe("c-1");
+  });
+
+  it("limits the part that the error shows, whatever its pieces", async () => {
+    const { v1 } = respondingWith(200, inPieces(["[1", ",2,3"]), { maxResponseBytes: 4 });
+
+    expect(await failureOf(v1.customers.get("c-1"))).toMatchObject({ body: "[1,2" });
+  });
+
+  it("does not depend on the ends of its pieces: a character may be split", async () => {
+    const bytes = Buffer.from(JSON.stringify({ data: { id: "ä" } }));
+    const body = inPieces(Array.from(bytes, (byte) => Uint8Array.of(byte)));
+
+    expect((await respondingWith(200, body).v1.customers.get("c-1")).id).toBe("ä");
+  });
+
+  it("is counted in bytes, after decompression", async () => {
+    const text = JSON.stringify({ data: { id: "ä".repeat(500) } });
+    const gzipped = gzipSync(text);
+    const { options } = await serve((outgoing) => {
+      outgoing
+        .writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" })
+        .end(gzipped);
+    });
+    expect([gzipped.length, text.length].every((length) => length < 600)).toBe(true);
+
+    expect(
+      await failureOf(new AudienceClient({ ...options, maxResponseBytes: 600 }).v1.customers.get("c")),
+    ).toBeInstanceOf(UnexpectedResponseError);
+    expect((await new AudienceClient({ ...options, maxResponseBytes: 1_100 }).v1.customers.get("c")).id).toBe(
+      "ä".repeat(500),
+    );
+  });
+
+  it("is 10 MiB at most by default; more is an error that is never retried", async () => {
+    const mock = createMockService({ faults: [{ kind: "huge-body" }] });
+
+    const error = await failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({
+      code: "unexpected_response",
+      status: 201,
+      outcome: "unknown",
+      request: { attempts: 1 },
+    });
+  });
+});
