@@ -1,14 +1,58 @@
 import type { CallOptions } from "audience-sdk";
 import { Dice } from "./dice.ts";
-import { anyInput } from "./inputs.ts";
-import { readList } from "./lists.ts";
+import { anyInput, emailOf, listIds, newEmailOf, people, phoneOf } from "./inputs.ts";
 import { importTable } from "./nights.ts";
-import { emailOf, listIds, newEmailOf, people, phoneOf } from "./people.ts";
-import type { Act, Step } from "./plan.ts";
 import { forgetConsents, type Lineage, type Process } from "./process.ts";
+import { readList } from "./reads.ts";
 import type { CallRecord } from "./records.ts";
 import { anyFault } from "./service.ts";
 import type { World } from "./world.ts";
+
+const usual = {
+  write: 14,
+  read: 3,
+  list: 3,
+  click: 3,
+  night: 5,
+  fault: 9,
+  strangers: 1,
+  kill: 2,
+  close: 1,
+  redis: 2,
+};
+
+export type Act = keyof typeof usual;
+
+/** Night after night, with writes between and during them. */
+const manyNights: Record<Act, number> = { ...usual, click: 9, night: 20, read: 0, list: 0, fault: 5 };
+
+/** One thing that happens; its own seed decides everything about it. */
+export interface Step {
+  readonly at: number;
+  readonly name: Act;
+  readonly seed: number;
+}
+
+export const defaultSteps = 30;
+
+/** The steps of a seed, in the order of their times. Fewer steps are the first ones of the same. */
+export function planOf(seed: number, steps: number): Step[] {
+  const dice = new Dice(seed);
+  const weights = dice.chance(0.3) ? manyNights : usual;
+  const acts = Object.entries(weights).flatMap(([name, weight]) => Array<string>(weight).fill(name));
+  // Bursts, and pauses in which everything ends.
+  const pauses = dice.pick([
+    [0, 0, 1, 20, 300],
+    [0, 0, 0, 50, 4_000],
+    [0, 1, 15_000],
+  ]);
+  let at = 0;
+  return Array.from({ length: steps }, () => {
+    at += dice.pick(pauses);
+    // Safe: one of the keys.
+    return { at, name: dice.pick(acts) as Act, seed: dice.int(0, 2 ** 30) };
+  });
+}
 
 type Action = (world: World, dice: Dice) => void | Promise<void>;
 
@@ -99,7 +143,7 @@ const actions: Record<Act, Action> = {
   },
 };
 
-export function act(world: World, { act: name, seed }: Step): void | Promise<void> {
+export function act(world: World, { name, seed }: Step): void | Promise<void> {
   return actions[name](world, new Dice(seed));
 }
 

@@ -1,8 +1,7 @@
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { expect, it } from "vitest";
-import { playSeeds, range } from "./play-seeds.ts";
+import { playSeeds, range, Tally } from "./run-seed.ts";
 import { faultKinds, operations, variantChoices } from "./service.ts";
-import { Tally } from "./tally.ts";
 
 it("Random programs under random faults, kills and variants of the service break no promise", async () => {
   const tally = new Tally();

@@ -2,16 +2,45 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { act, closeLineage } from "./actions.ts";
+import { isAudienceError } from "audience-sdk";
+import { act, closeLineage, defaultSteps, planOf } from "./actions.ts";
 import { ChaosTime } from "./chaos-time.ts";
-import { check } from "./check.ts";
+import { checkConsentOverNights } from "./checks/consent-over-nights.ts";
+import { checkConsent } from "./checks/consent.ts";
+import { checkClosing, checkSecrets } from "./checks/leaks.ts";
+import { checkLimits } from "./checks/limits.ts";
+import { checkIsCurrent, checkOrder } from "./checks/order.ts";
+import { checkOutcomes } from "./checks/outcomes.ts";
+import { checkPages } from "./checks/reads.ts";
+import { checkRefusals } from "./checks/refusals.ts";
+import { checkRows } from "./checks/rows.ts";
+import { checkEvents, checkState } from "./checks/state.ts";
 import { Dice } from "./dice.ts";
-import { departureHeader } from "./network.ts";
 import { importTable } from "./nights.ts";
-import { defaultSteps, planOf } from "./plan.ts";
-import { forgetConsents, say } from "./process.ts";
+import { departureHeader, forgetConsents, say } from "./process.ts";
 import type { Log } from "./records.ts";
 import { World } from "./world.ts";
+
+const checks = [
+  checkOutcomes,
+  checkOrder,
+  checkRows,
+  checkEvents,
+  checkConsent,
+  checkIsCurrent,
+  checkConsentOverNights,
+  checkRefusals,
+  checkState,
+  checkLimits,
+  checkSecrets,
+  checkPages,
+  checkClosing,
+];
+
+/** The promises of the contract that a world has broken. */
+export function check(world: World): string[] {
+  return checks.flatMap((each) => each(world));
+}
 
 /** What a seed showed: the broken promises, and everything that happened. */
 export interface Ended {
@@ -52,10 +81,10 @@ export async function runSeed(seed: number, steps = defaultSteps): Promise<Ended
 }
 
 async function playSteps(world: World, steps: ReturnType<typeof planOf>): Promise<void> {
-  for (const { at, ...step } of steps) {
-    const waitMs = at - world.time.now();
+  for (const step of steps) {
+    const waitMs = step.at - world.time.now();
     if (waitMs > 0) await world.time.sleep(waitMs);
-    void Promise.resolve(act(world, { at, ...step }));
+    void Promise.resolve(act(world, step));
   }
   // Kills and outages that a step has begun end by then.
   await world.time.sleep(21_000);
@@ -139,4 +168,65 @@ function listen(log: () => Log | undefined): () => void {
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/** Plays the seeds one after the other. The first that breaks a promise is shrunk to its fewest steps, and thrown. */
+export async function playSeeds(
+  seeds: Iterable<number>,
+  { steps = defaultSteps, onWorld = () => {} }: { steps?: number; onWorld?: (world: World) => void } = {},
+): Promise<void> {
+  for (const seed of seeds) {
+    const { broken, world } = await runSeed(seed, steps);
+    onWorld(world);
+    if (broken.length > 0) throw new Error(await report(seed, steps, broken));
+  }
+}
+
+/** The first steps of a seed that still break a promise, and how to play them again. */
+async function report(seed: number, steps: number, broken: readonly string[]): Promise<string> {
+  let least = { steps, broken };
+  for (let fewer = 1; fewer < steps; fewer++) {
+    const ended = await runSeed(seed, fewer);
+    if (ended.broken.length === 0) continue;
+    least = { steps: fewer, broken: ended.broken };
+    break;
+  }
+  return [
+    `Seed ${seed} breaks promises of the contract, with ${least.steps} of its steps:`,
+    ...least.broken.map((problem) => `- ${problem}`),
+    `Play it again: CHAOS_SEED=${seed} CHAOS_STEPS=${least.steps} npm run soak -- chaos`,
+  ].join("\n");
+}
+
+export function range(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
+}
+
+/** Counts what occurred in the worlds, so that a test can say that chaos reached it. */
+export class Tally {
+  readonly counts = new Map<string, number>();
+
+  readonly add = ({ log, service }: World): void => {
+    this.#count("seeds");
+    for (const { fault } of service.mock.requests) if (fault) this.#count(`fault ${fault}`);
+    for (const variant of Object.keys(service.variants)) this.#count(`variant ${variant}`);
+    for (const { error, settledAt, departures } of log.calls) {
+      const outcome = isAudienceError(error) ? error.outcome : "applied";
+      this.#count(settledAt === undefined ? "calls killed" : `outcome ${outcome}`);
+      if (departures.length > 1) this.#count("retried calls");
+    }
+    for (const { results, wasKilled } of log.runs) {
+      this.#count(wasKilled ? "runs killed" : "runs");
+      for (const { status, error, item } of results) {
+        this.#count(`row ${status}`);
+        if (item.inputs.length > 1) this.#count("rows of two writes");
+        if (status === "superseded" && error === undefined)
+          this.#count("rows superseded since an earlier night");
+      }
+    }
+  };
+
+  #count(name: string): void {
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+  }
 }

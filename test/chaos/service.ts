@@ -10,7 +10,7 @@ import {
 } from "audience-sdk/mock";
 import { v1ErrorBodies } from "../mock/v1-error-bodies.ts";
 import type { Dice } from "./dice.ts";
-import { emailOf, listIds, people, phoneOf } from "./people.ts";
+import { emailOf, listIds, people, phoneOf } from "./inputs.ts";
 
 /** How often each fault comes, beside the others, and how long it delays. A fault that is new has to be added here. */
 const faultWeights: Record<MockFaultKind, { weight: number; delaysMs?: readonly number[] }> = {

@@ -1,15 +1,13 @@
-import { RateLimiter, type CallOptions } from "audience-sdk";
+import { type CallOptions, RateLimiter } from "audience-sdk";
 import { MemoryRedis } from "../redis/memory-redis.ts";
 import { Book } from "./book.ts";
 import type { ChaosTime } from "./chaos-time.ts";
 import type { Dice } from "./dice.ts";
-import { factsOf, type Input, send } from "./inputs.ts";
-import { callHeader } from "./network.ts";
-import { people } from "./people.ts";
-import { type Lineage, Process, type Surroundings } from "./process.ts";
+import { factsOf, type Input, people, send } from "./inputs.ts";
+import { Table } from "./nights.ts";
+import { callHeader, type Lineage, Process, type Surroundings } from "./process.ts";
 import { type CallRecord, type Log, newLog, type RunRecord } from "./records.ts";
 import { anyService, type Service } from "./service.ts";
-import { Table } from "./table.ts";
 
 const noFacts = { contacts: [], consent: {}, leavesEmailToService: false, isRepeatable: true };
 

@@ -1,9 +1,8 @@
 import { isAudienceError, type Profile } from "audience-sdk";
-import { personOf } from "../inputs.ts";
-import { phoneOf } from "../people.ts";
-import { seesConsentsOf, type CallRecord, type Log, type RunRecord } from "../records.ts";
+import { personOf, phoneOf } from "../inputs.ts";
+import { type CallRecord, type Log, type RunRecord, seesConsentsOf } from "../records.ts";
 import type { World } from "../world.ts";
-import { describe } from "./attempt.ts";
+import { describe } from "./outcomes.ts";
 
 /** The consent of a write that was applied, as the contract counts it. A status that is not known equals none. */
 interface Written {

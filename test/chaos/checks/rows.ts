@@ -1,8 +1,7 @@
-import { isAudienceError, type BulkResult } from "audience-sdk";
-import type { CallRecord, Departure, Row, RunRecord } from "../records.ts";
+import { type BulkResult, isAudienceError } from "audience-sdk";
+import { type CallRecord, type Departure, groupBy, type Row, type RunRecord } from "../records.ts";
 import type { World } from "../world.ts";
-import { describe, isOptOut, isRepeatable, verdictOf } from "./attempt.ts";
-import { groupBy } from "./group-by.ts";
+import { describe, isOptOut, isRepeatable, verdictOf } from "./outcomes.ts";
 
 /** No row is lost, none is sent again once it is recorded, and each result is true. */
 export function checkRows(world: World): string[] {

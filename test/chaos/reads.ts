@@ -1,6 +1,6 @@
 import type { ListOptions } from "audience-sdk";
 import type { Dice } from "./dice.ts";
-import { listIds } from "./people.ts";
+import { listIds } from "./inputs.ts";
 import type { Lineage, Process } from "./process.ts";
 import type { ListRecord } from "./records.ts";
 import type { World } from "./world.ts";
