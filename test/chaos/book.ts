@@ -141,8 +141,8 @@ export class Book {
   }
 }
 
-async function all(lines: AsyncIterable<string>): Promise<string[]> {
-  const read: string[] = [];
-  for await (const line of lines) read.push(line);
+export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const read: Item[] = [];
+  for await (const item of items) read.push(item);
   return read;
 }

@@ -28,6 +28,11 @@ export function newEmailOf(person: number): string {
   return `p${person}.new@${domain}`;
 }
 
+/** One of many whom only snapshots and a long import are about. */
+export function crowdEmailOf(index: number): string {
+  return `c${index}@crowd.${domain}`;
+}
+
 export function phoneOf(person: number): string {
   return `${phonePrefix}${person}77`;
 }
@@ -58,7 +63,7 @@ export interface Facts {
   readonly isRepeatable: boolean;
 }
 
-const optIns = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
+export const optIns = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 const consentOf = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
 export function anyInput(dice: Dice, person: number): Input {
@@ -94,6 +99,12 @@ export function anyInput(dice: Dice, person: number): Input {
     case "v2":
       return { kind, body: anyV2Contact(dice, person) };
   }
+}
+
+/** The row of a long import: it says nothing of consent. */
+export function crowdInput(index: number): Input {
+  const contact = { email: crowdEmailOf(index) };
+  return { kind: "event", body: { eventName: "page seen", contact, eventData: { name: `${nameMark} 9` } } };
 }
 
 /** The writes of a row: mostly one, or two kinds, one after the other. */

@@ -124,6 +124,8 @@ export interface Lineage {
 export class Process {
   readonly name: string;
   isDead = false;
+  /** Whether it has a snapshot under way. */
+  isReading = false;
   /** Resolves when it is killed. */
   readonly died: Promise<void>;
   #end!: () => void;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isAudienceError } from "audience-sdk";
-import { act, closeLineage, defaultSteps, planOf } from "./actions.ts";
+import { act, closeLineage, defaultSteps, planOf, themeOf } from "./actions.ts";
 import { ChaosTime } from "./chaos-time.ts";
 import { checkConsentOverNights } from "./checks/consent-over-nights.ts";
 import { checkConsent } from "./checks/consent.ts";
@@ -11,13 +11,15 @@ import { checkClosing, checkSecrets } from "./checks/leaks.ts";
 import { checkLimits } from "./checks/limits.ts";
 import { checkIsCurrent, checkOrder } from "./checks/order.ts";
 import { checkOutcomes } from "./checks/outcomes.ts";
-import { checkPages } from "./checks/reads.ts";
+import { checkPages, checkSnapshots } from "./checks/reads.ts";
 import { checkRefusals } from "./checks/refusals.ts";
 import { checkRows } from "./checks/rows.ts";
 import { checkEvents, checkState } from "./checks/state.ts";
+import { checkWaits } from "./checks/waits.ts";
 import { Dice } from "./dice.ts";
 import { importTable } from "./nights.ts";
 import { departureHeader, forgetConsents, say } from "./process.ts";
+import { readAudience } from "./reads.ts";
 import type { Log } from "./records.ts";
 import { World } from "./world.ts";
 
@@ -34,6 +36,8 @@ const checks = [
   checkLimits,
   checkSecrets,
   checkPages,
+  checkSnapshots,
+  checkWaits,
   checkClosing,
 ];
 
@@ -57,6 +61,8 @@ export async function runSeed(seed: number, steps = defaultSteps): Promise<Ended
   const time = new ChaosTime(dice.split());
   // Most checkpoints are in memory, as files take real time.
   const folder = dice.chance(0.05) ? mkdtempSync(join(tmpdir(), "chaos-")) : undefined;
+  const theme = themeOf(seed);
+  const shelf = theme === "snapshots" ? mkdtempSync(join(tmpdir(), "chaos-")) : undefined;
   forgetConsents();
   let world: World | undefined;
   const broken: string[] = [];
@@ -65,16 +71,18 @@ export async function runSeed(seed: number, steps = defaultSteps): Promise<Ended
   const stopListening = listen(() => world?.log);
   try {
     const end = await time.play(async () => {
-      world = new World(time, dice, folder);
+      world = new World({ time, dice, theme }, { folder, file: shelf && join(shelf, "audience.ndjson") });
       await playSteps(world, planOf(seed, steps));
       broken.push(...(await calmNights(world)));
+      broken.push(...(await calmSnapshot(world)));
       broken.push(...(await closeAll(world)));
     });
     if (end === "never ended") broken.push("it never ended: a promise is left that nothing settles");
   } finally {
     stopListening();
     process.off("unhandledRejection", unhandled);
-    if (folder) rmSync(folder, { recursive: true });
+    for (const { snapshot } of world?.log.snapshots ?? []) snapshot.close();
+    for (const each of [folder, shelf]) if (each) rmSync(each, { recursive: true });
   }
   linkRequests(world!);
   return { broken: [...broken, ...check(world!)], world: world! };
@@ -111,6 +119,22 @@ async function calmNights(world: World): Promise<string[]> {
     }
   }
   return broken;
+}
+
+/** A read that was begun ends, and is the last snapshot. */
+async function calmSnapshot(world: World): Promise<string[]> {
+  const [process] = world.processes;
+  for (let read = 1; world.audience; read++) {
+    try {
+      await readAudience(world, process!, process!.lineages[0]!);
+      break;
+    } catch (error) {
+      if (isFinal(error)) break;
+      if (read === mostCalmNights) return [`no snapshot ends in ${read} calm reads: ${String(error)}`];
+      await world.time.sleep(60_000);
+    }
+  }
+  return [];
 }
 
 /** A refusal by the rules of the service, which comes again each night: of the row, or of its look. */
@@ -215,13 +239,20 @@ export class Tally {
       this.#count(settledAt === undefined ? "calls killed" : `outcome ${outcome}`);
       if (departures.length > 1) this.#count("retried calls");
     }
+    for (const { changes } of log.snapshots) {
+      this.#count("snapshots");
+      for (const { kind } of changes ?? []) this.#count(`change ${kind}`);
+    }
+    for (const { target } of log.strays) this.#count(`a run for ${target}`);
     for (const { results, wasKilled } of log.runs) {
       this.#count(wasKilled ? "runs killed" : "runs");
-      for (const { status, error, item } of results) {
+      for (const result of results) {
+        const { status, error, item } = result;
         this.#count(`row ${status}`);
         if (item.inputs.length > 1) this.#count("rows of two writes");
         if (status === "superseded" && error === undefined)
           this.#count("rows superseded since an earlier night");
+        if (result.status === "superseded") this.#count(`rows superseded by ${result.reason}`);
       }
     }
   };

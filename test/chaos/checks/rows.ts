@@ -13,7 +13,18 @@ export function checkRows(world: World): string[] {
     ({ book }) => book,
   );
   for (const lives of books.values()) problems.push(...checkLives(world, lives, callsOf));
-  return problems;
+  return [...problems, ...checkStrays(world)];
+}
+
+/** A run for another target is refused, and sends nothing. */
+function checkStrays({ log }: World): string[] {
+  return log.strays.flatMap(({ target, rows, error }) => {
+    const isRefused = isAudienceError(error) && error.code === "configuration" && rows === 0;
+    const isOfBroken = isAudienceError(error) && error.code === "closed";
+    return isRefused || isOfBroken
+      ? []
+      : [`a run for ${target} took the checkpoint, sent ${rows} rows and ended with ${String(error)}`];
+  });
 }
 
 function checkRun(run: RunRecord, calls: readonly CallRecord[]): string[] {
