@@ -48,12 +48,13 @@ export function checkSnapshots(world: World): string[] {
 /** Who was there before it began is in it, once, as the service had the contact while it was read. */
 function checkContacts({ service }: World, state: MockOrganizationState, record: SnapshotRecord): string[] {
   const { contacts, begunAt, endedAt, snapshot } = record;
-  const { v1Paging = "links", v1ListedConsents = true, profileAttributes } = service.variants;
+  const { v1Paging = "links", v1List, v1ListedConsents = true, profileAttributes } = service.variants;
   const shown = new Map(contacts.map((each) => [each.id, each]));
   const isThere = (at: number) => state.contacts.filter(({ created }) => msOf(created) < at);
   const [early, late] = [isThere(begunAt), isThere(endedAt + 1)];
   const missing = early.filter(({ id }) => !shown.has(id));
-  const tellsTotal = ["meta", "pagination", "totals"].includes(v1Paging);
+  // A bare array has no room for a total.
+  const tellsTotal = v1List !== "array" && ["meta", "pagination", "totals"].includes(v1Paging);
   const problems = [
     ...(snapshot.readAt.getTime() - begins === Math.floor(begunAt) ? [] : ["does not say when it was begun"]),
     ...(shown.size === contacts.length ? [] : ["has a contact twice"]),
@@ -63,6 +64,7 @@ function checkContacts({ service }: World, state: MockOrganizationState, record:
     ...(missing.length === 0 ? [] : [`lacks ${missing.length} contacts, such as ${missing[0]!.id}`]),
     ...(shown.size <= late.length ? [] : ["has contacts that did not exist"]),
     ...(tellsTotal && early.length === late.length && !snapshot.complete ? ["is not complete"] : []),
+    ...(v1List === "array" && snapshot.complete ? ["says that it is complete, without a total"] : []),
   ];
   const history = groupBy(state.consentHistory, ({ channel, contactId }) => `${channel} ${contactId}`);
   for (const contact of late) {
