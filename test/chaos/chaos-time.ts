@@ -36,6 +36,8 @@ export class ChaosTime extends VirtualTime {
   #reads = 0;
   #realWork = Promise.resolve();
   #realWorkUnderWay = 0;
+  /** Whether the program reads files in steps of its own, meanwhile time stands still too. */
+  readsFiles = false;
 
   constructor(dice: Dice) {
     super();
@@ -86,7 +88,7 @@ export class ChaosTime extends VirtualTime {
   protected override async settle(): Promise<void> {
     this.#reads = 0;
     do await new Promise((resolve) => realImmediate(resolve));
-    while (this.#realWorkUnderWay > 0);
+    while (this.#realWorkUnderWay > 0 || (this.readsFiles && isFileBusy()));
   }
 
   /** A program that waits without a timer would hang: nothing could interrupt it. */
@@ -125,11 +127,21 @@ export class ChaosTime extends VirtualTime {
     Object.assign(globalThis, { setTimeout: setTimer, clearTimeout: clearTimer });
     return [
       replace(performance, "now", () => this.#read()),
+      replace(globalThis, "Date", DateOfNow),
       replace(Math, "random", numbers.next),
       replace(crypto, "randomUUID", () => uuidFrom(ids)),
       replace(crypto.subtle, "digest", digest),
     ];
   }
+}
+
+/** A date of now, which is not made with `Date.now`, in virtual time. */
+const DateOfNow = new Proxy(Date, {
+  construct: (real, values) => Reflect.construct(real, values.length === 0 ? [real.now()] : values) as object,
+});
+
+function isFileBusy(): boolean {
+  return process.getActiveResourcesInfo().includes("FSReqCallback");
 }
 
 /** Web Crypto's own hashes on another thread, which takes a real and random time. */

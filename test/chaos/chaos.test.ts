@@ -1,8 +1,7 @@
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { expect, it } from "vitest";
-import { playSeeds, range } from "./play-seeds.ts";
+import { playSeeds, range, Tally } from "./run-seed.ts";
 import { faultKinds, operations, variantChoices } from "./service.ts";
-import { Tally } from "./tally.ts";
 
 it("Random programs under random faults, kills and variants of the service break no promise", async () => {
   const tally = new Tally();
@@ -15,7 +14,11 @@ it("Random programs under random faults, kills and variants of the service break
     ...Object.keys(variantChoices).map((variant) => `variant ${variant}`),
     ...["not-sent", "not-applied", "applied", "unknown"].map((outcome) => `outcome ${outcome}`),
     ...statuses.map((status) => `row ${status}`),
+    ...["process", "service", "snapshot", "not-current"].map((reason) => `rows superseded by ${reason}`),
+    ...["another service", "another organization"].map((target) => `a run for ${target}`),
     "calls killed",
+    "change new",
+    "change consent",
     "retried calls",
     "rows of two writes",
     "rows superseded since an earlier night",

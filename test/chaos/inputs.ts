@@ -9,7 +9,40 @@ import type {
   V2Contact,
 } from "audience-sdk";
 import type { Dice } from "./dice.ts";
-import { emailOf, listIds, nameMark, phoneOf } from "./people.ts";
+
+/** The people of a run. Their addresses, phones and names are recognized wherever they appear. */
+export const people = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+
+export const listIds: readonly string[] = Array.from({ length: 7 }, (_, number) => `list-${number}`);
+
+const domain = "people.test";
+const phonePrefix = "+1555010";
+export const nameMark = "Person";
+
+export function emailOf(person: number): string {
+  return `p${person}@${domain}`;
+}
+
+/** The address of somebody who has moved to another one. */
+export function newEmailOf(person: number): string {
+  return `p${person}.new@${domain}`;
+}
+
+/** One of many whom only snapshots and a long import are about. */
+export function crowdEmailOf(index: number): string {
+  return `c${index}@crowd.${domain}`;
+}
+
+export function phoneOf(person: number): string {
+  return `${phonePrefix}${person}77`;
+}
+
+/** What of a person, or of a body, a text shows; undefined if nothing. */
+export function personIn(text: string): string | undefined {
+  return [domain, phonePrefix.slice(1), nameMark].find((mark) =>
+    text.toLowerCase().includes(mark.toLowerCase()),
+  );
+}
 
 /** A write, as a row of a table or a call of its own. */
 export type Input =
@@ -30,7 +63,7 @@ export interface Facts {
   readonly isRepeatable: boolean;
 }
 
-const optIns = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
+export const optIns = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 const consentOf = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
 export function anyInput(dice: Dice, person: number): Input {
@@ -66,6 +99,12 @@ export function anyInput(dice: Dice, person: number): Input {
     case "v2":
       return { kind, body: anyV2Contact(dice, person) };
   }
+}
+
+/** The row of a long import: it says nothing of consent. */
+export function crowdInput(index: number): Input {
+  const contact = { email: crowdEmailOf(index) };
+  return { kind: "event", body: { eventName: "page seen", contact, eventData: { name: `${nameMark} 9` } } };
 }
 
 /** The writes of a row: mostly one, or two kinds, one after the other. */

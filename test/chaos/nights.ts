@@ -1,9 +1,61 @@
 import type { BulkOptions, BulkRequest, CallOptions } from "audience-sdk";
 import type { Dice } from "./dice.ts";
-import type { Input } from "./inputs.ts";
+import { crowdInput, anyRow, type Input, withOtherAddress, withOtherConsent } from "./inputs.ts";
 import type { Lineage, Process } from "./process.ts";
-import type { CallRecord, Row, RunRecord } from "./records.ts";
+import type { CallRecord, Row, RunRecord, StrayRecord } from "./records.ts";
 import type { Import, World } from "./world.ts";
+
+/** A table that is imported night after night, and changes meanwhile. */
+export class Table {
+  readonly #dice: Dice;
+  readonly #people: readonly number[];
+  #rows: readonly Row[] = [];
+
+  constructor(dice: Dice, people: readonly number[]) {
+    this.#dice = dice;
+    this.#people = people;
+  }
+
+  get rows(): readonly Row[] {
+    return this.#rows;
+  }
+
+  /** Some rows change, a few leave, and new ones come. */
+  nextNight(): readonly Row[] {
+    const dice = this.#dice;
+    const kept = this.#rows.filter(() => dice.chance(0.95)).map((row) => this.#changed(row));
+    const known = new Set(kept.map(({ key }) => key));
+    const added = this.#people.flatMap((person): Row[] => [
+      ...(dice.chance(0.6) ? [this.#newRow(`row-${person}`, person)] : []),
+      // Some people stand in the table under two keys.
+      ...(dice.chance(0.1) ? [this.#newRow(`second-row-${person}`, person)] : []),
+    ]);
+    this.#rows = [...kept, ...added.filter(({ key }) => !known.has(key))];
+    return this.#rows;
+  }
+
+  #newRow(key: string, person: number): Row {
+    return { key, person, inputs: anyRow(this.#dice, person), isReadFirst: this.#dice.chance(0.1), note: 0 };
+  }
+
+  #changed(row: Row): Row {
+    const dice = this.#dice;
+    const chance = dice.next();
+    if (chance < 0.6) return row;
+    if (chance < 0.74) return { ...row, note: row.note + 1 };
+    if (chance < 0.78) return { ...row, inputs: row.inputs.map(withOtherAddress) };
+    if (chance < 0.92) {
+      const isFirstAlone = dice.chance(0.3);
+      const change = (input: Input, index: number) =>
+        index === 0 || !isFirstAlone ? withOtherConsent(dice, input) : input;
+      return { ...row, inputs: row.inputs.map(change) };
+    }
+    return { ...row, inputs: anyRow(dice, row.person) };
+  }
+}
+
+/** A name, as keys rotate. */
+export const organization = "chaos";
 
 interface Night {
   readonly dice: Dice;
@@ -13,33 +65,40 @@ interface Night {
 }
 
 /** Starts a run over the table of one import, in a process that may die meanwhile. */
-export function importTable(world: World, process: Process, one: Import, night: Night): RunRecord {
+export function importTable(
+  world: World,
+  process: Process,
+  one: Import | undefined,
+  night: Night,
+): RunRecord {
   const { dice, rows, isCalm = false } = night;
   const lineage = dice.pick(process.lineages);
-  const hasBook = isCalm || dice.chance(0.9);
+  const book = one && (isCalm || dice.chance(0.9)) ? one : undefined;
+  const guard = !isCalm && world.audience && dice.chance(0.6) ? world.log.snapshots.at(-1) : undefined;
   const run: RunRecord = {
     client: lineage.name,
-    book: hasBook ? one.book.name : undefined,
+    book: book?.book.name,
     rows,
     concurrency: dice.int(1, 4),
     startedAt: performance.now(),
     results: [],
     hasIsCurrent: !isCalm && dice.chance(0.2),
+    ...(guard && { guard }),
     wasKilled: false,
     wasLeft: false,
   };
   world.log.runs.push(run);
-  if (hasBook) one.isRunning = true;
+  if (book) book.isRunning = true;
   void process.died.then(() => {
     if (run.endedAt !== undefined) return;
     run.wasKilled = true;
-    if (hasBook) one.isRunning = false;
+    if (book) book.isRunning = false;
   });
   world.follow(process, async () => {
-    await consume(world, { process, lineage, run, one, night });
+    await consume(world, { process, lineage, run, one: book, night });
     if (process.isDead) return;
     run.endedAt = performance.now();
-    if (hasBook) one.isRunning = false;
+    if (book) book.isRunning = false;
   });
   return run;
 }
@@ -48,7 +107,7 @@ interface Consumed {
   readonly process: Process;
   readonly lineage: Lineage;
   readonly run: RunRecord;
-  readonly one: Import;
+  readonly one: Import | undefined;
   readonly night: Night;
 }
 
@@ -77,11 +136,9 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
       return key;
     },
     concurrency: run.concurrency,
-    ...(run.book !== undefined && {
-      checkpoint: one.book.for(process),
-      // Its keys rotate.
-      organization: "chaos",
-    }),
+    ...(one && { checkpoint: one.book.for(process) }),
+    ...(run.guard && { snapshot: run.guard.snapshot }),
+    organization,
     ...(run.hasIsCurrent && {
       isCurrent: async (row: Row) => {
         const [isCurrent, askedAt] = [dice.chance(0.85), performance.now()];
@@ -111,6 +168,50 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
   } catch (error) {
     run.error = error;
   }
+}
+
+/** The rows of a long import, which says nothing of consent. */
+export function crowdRows(count: number): Row[] {
+  return Array.from({ length: count }, (_, index) => ({
+    key: `crowd-${index}`,
+    person: 9,
+    inputs: [crowdInput(index)],
+    isReadFirst: false,
+    note: 0,
+  }));
+}
+
+/** A run for another service, or another organization, over a checkpoint that has recorded its own. */
+export async function stray(world: World, process: Process, lineage: Lineage, dice: Dice): Promise<void> {
+  const one = dice.pick(world.imports);
+  const isRecorded = world.log.runs.some(
+    ({ book, results }) => book === one.book.name && results.some(({ status }) => status === "succeeded"),
+  );
+  if (one.isRunning || !isRecorded) return;
+  one.isRunning = true;
+  const [client] = lineage.views;
+  const elsewhere = client!.withOptions({ baseUrl: "https://elsewhere.example" });
+  const [target, of, named] = dice.pick([
+    ["another service", elsewhere, organization],
+    ["another organization", client!, "elsewhere"],
+    ["an organization without a name", client!, undefined],
+  ] as const);
+  const record: StrayRecord = { target, rows: 0, error: undefined };
+  world.log.strays.push(record);
+  const send = (row: Row, request: BulkRequest) => {
+    record.rows += 1;
+    return of.v1.customers.get(row.key, request);
+  };
+  const name = named === undefined ? {} : { organization: named };
+  const run = of.bulk(one.table.rows, send, {
+    key: ({ key }) => key,
+    checkpoint: one.book.for(process),
+    ...name,
+  });
+  const ended = run.summary().catch((error: unknown) => (record.error = error));
+  await Promise.race([ended, process.died]);
+  if (process.isDead) world.log.strays.splice(world.log.strays.indexOf(record), 1);
+  one.isRunning = false;
 }
 
 /** The request as it is handed on, or spread. */

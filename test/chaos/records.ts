@@ -1,5 +1,6 @@
 import type { BulkResult, BulkSummary, CallOptions } from "audience-sdk";
 import type { MockRequest } from "audience-sdk/mock";
+import type { Snapshot, SnapshotChange, SnapshotContact } from "audience-sdk/snapshot";
 import type { Facts, Input } from "./inputs.ts";
 
 /** One request, as it left a client. */
@@ -52,6 +53,7 @@ export interface CallRecord {
   error?: unknown;
   value?: unknown;
   attempts?: number;
+  queuedMs?: number;
 }
 
 /** A row of a table. */
@@ -76,12 +78,33 @@ export interface RunRecord {
   readonly startedAt: number;
   readonly results: BulkResult<Row, unknown>[];
   readonly hasIsCurrent: boolean;
+  /** The snapshot that guards it. */
+  readonly guard?: SnapshotRecord;
   openedAt?: number;
   endedAt?: number;
   wasKilled: boolean;
   wasLeft: boolean;
   error?: unknown;
   summary?: BulkSummary;
+}
+
+/** One finished snapshot. */
+export interface SnapshotRecord {
+  readonly snapshot: Snapshot;
+  /** When its first life began. */
+  readonly begunAt: number;
+  readonly endedAt: number;
+  readonly contacts: readonly SnapshotContact[];
+  /** Since the one before, if there is one. */
+  readonly changes: readonly SnapshotChange[] | undefined;
+  readonly changesError: unknown;
+}
+
+/** A run over the checkpoint of another target. */
+export interface StrayRecord {
+  readonly target: string;
+  rows: number;
+  error: unknown;
 }
 
 /** One iteration of a list. */
@@ -116,6 +139,8 @@ export interface Log {
   readonly departures: Departure[];
   readonly runs: RunRecord[];
   readonly lists: ListRecord[];
+  readonly snapshots: SnapshotRecord[];
+  readonly strays: StrayRecord[];
   readonly closes: CloseRecord[];
   /** Lines, hook arguments and messages of tracing channels, by the place where they were seen. */
   readonly said: { readonly where: string; readonly text: string }[];
@@ -141,6 +166,8 @@ export function newLog(): Log {
     departures: [],
     runs: [],
     lists: [],
+    snapshots: [],
+    strays: [],
     closes: [],
     said: [],
     traces: new Map(),
@@ -149,4 +176,16 @@ export function newLog(): Log {
     secrets: [],
     isVisitedByStrangers: false,
   };
+}
+
+/** `Map.groupBy`, which Node 20 lacks. */
+export function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
 }

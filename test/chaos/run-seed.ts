@@ -2,16 +2,49 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { act, closeLineage } from "./actions.ts";
+import { isAudienceError } from "audience-sdk";
+import { act, closeLineage, defaultSteps, planOf, themeOf } from "./actions.ts";
 import { ChaosTime } from "./chaos-time.ts";
-import { check } from "./check.ts";
+import { checkConsentOverNights } from "./checks/consent-over-nights.ts";
+import { checkConsent } from "./checks/consent.ts";
+import { checkClosing, checkSecrets } from "./checks/leaks.ts";
+import { checkLimits } from "./checks/limits.ts";
+import { checkIsCurrent, checkOrder } from "./checks/order.ts";
+import { checkOutcomes } from "./checks/outcomes.ts";
+import { checkPages, checkSnapshots } from "./checks/reads.ts";
+import { checkRefusals } from "./checks/refusals.ts";
+import { checkRows } from "./checks/rows.ts";
+import { checkEvents, checkState } from "./checks/state.ts";
+import { checkWaits } from "./checks/waits.ts";
 import { Dice } from "./dice.ts";
-import { departureHeader } from "./network.ts";
 import { importTable } from "./nights.ts";
-import { defaultSteps, planOf } from "./plan.ts";
-import { forgetConsents, say } from "./process.ts";
+import { departureHeader, forgetConsents, say } from "./process.ts";
+import { readAudience } from "./reads.ts";
 import type { Log } from "./records.ts";
 import { World } from "./world.ts";
+
+const checks = [
+  checkOutcomes,
+  checkOrder,
+  checkRows,
+  checkEvents,
+  checkConsent,
+  checkIsCurrent,
+  checkConsentOverNights,
+  checkRefusals,
+  checkState,
+  checkLimits,
+  checkSecrets,
+  checkPages,
+  checkSnapshots,
+  checkWaits,
+  checkClosing,
+];
+
+/** The promises of the contract that a world has broken. */
+export function check(world: World): string[] {
+  return checks.flatMap((each) => each(world));
+}
 
 /** What a seed showed: the broken promises, and everything that happened. */
 export interface Ended {
@@ -28,6 +61,8 @@ export async function runSeed(seed: number, steps = defaultSteps): Promise<Ended
   const time = new ChaosTime(dice.split());
   // Most checkpoints are in memory, as files take real time.
   const folder = dice.chance(0.05) ? mkdtempSync(join(tmpdir(), "chaos-")) : undefined;
+  const theme = themeOf(seed);
+  const shelf = theme === "snapshots" ? mkdtempSync(join(tmpdir(), "chaos-")) : undefined;
   forgetConsents();
   let world: World | undefined;
   const broken: string[] = [];
@@ -36,26 +71,28 @@ export async function runSeed(seed: number, steps = defaultSteps): Promise<Ended
   const stopListening = listen(() => world?.log);
   try {
     const end = await time.play(async () => {
-      world = new World(time, dice, folder);
+      world = new World({ time, dice, theme }, { folder, file: shelf && join(shelf, "audience.ndjson") });
       await playSteps(world, planOf(seed, steps));
       broken.push(...(await calmNights(world)));
+      broken.push(...(await calmSnapshot(world)));
       broken.push(...(await closeAll(world)));
     });
     if (end === "never ended") broken.push("it never ended: a promise is left that nothing settles");
   } finally {
     stopListening();
     process.off("unhandledRejection", unhandled);
-    if (folder) rmSync(folder, { recursive: true });
+    for (const { snapshot } of world?.log.snapshots ?? []) snapshot.close();
+    for (const each of [folder, shelf]) if (each) rmSync(each, { recursive: true });
   }
   linkRequests(world!);
   return { broken: [...broken, ...check(world!)], world: world! };
 }
 
 async function playSteps(world: World, steps: ReturnType<typeof planOf>): Promise<void> {
-  for (const { at, ...step } of steps) {
-    const waitMs = at - world.time.now();
+  for (const step of steps) {
+    const waitMs = step.at - world.time.now();
     if (waitMs > 0) await world.time.sleep(waitMs);
-    void Promise.resolve(act(world, { at, ...step }));
+    void Promise.resolve(act(world, step));
   }
   // Kills and outages that a step has begun end by then.
   await world.time.sleep(21_000);
@@ -82,6 +119,22 @@ async function calmNights(world: World): Promise<string[]> {
     }
   }
   return broken;
+}
+
+/** A read that was begun ends, and is the last snapshot. */
+async function calmSnapshot(world: World): Promise<string[]> {
+  const [process] = world.processes;
+  for (let read = 1; world.audience; read++) {
+    try {
+      await readAudience(world, process!, process!.lineages[0]!);
+      break;
+    } catch (error) {
+      if (isFinal(error)) break;
+      if (read === mostCalmNights) return [`no snapshot ends in ${read} calm reads: ${String(error)}`];
+      await world.time.sleep(60_000);
+    }
+  }
+  return [];
 }
 
 /** A refusal by the rules of the service, which comes again each night: of the row, or of its look. */
@@ -139,4 +192,72 @@ function listen(log: () => Log | undefined): () => void {
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/** Plays the seeds one after the other. The first that breaks a promise is shrunk to its fewest steps, and thrown. */
+export async function playSeeds(
+  seeds: Iterable<number>,
+  { steps = defaultSteps, onWorld = () => {} }: { steps?: number; onWorld?: (world: World) => void } = {},
+): Promise<void> {
+  for (const seed of seeds) {
+    const { broken, world } = await runSeed(seed, steps);
+    onWorld(world);
+    if (broken.length > 0) throw new Error(await report(seed, steps, broken));
+  }
+}
+
+/** The first steps of a seed that still break a promise, and how to play them again. */
+async function report(seed: number, steps: number, broken: readonly string[]): Promise<string> {
+  let least = { steps, broken };
+  for (let fewer = 1; fewer < steps; fewer++) {
+    const ended = await runSeed(seed, fewer);
+    if (ended.broken.length === 0) continue;
+    least = { steps: fewer, broken: ended.broken };
+    break;
+  }
+  return [
+    `Seed ${seed} breaks promises of the contract, with ${least.steps} of its steps:`,
+    ...least.broken.map((problem) => `- ${problem}`),
+    `Play it again: CHAOS_SEED=${seed} CHAOS_STEPS=${least.steps} npm run soak -- chaos`,
+  ].join("\n");
+}
+
+export function range(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
+}
+
+/** Counts what occurred in the worlds, so that a test can say that chaos reached it. */
+export class Tally {
+  readonly counts = new Map<string, number>();
+
+  readonly add = ({ log, service }: World): void => {
+    this.#count("seeds");
+    for (const { fault } of service.mock.requests) if (fault) this.#count(`fault ${fault}`);
+    for (const variant of Object.keys(service.variants)) this.#count(`variant ${variant}`);
+    for (const { error, settledAt, departures } of log.calls) {
+      const outcome = isAudienceError(error) ? error.outcome : "applied";
+      this.#count(settledAt === undefined ? "calls killed" : `outcome ${outcome}`);
+      if (departures.length > 1) this.#count("retried calls");
+    }
+    for (const { changes } of log.snapshots) {
+      this.#count("snapshots");
+      for (const { kind } of changes ?? []) this.#count(`change ${kind}`);
+    }
+    for (const { target } of log.strays) this.#count(`a run for ${target}`);
+    for (const { results, wasKilled } of log.runs) {
+      this.#count(wasKilled ? "runs killed" : "runs");
+      for (const result of results) {
+        const { status, error, item } = result;
+        this.#count(`row ${status}`);
+        if (item.inputs.length > 1) this.#count("rows of two writes");
+        if (status === "superseded" && error === undefined)
+          this.#count("rows superseded since an earlier night");
+        if (result.status === "superseded") this.#count(`rows superseded by ${result.reason}`);
+      }
+    }
+  };
+
+  #count(name: string): void {
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+  }
 }

@@ -1,4 +1,4 @@
-import type { ParsePage } from "audience-sdk";
+import { DOCUMENTED_WINDOWS, type ParsePage } from "audience-sdk";
 import {
   createMockService,
   type MockFault,
@@ -9,8 +9,9 @@ import {
   type MockVariants,
 } from "audience-sdk/mock";
 import { v1ErrorBodies } from "../mock/v1-error-bodies.ts";
+import type { Theme } from "./actions.ts";
 import type { Dice } from "./dice.ts";
-import { emailOf, listIds, people, phoneOf } from "./people.ts";
+import { crowdEmailOf, optIns, emailOf, listIds, people, phoneOf } from "./inputs.ts";
 
 /** How often each fault comes, beside the others, and how long it delays. A fault that is new has to be added here. */
 const faultWeights: Record<MockFaultKind, { weight: number; delaysMs?: readonly number[] }> = {
@@ -83,7 +84,7 @@ export const variantChoices: { readonly [Name in keyof MockVariants]: Choose<Moc
   v1Paging: (dice) => dice.pick(["links", "meta", "pagination", "totals", "none"]),
   v1PagingCase: (dice) => dice.pick(["snake", "camel"]),
   v1ListedCustomer: (dice) => dice.pick(["resource", "envelope", "flat"]),
-  // The worlds of test/snapshot have lists that shift, and items without consents.
+  // The worlds of test/snapshot have lists that shift.
   v1CustomerOrder: () => "created",
   v1ListedConsents: () => true,
   v1ListedGroup: (dice) => dice.pick(["flat", "resource"]),
@@ -149,7 +150,7 @@ export interface Service {
 
 export const appId = "chaos-app";
 
-export function anyService(dice: Dice): Service {
+export function anyService(dice: Dice, theme: Theme): Service {
   const keys = [dice.word(24), dice.word(24)];
   const names = Object.keys(variantChoices) as (keyof MockVariants)[];
   const isTame = dice.chance(0.2);
@@ -157,11 +158,12 @@ export function anyService(dice: Dice): Service {
   const variants = Object.fromEntries(
     chosen.map((name) => [name, variantChoices[name](dice, keys)]),
   ) as Partial<MockVariants>;
-  const rateLimits = anyRateLimits(dice);
+  const rateLimits = anyRateLimits(dice, theme);
+  if (theme === "snapshots" && dice.chance(0.1)) variants.v1ListedConsents = false;
   // With 403 for both, a forbidden row would count as refused for its rate, and wait without end.
   if (variants.permissions && variants.rateLimitStatus === 403) delete variants.permissions;
   const mock = createMockService({
-    organizations: organizations(dice, keys),
+    organizations: organizations(dice, keys, theme),
     rateLimits: rateLimits ?? false,
     latencyMs: dice.pick([0, 20, [0, 40], [5, 300]]),
     seed: dice.int(1, 1e9),
@@ -174,20 +176,18 @@ export function anyService(dice: Dice): Service {
   return { mock, variants, keys, rateLimits };
 }
 
-function anyRateLimits(dice: Dice): MockRateLimitOptions | undefined {
-  const windows = dice.pick([
+function anyRateLimits(dice: Dice, theme: Theme): MockRateLimitOptions | undefined {
+  const documented = [...DOCUMENTED_WINDOWS];
+  const others = [
     undefined,
-    [
-      { limit: 10, intervalMs: 1_000 },
-      { limit: 100, intervalMs: 60_000 },
-      { limit: 1_000, intervalMs: 3_600_000 },
-    ],
+    documented,
     [
       { limit: 4, intervalMs: 500 },
       { limit: 20, intervalMs: 5_000 },
     ],
     [{ limit: 5, intervalMs: 1_000 }],
-  ]);
+  ];
+  const windows = dice.pick(theme === "beside an import" ? [documented] : others);
   if (windows === undefined) return undefined;
   return {
     windows,
@@ -198,7 +198,17 @@ function anyRateLimits(dice: Dice): MockRateLimitOptions | undefined {
   };
 }
 
-function organizations(dice: Dice, keys: readonly string[]) {
+/** More than a page of a snapshot. */
+function crowd(dice: Dice, theme: Theme): { id: string; email: string; email_opt_in: string }[] {
+  const size = theme === "snapshots" ? dice.int(90, 250) : 0;
+  return Array.from({ length: size }, (_, index) => ({
+    id: `crowd-${index}`,
+    email: crowdEmailOf(index),
+    email_opt_in: dice.pick(optIns),
+  }));
+}
+
+function organizations(dice: Dice, keys: readonly string[], theme: Theme) {
   const seeded = people.filter(() => dice.chance(0.6));
   return [
     {
@@ -209,12 +219,15 @@ function organizations(dice: Dice, keys: readonly string[]) {
         ...listIds.map((id) => ({ id, name: id })),
         { id: "segment", name: "segment", type: "SEGMENT" as const },
       ],
-      contacts: seeded.map((person) => ({
-        id: `uuid-${person}`,
-        email: emailOf(person),
-        ...(dice.chance(0.5) && { phone: phoneOf(person) }),
-        email_opt_in: dice.pick(["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"]),
-      })),
+      contacts: [
+        ...crowd(dice, theme),
+        ...seeded.map((person) => ({
+          id: `uuid-${person}`,
+          email: emailOf(person),
+          ...(dice.chance(0.5) && { phone: phoneOf(person) }),
+          email_opt_in: dice.pick(optIns),
+        })),
+      ],
       automations: [
         { name: "thanks", on: { event: "order placed" }, webhook: { url: "http://127.0.0.1:9/hook" } },
         { name: "welcome", on: { listId: listIds[0]! } },

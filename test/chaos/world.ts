@@ -1,15 +1,14 @@
-import { RateLimiter, type CallOptions } from "audience-sdk";
+import { type ApiPromise, type CallOptions, RateLimiter } from "audience-sdk";
 import { MemoryRedis } from "../redis/memory-redis.ts";
+import type { Theme } from "./actions.ts";
 import { Book } from "./book.ts";
 import type { ChaosTime } from "./chaos-time.ts";
 import type { Dice } from "./dice.ts";
-import { factsOf, type Input, send } from "./inputs.ts";
-import { callHeader } from "./network.ts";
-import { people } from "./people.ts";
-import { type Lineage, Process, type Surroundings } from "./process.ts";
+import { factsOf, type Input, people, send } from "./inputs.ts";
+import { Table } from "./nights.ts";
+import { callHeader, type Lineage, Process, type Surroundings } from "./process.ts";
 import { type CallRecord, type Log, newLog, type RunRecord } from "./records.ts";
 import { anyService, type Service } from "./service.ts";
-import { Table } from "./table.ts";
 
 const noFacts = { contacts: [], consent: {}, leavesEmailToService: false, isRepeatable: true };
 
@@ -18,6 +17,15 @@ export interface Import {
   readonly book: Book;
   readonly table: Table;
   isRunning: boolean;
+}
+
+/** The file of the snapshots, and those that were finished. */
+export interface Audience {
+  readonly file: string;
+  readonly fields: "consent" | "all";
+  isRunning: boolean;
+  /** When the read that is under way, or was killed, began. */
+  begunAt: number | undefined;
 }
 
 /** The service, the processes, and the log of what they do. */
@@ -31,6 +39,7 @@ export class World {
   /** Whom its rows and writes are about: the fewer, the more often they meet. */
   readonly people: readonly number[];
   readonly imports: readonly Import[];
+  readonly audience: Audience | undefined;
   readonly redis: MemoryRedis | undefined;
   isRedisTroubled = false;
   /** Around that the limits may be exceeded (D134). */
@@ -42,10 +51,13 @@ export class World {
   readonly #pending = new Set<Promise<void>>();
   #names = 0;
 
-  constructor(time: ChaosTime, dice: Dice, folder: string | undefined) {
+  constructor(
+    { time, dice, theme }: { time: ChaosTime; dice: Dice; theme: Theme },
+    { folder, file }: { folder: string | undefined; file: string | undefined },
+  ) {
     this.time = time;
     this.dice = dice;
-    this.service = anyService(dice.split());
+    this.service = anyService(dice.split(), theme);
     const { rateLimits, keys, mock } = this.service;
     const { contacts } = mock.organization("chaos");
     this.seeded = new Map(contacts.map(({ id, email_opt_in }) => [id, email_opt_in]));
@@ -71,6 +83,11 @@ export class World {
       table: new Table(dice.split(), this.people),
       isRunning: false,
     }));
+    this.audience =
+      file === undefined
+        ? undefined
+        : { file, fields: dice.pick(["consent", "all"]), isRunning: false, begunAt: undefined };
+    time.readsFiles = file !== undefined;
   }
 
   newProcess(): Process {
@@ -145,8 +162,9 @@ export class World {
   }
 }
 
-async function withAttempts(call: ReturnType<typeof send>, record: CallRecord): Promise<unknown> {
-  const { data, attempts } = await call.withResponse();
-  record.attempts = attempts;
+/** What a call answers, and how it got there. */
+export async function withAttempts<Value>(call: ApiPromise<Value>, record: CallRecord): Promise<Value> {
+  const { data, attempts, queuedMs } = await call.withResponse();
+  Object.assign(record, { attempts, queuedMs });
   return data;
 }

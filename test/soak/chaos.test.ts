@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { playSeeds, range } from "../chaos/play-seeds.ts";
-import { Tally } from "../chaos/tally.ts";
+import { playSeeds, range, Tally } from "../chaos/run-seed.ts";
 
 const { CHAOS_RUNS: runs = "10000", CHAOS_SEED: seed, CHAOS_STEPS: steps, CI: ci } = process.env;
 const first = ci === undefined ? Date.now() % 2 ** 30 : 1;

@@ -1,9 +1,9 @@
 import { isAudienceError, type Profile } from "audience-sdk";
-import { personOf } from "../inputs.ts";
-import { phoneOf } from "../people.ts";
-import { seesConsentsOf, type CallRecord, type Log, type RunRecord } from "../records.ts";
+import type { SnapshotContact } from "audience-sdk/snapshot";
+import { personOf, phoneOf } from "../inputs.ts";
+import { type CallRecord, type Log, type RunRecord, seesConsentsOf } from "../records.ts";
 import type { World } from "../world.ts";
-import { describe } from "./attempt.ts";
+import { describe } from "./outcomes.ts";
 
 /** The consent of a write that was applied, as the contract counts it. A status that is not known equals none. */
 interface Written {
@@ -140,12 +140,15 @@ export function writtenBy({ facts, error, value, settledAt }: CallRecord): Reado
 
 /** A row is superseded for a reason, and says for which. */
 function checkReasons({ log, service }: World, run: RunRecord): string[] {
+  const { runs } = log;
   // Also a write that was never sent: it is recorded before, and its process killed, or the run over, in between.
   const others = log.calls.filter(({ run: other }) => other !== run);
   const { consentHistory } = service.mock.organization("chaos");
   return run.results.flatMap((result) => {
     if (result.status !== "superseded") return [];
     const { key, item, error, reason, service: shown } = result;
+    // What an earlier night was told holds on.
+    const guards = runs.flatMap((each) => (isOfSameBook(each, run) ? (each.guard?.contacts ?? []) : []));
     const isOfPerson = (text: string | undefined): boolean =>
       text?.toLowerCase().startsWith(`p${item.person}`) === true;
     const has = {
@@ -156,7 +159,7 @@ function checkReasons({ log, service }: World, run: RunRecord): string[] {
             ({ email, phone, to }) =>
               to !== "SUBSCRIBED" && (isOfPerson(email) || phone === phoneOf(item.person)),
           ),
-      snapshot: false,
+      snapshot: guards.some((contact) => hasRefused(contact, item.person)),
       "not-current": log.calls.some(
         (call) => call.run === run && call.key === key && call.answers.some((answer) => !answer.isCurrent),
       ),
@@ -165,7 +168,20 @@ function checkReasons({ log, service }: World, run: RunRecord): string[] {
   });
 }
 
-function isRefusal({ email_opt_in, phone_opt_in, is_suppressed }: Profile["attributes"]): boolean {
+function isOfSameBook(one: RunRecord, other: RunRecord): boolean {
+  return one === other || (one.book !== undefined && one.book === other.book);
+}
+
+function hasRefused({ email, phone, ...consents }: SnapshotContact, person: number): boolean {
+  const isOfPerson = email?.toLowerCase().startsWith(`p${person}`) === true || phone === phoneOf(person);
+  return isOfPerson && isRefusal(consents);
+}
+
+function isRefusal({
+  email_opt_in,
+  phone_opt_in,
+  is_suppressed,
+}: Pick<Profile["attributes"], "email_opt_in" | "phone_opt_in" | "is_suppressed">): boolean {
   return (
     is_suppressed === true ||
     [email_opt_in, phone_opt_in].some((status) => status === "NON_SUBSCRIBED" || status === "UNSUBSCRIBED")

@@ -2,8 +2,8 @@ import type { MockConsentChange } from "audience-sdk/mock";
 import { factsOf, type Input } from "../inputs.ts";
 import type { CallRecord, Log, RunRecord } from "../records.ts";
 import type { World } from "../world.ts";
-import { describe } from "./attempt.ts";
 import { isUnrecorded } from "./consent-over-nights.ts";
+import { describe } from "./outcomes.ts";
 
 const begins = Date.UTC(2026, 0);
 

@@ -1,8 +1,7 @@
-import { isAudienceError, type BulkResult } from "audience-sdk";
-import type { CallRecord, Departure, Row, RunRecord } from "../records.ts";
+import { type BulkResult, isAudienceError } from "audience-sdk";
+import { type CallRecord, type Departure, groupBy, type Row, type RunRecord } from "../records.ts";
 import type { World } from "../world.ts";
-import { describe, isOptOut, isRepeatable, verdictOf } from "./attempt.ts";
-import { groupBy } from "./group-by.ts";
+import { describe, isOptOut, isRepeatable, verdictOf } from "./outcomes.ts";
 
 /** No row is lost, none is sent again once it is recorded, and each result is true. */
 export function checkRows(world: World): string[] {
@@ -14,7 +13,18 @@ export function checkRows(world: World): string[] {
     ({ book }) => book,
   );
   for (const lives of books.values()) problems.push(...checkLives(world, lives, callsOf));
-  return problems;
+  return [...problems, ...checkStrays(world)];
+}
+
+/** A run for another target is refused, and sends nothing. */
+function checkStrays({ log }: World): string[] {
+  return log.strays.flatMap(({ target, rows, error }) => {
+    const isRefused = isAudienceError(error) && error.code === "configuration" && rows === 0;
+    const isOfBroken = isAudienceError(error) && error.code === "closed";
+    return isRefused || isOfBroken
+      ? []
+      : [`a run for ${target} took the checkpoint, sent ${rows} rows and ended with ${String(error)}`];
+  });
 }
 
 function checkRun(run: RunRecord, calls: readonly CallRecord[]): string[] {

@@ -1,6 +1,10 @@
+import { existsSync, statSync, truncateSync } from "node:fs";
 import type { ListOptions } from "audience-sdk";
+import { readSnapshot } from "audience-sdk/snapshot";
+import { all } from "./book.ts";
 import type { Dice } from "./dice.ts";
-import { listIds } from "./people.ts";
+import { listIds } from "./inputs.ts";
+import { organization } from "./nights.ts";
 import type { Lineage, Process } from "./process.ts";
 import type { ListRecord } from "./records.ts";
 import type { World } from "./world.ts";
@@ -10,7 +14,8 @@ export async function readList(world: World, process: Process, lineage: Lineage,
   const { log, time } = world;
   const { v1, v2 } = dice.pick(lineage.views);
   const options: ListOptions = { ...(dice.chance(0.5) && { readAhead: dice.int(0, 3) }) };
-  const query = dice.chance(0.8) ? { limit: dice.int(1, 4) } : {};
+  const limit = world.audience ? dice.int(50, 100) : dice.int(1, 4);
+  const query = dice.chance(0.8) ? { limit } : {};
   const call = world.newCall(lineage, undefined, options);
   const o = { ...options, ...world.tagged(call) };
   const list = dice.pick(["customers", "groups", "lists"] as const);
@@ -45,4 +50,46 @@ function idOf(item: unknown): string {
   // Safe: an item of one of the three lists.
   const { id, uuid } = item as { id?: string; uuid?: string };
   return id ?? uuid ?? "";
+}
+
+/** Reads the audience into its file, or goes on with a read that was killed or has failed. */
+export async function readAudience(world: World, process: Process, { views }: Lineage): Promise<void> {
+  const { audience, log, time } = world;
+  if (!audience || audience.isRunning) return;
+  const { file, fields } = audience;
+  audience.isRunning = true;
+  audience.begunAt ??= time.now();
+  void process.died.then(() => {
+    if (!process.isReading) return;
+    audience.isRunning = false;
+    tearOff(`${file}.part`, world.dice);
+  });
+  process.isReading = true;
+  try {
+    const snapshot = await readSnapshot(views[0]!, { file, fields, organization });
+    if (process.isDead) return snapshot.close();
+    const endedAt = time.now();
+    const [contacts, before] = [await all(snapshot), log.snapshots.at(-1)?.snapshot];
+    const changes =
+      before && (await all(snapshot.changesSince(before)).catch((error: unknown) => ({ error })));
+    log.snapshots.push({
+      snapshot,
+      begunAt: audience.begunAt,
+      endedAt,
+      contacts,
+      changes: Array.isArray(changes) ? changes : undefined,
+      changesError: Array.isArray(changes) ? undefined : changes?.error,
+    });
+    audience.begunAt = undefined;
+  } finally {
+    if (!process.isDead) process.isReading = audience.isRunning = false;
+  }
+}
+
+/** A crash of the machine may lose the end of what was written. */
+function tearOff(file: string, dice: Dice): void {
+  if (!existsSync(file) || dice.chance(0.5)) return;
+  const { size } = statSync(file);
+  // Its heading was stored long before.
+  if (size > 2_000) truncateSync(file, size - dice.int(1, 1_500));
 }
