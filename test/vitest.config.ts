@@ -65,7 +65,6 @@ export default defineConfig({
         "src/mock/cli.ts",
         "src/mock/cli-messages.ts",
         "src/mock/command/**",
-        "src/mock/state/saved-state.ts",
         "src/mock/page/script/**",
       ],
       reporter: ["text-summary", ["text", { skipFull: true }], ...(isCovered ? [] : ["html"])],

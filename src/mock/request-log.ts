@@ -92,8 +92,6 @@ export class RequestLog {
     this.changed();
   }
 
-  /* v8 ignore start -- @preserve the command alone listens, in a process of its own */
-
   /** Called with each request that ends, and what it changed. Returns a function that ends this. */
   onEnd(listener: EndListener): () => void {
     this.#endListeners.add(listener);
@@ -105,5 +103,4 @@ export class RequestLog {
     this.#changeListeners.add(listener);
     return () => void this.#changeListeners.delete(listener);
   }
-  /* v8 ignore stop */
 }
