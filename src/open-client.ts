@@ -128,7 +128,7 @@ function withVariable(name: SourcedOption): string {
 }
 
 /** As `package.json` has it: a test compares the two. */
-export const packageVersion = "0.1.0";
+const packageVersion = "0.1.0";
 
 function withPrefix(userAgent: string | undefined): string {
   const own = `audience-sdk/${packageVersion}`;

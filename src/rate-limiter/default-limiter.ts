@@ -7,7 +7,7 @@ import { RateLimiter } from "./rate-limiter.ts";
 const key = Symbol.for("audience-sdk.rate-limiter");
 
 /** The one limiter of this process, shared by both module formats and all copies of the package ("Limits": per IP). */
-export function defaultLimiter(): RateLimiter {
+function defaultLimiter(): RateLimiter {
   // On Cloudflare Workers a timer ends with the request that set it, so a call that waited for another request's would wait forever.
   // Node 20 has no navigator.
   if (ofRuntime(({ navigator }) => navigator?.userAgent) === "Cloudflare-Workers") return new RateLimiter();

@@ -17,7 +17,7 @@ export const listIds: readonly string[] = Array.from({ length: 7 }, (_, number) 
 
 const domain = "people.test";
 const phonePrefix = "+1555010";
-export const nameMark = "Person";
+const nameMark = "Person";
 
 export function emailOf(person: number): string {
   return `p${person}@${domain}`;

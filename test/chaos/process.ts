@@ -84,7 +84,7 @@ function noteResponse(departure: Departure, { status, headers }: Response): void
 }
 
 /** A client of `ioredis` whose Redis is in memory. */
-export function redisOf(redis: MemoryRedis, owner: Mortal): IoredisLike {
+function redisOf(redis: MemoryRedis, owner: Mortal): IoredisLike {
   return {
     evalsha: () => redis.evalsha(),
     eval: async (script: string, keys: number, ...given: string[]) => {

@@ -42,7 +42,7 @@ const checks = [
 ];
 
 /** The promises of the contract that a world has broken. */
-export function check(world: World): string[] {
+function check(world: World): string[] {
   return checks.flatMap((each) => each(world));
 }
 
@@ -56,7 +56,7 @@ const channels = ["audience-sdk:call", "audience-sdk:request"];
 const mostCalmNights = 40;
 
 /** Plays one seed, and checks every promise. */
-export async function runSeed(seed: number, steps = defaultSteps): Promise<Ended> {
+async function runSeed(seed: number, steps = defaultSteps): Promise<Ended> {
   const dice = new Dice(seed ^ 0x5bd1e995);
   const time = new ChaosTime(dice.split());
   // Most checkpoints are in memory, as files take real time.

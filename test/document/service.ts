@@ -117,7 +117,7 @@ export const acme: MockOrganizationSeed = {
 };
 
 /** Another organization of the same service, without lists, contacts or a welcome email flow. */
-export const globex: MockOrganizationSeed = {
+const globex: MockOrganizationSeed = {
   id: "globex",
   apiKeys: ["globex-mock-key"],
   appId: "globex-mock-app",
@@ -189,7 +189,7 @@ export function untyped(value: unknown): never {
 }
 
 /** The value as a title shows it: long strings by their length. */
-export function shown(value: unknown): string {
+function shown(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value);
   const count = [...value].length;
   return count > 24 ? `${count} × ${[...value][0]}` : JSON.stringify(value);

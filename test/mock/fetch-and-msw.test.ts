@@ -119,8 +119,8 @@ function fetched(input: unknown, init?: unknown) {
   return { requests, response: mockFetch(input as string, init as RequestInit) };
 }
 
-const { apiKey, baseUrl } = createMockService().clientOptions;
-const url = `${baseUrl}/api/v1/customer/nobody`;
+const { clientOptions } = createMockService();
+const url = `${clientOptions.baseUrl}/api/v1/customer/nobody`;
 
 describe("the mock's fetch", () => {
   it.each([
@@ -134,10 +134,10 @@ describe("the mock's fetch", () => {
   });
 
   it.each([
-    ["an object", { "x-api-key": apiKey }],
-    ["pairs", [["x-api-key", apiKey]]],
-    ["a Map", new Map([["x-api-key", apiKey]])],
-    ["Headers", new Headers({ "x-api-key": apiKey })],
+    ["an object", { "x-api-key": clientOptions.apiKey }],
+    ["pairs", [["x-api-key", clientOptions.apiKey]]],
+    ["a Map", new Map([["x-api-key", clientOptions.apiKey]])],
+    ["Headers", new Headers({ "x-api-key": clientOptions.apiKey })],
   ])("accepts headers that are %s", async (_title, given) => {
     const { response } = fetched(url, { headers: given });
     expect((await response).status).toBe(404);

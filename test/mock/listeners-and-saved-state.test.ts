@@ -1,5 +1,5 @@
-import type { MockRequest } from "audience-sdk/mock";
 // Reaches into src: the command alone listens to the record and saves the state, in a process of its own.
+import type { MockRequest } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { createMock } from "../../src/mock/mock-service.ts";
 import { describeChange } from "../../src/mock/state/changes.ts";
@@ -20,14 +20,13 @@ const acme = {
   ],
   welcomeFlow: true,
 };
-const organizations = [acme];
 const email = "ada@example.com";
 const create = "/api/v1/customer/create";
 
 /** A mock, and what its record tells of each request that ends. */
 function recorded(options: Parameters<typeof createMock>[0] = {}) {
   const { service, log, state } = createMock({
-    organizations,
+    organizations: [acme],
     webhookFetch: () => Promise.resolve(new Response(null, { status: 204 })),
     ...options,
   });

@@ -433,7 +433,7 @@ async function turns(count: number): Promise<void> {
 // Web Crypto hashes on another thread: what comes first would change from run to run.
 beforeEach(() => {
   vi.spyOn(crypto.subtle, "digest").mockImplementation(async (algorithm, data) => {
-    const hash = createHash(String(algorithm).replace("-", "")).update(data as Uint8Array);
+    const hash = createHash((algorithm as string).replace("-", "")).update(data as Uint8Array);
     return new Uint8Array(hash.digest()).buffer;
   });
 });

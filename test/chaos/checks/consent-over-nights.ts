@@ -12,10 +12,7 @@ export interface Look {
 }
 
 /** The looks of a run that were answered before one of its calls was sent. They belong to no call of ours. */
-export function looksBefore(
-  { clients, departures }: Log,
-  { client, run, departures: sent }: CallRecord,
-): Look[] {
+function looksBefore({ clients, departures }: Log, { client, run, departures: sent }: CallRecord): Look[] {
   const { process } = clients.get(client)!;
   const [{ at: sentAt } = { at: Infinity }] = sent;
   return departures.flatMap((departure) => {

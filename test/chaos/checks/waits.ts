@@ -40,7 +40,7 @@ function isRefused({ status }: Departure): boolean {
   return status === 429 || status === 403 || status === 503;
 }
 
-export function isLive({ options, run }: CallRecord): boolean {
+function isLive({ options, run }: CallRecord): boolean {
   return run === undefined && (options.priority ?? 5) < 9;
 }
 
