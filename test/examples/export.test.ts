@@ -90,7 +90,7 @@ describe("npm run export writes the audience as a table", () => {
     ["\rx", "'\rx"],
     ['a "quoted", part', 'a "quoted", part'],
     ["two\nlines", "two\nlines"],
-  ])("a spreadsheet runs no cell: %j", async (phone, cell) => {
+  ])("a spreadsheet runs no cell as a formula: %j", async (phone, cell) => {
     const { options, csv } = account([{ id: "1", phone }]);
 
     await run([csv], options);

@@ -2,7 +2,7 @@ import { AudienceClient, type AudienceError, type ClientOptions, isAudienceError
 import type { MockFault, MockOrganizationState, MockService } from "audience-sdk/mock";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
-import { type CallKind, callKinds, comparableMock, refusedUrl } from "./fixture.ts";
+import { type CallKind, callKinds, comparableMock, json, refusedUrl, serve } from "./fixture.ts";
 
 type RealFetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -233,6 +233,34 @@ describe("If every attempt fails", () => {
       const state = comparable(mock.organization("org"));
       expect(state).toEqual(failure.applies ? once : never);
       expectOneIdentifier(kind, mock, end);
+    },
+  );
+});
+
+describe("Never retried is", () => {
+  // A read, and a write that may be repeated. TLS stands in `connection-failures`, an unreadable 2xx in the table above.
+  it.each([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 451, 300, 301, 302, 303, 307, 308])(
+    "a response with the status %i",
+    async (status) => {
+      const { options, received } = await serve((outgoing) =>
+        json(outgoing, status, { message: "no" }, { location: "/elsewhere" }),
+      );
+      const { customers } = new AudienceClient(options).v1;
+      const calls = [
+        customers.get("c-1"),
+        customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }),
+      ];
+
+      for (const call of calls)
+        expect(await failureOf(call)).toMatchObject({
+          status,
+          outcome: "not-applied",
+          request: { attempts: 1 },
+        });
+      expect(received.map(({ path }) => path).toSorted()).toEqual([
+        "/api/v1/customer/c-1",
+        "/api/v1/customer/create",
+      ]);
     },
   );
 });
