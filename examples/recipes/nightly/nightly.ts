@@ -49,6 +49,9 @@ try {
   const snapshot = await readSnapshot(audience, { file, signal: stop.signal });
   while (await sendAll(snapshot));
   snapshot.close();
+} catch (error) {
+  // Stopped: the next night goes on.
+  if (!stop.signal.aborted) throw error;
 } finally {
   await close();
 }
