@@ -34,7 +34,8 @@ describeWithContainers("An import in containers that share its checkpoint", () =
   async function twoImports(stop: (pid: number) => void) {
     const folder = await mkdtemp(join(tmpdir(), "containers-"));
     onTestFinished(() => rm(folder, { recursive: true }));
-    const mock = createMockService({ latencyMs: [10, 60] });
+    // Slow enough that the first is not done before it is stopped, on a busy machine too.
+    const mock = createMockService({ latencyMs: [60, 200] });
     const server = await mock.listen({ port: 0 });
     onTestFinished(() => server.close());
     const program = join(folder, "import.mjs");
