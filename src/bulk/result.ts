@@ -9,7 +9,7 @@ export interface BulkCounts {
   invalid: number;
   /** Not carried out: see the error's `outcome`. */
   failed: number;
-  /** Possibly carried out. The next run sends it again, if that changes nothing else. */
+  /** Possibly carried out. The next run sends it again, if its call may be repeated. */
   unknown: number;
   /** Not sent: the checkpoint has recorded its success, and the row has not changed since. */
   skipped: number;

@@ -9,16 +9,10 @@ const acme = {
   id: "acme",
   apiKeys: ["acme-key"],
   appId: "acme-app",
-  lists: [
-    { id: "news", name: "Newsletter" },
-    { id: "lively", name: "Engaged", type: "SEGMENT" as const },
-  ],
-  contacts: [{ id: "ada", email: "ada@example.com" }],
+  contacts: [{ email: "ada@example.com" }],
   automations: [
-    { name: "Hello", on: { listId: "news" } },
     { name: "Thanks", on: { event: "order placed" }, webhook: { url: "http://localhost:3000/hooks" } },
   ],
-  welcomeFlow: true,
 };
 const email = "ada@example.com";
 const create = "/api/v1/customer/create";
