@@ -153,7 +153,12 @@ class Fleet {
     this.#children[worker]?.kill("SIGKILL");
   }
 
-  /** Resolves once each process has done its work or was killed. */
+  /** No process begins another call. Those under way go on. */
+  stop(): void {
+    for (const child of this.#children) child.send("stop");
+  }
+
+  /** Resolves once each process has done its work, or was stopped or killed. */
   async done(): Promise<void> {
     await Promise.all(this.#exits);
   }

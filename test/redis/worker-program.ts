@@ -1,4 +1,5 @@
 // One process of a fleet: a client of its own, with the shared limiter. Started by `machine-room.ts`, with its task as JSON.
+import { setTimeout as sleep } from "node:timers/promises";
 import { AudienceClient, isAudienceError, RateLimiter } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { clientKinds, type OpenClient } from "./clients.ts";
@@ -35,6 +36,8 @@ async function main(): Promise<void> {
   await redis.ready();
   await report("ready");
   await new Promise((resolve) => process.once("message", resolve));
+  const stop = new AbortController();
+  process.once("message", () => stop.abort());
   const call = async (): Promise<void> => {
     const ended = await audience.v1.contactGroups.get("mock-list").then(
       () => "responded",
@@ -43,8 +46,8 @@ async function main(): Promise<void> {
     await report({ ended });
   };
   const calls = Array.from({ length: task.calls }, async (_, index) => {
-    await new Promise((resolve) => setTimeout(resolve, index * task.everyMs));
-    await call();
+    const isStopped = await sleep(index * task.everyMs, false, stop).catch(() => true);
+    if (!isStopped) await call();
   });
   await Promise.all(calls);
   process.exit();

@@ -45,24 +45,28 @@ describeWithRedis("every call ends, and no limit is exceeded but around an outag
       "Redis is killed for 3 s and comes back empty, with %j",
       async (onUnavailable, test) => {
         const room = await openRoom(test);
-        await room.fleet.start(four(room, 24, () => ({ everyMs: 450, store: { onUnavailable } })));
+        await room.fleet.start(four(room, 1_000, () => ({ everyMs: 450, store: { onUnavailable } })));
         await sleep(2_000);
         await room.redis.kill();
         await sleep(3_000);
         await room.redis.start();
+        const before = [0, 1, 2, 3].map((worker) => room.fleet.responded(worker).length);
+        // Each Redis client reconnects in its own time.
+        await expect
+          .poll(() => before.every((calls, worker) => room.fleet.responded(worker).length > calls + 3), {
+            timeout: 120_000,
+          })
+          .toBe(true);
+        room.fleet.stop();
         await room.fleet.done();
 
         // An empty Redis does not know the last calls of all processes at once.
         expect(room.refused).toBeLessThanOrEqual(10);
-        expect(room.fleet.endings).toHaveLength(96);
         const ways = new Set(room.fleet.endings.map(({ ended }) => ended));
         ways.delete("rate_limit"); // the few that were refused
         expect([...ways].sort()).toEqual(
           onUnavailable === "local" ? ["responded"] : ["rate_limit_wait", "responded"],
         );
-        for (const worker of [0, 1, 2, 3]) {
-          expect(room.fleet.responded(worker).some(({ atMs }) => atMs > 7_000)).toBe(true);
-        }
       },
     );
 
