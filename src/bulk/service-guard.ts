@@ -165,9 +165,7 @@ export class ServiceGuard {
   /** A changed row is looked up, and one that goes on after a kill: it was changed before it. */
   #isOwed(): boolean {
     const { before, isChanged } = this.#record;
-    if (!before || !this.#settings.checksConsent) return false;
-    const isOfEarlierRun = before.placedAt < this.#settings.journal.ledger.began;
-    return isChanged || (before.state !== "succeeded" && isOfEarlierRun);
+    return this.#settings.checksConsent && (isChanged || before?.state !== "succeeded");
   }
 }
 

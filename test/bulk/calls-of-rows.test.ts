@@ -64,7 +64,7 @@ describe("A row's function ends when its calls have ended", () => {
   it.each(forgetful)(
     "%s: the row is unknown, the run ends, and the next run sends the row",
     async (_, of) => {
-      const { audience, mock, upsert } = createFixture({ latencyMs: 5 });
+      const { audience, upsert } = createFixture({ latencyMs: 5 });
       const checkpoint = new MemoryCheckpoint();
       const options = { checkpoint, key, concurrency: 1 };
 
@@ -73,7 +73,6 @@ describe("A row's function ends when its calls have ended", () => {
       expect(results).toMatchObject([{ status: "unknown", error: { message, outcome: "unknown" } }]);
       expect(error).toBeInstanceOf(ConfigurationError);
       expect(error).toBe(results[0]?.error);
-      mock.reset();
       expect(await audience.bulk(rows(3), upsert, options).summary()).toMatchObject({
         succeeded: 3,
         skipped: 0,

@@ -64,6 +64,8 @@ const refused = casesOf(`
     ada:+; ada:+ (refused); person ada:-; ada:+ (unchanged) | succeeded failed superseded | ada:- | 0 1 1
   an unsubscription after a night in which her opt-in was new, and failed
     ada:0; ada:+ (refused); person ada:-; ada:+ (unchanged) | succeeded failed superseded | ada:- | 0 0 1
+  an unsubscription though the run goes on since before, and its changed row may have been applied
+    ada:+ (left); ada:+ (in doubt, left); person ada:-; ada:+ (unchanged) | succeeded unknown superseded | ada:- | 0 1 1
   an unsubscription after a new opt-in that may have been applied
     ada:0; ada:+ (in doubt); person ada:-; ada:+ (unchanged) | succeeded unknown superseded | ada:- | 0 0 1
   an unsubscription after a new opt-in that may have been applied, though the row itself had opted her out before

@@ -229,6 +229,8 @@ class World {
     });
     const ended = (async () => {
       for await (const { item, status } of run) {
+        // A dead process tells nothing, and records nothing.
+        if (own.isDead) return false;
         underWay.delete(item);
         const person = this.people[item.person]!;
         if (status === "succeeded" && this.#plan.family !== "v2") person.hasId = true;
@@ -448,7 +450,7 @@ it("Whoever has left is not subscribed again by a row, over nights, clicks, call
       superseded += world.superseded;
       looks += world.looks;
     }),
-    runs(600, 40),
+    runs(1_000, 40),
   );
   // The property needs worlds in which people leave and rows change.
 
