@@ -31,7 +31,7 @@ export const areas: readonly Area[] = [
     name: "bulk",
     sources: ["bulk", "consent.ts"],
     tests: [
-      "bulk/{check,delta*,is-current,nights,progress,rate-limit,recorded,results,source,stop,superseded*,target}",
+      "bulk/!(file-checkpoint*|workers)",
       "transport/{custom-request,order,retries}",
       "document/states-and-transitions",
     ],
@@ -48,7 +48,7 @@ export const areas: readonly Area[] = [
     ],
     tests: [
       "mock/{state,messages,seed,variants,webhooks}",
-      "document/{custom-*,endpoint-{add-contact,customer-create,events,v2-contacts},v1-contact,v2-contact,v2-identifier}",
+      "document/{custom-*,endpoint-*,v1-contact,v2-contact,v2-identifier}",
       "schemas/formats",
     ],
   },
@@ -56,7 +56,7 @@ export const areas: readonly Area[] = [
     name: "redis",
     sources: ["redis"],
     tests: [
-      "redis/{background-timer,blocked-event-loop,error-message,options,outages,requests,shared-limit,store-rules,warnings}",
+      "redis/{options,outages,requests,same-as-in-memory,shared-limit,store-rules,unavailable,warnings}",
     ],
   },
   {
@@ -79,7 +79,7 @@ export const areas: readonly Area[] = [
     name: "rate-limiter",
     sources: ["rate-limiter"],
     tests: [
-      "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|many-waiting-calls|within-limits*)",
+      "rate-limiter/!(cost-of-waiting|within-limits)",
       "redis/{outages,shared-limit}",
       "transport/{options,outcomes,rate-refusal}",
     ],
