@@ -1,7 +1,8 @@
 import { afterEach, vi } from "vitest";
 
-// The limiter of the process would count the calls of the files before.
-Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiter"));
+// What the process keeps would be that of the files before.
+for (const name of ["rate-limiter", "consent-registry", "rate-limit-off"])
+  Reflect.deleteProperty(globalThis, Symbol.for(`audience-sdk.${name}`));
 
 afterEach(() => {
   vi.useRealTimers();
