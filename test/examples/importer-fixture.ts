@@ -13,7 +13,7 @@ import { ColumnCells } from "../../examples/exports/column-cells.ts";
 import { type ColumnMap, type ColumnRule, mapText, type Meaning } from "../../examples/exports/column-map.ts";
 import { wordsToAsk } from "../../examples/exports/propose-map.ts";
 import { parseArguments } from "../../examples/importer/arguments.ts";
-import { runImporter } from "../../examples/importer/importer.ts";
+import { type ImporterSurroundings, runImporter } from "../../examples/importer/importer.ts";
 import { openFiles } from "../../examples/importer/maps.ts";
 import { bundleProgram } from "../bundle-program.ts";
 
@@ -45,8 +45,8 @@ export async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
 }
 
 /** The importer in this process, without a terminal, as fast as the mock responds. */
-export async function runAlone(args: string[], env: NodeJS.ProcessEnv = {}) {
-  return await runOn(new PassThrough(), { args, env });
+export async function runAlone(args: string[], env: NodeJS.ProcessEnv = {}, signal?: AbortSignal) {
+  return await runOn(new PassThrough(), { args, env, ...(signal && { signal }) });
 }
 
 /** The importer on a terminal, where somebody writes these lines. */
@@ -59,13 +59,13 @@ export async function runOnTerminal(args: string[], answers: readonly string[]) 
 
 async function runOn(
   output: PassThrough,
-  surroundings: Pick<Parameters<typeof runImporter>[0], "args" | "env" | "input">,
+  surroundings: Pick<ImporterSurroundings, "args" | "env" | "input"> & { signal?: AbortSignal },
 ) {
   const errors = new PassThrough();
   const texts = Promise.all([textOf(output), textOf(errors)]);
   const rateLimiter = new RateLimiter({ windows: [{ limit: 10_000, intervalMs: 1 }] });
   const { signal } = new AbortController();
-  const code = await runImporter({ ...surroundings, output, errors, signal, rateLimiter });
+  const code = await runImporter({ signal, ...surroundings, output, errors, rateLimiter });
   output.end();
   errors.end();
   const [out, err] = await texts;
