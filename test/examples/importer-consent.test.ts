@@ -273,7 +273,7 @@ describe("A table with a map, imported night after night with --resume, through 
   it.each([[[]], [["--list", list.id]]])(
     "subscribes nobody against the word of the row, or who has left since, and loses no row: %j",
     async (options) => {
-      const codes = new Map<number, number>();
+      const codes = new Set<number>();
       let left = 0;
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(...languages.slice(0, 6)), nights, async ({ words }, plan) => {
@@ -289,7 +289,7 @@ describe("A table with a map, imported night after night with --resume, through 
             const { readers } = newsletter;
             const night = async (each: Night) => {
               const code = await newsletter.night(each, options);
-              codes.set(code, (codes.get(code) ?? 0) + 1);
+              codes.add(code);
               return code;
             };
             for (const each of plan) await night(each);
@@ -311,7 +311,7 @@ describe("A table with a map, imported night after night with --resume, through 
         runs(100, 8),
       );
       // The property needs nights that are done, that fail and that are stopped, and people who leave.
-      expect([...codes.keys()].sort()).toEqual([0, 1, 130]);
+      expect(codes).toEqual(new Set([0, 1, 130]));
       expect(left).toBeGreaterThan(0);
     },
   );
