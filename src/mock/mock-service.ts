@@ -62,13 +62,7 @@ export function createMock(options: MockServiceOptions): Mock {
     const response = await unlessAborted(respond(request, "in-process"), request.signal);
     return Object.defineProperty(response, "url", { value: request.url });
   };
-  const windows = rateLimits?.windows.map(({ limit, intervalMs }) => ({ limit, intervalMs }));
-  const clientOptions: MockClientOptions = {
-    baseUrl: variants.baseUrl,
-    baseUrlV2: variants.baseUrlV2,
-    ...credentialsOf(organizations[0]!),
-    rateLimiter: windows === undefined ? false : { windows },
-  };
+  const clientOptions = clientOptionsOf({ variants, rateLimits }, organizations[0]!);
   const service: MockService = {
     fetch,
     clientOptions: { ...clientOptions, fetch },
@@ -90,6 +84,19 @@ export function createMock(options: MockServiceOptions): Mock {
   };
   const mock = { service, log, state: () => state };
   return mock;
+}
+
+function clientOptionsOf(
+  { variants, rateLimits }: Pick<ServiceState, "variants" | "rateLimits">,
+  organization: MockOrganizationSeed,
+): MockClientOptions {
+  const windows = rateLimits?.windows.map(({ limit, intervalMs }) => ({ limit, intervalMs }));
+  return {
+    baseUrl: variants.baseUrl,
+    baseUrlV2: variants.baseUrlV2,
+    ...credentialsOf(organization),
+    rateLimiter: windows === undefined ? false : { windows },
+  };
 }
 
 type Parts = Pick<ServiceState, "variants" | "rateLimits" | "log"> & {

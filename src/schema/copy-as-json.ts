@@ -12,73 +12,80 @@ const maxIssues = 100;
  * schema can report them, too. It is undefined if the input cannot be read.
  */
 export function copyAsJson(input: unknown): { copy: unknown; lost: ValidationIssue[] } {
-  const lost: ValidationIssue[] = [];
-  const path: (string | number)[] = [];
-  const ancestors = new Set<object>();
-
-  function refuse(message: string, value?: unknown): unknown {
-    if (lost.length < maxIssues) lost.push({ path: [...path], code: "custom", message });
-    return value;
-  }
-
-  function copyValue(value: unknown): unknown {
-    if (isObject(value)) return copyObject(value);
-    if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return value;
-    if (value === null) return refuse("must not be null: leave it out to send nothing", value);
-    if (value === undefined) return refuse("undefined in an array would become null: leave the item out");
-    // A program may have given BigInt a toJSON.
-    const given = typeof value === "bigint" ? resultOfToJson(value) : value;
-    if (typeof given === "string" || Number.isFinite(given)) return given;
-    return refuse(`JSON cannot carry ${kindOf(value)}`, value);
-  }
-
-  /** Like JSON.stringify: the result has no further toJSON called. */
-  function resultOfToJson(value: object | bigint): unknown {
-    const toJson: unknown = Reflect.get(Object(value), "toJSON");
-    return typeof toJson === "function" ? Reflect.apply(toJson, value, [String(path.at(-1) ?? "")]) : value;
-  }
-
-  function copyObject(value: object): unknown {
-    if (!isPlain(value) && isDate(value)) {
-      if (Number.isNaN(value.getTime())) return refuse("is an invalid Date", value);
-      if (path.length > 0) return value;
-    }
-    if (ancestors.has(value)) return refuse("refers to itself, which JSON cannot carry", value);
-    const given = resultOfToJson(value);
-    if (given === undefined) return refuse("its toJSON gives nothing", value);
-    if (!isObject(given)) return copyValue(given);
-    ancestors.add(value);
-    const copy = copyItems(given);
-    ancestors.delete(value);
-    return copy;
-  }
-
-  function copyItems(value: object): unknown {
-    const isArray = Array.isArray(value);
-    const kind = isArray || isPlain(value) ? undefined : contentLost(value);
-    if (kind !== undefined) return refuse(`JSON cannot carry ${kind}${awaitIt(value)}`, value);
-    const copy = isArray ? [] : {};
-    // An array has an item for each index, also where it has a hole.
-    for (const key of isArray ? value.keys() : Object.keys(value)) {
-      path.push(key);
-      // The receiver of the JSON may drop the key, or set a prototype.
-      if (key === "__proto__") refuse("is not accepted as a key: use another");
-      else {
-        const property: unknown = Reflect.get(value, key);
-        if (isArray || property !== undefined) Reflect.set(copy, key, copyValue(property));
-      }
-      path.pop();
-    }
-    return copy;
-  }
-
+  const copier = new Copier();
   try {
-    return { copy: copyValue(input), lost };
+    return { copy: copier.copyValue(input), lost: copier.lost };
   } catch (error) {
     const issue = isOverflow(error)
       ? { path: [], message: "is nested too deeply" }
-      : { path, message: "cannot be read: a getter or a toJSON throws" };
+      : { path: copier.path, message: "cannot be read: a getter or a toJSON throws" };
     return { copy: undefined, lost: [{ ...issue, code: "custom" }] };
+  }
+}
+
+class Copier {
+  readonly lost: ValidationIssue[] = [];
+  /** Of the value that is being copied. */
+  readonly path: (string | number)[] = [];
+  readonly #ancestors = new Set<object>();
+
+  copyValue(value: unknown): unknown {
+    if (isObject(value)) return this.#copyObject(value);
+    if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return value;
+    if (value === null) return this.#refuse("must not be null: leave it out to send nothing", value);
+    if (value === undefined)
+      return this.#refuse("undefined in an array would become null: leave the item out");
+    // A program may have given BigInt a toJSON.
+    const given = typeof value === "bigint" ? this.#resultOfToJson(value) : value;
+    if (typeof given === "string" || Number.isFinite(given)) return given;
+    return this.#refuse(`JSON cannot carry ${kindOf(value)}`, value);
+  }
+
+  #refuse(message: string, value?: unknown): unknown {
+    if (this.lost.length < maxIssues) this.lost.push({ path: [...this.path], code: "custom", message });
+    return value;
+  }
+
+  /** Like JSON.stringify: the result has no further toJSON called. */
+  #resultOfToJson(value: object | bigint): unknown {
+    const toJson: unknown = Reflect.get(Object(value), "toJSON");
+    return typeof toJson === "function"
+      ? Reflect.apply(toJson, value, [String(this.path.at(-1) ?? "")])
+      : value;
+  }
+
+  #copyObject(value: object): unknown {
+    if (!isPlain(value) && isDate(value)) {
+      if (Number.isNaN(value.getTime())) return this.#refuse("is an invalid Date", value);
+      if (this.path.length > 0) return value;
+    }
+    if (this.#ancestors.has(value)) return this.#refuse("refers to itself, which JSON cannot carry", value);
+    const given = this.#resultOfToJson(value);
+    if (given === undefined) return this.#refuse("its toJSON gives nothing", value);
+    if (!isObject(given)) return this.copyValue(given);
+    this.#ancestors.add(value);
+    const copy = this.#copyItems(given);
+    this.#ancestors.delete(value);
+    return copy;
+  }
+
+  #copyItems(value: object): unknown {
+    const isArray = Array.isArray(value);
+    const kind = isArray || isPlain(value) ? undefined : contentLost(value);
+    if (kind !== undefined) return this.#refuse(`JSON cannot carry ${kind}${awaitIt(value)}`, value);
+    const copy = isArray ? [] : {};
+    // An array has an item for each index, also where it has a hole.
+    for (const key of isArray ? value.keys() : Object.keys(value)) {
+      this.path.push(key);
+      // The receiver of the JSON may drop the key, or set a prototype.
+      if (key === "__proto__") this.#refuse("is not accepted as a key: use another");
+      else {
+        const property: unknown = Reflect.get(value, key);
+        if (isArray || property !== undefined) Reflect.set(copy, key, this.copyValue(property));
+      }
+      this.path.pop();
+    }
+    return copy;
   }
 }
 
