@@ -136,15 +136,18 @@ async function readLedger({ lines }: OpenCheckpoint): Promise<{ ledger: Ledger; 
 
 /** The target as it is to be recorded. Throws if the journal is of another kind of run, or of another target. */
 async function checkRun(
-  { run }: Ledger,
+  ledger: Ledger,
   { isKeyed, target, signal }: Omit<JournalSettings, "onFailure">,
   salt: string,
 ): Promise<RecordedTarget> {
+  const { run } = ledger;
   if (run && run.isKeyed !== isKeyed) {
     const kind = run.isKeyed ? "with" : "without";
     throw new ConfigurationError(
       `The checkpoint was written ${kind} a \`key\`. Run it ${kind} a \`key\` again, or name another checkpoint.`,
     );
   }
-  return await recordTarget(target, run?.target, { salt, signal });
+  // After a run with a wrong key, or to a wrong address, it belongs to nobody yet.
+  const recorded = ledger.isBlank ? undefined : run?.target;
+  return await recordTarget(target, recorded, { salt, signal });
 }

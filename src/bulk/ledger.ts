@@ -123,6 +123,12 @@ export class Ledger {
     return this.#underWay.get(name) ?? this.#rows.get(name);
   }
 
+  /** Whether nothing that it records may have reached the service. */
+  get isBlank(): boolean {
+    const hasFailed = ({ state }: RowRecord): boolean => state === "failed";
+    return this.#underWay.size === 0 && this.#notes.isEmpty && [...this.#rows.values()].every(hasFailed);
+  }
+
   /** Whether this run has met the row before: it goes on after a crash, or an early end. */
   hasMet(before: RowRecord | undefined): boolean {
     return before !== undefined && before.lastAt > this.began;

@@ -14,6 +14,10 @@ interface Note {
 export class Notes {
   readonly #notes = new Map<string, readonly Note[]>();
 
+  get isEmpty(): boolean {
+    return this.#notes.size === 0;
+  }
+
   of(contact: string): readonly Note[] {
     return this.#notes.get(contact) ?? [];
   }

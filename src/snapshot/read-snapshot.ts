@@ -134,12 +134,15 @@ async function openWork(file: string, { lock, source, settings }: Reading): Prom
   const found = await begunRead(file);
   const isRecent = found && Math.abs(Date.now() - Date.parse(found.heading.readAt)) <= dayMs;
   // A kill may come between the last two steps: then it has replaced the older one already.
-  const begun = isRecent && found.heading.id !== older?.id ? found : undefined;
+  const hasPages = isRecent && found.state.page > 0;
+  const begun = hasPages && found.heading.id !== older?.id ? found : undefined;
   const signal = settings.signal ?? new AbortController().signal;
   const salt = targetSalt(source.target);
   const target = await recordTarget(source.target, begun?.heading.target, { salt, signal, what: "snapshot" });
   const { fields } = settings;
-  if (begun?.heading.fields === fields)
+  // Pages that were read with another key, under no name, may be of another organization.
+  const isSame = begun?.heading.target.organization === target.organization;
+  if (isSame && begun?.heading.fields === fields)
     return new WorkFile(file, { lock, heading: { ...begun.heading, target }, begun });
   const heading: Heading = {
     audience_snapshot: 1,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AudienceClient, ConfigurationError, type BulkOptions } from "audience-sdk";
+import { AudienceClient, ConfigurationError, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -109,15 +109,15 @@ describe("A checkpoint belongs to one service", () => {
   });
 
   it("the service is recorded before the first row is sent", async () => {
-    const { client, checkpoint, night } = job();
-    const audience = client(v2);
+    const { client, checkpoint, mock, night, runOf } = job();
     let killed: MemoryCheckpoint | undefined;
-    const call = async () => {
+    const fetch: typeof mock.fetch = (url, init) => {
       // The process gets no further.
-      killed = checkpoint.copy();
+      killed ??= checkpoint.copy();
+      return mock.fetch(url, init);
     };
 
-    await audience.bulk(rows(1), call, { key, checkpoint, organization: "acme" });
+    await runOf(client({ ...v2, fetch }), { organization: "acme" });
 
     const resumed = { organization: "acme", checkpoint: killed };
     expect(await night({ ...v2, baseUrl: "https://new.example" }, resumed)).toContain("another service: v1");
@@ -125,6 +125,26 @@ describe("A checkpoint belongs to one service", () => {
       "another service: v2",
     );
     expect(await night(v2, { checkpoint: killed })).toContain('the organization "acme"');
+  });
+});
+
+describe("A checkpoint belongs to nobody before a row may have reached the service", () => {
+  it.each<[string, ClientOptions, string]>([
+    ["a key that the service refuses", { apiKey: "mistyped" }, "API key missing or invalid"],
+    ["an address that does not exist", { baseUrl: "https://ap.example" }, "ENOTFOUND"],
+  ])("after a night with %s the right one goes on", async (_, wrong, message) => {
+    const { mock, night, client, runOf } = job();
+    const fetch: typeof mock.fetch = async (url, init) => {
+      if (!String(url).startsWith("https://ap.example")) return await mock.fetch(url, init);
+      const cause = Object.assign(new Error("getaddrinfo ENOTFOUND ap.example"), { code: "ENOTFOUND" });
+      throw new TypeError("fetch failed", { cause });
+    };
+    const mistaken = client({ ...wrong, fetch, maxRetries: 0 });
+    expect(await runOf(mistaken, { stopWhen: () => true })).toContain(message);
+
+    expect(await night()).toEqual(sent);
+
+    expect(await night({ apiKey: globex })).toContain("another key of v1");
   });
 });
 
@@ -224,31 +244,23 @@ describe("The families of a client", () => {
   it("a client that shares none of them is refused, unless both runs name the organization", async () => {
     const { mock, client, night } = job();
     const v2Only = new AudienceClient({ ...v2, apiKey: acme, fetch: mock.fetch, rateLimiter: false });
-    const noFamily = new AudienceClient({
-      baseUrl: "https://api.example",
-      fetch: mock.fetch,
-      rateLimiter: false,
-    });
-    const nothing = async (audience: AudienceClient, checkpoint: MemoryCheckpoint, organization?: string) =>
-      (await collectRun(audience.bulk([], async () => undefined, { key, checkpoint, organization }))).error;
-    const [byKey, byName, byNothing] = [
-      new MemoryCheckpoint(),
-      new MemoryCheckpoint(),
-      new MemoryCheckpoint(),
-    ];
-    await nothing(client(), byKey);
-    await nothing(client(), byName, "acme");
-    await nothing(noFamily, byNothing);
+    const one = async (audience: AudienceClient, checkpoint: MemoryCheckpoint, organization?: string) => {
+      const write = (row: Row, request: BulkRequest) =>
+        audience === v2Only ? Promise.resolve() : audience.v1.customers.upsert(row, request);
+      return (await collectRun(audience.bulk(rows(1), write, { key, checkpoint, organization }))).error;
+    };
+    const [byKey, byName] = [new MemoryCheckpoint(), new MemoryCheckpoint()];
+    await one(client(), byKey);
+    await one(client(), byName, "acme");
 
     for (const organization of [undefined, "acme"])
-      expect(await nothing(v2Only, byKey, organization)).toEqual(
+      expect(await one(v2Only, byKey, organization)).toEqual(
         new ConfigurationError(
           "The checkpoint was recorded with v1, which this client does not have. " +
             "Configure that family too, or give this run a checkpoint of its own.",
         ),
       );
-    expect(await nothing(v2Only, byName, "acme")).toBeUndefined();
-    expect(await nothing(v2Only, byNothing)).toBeUndefined();
+    expect(await one(v2Only, byName, "acme")).toBeUndefined();
     expect(await night()).toEqual(sent);
   });
 });

@@ -309,7 +309,16 @@ describe("A read that goes on is of the same organization", () => {
     expect(mock.requests.filter(({ query }) => query["page"] === "1")).toHaveLength(1);
   });
 
-  it("a name that is given later takes the read over, as after a rotation of keys", async () => {
+  it("a read without a page is of none: one with the right key takes its place", async () => {
+    const { audience, client, file } = createAudience(150);
+    await expect(readSnapshot(client({ apiKey: "mistyped" }), { file })).rejects.toThrow("401");
+
+    using today = await readSnapshot(audience, { file });
+
+    expect(today).toMatchObject({ size: 150, complete: true });
+  });
+
+  it("under a name that is given later it begins afresh, as its pages may be another organization's", async () => {
     const { client, file, mock } = createAudience(150);
     const stop = async (url: string, init: RequestInit) => {
       if (url.includes("page=2")) throw new TypeError("killed");
@@ -319,7 +328,7 @@ describe("A read that goes on is of the same organization", () => {
 
     using today = await readSnapshot(client({ apiKey: "mock-key-acme-2" }), { file, organization: "acme" });
 
-    expect(today.size).toBe(150);
+    expect(mock.requests.map(({ query }) => query["page"])).toEqual(["1", "1", "2"]);
     copyFileSync(file, `${file}.copy`);
     using copy = await openSnapshot(`${file}.copy`);
     expect(await collect(copy.changesSince(today))).toEqual([]);
