@@ -60,6 +60,13 @@ export class ConsentNotes implements ConsentWatch {
     return this.#pairs(families).length > 0;
   }
 
+  /** Whether a client with these families writes to the target of the run. A name stands for all keys. */
+  async areOfTarget(families: readonly FamilyIdentity[]): Promise<boolean> {
+    return this.#target.organization === undefined
+      ? await this.#isOfOrganization(families)
+      : this.concerns(families);
+  }
+
   async begins(write: ConsentWrite, families: readonly FamilyIdentity[]): Promise<void> {
     const begun = this.#begin(write, families);
     this.#begun.set(write, begun);

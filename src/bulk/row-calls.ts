@@ -223,7 +223,20 @@ export class RowCalls<Row> implements CallHook, WriteHook {
 
   /** In the order of the writes to the contact. */
   async check(call: Call): Promise<void> {
+    await this.#checkTarget(call);
     await this.#guard.check(call);
+  }
+
+  /** The checkpoint would record for its own organization what was written to another one. */
+  async #checkTarget({ settings }: Call): Promise<void> {
+    const { journal, notes, fail } = this.#run;
+    if (!journal.isRecorded || (await notes.areOfTarget(settings.families))) return;
+    const error = new ConfigurationError(
+      "A row was to be written with another key or base URL than that of the client whose `bulk` it is, so its " +
+        "checkpoint would record it for the wrong organization. Start the run with the client that writes its rows.",
+    );
+    fail(error);
+    throw error;
   }
 
   /** Records before each attempt that the row may have been sent, unless it is superseded. */

@@ -423,7 +423,8 @@ it("A row is looked up with the key and the base URL of the view that writes it"
   }));
   const world = createFixture({ organizations }, { apiKey: "mock-key-of-acme" });
   const view = world.audience.withOptions({ apiKey: "mock-key-of-globex" });
-  const options = { key, checkpoint: new MemoryCheckpoint() };
+  // A name stands for any key.
+  const options = { key, checkpoint: new MemoryCheckpoint(), organization: "both" };
   const call = (item: Named, request: BulkRequest) => view.v1.customers.upsert(item, request);
   await world.audience.bulk([named("Ada")], call, options);
 

@@ -173,6 +173,30 @@ describe("A checkpoint belongs to one organization", () => {
     expect(await runOf(audience.withOptions({ timeoutMs: 1_000 }))).toEqual(skipped);
   });
 
+  it.each([
+    ["another key", { apiKey: globex }, {}],
+    ["another base URL", { baseUrl: "https://staging.example" }, { organization: "acme" }],
+  ])("a row that a view with %s writes ends the run, unsent", async (_, options, bulkOptions) => {
+    const { client, checkpoint, mock, night } = job();
+    const audience = client();
+    const view = audience.withOptions(options);
+    const run = audience.bulk(rows(2), (row, request) => view.v1.customers.upsert(row, request), {
+      key,
+      checkpoint,
+      concurrency: 1,
+      stopWhen: () => false,
+      ...bulkOptions,
+    });
+
+    const { error, results } = await collectRun(run);
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(results).toMatchObject([{ status: "failed", error }]);
+    expect((error as Error).message).toContain("Start the run with the client that writes its rows.");
+    expect(mock.requests).toEqual([]);
+    expect(await night({}, bulkOptions)).toEqual(sent);
+  });
+
   it("after a rotation the name of the organization takes it over, and survives the next rotation", async () => {
     const { night } = job();
     await night();
