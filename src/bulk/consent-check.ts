@@ -4,7 +4,7 @@ import { hookOption } from "../transport/call-options.ts";
 import type { Call, CallHook, FamilyAccess } from "../transport/call.ts";
 import { Transport } from "../transport/transport.ts";
 import { getCustomer } from "../v1/customers.ts";
-import type { Profile } from "../v1/schemas/profile.ts";
+import { type Profile, shownFlag } from "../v1/schemas/profile.ts";
 import { rowPriority } from "./bulk-options.ts";
 import type { ShownConsent } from "./consent-snapshot.ts";
 import {
@@ -61,7 +61,7 @@ export function judge(
   const statuses: Readonly<Record<string, string | boolean | null | undefined>> = {
     email: shown.email_opt_in,
     phone: shown.phone_opt_in,
-    is_suppressed: shown.is_suppressed,
+    is_suppressed: shownFlag(shown.is_suppressed),
   };
   // A suppression holds in every channel, unless the row decides about it itself.
   const isSuppressionOwn =
@@ -74,7 +74,7 @@ export function judge(
   });
   const names = channels.map(({ channel }) => channel);
   return {
-    isRefused: isRefused || (shown.is_suppressed === true && !isSuppressionOwn),
+    isRefused: isRefused || (statusOf("is_suppressed") === "TRUE" && !isSuppressionOwn),
     missing: names.filter((channel) => statusOf(channel) === ""),
     settled: channels
       .filter(({ channel, own }) => !["", own].includes(statusOf(channel)))

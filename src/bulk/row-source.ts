@@ -192,7 +192,9 @@ function checkKey(key: unknown): string {
   ignoreRejection(key);
   if (typeof key === "string" && key !== "" && !loneSurrogate.test(key)) return key;
   const kind = key === "" ? "an empty string" : typeof key === "string" ? "half a character" : kindOf(key);
-  throw rowError(`the key function must return a string, not ${kind}`);
+  throw rowError(
+    `the key function must return a string that names the row, not ${kind}: such as String(row.id)`,
+  );
 }
 
 /** Half of a character: all of them would have the same hash. */

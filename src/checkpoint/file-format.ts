@@ -40,7 +40,8 @@ export async function* readLines(
       else yield decodeLine(line) ?? damaged(file, count);
     }
   }
-  // Without a complete heading nothing was recorded. A loss of power may leave zeros.
+  if (/^\0+$/.test(rest) && count === 0) throw zeroed(file);
+  // Without a complete heading nothing was recorded. A loss of power may leave zeros behind it.
   if (count === 0 && !heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
   onEnd(length);
 }
@@ -111,6 +112,14 @@ function checkHeading(line: string, file: string): void {
     `${file} is a checkpoint of another version (format ${version}, this one reads 3), and is left unchanged. ` +
       "End its run with the version of audience-sdk that wrote it. Another file sends every row once, and knows none of " +
       "the refusals that this one holds.",
+  );
+}
+
+/** The heading of a new file stands there before its first row is sent, so these were lines. */
+function zeroed(file: string): ConfigurationError {
+  return new ConfigurationError(
+    `${file} holds only zeros, as a loss of power may leave them, and is left unchanged. Restore it from a copy. Another ` +
+      "file sends every row again, and knows none of the refusals that this one held: guard that run with a snapshot.",
   );
 }
 

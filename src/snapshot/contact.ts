@@ -1,4 +1,4 @@
-import type { Profile, ProfileAttributes } from "../v1/schemas/profile.ts";
+import { type Profile, type ProfileAttributes, shownFlag } from "../v1/schemas/profile.ts";
 
 /** A contact as the service showed it. What it did not show is absent. */
 export interface SnapshotContact {
@@ -32,7 +32,7 @@ export function contactLine({ id, attributes }: Profile, fields: SnapshotFields)
     phone: text(phone),
     email_opt_in: text(email_opt_in),
     phone_opt_in: text(phone_opt_in),
-    is_suppressed: typeof is_suppressed === "boolean" ? is_suppressed : undefined,
+    is_suppressed: shownFlag(is_suppressed),
     updated: text(updated),
     attributes: fields === "all" ? attributes : undefined,
   });

@@ -45,6 +45,10 @@ export const fileOption = optionThat<string>(
 /** What the file system refuses, with the file and the way out; any other error as it is. */
 export function fileError(error: unknown, file: string): unknown {
   if (!isObject(error) || !("syscall" in error)) return error;
+  if ("code" in error && error.code === "ENOENT")
+    return new ConfigurationError(
+      `The snapshot ${file} does not exist. Read it with readSnapshot, or name another file.`,
+    );
   return new ConfigurationError(
     `The snapshot ${file} cannot be read or written (${errorMessage(error)}). ` +
       "Mend the cause, such as a full disk, or name another file.",

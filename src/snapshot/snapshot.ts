@@ -93,6 +93,7 @@ export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact>
     const asked = parseOptions(querySchema, query, "The query of find");
     if (Object.keys(asked).length === 0)
       throw new ConfigurationError("The query of find needs an `email`, a `phone` or an `id`.");
+    void this.#handle;
     const found = this.#contactsWith(keysOf(asked));
     return found.find(hasRefused) ?? found[0];
   }

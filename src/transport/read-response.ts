@@ -91,6 +91,7 @@ function apiError(
   const hints: string[] = [];
   if (status === 404 && !refusal && request.pathId)
     hints.push(describeId(request.pathId.id, client.redactor), request.pathId.hint);
+  if (status === 401) hints.push("is `apiKey` right, and of this service?");
   if (status === 407) hints.push("a proxy asks for credentials of its own");
   if (waitMs) hints.push(`the service asks to wait ${waitMs} ms`);
   const hint = htmlHint(body);

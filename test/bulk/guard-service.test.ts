@@ -381,6 +381,26 @@ describe("A row whose look fails", () => {
   });
 });
 
+it.each(["true", 1])(
+  "A suppression that the service shows as %j refuses a row too",
+  async (is_suppressed) => {
+    const world = createFixture();
+    const fetch = async (url: string, init: RequestInit) => {
+      const response = await world.mock.fetch(url, init);
+      if (init.method !== "GET") return response;
+      const { data } = (await response.json()) as { data: { attributes: object } };
+      return Response.json({ data: { ...data, attributes: { ...data.attributes, is_suppressed } } });
+    };
+    const audience = world.audience.withOptions({ fetch });
+    const options = await firstNight(world);
+    const call = (item: Named, request: BulkRequest) => audience.v1.customers.upsert(item, request);
+
+    const { results } = await collectRun(audience.bulk([named("Ada L.")], call, options));
+
+    expect(results).toMatchObject([{ status: "superseded", reason: "service" }]);
+  },
+);
+
 describe("A channel that the service does not show", () => {
   it("is not judged, and a run says so in one line", async () => {
     const lines: string[] = [];

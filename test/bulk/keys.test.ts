@@ -73,7 +73,7 @@ describe("A row's key", () => {
 
     const { results } = await collectRun(audience.bulk([1], async () => null, { key: () => given as never }));
 
-    const message = `the key function must return a string, not ${kind}`;
+    const message = `the key function must return a string that names the row, not ${kind}: such as String(row.id)`;
     expect(results).toMatchObject([{ error: { issues: [{ path: [], code: "no_key", message }] } }]);
   });
 

@@ -89,6 +89,8 @@ describe("A snapshot holds back the opt-ins of contacts that it shows as refused
       subscribed(1, { phone: "+49171000", phone_opt_in: "SUBSCRIBED" }),
     ],
     ["a suppression", { is_suppressed: true }, subscribed(1)],
+    ["a suppression that is shown as text", { is_suppressed: "true" }, subscribed(1)],
+    ["a suppression that is shown as a number", { is_suppressed: 1 }, subscribed(1)],
     [
       "an unsubscription, where the row leaves the channel to the service",
       { email_opt_in: "UNSUBSCRIBED" },

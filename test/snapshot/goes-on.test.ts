@@ -242,7 +242,7 @@ describe("A file that cannot be a snapshot is refused, and left unchanged", () =
     using today = await readSnapshot(audience, { file });
 
     expect(today.size).toBe(1);
-    await expect(openSnapshot(`${file}.none`)).rejects.toThrow("cannot be read or written (ENOENT");
+    await expect(openSnapshot(`${file}.none`)).rejects.toThrow("does not exist. Read it with readSnapshot");
   });
 
   it.each([

@@ -100,7 +100,7 @@ describe("A snapshot keeps its file open until it is closed", () => {
     today.close();
     today.close();
 
-    expect(() => today.find({ id: "id-0" })).toThrow("The snapshot is closed.");
+    for (const id of ["id-0", "nobody"]) expect(() => today.find({ id })).toThrow("The snapshot is closed.");
     await expect(collect(today)).rejects.toThrow("The snapshot is closed.");
     expect(today.size).toBe(1);
   });

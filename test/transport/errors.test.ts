@@ -77,7 +77,8 @@ describe("An error status", () => {
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toBeInstanceOf(AudienceError);
     expect(error).toMatchObject({ name, code, status, outcome, body: { message: "the reason" } });
-    expect(error.message).toBe(`${status} on POST /api/v1/customer/create: the reason`);
+    const hint = status === 401 ? " (is `apiKey` right, and of this service?)" : "";
+    expect(error.message).toBe(`${status} on POST /api/v1/customer/create: the reason${hint}`);
     expect((error as ApiError).headers.get("x-trace")).toBe("t-1");
     expect(error.request).toEqual({
       requestId: expect.any(String),
@@ -158,7 +159,7 @@ describe("An error status", () => {
     [403, "{}", ": {}"],
     [503, '{"message":"closed"}', ": closed"],
     [500, "", ""],
-    [401, "", ""],
+    [409, "", ""],
   ])(
     "%i with the body %j names isRateLimited if an edge may have refused the call",
     async (status, body, end) => {

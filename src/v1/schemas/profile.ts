@@ -94,3 +94,10 @@ export const v1ProfileSchema = z.looseObject({
   }),
   links: documented<ProfileLinks>("object"),
 });
+
+/** A flag as a response shows it, also as text or a number; undefined if it shows none. */
+export function shownFlag(value: unknown): boolean | undefined {
+  const text = String(value).trim().toLowerCase();
+  if (["true", "1"].includes(text)) return true;
+  return ["false", "0"].includes(text) ? false : undefined;
+}
