@@ -87,6 +87,12 @@ const sent = casesOf(`
     ada:0; ada:+ (refused); ada:+ | succeeded failed succeeded | ada:+ | 0 0 1
   the row's own UNSUBSCRIBED, as its opt-in failed on the night before
     ada:-; ada:+ (refused); ada:+ | succeeded failed succeeded | ada:+ | 0 0 1
+  the row's own UNSUBSCRIBED, though another call has written the same, and another channel
+    ada:-; call ada:-+; ada:+ (refused); ada:+ | succeeded failed succeeded | ada:++ | 0 0 1
+  the row's own UNSUBSCRIBED, though another call had subscribed her before the row said so
+    ada:0; call ada:+; ada:-; ada:+ (refused); ada:+ | succeeded succeeded failed succeeded | ada:+ | 0 0 0 1
+  what the row says of a contact whose address has changed, beside another one that is looked up once
+    bob:+ ada:+; bob:+ ada2:+ | succeeded succeeded | ada:+ ada2:+ bob:+ | 0 2
   an unsubscription from a channel that the row does not name
     ada:++; ada:+; tool ada:+-; ada:+ | succeeded succeeded succeeded | ada:+- | 0 1 1
   the suppression that the row states itself
@@ -118,19 +124,22 @@ const noLook = casesOf(`
 
 describe("A changed row is superseded if the service shows", () => {
   it.each(refused)("%s", async (_, steps, ends, people, looks) => {
-    expect(await play(steps)).toMatchObject({ ends, looks, people });
+    for (const isRewritten of [false, true])
+      expect(await play(steps, { isRewritten })).toMatchObject({ ends, looks, people });
   });
 });
 
 describe("A changed row is sent if the service shows", () => {
   it.each(sent)("%s", async (_, steps, ends, people, looks) => {
-    expect(await play(steps)).toMatchObject({ ends, looks, people });
+    for (const isRewritten of [false, true])
+      expect(await play(steps, { isRewritten })).toMatchObject({ ends, looks, people });
   });
 });
 
 describe("No look is made for", () => {
   it.each(noLook)("%s", async (_, steps, ends, people, looks) => {
-    expect(await play(steps)).toMatchObject({ ends, looks, people });
+    for (const isRewritten of [false, true])
+      expect(await play(steps, { isRewritten })).toMatchObject({ ends, looks, people });
   });
 });
 

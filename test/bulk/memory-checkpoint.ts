@@ -38,7 +38,7 @@ export class MemoryCheckpoint {
     if (this.#isOpen) throw new Error("another run has the checkpoint open");
     this.#isOpen = true;
     return {
-      lines: this.#read(),
+      lines: this.read(),
       append: (text: string, { flush }: { flush: boolean }) => this.append(text, flush),
       rewrite: (lines: Iterable<string>) => this.rewrite(lines),
       close: async () => {
@@ -58,12 +58,19 @@ export class MemoryCheckpoint {
     this.#lines = [...lines].map((text) => ({ text, isFlushed: true }));
   }
 
-  async *#read(): AsyncGenerator<string> {
+  protected async *read(): AsyncGenerator<string> {
     yield* this.lines;
   }
 
   #step(method: Method): void {
     if (this.fails.has(method)) throw this.fails.get(method);
     this.log.push(method);
+  }
+}
+
+/** Its lines are so long that each run rewrites them as the fewest that say the same. */
+export class RewrittenCheckpoint extends MemoryCheckpoint {
+  protected override async *read(): AsyncGenerator<string> {
+    for (const line of this.lines) yield line.padEnd(100_000);
   }
 }

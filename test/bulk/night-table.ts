@@ -1,7 +1,7 @@
 import type { AudienceClient, BulkRequest, V1Contact, V1OptIn } from "audience-sdk";
 import { createMockService, type MockService, type MockServiceOptions } from "audience-sdk/mock";
 import { createFixture } from "./fixture.ts";
-import { MemoryCheckpoint } from "./memory-checkpoint.ts";
+import { MemoryCheckpoint, RewrittenCheckpoint } from "./memory-checkpoint.ts";
 
 /**
  * The steps of an import of one row, night after night, and of others who write the same people.
@@ -90,13 +90,18 @@ interface HowToPlay {
   /** How a row's call is made; default: an upsert. */
   readonly send?: (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => Promise<unknown>;
   readonly variants?: MockServiceOptions["variants"];
+  /** Whether each night rewrites its checkpoint. */
+  readonly isRewritten?: boolean;
 }
 
 /**
  * Plays the steps. Returns how the row ended each night, how often the service was asked for a contact each night, and the
  * people's consents, as `ada:+-`.
  */
-export async function play(steps: readonly Step[], { send = upsert, variants = {} }: HowToPlay = {}) {
+export async function play(
+  steps: readonly Step[],
+  { send = upsert, variants = {}, isRewritten = false }: HowToPlay = {},
+) {
   const [key, toolKey] = ["mock-key-of-job", "mock-key-of-tool"];
   const mock = createMockService({
     organizations: [
@@ -106,7 +111,7 @@ export async function play(steps: readonly Step[], { send = upsert, variants = {
   });
   const { audience } = createFixture({}, { ...mock.clientOptions, apiKey: key });
   const tool = createFixture({}, { ...mock.clientOptions, apiKey: toolKey }).audience;
-  const checkpoint = new MemoryCheckpoint();
+  const checkpoint = isRewritten ? new RewrittenCheckpoint() : new MemoryCheckpoint();
   const results: { status: string; reason?: unknown }[] = [];
   const looks: number[] = [];
   let changes = 0;

@@ -66,7 +66,8 @@ const laterCalls = casesOf(`
 
 describe("A consent that another call wrote during a night", () => {
   it.each(laterCalls)("%s", async (_, steps, ends, people) => {
-    expect(await play(steps)).toMatchObject({ ends, people });
+    for (const isRewritten of [false, true])
+      expect(await play(steps, { isRewritten })).toMatchObject({ ends, people });
   });
 });
 
@@ -114,7 +115,8 @@ const households = casesOf(`
 
 describe("Of a row that writes several people", () => {
   it.each(households)("%s", async (_, steps, ends, people) => {
-    expect(await play(steps)).toMatchObject({ ends, people });
+    for (const isRewritten of [false, true])
+      expect(await play(steps, { isRewritten })).toMatchObject({ ends, people });
   });
 
   it("a new person is no decision about another, where both are written at once", async () => {
@@ -149,7 +151,8 @@ const endedEarly = casesOf(`
 
 describe("After an early end of a run", () => {
   it.each(endedEarly)("%s", async (_, steps, ends, people) => {
-    expect(await play(steps)).toMatchObject({ ends, people });
+    for (const isRewritten of [false, true])
+      expect(await play(steps, { isRewritten })).toMatchObject({ ends, people });
   });
 });
 
@@ -182,7 +185,11 @@ const cases = casesOf(`
 
 describe("A person is not stuck who", () => {
   it.each(cases)("%s", async (_, steps, ends, people) => {
-    expect(await play(steps)).toMatchObject({ ends, people: expect.stringContaining(people) });
+    for (const isRewritten of [false, true])
+      expect(await play(steps, { isRewritten })).toMatchObject({
+        ends,
+        people: expect.stringContaining(people),
+      });
   });
 
   it("answers the mail of a double opt-in late, at a service that shows NON_SUBSCRIBED until then", async () => {
@@ -215,7 +222,8 @@ describe("A direct call brings a person back at once", () => {
     early call ada:-; ada:0 (absent); early call ada:+; ada:+ | superseded succeeded | ada:+
 `),
   )("%s", async (_, steps, ends, people) => {
-    expect(await play(steps)).toMatchObject({ ends, people });
+    for (const isRewritten of [false, true])
+      expect(await play(steps, { isRewritten })).toMatchObject({ ends, people });
   });
 });
 

@@ -13,6 +13,7 @@ import {
   v2Contact,
 } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
+import { play } from "./night-table.ts";
 
 const ada = row(0);
 const organization = "mock-organization";
@@ -622,3 +623,29 @@ it.each(["", " ", "n/a", "+"])(
     expect(world.mock.requests).toHaveLength(4);
   },
 );
+
+describe("A superseded row says why, and what it has not sent", () => {
+  const notSent = "the row was not sent, or not sent again.";
+
+  it.each([
+    ["ada:+; person ada:-; ada:+", `The service shows that the contact has refused: ${notSent}`],
+    ["ada:+; everyone is deleted; ada:+", `The service has no contact with this id any more: ${notSent}`],
+    [
+      "ada:+; person ada:-; ada:+; ada:+ (no look)",
+      `The contact had refused on an earlier night, and the row says what it said then: ${notSent}`,
+    ],
+    [
+      "ada:++; person ada:.-; ada:-+",
+      `The service shows that the contact has refused: ${notSent} Nor was its opt-out of email: send that by a call of its own.`,
+    ],
+    [
+      "early call ada:++; ada:--",
+      `Another call has written the contact's consent, and the row may be older: ${notSent} Nor was its opt-out of email and phone: send that by a call of its own.`,
+    ],
+    ["ada:+ (not current)", "isCurrent returned false: the row was not sent, or not sent again."],
+  ])("%s", async (steps, message) => {
+    const { results } = await play(steps.split("; "));
+
+    expect(results.at(-1)).toMatchObject({ error: { message, outcome: "not-sent", code: "aborted" } });
+  });
+});

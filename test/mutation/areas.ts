@@ -32,6 +32,7 @@ export const areas: readonly Area[] = [
     sources: ["bulk", "consent.ts"],
     tests: [
       "bulk/!(file-checkpoint*|workers)",
+      "snapshot/bulk",
       "transport/{custom-request,order,retries}",
       "document/states-and-transitions",
     ],
