@@ -1,4 +1,4 @@
-import { existsSync, statSync, truncateSync } from "node:fs";
+import { existsSync, readFileSync, statSync, truncateSync } from "node:fs";
 import type { ListOptions } from "audience-sdk";
 import { readSnapshot } from "audience-sdk/snapshot";
 import { all } from "./book.ts";
@@ -58,6 +58,8 @@ export async function readAudience(world: World, process: Process, { views }: Li
   if (!audience || audience.isRunning) return;
   const { file, fields } = audience;
   audience.isRunning = true;
+  // What has no page yet begins afresh.
+  if (!hasPages(`${file}.part`)) audience.begunAt = undefined;
   audience.begunAt ??= time.now();
   void process.died.then(() => {
     if (!process.isReading) return;
@@ -84,6 +86,11 @@ export async function readAudience(world: World, process: Process, { views }: Li
   } finally {
     if (!process.isDead) process.isReading = audience.isRunning = false;
   }
+}
+
+/** Whether a read has written a whole page. */
+function hasPages(file: string): boolean {
+  return existsSync(file) && /^\{"page":.*\n/m.test(readFileSync(file, "utf8"));
 }
 
 /** A crash of the machine may lose the end of what was written. */
