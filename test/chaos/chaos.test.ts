@@ -3,10 +3,13 @@ import { expect, it } from "vitest";
 import { playSeeds, range, Tally } from "./run-seed.ts";
 import { faultKinds, operations, variantChoices } from "./service.ts";
 
+/** Some programs, and the fewest that reach all that is named below. */
+const seeds = [...range(1, 12), 48, 79, 116, 118, 122, 134, 140, 144, 148];
+
 it("Random programs under random faults, kills and variants of the service break no promise", async () => {
   const tally = new Tally();
 
-  await playSeeds(range(1, 45), { onWorld: tally.add });
+  await playSeeds(seeds, { onWorld: tally.add });
 
   const statuses = ["succeeded", "invalid", "failed", "unknown", "skipped", "superseded"];
   const reached = [
