@@ -174,7 +174,7 @@ function mostWithin(intervalMs: number, arrivals: readonly Arrival[]): number {
   return most;
 }
 
-/** The table, and the arrivals of one simulation of each, for the picture. */
+/** The table; and for the picture the arrivals of one simulation of each, and the calls beside an import. */
 export async function compareLimiters(folders: ReadonlyMap<string, string>) {
   const limiters = new Map([
     ["audience-sdk", ours],
@@ -190,8 +190,11 @@ export async function compareLimiters(folders: ReadonlyMap<string, string>) {
   const meanRoundTripMs = delayMs[0] + delayMs[1];
   const ideal = idealMs(calls) + meanRoundTripMs;
   const arrivalsOf = new Map<string, readonly Arrival[]>();
+  const beside: Beside[] = [];
   const rows: string[][] = [];
   for (const [name, create] of limiters) {
+    const besideImport = await simulateImport(name, create);
+    beside.push(besideImport);
     const runs: Simulation[] = [];
     for (const seed of seeds) runs.push(await simulate(create, seed));
     arrivalsOf.set(name, runs[0]?.arrivals ?? []);
@@ -203,13 +206,15 @@ export async function compareLimiters(folders: ReadonlyMap<string, string>) {
       ...DOCUMENTED_WINDOWS.map(({ intervalMs }) =>
         of(({ arrivals }) => mostWithin(intervalMs, arrivals)).toLocaleString("en"),
       ),
+      ...waitsOf(besideImport),
     ]);
   }
   const header = ["limiter", "time to the ideal", "refusals", "most in 1 s", "in 1 min", "in 1 h"];
+  header.push("a call beside an import waits, median", "at most");
   const text = [table(header, rows), ...missing(Object.keys(limiterPeers), [...limiters.keys()])].join(
     "\n\n",
   );
-  return { text, arrivalsOf };
+  return { text, arrivalsOf, beside };
 }
 
 const hourMs = 3_600_000;
@@ -269,7 +274,10 @@ async function simulateImport(name: string, create: CreateLimiter): Promise<Besi
   return { name, calls: visits, rows };
 }
 
-/** The waits of calls that a person makes beside an import: our limiter and bottleneck, which has priorities too. */
-export async function callsBesideAnImport(): Promise<readonly Beside[]> {
-  return [await simulateImport("audience-sdk", ours), await simulateImport("bottleneck", bottlenecks)];
+/** The median and the longest wait. */
+function waitsOf({ calls: visits }: Beside): string[] {
+  const waits = visits.map(({ waitMs }) => waitMs);
+  return [median(waits), Math.max(...waits)].map((ms) =>
+    ms < 60_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`,
+  );
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { clientPeers, compareClients } from "./clients.ts";
 import { install } from "./install.ts";
-import { callsBesideAnImport, compareLimiters, limiterPeers } from "./limiters.ts";
+import { compareLimiters, limiterPeers } from "./limiters.ts";
 import { pictureOf } from "./picture.ts";
 import { machine } from "./report.ts";
 
@@ -33,7 +33,7 @@ try {
   if (values.write) {
     const [intro] = readFileSync(guide, "utf8").split("## Figures\n");
     writeFileSync(guide, `${intro}## Figures\n\n${text}\n`);
-    writeFileSync(picture, pictureOf(limiters.arrivalsOf, await callsBesideAnImport()));
+    writeFileSync(picture, pictureOf(limiters.arrivalsOf, limiters.beside));
   }
 } finally {
   await remove();

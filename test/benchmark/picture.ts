@@ -5,6 +5,8 @@ import { idealMs } from "../rate-limiter/simulation.ts";
 import { type Arrival, type Beside, callsPerHour, hours } from "./limiters.ts";
 
 const shown = ["audience-sdk", "bottleneck", "p-throttle, strict"];
+/** Those with priorities. */
+const shownBeside = ["audience-sdk", "bottleneck"];
 const [left, top, plotWidth, laneHeight, laneGap] = [84, 64, 640, 96, 40];
 const width = left + plotWidth + 24;
 const [firstMs, lastMs] = [100, 3 * 3_600_000];
@@ -49,8 +51,9 @@ function duration(ms: number): string {
 
 export function pictureOf(
   arrivalsOf: ReadonlyMap<string, readonly Arrival[]>,
-  beside: readonly Beside[],
+  ofImport: readonly Beside[],
 ): string {
+  const beside = ofImport.filter(({ name }) => shownBeside.includes(name));
   const lanes = shown.flatMap((name) => {
     const arrivals = arrivalsOf.get(name);
     return arrivals === undefined ? [] : [{ name, arrivals }];
