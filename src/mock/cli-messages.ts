@@ -55,8 +55,8 @@ Try it:
     "firstName":"Ada","listIds":["mock-list"],"identifiers":[{"type":"email","id":"ada@example.com",
     "channels":{"email":{"status":"subscribed"}},"consent":{"createdAt":"2026-01-31T09:30:00Z","ip":"192.0.2.1","source":"form"}}]}'
 
-For tests, additional paths that need no key. They refuse what a page of another site asks for; a POST needs the
-content type of JSON, also without a body:
+The mock refuses what a page of another site asks for. For tests there are additional paths that need no key; a POST
+needs the content type of JSON, also without a body:
 
   curl $URL/__mock/organizations/mock-organization      # the state: contacts, groups, memberships, events, triggers,
                                                         # automationRuns, welcomeEmails, webhookCalls, consentHistory
