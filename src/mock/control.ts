@@ -12,6 +12,8 @@ export class Control {
   readonly #mock: Mock;
   /** Those of the first organization, at the address on which the mock listens. */
   readonly #clientOptions: MockClientOptions;
+  /** A page may have asked the mock that was at this address before. */
+  readonly #start = crypto.randomUUID();
 
   constructor(mock: Mock, clientOptions: MockClientOptions) {
     this.#mock = mock;
@@ -54,7 +56,7 @@ export class Control {
   }
 
   async #read([resource, name = ""]: string[], url: URL): Promise<Response | undefined> {
-    const { service, log, state } = this.#mock;
+    const { service, state } = this.#mock;
     switch (resource) {
       case "organizations":
         return Response.json(service.organization(name));
@@ -71,8 +73,8 @@ export class Control {
         const { searchParams: query } = url;
         const tab = TABS.find((each) => each === query.get("tab")) ?? "requests";
         const organization = query.get("organization") ?? undefined;
-        const [since, find] = [Number(query.get("since") ?? -1), query.get("find") ?? ""];
-        return Response.json(pageView(state(), log, { since, organization, tab, find }));
+        const [since, find] = [query.get("since") ?? "", query.get("find") ?? ""];
+        return Response.json(pageView(this.#mock, this.#start, { since, organization, tab, find }));
       }
       default:
         return undefined;

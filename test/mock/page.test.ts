@@ -51,7 +51,7 @@ interface PageNews {
   webhooks?: unknown[];
 }
 interface PageView {
-  version: number;
+  version: string;
   gauges: unknown[];
   news?: PageNews;
 }
@@ -109,11 +109,19 @@ it("The page is the one that its parts build", async () => {
 describe("The page is told", () => {
   it("nothing but the limits, if nothing is newer than what it shows", async () => {
     const { version } = await view();
-    const again = await view({ since: String(version) });
+    const again = await view({ since: version });
 
     expect(again).toEqual({ version, gauges: [{ limit: 3, intervalMs: 10_000, used: 0, waitMs: 0 }] });
     open.mock.addFault({ kind: "500-before" });
-    expect((await view({ since: String(version) })).news?.faults).toHaveLength(1);
+    expect((await view({ since: version })).news?.faults).toHaveLength(1);
+  });
+
+  it("everything, if what it shows is of a mock that was there before", async () => {
+    const { version } = await view();
+    await open.close();
+    open = await nodeHttp.open();
+
+    expect((await view({ since: version })).news).toMatchObject({ organization: "mock-organization" });
   });
 
   it("how much of each window is used, and when the next permit is due", async () => {

@@ -119,7 +119,9 @@ async function recorded(options: MockServiceOptions = {}) {
     post: (path: string, body: unknown) => call(path, { body }),
     // Safe: the page has such details.
     details: async (number: number) => (await call(`/__mock/requests/${number}`)).body as Details,
-    version: async () => ((await call("/__mock/page")).body as { version: number }).version,
+    // Safe: its last word is a number.
+    version: async () =>
+      Number(((await call("/__mock/page")).body as { version: string }).version.split(" ").at(-1)),
   };
 }
 

@@ -9,8 +9,8 @@ export type Tab = (typeof TABS)[number];
 
 /** What the page asks for twice a second. */
 export interface PageView {
-  /** The next question is for what is newer. */
-  version: number;
+  /** The next question is for what is newer. That of another start is another one. */
+  version: string;
   gauges: MockRateUsage[];
   /** Absent if nothing is newer. */
   news?: PageNews;

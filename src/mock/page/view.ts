@@ -1,5 +1,5 @@
 import { FAULT_KINDS } from "../faults.ts";
-import type { ServiceState } from "../handle-request.ts";
+import type { Mock, ServiceState } from "../handle-request.ts";
 import { OPERATIONS } from "../operations.ts";
 import type { MockRateUsage } from "../rate-window.ts";
 import type { RequestLog } from "../request-log.ts";
@@ -9,8 +9,8 @@ import { contactViews, eventViews, listViews, webhookViews } from "./people-view
 import { requestRows } from "./request-view.ts";
 
 interface Question {
-  /** The version that the page shows; -1 for none. */
-  since: number;
+  /** The version that the page shows; empty for none. */
+  since: string;
   /** The id of an organization; by default the first. */
   organization: string | undefined;
   tab: Tab;
@@ -19,11 +19,11 @@ interface Question {
 }
 
 /** What the page shows; without `news` if it shows the newest version. */
-export function pageView(state: ServiceState, log: RequestLog, question: Question): PageView {
-  const { version } = log;
-  const gauges = gaugesOf(state);
+export function pageView({ state, log }: Mock, start: string, question: Question): PageView {
+  const version = `${start} ${log.version}`;
+  const gauges = gaugesOf(state());
   if (question.since === version) return { version, gauges };
-  return { version, gauges, news: newsOf(state, log, question) };
+  return { version, gauges, news: newsOf(state(), log, question) };
 }
 
 /** Of the caller who has used most; unused windows if there is none. */

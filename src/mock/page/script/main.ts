@@ -23,7 +23,7 @@ const fault = byId("fault") as HTMLFormElement;
 const panel = byId("panel");
 const buttons = new Map(tabs.map((tab) => [tab, tabButton(tab)]));
 let shownTab: Tab = "requests";
-let version = -1;
+let version = "";
 let timer: ReturnType<typeof setTimeout> | undefined;
 let shown: PageNews | undefined;
 let announced: { requests: number; atMs: number } | undefined;
@@ -38,7 +38,7 @@ const draw = {
 
 /** Asks at once for everything, as the question has changed or the state has. */
 function refresh(): void {
-  version = -1;
+  version = "";
   void update();
 }
 
@@ -54,7 +54,7 @@ async function update(): Promise<void> {
   clearTimeout(timer);
   if (document.hidden) return;
   const asked = question();
-  const view = await read<PageView>(`page?since=${version}&${asked}`);
+  const view = await read<PageView>(`page?${asked}&since=${encodeURIComponent(version)}`);
   byId("dot").classList.toggle("off", view === undefined);
   if (view !== undefined && asked === question()) show(view);
   clearTimeout(timer);
