@@ -22,6 +22,8 @@ export interface PageNews {
   organization: string;
   /** Of all items of each tab, found or not. */
   counts: Record<Tab, number>;
+  /** That not all of them are shown. */
+  note?: string;
   faults: (MockFault & { id: number; matched: number })[];
   /** For the form of a fault. */
   kinds: readonly string[];

@@ -8,7 +8,7 @@ export interface Look<Item> {
   head: (item: Item) => Child[];
   /** What is there when the item is open. */
   body: (item: Item) => Child[] | Promise<Child[]>;
-  /** Shown if there is no item. */
+  /** Shown if there is no item at all. */
   empty: Child[];
 }
 
@@ -18,8 +18,10 @@ interface Shown {
   isOpen: boolean;
 }
 
+type Draw<Item> = (items: readonly Item[], place: HTMLElement, isSearch: boolean) => void;
+
 /** Draws a list anew wherever it has changed. What is open stays open, and the focus stays where it is. */
-export function itemList<Item>(look: Look<Item>): (items: readonly Item[], place: HTMLElement) => void {
+export function itemList<Item>(look: Look<Item>): Draw<Item> {
   const shown = new Map<string, Shown>();
   const list = h("ul", { class: look.kind });
 
@@ -52,7 +54,7 @@ export function itemList<Item>(look: Look<Item>): (items: readonly Item[], place
     if (one.isOpen) void drawBody(item, one);
   };
 
-  return (items, place) => {
+  return (items, place, isSearch) => {
     const kept = new Set(items.map(look.keyOf));
     for (const [key, { element }] of shown) {
       if (kept.has(key)) continue;
@@ -70,7 +72,8 @@ export function itemList<Item>(look: Look<Item>): (items: readonly Item[], place
       if (one.element === before) before = before.nextElementSibling;
       else list.insertBefore(one.element, before);
     }
-    const content = items.length > 0 ? list : h("div", { class: "empty" }, ...look.empty);
+    const without = isSearch ? ["Nothing matches the search."] : look.empty;
+    const content = items.length > 0 ? list : h("div", { class: "empty" }, ...without);
     if (place.firstChild !== content) place.replaceChildren(content);
   };
 }

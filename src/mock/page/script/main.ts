@@ -21,6 +21,7 @@ const organizations = byId("organization") as HTMLSelectElement;
 const search = byId("find") as HTMLInputElement;
 const fault = byId("fault") as HTMLFormElement;
 const panel = byId("panel");
+const items = byId("items");
 const buttons = new Map(tabs.map((tab) => [tab, tabButton(tab)]));
 let shownTab: Tab = "requests";
 let version = "";
@@ -84,11 +85,13 @@ function showNews(news: PageNews): void {
     news.kinds.map((kind) => [kind, kind] as const),
   );
   drawFaults(news, refresh);
-  if (news.requests) draw.requests(news.requests, panel);
-  if (news.contacts) draw.contacts(news.contacts, panel);
-  if (news.lists) draw.lists(news.lists, panel);
-  if (news.events) draw.events(news.events, panel);
-  if (news.webhooks) draw.webhooks(news.webhooks, panel);
+  byId("note").textContent = news.note ?? "";
+  const isSearch = search.value.trim() !== "";
+  if (news.requests) draw.requests(news.requests, items, isSearch);
+  if (news.contacts) draw.contacts(news.contacts, items, isSearch);
+  if (news.lists) draw.lists(news.lists, items, isSearch);
+  if (news.events) draw.events(news.events, items, isSearch);
+  if (news.webhooks) draw.webhooks(news.webhooks, items, isSearch);
 }
 
 const selectOf = (name: string) => fault.elements.namedItem(name) as HTMLSelectElement;

@@ -71,10 +71,10 @@ export const lists: Look<ListView> = {
     tag("", group.type),
     span("ms", size === 1 ? "1 member" : `${size} members`),
   ],
-  body: ({ group, members }) => [
+  body: ({ group, size, members }) => [
     group.description !== undefined && h("p", {}, group.description),
     part(
-      "Members",
+      members.length < size ? `The latest ${members.length} members` : "Members",
       members.length === 0
         ? "None."
         : moments(members.map(({ contact, joinedAt }) => ({ at: joinedAt, text: contact }))),
