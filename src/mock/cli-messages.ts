@@ -14,7 +14,7 @@ export const HELP = `audience-mock: the audience service, in memory, as an HTTP 
   --seed FILE         the initial state: JSON, or people as FILE.csv (see below)
   --state FILE        keeps the state in FILE over a restart: contacts, consents and their history, lists, events.
                       Without FILE it begins with the seed. Faults, requests and rate limits begin anew
-  --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv
+  --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv; its other lines stay
   -q, --quiet         prints its address alone, and no requests
   -h, --help          this help
 

@@ -362,12 +362,19 @@ describe("audience-mock, its lines", () => {
 });
 
 describe("audience-mock --env", () => {
-  it("writes the environment of a client for its owner alone, in place of an older file", async () => {
-    const file = await mockCommand.write(".env", "OLD=1\n");
+  it("writes the environment of a client for its owner alone, and keeps the other lines of the file", async () => {
+    const others = "# Mine\nDATABASE_URL=secret\n\nAUDIENCE_LOG=debug\nNO_NEWLINE=1";
+    const older = "export AUDIENCE_API_KEY=old\n AUDIENCE_API_KEY_V2 = old\n";
+    const file = await mockCommand.write(".env", older + others);
     chmodSync(file, 0o644);
     const { url } = await serve("--env", file);
 
-    expect(parseEnv(readFileSync(file, "utf8"))).toEqual({
+    const content = readFileSync(file, "utf8");
+    expect(content.startsWith(`${others}\nAUDIENCE_BASE_URL=`)).toBe(true);
+    expect(parseEnv(content)).toEqual({
+      DATABASE_URL: "secret",
+      AUDIENCE_LOG: "debug",
+      NO_NEWLINE: "1",
       AUDIENCE_BASE_URL: url,
       AUDIENCE_BASE_URL_V2: url,
       AUDIENCE_API_KEY: "mock-api-key-not-a-secret",
