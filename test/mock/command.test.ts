@@ -62,6 +62,19 @@ describe("audience-mock", () => {
     expect(await exitCodeOf(child)).toBe(0);
   });
 
+  it.each([
+    ["its server", ["--port", "0"]],
+    ["its help", ["--help"]],
+  ])("ends without a word if nobody reads the output of %s", async (_, args) => {
+    const child = mockCommand.start([], args);
+    let errors = "";
+    child.stderr!.on("data", (chunk) => (errors += String(chunk)));
+    child.stdout!.destroy();
+
+    expect(await exitCodeOf(child)).toBe(0);
+    expect(errors).toBe("");
+  });
+
   it("starts with the contents of the seed file", async () => {
     const organization = {
       id: "acme",
