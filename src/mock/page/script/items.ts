@@ -1,4 +1,4 @@
-import { type Child, h } from "./elements.ts";
+import { byId, type Child, h } from "./elements.ts";
 
 /** How the items of one kind look. */
 export interface Look<Item> {
@@ -27,11 +27,14 @@ export function itemList<Item>(look: Look<Item>): Draw<Item> {
 
   const drawBody = async (item: Item, { element, isOpen }: Shown): Promise<void> => {
     const children = isOpen ? await look.body(item) : [];
-    const focused = actionIn(element, document.activeElement);
+    const focused = document.activeElement;
+    const name = focused instanceof HTMLElement ? focused.dataset["action"] : undefined;
+    const at = controlsOf(element, name).findIndex((control) => control === focused);
     element.querySelector(":scope > .body")?.remove();
     if (children.length === 0) return;
     element.append(h("div", { class: "body" }, ...children));
-    if (focused !== undefined) buttonOf(element, focused)?.focus();
+    const next = controlsOf(element, name)[at] ?? element.querySelector<HTMLElement>(".head");
+    if (at >= 0) next?.focus();
   };
 
   const draw = (item: Item, one: Shown): void => {
@@ -58,6 +61,7 @@ export function itemList<Item>(look: Look<Item>): Draw<Item> {
     const kept = new Set(items.map(look.keyOf));
     for (const [key, { element }] of shown) {
       if (kept.has(key)) continue;
+      if (element.contains(document.activeElement)) byId("panel").focus();
       element.remove();
       shown.delete(key);
     }
@@ -78,12 +82,8 @@ export function itemList<Item>(look: Look<Item>): Draw<Item> {
   };
 }
 
-/** The name of the action that has the focus, if it is within the element. */
-function actionIn(element: HTMLElement, focused: Element | null): string | undefined {
-  return focused instanceof HTMLElement && element.contains(focused) ? focused.dataset["action"] : undefined;
-}
-
-function buttonOf(element: HTMLElement, name: string): HTMLElement | undefined {
-  const buttons = [...element.querySelectorAll<HTMLElement>("[data-action]")];
-  return buttons.find((button) => button.dataset["action"] === name);
+/** The buttons of an opened item that have this name; without a name its texts, which can be scrolled. */
+function controlsOf(element: HTMLElement, name: string | undefined): HTMLElement[] {
+  const controls = [...element.querySelectorAll<HTMLElement>(".body [data-action], .body pre")];
+  return controls.filter((control) => control.dataset["action"] === name);
 }

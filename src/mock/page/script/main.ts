@@ -56,10 +56,17 @@ async function update(): Promise<void> {
   if (document.hidden) return;
   const asked = question();
   const view = await read<PageView>(`page?${asked}&since=${encodeURIComponent(version)}`);
-  byId("dot").classList.toggle("off", view === undefined);
+  showWhetherItAnswers(view !== undefined);
   if (view !== undefined && asked === question()) show(view);
   clearTimeout(timer);
   timer = setTimeout(() => void update(), INTERVAL_MS);
+}
+
+function showWhetherItAnswers(doesAnswer: boolean): void {
+  const text = doesAnswer ? "" : "The mock does not answer. If it runs, reload the page.";
+  byId("dot").classList.toggle("off", !doesAnswer);
+  // The same text again would be announced again.
+  if (byId("down").textContent !== text) byId("down").textContent = text;
 }
 
 function show({ version: newest, gauges, news }: PageView): void {
@@ -71,7 +78,10 @@ function show({ version: newest, gauges, news }: PageView): void {
 
 function showNews(news: PageNews): void {
   shown = news;
-  for (const [tab, { count }] of buttons) count.textContent = String(news.counts[tab]);
+  for (const [tab, { button, count }] of buttons) {
+    count.textContent = String(news.counts[tab]);
+    button.setAttribute("aria-label", `${TITLES[tab]}, ${news.counts[tab]}`);
+  }
   fillChoice(
     organizations,
     news.organizations.map((id) => [id, id] as const),
@@ -133,7 +143,7 @@ function choose(tab: Tab): void {
     button.setAttribute("aria-selected", String(each === tab));
     button.tabIndex = each === tab ? 0 : -1;
   }
-  panel.setAttribute("aria-labelledby", `tab-${tab}`);
+  panel.setAttribute("aria-label", TITLES[tab]);
   refresh();
 }
 
