@@ -187,6 +187,8 @@ describe("audience-mock", () => {
     ["an address of another machine", ["--port", "0", "--host", "192.0.2.1"], "EADDRNOTAVAIL"],
     ["a URL as a name", ["--allow-host", "http://mock.test"], "--allow-host must be a host"],
     ["any name", ["--allow-host", "*"], "--allow-host must be a host"],
+    ["a port in hexadecimal", ["--port", "0x10"], "--port must be an integer"],
+    ["a port with an exponent", ["--port", "1e1"], "--port must be an integer"],
     ["a missing seed file", ["--seed", "nowhere.json"], "ENOENT"],
   ])("%s is an error with code 1 and no stack", async (_, args, message) => {
     const { code, errors } = await run(...args);
@@ -454,6 +456,7 @@ describe("audience-mock --seed, a CSV", () => {
     ["semicolons", "people.csv", "email;city\nada@example.com;Bern, BE\n"],
     ["tabs", "people.tsv", "email\tcity\nada@example.com\tBern, BE"],
     ["an ending in upper case", "people.CSV", 'email,city\nada@example.com,"Bern, BE"'],
+    ["line ends of an old Mac", "people.csv", 'email,city\rada@example.com,"Bern, BE"\r'],
   ])("with %s is read", async (_, name, content) => {
     const { url } = await serve("--seed", await mockCommand.write(name, content));
 
@@ -501,6 +504,16 @@ describe("audience-mock --seed, a CSV", () => {
       "a quote inside a cell",
       'email,city\na@example.com,5" wide\n',
       "line 2: a quote does not end, or stands inside a cell",
+    ],
+    [
+      "letters of Windows-1252",
+      Buffer.from("email,first_name\na@example.com,M\u00FCller\n", "latin1"),
+      "line 2: the file is not UTF-8: save it as UTF-8, in Excel as CSV UTF-8",
+    ],
+    [
+      "UTF-16",
+      Buffer.from("\uFEFFemail\na@example.com\n", "utf16le"),
+      "the file is UTF-16: save it as UTF-8",
     ],
     [
       "a line after a cell of two lines",
