@@ -1,6 +1,7 @@
 import { OWN_PATHS } from "./doors.ts";
 import type { MockFault } from "./faults.ts";
 import type { Mock } from "./handle-request.ts";
+import { isObject } from "./json-rules.ts";
 import { TABS } from "./page/page-view.ts";
 import { requestDetails } from "./page/request-view.ts";
 import { pageView } from "./page/view.ts";
@@ -32,7 +33,7 @@ export class Control {
       const message = `there is no ${request.method} ${url.pathname}`;
       return response ?? Response.json({ message }, { status: 404 });
     } catch (error) {
-      // Safe: the mock, `JSON.parse` and `decodeURIComponent` throw nothing else.
+      // Safe: the mock and `decodeURIComponent` throw nothing else.
       return Response.json({ message: (error as Error).message }, { status: 400 });
     }
   }
@@ -101,18 +102,16 @@ export class Control {
     switch (`${request.method} ${resource}`) {
       case "POST faults":
         // Safe: `addFault` checks it.
-        return this.#addFault((await request.json()) as MockFault);
+        return this.#addFault((await jsonOf(request, '{"kind":"500-before","times":1}')) as MockFault);
       case "DELETE faults":
         return this.#removeFault(name);
       case "POST unsubscribe": {
-        // Safe: `unsubscribe` checks them.
-        const { person, ...options } = (await request.json()) as { person: string };
+        const { person, ...options } = await personOf(request);
         service.unsubscribe(person, options);
         return Response.json({ unsubscribed: true });
       }
       case "POST confirm": {
-        // Safe: `confirm` checks them.
-        const { person, ...options } = (await request.json()) as { person: string };
+        const { person, ...options } = await personOf(request);
         service.confirm(person, options);
         return Response.json({ confirmed: true });
       }
@@ -137,4 +136,21 @@ export class Control {
     log.changed();
     return Response.json({ removed: true });
   }
+}
+
+async function jsonOf(request: Request, example: string): Promise<unknown> {
+  const text = await request.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new TypeError(`the body must be JSON, such as ${example}`);
+  }
+}
+
+async function personOf(request: Request): Promise<{ person: string }> {
+  const example = '{"person":"ada@example.com"}';
+  const body = await jsonOf(request, example);
+  if (!isObject(body)) throw new TypeError(`the body must be an object, such as ${example}`);
+  // Safe: the mock checks what it has.
+  return body as { person: string };
 }
