@@ -14,7 +14,7 @@ export const HELP = `audience-mock: the audience service, in memory, as an HTTP 
   --seed FILE         the initial state: JSON, or people as FILE.csv (see below)
   --state FILE        keeps the state in FILE over a restart: contacts, consents and their history, lists, events.
                       Without FILE it begins with the seed. Faults, requests and rate limits begin anew
-  --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv
+  --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv; its other lines stay
   -q, --quiet         prints its address alone, and no requests
   -h, --help          this help
 
@@ -55,8 +55,8 @@ Try it:
     "firstName":"Ada","listIds":["mock-list"],"identifiers":[{"type":"email","id":"ada@example.com",
     "channels":{"email":{"status":"subscribed"}},"consent":{"createdAt":"2026-01-31T09:30:00Z","ip":"192.0.2.1","source":"form"}}]}'
 
-For tests, additional paths that need no key. They refuse what a page of another site asks for; a POST needs the
-content type of JSON, also without a body:
+The mock refuses what a page of another site asks for. For tests there are additional paths that need no key; a POST
+needs the content type of JSON, also without a body:
 
   curl $URL/__mock/organizations/mock-organization      # the state: contacts, groups, memberships, events, triggers,
                                                         # automationRuns, welcomeEmails, webhookCalls, consentHistory

@@ -13,6 +13,9 @@ import { createMock } from "./mock-service.ts";
 import type { MockListener, MockListenOptions } from "./public-types.ts";
 import { DEFAULT_ORGANIZATION } from "./state/seed.ts";
 
+/** That of a terminal which is closed among them. */
+const STOPPING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 async function run(): Promise<void> {
   const { seedFile, stateFile, envFile, isQuiet, wantsHelp, ...address } = readArguments();
   if (wantsHelp) return void process.stdout.write(HELP);
@@ -29,7 +32,7 @@ async function run(): Promise<void> {
     mock.service.reset();
     void listener.close();
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+  for (const signal of STOPPING) process.once(signal, stop);
   try {
     if (envFile !== undefined) writeEnvFile(envFile, listener.clientOptions);
   } catch (error) {
@@ -69,6 +72,12 @@ async function listen(mock: Mock, address: MockListenOptions): Promise<MockListe
     );
   }
 }
+
+// Nobody reads on, as after `| head`.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  if (!process.emit("SIGTERM")) process.exit();
+});
 
 run().catch((error: unknown) => {
   const isUsage = error instanceof UsageError;

@@ -1,6 +1,7 @@
 import { OWN_PATHS } from "./doors.ts";
 import type { MockFault } from "./faults.ts";
 import type { Mock } from "./handle-request.ts";
+import { isObject } from "./json-rules.ts";
 import { TABS } from "./page/page-view.ts";
 import { requestDetails } from "./page/request-view.ts";
 import { pageView } from "./page/view.ts";
@@ -12,6 +13,8 @@ export class Control {
   readonly #mock: Mock;
   /** Those of the first organization, at the address on which the mock listens. */
   readonly #clientOptions: MockClientOptions;
+  /** A page may have asked the mock that was at this address before. */
+  readonly #start = crypto.randomUUID();
 
   constructor(mock: Mock, clientOptions: MockClientOptions) {
     this.#mock = mock;
@@ -30,7 +33,7 @@ export class Control {
       const message = `there is no ${request.method} ${url.pathname}`;
       return response ?? Response.json({ message }, { status: 404 });
     } catch (error) {
-      // Safe: the mock, `JSON.parse` and `decodeURIComponent` throw nothing else.
+      // Safe: the mock and `decodeURIComponent` throw nothing else.
       return Response.json({ message: (error as Error).message }, { status: 400 });
     }
   }
@@ -54,7 +57,7 @@ export class Control {
   }
 
   async #read([resource, name = ""]: string[], url: URL): Promise<Response | undefined> {
-    const { service, log, state } = this.#mock;
+    const { service, state } = this.#mock;
     switch (resource) {
       case "organizations":
         return Response.json(service.organization(name));
@@ -71,8 +74,8 @@ export class Control {
         const { searchParams: query } = url;
         const tab = TABS.find((each) => each === query.get("tab")) ?? "requests";
         const organization = query.get("organization") ?? undefined;
-        const [since, find] = [Number(query.get("since") ?? -1), query.get("find") ?? ""];
-        return Response.json(pageView(state(), log, { since, organization, tab, find }));
+        const [since, find] = [query.get("since") ?? "", query.get("find") ?? ""];
+        return Response.json(pageView(this.#mock, this.#start, { since, organization, tab, find }));
       }
       default:
         return undefined;
@@ -99,18 +102,16 @@ export class Control {
     switch (`${request.method} ${resource}`) {
       case "POST faults":
         // Safe: `addFault` checks it.
-        return this.#addFault((await request.json()) as MockFault);
+        return this.#addFault((await jsonOf(request, '{"kind":"500-before","times":1}')) as MockFault);
       case "DELETE faults":
         return this.#removeFault(name);
       case "POST unsubscribe": {
-        // Safe: `unsubscribe` checks them.
-        const { person, ...options } = (await request.json()) as { person: string };
+        const { person, ...options } = await personOf(request);
         service.unsubscribe(person, options);
         return Response.json({ unsubscribed: true });
       }
       case "POST confirm": {
-        // Safe: `confirm` checks them.
-        const { person, ...options } = (await request.json()) as { person: string };
+        const { person, ...options } = await personOf(request);
         service.confirm(person, options);
         return Response.json({ confirmed: true });
       }
@@ -135,4 +136,21 @@ export class Control {
     log.changed();
     return Response.json({ removed: true });
   }
+}
+
+async function jsonOf(request: Request, example: string): Promise<unknown> {
+  const text = await request.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new TypeError(`the body must be JSON, such as ${example}`);
+  }
+}
+
+async function personOf(request: Request): Promise<{ person: string }> {
+  const example = '{"person":"ada@example.com"}';
+  const body = await jsonOf(request, example);
+  if (!isObject(body)) throw new TypeError(`the body must be an object, such as ${example}`);
+  // Safe: the mock checks what it has.
+  return body as { person: string };
 }

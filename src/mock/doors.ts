@@ -48,6 +48,8 @@ export function hostsOf(allowed: readonly string[]): ReadonlySet<string> {
  * shows; or to the mock's address, which `Origin` and `Sec-Fetch-Site` show.
  */
 export function doorResponse(incoming: RequestHead, hosts: ReadonlySet<string>): Response | undefined {
+  if (incoming.method === "TRACE")
+    return Response.json({ message: "the mock takes no TRACE" }, { status: 405 });
   const [host = "", another] = valuesOf("host", incoming);
   if (another !== undefined) return refuse("a request has one Host");
   if (!isHost(host) || !hosts.has(nameOf(host))) return refuse(unknownHost(host));
@@ -57,8 +59,17 @@ export function doorResponse(incoming: RequestHead, hosts: ReadonlySet<string>):
   if (!target.startsWith("/")) return refuse("the target of a request is a path, such as /v2/lists");
   const { origin, pathname } = new URL(`http://${host}${target}`);
   if (OF_BROWSERS.has(pathname)) return new Response(null, { status: 204 });
-  const problem = pathname.startsWith(OWN_PATHS) ? problemOf(incoming, origin) : undefined;
-  return problem === undefined ? undefined : refuse(problem);
+  // A link on any page may lead to the mock's own page, which is not logged and changes nothing.
+  const isPage = pathname === "/" && isRead(incoming);
+  if (!isPage && isOfAnotherSite(incoming, origin))
+    return refuse(
+      `the mock refuses what another site asks for: call it without a browser, or from ${origin}`,
+    );
+  if (!pathname.startsWith(OWN_PATHS) || isRead(incoming) || isJson(valuesOf("content-type", incoming)))
+    return undefined;
+  return refuse(
+    `a ${incoming.method} to ${OWN_PATHS}… needs the header Content-Type: application/json, with or without a body`,
+  );
 }
 
 /** Each value of a header, which a request may send several times. */
@@ -77,17 +88,18 @@ function unknownHost(host: string): string {
   );
 }
 
-/** Of a request for a path of the mock itself. No site can send JSON elsewhere without asking, and no one is allowed to. */
-function problemOf(incoming: RequestHead, ownOrigin: string): string | undefined {
+/** Only a browser sends one of the two headers. */
+function isOfAnotherSite(incoming: RequestHead, ownOrigin: string): boolean {
   const isOwn = (origin: string) => origin === ownOrigin;
   const isOfOwnPage = (site: string) => site === "same-origin" || site === "none";
-  if (!valuesOf("origin", incoming).every(isOwn) || !valuesOf("sec-fetch-site", incoming).every(isOfOwnPage))
-    return `${OWN_PATHS}… refuses what another site asks for: call it without a browser, or from ${ownOrigin}`;
-  const { method } = incoming;
-  if (method === "GET" || method === "HEAD" || isJson(valuesOf("content-type", incoming))) return undefined;
-  return `a ${method} to ${OWN_PATHS}… needs the header Content-Type: application/json, with or without a body`;
+  return (
+    !valuesOf("origin", incoming).every(isOwn) || !valuesOf("sec-fetch-site", incoming).every(isOfOwnPage)
+  );
 }
 
+const isRead = ({ method }: RequestHead): boolean => method === "GET" || method === "HEAD";
+
+/** No site can send JSON elsewhere without asking, and no one is allowed to. */
 function isJson(types: readonly string[]): boolean {
   return types.length === 1 && /^application\/json\s*(;|$)/i.test(types[0]!);
 }

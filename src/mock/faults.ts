@@ -62,7 +62,8 @@ export interface MockFault {
 const fields: Record<keyof MockFault, Rule> = {
   kind: enumOf(...FAULT_KINDS),
   operation: enumOf(...OPERATIONS),
-  times: count,
+  // It may be infinite.
+  times: that((value) => typeof value === "number" && value >= 1, "must be a number from 1"),
   after: count,
   probability: that(
     (value) => typeof value === "number" && value >= 0 && value <= 1,

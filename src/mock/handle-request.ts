@@ -1,4 +1,5 @@
 import { delayOf, type FaultPlan, hangsForEver, preventsWrite } from "./faults.ts";
+import { readJson } from "./json-body.ts";
 import type { ErrorReply, Reply } from "./mock-endpoint.ts";
 import { connectionReset, htmlReply, responseOf } from "./mock-response.ts";
 import type { MockRequest, MockService } from "./public-types.ts";
@@ -134,11 +135,8 @@ function logEntry(request: Request, { url, endpoint }: Target, { nowMs }: Servic
   };
 }
 
-function loggedBody(body: string): unknown {
-  if (body === "") return undefined;
-  try {
-    return JSON.parse(body);
-  } catch {
-    return body;
-  }
+function loggedBody(text: string): unknown {
+  if (text === "") return undefined;
+  const read = readJson(text);
+  return "value" in read ? read.value : text;
 }

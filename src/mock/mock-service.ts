@@ -11,7 +11,12 @@ import { RequestLog } from "./request-log.ts";
 import { credentialsOf } from "./start-page.ts";
 import type { StateChange } from "./state/changes.ts";
 import { Organizations } from "./state/organizations.ts";
-import { checkSeeds, DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./state/seed.ts";
+import {
+  checkPermissions,
+  checkSeeds,
+  DEFAULT_ORGANIZATION,
+  type MockOrganizationSeed,
+} from "./state/seed.ts";
 import { unlessAborted } from "./wait.ts";
 import { type MockWebhookFetch, WebhookCaller } from "./webhooks.ts";
 
@@ -36,6 +41,7 @@ export function createMock(options: MockServiceOptions): Mock {
   const organizations = own.organizations ?? [DEFAULT_ORGANIZATION];
   checkSeeds(organizations, own.webhooks);
   const variants = variantsOf(own.variants ?? {});
+  checkPermissions(organizations, variants.permissions);
   const rateLimits = rateLimitOf(own.rateLimits ?? false);
   const log = new RequestLog();
   const { requests } = log;

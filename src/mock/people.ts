@@ -15,7 +15,9 @@ export function people(current: () => Organizations): Pick<MockService, "unsubsc
       checkOption("options", options, unsubscribeRule);
       const [contact, owner] = find(current(), person, options.organization);
       const { channel = contact.phone === person ? "phone" : "email" } = options;
-      if (contact[channel] === undefined) throw new TypeError(`"${person}" has no ${channel}`);
+      const other = channel === "email" ? "phone" : "email";
+      if (contact[channel] === undefined)
+        throw new TypeError(`"${person}" has no ${channel}: set channel to "${other}"`);
       owner.decide(contact, channel, "UNSUBSCRIBED");
     },
     confirm(person, options = {}) {
@@ -23,6 +25,10 @@ export function people(current: () => Organizations): Pick<MockService, "unsubsc
       const [contact, owner] = find(current(), person, options.organization);
       if (!contact.double_opt_in || contact.email === undefined)
         throw new TypeError(`"${person}" got no mail of a double opt-in: double_opt_in was not sent`);
+      if (contact.email_opt_in === "UNSUBSCRIBED")
+        throw new TypeError(
+          `"${person}" has no mail of a double opt-in to answer: the e-mail is UNSUBSCRIBED`,
+        );
       owner.decide(contact, "email", "SUBSCRIBED");
     },
   };

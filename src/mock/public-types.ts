@@ -106,7 +106,7 @@ export interface MockRequest {
   query: Record<string, string>;
   /** Names in lower case. The mock's API keys are not secret. */
   headers: Record<string, string>;
-  /** The parsed JSON, else the string; `undefined` if there was none. */
+  /** The parsed JSON; the string if it is no JSON, or nested deeper than 1,000 levels; `undefined` if there was none. */
   body: unknown;
   /** The status of the response; `undefined` before the response, and if the connection broke. */
   status: number | undefined;

@@ -35,6 +35,8 @@ export class RequestLog {
   /** All requests since the last reset, in order of arrival. */
   readonly requests: MockRequest[] = [];
   readonly #records: RequestRecord[] = [];
+  /** How many requests are no longer among the records, by the id of their organization. */
+  readonly #dropped = new Map<string | undefined, number>();
   readonly #endListeners = new Set<EndListener>();
   readonly #changeListeners = new Set<ChangeListener>();
   #current: RequestRecord | undefined;
@@ -56,9 +58,18 @@ export class RequestLog {
     const { length: number } = this.requests;
     const record: RequestRecord = { number, entry, changes: [], stances: [], hasEnded: false };
     this.#records.push(record);
-    if (this.#records.length > KEPT_RECORDS) this.#records.shift();
+    if (this.#records.length > KEPT_RECORDS) this.#drop(this.#records.shift()!);
     this.#version += 1;
     return record;
+  }
+
+  #drop({ organization }: RequestRecord): void {
+    this.#dropped.set(organization, (this.#dropped.get(organization) ?? 0) + 1);
+  }
+
+  /** How many requests of an organization, and of none, are no longer among the records. */
+  droppedOf(organization: string): number {
+    return (this.#dropped.get(organization) ?? 0) + (this.#dropped.get(undefined) ?? 0);
   }
 
   /** Carries out a request: the changes meanwhile are its own. */
@@ -89,6 +100,7 @@ export class RequestLog {
   clear(): void {
     this.requests.length = 0;
     this.#records.length = 0;
+    this.#dropped.clear();
     this.changed();
   }
 

@@ -1,3 +1,4 @@
+import { readJson } from "./json-body.ts";
 import type { ErrorReply, MockEndpoint, Reply } from "./mock-endpoint.ts";
 import { Refusal } from "./refusal.ts";
 import type { RequestRecord } from "./request-log.ts";
@@ -132,9 +133,7 @@ function parseJson(request: Request, body: string): unknown {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json")
     throw new Refusal(400, "Content-Type must be application/json", { section });
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new Refusal(400, "the body is not JSON", { section });
-  }
+  const read = readJson(body);
+  if ("problem" in read) throw new Refusal(400, read.problem, { section });
+  return read.value;
 }

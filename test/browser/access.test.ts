@@ -85,6 +85,17 @@ describe("The page can be read", () => {
     });
   });
 
+  it("at a width of 400 pixels, also with a long name of an organization", async () => {
+    const scene = await Scene.open({
+      options: { organizations: [{ id: "acme ".repeat(30), apiKeys: ["k"], appId: "a" }] },
+      context: { viewport: { width: 400, height: 820 } },
+    });
+    onTestFinished(() => scene.close());
+    await scene.visit();
+
+    expect(await scene.page.evaluate(() => document.documentElement.scrollWidth)).toBe(400);
+  });
+
   it("by a screen reader: each control has a name, and landmarks, tabs and gauges their roles", async () => {
     const scene = await open();
     const { page } = scene;

@@ -154,12 +154,55 @@ describe("On the page of the mock", () => {
     expect(scene.mock.requests.map(({ status }) => status)).toEqual([500, 200]);
   });
 
+  it("the focus stays on the button of a fault that affects a request, and on a text that changes", async () => {
+    const focused = () => scene.page.evaluate(() => document.activeElement?.textContent ?? "");
+    scene.mock.addFault({ kind: "latency", delayMs: 1 });
+    await scene.page.getByRole("button", { name: "Remove latency" }).focus();
+    await scene.send("/api/v1/customer/create", { email, double_opt_in: true });
+    await scene.page.getByText("affected 1").waitFor();
+
+    expect(await focused()).toBe("Remove");
+    await scene.tab("Contacts");
+    const person = await scene.open(email);
+    await person.locator("pre").focus();
+    scene.mock.unsubscribe(email);
+    await person.getByText("email NON_SUBSCRIBED → UNSUBSCRIBED, by the person").waitFor();
+    expect(await focused()).toContain('"email_opt_in": "UNSUBSCRIBED"');
+  });
+
+  it("the focus moves on to the line of its item, if its button is gone", async () => {
+    await scene.send("/api/v1/customer/create", { email, double_opt_in: true });
+    await scene.tab("Contacts");
+    const person = await scene.open(email);
+    const button = person.getByRole("button", { name: "Confirms (double opt-in)" });
+    await button.focus();
+    scene.mock.unsubscribe(email);
+    await button.waitFor({ state: "detached" });
+
+    await expect.poll(() => person.locator(".head:focus").count()).toBe(1);
+    scene.mock.reset();
+    await person.waitFor({ state: "detached" });
+    expect(await scene.page.locator("#panel:focus").count()).toBe(1);
+  });
+
+  it("the regions that are read aloud are there before they have a text", async () => {
+    const tree = await scene.page.locator("body").ariaSnapshot();
+
+    expect(tree.match(/^ *- status\b/gm)).toHaveLength(2);
+    expect(tree).toMatch(/^ *- log\b/m);
+  });
+
+  it("a tab is named by its title and its number, and the panel by the title", async () => {
+    await scene.page.getByRole("tab", { name: "Contacts, 1", exact: true }).click();
+    await scene.page.getByRole("tabpanel", { name: "Contacts", exact: true }).waitFor();
+  });
+
   it("a fault that is refused is told, and none is armed", async () => {
     await scene.page.getByLabel("Times").evaluate((input: HTMLInputElement) => (input.type = "text"));
     await scene.page.getByLabel("Times").fill("often");
     await scene.page.getByRole("button", { name: "Arm" }).click();
 
-    await scene.page.getByText("fault.times must be a number from 0").waitFor();
+    await scene.page.getByText("fault.times must be a number from 1").waitFor();
     scene.complaints.length = 0;
   });
 
@@ -187,6 +230,23 @@ describe("On the page of the mock", () => {
     await expect.poll(() => scene.page.locator(".item").count()).toBe(1);
 
     expect(await scene.item("linus@example.com").isVisible()).toBe(true);
+    await scene.page.getByRole("searchbox").fill("nobody");
+    await scene.page.getByText("Nothing matches the search.").waitFor();
+  });
+
+  it("how many requests there were is told, and that not all of them are shown", async () => {
+    const { baseUrl } = scene.mock.clientOptions;
+    const send = async (count: number) => {
+      for (let number = 0; number < count; number += 1)
+        await scene.mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": "acme-key" } });
+    };
+    await send(501);
+    await scene.page.getByText("The page has the latest 500 of 501 requests.").waitFor();
+    await scene.page.waitForTimeout(3_000);
+    await send(2);
+    await scene.page.getByText(/^2 new requests/).waitFor();
+
+    expect(await scene.page.getByRole("tab", { name: "Requests" }).innerText()).toMatch(/503$/);
   });
 
   it("markup in every field is shown as text", async () => {
@@ -235,8 +295,10 @@ describe("On the page of the mock", () => {
   it("that the mock is gone is seen, and that it is back", async () => {
     await scene.page.route("**/__mock/**", (route) => route.abort());
     await scene.page.locator("#dot.off").waitFor();
+    await scene.page.getByRole("status").getByText("The mock does not answer.").waitFor();
     await scene.page.unroute("**/__mock/**");
     await scene.page.locator("#dot:not(.off)").waitFor();
+    await scene.page.getByText("The mock does not answer.").waitFor({ state: "detached" });
 
     scene.complaints.length = 0;
   });

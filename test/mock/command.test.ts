@@ -62,6 +62,19 @@ describe("audience-mock", () => {
     expect(await exitCodeOf(child)).toBe(0);
   });
 
+  it.each([
+    ["its server", ["--port", "0"]],
+    ["its help", ["--help"]],
+  ])("ends without a word if nobody reads the output of %s", async (_, args) => {
+    const child = mockCommand.start([], args);
+    let errors = "";
+    child.stderr!.on("data", (chunk) => (errors += String(chunk)));
+    child.stdout!.destroy();
+
+    expect(await exitCodeOf(child)).toBe(0);
+    expect(errors).toBe("");
+  });
+
   it("starts with the contents of the seed file", async () => {
     const organization = {
       id: "acme",
@@ -174,6 +187,8 @@ describe("audience-mock", () => {
     ["an address of another machine", ["--port", "0", "--host", "192.0.2.1"], "EADDRNOTAVAIL"],
     ["a URL as a name", ["--allow-host", "http://mock.test"], "--allow-host must be a host"],
     ["any name", ["--allow-host", "*"], "--allow-host must be a host"],
+    ["a port in hexadecimal", ["--port", "0x10"], "--port must be an integer"],
+    ["a port with an exponent", ["--port", "1e1"], "--port must be an integer"],
     ["a missing seed file", ["--seed", "nowhere.json"], "ENOENT"],
   ])("%s is an error with code 1 and no stack", async (_, args, message) => {
     const { code, errors } = await run(...args);
@@ -362,12 +377,19 @@ describe("audience-mock, its lines", () => {
 });
 
 describe("audience-mock --env", () => {
-  it("writes the environment of a client for its owner alone, in place of an older file", async () => {
-    const file = await mockCommand.write(".env", "OLD=1\n");
+  it("writes the environment of a client for its owner alone, and keeps the other lines of the file", async () => {
+    const others = "# Mine\nDATABASE_URL=secret\n\nAUDIENCE_LOG=debug\nNO_NEWLINE=1";
+    const older = "export AUDIENCE_API_KEY=old\n AUDIENCE_API_KEY_V2 = old\n";
+    const file = await mockCommand.write(".env", older + others);
     chmodSync(file, 0o644);
     const { url } = await serve("--env", file);
 
-    expect(parseEnv(readFileSync(file, "utf8"))).toEqual({
+    const content = readFileSync(file, "utf8");
+    expect(content.startsWith(`${others}\nAUDIENCE_BASE_URL=`)).toBe(true);
+    expect(parseEnv(content)).toEqual({
+      DATABASE_URL: "secret",
+      AUDIENCE_LOG: "debug",
+      NO_NEWLINE: "1",
       AUDIENCE_BASE_URL: url,
       AUDIENCE_BASE_URL_V2: url,
       AUDIENCE_API_KEY: "mock-api-key-not-a-secret",
@@ -434,6 +456,7 @@ describe("audience-mock --seed, a CSV", () => {
     ["semicolons", "people.csv", "email;city\nada@example.com;Bern, BE\n"],
     ["tabs", "people.tsv", "email\tcity\nada@example.com\tBern, BE"],
     ["an ending in upper case", "people.CSV", 'email,city\nada@example.com,"Bern, BE"'],
+    ["line ends of an old Mac", "people.csv", 'email,city\rada@example.com,"Bern, BE"\r'],
   ])("with %s is read", async (_, name, content) => {
     const { url } = await serve("--seed", await mockCommand.write(name, content));
 
@@ -481,6 +504,16 @@ describe("audience-mock --seed, a CSV", () => {
       "a quote inside a cell",
       'email,city\na@example.com,5" wide\n',
       "line 2: a quote does not end, or stands inside a cell",
+    ],
+    [
+      "letters of Windows-1252",
+      Buffer.from("email,first_name\na@example.com,M\u00FCller\n", "latin1"),
+      "line 2: the file is not UTF-8: save it as UTF-8, in Excel as CSV UTF-8",
+    ],
+    [
+      "UTF-16",
+      Buffer.from("\uFEFFemail\na@example.com\n", "utf16le"),
+      "the file is UTF-16: save it as UTF-8",
     ],
     [
       "a line after a cell of two lines",

@@ -76,7 +76,22 @@ it.each([
     400,
     "fault.kind must be one of",
   ],
-  ["a fault that is invalid JSON", "/__mock/faults", { rawBody: "{" }, 400, "JSON"],
+  [
+    "a fault that is invalid JSON",
+    "/__mock/faults",
+    { rawBody: "{" },
+    400,
+    "the body must be JSON, such as {",
+  ],
+  ["a fault without a body", "/__mock/faults", { rawBody: "" }, 400, "the body must be JSON, such as {"],
+  [
+    "a person that is null",
+    "/__mock/unsubscribe",
+    { body: null },
+    400,
+    "the body must be an object, such as {",
+  ],
+  ["a click without a person", "/__mock/confirm", { body: {} }, 400, "person must be a string"],
   ["a name that is no percent-encoding", "/__mock/organizations/%zz", {}, 400, "URI malformed"],
   ["another path", "/__mock/nothing", {}, 404, "/__mock/nothing"],
 ])("%s is refused with a reason", async (_, path, call, status, reason) => {

@@ -119,6 +119,7 @@ describe("Every answer needs a Host of loopback", () => {
       "GET http://evil.example/ HTTP/1.1\r\nHost: localhost",
       403,
     ],
+    ["a method that echoes it", "TRACE /v2/lists HTTP/1.1\r\nHost: localhost", 405],
     ["a target that is no path", "OPTIONS * HTTP/1.1\r\nHost: localhost", 403],
     ["a target beside the authority", "GET @evil.example/ HTTP/1.1\r\nHost: localhost", 400],
   ])("a request with %s is refused", async (_, head, status) => {
@@ -206,7 +207,7 @@ describe("The mock listens on another address only if one is given", () => {
   });
 });
 
-describe("The mock's own paths refuse what another site asks for", () => {
+describe("Every path refuses what another site asks for", () => {
   const own = () => `http://127.0.0.1:${port()}`;
   it.each([
     ["no browser", () => ({})],
@@ -218,6 +219,7 @@ describe("The mock's own paths refuse what another site asks for", () => {
     const post = { method: "POST", headers: { ...JSON_TYPE, ...headers() }, body: FAULT };
 
     expect((await send("/__mock/requests", { headers: headers() })).status).toBe(200);
+    expect((await send("/v2/lists", { headers: headers() })).status).toBe(401);
     expect((await send("/__mock/faults", post)).status).toBe(201);
   });
 
@@ -240,8 +242,14 @@ describe("The mock's own paths refuse what another site asks for", () => {
     ["a mixture", () => ({ origin: `${own()}, https://evil.example` })],
   ])("%s is refused, without a CORS header", async (_, headersOf) => {
     await open();
-    const headers = { ...JSON_TYPE, ...headersOf() };
+    const headers = { ...KEY, ...JSON_TYPE, ...headersOf() };
     const calls: [string, Sent][] = [
+      ["/api/v1/contact-groups", {}],
+      ["/api/v1/events", { method: "POST", body: "[]" }],
+      ["/api/v1/events", { method: "OPTIONS" }],
+      ["/v2/lists", {}],
+      ["/elsewhere", {}],
+      ["/", { method: "POST" }],
       ["/__mock/requests", {}],
       ["/__mock/organizations/mock-organization", {}],
       ["/x/../__mock/requests", {}],
@@ -258,6 +266,14 @@ describe("The mock's own paths refuse what another site asks for", () => {
     }
     await expectUntouched();
   });
+});
+
+it("A link on another site leads to the mock's page", async () => {
+  await open();
+  const headers = { accept: "text/html", "sec-fetch-site": "cross-site" };
+
+  expect((await send("/", { headers })).status).toBe(200);
+  await expectUntouched();
 });
 
 describe("The mock's own paths take only JSON", () => {

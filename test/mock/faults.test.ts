@@ -259,7 +259,8 @@ describe("a list of faults", () => {
 
 it.each([
   [{ kind: "hang", operation: "v1.event.send" }, /^fault\.operation must be one of v1.customers.upsert/],
-  [{ kind: "hang", times: "1" }, /^fault\.times must be a number from 0$/],
+  [{ kind: "hang", times: "1" }, /^fault\.times must be a number from 1$/],
+  [{ kind: "hang", times: 0 }, /^fault\.times must be a number from 1$/],
   [{ kind: "hang", after: -1 }, /^fault\.after must be a number from 0$/],
   [{ kind: "hang", probability: 2 }, /^fault\.probability must be a number from 0 to 1$/],
   [{ kind: "429", retryAfter: "soon" }, /^fault\.retryAfter must be a number of seconds, a date, or false$/],

@@ -80,7 +80,7 @@ export class MockCommand {
   }
 
   /** Writes a file of this name, each time in another place. */
-  async write(name: string, content: string): Promise<string> {
+  async write(name: string, content: string | Uint8Array): Promise<string> {
     const file = this.path(name);
     await writeFile(file, content);
     return file;

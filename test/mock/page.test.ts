@@ -43,6 +43,7 @@ interface PageNews {
   organizations: string[];
   organization: string;
   counts: Record<string, number>;
+  note?: string;
   faults: unknown[];
   requests?: { changes: string[] }[];
   contacts?: { timeline: { text: string }[] }[];
@@ -51,7 +52,7 @@ interface PageNews {
   webhooks?: unknown[];
 }
 interface PageView {
-  version: number;
+  version: string;
   gauges: unknown[];
   news?: PageNews;
 }
@@ -109,11 +110,19 @@ it("The page is the one that its parts build", async () => {
 describe("The page is told", () => {
   it("nothing but the limits, if nothing is newer than what it shows", async () => {
     const { version } = await view();
-    const again = await view({ since: String(version) });
+    const again = await view({ since: version });
 
     expect(again).toEqual({ version, gauges: [{ limit: 3, intervalMs: 10_000, used: 0, waitMs: 0 }] });
     open.mock.addFault({ kind: "500-before" });
-    expect((await view({ since: String(version) })).news?.faults).toHaveLength(1);
+    expect((await view({ since: version })).news?.faults).toHaveLength(1);
+  });
+
+  it("everything, if what it shows is of a mock that was there before", async () => {
+    const { version } = await view();
+    await open.close();
+    open = await nodeHttp.open();
+
+    expect((await view({ since: version })).news).toMatchObject({ organization: "mock-organization" });
   });
 
   it("how much of each window is used, and when the next permit is due", async () => {
@@ -204,6 +213,52 @@ describe("The page is told", () => {
     expect(found.requests).toMatchObject([{ person: "grace@example.com" }]);
     expect(found.counts).toEqual({ requests: 2, contacts: 2, lists: 2, events: 0, webhooks: 0 });
     expect((await news({ tab: "contacts", find: "ada" })).contacts).toHaveLength(1);
+  });
+
+  it("what is found by the values that it shows, and by no name of a field", async () => {
+    await open.call(addToNews, { body: { email, first_name: 'Say "hi"' } });
+    await open.call(upsert, { body: { email: "eve@example.com", is_suppressed: true } });
+    await open.call("/api/v1/events", { body: order });
+    const found = async (tab: string, find: string) => {
+      const { requests, contacts, events, webhooks } = await news({ tab, find });
+      return (requests ?? contacts ?? events ?? webhooks)?.length;
+    };
+
+    for (const find of ['"hi"', "newsletter", email]) expect(await found("contacts", find)).toBe(1);
+    expect(await found("contacts", "suppressed")).toBe(1);
+    for (const find of ["is_suppressed", "false"]) expect(await found("contacts", find)).toBe(0);
+    for (const find of ["refusedFor", "applied"]) expect(await found("requests", find)).toBe(0);
+    expect(await found("requests", "addcontact 200")).toBe(1);
+    for (const tab of ["events", "webhooks"]) expect(await found(tab, `${email} order`)).toBe(1);
+  });
+
+  it("the number of all requests, of which it has the latest 500", async () => {
+    const { baseUrl } = open.mock.clientOptions;
+    const [acme, globex] = [{ "x-api-key": "acme-key" }, { "x-api-key": "globex-key" }];
+    await open.mock.fetch(`${baseUrl}/api/v1/customer`);
+    await open.mock.fetch(`${baseUrl}/api/v1/customer`, { headers: globex });
+    const before = await news();
+    for (let number = 1; number <= 501; number += 1)
+      await open.mock.fetch(`${baseUrl}/api/v1/customer`, { headers: acme });
+    const { counts, requests, note } = await news();
+
+    expect(before).not.toHaveProperty("note");
+    expect(requests).toHaveLength(500);
+    expect([counts["requests"], note]).toEqual([502, "The page has the latest 500 of 502 requests."]);
+    open.mock.reset();
+    expect(await news()).toMatchObject({ counts: { requests: 0 }, requests: [] });
+  });
+
+  it("that it has the latest 100 of the contacts", async () => {
+    await open.close();
+    const contacts = Array.from({ length: 101 }, (_, at) => ({ email: `c${at}@example.com` }));
+    open = await nodeHttp.open({ organizations: [{ id: "acme", apiKeys: ["k"], appId: "a", contacts }] });
+    const all = await news({ tab: "contacts" });
+
+    expect(all.contacts).toHaveLength(100);
+    expect(all.note).toBe("The latest 100 of 101 are shown. The search looks through all of them.");
+    expect((await news({ tab: "contacts", find: "c0@" })).contacts).toHaveLength(1);
+    expect(await news({ tab: "contacts", find: "c0@" })).not.toHaveProperty("note");
   });
 
   it("contacts, with consent per channel, its history, their lists and what happened to them", async () => {

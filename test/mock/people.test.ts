@@ -82,7 +82,12 @@ describe("A person unsubscribes at the service", () => {
     ["a person that no organization knows", "bob@example.com", {}, 'no contact of "acme", "globex" is'],
     ["one whom the named organization does not know", ada, { organization: "globex" }, 'of "globex" is'],
     ["one whom two organizations know", "both@example.com", {}, 'known to "acme", "globex": name the org'],
-    ["a channel that the person does not have", ada, { channel: "phone" }, `"${ada}" has no phone`],
+    [
+      "a channel that the person does not have",
+      ada,
+      { channel: "phone" },
+      `"${ada}" has no phone: set channel to "email"`,
+    ],
     ["an unknown organization", ada, { organization: "x" }, "no organization has the id or key"],
     ["a channel that does not exist", ada, { channel: "sms" }, "options.channel must be one of email, phone"],
     ["no person", "", {}, "person must have at least 1 characters"],
@@ -138,6 +143,23 @@ describe("A person answers the mail of a double opt-in", () => {
     expect(() => mock.confirm(ada, { channel: "email" } as object)).toThrow(
       "options.channel is not a recognized field",
     );
+  });
+
+  it("throws for a person who was written as UNSUBSCRIBED, or who left since", async () => {
+    const { call, mock, history } = await open({
+      contacts: [{ email: "eve@example.com", email_opt_in: "UNSUBSCRIBED", double_opt_in: true }],
+    });
+    await call(CREATE, { body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
+    mock.unsubscribe(ada);
+    const before = history();
+
+    for (const person of [ada, "eve@example.com"])
+      expect(() => mock.confirm(person)).toThrow(
+        `"${person}" has no mail of a double opt-in to answer: the e-mail is UNSUBSCRIBED`,
+      );
+    expect(history()).toEqual(before);
+    await call(CREATE, { body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
+    mock.confirm(ada);
   });
 
   it("over HTTP", async () => {

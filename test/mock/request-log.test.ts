@@ -119,9 +119,47 @@ async function recorded(options: MockServiceOptions = {}) {
     post: (path: string, body: unknown) => call(path, { body }),
     // Safe: the page has such details.
     details: async (number: number) => (await call(`/__mock/requests/${number}`)).body as Details,
-    version: async () => ((await call("/__mock/page")).body as { version: number }).version,
+    // Safe: its last word is a number.
+    version: async () =>
+      Number(((await call("/__mock/page")).body as { version: string }).version.split(" ").at(-1)),
   };
 }
+
+describe("A body that is nested deeper than 1,000 levels", () => {
+  const nested = (levels: number) => `${"[".repeat(levels)}"[{"${"]".repeat(levels)}`;
+  const eventWith = (data: string) =>
+    `{"eventName":"order placed","contact":{"email":"${email}"},"eventData":{"deep":${data}}}`;
+
+  it("is refused, and recorded as its text, so that the record and the page can be printed", async () => {
+    const { mock, call, close } = await nodeHttp.open({ organizations });
+    onTestFinished(close);
+    const tooDeep = nested(9_000);
+    const refused = await call("/api/v1/events", { rawBody: eventWith(nested(999)) });
+    await call("/api/v1/events", { rawBody: tooDeep, headers: { "x-api-key": "" } });
+
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { message: "the body is nested deeper than 1,000 levels, the mock's own limit" },
+    });
+    expect(mock.requests).toMatchObject([{ applied: false }, { status: 401, body: tooDeep }]);
+    expect(JSON.stringify(mock.requests)).toContain("nested deeper than 1,000 levels");
+    for (const path of ["requests", "page", "requests/1", "requests/2"])
+      expect((await call(`/__mock/${path}`)).status).toBe(200);
+  });
+
+  it("is the first that is refused: one of 1,000 levels is kept, and its state can be read", async () => {
+    const { mock, call, close } = await nodeHttp.open({ organizations });
+    onTestFinished(close);
+    const { status } = await call("/api/v1/events", { rawBody: eventWith(nested(998)) });
+    await call(create, { rawBody: `{"x":"\\"${"[".repeat(2_000)}"}` });
+
+    expect(status).toBe(200);
+    expect(mock.organization("acme").events).toHaveLength(1);
+    expect(mock.requests[1]?.refusedFor).toContain("x is not a recognized field");
+    for (const path of ["organizations/acme", "page?tab=events"])
+      expect((await call(`/__mock/${path}`)).status).toBe(200);
+  });
+});
 
 describe("The record tells what a request changed", () => {
   it.each<[string, path: string, body: object, changes: string[]]>([

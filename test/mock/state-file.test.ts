@@ -103,6 +103,16 @@ describe("audience-mock --state", () => {
     expect(((await acme.json()) as MockOrganizationState).contacts).toMatchObject(contacts);
   });
 
+  it("is written at the end by SIGHUP, of a terminal that is closed", async () => {
+    const file = mockCommand.path("state.json");
+    const first = await mockCommand.serveByProcess("--state", file);
+    await post(first.url, ADD, ada);
+
+    expect(await stop(first, "SIGHUP")).toBe(0);
+    expect(contactsIn(file)).toHaveLength(1);
+    expect(existsSync(`${file}.lock`)).toBe(false);
+  });
+
   it("is written soon after a change, for its owner alone, and without the end of the process", async () => {
     const file = mockCommand.path("state.json");
     const first = await mockCommand.serveByProcess("--state", file);
@@ -181,6 +191,14 @@ describe("audience-mock --state", () => {
     expect(errors).toContain(`the process ${first.child.pid} keeps its state there`);
     expect(contactsIn(file)).toHaveLength(1);
     expect(existsSync(`${file}.lock`)).toBe(false);
+  });
+
+  it.each(["", "x"])("a lock that names no process, with %j, keeps nobody out", async (content) => {
+    const file = await savedState();
+    writeFileSync(`${file}.lock`, content);
+    const served = await mockCommand.serve("--state", file);
+
+    expect((await stateOf(served)).contacts).toMatchObject([ada]);
   });
 
   it("a file in a folder that does not exist is refused", async () => {

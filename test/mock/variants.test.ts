@@ -307,6 +307,12 @@ describe("variants: errors and credentials", () => {
   });
 });
 
+it("permissions of a key that no organization has are refused", async () => {
+  await expect(open({ permissions: { "acme-kye": [] } })).rejects.toThrow(
+    'variants.permissions: no organization has the key "acme-kye"; there are: acme-key',
+  );
+});
+
 describe("variants: events", () => {
   const event = { eventName: "seen", contact: { email: "ada@example.com" } };
 

@@ -31,7 +31,7 @@ export function readArguments(): Arguments {
   const values = parse();
   const { host = "127.0.0.1", "allow-host": allowHosts = [], seed, state, env } = values;
   const port = values.port === undefined ? DEFAULT_PORT : Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535 || values.port === "")
+  if (!/^\d+$/.test(values.port ?? "0") || port > 65_535)
     throw new UsageError(`--port must be an integer from 0 (any free port) to 65535, not "${values.port}"`);
   if (host === "") throw new UsageError("--host must be an address, such as 0.0.0.0 for all");
   for (const name of allowHosts) {

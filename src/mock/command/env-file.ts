@@ -1,16 +1,27 @@
+import { existsSync, readFileSync } from "node:fs";
 import type { MockClientOptions } from "../public-types.ts";
 import { variablesOf } from "../start-page.ts";
 import { replaceFile } from "./replace-file.ts";
 import { messageOf, UsageError } from "./usage-error.ts";
 
-/** Writes a client's environment as a file for `node --env-file`, dotenv and the like. */
+/** The variables of a client, as the file may have them already. */
+const OWN_LINE = /^\s*(export\s+)?AUDIENCE_(BASE_URL(_V2)?|API_KEY(_V2)?|APP_ID)\s*=/;
+
+/** Writes a client's environment into a file for `node --env-file`, dotenv and the like. Other lines of the file stay. */
 export function writeEnvFile(file: string, client: MockClientOptions): void {
   const lines = Object.entries(variablesOf(client)).map(([name, value]) => `${name}=${quoted(value)}\n`);
   try {
-    replaceFile(file, lines.join(""));
+    replaceFile(file, [...otherLines(file), ...lines].join(""));
   } catch (error) {
     throw new UsageError(`--env ${file}: ${messageOf(error)}`);
   }
+}
+
+function otherLines(file: string): string[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").replace(/\n$/, "").split("\n");
+  const others = lines.filter((line) => !OWN_LINE.test(line)).map((line) => `${line}\n`);
+  return others.join("").trim() === "" ? [] : others;
 }
 
 /** Quoted only if necessary: Docker takes quotes for a part of the value. */

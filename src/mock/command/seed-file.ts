@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import type { MockServiceOptions } from "../mock-options.ts";
 import { DEFAULT_ORGANIZATION } from "../state/seed.ts";
@@ -29,10 +30,20 @@ export async function loadSeed(file: string | undefined): Promise<MockServiceOpt
 
 async function read(file: string): Promise<string> {
   try {
-    return await readFile(file, "utf8");
+    return decoded(await readFile(file));
   } catch (error) {
     throw new UsageError(`--seed ${file}: ${messageOf(error)}`);
   }
+}
+
+/** As UTF-8. In another encoding a name would be stored with wrong letters. */
+function decoded(bytes: Buffer): string {
+  const remedy = "save it as UTF-8, in Excel as CSV UTF-8";
+  if (/^(fffe|feff)/.test(bytes.toString("hex", 0, 2))) throw new Error(`the file is UTF-16: ${remedy}`);
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  const text = bytes.toString("utf8");
+  const line = text.slice(0, text.indexOf("\uFFFD")).split(/\r\n?|\n/).length;
+  throw new Error(`line ${line}: the file is not UTF-8: ${remedy}`);
 }
 
 function parse(file: string, text: string): unknown {

@@ -73,8 +73,9 @@ export class StateFile {
   /** Two mocks with one file would overwrite each other's state. */
   #lock(): void {
     const lock = `${this.#path}.lock`;
-    const owner = existsSync(lock) ? Number(readFileSync(lock, "utf8")) : undefined;
-    if (owner !== undefined && owner !== process.pid && isRunning(owner))
+    // An empty one, as after a full disk, names nobody.
+    const owner = existsSync(lock) ? Number(readFileSync(lock, "utf8")) : 0;
+    if (owner > 0 && owner !== process.pid && isRunning(owner))
       throw new UsageError(
         `--state ${this.#name}: the process ${owner} keeps its state there. End it, or name another file; ` +
           `if it is no audience-mock, remove ${lock}`,

@@ -9,8 +9,8 @@ export type Tab = (typeof TABS)[number];
 
 /** What the page asks for twice a second. */
 export interface PageView {
-  /** The next question is for what is newer. */
-  version: number;
+  /** The next question is for what is newer. That of another start is another one. */
+  version: string;
   gauges: MockRateUsage[];
   /** Absent if nothing is newer. */
   news?: PageNews;
@@ -22,6 +22,8 @@ export interface PageNews {
   organization: string;
   /** Of all items of each tab, found or not. */
   counts: Record<Tab, number>;
+  /** That not all of them are shown. */
+  note?: string;
   faults: (MockFault & { id: number; matched: number })[];
   /** For the form of a fault. */
   kinds: readonly string[];

@@ -10,24 +10,37 @@ import type { ContactView, EventView, ListView, Moment, WebhookView } from "./pa
 /** A page shows no more of each; the search finds the others. */
 const SHOWN = 100;
 
-type Matches = (text: string) => boolean;
+/** Whether the search finds an item by its values, or by other texts that the page shows with it. */
+export type Matches = (item: unknown, others?: readonly string[]) => boolean;
 
-const newest = <Item>(items: readonly Item[], matches: Matches): Item[] =>
-  items
-    .filter((item) => matches(JSON.stringify(item)))
-    .slice(-SHOWN)
-    .reverse();
+/** The latest items that were found, and how many were. */
+interface Found<View> {
+  items: View[];
+  found: number;
+}
+
+function newest<Item, View>(
+  items: readonly Item[],
+  matches: (item: Item) => boolean,
+  viewOf: (item: Item) => View,
+): Found<View> {
+  const found = items.filter(matches);
+  return { items: found.slice(-SHOWN).reverse().map(viewOf), found: found.length };
+}
 
 /** The contacts that were created last. */
-export function contactViews(state: MockOrganizationState, matches: Matches): ContactView[] {
-  const contacts = newest(state.contacts, matches);
-  return contacts.map((contact) => {
+export function contactViews(state: MockOrganizationState, matches: Matches): Found<ContactView> {
+  const listsOf = new Map<string, string[]>();
+  for (const { contactId, listId } of state.memberships)
+    listsOf.set(contactId, [...(listsOf.get(contactId) ?? []), listName(state, listId)]);
+  const isFound = (contact: MockContact) =>
+    matches(contact, [...(listsOf.get(contact.id) ?? []), contact.is_suppressed ? "suppressed" : ""]);
+  return newest(state.contacts, isFound, (contact) => {
     const isOwn = ({ contactId }: { contactId: string }) => contactId === contact.id;
     const history = state.consentHistory.filter(isOwn);
-    const lists = state.memberships.filter(isOwn).map(({ listId }) => listName(state, listId));
     return {
       contact,
-      lists,
+      lists: listsOf.get(contact.id) ?? [],
       consents: consentsOf(contact, history),
       history: history.map(momentOf).reverse(),
       timeline: timelineOf(state, isOwn),
@@ -94,23 +107,30 @@ function contactName({ contacts }: MockOrganizationState, contactId: string): st
 }
 
 /** Lists and segments with their latest members. */
-export function listViews(state: MockOrganizationState, matches: Matches): ListView[] {
-  return newest(state.groups, matches)
-    .reverse()
-    .map((group) => {
-      const members = state.memberships.filter(({ listId }) => listId === group.id);
-      const latest = members.slice(-SHOWN).reverse();
-      const named = latest.map(({ contactId, joinedAt }) => ({
-        contact: contactName(state, contactId),
-        joinedAt,
-      }));
-      return { group, size: members.length, members: named };
-    });
+export function listViews(state: MockOrganizationState, matches: Matches): Found<ListView> {
+  const { items, found } = newest(state.groups, matches, (group) => {
+    const members = state.memberships.filter(({ listId }) => listId === group.id);
+    const latest = members.slice(-SHOWN).reverse();
+    const named = latest.map(({ contactId, joinedAt }) => ({
+      contact: contactName(state, contactId),
+      joinedAt,
+    }));
+    return { group, size: members.length, members: named };
+  });
+  return { items: items.reverse(), found };
+}
+
+/** Of rows that are shown with the name of their contact. */
+function isFoundWithContact({ contacts }: MockOrganizationState, matches: Matches) {
+  const names = new Map(contacts.map((contact) => [contact.id, nameOfContact(contact)]));
+  return (row: { contactId: string }) => matches(row, [names.get(row.contactId) ?? ""]);
 }
 
 /** The latest events with the automations that each started, and the calls of those. */
-export function eventViews(state: MockOrganizationState, matches: Matches): EventView[] {
-  return newest(state.events, matches).map(
+export function eventViews(state: MockOrganizationState, matches: Matches): Found<EventView> {
+  return newest(
+    state.events,
+    isFoundWithContact(state, matches),
     ({ id, recordedAt, eventName, contactId, uniqueIdentifier, eventData }) => {
       const runs = state.automationRuns.filter(
         (run) =>
@@ -138,8 +158,8 @@ export function eventViews(state: MockOrganizationState, matches: Matches): Even
 }
 
 /** The latest webhook calls. */
-export function webhookViews(state: MockOrganizationState, matches: Matches): WebhookView[] {
-  return newest(state.webhookCalls, matches).map((call) => ({
+export function webhookViews(state: MockOrganizationState, matches: Matches): Found<WebhookView> {
+  return newest(state.webhookCalls, isFoundWithContact(state, matches), (call) => ({
     ...call,
     contact: contactName(state, call.contactId),
   }));

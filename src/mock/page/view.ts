@@ -1,16 +1,16 @@
 import { FAULT_KINDS } from "../faults.ts";
-import type { ServiceState } from "../handle-request.ts";
+import type { Mock, ServiceState } from "../handle-request.ts";
 import { OPERATIONS } from "../operations.ts";
 import type { MockRateUsage } from "../rate-window.ts";
 import type { RequestLog } from "../request-log.ts";
 import type { MockOrganizationState } from "../state/organization-state.ts";
 import type { PageNews, PageView, RequestRow, Tab } from "./page-view.ts";
-import { contactViews, eventViews, listViews, webhookViews } from "./people-view.ts";
+import { contactViews, eventViews, listViews, type Matches, webhookViews } from "./people-view.ts";
 import { requestRows } from "./request-view.ts";
 
 interface Question {
-  /** The version that the page shows; -1 for none. */
-  since: number;
+  /** The version that the page shows; empty for none. */
+  since: string;
   /** The id of an organization; by default the first. */
   organization: string | undefined;
   tab: Tab;
@@ -19,11 +19,11 @@ interface Question {
 }
 
 /** What the page shows; without `news` if it shows the newest version. */
-export function pageView(state: ServiceState, log: RequestLog, question: Question): PageView {
-  const { version } = log;
-  const gauges = gaugesOf(state);
+export function pageView({ state, log }: Mock, start: string, question: Question): PageView {
+  const version = `${start} ${log.version}`;
+  const gauges = gaugesOf(state());
   if (question.since === version) return { version, gauges };
-  return { version, gauges, news: newsOf(state, log, question) };
+  return { version, gauges, news: newsOf(state(), log, question) };
 }
 
 /** Of the caller who has used most; unused windows if there is none. */
@@ -45,17 +45,22 @@ function newsOf(
     chosen === undefined ? organizations.organizations[0]! : organizations.organization(chosen);
   const { id } = organization.seed;
   const state = organization.state();
-  const words = find.toLowerCase().split(/\s+/);
-  const matches = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+  const words = find.toLowerCase().split(/\s+/).filter(Boolean);
+  const matches: Matches = (item, others = []) => {
+    if (words.length === 0) return true;
+    const texts = [...textsOf(item), ...others].join("\n").toLowerCase();
+    return words.every((word) => texts.includes(word));
+  };
   const requests = requestRows(log.records, id);
+  const sent = requests.length + log.droppedOf(id);
   return {
     organizations: organizations.organizations.map(({ seed }) => seed.id),
     organization: id,
-    counts: countsOf(state, requests.length),
+    counts: countsOf(state, sent),
     faults: faults.list(),
     kinds: FAULT_KINDS,
     operations: OPERATIONS,
-    ...itemsOf(tab, { requests, state, matches }),
+    ...itemsOf(tab, { requests, sent, state, matches }),
   };
 }
 
@@ -69,23 +74,31 @@ function countsOf(state: MockOrganizationState, requests: number): Record<Tab, n
   };
 }
 
-interface Shown {
-  requests: readonly RequestRow[];
-  state: MockOrganizationState;
-  matches: (text: string) => boolean;
+/** The values of an item, at any depth: what a page shows, without the names of fields. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === "object" && value !== null) return Object.values(value).flatMap(textsOf);
+  return typeof value === "string" || typeof value === "number" ? [String(value)] : [];
 }
 
-function itemsOf(tab: Tab, { requests, state, matches }: Shown): Partial<PageNews> {
-  switch (tab) {
-    case "requests":
-      return { requests: requests.filter((row) => matches(JSON.stringify(row))) };
-    case "contacts":
-      return { contacts: contactViews(state, matches) };
-    case "lists":
-      return { lists: listViews(state, matches) };
-    case "events":
-      return { events: eventViews(state, matches) };
-    case "webhooks":
-      return { webhooks: webhookViews(state, matches) };
+interface Shown {
+  requests: readonly RequestRow[];
+  /** How many requests there were. */
+  sent: number;
+  state: MockOrganizationState;
+  matches: Matches;
+}
+
+const LISTS = { contacts: contactViews, lists: listViews, events: eventViews, webhooks: webhookViews };
+
+function itemsOf(tab: Tab, { requests, sent, state, matches }: Shown): Partial<PageNews> {
+  if (tab === "requests") {
+    const found = requests.filter(({ operation, person, status, fault, refusedFor, changes }) =>
+      matches([operation, person, status, fault, refusedFor, changes]),
+    );
+    const note = `The page has the latest ${requests.length} of ${sent} requests.`;
+    return { requests: found, ...(sent > requests.length && { note }) };
   }
+  const { items, found } = LISTS[tab](state, matches);
+  const note = `The latest ${items.length} of ${found} are shown. The search looks through all of them.`;
+  return { [tab]: items, ...(found > items.length && { note }) };
 }

@@ -137,6 +137,19 @@ export function checkSeeds(
   }
 }
 
+/** A key that is misspelt there would be permitted everything. */
+export function checkPermissions(
+  seeds: readonly MockOrganizationSeed[],
+  permissions: Readonly<Record<string, unknown>>,
+): void {
+  const known = seeds.flatMap(({ apiKeys, apiKeysV2 = [] }) => [...apiKeys, ...apiKeysV2]);
+  const unknown = Object.keys(permissions).find((key) => !known.includes(key));
+  if (unknown !== undefined)
+    throw new TypeError(
+      `variants.permissions: no organization has the key "${unknown}"; there are: ${known.join(", ")}`,
+    );
+}
+
 /** A test must not call a real endpoint by mistake. */
 function isLoopback(url: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);

@@ -1,4 +1,4 @@
-import { type Child, h } from "./elements.ts";
+import { byId, type Child, h } from "./elements.ts";
 
 /** How the items of one kind look. */
 export interface Look<Item> {
@@ -8,7 +8,7 @@ export interface Look<Item> {
   head: (item: Item) => Child[];
   /** What is there when the item is open. */
   body: (item: Item) => Child[] | Promise<Child[]>;
-  /** Shown if there is no item. */
+  /** Shown if there is no item at all. */
   empty: Child[];
 }
 
@@ -18,18 +18,23 @@ interface Shown {
   isOpen: boolean;
 }
 
+type Draw<Item> = (items: readonly Item[], place: HTMLElement, isSearch: boolean) => void;
+
 /** Draws a list anew wherever it has changed. What is open stays open, and the focus stays where it is. */
-export function itemList<Item>(look: Look<Item>): (items: readonly Item[], place: HTMLElement) => void {
+export function itemList<Item>(look: Look<Item>): Draw<Item> {
   const shown = new Map<string, Shown>();
   const list = h("ul", { class: look.kind });
 
   const drawBody = async (item: Item, { element, isOpen }: Shown): Promise<void> => {
     const children = isOpen ? await look.body(item) : [];
-    const focused = actionIn(element, document.activeElement);
+    const focused = document.activeElement;
+    const name = focused instanceof HTMLElement ? focused.dataset["action"] : undefined;
+    const at = controlsOf(element, name).findIndex((control) => control === focused);
     element.querySelector(":scope > .body")?.remove();
     if (children.length === 0) return;
     element.append(h("div", { class: "body" }, ...children));
-    if (focused !== undefined) buttonOf(element, focused)?.focus();
+    const next = controlsOf(element, name)[at] ?? element.querySelector<HTMLElement>(".head");
+    if (at >= 0) next?.focus();
   };
 
   const draw = (item: Item, one: Shown): void => {
@@ -52,10 +57,11 @@ export function itemList<Item>(look: Look<Item>): (items: readonly Item[], place
     if (one.isOpen) void drawBody(item, one);
   };
 
-  return (items, place) => {
+  return (items, place, isSearch) => {
     const kept = new Set(items.map(look.keyOf));
     for (const [key, { element }] of shown) {
       if (kept.has(key)) continue;
+      if (element.contains(document.activeElement)) byId("panel").focus();
       element.remove();
       shown.delete(key);
     }
@@ -70,17 +76,14 @@ export function itemList<Item>(look: Look<Item>): (items: readonly Item[], place
       if (one.element === before) before = before.nextElementSibling;
       else list.insertBefore(one.element, before);
     }
-    const content = items.length > 0 ? list : h("div", { class: "empty" }, ...look.empty);
+    const without = isSearch ? ["Nothing matches the search."] : look.empty;
+    const content = items.length > 0 ? list : h("div", { class: "empty" }, ...without);
     if (place.firstChild !== content) place.replaceChildren(content);
   };
 }
 
-/** The name of the action that has the focus, if it is within the element. */
-function actionIn(element: HTMLElement, focused: Element | null): string | undefined {
-  return focused instanceof HTMLElement && element.contains(focused) ? focused.dataset["action"] : undefined;
-}
-
-function buttonOf(element: HTMLElement, name: string): HTMLElement | undefined {
-  const buttons = [...element.querySelectorAll<HTMLElement>("[data-action]")];
-  return buttons.find((button) => button.dataset["action"] === name);
+/** The buttons of an opened item that have this name; without a name its texts, which can be scrolled. */
+function controlsOf(element: HTMLElement, name: string | undefined): HTMLElement[] {
+  const controls = [...element.querySelectorAll<HTMLElement>(".body [data-action], .body pre")];
+  return controls.filter((control) => control.dataset["action"] === name);
 }

@@ -21,9 +21,10 @@ const organizations = byId("organization") as HTMLSelectElement;
 const search = byId("find") as HTMLInputElement;
 const fault = byId("fault") as HTMLFormElement;
 const panel = byId("panel");
+const items = byId("items");
 const buttons = new Map(tabs.map((tab) => [tab, tabButton(tab)]));
 let shownTab: Tab = "requests";
-let version = -1;
+let version = "";
 let timer: ReturnType<typeof setTimeout> | undefined;
 let shown: PageNews | undefined;
 let announced: { requests: number; atMs: number } | undefined;
@@ -38,7 +39,7 @@ const draw = {
 
 /** Asks at once for everything, as the question has changed or the state has. */
 function refresh(): void {
-  version = -1;
+  version = "";
   void update();
 }
 
@@ -54,11 +55,18 @@ async function update(): Promise<void> {
   clearTimeout(timer);
   if (document.hidden) return;
   const asked = question();
-  const view = await read<PageView>(`page?since=${version}&${asked}`);
-  byId("dot").classList.toggle("off", view === undefined);
+  const view = await read<PageView>(`page?${asked}&since=${encodeURIComponent(version)}`);
+  showWhetherItAnswers(view !== undefined);
   if (view !== undefined && asked === question()) show(view);
   clearTimeout(timer);
   timer = setTimeout(() => void update(), INTERVAL_MS);
+}
+
+function showWhetherItAnswers(doesAnswer: boolean): void {
+  const text = doesAnswer ? "" : "The mock does not answer. If it runs, reload the page.";
+  byId("dot").classList.toggle("off", !doesAnswer);
+  // The same text again would be announced again.
+  if (byId("down").textContent !== text) byId("down").textContent = text;
 }
 
 function show({ version: newest, gauges, news }: PageView): void {
@@ -70,7 +78,10 @@ function show({ version: newest, gauges, news }: PageView): void {
 
 function showNews(news: PageNews): void {
   shown = news;
-  for (const [tab, { count }] of buttons) count.textContent = String(news.counts[tab]);
+  for (const [tab, { button, count }] of buttons) {
+    count.textContent = String(news.counts[tab]);
+    button.setAttribute("aria-label", `${TITLES[tab]}, ${news.counts[tab]}`);
+  }
   fillChoice(
     organizations,
     news.organizations.map((id) => [id, id] as const),
@@ -84,11 +95,13 @@ function showNews(news: PageNews): void {
     news.kinds.map((kind) => [kind, kind] as const),
   );
   drawFaults(news, refresh);
-  if (news.requests) draw.requests(news.requests, panel);
-  if (news.contacts) draw.contacts(news.contacts, panel);
-  if (news.lists) draw.lists(news.lists, panel);
-  if (news.events) draw.events(news.events, panel);
-  if (news.webhooks) draw.webhooks(news.webhooks, panel);
+  byId("note").textContent = news.note ?? "";
+  const isSearch = search.value.trim() !== "";
+  if (news.requests) draw.requests(news.requests, items, isSearch);
+  if (news.contacts) draw.contacts(news.contacts, items, isSearch);
+  if (news.lists) draw.lists(news.lists, items, isSearch);
+  if (news.events) draw.events(news.events, items, isSearch);
+  if (news.webhooks) draw.webhooks(news.webhooks, items, isSearch);
 }
 
 const selectOf = (name: string) => fault.elements.namedItem(name) as HTMLSelectElement;
@@ -130,7 +143,7 @@ function choose(tab: Tab): void {
     button.setAttribute("aria-selected", String(each === tab));
     button.tabIndex = each === tab ? 0 : -1;
   }
-  panel.setAttribute("aria-labelledby", `tab-${tab}`);
+  panel.setAttribute("aria-label", TITLES[tab]);
   refresh();
 }
 

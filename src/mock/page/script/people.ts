@@ -15,13 +15,14 @@ export function contacts(organization: () => string, refresh: () => void): Look<
       refresh();
   };
   const buttonsOf = (view: ContactView): Child[] => {
-    const { email, phone, double_opt_in: hasMail } = view.contact;
+    const { email, phone, email_opt_in: optIn, double_opt_in: isAsked } = view.contact;
     const unsubscribe = (channel: string) => () => void decide("unsubscribe", view, { channel })();
     return [
       email !== undefined && action("Unsubscribes (e-mail)", unsubscribe("email")),
       phone !== undefined && action("Unsubscribes (phone)", unsubscribe("phone")),
       email !== undefined &&
-        hasMail &&
+        isAsked &&
+        optIn !== "UNSUBSCRIBED" &&
         action("Confirms (double opt-in)", () => void decide("confirm", view, {})()),
     ];
   };
@@ -71,10 +72,10 @@ export const lists: Look<ListView> = {
     tag("", group.type),
     span("ms", size === 1 ? "1 member" : `${size} members`),
   ],
-  body: ({ group, members }) => [
+  body: ({ group, size, members }) => [
     group.description !== undefined && h("p", {}, group.description),
     part(
-      "Members",
+      members.length < size ? `The latest ${members.length} members` : "Members",
       members.length === 0
         ? "None."
         : moments(members.map(({ contact, joinedAt }) => ({ at: joinedAt, text: contact }))),

@@ -53,7 +53,12 @@ export function drawFaults({ faults }: PageNews, refresh: () => void): void {
       byId("faults-title").focus();
       refresh();
     };
-    const button = { type: "button", "aria-label": `Remove ${name}`, click: () => void remove() };
+    const button = {
+      type: "button",
+      "data-id": String(id),
+      "aria-label": `Remove ${name}`,
+      click: () => void remove(),
+    };
     return h(
       "li",
       {},
@@ -66,7 +71,11 @@ export function drawFaults({ faults }: PageNews, refresh: () => void): void {
       h("button", button, "Remove"),
     );
   });
-  byId("faults").replaceChildren(...rows);
+  const list = byId("faults");
+  const focused = list.querySelector<HTMLElement>(":focus")?.dataset["id"];
+  list.replaceChildren(...rows);
+  if (focused !== undefined)
+    (list.querySelector<HTMLElement>(`[data-id="${focused}"]`) ?? byId("faults-title")).focus();
 }
 
 /** The form that arms a fault. */
