@@ -48,8 +48,6 @@ export function hostsOf(allowed: readonly string[]): ReadonlySet<string> {
  * shows; or to the mock's address, which `Origin` and `Sec-Fetch-Site` show.
  */
 export function doorResponse(incoming: RequestHead, hosts: ReadonlySet<string>): Response | undefined {
-  if (incoming.method === "TRACE")
-    return Response.json({ message: "the mock takes no TRACE" }, { status: 405 });
   const [host = "", another] = valuesOf("host", incoming);
   if (another !== undefined) return refuse("a request has one Host");
   if (!isHost(host) || !hosts.has(nameOf(host))) return refuse(unknownHost(host));

@@ -134,8 +134,8 @@ describe("A checkpoint belongs to nobody before a row may have reached the servi
     ["an address that does not exist", { baseUrl: "https://ap.example" }, "ENOTFOUND"],
   ])("after a night with %s the right one goes on", async (_, wrong, message) => {
     const { mock, night, client, runOf } = job();
-    const fetch: typeof mock.fetch = async (url, init) => {
-      if (!String(url).startsWith("https://ap.example")) return await mock.fetch(url, init);
+    const fetch = async (url: string, init: RequestInit) => {
+      if (!url.startsWith("https://ap.example")) return await mock.fetch(url, init);
       const cause = Object.assign(new Error("getaddrinfo ENOTFOUND ap.example"), { code: "ENOTFOUND" });
       throw new TypeError("fetch failed", { cause });
     };
