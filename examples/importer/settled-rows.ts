@@ -95,7 +95,7 @@ function settle(
     issues: all,
     refusals:
       isNamed && target.acceptsRefusals
-        ? refusalsOf(contact, row, consent, unreadable.length + known.length > 0)
+        ? refusalsOf(contact, row, consent, unreadable.length + held.length + known.length > 0)
         : undefined,
     remarks: [...remarks, ...elsewhere, ...unnamed, ...suppression],
     stopsSomebody: people.stopsSomebody(row),
@@ -112,7 +112,8 @@ function refusalsOf(
   consent: PersonConsent,
   mayHaveUnsubscribed: boolean,
 ): Contact | undefined {
-  // A line that cannot be read may hide an UNSUBSCRIBED, and the service may know one, which NON_SUBSCRIBED must not replace.
+  // A line that cannot be read, an unnamed word and a plain refusal may be an UNSUBSCRIBED, and the service may know one.
+  // NON_SUBSCRIBED must not replace it.
   const isRefusal = (optIn: OptIn | undefined) =>
     optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !mayHaveUnsubscribed);
   if (email === undefined || !isRefusal(consent.email))

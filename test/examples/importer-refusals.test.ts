@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { AudienceClient } from "audience-sdk";
 import { readSnapshot } from "audience-sdk/snapshot";
 import { describe, expect, it } from "vitest";
+import type { ColumnRule } from "../../examples/exports/column-map.ts";
 import {
   csv,
   emailConsents,
@@ -126,6 +127,28 @@ describe("A cell that is a plain English refusal holds the person back", () => {
     expect([first.code, second.code]).toEqual([1, 1]);
     expect(emailConsents(mock)["a@example.com"]).toBe("UNSUBSCRIBED");
     expect(emailConsents(mock)["c@example.com"]).not.toBe("SUBSCRIBED");
+  });
+});
+
+describe("A row that is held back never replaces UNSUBSCRIBED by NON_SUBSCRIBED", () => {
+  const never: ColumnRule = {
+    consent: "email",
+    words: { yes: "SUBSCRIBED", never: "NON_SUBSCRIBED", later: "hold" },
+  };
+
+  it.each([
+    ["a plain refusal", "a@example.com,never,opt out", "b@example.com,yes,"],
+    ["a word that the map does not name", "a@example.com,never,", "a@example.com,abbestellt,"],
+    ["a word that the map holds back", "a@example.com,never,", "a@example.com,later,"],
+  ])("where it has %s", async (_what, ...lines) => {
+    const mock = await service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
+    const path = await csv(await temporaryFolder(), "people.csv", "Email,Newsletter,Notes", ...lines);
+    await mapOf(path, { Email: "email", Newsletter: never, Notes: "ignore" });
+
+    const { code } = await runAlone([path]);
+
+    expect(code).toBe(1);
+    expect(emailConsents(mock)["a@example.com"]).toBe("UNSUBSCRIBED");
   });
 });
 
