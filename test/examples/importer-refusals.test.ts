@@ -163,6 +163,9 @@ describe("A cell that says nothing", () => {
     "00/00/0000",
     "0000-00-00 00:00:00",
     "0001-01-01T00:00:00",
+    "1/1/0001 12:00:00 AM",
+    "00-00-0000",
+    "0000/00/00",
   ])("is no day of an opt-out: %s", async (cell) => {
     const { code, consents } = await imported(
       ["email,newsletter,unsubscribed_at", `a@example.com,1,${cell}`, "b@example.com,1,2026-11-20 10:00"],
@@ -189,6 +192,51 @@ describe("A cell that says nothing", () => {
       code: 0,
       consents: { "a@example.com": "NON_SUBSCRIBED", "b@example.com": "UNSUBSCRIBED" },
     });
+  });
+});
+
+describe("A day of an opt-in", () => {
+  const since = async (...cells: string[]) => {
+    const { code, consents } = await imported(
+      ["Email,Opt-in", ...cells.map((cell, index) => `p${index}@example.com,"${cell}"`)],
+      {
+        Email: "email",
+        "Opt-in": { consent: "email", words: { "<date>": "SUBSCRIBED", "": "none" } },
+      },
+    );
+    return { code, subscribed: Object.values(consents).filter((one) => one === "SUBSCRIBED").length };
+  };
+
+  it("has the names of months and weekdays, and its time", async () => {
+    const days = ["5. März 2024", "Fri, Jan 5, 2024 10:00 AM EST", "3 de mayo de 2024", "1 мая 2024"];
+
+    expect(await since(...days, "2024-05-01T10:00:00Z", "1/1/00")).toEqual({ code: 0, subscribed: 6 });
+  });
+
+  it.each([
+    "Revoked Jan 9, 2024",
+    "Revoked 9, 2024",
+    "9 left 2024",
+    "2024-05-01 left",
+    "2024-05-01 OUT",
+    "not 2024-05-01",
+  ])("with any other word beside it is a word of its own, which holds back: %s", async (cell) => {
+    expect(await since(cell)).toEqual({ code: 1, subscribed: 0 });
+  });
+
+  it.each([
+    "1970-01-01 00:00:00",
+    "January 1, 1970",
+    "31.12.1969",
+    "1/0/1900",
+    "1/1/1900",
+    "1900-01-00",
+    "30.12.1899",
+    "1/0/00",
+    "2024-00-00",
+    "9999-12-31",
+  ])("that programs write for none is a word of its own, which holds back: %s", async (cell) => {
+    expect(await since(cell)).toEqual({ code: 1, subscribed: 0 });
   });
 });
 
