@@ -4,8 +4,8 @@ import { type ContactField, fieldOf, furtherIdentifiers } from "./contact-column
 import type { Channel } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
 import { compactHeading, snakeCase } from "./heading.ts";
-import { isOfReport, mapNames } from "./propose-map.ts";
-import { noteHeadings } from "./report-note.ts";
+import { mapNames } from "./propose-map.ts";
+import { isOfReport, noteHeadings } from "./report-note.ts";
 import type { Vendor } from "./vendor.ts";
 import { sectionOf, vendorOf } from "./vendors.ts";
 import { isMoment, wordOf } from "./words.ts";

@@ -6,7 +6,7 @@ import { optIns } from "./contact.ts";
 import type { CsvFile } from "./csv-file.ts";
 import { isNamedAsRefusal } from "./floor.ts";
 import { compactHeading } from "./heading.ts";
-import { noteHeadings } from "./report-note.ts";
+import { isOfReport } from "./report-note.ts";
 import type { Vendor } from "./vendor.ts";
 import { ruleOfVendor, sectionOf, vendorOf } from "./vendors.ts";
 import { isBlank, partsOf, wordOf } from "./words.ts";
@@ -25,11 +25,6 @@ export function mapNames(headings: readonly string[]): string[] {
     used.add(`${heading} (${count})`);
     return `${heading} (${count})`;
   });
-}
-
-/** Whether the column is one of a report: its reason or its note. */
-export function isOfReport(heading: string): boolean {
-  return heading === noteHeadings.reason || heading === noteHeadings.note;
 }
 
 /** Proposes the map of a file: what is not known exactly, and looks like a state, is `?`. */

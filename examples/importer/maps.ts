@@ -10,7 +10,8 @@ import {
   readMap,
 } from "../exports/column-map.ts";
 import { type CsvFile, openCsv } from "../exports/csv-file.ts";
-import { isOfReport, mapNames, proposeMap } from "../exports/propose-map.ts";
+import { mapNames, proposeMap } from "../exports/propose-map.ts";
+import { isOfReport } from "../exports/report-note.ts";
 import type { ImporterArguments } from "./arguments.ts";
 
 /** A file and its map. */

@@ -130,6 +130,38 @@ describe("A cell that is a plain English refusal holds the person back", () => {
   });
 });
 
+it("A line that was cut stays refused in the report until a missing cell is filled", async () => {
+  const folder = await temporaryFolder();
+  const mock = await service();
+  const path = await csv(
+    folder,
+    "people.csv",
+    "Email,Name,Newsletter,SMS",
+    "a@example.com,no,yes",
+    "b@@example.com,B,yes,no",
+  );
+  await mapOf(path, { Email: "email", Name: "first_name", Newsletter: newsletter, SMS: "ignore" });
+  const report = `${folder}/failed/people.csv`;
+  const change = async (from: string, to: string) =>
+    await writeFile(report, (await readFile(report, "utf8")).replace(from, to));
+
+  await runAlone([path, "--report", `${folder}/failed`]);
+  await change("b@@", "b@");
+  const second = await runAlone([report, "--report", `${folder}/failed`]);
+
+  expect({ code: second.code, consents: emailConsents(mock) }).toEqual({
+    code: 1,
+    consents: { "b@example.com": "SUBSCRIBED" },
+  });
+  expect(second.out).toContain("row: has 3 cells, but there are 4 headings");
+
+  await change("a@example.com,no,yes,,", "a@example.com,A,no,yes,");
+  const third = await runAlone([report]);
+
+  expect(third.code).toBe(0);
+  expect(emailConsents(mock)["a@example.com"]).toBe("UNSUBSCRIBED");
+});
+
 describe("A row that is held back never replaces UNSUBSCRIBED by NON_SUBSCRIBED", () => {
   const never: ColumnRule = {
     consent: "email",
