@@ -314,6 +314,23 @@ describe("A file with its map", () => {
     expect(err).toContain('the column "Abmeldung"');
   });
 
+  it("is stopped where a column of consent is missing, also beside another file that has it", async () => {
+    const mock = await service();
+    const path = await table("Email,Newsletter,Abmeldung", "a@example.com,yes,no");
+    const other = await csv(
+      path.replace("/people.csv", ""),
+      "other.csv",
+      "Email,Newsletter",
+      "b@example.com,yes",
+    );
+    await mapOf(path, { Email: "email", Newsletter: newsletter, Abmeldung: newsletter });
+
+    const { code, err } = await runAlone([path, other, "--map", `${path}.map.json`]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(err).toContain('other.csv: the column "Abmeldung"');
+  });
+
   it("holds back the rows of a word that the map does not name, with the line to add", async () => {
     const mock = await service();
     const path = await table(
