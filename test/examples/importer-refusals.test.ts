@@ -97,6 +97,18 @@ describe("A cell that is a plain English refusal holds the person back", () => {
     expect(sentBodies(mock)).toMatchObject(sent);
   });
 
+  it.each(["Free text", "Last call result", "Mobile app notes"])(
+    "of every channel under a heading that names none: %s",
+    async (heading) => {
+      const { code, consents } = await imported(
+        [`Email,Newsletter,${heading}`, "a@example.com,yes,do not contact"],
+        { Email: "email", Newsletter: newsletter, [heading]: "ignore" },
+      );
+
+      expect({ code, consents }).toEqual({ code: 1, consents: {} });
+    },
+  );
+
   it("in another row of the person, and with --consent", async () => {
     const { code, consents } = await imported(
       ["Email,Notes", "A@example.com,unsubscribed", "a@example.com,", "b@example.com,"],
