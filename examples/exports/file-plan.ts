@@ -160,11 +160,6 @@ function propertyNames(
 
 function noIdentifier({ path, headings }: CsvFile): CsvFileError {
   const shown = headings.filter((heading) => heading !== "" && !isOfReport(heading)).slice(0, 4);
-  if (headings.some((heading) => heading.includes("@"))) {
-    return new CsvFileError(
-      `${path}: its first row holds an e-mail address. The first row must be the headings: email, first_name, …`,
-    );
-  }
   const begins =
     shown.length === 0 ? "Its first row is blank" : `Its headings begin with ${shown.join(", ")}`;
   return new CsvFileError(
