@@ -30,7 +30,7 @@ export interface SettledRow {
   readonly remarks: readonly string[];
   /** Whether it needed no `--consent`, because its file has consents. */
   readonly isOfFileWithConsents: boolean;
-  /** Whether somebody else is not sent, because this row may hold their refusal. */
+  /** Whether somebody else may not be sent, because this row may hold their refusal, or a word that is not known. */
   readonly stopsSomebody: boolean;
 }
 
@@ -98,7 +98,9 @@ function settle(
         ? refusalsOf(contact, row, consent, unreadable.length + held.length + known.length > 0)
         : undefined,
     remarks: [...remarks, ...elsewhere, ...unnamed, ...suppression],
-    stopsSomebody: people.stopsSomebody(row),
+    stopsSomebody:
+      people.stopsSomebody(row) ||
+      [row.said.email, row.said.phone].some(({ notUnderstood }) => notUnderstood.length > 0),
   };
 }
 

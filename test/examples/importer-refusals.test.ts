@@ -142,6 +142,28 @@ describe("A cell that is a plain English refusal holds the person back", () => {
   });
 });
 
+describe("A report that is imported alone", () => {
+  it("subscribes nobody whom a word in a row that was sent has held back", async () => {
+    const folder = await temporaryFolder();
+    const mock = await service();
+    const path = await csv(
+      folder,
+      "people.csv",
+      "Email,Phone,SMS ok",
+      "a@example.com,+447700900001,yes",
+      "b@example.com,+447700900001,hm",
+      "b@example.com,,no",
+    );
+    await mapOf(path, { Email: "email", Phone: "phone", "SMS ok": phoneYes });
+
+    const first = await runAlone([path, "--report", `${folder}/failed`]);
+    await runAlone([`${folder}/failed/people.csv`]);
+
+    expect(first.code).toBe(1);
+    expect(mock.organization("real").contacts.map((one) => one.phone_opt_in)).not.toContain("SUBSCRIBED");
+  });
+});
+
 it("A line that was cut stays refused in the report until a missing cell is filled", async () => {
   const folder = await temporaryFolder();
   const mock = await service();
