@@ -19,7 +19,6 @@ export class ColumnCells {
   #addresses = 0;
   #data = 0;
   #hasAmount = false;
-  #longest = 0;
 
   add(cell: string | undefined): void {
     this.#rows += 1;
@@ -32,7 +31,6 @@ export class ColumnCells {
     if (isMoment(cell)) return this.#count(anyDate);
     if (isData(cell)) this.#data += 1;
     if (/^-?\d+[.,]\d*[1-9]\d*$/.test(cell) || /^-?\d{4,}$/.test(cell)) this.#hasAmount = true;
-    this.#longest = Math.max(this.#longest, cell.length);
     this.#count(word);
     if (this.#parts.size <= mostWords) for (const part of partsOf(word)) this.#parts.add(part);
   }
@@ -71,22 +69,30 @@ export class ColumnCells {
     return this.words.has(anyDate) && (this.words.has("") || this.#rows === 1);
   }
 
+  /** Whether many people have the same few words. */
+  get #areShared(): boolean {
+    return this.#filled >= 2 * this.#own.length;
+  }
+
   /**
    * Whether the cells look like a state, in any language: few words, flags, lists of codes, or days of some. Where all
-   * have the same word, nobody can know whether it is a state.
+   * have the same word, nobody can know whether it is a state. Numbers, codes and long texts are data only while they
+   * differ from person to person.
    */
   get areStates(): boolean {
     const own = this.#own;
     if (own.length === 0) return this.areDaysOfSome;
-    if (this.isMany || this.#longest > longestWord) return false;
+    if (this.isMany || this.#addresses === this.#filled) return false;
+    if (this.#areShared) return true;
     const areAmounts = this.#hasAmount && own.every((word) => /^[-+]?\d+([.,]\d+)?$/.test(word));
     return this.#data < this.#filled && !areAmounts;
   }
 }
 
-// An address, a number to call, a link, or a code that nobody else has.
+// An address, a number to call, a link, a long text, or a code.
 function isData(cell: string): boolean {
   return (
+    cell.length > longestWord ||
     isOfAddresses(cell) ||
     /^[+(]?\d[\d\s()./-]{6,24}$/.test(cell) ||
     /^(https?:\/\/|www\.)/i.test(cell) ||

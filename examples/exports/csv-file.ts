@@ -6,6 +6,7 @@ import { fieldOf } from "./contact-columns.ts";
 import { delimiterNames, delimiterOf, type Delimiter } from "./csv-delimiter.ts";
 import { decoded, encodingOf, isBeyondAscii, isUtf8BeyondAscii } from "./csv-encoding.ts";
 import { CsvRow } from "./csv-row.ts";
+import { isOfAddresses } from "./identifiers.ts";
 
 /** A file that cannot be read as CSV. The message names the file and the way out. */
 export class CsvFileError extends Error {
@@ -44,6 +45,10 @@ export async function openCsv(
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });
   const headings = await headingsIn(path, records());
   if (headings === undefined) throw new CsvFileError(`${path}: is empty.`);
+  if (headings.some((heading) => isOfAddresses(heading)))
+    throw new CsvFileError(
+      `${path}: its first row holds an e-mail address. The first row must be the headings: email, first_name, …`,
+    );
   return {
     path,
     headings,

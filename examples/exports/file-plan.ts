@@ -4,8 +4,8 @@ import { type ContactField, fieldOf, furtherIdentifiers } from "./contact-column
 import type { Channel } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
 import { compactHeading, snakeCase } from "./heading.ts";
-import { isOfReport, mapNames } from "./propose-map.ts";
-import { noteHeadings } from "./report-note.ts";
+import { mapNames } from "./propose-map.ts";
+import { isOfReport, noteHeadings } from "./report-note.ts";
 import type { Vendor } from "./vendor.ts";
 import { sectionOf, vendorOf } from "./vendors.ts";
 import { isMoment, wordOf } from "./words.ts";
@@ -160,11 +160,6 @@ function propertyNames(
 
 function noIdentifier({ path, headings }: CsvFile): CsvFileError {
   const shown = headings.filter((heading) => heading !== "" && !isOfReport(heading)).slice(0, 4);
-  if (headings.some((heading) => heading.includes("@"))) {
-    return new CsvFileError(
-      `${path}: its first row holds an e-mail address. The first row must be the headings: email, first_name, …`,
-    );
-  }
   const begins =
     shown.length === 0 ? "Its first row is blank" : `Its headings begin with ${shown.join(", ")}`;
   return new CsvFileError(

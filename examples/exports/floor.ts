@@ -31,6 +31,9 @@ const ofDelivery = /bounc|undeliverable|cleaned/;
 const ofComplaint = /complain|complaint|spam|abuse/;
 const ofEmail = /\be ?mails?\b|newsletter|\bmail\b/;
 const ofPhone = /\b(sms|phone|call|text|mobile)\b/;
+// "Free text" and "Last call result" name no channel.
+const headingOfEmail = /\be ?mails?\b|\bnewsletters?\b/;
+const headingOfPhone = /\b(sms|(tele)?phone|text messages?)\b/;
 
 /**
  * The refusal that a cell is as a whole, in plain English. Bounces and complaints concern the e-mail; the others the
@@ -43,13 +46,13 @@ export function refusalIn(cell: string, heading: string): Refusal | undefined {
   if (!refusals.has(words)) return undefined;
   if (ofDelivery.test(words)) return { optIn: "NON_SUBSCRIBED", channels: ["email"] };
   if (ofComplaint.test(words)) return { optIn: "UNSUBSCRIBED", channels: ["email"] };
-  const named = channelsNamed(words) ?? channelsNamed(plain(heading));
+  const named =
+    onlyOne(ofEmail.test(words), ofPhone.test(words)) ??
+    onlyOne(headingOfEmail.test(plain(heading)), headingOfPhone.test(plain(heading)));
   return { optIn: "UNSUBSCRIBED", channels: named ?? both };
 }
 
-function channelsNamed(words: string): readonly Channel[] | undefined {
-  const isEmail = ofEmail.test(words);
-  const isPhone = ofPhone.test(words);
+function onlyOne(isEmail: boolean, isPhone: boolean): readonly Channel[] | undefined {
   if (isEmail === isPhone) return undefined;
   return [isEmail ? "email" : "phone"];
 }

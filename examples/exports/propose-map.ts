@@ -6,7 +6,7 @@ import { optIns } from "./contact.ts";
 import type { CsvFile } from "./csv-file.ts";
 import { isNamedAsRefusal } from "./floor.ts";
 import { compactHeading } from "./heading.ts";
-import { noteHeadings } from "./report-note.ts";
+import { isOfReport } from "./report-note.ts";
 import type { Vendor } from "./vendor.ts";
 import { ruleOfVendor, sectionOf, vendorOf } from "./vendors.ts";
 import { isBlank, partsOf, wordOf } from "./words.ts";
@@ -25,11 +25,6 @@ export function mapNames(headings: readonly string[]): string[] {
     used.add(`${heading} (${count})`);
     return `${heading} (${count})`;
   });
-}
-
-/** Whether the column is one of a report: its reason or its note. */
-export function isOfReport(heading: string): boolean {
-  return heading === noteHeadings.reason || heading === noteHeadings.note;
 }
 
 /** Proposes the map of a file: what is not known exactly, and looks like a state, is `?`. */
@@ -107,11 +102,17 @@ function isAnswered(rule: ColumnRule, cells: ColumnCells): boolean {
 // "State" is a part of a country, or a state of a consent; "SMS" is a number, or an answer.
 function isFieldOf(field: ContactField, cells: ColumnCells): boolean {
   if (cells.isBlank) return true;
-  const isAnyLike = (pattern: RegExp) => [...cells.words.keys()].some((word) => pattern.test(word));
-  if (field === "email") return isAnyLike(/@|\p{L}\.\p{L}/u) || !cells.areStates;
+  if (field === "email") return areLike(/@|\(at\)|\.\p{L}{2,}$/u, cells);
   // A number may be written in any script, or rounded by a spreadsheet.
-  if (field === "phone") return isAnyLike(/(\p{Nd}\P{L}?){4}|e\+\d/u) || !cells.areStates;
+  if (field === "phone") return areLike(/(\p{Nd}\P{L}?){6}|^(\P{L}?\p{Nd}){4}\P{L}*$|e\+\d/u, cells);
   return field !== "state" || !cells.areStates;
+}
+
+/** Whether the cells are like the pattern: at least half of those that were kept. */
+function areLike(pattern: RegExp, cells: ColumnCells): boolean {
+  const words = [...cells.words.keys()].filter((word) => word !== "" && word !== anyDate);
+  if (words.length === 0) return !cells.areStates;
+  return words.filter((word) => pattern.test(word)).length * 2 >= words.length;
 }
 
 function everyoneIn(path: string, vendor: Vendor | undefined): Everyone | undefined {

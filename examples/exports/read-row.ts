@@ -34,7 +34,8 @@ export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
   const properties: Record<string, string> = { ...fields.properties };
   for (const column of plan.columns) {
     const text = row.cell(column.index);
-    if (!row.isMisshapen) consent.read(column, text);
+    // A report writes the note of such a line, too, and in its column.
+    if (!row.isMisshapen || column.use.kind === "import note") consent.read(column, text);
     if (text !== undefined && isProperty(column, text)) properties[column.property] = text;
   }
   const { provider } = plan;

@@ -3,6 +3,11 @@ import { type Channel, optIns, type OptIn, type RowIssue } from "./contact.ts";
 /** The columns that a report adds: the reason of the failure, and a note. */
 export const noteHeadings = { reason: "import: reason", note: "import: note" } as const;
 
+/** Whether the column is one of a report: its reason or its note. */
+export function isOfReport(heading: string): boolean {
+  return heading === noteHeadings.reason || heading === noteHeadings.note;
+}
+
 /** The known consent of a person. */
 export interface KnownConsent {
   readonly email: OptIn | undefined;
@@ -24,7 +29,7 @@ const fileWithConsents = "file with consents";
 export function reportNote(
   { email, phone, isSuppressed, refusals }: KnownConsent,
   issues: readonly RowIssue[],
-  hasFileConsents: boolean,
+  { hasFileConsents, cutAfter }: { hasFileConsents: boolean; cutAfter: number | undefined },
 ): string {
   const isAtIssue = (field: string) => issues.some((issue) => issue.field === field);
   return [
@@ -33,6 +38,7 @@ export function reportNote(
     ...(isSuppressed && !isAtIssue("email") ? ["suppressed"] : []),
     ...(refusals.email === undefined || isAtIssue("email") ? [] : [`email refused ${refusals.email}`]),
     ...(refusals.phone === undefined || isAtIssue("phone") ? [] : [`phone refused ${refusals.phone}`]),
+    ...(cutAfter === undefined ? [] : [`cut after ${cutAfter}`]),
     ...(hasFileConsents ? [fileWithConsents] : []),
   ].join(", ");
 }
@@ -40,6 +46,12 @@ export function reportNote(
 /** Whether the note says that its file had consents. */
 export function isOfFileWithConsents(note: string): boolean {
   return note.includes(fileWithConsents);
+}
+
+/** The number of cells of a line that was cut short. Until one of the missing cells is filled, it is refused again. */
+export function cellsBeforeCut(note: string): number | undefined {
+  const count = /\bcut after (\d+)/.exec(note)?.[1];
+  return count === undefined ? undefined : Number(count);
 }
 
 /** Parses a note. */

@@ -43,7 +43,8 @@ export class FailedRows {
   async keep(settled: SettledRow): Promise<void> {
     await this.#report?.add(
       settled,
-      "was imported, but holds a refusal that may be about a person who is not: correct the address or number here or there",
+      "was imported, but holds a refusal, or a word that is not known, which may be about a person who is not: correct the " +
+        "address, number or word here or there",
     );
   }
 

@@ -10,7 +10,8 @@ import {
   readMap,
 } from "../exports/column-map.ts";
 import { type CsvFile, openCsv } from "../exports/csv-file.ts";
-import { isOfReport, mapNames, proposeMap } from "../exports/propose-map.ts";
+import { mapNames, proposeMap } from "../exports/propose-map.ts";
+import { isOfReport } from "../exports/report-note.ts";
 import type { ImporterArguments } from "./arguments.ts";
 
 /** A file and its map. */
@@ -66,17 +67,15 @@ async function openFile(file: CsvFile, mapPath: string, signal: AbortSignal): Pr
   };
 }
 
-/** Without its column of refusals a file would say something better of everybody. */
+/** Without its column of refusals a file would say something better of everybody, also beside another file that has it. */
 function refuseLostColumns(files: readonly MappedFile[]): void {
   for (const { file, map, mapPath } of files) {
-    const names = new Set(
-      files.filter((one) => one.mapPath === mapPath).flatMap((one) => mapNames(one.file.headings)),
-    );
+    const names = new Set(mapNames(file.headings));
     const lost = Array.from(map.columns).find(([name, rule]) => typeof rule !== "string" && !names.has(name));
     if (lost !== undefined)
       throw new ColumnMapError(
         `${file.path}: the column ${JSON.stringify(lost[0])}, which ${mapPath} reads as a consent, is missing. ` +
-          "Take it out of the map if it is gone for good.",
+          "Take it out of the map if it is gone for good, or give the file a map of its own.",
       );
   }
 }

@@ -1,7 +1,7 @@
 import { access, copyFile, mkdir, open, type FileHandle, realpath, rename, rm } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { CsvFileError, openCsv } from "../exports/csv-file.ts";
-import { noteHeadings, reportNote } from "../exports/report-note.ts";
+import { isOfReport, noteHeadings, reportNote } from "../exports/report-note.ts";
 import { type ImporterArguments, UsageError } from "./arguments.ts";
 import { mapPathOf } from "./maps.ts";
 import type { SettledRow } from "./settled-rows.ts";
@@ -71,11 +71,14 @@ export class Report {
         row.file,
         own.map((index) => headings[index] ?? ""),
       ));
-    // An incomplete line is padded, so that the added cells are in their own columns. Surplus cells stay behind them:
-    // until the line is corrected it is refused again.
+    // An incomplete line is padded, so that the added cells are in their own columns, and its note says so. Surplus cells
+    // stay behind them. Until the line is corrected it is refused again.
     const line = own.map((index) => cells[index] ?? "");
     const surplus = cells.slice(headings.length);
-    const note = reportNote(consent, issues, isOfFileWithConsents);
+    const note = reportNote(consent, issues, {
+      hasFileConsents: isOfFileWithConsents,
+      cutAfter: row.source.cutAfter,
+    });
     await file.handle.write(csvLine([...line, reason, note, ...surplus]));
   }
 
@@ -138,10 +141,6 @@ async function isReport(path: string, encoding: string | undefined): Promise<boo
     if (error instanceof CsvFileError) return false;
     throw error;
   }
-}
-
-function isOfReport(heading: string): boolean {
-  return heading === noteHeadings.reason || heading === noteHeadings.note;
 }
 
 function csvLine(cells: readonly string[]): string {

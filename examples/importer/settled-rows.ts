@@ -30,7 +30,7 @@ export interface SettledRow {
   readonly remarks: readonly string[];
   /** Whether it needed no `--consent`, because its file has consents. */
   readonly isOfFileWithConsents: boolean;
-  /** Whether somebody else is not sent, because this row may hold their refusal. */
+  /** Whether somebody else may not be sent, because this row may hold their refusal, or a word that is not known. */
   readonly stopsSomebody: boolean;
 }
 
@@ -95,10 +95,12 @@ function settle(
     issues: all,
     refusals:
       isNamed && target.acceptsRefusals
-        ? refusalsOf(contact, row, consent, unreadable.length + known.length > 0)
+        ? refusalsOf(contact, row, consent, unreadable.length + held.length + known.length > 0)
         : undefined,
     remarks: [...remarks, ...elsewhere, ...unnamed, ...suppression],
-    stopsSomebody: people.stopsSomebody(row),
+    stopsSomebody:
+      people.stopsSomebody(row) ||
+      [row.said.email, row.said.phone].some(({ notUnderstood }) => notUnderstood.length > 0),
   };
 }
 
@@ -112,7 +114,8 @@ function refusalsOf(
   consent: PersonConsent,
   mayHaveUnsubscribed: boolean,
 ): Contact | undefined {
-  // A line that cannot be read may hide an UNSUBSCRIBED, and the service may know one, which NON_SUBSCRIBED must not replace.
+  // A line that cannot be read, an unnamed word and a plain refusal may be an UNSUBSCRIBED, and the service may know one.
+  // NON_SUBSCRIBED must not replace it.
   const isRefusal = (optIn: OptIn | undefined) =>
     optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !mayHaveUnsubscribed);
   if (email === undefined || !isRefusal(consent.email))

@@ -3,6 +3,7 @@ import {
   csv as csvIn,
   emailConsents,
   run,
+  runAlone,
   sentBodies,
   service,
   temporaryFolder,
@@ -405,6 +406,19 @@ describe("The heading of the addresses", () => {
     });
     expect(mock.requests).toEqual([]);
   });
+});
+
+it("A file without headings is refused, as its first person would be lost", async () => {
+  const mock = await service();
+  const path = await csv("c.csv", "ada@example.com;ja", "bo@example.com;nein");
+
+  const { code, err } = await runAlone([path]);
+
+  expect({ code, err }).toEqual({
+    code: 2,
+    err: expect.stringContaining("its first row holds an e-mail address"),
+  });
+  expect(mock.requests).toEqual([]);
 });
 
 describe("An address under an unknown heading", () => {

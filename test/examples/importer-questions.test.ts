@@ -130,6 +130,40 @@ describe("A column in which a refusal may stand is asked, and nothing is sent", 
   });
 });
 
+const rowsOf = (...cells: string[]) => Array.from({ length: 20 }, (_, row) => cells[row % cells.length]!);
+const longYes = "Ja, ich willige ein, dass die Muster GmbH mir den Newsletter zusendet. ".repeat(2).trim();
+
+describe("A few values that many people share are asked, whatever they are", () => {
+  it.each([
+    ["long sentences", [longYes, "Nein danke"]],
+    ["long sentences alone", [longYes, `${longYes} Nicht.`]],
+    ["long numbers", ["100000000", "100000001"]],
+    ["numbers", ["1001", "1002"]],
+    ["codes", ["granted_v2", "declined_v2"]],
+  ])("%s", async (_what, cells) => {
+    expect(await importedColumn("Stand", ...rowsOf(...cells.map((cell) => `"${cell}"`)))).toEqual(question);
+  });
+
+  it.each([
+    ["E-Mail", ["ja", "nein", "k.A."]],
+    ["SMS", ["ja", "nein", "ja seit 2021"]],
+    ["Phone", ["yes", "no", "n/a", "+447700900001"]],
+  ])("and so are the answers under the name of a field: %s", async (heading, cells) => {
+    expect(await importedColumn(heading, ...rowsOf(...cells))).toEqual(question);
+  });
+
+  it.each([
+    ["long texts", [longYes, `${longYes} Gruß`]],
+    ["amounts", ["1200", "1350.50"]],
+    ["addresses", rowsOf("owner@example.com", "other@example.com")],
+  ])("but data is no question: %s", async (_what, cells) => {
+    expect(await importedColumn("Wert", ...cells.map((cell) => `"${cell}"`))).toMatchObject({
+      code: 0,
+      column: "property",
+    });
+  });
+});
+
 describe("A column answers itself", () => {
   it("where it is a field, has the service's own words, or holds data", async () => {
     const mock = await service();
@@ -278,6 +312,23 @@ describe("A file with its map", () => {
 
     expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
     expect(err).toContain('the column "Abmeldung"');
+  });
+
+  it("is stopped where a column of consent is missing, also beside another file that has it", async () => {
+    const mock = await service();
+    const path = await table("Email,Newsletter,Abmeldung", "a@example.com,yes,no");
+    const other = await csv(
+      path.replace("/people.csv", ""),
+      "other.csv",
+      "Email,Newsletter",
+      "b@example.com,yes",
+    );
+    await mapOf(path, { Email: "email", Newsletter: newsletter, Abmeldung: newsletter });
+
+    const { code, err } = await runAlone([path, other, "--map", `${path}.map.json`]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(err).toContain('other.csv: the column "Abmeldung"');
   });
 
   it("holds back the rows of a word that the map does not name, with the line to add", async () => {

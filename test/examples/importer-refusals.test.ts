@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { AudienceClient } from "audience-sdk";
 import { readSnapshot } from "audience-sdk/snapshot";
 import { describe, expect, it } from "vitest";
+import type { ColumnRule } from "../../examples/exports/column-map.ts";
 import {
   csv,
   emailConsents,
@@ -96,6 +97,18 @@ describe("A cell that is a plain English refusal holds the person back", () => {
     expect(sentBodies(mock)).toMatchObject(sent);
   });
 
+  it.each(["Free text", "Last call result", "Mobile app notes"])(
+    "of every channel under a heading that names none: %s",
+    async (heading) => {
+      const { code, consents } = await imported(
+        [`Email,Newsletter,${heading}`, "a@example.com,yes,do not contact"],
+        { Email: "email", Newsletter: newsletter, [heading]: "ignore" },
+      );
+
+      expect({ code, consents }).toEqual({ code: 1, consents: {} });
+    },
+  );
+
   it("in another row of the person, and with --consent", async () => {
     const { code, consents } = await imported(
       ["Email,Notes", "A@example.com,unsubscribed", "a@example.com,", "b@example.com,"],
@@ -129,6 +142,82 @@ describe("A cell that is a plain English refusal holds the person back", () => {
   });
 });
 
+describe("A report that is imported alone", () => {
+  it("subscribes nobody whom a word in a row that was sent has held back", async () => {
+    const folder = await temporaryFolder();
+    const mock = await service();
+    const path = await csv(
+      folder,
+      "people.csv",
+      "Email,Phone,SMS ok",
+      "a@example.com,+447700900001,yes",
+      "b@example.com,+447700900001,hm",
+      "b@example.com,,no",
+    );
+    await mapOf(path, { Email: "email", Phone: "phone", "SMS ok": phoneYes });
+
+    const first = await runAlone([path, "--report", `${folder}/failed`]);
+    await runAlone([`${folder}/failed/people.csv`]);
+
+    expect(first.code).toBe(1);
+    expect(mock.organization("real").contacts.map((one) => one.phone_opt_in)).not.toContain("SUBSCRIBED");
+  });
+});
+
+it("A line that was cut stays refused in the report until a missing cell is filled", async () => {
+  const folder = await temporaryFolder();
+  const mock = await service();
+  const path = await csv(
+    folder,
+    "people.csv",
+    "Email,Name,Newsletter,SMS",
+    "a@example.com,no,yes",
+    "b@@example.com,B,yes,no",
+  );
+  await mapOf(path, { Email: "email", Name: "first_name", Newsletter: newsletter, SMS: "ignore" });
+  const report = `${folder}/failed/people.csv`;
+  const change = async (from: string, to: string) =>
+    await writeFile(report, (await readFile(report, "utf8")).replace(from, to));
+
+  await runAlone([path, "--report", `${folder}/failed`]);
+  await change("b@@", "b@");
+  const second = await runAlone([report, "--report", `${folder}/failed`]);
+
+  expect({ code: second.code, consents: emailConsents(mock) }).toEqual({
+    code: 1,
+    consents: { "b@example.com": "SUBSCRIBED" },
+  });
+  expect(second.out).toContain("row: has 3 cells, but there are 4 headings");
+
+  await change("a@example.com,no,yes,,", "a@example.com,A,no,yes,");
+  const third = await runAlone([report]);
+
+  expect(third.code).toBe(0);
+  expect(emailConsents(mock)["a@example.com"]).toBe("UNSUBSCRIBED");
+});
+
+describe("A row that is held back never replaces UNSUBSCRIBED by NON_SUBSCRIBED", () => {
+  const never: ColumnRule = {
+    consent: "email",
+    words: { yes: "SUBSCRIBED", never: "NON_SUBSCRIBED", later: "hold" },
+  };
+
+  it.each([
+    ["a plain refusal", "a@example.com,never,opt out", "b@example.com,yes,"],
+    ["a word that the map does not name", "a@example.com,never,", "a@example.com,abbestellt,"],
+    ["a word that the map holds back", "a@example.com,never,", "a@example.com,later,"],
+  ])("where it has %s", async (_what, ...lines) => {
+    const mock = await service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
+    const path = await csv(await temporaryFolder(), "people.csv", "Email,Newsletter,Notes", ...lines);
+    await mapOf(path, { Email: "email", Newsletter: never, Notes: "ignore" });
+
+    const { code } = await runAlone([path]);
+
+    expect(code).toBe(1);
+    expect(emailConsents(mock)["a@example.com"]).toBe("UNSUBSCRIBED");
+  });
+});
+
 describe("A cell that says nothing", () => {
   it.each([
     String.raw`\N`,
@@ -140,6 +229,9 @@ describe("A cell that says nothing", () => {
     "00/00/0000",
     "0000-00-00 00:00:00",
     "0001-01-01T00:00:00",
+    "1/1/0001 12:00:00 AM",
+    "00-00-0000",
+    "0000/00/00",
   ])("is no day of an opt-out: %s", async (cell) => {
     const { code, consents } = await imported(
       ["email,newsletter,unsubscribed_at", `a@example.com,1,${cell}`, "b@example.com,1,2026-11-20 10:00"],
@@ -166,6 +258,51 @@ describe("A cell that says nothing", () => {
       code: 0,
       consents: { "a@example.com": "NON_SUBSCRIBED", "b@example.com": "UNSUBSCRIBED" },
     });
+  });
+});
+
+describe("A day of an opt-in", () => {
+  const since = async (...cells: string[]) => {
+    const { code, consents } = await imported(
+      ["Email,Opt-in", ...cells.map((cell, index) => `p${index}@example.com,"${cell}"`)],
+      {
+        Email: "email",
+        "Opt-in": { consent: "email", words: { "<date>": "SUBSCRIBED", "": "none" } },
+      },
+    );
+    return { code, subscribed: Object.values(consents).filter((one) => one === "SUBSCRIBED").length };
+  };
+
+  it("has the names of months and weekdays, and its time", async () => {
+    const days = ["5. März 2024", "Fri, Jan 5, 2024 10:00 AM EST", "3 de mayo de 2024", "1 мая 2024"];
+
+    expect(await since(...days, "2024-05-01T10:00:00Z", "1/1/00")).toEqual({ code: 0, subscribed: 6 });
+  });
+
+  it.each([
+    "Revoked Jan 9, 2024",
+    "Revoked 9, 2024",
+    "9 left 2024",
+    "2024-05-01 left",
+    "2024-05-01 OUT",
+    "not 2024-05-01",
+  ])("with any other word beside it is a word of its own, which holds back: %s", async (cell) => {
+    expect(await since(cell)).toEqual({ code: 1, subscribed: 0 });
+  });
+
+  it.each([
+    "1970-01-01 00:00:00",
+    "January 1, 1970",
+    "31.12.1969",
+    "1/0/1900",
+    "1/1/1900",
+    "1900-01-00",
+    "30.12.1899",
+    "1/0/00",
+    "2024-00-00",
+    "9999-12-31",
+  ])("that programs write for none is a word of its own, which holds back: %s", async (cell) => {
+    expect(await since(cell)).toEqual({ code: 1, subscribed: 0 });
   });
 });
 
