@@ -1,7 +1,7 @@
 import type { ConsentWrite } from "../consent.ts";
-import type { Outcome } from "../errors.ts";
+import { ConfigurationError, type Outcome } from "../errors.ts";
 import { unlessLate } from "../transport/abort.ts";
-import type { ConsentWatch, FamilyIdentity, KeySource } from "../transport/call.ts";
+import type { ConsentWatch, FamilyIdentity, KeySource, TransportSettings } from "../transport/call.ts";
 import { unrecordedWrites, type UnrecordedWrite } from "../transport/consent-registry.ts";
 import type { JournalEvent, WriteEnd } from "./events.ts";
 import type { Journal } from "./journal.ts";
@@ -60,11 +60,23 @@ export class ConsentNotes implements ConsentWatch {
     return this.#pairs(families).length > 0;
   }
 
-  /** Whether a client with these families writes to the target of the run. A name stands for all keys. */
-  async areOfTarget(families: readonly FamilyIdentity[]): Promise<boolean> {
-    return this.#target.organization === undefined
-      ? await this.#isOfOrganization(families)
-      : this.concerns(families);
+  /**
+   * Ends the run, and throws, if a client with these families writes to another target: the checkpoint would record it for
+   * its own. A name stands for all keys.
+   */
+  async refuseOthers(
+    { families }: Pick<TransportSettings, "families">,
+    fail: (error: unknown) => void,
+  ): Promise<void> {
+    if (this.#journal?.isRecorded !== true) return;
+    const isNamed = this.#target.organization !== undefined;
+    if (isNamed ? this.concerns(families) : await this.#isOfOrganization(families)) return;
+    const error = new ConfigurationError(
+      "A row was to be written with another key or base URL than that of the client whose `bulk` it is, so its " +
+        "checkpoint would record it for the wrong organization. Start the run with the client that writes its rows.",
+    );
+    fail(error);
+    throw error;
   }
 
   async begins(write: ConsentWrite, families: readonly FamilyIdentity[]): Promise<void> {

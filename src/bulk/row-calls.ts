@@ -154,8 +154,8 @@ export class RowCalls<Row> implements CallHook, WriteHook {
   }
 
   #endUnsent(error: unknown): void {
-    const facts = { isWrite: true, isRepeatable: true, attempts: 0, outcome: "not-sent" } as const;
-    this.#ends.push({ ...facts, failure: { error } });
+    const failure = { error };
+    this.#ends.push({ isWrite: true, isRepeatable: true, attempts: 0, outcome: "not-sent", failure });
   }
 
   readonly newEventId = (eventName: string): string => this.#row.record.newEventId(eventName);
@@ -209,13 +209,12 @@ export class RowCalls<Row> implements CallHook, WriteHook {
   }
 
   #reasonOf(call: Call, error: unknown): CallEnd["reason"] {
-    const { method } = call.request;
     if (error instanceof UnansweredError) return error.reason;
     // A read that comes after the row's writes changes nothing of them.
     const hasWritten = this.#ends.some(
       ({ isWrite, outcome }) => isWrite && outcome !== "not-sent" && outcome !== "not-applied",
     );
-    if (method === "GET" && hasWritten) return undefined;
+    if (call.request.method === "GET" && hasWritten) return undefined;
     if (isRefusedForLong(error)) return "unlooked";
     const isCutOff = this.stop.aborted && (this.#cutOff.has(call) || hasCode(error, "aborted", "closed"));
     return isCutOff ? "cut-off" : undefined;
@@ -223,20 +222,8 @@ export class RowCalls<Row> implements CallHook, WriteHook {
 
   /** In the order of the writes to the contact. */
   async check(call: Call): Promise<void> {
-    await this.#checkTarget(call);
+    await this.#run.notes.refuseOthers(call.settings, this.#run.fail);
     await this.#guard.check(call);
-  }
-
-  /** The checkpoint would record for its own organization what was written to another one. */
-  async #checkTarget({ settings }: Call): Promise<void> {
-    const { journal, notes, fail } = this.#run;
-    if (!journal.isRecorded || (await notes.areOfTarget(settings.families))) return;
-    const error = new ConfigurationError(
-      "A row was to be written with another key or base URL than that of the client whose `bulk` it is, so its " +
-        "checkpoint would record it for the wrong organization. Start the run with the client that writes its rows.",
-    );
-    fail(error);
-    throw error;
   }
 
   /** Records before each attempt that the row may have been sent, unless it is superseded. */
