@@ -36,6 +36,11 @@ export function withoutOptIns(code: number): number {
   );
 }
 
+/** The refusals of a code: no opt-ins, and no unknown words, which a map may name. */
+export function refusalsOfCode(code: number): number {
+  return withoutOptIns(code) & ~((notUnderstood << shift.email) | (notUnderstood << shift.phone));
+}
+
 export function isSuppressedIn(code: number): boolean {
   return (code & suppressed) !== 0;
 }

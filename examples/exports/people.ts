@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   codeOf,
   codeOfRow,
@@ -5,6 +6,7 @@ import {
   join,
   ofPhone,
   refusalCode,
+  refusalsOfCode,
   withCode,
   withoutOptIns,
 } from "./consent-code.ts";
@@ -45,6 +47,8 @@ export class People {
   /** The refusals by further numbers, which have a consent of their own. */
   readonly #refusedNumbers = new Map<string, number>();
   readonly #doubts = new Doubts();
+  /** The refusals that were known when a report was written, by the hash of the address or number. */
+  readonly #earlier = new Map<string, number>();
 
   add(row: ReadRow): void {
     const { said, others } = row;
@@ -74,6 +78,20 @@ export class People {
     }
   }
 
+  /** Adds the refusals that were known when a report was written, whose rows may have other addresses now. */
+  addEarlier(refusals: Iterable<readonly [string, number]>): void {
+    for (const [hash, code] of refusals) join(this.#earlier, hash, code);
+  }
+
+  /** Everybody's refusals, for `addEarlier`. Call after `settle`. */
+  refusals(): ReadonlyMap<string, number> {
+    const all = new Map(this.#earlier);
+    for (const codes of [this.#known, this.#refusals, this.#refusedNumbers])
+      for (const [key, code] of codes)
+        if (refusalsOfCode(code) !== 0) join(all, hashOf(key), refusalsOfCode(code));
+    return all;
+  }
+
   #addOwner(phone: string, email: string): void {
     const first = this.#ownerOfPhone.get(phone);
     // A row that is never sent keeps its number from nobody.
@@ -94,6 +112,8 @@ export class People {
 
   /** Call after all rows: the refusals of a number count for its people, and so do those that may be theirs. */
   settle(): void {
+    if (this.#earlier.size > 0)
+      for (const key of this.#known.keys()) join(this.#known, key, this.#earlier.get(hashOf(key)) ?? 0);
     for (const [key, code] of this.#refusals)
       for (const person of [key, ...(this.#others.get(key) ?? [])])
         if (this.#known.has(person)) join(this.#known, person, code);
@@ -172,3 +192,5 @@ export class People {
     return this.#doubts.has(row);
   }
 }
+
+const hashOf = (key: string) => createHash("sha256").update(key).digest("base64url").slice(0, 22);

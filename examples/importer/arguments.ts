@@ -64,9 +64,9 @@ consent. The service is not asked for its consents: export just before the impor
   --snapshot FILE     a snapshot of the service, of less than a day ago: \`npm run export -- FILE.ndjson\` writes one.
                       Whom it shows as unsubscribed or suppressed, where the files say something better or nothing, is
                       held back and reported
-  --report FOLDER     write the failed rows to this folder: one file for each file, with the same name, its map, and a
-                      column each for the reason and for notes. Correct the rows and import the files together, with the
-                      same options; do not change the notes
+  --report FOLDER     write the failed rows to this folder: one file for each file, with the same name, its map, who has
+                      refused, and a column each for the reason and for notes. Correct the rows and import the files
+                      together, with the same options; do not change the notes
   --summary FILE      write a page of Markdown: how many people, which consents, what became a property
   --reserve SHARE     the share of the rate limit to leave to other calls, from 0 (none) to 0.9; default 0.1
   --mock              import into a mock service on this machine; nothing leaves it
@@ -97,8 +97,10 @@ const known = {
 /** Parses the command line, or throws a `UsageError`. */
 export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): ImporterArguments | "help" {
   const { values, positionals } = parse(args);
-  // `exports/*` names the maps beside the tables, too.
-  const files = positionals.filter((path) => !positionals.some((other) => path === `${other}.map.json`));
+  // `exports/*` names what stands beside the tables, too.
+  const isBeside = (path: string) =>
+    positionals.some((other) => path === `${other}.map.json` || path === `${other}.refused.json`);
+  const files = positionals.filter((path) => !isBeside(path));
   if (values.help) return "help";
   refuseKeptByNpm(values, env);
   if (files.length === 0) throw new UsageError("Name at least one CSV file.");

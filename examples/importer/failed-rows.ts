@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { counted } from "../console/counted.ts";
 import { say, type Output } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
+import type { People } from "../exports/people.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import { Reasons } from "./reasons.ts";
 import { Report } from "./report.ts";
@@ -48,8 +49,14 @@ export class FailedRows {
     );
   }
 
-  async print(output: Output, { isComplete }: { isComplete: boolean }): Promise<void> {
-    const { written: paths, removed } = (await this.#report?.end(isComplete)) ?? { written: [], removed: [] };
+  async print(
+    output: Output,
+    { isComplete, people }: { isComplete: boolean; people: People },
+  ): Promise<void> {
+    const { written: paths, removed } = (await this.#report?.end(isComplete, people)) ?? {
+      written: [],
+      removed: [],
+    };
     if (removed.length > 0)
       say(output, `Removed the report of an earlier import: ${removed.map(printable).join(", ")}.`);
     if (this.#count === 0) return;

@@ -85,7 +85,7 @@ export async function importAll(
     isComplete = true;
   } finally {
     line.end();
-    await failed.print(output, { isComplete });
+    await failed.print(output, { isComplete, people: survey.people });
   }
   const { succeeded, skipped, superseded, total, durationMs } = await run.summary();
   const before = skipped === 0 ? "" : `; ${inFull(skipped)} were imported before`;

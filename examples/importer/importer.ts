@@ -115,7 +115,7 @@ async function importFiles(
   });
   say(output, `Into ${target.name}: ${service.description}.`);
   const summary = new Summary();
-  if (options.isDryRun) await failed.print(output, { isComplete: true });
+  if (options.isDryRun) await failed.print(output, { isComplete: true, people: survey.people });
   else {
     const isAsked = questions !== undefined && !options.isConfirmed;
     if (isAsked && !(await questions.confirm(`Import ${counted(valid, "person", "people")}?`))) {

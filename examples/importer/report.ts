@@ -1,9 +1,11 @@
 import { access, copyFile, mkdir, open, type FileHandle, realpath, rename, rm } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { CsvFileError, openCsv } from "../exports/csv-file.ts";
+import type { People } from "../exports/people.ts";
 import { isOfReport, noteHeadings, reportNote } from "../exports/report-note.ts";
 import { type ImporterArguments, UsageError } from "./arguments.ts";
 import { mapPathOf } from "./maps.ts";
+import { refusedPathOf, writeRefusals } from "./refused-people.ts";
 import type { SettledRow } from "./settled-rows.ts";
 
 interface ReportFile {
@@ -86,7 +88,7 @@ export class Report {
    * Closes the files, and removes the report of an earlier import if its file has no failed row now. If the import did not
    * end, the report that is being imported stays: it still has rows to send.
    */
-  async end(isComplete: boolean): Promise<{ written: string[]; removed: string[] }> {
+  async end(isComplete: boolean, people: People): Promise<{ written: string[]; removed: string[] }> {
     const written: string[] = [];
     const removed: string[] = [];
     for (const [source, path] of this.#paths) {
@@ -97,9 +99,11 @@ export class Report {
       else if (file) {
         await rename(file.partPath, path);
         await this.#copyMap(source, path);
+        await writeRefusals(path, people);
         written.push(path);
       } else if (earlier && isComplete) {
         await rm(path);
+        await rm(refusedPathOf(path), { force: true });
         removed.push(path);
       }
     }

@@ -9,6 +9,7 @@ import { isBlank, isMoment } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { MappedFile } from "./maps.ts";
 import type { ReadingLine } from "./reading-line.ts";
+import { addRefusals } from "./refused-people.ts";
 import { Remarks } from "./remarks.ts";
 
 /** The number of rows with each consent of a channel; `unstated` rows have none. */
@@ -68,6 +69,7 @@ export async function surveyFiles(
       line.show(survey.rows);
     }
     await addMeant(survey, people, { consent, signal });
+    await addRefusals(survey.plan.file.path, people);
   }
   people.settle();
   line.end();

@@ -164,6 +164,40 @@ describe("A report that is imported alone", () => {
   });
 });
 
+it("A corrected address in a report is not subscribed if the files have unsubscribed it", async () => {
+  const folder = await temporaryFolder();
+  const mock = await service();
+  const path = await csv(
+    folder,
+    "people.csv",
+    "Email,Newsletter",
+    "a@example.com,no",
+    "a@@example.com,yes",
+    "b@@example.com,yes",
+    "c@@,yes",
+  );
+  await mapOf(path, { Email: "email", Newsletter: newsletter });
+  const report = `${folder}/failed/people.csv`;
+  const change = async (from: string, to: string) =>
+    await writeFile(report, (await readFile(report, "utf8")).replace(from, to));
+
+  await runAlone([path, "--report", `${folder}/failed`]);
+  await change("b@@", "b@");
+  await runAlone([report, "--report", `${folder}/failed`]);
+  await change("a@@", "a@");
+  await change("c@@", "c@example.com");
+  const last = await runAlone([report, "--report", `${folder}/failed`]);
+
+  expect({ code: last.code, consents: emailConsents(mock) }).toEqual({
+    code: 0,
+    consents: {
+      "a@example.com": "UNSUBSCRIBED",
+      "b@example.com": "SUBSCRIBED",
+      "c@example.com": "SUBSCRIBED",
+    },
+  });
+});
+
 it("A line that was cut stays refused in the report until a missing cell is filled", async () => {
   const folder = await temporaryFolder();
   const mock = await service();
