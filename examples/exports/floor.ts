@@ -10,16 +10,16 @@ const both = ["email", "phone"] as const;
 
 /** The whole cells that nobody can read as a permission. */
 const refusals = new Set(
-  `unsubscribed, unsubscribe, unsub, un subscribed, unsubscribed from all, unsubscribed from all email, globally unsubscribed, opted out,
-  opt out, optout, optedout, opted out of all, do not contact, do not email, do not e mail, do not call,
-  do not text, do not sms, do not send, do not market, dnc, dont contact, dont email, no contact, no email, no emails,
+  `unsubscribed, unsubscribe, unsub, un subscribed, un subscribe, unsubscribed from all, unsubscribed from all email, globally unsubscribed, global unsubscribe, global unsubscribed, has unsubscribed, opted out,
+  opt out, optout, optedout, opted out of all, opted out of all email, opted out of all emails, do not contact, do not contact me, donotcontact, do not email, do not e mail, do not call,
+  do not text, do not sms, do not send, do not market, dnc, dont contact, dont email, no contact, no email, no emails, no e mail, no e mails,
   no sms, no marketing, no newsletter, no consent, never contact, consent withdrawn, consent revoked, withdrew consent,
-  complained, complaint, spam complaint, spam report, marked as spam, reported spam, reported as spam, abuse complaint,
+  complained, complaint, spam complaint, spam report, spamreport, marked as spam, reported spam, reported as spam, abuse complaint,
   blacklisted, blocklisted, suppressed, on suppression list, bounced, hard bounced, hard bounce, hardbounce, bounce,
   undeliverable, cleaned, email unsubscribed, email opt out, email opted out, sms unsubscribed, sms opt out,
   sms opted out, phone opt out, phone opted out, unsubscribed from email, unsubscribed from emails, unsubscribed from sms,
   unsubscribed from newsletter, opted out of email, opted out of emails, opted out of sms, opted out of marketing,
-  remove me, please remove, please unsubscribe, gdpr erasure, right to be forgotten`
+  remove me, please remove, please remove me, please unsubscribe, gdpr erasure, right to be forgotten`
     .split(",")
     .map((word) => word.trim().replace(/\s+/g, " ")),
 );

@@ -37,6 +37,14 @@ describe("A cell that is a plain English refusal holds the person back", () => {
     "bounced",
     "Marked as spam",
     "blacklisted",
+    "Do not contact me",
+    "DONOTCONTACT",
+    "un-subscribe",
+    "no e-mails",
+    "opted out of all email",
+    "Global Unsubscribe",
+    "spamreport",
+    "Please remove me",
   ])("in an ignored column too: %s", async (word) => {
     const { code, out, consents } = await imported(
       ["Email,Newsletter,Notes", `a@example.com,yes,${word}`, "b@example.com,yes,likes tea"],
