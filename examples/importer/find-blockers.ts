@@ -13,7 +13,8 @@ export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArgume
       : "";
     return [
       `${csv.path} has no consent.${name} State it: --consent keep leaves an existing contact's ` +
-        "consent as it is; or NON_SUBSCRIBED, UNSUBSCRIBED, SUBSCRIBED.",
+        "consent as it is; or NON_SUBSCRIBED, UNSUBSCRIBED, SUBSCRIBED. It counts for all files. If this is a list of " +
+        `people who left, write "everyone": { "email": "UNSUBSCRIBED" } in ${file.mapPath} instead.`,
     ];
   });
 }

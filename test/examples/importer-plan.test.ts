@@ -97,6 +97,7 @@ describe("A file without a statement of consent", () => {
     expect(code).toBe(2);
     expect(out).toContain('"email"');
     expect(err).toContain("has no consent. State it: --consent keep");
+    expect(err).toContain('"everyone": { "email": "UNSUBSCRIBED" }');
     expect(mock.requests).toEqual([]);
   });
 
