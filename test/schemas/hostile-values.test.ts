@@ -87,8 +87,9 @@ describe("Depth and size have no bound but that of the stack", () => {
     const { v1 } = new AudienceClient({ ...mock.clientOptions, rateLimiter: false });
     for (let levels = 1_000; levels <= 12_000; levels += 1_000) {
       const call = v1.events.send({ ...order, eventData: { a: deep(levels) } });
+      // The mock has a limit of its own: what it refuses was sent.
       expect(await call.catch((error: unknown) => error)).toSatisfy(
-        (end: unknown) => !isAudienceError(end) || end.code === "validation",
+        (end: unknown) => !isAudienceError(end) || ["validation", "bad_request"].includes(end.code),
       );
     }
   });
