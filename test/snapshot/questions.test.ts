@@ -46,6 +46,13 @@ describe("`find` finds a contact by what identifies it", () => {
     expect(found).toEqual(data.map(({ id }) => id));
   });
 
+  it("two contacts whose ids have one hash in the index are told apart", async () => {
+    const data = [{ id: "id-6268" }, { id: "id-103005" }];
+    using today = await snapshotOf(data);
+
+    expect(data.map(({ id }) => today.find({ id }))).toEqual(data);
+  });
+
   it.each([
     ["has unsubscribed", { email_opt_in: "UNSUBSCRIBED" }],
     ["is suppressed", { is_suppressed: true }],

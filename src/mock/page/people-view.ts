@@ -123,7 +123,8 @@ export function listViews(state: MockOrganizationState, matches: Matches): Found
 /** Of rows that are shown with the name of their contact. */
 function isFoundWithContact({ contacts }: MockOrganizationState, matches: Matches) {
   const names = new Map(contacts.map((contact) => [contact.id, nameOfContact(contact)]));
-  return (row: { contactId: string }) => matches(row, [names.get(row.contactId) ?? ""]);
+  // Safe: a contact is never deleted.
+  return (row: { contactId: string }) => matches(row, [names.get(row.contactId)!]);
 }
 
 /** The latest events with the automations that each started, and the calls of those. */
