@@ -141,6 +141,7 @@ class World {
   #at = 0;
   #nightBeganAt = 0;
   #isRunning = false;
+  #hasSucceeded = false;
   readonly #jobKeys = newJobKeys();
   #processes = 0;
   #checkpoint = new MemoryCheckpoint();
@@ -179,7 +180,8 @@ class World {
   /** A run of another organization over the checkpoint sends nothing. */
   async #refusedNight(): Promise<void> {
     const { length } = this.mock.requests;
-    if (this.#checkpoint.lines.length === 0) return;
+    // Before that the checkpoint belongs to nobody.
+    if (!this.#hasSucceeded) return;
     const other = new AudienceClient({ ...this.mock.clientOptions, apiKey: otherKey });
     const run = other.bulk([0], (_, request) => other.v1.customers.upsert({ email: emailOf(0) }, request), {
       key: String,
@@ -233,6 +235,7 @@ class World {
         if (own.isDead) return false;
         underWay.delete(item);
         const person = this.people[item.person]!;
+        if (status === "succeeded") this.#hasSucceeded = true;
         if (status === "succeeded" && this.#plan.family !== "v2") person.hasId = true;
         if (status === "superseded") this.superseded += 1;
         if (status !== "skipped") this.#says(person, item.says);
