@@ -125,8 +125,9 @@ export class Ledger {
 
   /** Whether nothing that it records may have reached the service. */
   get isBlank(): boolean {
-    const hasFailed = ({ state }: RowRecord): boolean => state === "failed";
-    return this.#underWay.size === 0 && this.#notes.isEmpty && [...this.#rows.values()].every(hasFailed);
+    if (this.#underWay.size > 0 || !this.#notes.isEmpty) return false;
+    for (const { state } of this.#rows.values()) if (state !== "failed") return false;
+    return true;
   }
 
   /** Whether this run has met the row before: it goes on after a crash, or an early end. */
