@@ -149,14 +149,21 @@ describe("Rows are read only as fast as they are sent", () => {
     expect(most).toBe(limit);
   });
 
-  it("the calls begin in the order of the rows, also with a checkpoint", async () => {
+  it("the calls begin in the order of the rows, and reach the service in it for each contact, also with a checkpoint", async () => {
     const { audience, mock, upsert } = createFixture();
     const twins = rows(40).flatMap((each) => [each, { ...each, email_opt_in: "UNSUBSCRIBED" as const }]);
-    const checkpoint = new MemoryCheckpoint();
+    const begun: Row[] = [];
+    const call = (row: Row, request: BulkRequest) => {
+      begun.push(row);
+      return upsert(row, request);
+    };
 
-    await audience.bulk(twins, upsert, { checkpoint, concurrency: 8 }).summary();
+    await audience.bulk(twins, call, { checkpoint: new MemoryCheckpoint(), concurrency: 8 }).summary();
 
-    expect(mock.requests.map(({ body }) => body)).toEqual(twins);
+    expect(begun).toEqual(twins);
+    const sent = mock.requests.map(({ body }) => body as Row);
+    for (const { email } of twins)
+      expect(sent.filter((row) => row.email === email)).toEqual(twins.filter((row) => row.email === email));
     expect(
       mock
         .organization("mock-organization")
