@@ -1,11 +1,11 @@
 import type { ConsentWrite } from "../consent.ts";
-import { ConfigurationError, type Outcome } from "../errors.ts";
+import type { Outcome } from "../errors.ts";
 import { unlessLate } from "../transport/abort.ts";
-import type { ConsentWatch, FamilyIdentity, KeySource, TransportSettings } from "../transport/call.ts";
+import type { ConsentWatch, FamilyIdentity } from "../transport/call.ts";
 import { unrecordedWrites, type UnrecordedWrite } from "../transport/consent-registry.ts";
 import type { JournalEvent, WriteEnd } from "./events.ts";
 import type { Journal } from "./journal.ts";
-import type { Target } from "./target.ts";
+import type { OwnClients } from "./own-clients.ts";
 
 /** A consent that another call has begun to write, or has written. `applied`: as the response names it. */
 interface Notice {
@@ -23,12 +23,10 @@ const lateRecord =
 
 /** Notes in the journal of a run which consents other calls write, from the begin of the run to its end. */
 export class ConsentNotes implements ConsentWatch {
-  readonly #target: Target;
+  readonly #clients: OwnClients;
   readonly #warn: (message: string) => void;
   /** The writes under way, with their numbers in this run; undefined for another organization's. */
   readonly #begun = new Map<ConsentWrite, Promise<number | undefined>>();
-  /** The keys of the run that were asked for. */
-  readonly #askedKeys = new Map<KeySource, Promise<void>>();
   #count = 0;
   /** Those that are being recorded. */
   readonly #pending = new Set<Promise<void>>();
@@ -40,8 +38,8 @@ export class ConsentNotes implements ConsentWatch {
   /** The last notice; its contacts have names. */
   #lastNamed = Promise.resolve();
 
-  constructor(target: Target, warn: (message: string) => void) {
-    this.#target = target;
+  constructor(clients: OwnClients, warn: (message: string) => void) {
+    this.#clients = clients;
     this.#warn = warn;
   }
 
@@ -57,26 +55,7 @@ export class ConsentNotes implements ConsentWatch {
   }
 
   concerns(families: readonly FamilyIdentity[]): boolean {
-    return this.#pairs(families).length > 0;
-  }
-
-  /**
-   * Ends the run, and throws, if a client with these families writes to another target: the checkpoint would record it for
-   * its own. A name stands for all keys.
-   */
-  async refuseOthers(
-    { families }: Pick<TransportSettings, "families">,
-    fail: (error: unknown) => void,
-  ): Promise<void> {
-    if (this.#journal?.isRecorded !== true) return;
-    const isNamed = this.#target.organization !== undefined;
-    if (isNamed ? this.concerns(families) : await this.#isOfOrganization(families)) return;
-    const error = new ConfigurationError(
-      "A row was to be written with another key or base URL than that of the client whose `bulk` it is, so its " +
-        "checkpoint would record it for the wrong organization. Start the run with the client that writes its rows.",
-    );
-    fail(error);
-    throw error;
+    return this.#clients.ofService(families);
   }
 
   async begins(write: ConsentWrite, families: readonly FamilyIdentity[]): Promise<void> {
@@ -104,35 +83,10 @@ export class ConsentNotes implements ConsentWatch {
   }
 
   async #begin(write: ConsentWrite, families: readonly FamilyIdentity[]): Promise<number | undefined> {
-    if (!(await this.#isOfOrganization(families))) return undefined;
+    if (!(await this.#clients.ofOrganization(families))) return undefined;
     const number = (this.#count += 1);
     await this.#note({ number, write, applied: write });
     return number;
-  }
-
-  /** Whether a client shares the key of one family with the run: both families write the same contacts (D143). */
-  async #isOfOrganization(families: readonly FamilyIdentity[]): Promise<boolean> {
-    const pairs = this.#pairs(families);
-    const isShared = ([own, other]: (typeof pairs)[number]): boolean => own.isSameAs(other);
-    if (pairs.some(isShared)) return true;
-    await Promise.all(pairs.flatMap(([own, other]) => [this.#askOnce(own), ask(other)]));
-    return pairs.some(isShared);
-  }
-
-  /** The keys of the run, each with that of a client for the same family of the same service. */
-  #pairs(families: readonly FamilyIdentity[]): (readonly [own: KeySource, other: KeySource])[] {
-    return this.#target.families.flatMap((own) =>
-      families
-        .filter(({ name, baseUrl }) => own.name === name && own.baseUrl === baseUrl)
-        .map(({ key }) => [own.key, key] as const),
-    );
-  }
-
-  /** Later the rows of the run ask, before each attempt. */
-  async #askOnce(key: KeySource): Promise<void> {
-    const asked = this.#askedKeys.get(key) ?? ask(key);
-    this.#askedKeys.set(key, asked);
-    await asked;
   }
 
   async #note(notice: Notice): Promise<void> {
@@ -159,12 +113,6 @@ export class ConsentNotes implements ConsentWatch {
       void noted.then(() => (this.#isLate = false));
     });
   }
-}
-
-/** A function that fails or hangs gives no key, and its client sends nothing. */
-async function ask(key: KeySource): Promise<void> {
-  const asked = (async () => await key.request())();
-  await Promise.allSettled([unlessLate(asked, longestWaitMs, () => "")]);
 }
 
 /** A failure of the checkpoint ends the run, but not the write that is being recorded. */

@@ -24,6 +24,8 @@ export interface RunOfRows<Row> extends GuardSettings<Row> {
   readonly stop: AbortSignal;
   /** Whether the function of the rows has a parameter for it. */
   readonly takesRequest: boolean;
+  /** Ends the run, and throws, if the call writes to another target. */
+  readonly checkTarget: (call: Call) => Promise<void>;
   /** Ends the run. */
   readonly fail: (error: unknown) => void;
 }
@@ -83,15 +85,14 @@ export class RowCalls<Row> implements CallHook, WriteHook {
    */
   async run<Value>(call: () => PromiseLike<Value>): Promise<RowEnd<Value> | undefined> {
     const { takesRequest } = this.#run;
-    const functionEnd = await this.#endOf(call);
+    const end = await this.#endOf(call);
     const { superseded, stated } = this.#guard;
-    const isStopped = this.stop.aborted;
-    const facts = { end: functionEnd, calls: this.#ends, superseded, isStopped, takesRequest };
-    const { end, recorded, hasOnlyWaited } = judgeEnd(facts);
+    const facts = { end, calls: this.#ends, superseded, isStopped: this.stop.aborted, takesRequest };
+    const { end: rowEnd, recorded, hasOnlyWaited } = judgeEnd(facts);
     this.#isOver = true;
     // A failure of the record has already ended the run; the row's end stays the same.
     if (recorded) await this.#row.record.ends(recorded, stated).catch(() => undefined);
-    return hasOnlyWaited ? undefined : end;
+    return hasOnlyWaited ? undefined : rowEnd;
   }
 
   async #endOf<Value>(call: () => PromiseLike<Value>): Promise<FunctionEnd<Value>> {
@@ -222,7 +223,7 @@ export class RowCalls<Row> implements CallHook, WriteHook {
 
   /** In the order of the writes to the contact. */
   async check(call: Call): Promise<void> {
-    await this.#run.notes.refuseOthers(call.settings, this.#run.fail);
+    await this.#run.checkTarget(call);
     await this.#guard.check(call);
   }
 

@@ -7,6 +7,7 @@ import { type BulkCall, type BulkSettings, endsRun } from "./bulk-options.ts";
 import { judgedError } from "./consent-check.ts";
 import { ConsentNotes } from "./consent-notes.ts";
 import { Journal } from "./journal.ts";
+import { OwnClients } from "./own-clients.ts";
 import { ResultQueue } from "./result-queue.ts";
 import type { BulkResult, EstimateMs, ProgressCounter, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
@@ -36,6 +37,7 @@ export class Run<Row, Value> {
   readonly #options: RunOptions<Row>;
   readonly #client: ClientState;
   readonly #progress: ProgressCounter;
+  readonly #clients: OwnClients;
   readonly #notes: ConsentNotes;
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
   /** The channels of which it was said that the service does not show them. */
@@ -56,7 +58,8 @@ export class Run<Row, Value> {
     this.#options = options;
     this.#client = client;
     this.#progress = progress;
-    this.#notes = new ConsentNotes(options.target, (message) => options.observer.warn(message));
+    this.#clients = new OwnClients(options.target);
+    this.#notes = new ConsentNotes(this.#clients, (message) => options.observer.warn(message));
     this.#end = new RunEnd(options.signal, client.closing.signal);
   }
 
@@ -130,6 +133,12 @@ export class Run<Row, Value> {
       v1,
       checksConsent: checkConsent && journal.isRecorded && key !== undefined,
       takesRequest: this.#call.length > 1,
+      checkTarget: async ({ settings }) => {
+        if (!journal.isRecorded) return;
+        const checked = this.#clients.refuseOthers(settings.families);
+        checked.catch(this.#end.fail);
+        await checked;
+      },
       fail: this.#end.fail,
       warn: (message) => observer.warn(message),
       notShown: (channels) => {
