@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, expect, vi } from "vitest";
+import { timersEnd } from "./timers-end.ts";
 
 // For files of tests that share a process: each finds it as it was when it started, and leaves it so.
 
@@ -20,9 +20,7 @@ afterEach(() => {
 });
 
 afterAll(async () => {
-  // A call that is left behind would go on within the next file, in its time. The runner's own timer takes milliseconds.
-  for (let waits = 0; timers() > 0 && waits < 1_000; waits++) await sleep(5);
-  expect(timers(), "timers, as this file leaves them").toBe(0);
+  await timersEnd();
 
   const left = state();
 
@@ -35,9 +33,4 @@ function state(): ReadonlyMap<string, unknown> {
     .map(([name, { value }]) => [name, value as unknown] as const)
     .filter(([, value]) => value !== undefined);
   return new Map([...globals, ...Object.entries(process.env)]);
-}
-
-/** How many timers keep the process alive. */
-function timers(): number {
-  return process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
 }

@@ -8,6 +8,7 @@ import {
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { expect, vi } from "vitest";
+import { timersEnd } from "../timers-end.ts";
 
 /** A contact whose writes are repeatable. */
 export interface Row {
@@ -94,8 +95,12 @@ export async function until(condition: () => boolean): Promise<void> {
 
 const realImmediate = globalThis.setImmediate;
 
-/** Fake timers for a run of bulk. Web Crypto's own hashes come from another thread, which takes a real and random time. */
-export function useFakeTime(): void {
+/**
+ * Fake timers for a run of bulk. Web Crypto's own hashes come from another thread, which takes a real and random time. A
+ * request that a test before has aborted goes on for two seconds, and its real timers could not end in fake time.
+ */
+export async function useFakeTime(): Promise<void> {
+  await timersEnd();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] });
   vi.spyOn(crypto.subtle, "digest").mockImplementation(async (_, data) => {
     return new Uint8Array(
