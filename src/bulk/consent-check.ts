@@ -66,7 +66,10 @@ export function judge(
   // A suppression holds in every channel, unless the row decides about it itself.
   const isSuppressionOwn =
     consent["is_suppressed"] !== undefined && channels.every(({ channel }) => channel !== "is_suppressed");
-  const statusOf = (channel: string) => String(statuses[channel] ?? "").toUpperCase();
+  const statusOf = (channel: string) =>
+    String(statuses[channel] ?? "")
+      .trim()
+      .toUpperCase();
   const isRefused = channels.some(({ channel, own, wasSubscribed }) => {
     const status = statusOf(channel);
     if (status === own) return false;

@@ -86,10 +86,14 @@ export function decodeEvent(line: string, number: number): JournalEvent {
     if (event[0] === "run") targetSchema.parse(event[3]);
     return event;
   } catch {
-    throw new ConfigurationError(
-      `The checkpoint is damaged at line ${number}, or was written by another version. It is left unchanged. Restore ` +
-        "it, or end its run with the version that wrote it. Another checkpoint sends every row, and knows none of the " +
-        "consents that this one keeps from being overridden.",
-    );
+    throw damaged(number);
   }
+}
+
+export function damaged(line: number): ConfigurationError {
+  return new ConfigurationError(
+    `The checkpoint is damaged at line ${line}, or was written by another version. It is left unchanged. Restore ` +
+      "it, or end its run with the version that wrote it. Another checkpoint sends every row, and knows none of the " +
+      "consents that this one keeps from being overridden.",
+  );
 }

@@ -2,7 +2,7 @@ import { ConfigurationError } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
 import { openCheckpoint } from "./checkpoint-calls.ts";
 import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
-import { decodeEvent, encodeEvent, type JournalEvent } from "./events.ts";
+import { damaged, decodeEvent, encodeEvent, type JournalEvent } from "./events.ts";
 import { shortHash } from "./hash.ts";
 import { Ledger } from "./ledger.ts";
 import { recordTarget, type RecordedTarget, type Target } from "./target.ts";
@@ -68,8 +68,10 @@ export class Journal {
   async add(event: JournalEvent, { flush = false }: { readonly flush?: boolean } = {}): Promise<void> {
     // The call of a row after the end of its run: another run may use the checkpoint now.
     if (this.#isClosed) throw new ConfigurationError("The run is over, and its checkpoint is closed.");
+    const isOver = !this.ledger.run && event[0] !== "run";
     this.ledger.fold(event);
-    if (!this.#opened) return;
+    // After the end of a run without keys nothing counts any more.
+    if (!this.#opened || isOver) return;
     // Not one after the other: an operation that hangs must not hold up every row.
     try {
       await this.#opened.append(encodeEvent(event), { flush });
@@ -129,7 +131,10 @@ async function readLedger({ lines }: OpenCheckpoint): Promise<{ ledger: Ledger; 
   for await (const line of lines) {
     bytes += line.length;
     number += 1;
-    ledger.fold(decodeEvent(line, number));
+    const event = decodeEvent(line, number);
+    // Its first lines are lost, and with them whose rows these are.
+    if (!ledger.run && event[0] !== "run") throw damaged(number);
+    ledger.fold(event);
   }
   return { ledger, bytes };
 }

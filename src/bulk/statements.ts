@@ -156,16 +156,21 @@ export function encodeContacts({ decisions, ids, formerIds }: SpokenContacts): s
   const contacts = [...tags].map((tag) => {
     const own = decisions.filter(({ contact }) => contact === tag).map(encodeDecision);
     const id = ids.get(tag) ?? formerIds.get(tag);
-    const encoded = id === "" ? none : encodeURIComponent(id ?? "");
+    const encoded = id === "" ? none : encode(id ?? "");
     return [`${tag}=${encoded}${formerIds.has(tag) ? "@" : ""}`, ...own].join(";");
   });
   return contacts.join(" ");
 }
 
 function encodeDecision({ channel, status, since, isToBeConfirmed, isSent, replaces }: Decision): string {
-  const before = isSent && replaces === "" ? "" : `!${encodeURIComponent(replaces)}`;
+  const before = isSent && replaces === "" ? "" : `!${encode(replaces)}`;
   const marks = (isToBeConfirmed ? "?" : "") + (isSent ? "" : "-") + before;
-  return `${encodeURIComponent(channel)}=${encodeURIComponent(status)}@${since}${marks}`;
+  return `${encode(channel)}=${encode(status)}@${since}${marks}`;
+}
+
+/** Half a character, which any text may hold, cannot be encoded. */
+function encode(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\uFFFD"));
 }
 
 export function decodeContacts(text: string): SpokenContacts {

@@ -48,7 +48,7 @@ function text(value: unknown): string | undefined {
 export function shownConsents(contact: SnapshotContact): (string | undefined)[] {
   const { email_opt_in, phone_opt_in, is_suppressed } = contact;
   return [email_opt_in, phone_opt_in, is_suppressed].map((value) =>
-    value === undefined ? undefined : String(value).toUpperCase(),
+    value === undefined ? undefined : String(value).trim().toUpperCase(),
   );
 }
 

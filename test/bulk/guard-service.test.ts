@@ -390,15 +390,15 @@ describe("A row whose look fails", () => {
   });
 });
 
-it.each(["true", 1])(
-  "A suppression that the service shows as %j refuses a row too",
-  async (is_suppressed) => {
+it.each([{ is_suppressed: "true" }, { is_suppressed: 1 }, { email_opt_in: "Unsubscribed " }])(
+  "A refusal that the service shows as %j is one too",
+  async (shown) => {
     const world = createFixture();
     const fetch = async (url: string, init: RequestInit) => {
       const response = await world.mock.fetch(url, init);
       if (init.method !== "GET") return response;
       const { data } = (await response.json()) as { data: { attributes: object } };
-      return Response.json({ data: { ...data, attributes: { ...data.attributes, is_suppressed } } });
+      return Response.json({ data: { ...data, attributes: { ...data.attributes, ...shown } } });
     };
     const audience = world.audience.withOptions({ fetch });
     const options = await firstNight(world);

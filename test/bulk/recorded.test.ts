@@ -1,7 +1,7 @@
 import { AudienceClient, type BulkRequest, ConfigurationError } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { collectRun, createFixture, key, row, type Row, rows } from "./fixture.ts";
+import { collectRun, createFixture, key, row, type Row, rows, v2Contact } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 /** A world in which each request notes what a kill, and what a loss of power, would leave as it arrives. */
@@ -225,6 +225,52 @@ it.each([
   expect(mock.requests).toEqual([]);
   expect(checkpoint.lines).toEqual(before);
   expect(checkpoint.log.at(-1)).toBe("close");
+});
+
+it.each([1, 2])("A checkpoint that has lost its first lines, %i, is refused", async (lost) => {
+  const { audience, mock, upsert } = createFixture();
+  const whole = new MemoryCheckpoint();
+  await audience.bulk(rows(2), upsert, { key, checkpoint: whole }).summary();
+  const checkpoint = new MemoryCheckpoint(whole.lines.slice(lost));
+  const before = checkpoint.lines;
+
+  const { error } = await collectRun(audience.bulk(rows(2), upsert, { key, checkpoint }));
+
+  expect(String(error)).toMatch("The checkpoint is damaged at line 1");
+  expect(mock.requests).toHaveLength(2);
+  expect(checkpoint.lines).toEqual(before);
+});
+
+it("After the end of a run without a key nothing more is recorded in its checkpoint", async () => {
+  const { audience, mock, upsert } = createFixture();
+  class EmptiedCheckpoint extends MemoryCheckpoint {
+    override async rewrite(lines: Iterable<string>) {
+      await super.rewrite(lines);
+      await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
+    }
+  }
+  const checkpoint = new EmptiedCheckpoint();
+
+  await audience.bulk(rows(1), upsert, { checkpoint }).summary();
+  expect(checkpoint.lines).toEqual([]);
+  const next = await audience.bulk(rows(1), upsert, { checkpoint }).summary();
+
+  expect(next).toMatchObject({ succeeded: 1 });
+  expect(mock.requests).toHaveLength(4);
+});
+
+it("A status of v2 is recorded as it is sent, also with half a character", async () => {
+  const { audience, mock } = createFixture();
+  const options = { key: (email: string) => email, checkpoint: new MemoryCheckpoint() };
+  const upsert = (email: string, request: BulkRequest) =>
+    audience.v2.contacts.upsert(v2Contact(email, "waits\uD800"), request);
+
+  const nights = [];
+  for (let night = 0; night < 2; night++)
+    nights.push(await audience.bulk(["ada@example.com"], upsert, options).summary());
+
+  expect(nights).toMatchObject([{ succeeded: 1 }, { skipped: 1 }]);
+  expect(mock.requests).toHaveLength(1);
 });
 
 interface NightlyRow extends Row {

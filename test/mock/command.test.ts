@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, readlinkSync, statSync, symlinkSync } from "node:fs";
 import { createServer, get, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { parseEnv } from "node:util";
@@ -377,12 +377,14 @@ describe("audience-mock, its lines", () => {
 });
 
 describe("audience-mock --env", () => {
-  it("writes the environment of a client for its owner alone, and keeps the other lines of the file", async () => {
+  it("writes the environment of a client, and keeps the other lines and the mode of the file, also behind a link", async () => {
     const others = "# Mine\nDATABASE_URL=secret\n\nAUDIENCE_LOG=debug\nNO_NEWLINE=1";
     const older = "export AUDIENCE_API_KEY=old\n AUDIENCE_API_KEY_V2 = old\n";
     const file = await mockCommand.write(".env", older + others);
     chmodSync(file, 0o644);
-    const { url } = await serve("--env", file);
+    const link = mockCommand.path("link.env");
+    symlinkSync(file, link);
+    const { url } = await serve("--env", link);
 
     const content = readFileSync(file, "utf8");
     expect(content.startsWith(`${others}\nAUDIENCE_BASE_URL=`)).toBe(true);
@@ -395,7 +397,8 @@ describe("audience-mock --env", () => {
       AUDIENCE_API_KEY: "mock-api-key-not-a-secret",
       AUDIENCE_APP_ID: "mock-app-id",
     });
-    if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
+    if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o644);
+    expect(readlinkSync(link)).toBe(file);
   });
 
   it.each([["plain-key"], ["a key with spaces"], ["it's"], [`it's "quoted"`], ["a#b$c"]])(
@@ -405,6 +408,7 @@ describe("audience-mock --env", () => {
       const file = mockCommand.path(".env");
       await serve("--env", file, "--seed", await seedFile(seed));
 
+      if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
       const { AUDIENCE_API_KEY, AUDIENCE_API_KEY_V2 } = parseEnv(readFileSync(file, "utf8"));
       expect([AUDIENCE_API_KEY, AUDIENCE_API_KEY_V2]).toEqual([key, "v2"]);
     },

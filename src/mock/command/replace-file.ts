@@ -1,11 +1,28 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 
-/** Writes a file that only its owner can read. It is the old one or the new one, never a part of it. */
-export function replaceFile(file: string, content: string): void {
+/**
+ * Writes a file. It is the old one or the new one, never a part of it. A new one can only be read by its owner; an old one
+ * keeps its mode, and a link leads to it as before.
+ */
+export function replaceFile(name: string, content: string): void {
+  const file = existsSync(name) ? realpathSync(name) : name;
+  const mode = existsSync(file) ? statSync(file).mode & 0o777 : 0o600;
   const unfinished = `${file}.${process.pid}.tmp`;
   try {
     const handle = openSync(unfinished, "w", 0o600);
     try {
+      fchmodSync(handle, mode);
       writeSync(handle, content);
       fsyncSync(handle);
     } finally {
