@@ -189,6 +189,8 @@ const cases = casesOf(`
     ada:-; ada:+ (refused); ada:+ (unchanged); ada:+ | succeeded failed succeeded succeeded | ada:+
   subscribes in the user's own table, and several nights of it fail
     ada:0; ada:+ (refused); ada:+ (refused); ada:+ (refused); ada:+ | succeeded failed failed failed succeeded | ada:+
+  subscribes again by another process, though an opt-out and an opt-in of the row had failed before another call's opt-out
+    ada:+; ada:- (refused); ada:+ (refused); call ada:-; tool ada:+; ada:?; ada:+ | succeeded failed failed succeeded succeeded | ada:+
   changes the address after the service had superseded the row, and subscribes again
     ada:+; person ada:-; ada2:+; tool ada:+; ada2:+ | succeeded superseded succeeded | ada2:+
 `);
@@ -331,7 +333,10 @@ it("A row whose function reads its contact first does not forget the opt-out tha
   expect(mock.requests).toEqual([]);
 });
 
-it("A row is superseded by a call that names its contact by the id alone, which an earlier night has recorded", async () => {
+it.each([
+  ["by the id alone, which an earlier night has recorded", ""],
+  ["by this id with blanks around it", " "],
+])("A row is superseded by a call that names its contact %s", async (_, blank) => {
   const { audience, mock, upsert } = createFixture();
   const checkpoint = new MemoryCheckpoint();
   const options = { key, checkpoint, checkConsent: false };
@@ -340,7 +345,8 @@ it("A row is superseded by a call that names its contact by the id alone, which 
   async function* source() {
     const path = `/api/v1/customer/${contact!.id}`;
     const custom = audience.withOptions({ fetch: async () => Response.json({}) }).v1;
-    await custom.request({ method: "PATCH", path, body: {}, contact: { contactUUID: contact!.id } });
+    const contactUUID = blank + contact!.id + blank;
+    await custom.request({ method: "PATCH", path, body: {}, contact: { contactUUID } });
     yield { ...row(0), first_name: "Ada" };
   }
 
