@@ -195,8 +195,9 @@ it("A contact of v2 is not judged by another contact of its row, whose response 
   expect(played).toMatchObject({ ends: "succeeded succeeded", looks: "0 1" });
 });
 
-const sendByV1 = ({ v1 }: AudienceClient, contact: V1Contact, request: BulkRequest) =>
-  v1.customers.upsert(contact, request);
+function sendByV1({ v1 }: AudienceClient, contact: V1Contact, request: BulkRequest): Promise<unknown> {
+  return v1.customers.upsert(contact, request);
+}
 
 it.each([
   ["v1 and then by v2", [sendByV1, sendByV2]],

@@ -2,7 +2,7 @@ import { AudienceClient, type BulkRequest, ConfigurationError } from "audience-s
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { collectRun, createFixture, key, row, type Row, rows, v2Contact } from "./fixture.ts";
-import { MemoryCheckpoint } from "./memory-checkpoint.ts";
+import { MemoryCheckpoint, RewrittenCheckpoint } from "./memory-checkpoint.ts";
 
 /** A world in which each request notes what a kill, and what a loss of power, would leave as it arrives. */
 function createFragileWorld() {
@@ -98,6 +98,33 @@ describe("With a checkpoint", () => {
     expect(again).toMatchObject({ unknown: 1 });
     expect(mock.requests).toEqual([]);
   });
+
+  it("a row that was killed as it was sent is in doubt also after a run that rewrote the checkpoint, and did not reach it", async () => {
+    const { audience, mailed, left, options, mock } = createFragileWorld();
+    await audience.bulk(rows(1), mailed, options);
+    const checkpoint = new RewrittenCheckpoint(left[0]!.killed.lines);
+    const stopped = collectRun(audience.bulk([], mailed, { key, checkpoint, signal: AbortSignal.abort() }));
+    expect((await stopped).error).toMatchObject({ code: "aborted" });
+
+    const again = await audience.bulk(rows(1), mailed, { key, checkpoint });
+
+    expect(checkpoint.log).toContain("rewrite");
+    expect(again).toMatchObject({ unknown: 1 });
+    expect(mock.requests).toHaveLength(1);
+  });
+});
+
+it("A checkpoint is rewritten once it has grown to twice what counts, and not again before it has anew", async () => {
+  const { audience, upsert } = createFixture();
+  const checkpoint = new MemoryCheckpoint();
+  const rewrites: number[] = [];
+  for (const city of ["Ulm", "Bonn", "Bonn", "Bonn", "Bonn"]) {
+    const night = rows(10).map((each) => ({ ...each, city }));
+    await audience.bulk(night, upsert, { key, checkpoint, checkConsent: false });
+    rewrites.push(checkpoint.log.filter((each) => each === "rewrite").length);
+  }
+
+  expect(rewrites).toEqual([0, 0, 1, 1, 1]);
 });
 
 describe("What a loss of power cannot lose", () => {
