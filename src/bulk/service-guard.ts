@@ -22,7 +22,7 @@ export interface ServiceGuardSettings {
   readonly checksConsent: boolean;
   /** Judges the opt-ins of contacts without a recorded id. */
   readonly snapshot: ConsentSnapshot | undefined;
-  /** Says once that the service does not show a channel. */
+  /** Says once of each channel that the service does not show it. */
   readonly notShown: (channels: readonly string[]) => void;
 }
 
@@ -121,7 +121,7 @@ export class ServiceGuard {
       shown.lookedAt = lookedAt;
       if (!service) return { reason: "service", message: "The service has no contact with this id any more" };
       const judgement = judge(service.attributes, write, channels);
-      if (judgement.missing.length > 0) this.#settings.notShown(judgement.missing);
+      this.#settings.notShown(judgement.missing);
       settled = judgement.settled;
       if (judgement.isRefused)
         return { reason: "service", message: "The service shows that the contact has refused", service };
@@ -152,7 +152,7 @@ export class ServiceGuard {
     const isLookedUp = checksConsent && idsToLookUp(spoken, write, [...this.#stated.keys()]).length > 0;
     if (!snapshot || isLookedUp) return undefined;
     const { isRefused, missing } = judgeBySnapshot(snapshot, write, spoken.decisions);
-    if (missing.length > 0) notShown(missing);
+    notShown(missing);
     const message = "The snapshot shows that the contact has refused";
     return isRefused ? { reason: "snapshot", message } : undefined;
   }
