@@ -151,8 +151,8 @@ const endedEarly = casesOf(`
     ada:0 (left); (absent, left); call ada:-; ada:+; ada:+; ada:+?; ada:0 | succeeded succeeded superseded superseded superseded succeeded | ada:0
   an opt-out that has changed meanwhile is sent
     ada:+ (left); call ada:0; ada:-; ada:- (unchanged) | succeeded succeeded skipped | ada:-
-  an opt-out that has changed meanwhile is sent, though a call came right before it was read
-    ada:+ (left); early call ada:0; ada:- | succeeded succeeded | ada:-
+  an opt-out that has changed meanwhile is sent each night, though a call came right before it was read
+    ada:+ (left); call ada:+; early call ada:0; ada:- (left); ada:- | succeeded succeeded succeeded | ada:-
   a look does not release a row from it before the run is over
     ada:+ (left); call ada:-; ada:+ (left); tool ada:+; ada:+; ada:+ | succeeded superseded superseded succeeded | ada:+
   an opt-in of another channel is bound, though the row opts out of one

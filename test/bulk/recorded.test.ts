@@ -1,7 +1,7 @@
 import { AudienceClient, type BulkRequest, ConfigurationError } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { collectRun, createFixture, key, row, type Row, rows, v2Contact } from "./fixture.ts";
+import { collectRun, createFixture, key, row, type Row, rows, until, v2Contact } from "./fixture.ts";
 import { MemoryCheckpoint, RewrittenCheckpoint } from "./memory-checkpoint.ts";
 
 /** A world in which each request notes what a kill, and what a loss of power, would leave as it arrives. */
@@ -103,12 +103,18 @@ describe("With a checkpoint", () => {
     const { audience, mailed, left, options, mock } = createFragileWorld();
     await audience.bulk(rows(1), mailed, options);
     const checkpoint = new RewrittenCheckpoint(left[0]!.killed.lines);
-    const stopped = collectRun(audience.bulk([], mailed, { key, checkpoint, signal: AbortSignal.abort() }));
-    expect((await stopped).error).toMatchObject({ code: "aborted" });
+    const stop = new AbortController();
+    async function* source() {
+      await until(() => checkpoint.log.includes("append"));
+      stop.abort();
+      yield* rows(1);
+    }
+    const stopped = collectRun(audience.bulk(source(), mailed, { key, checkpoint, signal: stop.signal }));
+    expect(await stopped).toMatchObject({ results: [], error: { code: "aborted" } });
+    expect(checkpoint.log).toContain("rewrite");
 
     const again = await audience.bulk(rows(1), mailed, { key, checkpoint });
 
-    expect(checkpoint.log).toContain("rewrite");
     expect(again).toMatchObject({ unknown: 1 });
     expect(mock.requests).toHaveLength(1);
   });
