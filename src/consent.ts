@@ -57,8 +57,8 @@ export function v2Consent(
 ): Consent {
   const channels = identifiers.flatMap((identifier) => Object.entries(identifier.channels));
   return collectConsent(
-    // Safe: the schema has checked the documented channels; others may have no status.
-    channels.map(([channel, value]) => [channel, (value as { status?: string } | undefined)?.status]),
+    // Safe: the schema has checked the documented channels, and that no channel is null; others may have no status.
+    channels.map(([channel, value]) => [channel, (value as { status?: string }).status]),
   );
 }
 

@@ -79,26 +79,23 @@ export function judge(
   return {
     isRefused: isRefused || (statusOf("is_suppressed") === "TRUE" && !isSuppressionOwn),
     missing: names.filter((channel) => statusOf(channel) === ""),
-    settled: channels
-      .filter(({ channel, own }) => !["", own].includes(statusOf(channel)))
-      .filter(({ channel }) => !isStricter(statusOf(channel), consent[channel]))
-      .map(({ channel }) => channel),
+    settled: names.filter((channel) => !isStricter(statusOf(channel), consent[channel])),
   };
 }
 
 /**
  * The ids by which a write's contact is looked up: its own, which an earlier response gave; for a new address, those of the
- * contacts that the row no longer has. `others`: the other writes of the row.
+ * contacts that the row no longer has. `writes`: those of the row so far.
  */
 export function idsToLookUp(
   spoken: SpokenContacts,
   { contacts }: ConsentWrite,
-  others: readonly ConsentWrite[],
+  writes: readonly ConsentWrite[],
 ): string[] {
   const tag = tagOf(contacts);
   const own = idOf(spoken, tag);
-  const tagsOfOthers = others.map((other) => tagOf(other.contacts));
-  const gone = [...spoken.ids].filter(([each]) => !tagsOfOthers.includes(each)).map(([, id]) => id);
+  const tags = writes.map((each) => tagOf(each.contacts));
+  const gone = [...spoken.ids].filter(([each]) => !tags.includes(each)).map(([, id]) => id);
   return (own === undefined ? gone : [own]).filter((id) => id !== "");
 }
 

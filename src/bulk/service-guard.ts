@@ -22,7 +22,7 @@ export interface ServiceGuardSettings {
   readonly checksConsent: boolean;
   /** Judges the opt-ins of contacts without a recorded id. */
   readonly snapshot: ConsentSnapshot | undefined;
-  /** Says once that the service does not show a channel. */
+  /** Says once of each channel that the service does not show it. */
   readonly notShown: (channels: readonly string[]) => void;
 }
 
@@ -115,13 +115,13 @@ export class ServiceGuard {
     if (judged.length === 0) return undefined;
     const channels = await this.#withoutPastStatuses(judged, write, before);
     let settled: readonly string[] = [];
-    for (const id of idsToLookUp(spoken, write, this.#othersThan(write))) {
+    for (const id of idsToLookUp(spoken, write, [...this.#stated.keys()])) {
       const lookedAt = performance.now();
       const service = await ask(call, access, id);
       shown.lookedAt = lookedAt;
       if (!service) return { reason: "service", message: "The service has no contact with this id any more" };
       const judgement = judge(service.attributes, write, channels);
-      if (judgement.missing.length > 0) this.#settings.notShown(judgement.missing);
+      this.#settings.notShown(judgement.missing);
       settled = judgement.settled;
       if (judgement.isRefused)
         return { reason: "service", message: "The service shows that the contact has refused", service };
@@ -149,17 +149,12 @@ export class ServiceGuard {
   #judgeBySnapshot(write: ConsentWrite): ServiceRefusal | undefined {
     const { checksConsent, snapshot, notShown } = this.#settings;
     const spoken = decodeContacts(this.#record.before?.contacts ?? "");
-    const isLookedUp = checksConsent && idsToLookUp(spoken, write, this.#othersThan(write)).length > 0;
+    const isLookedUp = checksConsent && idsToLookUp(spoken, write, [...this.#stated.keys()]).length > 0;
     if (!snapshot || isLookedUp) return undefined;
     const { isRefused, missing } = judgeBySnapshot(snapshot, write, spoken.decisions);
-    if (missing.length > 0) notShown(missing);
+    notShown(missing);
     const message = "The snapshot shows that the contact has refused";
     return isRefused ? { reason: "snapshot", message } : undefined;
-  }
-
-  /** The other writes of the row. */
-  #othersThan(write: ConsentWrite): ConsentWrite[] {
-    return [...this.#stated.keys()].filter((each) => each !== write);
   }
 
   /** A changed row is looked up, and one that goes on after a kill: it was changed before it. */

@@ -31,7 +31,9 @@ const refused = casesOf(`
   an unsubscription from one of two channels
     ada:++; person ada:.-; ada:++ | succeeded superseded | ada:+- | 0 1
   suppression
-    ada:+; tool ada:+.s; ada:+ | succeeded superseded | ada:+ | 0 1
+    ada:+; tool ada:+.s; ada:+ | succeeded superseded | ada:+.s | 0 1
+  suppression, though the row ends one again, as on the night before
+    ada:+.x; tool ada:+.s; ada:+.x | succeeded superseded | ada:+.s | 0 1
   NON_SUBSCRIBED
     ada:+; tool ada:0; ada:+ | succeeded superseded | ada:0 | 0 1
   that she is deleted
@@ -96,7 +98,13 @@ const sent = casesOf(`
   an unsubscription from a channel that the row does not name
     ada:++; ada:+; tool ada:+-; ada:+ | succeeded succeeded succeeded | ada:+- | 0 1 1
   the suppression that the row states itself
-    ada:+.s; ada:+.s | succeeded succeeded | ada:+ | 0 1
+    ada:+.s; ada:+.s | succeeded succeeded | ada:+.s | 0 1
+  suppression, which the row ends for the first time
+    ada:+; tool ada:+.s; ada:+.x | succeeded succeeded | ada:+ | 0 1
+  an unsubscription by another call from a channel that the row does not name
+    ada:++; ada:+; call ada:+-; ada:+ | succeeded succeeded succeeded | ada:+- | 0 1 1
+  SUBSCRIBED, which a second call of the row by fewer names does not ask for again
+    ada:++ ada:+; ada:++ ada:+ | succeeded succeeded | ada:++ | 0 1
 `);
 
 const noLook = casesOf(`
@@ -118,6 +126,10 @@ const noLook = casesOf(`
     ada:+; person ada:-; ada:+; ada:+ (unchanged) | succeeded superseded superseded | ada:- | 0 1 0
   a row that was superseded, and whose own consent changes
     ada:+; person ada:-; ada:+; ada:0 | succeeded superseded succeeded | ada:0 | 0 1 0
+  a row that was superseded, and then holds without checkConsent, whatever it leaves to the service
+    ada:+?; person ada:-; ada:+?; ada:+? (no look) | succeeded superseded superseded | ada:-0 | 0 1 0
+  a row that was superseded, and decides anew without checkConsent what was refused
+    ada:++; person ada:-; ada:++; ada:0+ (no look) | succeeded superseded succeeded | ada:0+ | 0 1 0
   a row without an id, as its first night failed
     ada:+ (refused); ada:+ | failed succeeded | ada:+ | 0 0
 `);
@@ -183,15 +195,45 @@ it("A contact of v2 is not judged by another contact of its row, whose response 
   expect(played).toMatchObject({ ends: "succeeded succeeded", looks: "0 1" });
 });
 
-it("A row that writes a contact by v1 and then by v2 is looked up by the id that v1 gave", async () => {
+function sendByV1({ v1 }: AudienceClient, contact: V1Contact, request: BulkRequest): Promise<unknown> {
+  return v1.customers.upsert(contact, request);
+}
+
+it.each([
+  ["v1 and then by v2", [sendByV1, sendByV2]],
+  ["v2 and then by v1", [sendByV2, sendByV1]],
+])("A row that writes a contact by %s is looked up by the id that v1 gave", async (_, sends) => {
   const send = async (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => {
-    await audience.v1.customers.upsert(contact, request);
-    await sendByV2(audience, contact, request);
+    for (const each of sends) await each(audience, contact, request);
   };
 
   const played = await play(["ada:+", "person ada:-", "ada:+"], { send });
 
   expect(played).toMatchObject({ ends: "succeeded superseded", looks: "0 1", people: "ada:-" });
+});
+
+it("Once a row is superseded, no other contact of it is looked up", async () => {
+  const send = async (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => {
+    await sendByV1(audience, contact, request).catch(() => undefined);
+  };
+
+  const played = await play(["ada:+ bob:+", "person ada:-", "ada:+ bob:+"], { send });
+
+  expect(played).toMatchObject({ ends: "succeeded superseded", looks: "0 1", people: "ada:- bob:+" });
+});
+
+it("A row whose first call is refused as in doubt is looked up once for the others", async () => {
+  const send = async (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => {
+    const isLast = contact.city === "City 3";
+    const mailed = sendByV1(audience, { ...contact, double_opt_in: true }, request);
+    await (isLast ? mailed.catch(() => undefined) : mailed);
+    if (isLast) await sendByV1(audience, contact, request);
+    if (isLast) await sendByV1(audience, contact, request);
+  };
+
+  const played = await play(["ada:+", "ada:+ (in doubt)", "ada:+"], { send });
+
+  expect(played).toMatchObject({ ends: "succeeded unknown unknown", looks: "0 1 1" });
 });
 
 it("A row that only sends events costs no look", async () => {
@@ -275,14 +317,16 @@ it("A row whose contact is deleted at the service has no `service`", async () =>
 });
 
 describe("A row whose look fails", () => {
-  const failures: [string, Partial<ClientOptions>, object, MockServiceOptions["faults"]][] = [
+  /** A text is the body of a gateway's 404. */
+  const failures: [string, Partial<ClientOptions>, object, string | MockServiceOptions["faults"]][] = [
     [
       "with 500s",
       { maxRetries: 1 },
       { code: "server", status: 500 },
       [{ kind: "500-before", operation: get, times: 2 }],
     ],
-    ["with a 404 of a gateway", {}, { code: "not_found", status: 404 }, undefined],
+    ["with a 404 of a gateway", {}, { code: "not_found", status: 404 }, "<h1>Not Found</h1>"],
+    ["with a 404 that says nothing", {}, { code: "not_found", status: 404 }, "null"],
     [
       "with a timeout",
       { maxRetries: 0, timeoutMs: 50 },
@@ -297,21 +341,25 @@ describe("A row whose look fails", () => {
     ],
   ];
 
-  it("because the run is aborted meanwhile is not sent, and looked up on the next night", async () => {
+  it.each([
+    ["run is aborted", "aborted", (stop: AbortController) => stop.abort()],
+    ["client is closed", "closed", (_: AbortController, audience: AudienceClient) => audience.close()],
+  ])("because the %s meanwhile is not sent, and looked up on the next night", async (_, code, end) => {
     const world = createFixture();
     const options = await firstNight(world);
     world.mock.addFault({ kind: "hang", operation: get, times: 1 });
-    const controller = new AbortController();
-    const { audience, upsert } = world;
-    const { signal } = controller;
-    const run = collectRun(audience.bulk(namedPeople(["Ada L."]), upsert, { ...options, signal }));
+    const stop = new AbortController();
+    const { audience, upsert } = createFixture({}, world.mock.clientOptions);
+    const run = collectRun(
+      audience.bulk(namedPeople(["Ada L."]), upsert, { ...options, signal: stop.signal }),
+    );
     await vi.waitFor(() => expect(operations(world)).toContain(get));
 
-    controller.abort();
-    const { error } = await run;
-    const next = await audience.bulk(namedPeople(["Ada L."]), upsert, options);
+    await end(stop, audience);
+    const { results, error } = await run;
+    const next = await world.audience.bulk(namedPeople(["Ada L."]), world.upsert, options);
 
-    expect(error).toMatchObject({ code: "aborted", outcome: "not-sent" });
+    expect([results, error]).toMatchObject([[], { code, outcome: "not-sent" }]);
     expect(next).toMatchObject({ succeeded: 1 });
     expect(operations(world)).toEqual(["v1.customers.upsert", get, get, "v1.customers.upsert"]);
   });
@@ -319,12 +367,13 @@ describe("A row whose look fails", () => {
   it.each(failures)(
     "%s fails, is neither sent nor recorded, and is looked up on the next night",
     async (...args) => {
-      const [, clientOptions, cause, faults] = args;
+      const [, clientOptions, cause, given = []] = args;
       const world = createFixture();
       const options = await firstNight(world);
       const before = options.checkpoint.lines;
-      for (const fault of faults ?? []) world.mock.addFault(fault);
-      const fetch = faults ? world.mock.fetch : gatewayOf(world);
+      const isGateway = typeof given === "string";
+      for (const fault of isGateway ? [] : given) world.mock.addFault(fault);
+      const fetch = isGateway ? gatewayOf(world, given) : world.mock.fetch;
       const audience = world.audience.withOptions({ ...clientOptions, fetch });
       const stopWhen = vi.fn(() => false);
 
@@ -336,7 +385,7 @@ describe("A row whose look fails", () => {
       );
 
       expect(error).toBeUndefined();
-      expect(results).toMatchObject([{ status: "failed", error: { outcome: "not-sent", cause } }]);
+      expect(results).toMatchObject([{ status: "failed", error: { ...notLookedUp, cause } }]);
       expect(results[0]?.error).toMatchObject({ request: { operation: "v1.customers.upsert", attempts: 0 } });
       expect(stopWhen.mock.calls).toMatchObject([[cause]]);
       expect(writes(world)).toHaveLength(1);
@@ -429,8 +478,9 @@ describe("A channel that the service does not show", () => {
     ]);
   });
 
-  it("hides no refusal of another one", async () => {
-    const world = createFixture();
+  it("hides no refusal of another one, and is named alone", async () => {
+    const lines: string[] = [];
+    const world = createFixture({}, { logger: { warn: (line) => lines.push(line) } });
     const audience = world.audience.withOptions({ fetch: withoutConsents(world, "email_opt_in") });
     const options = { key, checkpoint: new MemoryCheckpoint() };
     const call = (item: Named, request: BulkRequest) =>
@@ -438,9 +488,13 @@ describe("A channel that the service does not show", () => {
     await audience.bulk(namedPeople(["Ada"], "+"), call, options);
     world.mock.unsubscribe(namedPeople(["Ada"], "+")[0]!.phone!);
 
+    lines.length = 0;
+
     const summary = await audience.bulk(namedPeople(["Ada L."], "+"), call, options);
 
     expect(summary).toMatchObject({ superseded: 1 });
+    expect(lines).toEqual([expect.stringContaining("does not show the consent of email: rows are not")]);
+    expect(writes(world)).toHaveLength(1);
   });
 });
 
@@ -496,17 +550,21 @@ describe("A look that is over a minute old when its row may leave", () => {
   afterEach(() => void vi.useRealTimers());
 
   /** A night of one changed row, of which `limit` requests leave in two minutes. */
-  async function slowNight(limit: number, between: (world: ReturnType<typeof createFixture>) => void) {
+  async function slowNight(
+    limit: number,
+    between: (world: ReturnType<typeof createFixture>) => void,
+    call = sendByV1,
+  ) {
     const world = createFixture();
     const options = await firstNight(world);
     const rateLimiter = new RateLimiter({ windows: [{ limit, intervalMs: 2 * minuteMs }], reserve: 0 });
     const { audience } = createFixture({}, { ...world.mock.clientOptions, rateLimiter });
     for (let others = 1; others < limit; others++) await audience.v1.contactGroups.get("mock-list");
-    const upsert = (item: Named, request: BulkRequest) => audience.v1.customers.upsert(item, request);
-    const run = collectRun(audience.bulk([named("Ada L.")], upsert, options));
+    const night = (item: Named, request: BulkRequest) => call(audience, item, request);
+    const run = collectRun(audience.bulk([named("Ada L.")], night, options));
     await passUntil(() => rateLimiter.usage().queued === 1);
     between(world);
-    return { world, ...(await passUntilSettled(run)) };
+    return { world, options, ...(await passUntilSettled(run)) };
   }
 
   it("is made again, and the row is sent", async () => {
@@ -523,19 +581,56 @@ describe("A look that is over a minute old when its row may leave", () => {
     expect(operations(world).slice(2)).toEqual([get, get]);
   });
 
-  it("again and again fails, and the row is not sent", async () => {
-    const { world, results } = await slowNight(1, () => {});
+  it("is not made again for a further call of the row: it would show the first one", async () => {
+    const twice = async (...args: Parameters<typeof sendByV1>) => {
+      await sendByV1(...args);
+      return await sendByV1(...args);
+    };
+
+    const { world, results } = await slowNight(2, () => {}, twice);
+
+    expect(results).toMatchObject([{ status: "succeeded" }]);
+    expect(operations(world).slice(2)).toEqual([get, get, "v1.customers.upsert", "v1.customers.upsert"]);
+  });
+
+  it("is made three times more, and then the row fails, is not sent, and is looked up on the next night", async () => {
+    const { world, options, results } = await slowNight(1, () => {});
+    world.mock.unsubscribe(row(0).email);
 
     expect(results).toMatchObject([
-      { status: "failed", error: { outcome: "not-sent", cause: { code: "timeout" } } },
+      {
+        status: "failed",
+        error: {
+          ...notLookedUp,
+          cause: {
+            code: "timeout",
+            outcome: "not-applied",
+            timeoutMs: minuteMs,
+            message:
+              "The row waited for over a minute after its look, three times: what it showed was too old.",
+          },
+        },
+      },
     ]);
-    expect(writes(world)).toHaveLength(1);
+    expect(operations(world)).toEqual(["v1.customers.upsert", get, get, get, get]);
+    expect(await world.audience.bulk([named("Ada L.")], world.upsert, options)).toMatchObject({
+      superseded: 1,
+    });
   });
 });
 
 type Named = Row & { first_name: string; phone?: string };
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 const get = "v1.customers.get";
+
+/** The error of a row that was not sent because its look failed. */
+const notLookedUp = {
+  code: "connection",
+  outcome: "not-sent",
+  reason: "other",
+  message:
+    "Not sent: the contact could not be looked up, so it may have unsubscribed. The next run looks again.",
+};
 
 function named(first_name: string): Named {
   return { ...row(0), first_name };
@@ -571,10 +666,11 @@ function rowLines(lines: readonly string[]) {
 }
 
 /** A fetch that responds to reads as a gateway that knows no such path. */
-function gatewayOf({ mock }: ReturnType<typeof createFixture>) {
+function gatewayOf({ mock }: ReturnType<typeof createFixture>, body: string) {
   return async (url: string, init: RequestInit) => {
     if (init.method !== "GET") return await mock.fetch(url, init);
-    return new Response("<h1>Not Found</h1>", { status: 404, headers: { "content-type": "text/html" } });
+    const type = body.startsWith("<") ? "text/html" : "application/json";
+    return new Response(body, { status: 404, headers: { "content-type": type } });
   };
 }
 

@@ -53,8 +53,12 @@ describe("isCurrent", () => {
 
     expect(error).toBeUndefined();
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "superseded", "succeeded"]);
-    expect(results[1]!.error).toMatchObject({
-      message: "isCurrent returned false: the row was not sent, or not sent again.",
+    expect(results[1]).toMatchObject({
+      reason: "not-current",
+      error: {
+        outcome: "not-sent",
+        message: "isCurrent returned false: the row was not sent, or not sent again.",
+      },
     });
     expect(emails()).toEqual([row(0).email, row(2).email]);
     expect(mock.requests).toHaveLength(2);
@@ -252,8 +256,13 @@ describe("isCurrent after the response", () => {
       );
 
       expect(error).toBeUndefined();
+      const message = "isCurrent returned false after the row was sent: the service has it.";
       expect(results).toMatchObject([
-        { status: "superseded", reason: "not-current", error: { code: "aborted", outcome: "applied" } },
+        {
+          status: "superseded",
+          reason: "not-current",
+          error: { code: "aborted", outcome: "applied", message },
+        },
       ]);
       expect(mock.organization("mock-organization").contacts).toHaveLength(1);
       const next = await audience.bulk([item], upsert, { ...options, isCurrent: () => true });
@@ -337,14 +346,21 @@ describe("isCurrent after the response", () => {
   });
 });
 
-it("What isCurrent refused is not recorded: the next run judges the row afresh", async () => {
+it("What isCurrent refused is not recorded: the next run judges the row afresh, by what it was before", async () => {
   const { audience, upsert, mock } = createFixture();
-  const options = { key, checkpoint: new MemoryCheckpoint() };
-  const refused = await audience.bulk([row(7)], upsert, { ...options, isCurrent: () => false });
+  const options = { key, checkpoint: new MemoryCheckpoint(), checkConsent: false };
+  const night = (first_name: string, answer: boolean) =>
+    audience.bulk([{ ...row(7), first_name }], upsert, { ...options, isCurrent: () => answer });
 
-  const next = await audience.bulk([row(7)], upsert, { ...options, isCurrent: () => true });
+  const refused = await night("Ada", false);
+  const nights = [await night("Ada", true), await night("Ada L.", false), await night("Ada", true)];
 
-  expect([refused, next]).toMatchObject([{ superseded: 1 }, { succeeded: 1 }]);
+  expect([refused, ...nights]).toMatchObject([
+    { superseded: 1 },
+    { succeeded: 1 },
+    { superseded: 1 },
+    { skipped: 1 },
+  ]);
   expect(mock.requests).toHaveLength(1);
 });
 

@@ -170,7 +170,7 @@ async function act(step: string, { tool, mock }: { tool: AudienceClient; mock: M
   mock.unsubscribe(contact.email ?? contact.phone!);
 }
 
-/** `ada:+- bob:0`, without those whom the service does not know. */
+/** `ada:+- bob:0.s`, with an `s` of those who are suppressed, and without those whom the service does not know. */
 function peopleOf(mock: MockService): string {
   const sign = (optIn: string) => Object.keys(optIns).find((each) => optIns[each] === optIn);
   return Object.keys(addresses)
@@ -181,9 +181,10 @@ function peopleOf(mock: MockService): string {
       const contact =
         contacts.find((each) => each.email === email) ?? (name === "ada2" ? undefined : byPhone);
       if (!contact) return [];
-      if (contact.email === undefined) return [`${name}:.${sign(contact.phone_opt_in)}`];
-      const signOfPhone = contact.phone === undefined ? "" : sign(contact.phone_opt_in);
-      return [`${name}:${sign(contact.email_opt_in)}${signOfPhone}`];
+      const signOfEmail = contact.email === undefined ? "." : sign(contact.email_opt_in);
+      const signOfPhone = contact.phone === undefined ? "." : sign(contact.phone_opt_in);
+      const signs = `${signOfEmail}${signOfPhone}${contact.is_suppressed ? "s" : ""}`;
+      return [`${name}:${signs.replace(/\.$/, "")}`];
     })
     .join(" ");
 }

@@ -56,6 +56,14 @@ const laterCalls = casesOf(`
     ada:+; call ada:0; ada:- (refused); ada:- (unchanged) | succeeded failed succeeded | ada:-
   of a better consent does not supersede the row on later nights
     ada:0; call ada:+; ada:0; call ada:+; ada:- | succeeded succeeded succeeded | ada:-
+  of a better consent does not supersede the row on later nights, without a look either
+    ada:0; call ada:+; ada:0 (no look) | succeeded succeeded | ada:0
+  of a better consent holds a row that it superseded, without a look
+    early call ada:+; ada:0; ada:0 (no look) | superseded superseded | ada:+
+  of an opt-out supersedes a row that leaves the consent to the service, while the service shows no opt-in
+    ada:?; call ada:-; tool ada:0; ada:? | succeeded superseded | ada:0
+  does not supersede what a row leaves to the service, if another of its calls decides it anew
+    ada:0; call ada:0; ada:0 ada:+ ada:? | succeeded succeeded | ada:+
   of an opt-out supersedes a row that says neither, until a further call brings the person back
     ada:0; call ada:-; ada:0; call ada:+; ada:0 | succeeded superseded succeeded | ada:0
   supersedes an opt-out of the same run, and not on the next night, when the service knows the contact
@@ -143,6 +151,8 @@ const endedEarly = casesOf(`
     ada:0 (left); (absent, left); call ada:-; ada:+; ada:+; ada:+?; ada:0 | succeeded succeeded superseded superseded superseded succeeded | ada:0
   an opt-out that has changed meanwhile is sent
     ada:+ (left); call ada:0; ada:-; ada:- (unchanged) | succeeded succeeded skipped | ada:-
+  an opt-out that has changed meanwhile is sent each night, though a call came right before it was read
+    ada:+ (left); call ada:+; early call ada:0; ada:- (left); ada:- | succeeded succeeded succeeded | ada:-
   a look does not release a row from it before the run is over
     ada:+ (left); call ada:-; ada:+ (left); tool ada:+; ada:+; ada:+ | succeeded superseded superseded succeeded | ada:+
   an opt-in of another channel is bound, though the row opts out of one
@@ -179,6 +189,8 @@ const cases = casesOf(`
     ada:-; ada:+ (refused); ada:+ (unchanged); ada:+ | succeeded failed succeeded succeeded | ada:+
   subscribes in the user's own table, and several nights of it fail
     ada:0; ada:+ (refused); ada:+ (refused); ada:+ (refused); ada:+ | succeeded failed failed failed succeeded | ada:+
+  subscribes again by another process, though an opt-out and an opt-in of the row had failed before another call's opt-out
+    ada:+; ada:- (refused); ada:+ (refused); call ada:-; tool ada:+; ada:?; ada:+ | succeeded failed failed succeeded succeeded | ada:+
   changes the address after the service had superseded the row, and subscribes again
     ada:+; person ada:-; ada2:+; tool ada:+; ada2:+ | succeeded superseded succeeded | ada2:+
 `);
@@ -321,7 +333,10 @@ it("A row whose function reads its contact first does not forget the opt-out tha
   expect(mock.requests).toEqual([]);
 });
 
-it("A row is superseded by a call that names its contact by the id alone, which an earlier night has recorded", async () => {
+it.each([
+  ["by the id alone, which an earlier night has recorded", ""],
+  ["by this id with blanks around it", " "],
+])("A row is superseded by a call that names its contact %s", async (_, blank) => {
   const { audience, mock, upsert } = createFixture();
   const checkpoint = new MemoryCheckpoint();
   const options = { key, checkpoint, checkConsent: false };
@@ -330,7 +345,8 @@ it("A row is superseded by a call that names its contact by the id alone, which 
   async function* source() {
     const path = `/api/v1/customer/${contact!.id}`;
     const custom = audience.withOptions({ fetch: async () => Response.json({}) }).v1;
-    await custom.request({ method: "PATCH", path, body: {}, contact: { contactUUID: contact!.id } });
+    const contactUUID = blank + contact!.id + blank;
+    await custom.request({ method: "PATCH", path, body: {}, contact: { contactUUID } });
     yield { ...row(0), first_name: "Ada" };
   }
 

@@ -1,8 +1,8 @@
 import { AudienceClient, type BulkRequest, ConfigurationError } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { collectRun, createFixture, key, row, type Row, rows, v2Contact } from "./fixture.ts";
-import { MemoryCheckpoint } from "./memory-checkpoint.ts";
+import { collectRun, createFixture, key, row, type Row, rows, until, v2Contact } from "./fixture.ts";
+import { MemoryCheckpoint, RewrittenCheckpoint } from "./memory-checkpoint.ts";
 
 /** A world in which each request notes what a kill, and what a loss of power, would leave as it arrives. */
 function createFragileWorld() {
@@ -98,6 +98,39 @@ describe("With a checkpoint", () => {
     expect(again).toMatchObject({ unknown: 1 });
     expect(mock.requests).toEqual([]);
   });
+
+  it("a row that was killed as it was sent is in doubt also after a run that rewrote the checkpoint, and did not reach it", async () => {
+    const { audience, mailed, left, options, mock } = createFragileWorld();
+    await audience.bulk(rows(1), mailed, options);
+    const checkpoint = new RewrittenCheckpoint(left[0]!.killed.lines);
+    const stop = new AbortController();
+    async function* source() {
+      await until(() => checkpoint.log.includes("append"));
+      stop.abort();
+      yield* rows(1);
+    }
+    const stopped = collectRun(audience.bulk(source(), mailed, { key, checkpoint, signal: stop.signal }));
+    expect(await stopped).toMatchObject({ results: [], error: { code: "aborted" } });
+    expect(checkpoint.log).toContain("rewrite");
+
+    const again = await audience.bulk(rows(1), mailed, { key, checkpoint });
+
+    expect(again).toMatchObject({ unknown: 1 });
+    expect(mock.requests).toHaveLength(1);
+  });
+});
+
+it("A checkpoint is rewritten once it has grown to twice what counts, and not again before it has anew", async () => {
+  const { audience, upsert } = createFixture();
+  const checkpoint = new MemoryCheckpoint();
+  const rewrites: number[] = [];
+  for (const city of ["Ulm", "Bonn", "Bonn", "Bonn", "Bonn"]) {
+    const night = rows(10).map((each) => ({ ...each, city }));
+    await audience.bulk(night, upsert, { key, checkpoint, checkConsent: false });
+    rewrites.push(checkpoint.log.filter((each) => each === "rewrite").length);
+  }
+
+  expect(rewrites).toEqual([0, 0, 1, 1, 1]);
 });
 
 describe("What a loss of power cannot lose", () => {

@@ -23,6 +23,8 @@ async function job(
   happens(made.mock);
   const snapshot = await readSnapshot(made.audience, { file: made.file });
   onTestFinished(() => snapshot.close());
+  /** Of the rows that were held back. */
+  const messages: string[] = [];
   const run = async (
     rows: readonly Row[],
     bulkOptions: BulkOptions<Row> = {},
@@ -31,13 +33,15 @@ async function job(
     const audience = made.client(clientOptions);
     const results: string[] = [];
     const call = (row: Row, request: object) => audience.v1.customers.upsert(row, request);
-    for await (const result of audience.bulk(rows, call, { snapshot, ...bulkOptions }))
-      results[result.index] =
-        result.status === "superseded" ? `superseded by ${result.reason}` : result.status;
+    for await (const result of audience.bulk(rows, call, { snapshot, ...bulkOptions })) {
+      const isHeld = result.status === "superseded";
+      results[result.index] = isHeld ? `superseded by ${result.reason}` : result.status;
+      if (isHeld && result.error) messages.push(result.error.message);
+    }
     return results;
   };
   const optIns = () => made.mock.organization("acme").contacts.map(({ email_opt_in }) => email_opt_in);
-  return { ...made, snapshot, run, optIns };
+  return { ...made, snapshot, run, messages, optIns };
 }
 
 const organization = "acme";
@@ -47,12 +51,15 @@ const held = "superseded by snapshot";
 
 describe("A snapshot holds back the opt-ins of contacts that it shows as refused", () => {
   it("without a checkpoint", async () => {
-    const { run, optIns } = await job(unsubscribe);
+    const { run, messages, optIns } = await job(unsubscribe);
 
     expect(await run([subscribed(0), subscribed(1), subscribed(2)])).toEqual([
       "succeeded",
       held,
       "succeeded",
+    ]);
+    expect(messages).toEqual([
+      "The snapshot shows that the contact has refused: the row was not sent, or not sent again.",
     ]);
     expect(optIns()).toEqual(["SUBSCRIBED", "UNSUBSCRIBED", "SUBSCRIBED"]);
   });
@@ -146,6 +153,19 @@ describe("A snapshot and what is recorded", () => {
 
     expect(await run([subscribed(1, { city: "Ulm" })], options)).toEqual(["superseded by service"]);
     expect(optIns()[1]).toBe("UNSUBSCRIBED");
+  });
+
+  it("a row whose id is known is sent if the service shows that the person has come back since", async () => {
+    const { client, file, run, audience, mock, optIns } = await job(() => {});
+    const options = { key: ({ email }: Row) => email, checkpoint: new MemoryCheckpoint() };
+    await run([subscribed(1)], { ...options, snapshot: undefined });
+    unsubscribe(mock);
+    using snapshot = await readSnapshot(client(), { file });
+    await audience.v1.customers.upsert(subscribed(1));
+
+    expect(await run([subscribed(1, { city: "Ulm" })], { ...options, snapshot })).toEqual(["succeeded"]);
+    expect(mock.organization("acme").contacts[1]).toMatchObject({ city: "Ulm" });
+    expect(optIns()[1]).toBe("SUBSCRIBED");
   });
 
   it("without looks a row whose id is known is judged, too", async () => {
