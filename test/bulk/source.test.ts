@@ -153,17 +153,19 @@ describe("Rows are read only as fast as they are sent", () => {
     const { audience, mock, upsert } = createFixture();
     const twins = rows(40).flatMap((each) => [each, { ...each, email_opt_in: "UNSUBSCRIBED" as const }]);
     const begun: Row[] = [];
-    const call = (row: Row, request: BulkRequest) => {
-      begun.push(row);
-      return upsert(row, request);
+    const call = (item: Row, request: BulkRequest) => {
+      begun.push(item);
+      return upsert(item, request);
     };
 
     await audience.bulk(twins, call, { checkpoint: new MemoryCheckpoint(), concurrency: 8 }).summary();
 
     expect(begun).toEqual(twins);
     const sent = mock.requests.map(({ body }) => body as Row);
-    for (const { email } of twins)
-      expect(sent.filter((row) => row.email === email)).toEqual(twins.filter((row) => row.email === email));
+    for (const { email } of rows(40))
+      expect(sent.filter((each) => each.email === email)).toEqual(
+        twins.filter((each) => each.email === email),
+      );
     expect(
       mock
         .organization("mock-organization")
