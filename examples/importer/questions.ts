@@ -2,7 +2,7 @@ import { createInterface, type Interface } from "node:readline";
 import { counted } from "../console/counted.ts";
 import { type Input, type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
-import type { ColumnCells } from "../exports/column-cells.ts";
+import { type ColumnCells, mostWords } from "../exports/column-cells.ts";
 import type { ColumnRule, ConsentRule, Everyone, Meaning } from "../exports/column-map.ts";
 import { contactFields } from "../exports/contact-columns.ts";
 import { wordsToAsk } from "../exports/propose-map.ts";
@@ -61,7 +61,7 @@ export class Questions {
       this.#output,
       "",
       `What is ${JSON.stringify(printable(name))}? It holds`,
-      ...(words.length > 12 ? ["  many different words, as addresses"] : words.map(wordLine)),
+      ...(words.length > mostWords ? ["  many different words, as addresses"] : words.map(wordLine)),
       "  1 consent to e-mail, 2 consent to SMS and calls, 3 consent to both, 4 a custom property, 5 leave it out,",
       `  or a field: ${contactFields.join(", ")}`,
     );

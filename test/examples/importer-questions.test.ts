@@ -131,6 +131,8 @@ describe("A column in which a refusal may stand is asked, and nothing is sent", 
 });
 
 const rowsOf = (...cells: string[]) => Array.from({ length: 20 }, (_, row) => cells[row % cells.length]!);
+const wordsOf = (words: number, people: number) =>
+  Array.from({ length: people }, (_, row) => `Zustand ${row % words}`);
 const longYes = "Ja, ich willige ein, dass die Muster GmbH mir den Newsletter zusendet. ".repeat(2).trim();
 
 describe("A few values that many people share are asked, whatever they are", () => {
@@ -145,6 +147,22 @@ describe("A few values that many people share are asked, whatever they are", () 
   });
 
   it.each([
+    ["thirteen words of four or five people each", wordsOf(13, 60)],
+    ["some dozens of words", wordsOf(48, 96)],
+    ["thirteen codes", wordsOf(13, 60).map((word) => word.replace("Zustand", "20"))],
+    [
+      "lists of some dozens of words",
+      rowsOf(...wordsOf(20, 20).map((word) => `"VIP, ${word}, Messe"`), ...wordsOf(20, 20)),
+    ],
+    ["codes of one person, and of two", ["1000", "2000", "1000"]],
+    ["codes of few", ["2010", "2020", "2010", "2030", "2020"]],
+    ["numbers with a point", ["1.1", "2.5", "1.1"]],
+    ["words with a number behind them", ["opt-out-01", "opt-out-02", "opt-in-001"]],
+  ])("%s", async (_what, cells) => {
+    expect(await importedColumn("Zustand", ...cells)).toEqual(question);
+  });
+
+  it.each([
     ["E-Mail", ["ja", "nein", "k.A."]],
     ["SMS", ["ja", "nein", "ja seit 2021"]],
     ["Phone", ["yes", "no", "n/a", "+447700900001"]],
@@ -156,6 +174,10 @@ describe("A few values that many people share are asked, whatever they are", () 
     ["long texts", [longYes, `${longYes} Gruß`]],
     ["amounts", ["1200", "1350.50"]],
     ["addresses", rowsOf("owner@example.com", "other@example.com")],
+    ["many words, which people share", wordsOf(60, 180)],
+    ["names, of which a few come twice", wordsOf(40, 60)],
+    ["lists of many words", wordsOf(100, 100).map((word) => `Messe, ${word}`)],
+    ["codes that nobody shares", ["RE-2026-0001", "RE-2026-0002", "8f14e45f-ceea", "sub_1NffrFe4UfNV"]],
   ])("but data is no question: %s", async (_what, cells) => {
     expect(await importedColumn("Wert", ...cells.map((cell) => `"${cell}"`))).toMatchObject({
       code: 0,
