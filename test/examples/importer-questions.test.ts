@@ -392,6 +392,29 @@ describe("A file with its map", () => {
     expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED" });
   });
 
+  it("has its words in any case, that of Turkish too", async () => {
+    const mock = await service();
+    const path = await table(
+      "Email,Durum",
+      ...["İPTAL", "İptal", "IPTAL", "ıptal", "i\u0307ptal"].map(
+        (word, row) => `left${row}@example.com,${word}`,
+      ),
+      ...["ONAYLI", "Onaylı", "Abonelik Var", "abonelık var"].map(
+        (word, row) => `reader${row}@example.com, ${word} `,
+      ),
+    );
+    const words = { iptal: "UNSUBSCRIBED", onaylı: "SUBSCRIBED", "ABONELİK VAR": "SUBSCRIBED" } as const;
+    await mapOf(path, { Email: "email", Durum: { consent: "email", words } });
+
+    const { code } = await runAlone([path]);
+
+    expect(code).toBe(0);
+    expect(Object.values(emailConsents(mock)).toSorted()).toEqual([
+      ...Array<string>(4).fill("SUBSCRIBED"),
+      ...Array<string>(5).fill("UNSUBSCRIBED"),
+    ]);
+  });
+
   it("with a `?` sends nothing", async () => {
     const mock = await service();
     const path = await table("Email,Newsletter,Art", "a@example.com,yes,A");
