@@ -3,6 +3,7 @@ import { type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
 import { ColumnCells, mostWords } from "../exports/column-cells.ts";
 import type { ColumnRule } from "../exports/column-map.ts";
+import { isNamedAsRefusal } from "../exports/floor.ts";
 import { wordsToAsk } from "../exports/propose-map.ts";
 import { answered, isUnanswered, type MappedFile, writeMaps } from "./maps.ts";
 import type { Questions } from "./questions.ts";
@@ -83,7 +84,7 @@ function openLines({ file, map, mapPath, open, cells }: MappedFile): string[] {
     ...lines,
     ...(map.everyone === "?"
       ? [
-          '  "everyone": its name is that of a list of people who refused. Write { "email": "UNSUBSCRIBED" }, or take the line out',
+          `  "everyone": ${isNamedAsRefusal(basename(file.path)) ? "its name is that of a list of people who refused" : "what the file means as a whole"}. Write { "email": "UNSUBSCRIBED" }, or take the line out`,
         ]
       : []),
   ];

@@ -5,6 +5,7 @@ import { printable } from "../console/text-width.ts";
 import { type ColumnCells, mostWords } from "../exports/column-cells.ts";
 import type { ColumnRule, ConsentRule, Everyone, Meaning } from "../exports/column-map.ts";
 import { contactFields } from "../exports/contact-columns.ts";
+import { isNamedAsRefusal } from "../exports/floor.ts";
 import { wordsToAsk } from "../exports/propose-map.ts";
 
 /** The person at the terminal has ended the input before the last question. */
@@ -75,12 +76,12 @@ export class Questions {
     return { consent: kind.channel, words: own };
   }
 
-  /** What a file means as a whole, whose name is that of a refusal. */
+  /** What a file means as a whole. */
   async everyone(name: string): Promise<Everyone | undefined> {
     say(
       this.#output,
       "",
-      `${printable(name)} has the name of a list of people who refused. Is everybody in it unsubscribed?`,
+      `${printable(name)} ${isNamedAsRefusal(name) ? "has the name of a list of people who refused" : "may mean something as a whole"}. Is everybody in it unsubscribed?`,
       "  1 from e-mail, 2 from SMS and calls, 3 from both, 4 no: only its columns count",
     );
     const answers: Readonly<Record<string, { everyone: Everyone | undefined }>> = {

@@ -86,8 +86,19 @@ describe("Without a terminal a column that looks like a state is a question", ()
     const { code, err } = await runAlone([path, "--consent", "SUBSCRIBED"]);
 
     expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
-    expect(err).toContain('"everyone"');
+    expect(err).toContain('"everyone": its name is that of a list of people who refused.');
     expect(await mapIn(path)).toMatchObject({ everyone: "?" });
+  });
+
+  it("and so is what any other file means, where its map says `?`", async () => {
+    const mock = await service();
+    const path = await table("email,email_opt_in", "a@example.com,SUBSCRIBED");
+    await mapOf(path, { email: "email", email_opt_in: "email_opt_in" }, "?");
+
+    const { code, err } = await runAlone([path]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(err).toContain('"everyone": what the file means as a whole.');
   });
 });
 
