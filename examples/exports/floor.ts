@@ -47,7 +47,7 @@ const ofDelivery = whole(
 );
 
 const mayRefuse =
-  /[^ -~]|sub|opt|contact|mail|call|phon|text|sms|send|messag|write|dnc|market|newsletter|consent|complain|spam|list|suppress|bounc|deliver|clean|remov|gdpr|forgot/i;
+  /sub|opt|contact|mail|call|phon|text|sms|send|messag|write|dnc|market|newsletter|consent|complain|spam|list|suppress|bounc|deliver|clean|remov|gdpr|forgot/i;
 const longest = 60;
 const ofEmail = /\be ?mail|newsletter|\bmail/;
 const ofPhone = /\b(sms|phon|call|text|mobile)/;
@@ -61,7 +61,9 @@ const headingOfPhone = /\b(sms|(tele)?phone|text messages?)\b/;
  */
 export function refusalIn(cell: string, heading: string): Refusal | undefined {
   // Most cells are none; this is asked of each cell of a file.
-  if (cell.length > longest || !mayRefuse.test(cell)) return undefined;
+  const isInOtherSigns = /[^ -~]/.test(cell);
+  if (cell.length > longest || !(isInOtherSigns ? /\p{Script=Latin}/u : mayRefuse).test(cell))
+    return undefined;
   const words = plain(cell);
   if (ofDelivery.test(words)) return { optIn: "NON_SUBSCRIBED", channels: ["email"] };
   if (ofComplaint.test(words)) return { optIn: "UNSUBSCRIBED", channels: ["email"] };
