@@ -2,8 +2,9 @@ import type { CsvFile } from "./csv-file.ts";
 import { isOfAddresses } from "./identifiers.ts";
 import { isBlank, isMoment, partsOf, wordOf } from "./words.ts";
 
-// A state has few words; a name, a note or a number has more.
-const mostWords = 12;
+// A state has few words, or some dozens that people share; names, notes and numbers have more.
+const fewWords = 12;
+export const mostWords = 50;
 const longestWord = 120;
 
 /** The word of the map that stands for every day and time. */
@@ -11,9 +12,9 @@ export const anyDate = "<date>";
 
 /** What the cells of a column are, over all rows. */
 export class ColumnCells {
-  /** How many people have each word; a day or time is `<date>`. No more than 13 are kept. */
+  /** How many people have each word; a day or time is `<date>`. A few more than `mostWords` are kept. */
   readonly words = new Map<string, number>();
-  readonly #parts = new Set<string>();
+  readonly #parts = new Map<string, number>();
   #rows = 0;
   #filled = 0;
   #addresses = 0;
@@ -23,26 +24,16 @@ export class ColumnCells {
   add(cell: string | undefined): void {
     this.#rows += 1;
     const word = cell === undefined ? "" : wordOf(cell);
-    if (cell === undefined || isBlank(word)) return this.#count("");
+    if (cell === undefined || isBlank(word)) return count(this.words, "");
+    // A column of that many words is known to be data; its first rows show whether it is of addresses or numbers.
+    if (this.#isOver && this.#filled > 1_000) return;
     this.#filled += 1;
-    // A column of many words is known to be data; whether it is of addresses or numbers still counts.
-    if (this.isMany && this.#filled > 1_000) return;
     if (isOfAddresses(cell)) this.#addresses += 1;
-    if (isMoment(cell)) return this.#count(anyDate);
+    if (isMoment(cell)) return count(this.words, anyDate);
     if (isData(cell)) this.#data += 1;
     if (/^-?\d+[.,]\d*[1-9]\d*$/.test(cell) || /^-?\d{4,}$/.test(cell)) this.#hasAmount = true;
-    this.#count(word);
-    if (this.#parts.size <= mostWords) for (const part of partsOf(word)) this.#parts.add(part);
-  }
-
-  #count(word: string): void {
-    const count = this.words.get(word);
-    if (count !== undefined) this.words.set(word, count + 1);
-    else if (this.words.size <= mostWords + 2) this.words.set(word, 1);
-  }
-
-  get isMany(): boolean {
-    return this.#own.length > mostWords && this.#parts.size > mostWords;
+    count(this.words, word);
+    for (const part of partsOf(word)) count(this.#parts, part);
   }
 
   get isBlank(): boolean {
@@ -53,6 +44,11 @@ export class ColumnCells {
     return this.#addresses > 0 && this.#addresses * 2 >= this.#filled;
   }
 
+  /** Whether no more words are kept. */
+  get #isOver(): boolean {
+    return this.words.size > mostWords + 2 && this.#parts.size > mostWords;
+  }
+
   /** The different words, without a blank and the days. */
   get #own(): string[] {
     return [...this.words.keys()].filter((word) => word !== "" && word !== anyDate);
@@ -60,7 +56,8 @@ export class ColumnCells {
 
   /** The words of a list of codes, if the cells are lists. */
   get parts(): readonly string[] {
-    return this.#own.length > mostWords ? [...this.#parts] : [];
+    const words = this.#own.length;
+    return words > fewWords && this.#parts.size < words ? [...this.#parts.keys()] : [];
   }
 
   /** Whether a part of the cells, and not all, are days. */
@@ -69,34 +66,41 @@ export class ColumnCells {
     return this.words.has(anyDate) && (this.words.has("") || this.#rows === 1);
   }
 
-  /** Whether many people have the same few words. */
-  get #areShared(): boolean {
-    return this.#filled >= 2 * this.#own.length;
-  }
-
   /**
    * Whether the cells look like a state, in any language: few words, flags, lists of codes, or days of some. Where all
-   * have the same word, nobody can know whether it is a state. Numbers, codes and long texts are data only while they
-   * differ from person to person.
+   * have the same word, nobody can know whether it is a state. Of up to 12 words, numbers, codes and long texts are data
+   * only while each person has another one; up to 50 words are asked if there are twice as many people; more are data.
    */
   get areStates(): boolean {
     const own = this.#own;
     if (own.length === 0) return this.areDaysOfSome;
-    if (this.isMany || this.#addresses === this.#filled) return false;
-    if (this.#areShared) return true;
+    if (this.#addresses === this.#filled) return false;
+    if (Math.min(own.length, this.#parts.size) > fewWords)
+      return areShared(own.length, this.#filled) || areShared(this.#parts.size, sum(this.#parts));
+    if (this.#filled > own.length) return true;
     const areAmounts = this.#hasAmount && own.every((word) => /^[-+]?\d+([.,]\d+)?$/.test(word));
     return this.#data < this.#filled && !areAmounts;
   }
 }
 
-// An address, a number to call, a link, a long text, or a code.
+function count(words: Map<string, number>, word: string): void {
+  const known = words.get(word);
+  if (known !== undefined) words.set(word, known + 1);
+  else if (words.size <= mostWords + 2) words.set(word, 1);
+}
+
+const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((all, one) => all + one, 0);
+
+const areShared = (words: number, people: number) => words <= mostWords && people >= 2 * words;
+
+// An address, a number to call, a link, a long text, or a code; not a word with a number behind it ("opt-out-01").
 function isData(cell: string): boolean {
   return (
     cell.length > longestWord ||
     isOfAddresses(cell) ||
     /^[+(]?\d[\d\s()./-]{6,24}$/.test(cell) ||
     /^(https?:\/\/|www\.)/i.test(cell) ||
-    /^(?=\S*\d)(?=\S*[a-f_-])[\w-]{10,}$/i.test(cell) ||
+    (/^(?=\S*\d)(?=\S*[a-f_-])[\w-]{10,}$/i.test(cell) && !/^[a-z]+([-_][a-z]+)*[-_]?\d{1,4}$/i.test(cell)) ||
     /^\d{1,3}(\.\d{1,3}){3}$/.test(cell)
   );
 }

@@ -1,4 +1,5 @@
 import { parse } from "csv-parse/sync";
+import { isOfAddresses } from "./identifiers.ts";
 
 const delimiters = [",", ";", "\t", "|"] as const;
 
@@ -13,28 +14,35 @@ export const delimiterNames: Readonly<Record<Delimiter, string>> = {
   "|": "vertical bar",
 };
 
-/** The delimiter with which most rows of the file's beginning have as many cells as headings. */
-export function delimiterOf(beginning: string): Delimiter {
+/**
+ * The delimiter with which most rows of the file's beginning have as many cells as headings, most hold a whole address, and
+ * there are most headings. Several if the beginning does not decide; a line `sep=;` above the headings always does.
+ */
+export function delimitersOf(beginning: string): Delimiter[] {
   const named = /^"?sep=([,;|\t])"?\r?\n/.exec(beginning)?.[1];
-  const ranked = delimiters.map((delimiter) => ({ delimiter, ...fit(beginning, delimiter) }));
-  const best = ranked.reduce((one, other) => (isBetter(other, one) ? other : one));
-  return delimiters.find((delimiter) => delimiter === named) ?? best.delimiter;
+  const ranked = delimiters.map((delimiter) => ({ delimiter, fit: fit(beginning, delimiter) }));
+  const best = ranked.reduce((one, other) => (compare(other.fit, one.fit) > 0 ? other : one));
+  const given = delimiters.find((delimiter) => delimiter === named) ?? (best.fit[2] < 2 ? "," : undefined);
+  if (given !== undefined) return [given];
+  return ranked.flatMap((one) => (compare(one.fit, best.fit) === 0 ? [one.delimiter] : []));
 }
 
-interface Fit {
-  /** How much of the beginning's rows have as many cells as the headings, where those are more than one. */
-  readonly share: number;
-  readonly columns: number;
-}
+/** The share of rows with as many cells as headings, where those are more than one; that with an address; the headings. */
+type Fit = readonly [rows: number, addresses: number, headings: number];
 
-const isBetter = (one: Fit, other: Fit) =>
-  one.share > other.share || (one.share === other.share && one.columns > other.columns);
+const compare = (one: Fit, other: Fit) =>
+  one.map((value, index) => value - other[index]!).find((difference) => difference !== 0) ?? 0;
 
 function fit(beginning: string, delimiter: Delimiter): Fit {
   const [headings = [], ...rows] = recordsIn(beginning, delimiter);
-  if (headings.length < 2) return { share: 0, columns: headings.length };
-  const fitting = rows.filter((cells) => cells.length === headings.length).length;
-  return { share: rows.length === 0 ? 1 : fitting / rows.length, columns: headings.length };
+  if (headings.length < 2) return [0, 0, headings.length];
+  const share = (fits: (cells: readonly string[]) => boolean) =>
+    rows.length === 0 ? 1 : rows.filter(fits).length / rows.length;
+  return [
+    share((cells) => cells.length === headings.length),
+    share((cells) => cells.some((cell) => isOfAddresses(cell))),
+    headings.length,
+  ];
 }
 
 function recordsIn(beginning: string, delimiter: Delimiter): string[][] {

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { fieldOf } from "./contact-columns.ts";
-import { delimiterNames, delimiterOf, type Delimiter } from "./csv-delimiter.ts";
+import { delimiterNames, delimitersOf, type Delimiter } from "./csv-delimiter.ts";
 import { decoded, encodingOf, isBeyondAscii, isUtf8BeyondAscii } from "./csv-encoding.ts";
 import { CsvRow } from "./csv-row.ts";
 import { isOfAddresses } from "./identifiers.ts";
@@ -40,7 +40,8 @@ export async function openCsv(
     throw new CsvFileError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
   const encoding = await encodingIn(path, head, given);
   const beginning = new TextDecoder(encoding).decode(head);
-  const delimiter = delimiterOf(beginning);
+  const [delimiter = ",", ...others] = delimitersOf(beginning);
+  if (others.length > 0) throw unknownDelimiter(path, [delimiter, ...others]);
   const isNamed = /^"?sep=/.test(beginning);
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });
   const headings = await headingsIn(path, records());
@@ -63,6 +64,14 @@ export async function openCsv(
       }
     },
   };
+}
+
+function unknownDelimiter(path: string, delimiters: readonly Delimiter[]): CsvFileError {
+  const names = delimiters.map((one) => delimiterNames[one]).join(" or a ");
+  const lines = delimiters.map((one) => (one === "\t" ? "sep= with a tab" : `sep=${one}`)).join(" or ");
+  return new CsvFileError(
+    `${path}: nobody knows whether a ${names} is between its cells. Write it as a line above the headings: ${lines}.`,
+  );
 }
 
 async function firstBytes(path: string): Promise<Uint8Array> {

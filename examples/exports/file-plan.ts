@@ -1,5 +1,12 @@
 import { anyDate } from "./column-cells.ts";
-import type { ColumnMap, ColumnRule, ConsentRule, Everyone, Meaning } from "./column-map.ts";
+import {
+  type ColumnMap,
+  ColumnMapError,
+  type ColumnRule,
+  type ConsentRule,
+  type Everyone,
+  type Meaning,
+} from "./column-map.ts";
 import { type ContactField, fieldOf, furtherIdentifiers } from "./contact-columns.ts";
 import type { Channel } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
@@ -56,11 +63,15 @@ export interface FilePlan {
   readonly everyone: Exclude<Everyone, "?"> | undefined;
 }
 
-/** Plans a file by its map. Throws a `CsvFileError` if no column identifies the person. */
+/**
+ * Plans a file by its map. Throws a `CsvFileError` if no column identifies the person, and a `ColumnMapError` if two columns
+ * become one custom property, as one of the two cells would be lost.
+ */
 export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   const vendor = vendorOf(file.headings);
   const names = mapNames(file.headings);
   const rules = names.map((name) => map.columns.get(name));
+  refuseOneName(file, names, rules);
   const uses = ranked(
     file.headings,
     rules.map((rule, index) => useOf(file.headings[index]!, rule)),
@@ -129,6 +140,21 @@ function ranked(headings: readonly string[], uses: readonly ColumnUse[]): Column
   return uses.map((use, index) =>
     use.kind === "field" ? { ...use, isFurther: !isFirst(use.field, index) } : use,
   );
+}
+
+function refuseOneName(
+  { path }: CsvFile,
+  names: readonly string[],
+  rules: readonly (ColumnRule | undefined)[],
+): void {
+  for (const [index, rule] of rules.entries()) {
+    const first = rules.indexOf(rule);
+    if (rule === undefined || !isProperty(rule) || first === index) continue;
+    const columns = `${JSON.stringify(names[first])} and ${JSON.stringify(names[index])}`;
+    throw new ColumnMapError(
+      `${path}: its map makes the columns ${columns} one custom property, ${JSON.stringify(rule)}. Give each a name of its own.`,
+    );
+  }
 }
 
 /** A unique name for each column: the map's, or the heading in snake_case with the provider's prefix. */

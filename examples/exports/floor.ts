@@ -1,4 +1,5 @@
 import type { Channel, OptIn } from "./contact.ts";
+import { inLowerCase } from "./words.ts";
 
 /** What a plain English refusal says, whatever the column is. */
 export interface Refusal {
@@ -8,29 +9,48 @@ export interface Refusal {
 
 const both = ["email", "phone"] as const;
 
+// The words that may stand around a refusal and do not change it: please, who, which channel, how and when.
+const please = "((please|pls|kindly) )?";
+const channel = "(e ?mails?|mails?|mailings?|newsletters?|sms|texts?|calls?|phone|mobile|marketing)";
+const person = "(user|customer|contact|person|subscriber|recipient|client|member|he|she|they)";
+const before = `${please}((the|this|our|${person}|${channel}|address|status|has|have|was|is|been|already|now|globally|global|manually) )*`;
+const object = `(me|us|him|her|them|any|all|more|anymore|again|ever|at all|please|thanks|the|our|your|this|promotional|messages?|communications?|${person}|${channel})`;
+const toWhom = `( ${object}| (by|via) ${channel})*`;
+const after = String.raw`( (${object}|from|of|for|lists?|everything|by|via|through|admin|self|link|form|request|on|since|at|\d+))*`;
+const verb = "(contact|e ?mail|mail|call|phone|text|sms|message|write|market( to)?|send(?! by| via))";
+const noun = "(contact|consent|e ?mails?|mails?|mailings?|sms|marketing|newsletters?)";
+const doesNot = `(${person} )?(do not|dont|does not|doesnt|no longer)`;
+
+const whole = (...forms: readonly string[]) => new RegExp(`^(${forms.join("|")})$`);
+
 /** The whole cells that nobody can read as a permission. */
-const refusals = new Set(
-  `unsubscribed, unsubscribe, unsub, un subscribed, un subscribe, unsubscribed from all, unsubscribed from all email, globally unsubscribed, global unsubscribe, global unsubscribed, has unsubscribed, opted out,
-  opt out, optout, optedout, opted out of all, opted out of all email, opted out of all emails, do not contact, do not contact me, donotcontact, do not email, do not e mail, do not call,
-  do not text, do not sms, do not send, do not market, dnc, dont contact, dont email, no contact, no email, no emails, no e mail, no e mails,
-  no sms, no marketing, no newsletter, no consent, never contact, consent withdrawn, consent revoked, withdrew consent,
-  complained, complaint, spam complaint, spam report, spamreport, marked as spam, reported spam, reported as spam, abuse complaint,
-  blacklisted, blocklisted, suppressed, on suppression list, bounced, hard bounced, hard bounce, hardbounce, bounce,
-  undeliverable, cleaned, email unsubscribed, email opt out, email opted out, sms unsubscribed, sms opt out,
-  sms opted out, phone opt out, phone opted out, unsubscribed from email, unsubscribed from emails, unsubscribed from sms,
-  unsubscribed from newsletter, opted out of email, opted out of emails, opted out of sms, opted out of marketing,
-  remove me, please remove, please remove me, please unsubscribe, gdpr erasure, right to be forgotten`
-    .split(",")
-    .map((word) => word.trim().replace(/\s+/g, " ")),
+const ofLeaving = whole(
+  `${before}(un ?subscribed?|unsub|opt(ed)? ?out|suppressed|black ?listed|block ?listed)${after}`,
+  `${please}(do ?not|dont|never|no longer) ?${verb}( (or|and|nor) ${verb})*${toWhom}`,
+  `${please}stop (contact|e ?mail|mail|call|phon|text|messag|send)ing${toWhom}`,
+  `${doesNot} wants?( to receive)?( (any|more|our|your|the|promotional))* (${noun}|calls|texts)${toWhom}`,
+  `(${doesNot} wants? to|${before}(must not|should not|not to)) be (contacted|e ?mailed|called|texted)${toWhom}`,
+  `${please}no ((more|further|promotional|e ?mail|marketing) )*${noun}( (please|thanks|anymore|ever))*`,
+  `${before}consent ((has|was|been) )*(withdrawn|revoked)${after}`,
+  `${before}(withdrew|revoked) ((the|his|her|their) )?consent`,
+  `${please}remove me( from( (the|your|our|all|${channel}))*( lists?)?)?`,
+  "please remove|dnc|on (suppression|do not (contact|call|e ?mail)) list|gdpr erasure|right to be forgotten",
+);
+const ofComplaint = whole(
+  "((user|recipient) )?(has )?((e ?mail|spam|abuse) )?(complained|complaint)",
+  `${before}(spam ?report|(reported|marked|flagged)( us)?( as)? spam)${after}`,
+);
+const ofDelivery = whole(
+  `${before}((hard|permanent(ly)?) ?)?bounced?( back)?${after}`,
+  `${before}undeliverable`,
+  "cleaned",
 );
 
 const mayRefuse =
-  /sub|opt|contact|mail|call|text|sms|send|dnc|market|newsletter|consent|complain|spam|abuse|list|suppress|bounc|deliver|clean|remov|gdpr|forgot/i;
-const longest = 40;
-const ofDelivery = /bounc|undeliverable|cleaned/;
-const ofComplaint = /complain|complaint|spam|abuse/;
-const ofEmail = /\be ?mails?\b|newsletter|\bmail\b/;
-const ofPhone = /\b(sms|phone|call|text|mobile)\b/;
+  /sub|opt|contact|mail|call|phon|text|sms|send|messag|write|dnc|market|newsletter|consent|complain|spam|list|suppress|bounc|deliver|clean|remov|gdpr|forgot/i;
+const longest = 60;
+const ofEmail = /\be ?mail|newsletter|\bmail/;
+const ofPhone = /\b(sms|phon|call|text|mobile)/;
 // "Free text" and "Last call result" name no channel.
 const headingOfEmail = /\be ?mails?\b|\bnewsletters?\b/;
 const headingOfPhone = /\b(sms|(tele)?phone|text messages?)\b/;
@@ -41,13 +61,17 @@ const headingOfPhone = /\b(sms|(tele)?phone|text messages?)\b/;
  */
 export function refusalIn(cell: string, heading: string): Refusal | undefined {
   // Most cells are none; this is asked of each cell of a file.
-  if (cell.length > longest || !mayRefuse.test(cell)) return undefined;
+  const isInOtherSigns = /[^ -~]/.test(cell);
+  if (cell.length > longest || !(isInOtherSigns ? /\p{Script=Latin}/u : mayRefuse).test(cell))
+    return undefined;
   const words = plain(cell);
-  if (!refusals.has(words)) return undefined;
   if (ofDelivery.test(words)) return { optIn: "NON_SUBSCRIBED", channels: ["email"] };
   if (ofComplaint.test(words)) return { optIn: "UNSUBSCRIBED", channels: ["email"] };
+  if (!ofLeaving.test(words)) return undefined;
+  // Who has opted out by e-mail has not opted out of it alone.
+  const what = words.replace(/(?<!contact(ed)?( me| us)?) (by|via|through) .*$/, "");
   const named =
-    onlyOne(ofEmail.test(words), ofPhone.test(words)) ??
+    onlyOne(ofEmail.test(what), ofPhone.test(what)) ??
     onlyOne(headingOfEmail.test(plain(heading)), headingOfPhone.test(plain(heading)));
   return { optIn: "UNSUBSCRIBED", channels: named ?? both };
 }
@@ -57,13 +81,11 @@ function onlyOne(isEmail: boolean, isPhone: boolean): readonly Channel[] | undef
   return [isEmail ? "email" : "phone"];
 }
 
-/** `OptedOut_of-Email` as the words "opted out of email". */
+/** `OptedOut_of-Email` as the words "opted out of email", in any typography: without quotes, dashes and invisible signs. */
 function plain(text: string): string {
-  return text
-    .replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " ")
-    .toLowerCase()
-    .replace(/['’]/g, "")
-    .replace(/[\s_.!*[\]()"-]+/g, " ")
+  const seen = text.replace(/['’‘ʼ`´＇]|\p{Cf}/gu, "").normalize("NFKC");
+  return inLowerCase(seen.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " "))
+    .replace(/[\s\p{P}]+/gu, (signs) => (/[?/\\&%#@]/.test(signs) ? signs : " "))
     .trim();
 }
 
@@ -73,6 +95,8 @@ export function isNamedAsRefusal(name: string): boolean {
     .replace(/\b(\d+|contacts?|people|subscribers?|members?|customers?|users?|list|export|csv)\b/g, "")
     .replace(/\s+/g, " ")
     .trim();
-  const one = words.replace(/s$/, "");
-  return refusals.has(words) || refusals.has(one) || /^(suppression|suppressed)s?$/.test(words);
+  return (
+    [words, words.replace(/s$/, "")].some((one) => refusalIn(one, "") !== undefined) ||
+    /^(suppression|suppressed)s?$/.test(words)
+  );
 }

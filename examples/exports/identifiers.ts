@@ -94,6 +94,12 @@ export const isAddress = (identifier: string) => identifier.includes("@");
 /** Whether it is a whole number, and not the end of one. */
 export const isNumber = (identifier: string) => identifier.startsWith("+");
 
+/** Whether a cell is one or more numbers with their countries, and nothing else: "+49 171 1234567". */
+export function isOfNumbers(cell: string): boolean {
+  const parts = cell.replace(/\p{Cf}/gu, "").split(/[,;|/\n]/);
+  return parts.every((part) => /^['\s(]*[+＋]/.test(part) && "value" in parsePhone(part));
+}
+
 /** Whether a cell is one or more addresses, and nothing else; "@ada" is a name elsewhere. */
 export function isOfAddresses(cell: string): boolean {
   const parts = cell

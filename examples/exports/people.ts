@@ -14,6 +14,7 @@ import type { Channel, OptIn } from "./contact.ts";
 import { Doubts } from "./doubts.ts";
 import { comparableEmail, isAddress, isNumber, isWholeAddress } from "./identifiers.ts";
 import type { ReadRow } from "./read-row.ts";
+import { isBlank, wordOf } from "./words.ts";
 
 /** One person's consent over all rows. */
 export interface PersonConsent {
@@ -32,7 +33,7 @@ export interface PersonConsent {
  * The strictest consent of every person, over all rows of all files, in any order.
  *
  * The e-mail address identifies a person; without one, the telephone number, whose refusals also count for the address
- * beside it in another row. Add all rows, also those that will not be sent: a refusal counts even in an invalid row.
+ * beside it in another row. Refusals count for everybody with the external id of their row. Add all rows, also those that will not be sent: a refusal counts even in an invalid row.
  */
 export class People {
   readonly #known = new Map<string, number>();
@@ -40,9 +41,9 @@ export class People {
   readonly #ownerOfPhone = new Map<string, string>();
   /** The numbers with an opt-in of their own in a row of that address. */
   readonly #optedIn = new Set<string>();
-  /** The further people of a number or address: it is another's, in another column, or in one that is left out. */
+  /** The further people of a number or address (it is another's, in another column, or in one that is left out), and those of an id. */
   readonly #others = new Map<string, string[]>();
-  /** The refusals by each address or number that stands for the whole person. */
+  /** The refusals by each address, number or id that stands for the whole person. */
   readonly #refusals = new Map<string, number>();
   /** The refusals by further numbers, which have a consent of their own. */
   readonly #refusedNumbers = new Map<string, number>();
@@ -65,6 +66,9 @@ export class People {
     if (phone !== undefined && said.phone.optIn === "SUBSCRIBED" && this.#isOfOwner(row))
       this.#optedIn.add(phone);
     const person = address ?? phone;
+    const id = idOf(row);
+    if (id !== undefined && person !== undefined) this.#addOther(id, person);
+    if (id !== undefined && refusalCode(said) !== 0) join(this.#refusals, id, refusalCode(said));
     const hasAddress = address !== undefined || others.some(isAddress);
     for (const one of phone !== undefined && address === undefined ? [phone, ...others] : others) {
       if (!isAddress(one) && !isNumber(one)) continue;
@@ -112,8 +116,11 @@ export class People {
 
   /** Call after all rows: the refusals of a number count for its people, and so do those that may be theirs. */
   settle(): void {
-    if (this.#earlier.size > 0)
+    if (this.#earlier.size > 0) {
       for (const key of this.#known.keys()) join(this.#known, key, this.#earlier.get(hashOf(key)) ?? 0);
+      for (const key of this.#others.keys())
+        if (isId(key)) join(this.#refusals, key, this.#earlier.get(hashOf(key)) ?? 0);
+    }
     for (const [key, code] of this.#refusals)
       for (const person of [key, ...(this.#others.get(key) ?? [])])
         if (this.#known.has(person)) join(this.#known, person, code);
@@ -191,6 +198,13 @@ export class People {
   stopsSomebody(row: ReadRow): boolean {
     return this.#doubts.has(row);
   }
+}
+
+const isId = (key: string) => key.startsWith(" ");
+
+/** The row's external id, as a key that no address or number is; what stands for none is nobody's: `0`, `-`, `N/A`. */
+function idOf({ contact: { external_id: id } }: ReadRow): string | undefined {
+  return id === undefined || isBlank(wordOf(id)) || !/[\p{L}1-9]/u.test(id) ? undefined : ` ${id}`;
 }
 
 const hashOf = (key: string) => createHash("sha256").update(key).digest("base64url").slice(0, 22);

@@ -3,8 +3,9 @@ import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-v
 import type { Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
-import { identifiersIn, isAddress, isNumber, isOfAddresses } from "./identifiers.ts";
+import { identifiersIn, isAddress, isNumber, isOfAddresses, isOfNumbers } from "./identifiers.ts";
 import { parsePhone } from "./phone.ts";
+import { isOfReport } from "./report-note.ts";
 import { isBlank, wordOf } from "./words.ts";
 
 /** A cell and its column. */
@@ -49,17 +50,33 @@ export function readFields(plan: FilePlan, row: CsvRow): RowFields {
       for (const channel of column.identifiers)
         addOther(fields, channel, text, plan, { mayBePart: isNumberAlone(text) });
   }
-  if (!fields.cells.has("email") && !row.isMisshapen) addAddresses(fields, plan, row);
+  if (!row.isMisshapen) addUnderAnyHeading(fields, plan, row);
+  if (!fields.cells.has("email") && !fields.cells.has("phone"))
+    fields.issues.push({ field: "email", message: `required: an email or a phone${wayOut(plan, row)}` });
   return fields;
 }
 
-// Without an address of its own a row is about the address in it, whatever the heading: "Recipient".
-function addAddresses(fields: RowFields, plan: FilePlan, row: CsvRow): void {
+// A whole number identifies the person whatever the heading: "Телефон". So does an address, where the row has none of
+// its own: "Recipient".
+function addUnderAnyHeading(fields: RowFields, plan: FilePlan, row: CsvRow): void {
   for (const { heading, index, use } of plan.columns) {
-    const text = row.cell(index) ?? "";
-    if (use.kind !== "import note" && !isOfAnother(heading) && isOfAddresses(text))
-      addOther(fields, "email", text, plan);
+    const text = row.cell(index);
+    if (text === undefined || use.kind === "import note" || isOfAnother(heading)) continue;
+    if (!fields.cells.has("email") && isOfAddresses(text)) addOther(fields, "email", text, plan);
+    const isPhone = use.kind === "field" && use.field === "phone";
+    if (!isPhone && isOfNumbers(text)) addOther(fields, "phone", text, plan);
   }
+}
+
+/** The columns of a row without an address and number that hold one under another heading, as the map should have them. */
+function wayOut({ columns }: FilePlan, row: CsvRow): string {
+  const rules = columns.flatMap(({ heading, name, index }) => {
+    const text = row.cell(index);
+    if (text === undefined || isOfReport(heading) || isOfAnother(heading)) return [];
+    const field = isOfAddresses(text) ? "email" : isOfNumbers(text) ? "phone" : undefined;
+    return field === undefined ? [] : [`${JSON.stringify(name)}: ${JSON.stringify(field)}`];
+  });
+  return rules.length === 0 ? "" : `; this row holds one: write ${rules.join(" or ")} in the map`;
 }
 
 // The digits of a day, or in a text, are no part of a number.

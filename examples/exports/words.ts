@@ -1,8 +1,16 @@
 import { withAsciiDigits } from "./phone.ts";
 
+/** A text in lower case, for comparisons. The Turkish İ and ı are an i, as I is: nobody knows the language of a cell. */
+export function inLowerCase(text: string): string {
+  return text
+    .normalize("NFC")
+    .toLowerCase()
+    .replace(/ı|i\u0307/g, "i");
+}
+
 /** A word in the form for comparisons: trimmed, in any case. */
 export function wordOf(cell: string): string {
-  return cell.normalize("NFC").trim().toLowerCase();
+  return inLowerCase(cell).trim();
 }
 
 // What databases and spreadsheets write for nothing.

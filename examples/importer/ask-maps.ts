@@ -1,8 +1,9 @@
 import { basename } from "node:path";
 import { type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
-import { ColumnCells } from "../exports/column-cells.ts";
+import { ColumnCells, mostWords } from "../exports/column-cells.ts";
 import type { ColumnRule } from "../exports/column-map.ts";
+import { isNamedAsRefusal } from "../exports/floor.ts";
 import { wordsToAsk } from "../exports/propose-map.ts";
 import { answered, isUnanswered, type MappedFile, writeMaps } from "./maps.ts";
 import type { Questions } from "./questions.ts";
@@ -72,16 +73,18 @@ function openLines({ file, map, mapPath, open, cells }: MappedFile): string[] {
         ({ word, people }) =>
           `${JSON.stringify(printable(word))}${people === undefined ? "" : ` (${people})`}`,
       );
+    const isCut = words.length > shown.length && words.length <= mostWords;
+    const further = isCut ? ` and ${words.length - shown.length} more` : "";
     const rule = map.columns.get(name);
     const hint = rule === undefined || rule === "?" ? "" : `; perhaps ${JSON.stringify(rule)}`;
-    return `  ${JSON.stringify(printable(name))}: ${words.length > 12 ? "many words" : shown.join(", ")}${hint}`;
+    return `  ${JSON.stringify(printable(name))}: ${words.length > mostWords ? "many words" : shown.join(", ")}${further}${hint}`;
   });
   return [
     `${printable(file.path)}: nobody has said what these columns are. ${printable(mapPath)} must say it:`,
     ...lines,
     ...(map.everyone === "?"
       ? [
-          '  "everyone": its name is that of a list of people who refused. Write { "email": "UNSUBSCRIBED" }, or take the line out',
+          `  "everyone": ${isNamedAsRefusal(basename(file.path)) ? "its name is that of a list of people who refused" : "what the file means as a whole"}. Write { "email": "UNSUBSCRIBED" }, or take the line out`,
         ]
       : []),
   ];

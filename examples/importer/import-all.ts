@@ -6,7 +6,7 @@ import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FailedRows } from "./failed-rows.ts";
-import { knownRefusal } from "./known-refusals.ts";
+import { knownRefusal, laterRefusal } from "./known-refusals.ts";
 import { ProgressLine } from "./progress-line.ts";
 import type { ImportService } from "./service.ts";
 import { reasonIn, refusalsAreSent, type SettledRow, settledRows } from "./settled-rows.ts";
@@ -87,25 +87,17 @@ export async function importAll(
     line.end();
     await failed.print(output, { isComplete, people: survey.people });
   }
-  const { succeeded, skipped, superseded, total, durationMs } = await run.summary();
+  const { succeeded, skipped, total, durationMs } = await run.summary();
   const before = skipped === 0 ? "" : `; ${inFull(skipped)} were imported before`;
   say(
     output,
     `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
   );
-  if (superseded === 0) return;
-  say(
-    output,
-    `${counted(superseded, "row was", "rows were")} not sent, because the consent was changed later.`,
-  );
 }
 
-function outcomeOf(result: BulkResult<SettledRow, unknown>) {
-  const { status } = result;
-  if (result.status === "superseded" && result.reason === "snapshot") return "failed";
+function outcomeOf({ status }: BulkResult<SettledRow, unknown>) {
   if (status === "succeeded") return "imported";
-  if (status === "skipped") return "before";
-  return status === "superseded" ? "later" : "failed";
+  return status === "skipped" ? "before" : "failed";
 }
 
 /** Whether the row may have been carried out, and must not be sent again. */
@@ -124,15 +116,15 @@ function asValidationError(issues: SettledRow["issues"]): ValidationError {
   );
 }
 
-/** The reason why a row was not imported; undefined if it was, or did not need to be. */
+/** The reason why a row was not imported; undefined if it was, also before. */
 function reasonOf(
   result: BulkResult<SettledRow, unknown>,
   { checkpoint }: Pick<ImporterArguments, "checkpoint">,
   isSent: boolean,
 ): string | undefined {
   const { item, status, error } = result;
-  if (result.status === "superseded" && result.reason === "snapshot") return knownRefusal;
-  if (status === "succeeded" || status === "skipped" || status === "superseded") return undefined;
+  if (result.status === "superseded") return result.reason === "snapshot" ? knownRefusal : laterRefusal;
+  if (status === "succeeded" || status === "skipped") return undefined;
   const isAsChecked = isAudienceError(error) && error.code === "validation";
   if (item.issues.length > 0)
     return isAsChecked ? reasonIn(item) : `${reasonIn(item)}; but that failed: ${messageOf(error)}`;

@@ -5,6 +5,10 @@ import type { Channel, Contact, RowIssue } from "../exports/contact.ts";
 export const knownRefusal =
   "the service knows a stricter one: the snapshot shows that the person has refused";
 
+/** The reason of a changed row whose person has refused at the service since an earlier import, or is gone there. */
+export const laterRefusal =
+  "the service knows a stricter one: since an earlier import the person has refused there, or was deleted";
+
 const channels: readonly Channel[] = ["email", "phone"];
 
 /** The channels in which a snapshot of the service shows a refusal, and the contact says something better or nothing. */

@@ -2,9 +2,10 @@ import { createInterface, type Interface } from "node:readline";
 import { counted } from "../console/counted.ts";
 import { type Input, type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
-import type { ColumnCells } from "../exports/column-cells.ts";
+import { type ColumnCells, mostWords } from "../exports/column-cells.ts";
 import type { ColumnRule, ConsentRule, Everyone, Meaning } from "../exports/column-map.ts";
 import { contactFields } from "../exports/contact-columns.ts";
+import { isNamedAsRefusal } from "../exports/floor.ts";
 import { wordsToAsk } from "../exports/propose-map.ts";
 
 /** The person at the terminal has ended the input before the last question. */
@@ -61,7 +62,7 @@ export class Questions {
       this.#output,
       "",
       `What is ${JSON.stringify(printable(name))}? It holds`,
-      ...(words.length > 12 ? ["  many different words, as addresses"] : words.map(wordLine)),
+      ...(words.length > mostWords ? ["  many different words, as addresses"] : words.map(wordLine)),
       "  1 consent to e-mail, 2 consent to SMS and calls, 3 consent to both, 4 a custom property, 5 leave it out,",
       `  or a field: ${contactFields.join(", ")}`,
     );
@@ -75,12 +76,12 @@ export class Questions {
     return { consent: kind.channel, words: own };
   }
 
-  /** What a file means as a whole, whose name is that of a refusal. */
+  /** What a file means as a whole. */
   async everyone(name: string): Promise<Everyone | undefined> {
     say(
       this.#output,
       "",
-      `${printable(name)} has the name of a list of people who refused. Is everybody in it unsubscribed?`,
+      `${printable(name)} ${isNamedAsRefusal(name) ? "has the name of a list of people who refused" : "may mean something as a whole"}. Is everybody in it unsubscribed?`,
       "  1 from e-mail, 2 from SMS and calls, 3 from both, 4 no: only its columns count",
     );
     const answers: Readonly<Record<string, { everyone: Everyone | undefined }>> = {

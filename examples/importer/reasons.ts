@@ -10,6 +10,8 @@ const titles: readonly [RegExp, string][] = [
   [/may hold a refusal/, "Another row, which cannot be read, may hold a refusal of this person"],
   [/consent: is unstated/, "The files do not say whether these people want to be contacted"],
   [/^row: has /, "The row has too many or too few cells"],
+  [/^email: required/, "The row has no e-mail address and no telephone number"],
+  [/^email: is missing/, "The row has no e-mail address, which a list needs"],
   [/^(email|identifiers): |e-mail address/i, "The e-mail address cannot be used"],
   [/^phone: /, "The telephone number cannot be used"],
   [/^custom_properties/, "There are more custom properties than the service accepts"],

@@ -9,10 +9,10 @@ import type { Survey } from "./survey.ts";
 
 /** Counts what an import did, for a page of Markdown. */
 export class Summary {
-  readonly #counts = { imported: 0, before: 0, later: 0, failed: 0 };
+  readonly #counts = { imported: 0, before: 0, failed: 0 };
   readonly #consents: Record<Channel, Map<string, number>> = { email: new Map(), phone: new Map() };
 
-  add(settled: SettledRow, outcome: "imported" | "before" | "later" | "failed"): void {
+  add(settled: SettledRow, outcome: "imported" | "before" | "failed"): void {
     this.#counts[outcome] += 1;
     if (outcome !== "imported" && outcome !== "before") return;
     const { email, phone, email_opt_in, phone_opt_in } = settled.contact;
@@ -25,7 +25,7 @@ export class Summary {
     path: string,
     { survey, target, failed }: { survey: Survey; target: string; failed: FailedRows },
   ): Promise<void> {
-    const { imported, before, later, failed: notImported } = this.#counts;
+    const { imported, before, failed: notImported } = this.#counts;
     const lines = [
       "# Import of contacts",
       "",
@@ -35,7 +35,6 @@ export class Summary {
       "| --- | ---: |",
       `| imported | ${inFull(imported)} |`,
       `| imported before | ${inFull(before)} |`,
-      `| not sent, because the consent was changed later | ${inFull(later)} |`,
       `| not imported | ${inFull(notImported)} |`,
       `| people in the files | ${inFull(survey.people.size)} |`,
       "",

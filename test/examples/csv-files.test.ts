@@ -155,6 +155,14 @@ describe("a CSV file", () => {
     ["semicolon", 'Email;"Name; first, last"\na@example.com;x\n', ["Email", "Name; first, last"]],
     ["semicolon", "sep=;\r\nEmail;Note\r\na@example.com;x\r\n", ["Email", "Note"]],
     ["semicolon", '"Email";"Note"\na@example.com;"a; ""b"",\nc"\nb@example.com;x\n', ["Email", "Note"]],
+    ["semicolon", "E-Mail;Name, Vorname\na@example.com;Doe, John\n", ["E-Mail", "Name, Vorname"]],
+    [
+      "semicolon",
+      "E-Mail;Name, Vorname, Titel\na@example.com;Doe, John, Dr\n",
+      ["E-Mail", "Name, Vorname, Titel"],
+    ],
+    ["semicolon", "sep=;\nTel;Name, Vorname\n+491711234567;Doe, John\n", ["Tel", "Name, Vorname"]],
+    ["semicolon", "Email;Note\na@example.com;x;y\n", ["Email", "Note"]],
     ["comma", "Email\na@example.com\n", ["Email"]],
     ["comma", "Email,Name", ["Email", "Name"]],
   ])("with a %s between cells is recognized by its rows: %j", async (delimiterName, text, headings) => {
@@ -186,6 +194,10 @@ describe("a CSV file", () => {
     ['Email,Note\na@example.com,a "b" c\n', "line 2: a quotation mark is inside a cell"],
     ['Email,Note\na@example.com,"a"b\n', "text follows a cell's closing quotation mark"],
     ["", "is empty"],
+    [
+      "Tel;Name, Vorname\n+491711234567;Doe, John\n",
+      "nobody knows whether a comma or a semicolon is between its cells. Write it as a line above the headings: sep=, or sep=;.",
+    ],
     ["PK\u0003\u0004", "is a workbook or an archive"],
   ])("%j is refused: %s", async (text, message) => {
     await expect(read(await writeCsv(text))).rejects.toThrow(message);

@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { ColumnRule } from "../../examples/exports/column-map.ts";
 import {
   csv as csvIn,
   emailConsents,
+  mapOf,
+  newsletter,
   run,
   runAlone,
   sentBodies,
@@ -431,5 +434,80 @@ describe("An address under an unknown heading", () => {
     await run([await csv("people.csv", ...people), left]);
 
     expect(emailConsents(mock)).toMatchObject({ "a@example.com": "SUBSCRIBED" });
+  });
+});
+
+describe("A whole international number under an unknown heading", () => {
+  const both: ColumnRule = { consent: "both", words: { on: "SUBSCRIBED", off: "UNSUBSCRIBED" } };
+
+  it.each([
+    ["Телефон", "+49 171 1234567", "property"],
+    ["電話", "+49 171 1234567", "ignore"],
+    ["Rufnr.", "(+49) 171-1234567", "property"],
+    ["Номер", "'+491711234567", "property"],
+    ["Numer", "+49 171 1234567; +49 30 123456", "property"],
+  ] as const)(
+    "identifies the person, in a row with an address and in one without: %s",
+    async (heading, written, rule) => {
+      const rows = [`ada@example.com,"${written}",on`, `,"${written}",off`];
+      for (const lines of [rows, rows.toReversed()]) {
+        const mock = await service();
+        const path = await csv("people.csv", `Email,${heading},Newsletter`, ...lines, "bo@example.com,,on");
+        await mapOf(path, { Email: "email", [heading]: rule, Newsletter: both });
+
+        await runAlone([path]);
+
+        expect(emailConsents(mock)).toEqual({
+          "ada@example.com": "UNSUBSCRIBED",
+          "bo@example.com": "SUBSCRIBED",
+        });
+      }
+    },
+  );
+
+  it("is one of the column of another file that names it", async () => {
+    const mock = await service();
+    const people = await csv("people.csv", "Email,Phone,Newsletter", "ada@example.com,+49 171 1234567,on");
+    const left = await csv("left.csv", "Email,Телефон,Newsletter", ",+491711234567,off");
+    await mapOf(people, { Email: "email", Phone: "phone", Newsletter: both });
+    await mapOf(left, { Email: "email", Телефон: "property", Newsletter: both });
+
+    await runAlone([people, left]);
+
+    expect(emailConsents(mock)).toEqual({ "ada@example.com": "UNSUBSCRIBED" });
+  });
+
+  it("does not identify the person under the heading of another person", async () => {
+    const mock = await service();
+    const heading = "Manager's number";
+    const path = await csv(
+      "people.csv",
+      `Email,${heading},Newsletter`,
+      "ada@example.com,+49 171 1234567,on",
+      ",+49 171 1234567,off",
+    );
+    await mapOf(path, { Email: "email", [heading]: "property", Newsletter: both });
+
+    await runAlone([path]);
+
+    expect(emailConsents(mock)).toEqual({ "ada@example.com": "SUBSCRIBED" });
+  });
+});
+
+describe("A row with no address and no number", () => {
+  it.each([
+    ["Телефон", "+49 171 1234567", '; this row holds one: write "Телефон": "phone" in the map'],
+    ["Recipient", "ada@example.com", '; this row holds one: write "Recipient": "email" in the map'],
+    ["Notiz", "Ada", ""],
+  ])("is reported as one, with the column that holds one: %s", async (heading, cell, wayOut) => {
+    await service();
+    const path = await csv("people.csv", `Email,${heading},Newsletter`, `,${cell},no`, "bo@example.com,,yes");
+    await mapOf(path, { Email: "email", [heading]: "property", Newsletter: newsletter });
+
+    const { code, out } = await runAlone([path]);
+
+    expect(code).toBe(1);
+    expect(out).toContain("The row has no e-mail address and no telephone number: 1");
+    expect(out).toContain(`people.csv, row 2: email: required: an email or a phone${wayOut}\n`);
   });
 });

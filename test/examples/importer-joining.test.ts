@@ -1,8 +1,10 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
   csv as csvIn,
   emailConsents,
   list,
+  mapOf,
   run,
   runAlone,
   sentBodies,
@@ -425,5 +427,83 @@ describe("A person in several files and rows has the strictest consent of all", 
       "bo@example.com": "NON_SUBSCRIBED",
       "cy@example.com": "UNSUBSCRIBED",
     });
+  });
+});
+
+describe("Rows with the same external id are about one person, whose strictest word counts", () => {
+  const flags = { consent: "email", words: { ja: "SUBSCRIBED", nein: "UNSUBSCRIBED" } } as const;
+  const columns = { "Customer ID": "external_id", Email: "email", Phone: "phone", N: flags } as const;
+  const lines = ["1001,a@example.com,,ja", "1002,b@example.com,,ja"];
+  const consentsOf = (mock: Awaited<ReturnType<typeof service>>) => {
+    const { "a@example.com": a, "b@example.com": b } = emailConsents(mock);
+    return { a, b };
+  };
+
+  it.each([
+    ["without an address", "1001,,,nein", "UNSUBSCRIBED"],
+    ["with another address", "1001,c@example.com,,nein", "UNSUBSCRIBED"],
+    ["with an address that cannot be read", "1001,c@@example.com,,nein", "UNSUBSCRIBED"],
+    ["with a number", "1001,,+4791234567,nein", "UNSUBSCRIBED"],
+    ["with a word that the map does not name", "1001,,,perhaps", undefined],
+    ["of another id", "A1001,,,nein", "SUBSCRIBED"],
+  ])("%s", async (_how, line, expected) => {
+    for (const rows of [
+      [...lines, line],
+      [line, ...lines],
+    ]) {
+      const mock = await service();
+      const path = await csv("c.csv", "Customer ID,Email,Phone,N", ...rows);
+      await mapOf(path, columns);
+
+      await runAlone([path]);
+
+      expect(consentsOf(mock)).toEqual({ a: expected, b: "SUBSCRIBED" });
+    }
+  });
+
+  it("in another file, too", async () => {
+    const mock = await service();
+    const people = await csv("c.csv", "Customer ID,Email,Phone,N", ...lines);
+    const left = await csv("d.csv", "Customer ID,Email,Phone,N", "1001,d@example.com,,nein");
+    await mapOf(people, columns);
+    await mapOf(left, columns);
+
+    await runAlone([people, left]);
+
+    expect(consentsOf(mock)).toEqual({ a: "UNSUBSCRIBED", b: "SUBSCRIBED" });
+  });
+
+  it.each(["0", "-", "N/A", "000"])("but what stands for no id is nobody's: %s", async (id) => {
+    const mock = await service();
+    const path = await csv(
+      "c.csv",
+      "Customer ID,Email,Phone,N",
+      `${id},a@example.com,,ja`,
+      `${id},c@example.com,,nein`,
+    );
+    await mapOf(path, columns);
+
+    await runAlone([path]);
+
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED", "c@example.com": "UNSUBSCRIBED" });
+  });
+
+  it("also where the row is corrected in the report", async () => {
+    const mock = await service();
+    const path = await csv(
+      "c.csv",
+      "Customer ID,Email,Phone,N",
+      "1001,a@@example.com,,ja",
+      "1001,c@example.com,,nein",
+      lines[1]!,
+    );
+    await mapOf(path, columns);
+    const report = `${folder}/failed/c.csv`;
+
+    await runAlone([path, "--report", `${folder}/failed`]);
+    await writeFile(report, (await readFile(report, "utf8")).replace("a@@", "a@"));
+    await runAlone([report]);
+
+    expect(consentsOf(mock)).toEqual({ a: "UNSUBSCRIBED", b: "SUBSCRIBED" });
   });
 });

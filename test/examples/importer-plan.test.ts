@@ -5,6 +5,7 @@ import {
   list,
   mapOf,
   run,
+  runAlone,
   sentBodies,
   service,
   temporaryFolder,
@@ -427,6 +428,24 @@ describe("No cell is dropped", () => {
       },
       { email: "c@work.example", email_opt_in: "SUBSCRIBED" },
     ]);
+  });
+
+  it("a map that makes two columns of a file one custom property is refused", async () => {
+    const mock = await service();
+    const path = await csv("people.csv", "email,email_opt_in,Note,Notiz", "a@example.com,SUBSCRIBED,x,y");
+    await mapOf(path, {
+      email: "email",
+      email_opt_in: "email_opt_in",
+      Note: "property:note",
+      Notiz: "property:note",
+    });
+
+    const { code, err } = await runAlone([path]);
+
+    expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
+    expect(err).toContain(
+      'its map makes the columns "Note" and "Notiz" one custom property, "property:note".',
+    );
   });
 
   it("the plan names what v2 leaves out, and what it sends as evidence", async () => {

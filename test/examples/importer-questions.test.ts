@@ -16,6 +16,21 @@ const table = async (...lines: string[]) => await csv(await temporaryFolder(), "
 const mapIn = async (path: string): Promise<unknown> =>
   JSON.parse(await readFile(`${path}.map.json`, "utf8"));
 
+/** The column, the other headings, which mark the layout, their cells beside the address, and the column's own cells. */
+const ownWords: readonly [string, string, string, ...string[]][] = [
+  ["Lead Status", "Email,Record ID", "1", "Neu", "Keine Werbung", "Abgemeldet"],
+  ["Lead Status", "Email,Record ID", "1", "New", "Abgemeldet"],
+  ["Lifecycle Stage", "Email,Record ID", "1", "Lead", "Abgemeldet"],
+  ["Tags", "Email,Accepts Email Marketing,Customer ID", "yes,1", "abgemeldet", "vip", "abgemeldet"],
+  ["TAGS", "Email Address,LEID", "1", "abgemeldet", "vip"],
+  ["Title", "Email,Klaviyo ID", "1", "abgemeldet", "Frau"],
+  ["Tags", "Email,emailStatus,smsStatus", "subscribed,subscribed", "abgemeldet"],
+  ["Email Lists", "Email address,Email status,Email permission status", "Active,Express", "Abgemeldet"],
+  ["labels", "email,subscribed_to_emails,complimentary_plan", "true,false", "abgemeldet"],
+  ["Labels", "Email 1,Email subscriber status", "Subscribed", "Abgemeldet"],
+  ["tags", "email,status,subscription_tier,utm_source", "active,free,web", "abgemeldet"],
+];
+
 describe("Without a terminal a column that looks like a state is a question", () => {
   it.each([
     ["Inscrit", "Email,Inscrit,Plainte", ["a@example.com,oui,oui"]],
@@ -46,6 +61,12 @@ describe("Without a terminal a column that looks like a state is a question", ()
     ["Вид", "Email,Вид", ["a@example.com,отписан", "b@example.com,подписан"]],
     ["配信", "Email,配信", ["a@example.com,停止", "b@example.com,希望"]],
     ["Datum", "Email,Datum", ["a@example.com,2026-11-20", "b@example.com,"]],
+    // Columns of a known layout whose words are the customer's own.
+    ...ownWords.map(([heading, marks, marked, ...cells]): [string, string, string[]] => [
+      heading,
+      `${marks},${heading}`,
+      cells.map((cell, row) => `${"abc"[row]}@example.com,${marked},${cell}`),
+    ]),
   ])("%s", async (name, headings, lines) => {
     const mock = await service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
     const path = await table(headings, ...lines);
@@ -65,8 +86,19 @@ describe("Without a terminal a column that looks like a state is a question", ()
     const { code, err } = await runAlone([path, "--consent", "SUBSCRIBED"]);
 
     expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
-    expect(err).toContain('"everyone"');
+    expect(err).toContain('"everyone": its name is that of a list of people who refused.');
     expect(await mapIn(path)).toMatchObject({ everyone: "?" });
+  });
+
+  it("and so is what any other file means, where its map says `?`", async () => {
+    const mock = await service();
+    const path = await table("email,email_opt_in", "a@example.com,SUBSCRIBED");
+    await mapOf(path, { email: "email", email_opt_in: "email_opt_in" }, "?");
+
+    const { code, err } = await runAlone([path]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(err).toContain('"everyone": what the file means as a whole.');
   });
 });
 
@@ -131,6 +163,8 @@ describe("A column in which a refusal may stand is asked, and nothing is sent", 
 });
 
 const rowsOf = (...cells: string[]) => Array.from({ length: 20 }, (_, row) => cells[row % cells.length]!);
+const wordsOf = (words: number, people: number) =>
+  Array.from({ length: people }, (_, row) => `Zustand ${row % words}`);
 const longYes = "Ja, ich willige ein, dass die Muster GmbH mir den Newsletter zusendet. ".repeat(2).trim();
 
 describe("A few values that many people share are asked, whatever they are", () => {
@@ -145,6 +179,22 @@ describe("A few values that many people share are asked, whatever they are", () 
   });
 
   it.each([
+    ["thirteen words of four or five people each", wordsOf(13, 60)],
+    ["some dozens of words", wordsOf(48, 96)],
+    ["thirteen codes", wordsOf(13, 60).map((word) => word.replace("Zustand", "20"))],
+    [
+      "lists of some dozens of words",
+      rowsOf(...wordsOf(20, 20).map((word) => `"VIP, ${word}, Messe"`), ...wordsOf(20, 20)),
+    ],
+    ["codes of one person, and of two", ["1000", "2000", "1000"]],
+    ["codes of few", ["2010", "2020", "2010", "2030", "2020"]],
+    ["numbers with a point", ["1.1", "2.5", "1.1"]],
+    ["words with a number behind them", ["opt-out-01", "opt-out-02", "opt-in-001"]],
+  ])("%s", async (_what, cells) => {
+    expect(await importedColumn("Zustand", ...cells)).toEqual(question);
+  });
+
+  it.each([
     ["E-Mail", ["ja", "nein", "k.A."]],
     ["SMS", ["ja", "nein", "ja seit 2021"]],
     ["Phone", ["yes", "no", "n/a", "+447700900001"]],
@@ -156,6 +206,10 @@ describe("A few values that many people share are asked, whatever they are", () 
     ["long texts", [longYes, `${longYes} Gruß`]],
     ["amounts", ["1200", "1350.50"]],
     ["addresses", rowsOf("owner@example.com", "other@example.com")],
+    ["many words, which people share", wordsOf(60, 180)],
+    ["names, of which a few come twice", wordsOf(40, 60)],
+    ["lists of many words", wordsOf(100, 100).map((word) => `Messe, ${word}`)],
+    ["codes that nobody shares", ["RE-2026-0001", "RE-2026-0002", "8f14e45f-ceea", "sub_1NffrFe4UfNV"]],
   ])("but data is no question: %s", async (_what, cells) => {
     expect(await importedColumn("Wert", ...cells.map((cell) => `"${cell}"`))).toMatchObject({
       code: 0,
@@ -347,6 +401,29 @@ describe("A file with its map", () => {
     expect(out).toContain('"paused": "hold"');
     expect(out).toContain("The map does not say what a word about their consent means: 1");
     expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED" });
+  });
+
+  it("has its words in any case, that of Turkish too", async () => {
+    const mock = await service();
+    const path = await table(
+      "Email,Durum",
+      ...["İPTAL", "İptal", "IPTAL", "ıptal", "i\u0307ptal"].map(
+        (word, row) => `left${row}@example.com,${word}`,
+      ),
+      ...["ONAYLI", "Onaylı", "Abonelik Var", "abonelık var"].map(
+        (word, row) => `reader${row}@example.com, ${word} `,
+      ),
+    );
+    const words = { iptal: "UNSUBSCRIBED", onaylı: "SUBSCRIBED", "ABONELİK VAR": "SUBSCRIBED" } as const;
+    await mapOf(path, { Email: "email", Durum: { consent: "email", words } });
+
+    const { code } = await runAlone([path]);
+
+    expect(code).toBe(0);
+    expect(emailConsents(mock)).toEqual({
+      ...Object.fromEntries([0, 1, 2, 3, 4].map((row) => [`left${row}@example.com`, "UNSUBSCRIBED"])),
+      ...Object.fromEntries([0, 1, 2, 3].map((row) => [`reader${row}@example.com`, "SUBSCRIBED"])),
+    });
   });
 
   it("with a `?` sends nothing", async () => {

@@ -45,9 +45,56 @@ describe("A cell that is a plain English refusal holds the person back", () => {
     "Global Unsubscribe",
     "spamreport",
     "Please remove me",
+    // Around the refusal: please, whom, who, the channel, how and when.
+    "do not email me",
+    "don't contact me",
+    "don't email me",
+    "please do not contact",
+    "Please don't send me any more emails",
+    "do not contact ever",
+    "Do Not Mail",
+    "do not call or email",
+    "do not contact me by email",
+    "stop emailing me",
+    "does not want to be contacted",
+    "Customer doesn't want emails",
+    "no mail",
+    "no more emails please",
+    "has opted out",
+    "Opt-out (email)",
+    "unsubscribe me",
+    "unsubscribed by user",
+    "unsubscribed by phone",
+    "Customer has opted out of marketing e-mails",
+    "Status: unsubscribed",
+    "Unsubscribed (2024-05-01)",
+    "consent withdrawn by phone",
+    "user marked us as spam",
+    "email bounced",
+    "hard bounce (550)",
+    // In any typography.
+    "opt\u2011out",
+    "opt–out",
+    "“opted out”",
+    "‘Unsubscribed’",
+    "«unsubscribed»",
+    '"unsubscribed"',
+    "don’t contact",
+    "un\u200bsubscribed",
+    "opted\u00a0out",
+    "ｕｎｓｕｂｓｃｒｉｂｅｄ",
+    "UNSUBSCRİBED",
+    "unsubscrıbed",
+    "unsubscribed,",
+    "do not contact;",
+    "unsubscribed.",
   ])("in an ignored column too: %s", async (word) => {
     const { code, out, consents } = await imported(
-      ["Email,Newsletter,Notes", `a@example.com,yes,${word}`, "b@example.com,yes,likes tea"],
+      [
+        "Email,Newsletter,Notes",
+        `a@example.com,yes,"${word.replaceAll('"', '""')}"`,
+        "b@example.com,yes,likes tea",
+      ],
       { Email: "email", Newsletter: newsletter, Notes: "ignore" },
     );
 
@@ -55,18 +102,41 @@ describe("A cell that is a plain English refusal holds the person back", () => {
     expect(out).toContain("A cell says that the person has refused: 1");
   });
 
-  it.each(["not opted out", "never unsubscribed", "unsubscribe link shown", "likes to opt out of nothing"])(
-    "and no other text does: %s",
-    async (text) => {
-      const { code, consents } = await imported(["Email,Newsletter,Notes", `a@example.com,yes,${text}`], {
-        Email: "email",
-        Newsletter: newsletter,
-        Notes: "property",
-      });
+  it.each([
+    "not opted out",
+    "has not opted out",
+    "never unsubscribed",
+    "no longer unsubscribed",
+    "unsubscribed in error",
+    "unsubscribed from competitor",
+    "unsubscribe link shown",
+    "opt-out form sent",
+    "opted out?",
+    "likes to opt out of nothing",
+    "no email client installed",
+    "no email address",
+    "no contact person",
+    "no calls",
+    "do not call before 9",
+    "do not send by mail",
+    "do not send invoices by mail",
+    "never on call",
+    "please contact",
+    "soft bounce",
+    "never bounced",
+    "bounce rate 5",
+    "complained about delivery",
+    "customer complained",
+    "address cleaned",
+  ])("and no other text does: %s", async (text) => {
+    const { code, consents } = await imported(["Email,Newsletter,Notes", `a@example.com,yes,${text}`], {
+      Email: "email",
+      Newsletter: newsletter,
+      Notes: "property",
+    });
 
-      expect({ code, consents }).toEqual({ code: 0, consents: { "a@example.com": "SUBSCRIBED" } });
-    },
-  );
+    expect({ code, consents }).toEqual({ code: 0, consents: { "a@example.com": "SUBSCRIBED" } });
+  });
 
   it("unless the map gives the word a meaning in this column", async () => {
     const { code, consents } = await imported(["Email,Newsletter,Ticket", "a@example.com,yes,complained"], {
@@ -93,6 +163,8 @@ describe("A cell that is a plain English refusal holds the person back", () => {
     ["unsubscribed", "SMS notes", [], 1],
     ["do not text", "Notes", [], 1],
     ["do not email", "Notes", [{ phone_opt_in: "SUBSCRIBED" }], 0],
+    ["do not contact me by email", "Notes", [{ phone_opt_in: "SUBSCRIBED" }], 0],
+    ["unsubscribed by email", "Notes", [], 1],
     ["unsubscribed", "Notes", [], 1],
   ])("of the channel that it or its heading names: %s under %s", async (word, heading, sent, code) => {
     const { mock, ...result } = await imported([`Phone,SMS ok,${heading}`, `+447700900001,yes,${word}`], {

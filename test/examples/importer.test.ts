@@ -615,6 +615,31 @@ describe("--resume", () => {
     expect(await nightly("unsubscribed", one)).toBe("UNSUBSCRIBED");
   });
 
+  it("names a changed row that is not sent because its person has left since, and ends with exit code 1", async () => {
+    const mock = await service();
+    const report = join(folder, "failed");
+    const nightly = async (city: string) => {
+      const path = await csv("people.csv", "email,status,city", `ada@example.com,subscribed,${city}`);
+      return await run([path, "--resume", join(folder, "nightly.ckpt"), "--report", report]);
+    };
+
+    const first = await nightly("Leeds");
+    mock.unsubscribe("ada@example.com");
+    const unchanged = await nightly("Leeds");
+    const changed = [await nightly("York"), await nightly("York")];
+
+    expect([first.code, unchanged.code]).toEqual([0, 0]);
+    for (const { code, out } of changed) {
+      expect(code).toBe(1);
+      expect(out).toContain("The service knows that these people have refused: 1");
+      expect(out).toContain(
+        "people.csv, row 2: the service knows a stricter one: since an earlier import the person has refused there, or was deleted",
+      );
+    }
+    expect(await readFile(join(report, "people.csv"), "utf8")).toContain("ada@example.com,subscribed,York");
+    expect(emailConsents(mock)).toEqual({ "ada@example.com": "UNSUBSCRIBED" });
+  });
+
   it("does not resend a row that has moved, or is in another file", async () => {
     const mock = await service();
     const args = ["--resume", join(folder, "nightly.ckpt")];
