@@ -1,5 +1,5 @@
 import type { ColumnRule, Meaning } from "./column-map.ts";
-import { email, left, listed, optedIn, own, phone, refused, threeStates, type Vendor } from "./vendor.ts";
+import { email, left, listed, optedIn, phone, refused, threeStates, type Vendor } from "./vendor.ts";
 
 const active = (): Record<string, Meaning> => ({
   active: "SUBSCRIBED",
@@ -30,8 +30,9 @@ export const furtherVendors: readonly Vendor[] = [
       "Default Address Country Code": "country",
       "Default Address Zip": "postal_code",
     },
-    properties: listed("Customer ID|Default Address Phone|Total Spent|Total Orders|Tax Exempt"),
-    ownWords: own("Default Address Company|Note|Tags"),
+    properties: listed(
+      "Customer ID|Default Address Company|Default Address Phone|Total Spent|Total Orders|Note|Tax Exempt|Tags",
+    ),
   },
   {
     name: "Omnisend",
@@ -48,8 +49,7 @@ export const furtherVendors: readonly Vendor[] = [
       "Email opt-out date": email(left("UNSUBSCRIBED")),
       "SMS opt-out date": phone(left("UNSUBSCRIBED")),
     },
-    properties: listed("Email opt-in date|SMS opt-in date|Date added"),
-    ownWords: own("Tags"),
+    properties: listed("Email opt-in date|SMS opt-in date|Tags|Date added"),
   },
   {
     name: "MailerLite",
@@ -67,7 +67,6 @@ export const furtherVendors: readonly Vendor[] = [
     properties: listed(
       "Sent|Opens|Opened|Clicks|Clicked|Subscribed|Location|Signup IP|Signup timestamp|Confirmation IP|Opt-in timestamp",
     ),
-    ownWords: {},
   },
   {
     name: "Constant Contact",
@@ -95,17 +94,15 @@ export const furtherVendors: readonly Vendor[] = [
       "Confirmed Opt-Out Date": email(left("UNSUBSCRIBED")),
     },
     properties: listed(
-      "Email update source|Created At|Updated At|Confirmed Opt-Out Source|Confirmed Opt-Out Reason",
+      "Email update source|Email Lists|Source Name|Created At|Updated At|Confirmed Opt-Out Source|Confirmed Opt-Out Reason|Tags",
     ),
-    ownWords: own("Email Lists|Source Name|Tags"),
   },
   {
     name: "Ghost",
     source: "ghost",
     marks: [["subscribed_to_emails", "complimentary_plan"]],
     columns: { subscribed_to_emails: email(optedIn()), deleted_at: email(left("UNSUBSCRIBED")) },
-    properties: listed("id|name|complimentary_plan|stripe_customer_id|created_at"),
-    ownWords: own("note|labels|tiers"),
+    properties: listed("id|name|note|complimentary_plan|stripe_customer_id|created_at|labels|tiers"),
   },
   {
     name: "Wix",
@@ -120,8 +117,7 @@ export const furtherVendors: readonly Vendor[] = [
       "SMS subscriber status": phone(threeStates()),
       "SMS Subscriber Status": phone(threeStates()),
     },
-    properties: listed("Source|Language|Created At (UTC+0)|Last Activity|Last Activity Date (UTC+0)"),
-    ownWords: own("Labels"),
+    properties: listed("Labels|Source|Language|Created At (UTC+0)|Last Activity|Last Activity Date (UTC+0)"),
   },
   {
     name: "beehiiv",
@@ -142,10 +138,9 @@ export const furtherVendors: readonly Vendor[] = [
       }),
     },
     properties: listed(
-      "id|publication_id|created|created_at|subscription_tier|utm_source|utm_medium|utm_campaign|utm_channel|" +
-        "referring_site|referral_code",
+      "id|publication_id|created|created_at|subscription_tier|subscription_premium_tier_names|utm_source|utm_medium|" +
+        "utm_campaign|utm_channel|referring_site|referral_code|tags",
     ),
-    ownWords: own("subscription_premium_tier_names|tags"),
   },
   {
     name: "Substack",
@@ -153,6 +148,5 @@ export const furtherVendors: readonly Vendor[] = [
     marks: [["active_subscription", "email_disabled"]],
     columns: { email_disabled: optOut },
     properties: listed("active_subscription|plan|expiry|created_at|first_payment_at"),
-    ownWords: {},
   },
 ];

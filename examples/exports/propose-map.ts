@@ -53,7 +53,7 @@ function proposeRule(
   hasEmail: boolean,
 ): ColumnRule | undefined {
   const given = vendor && ruleOfVendor(vendor, heading);
-  if (given !== undefined) return isAnswered(given, cells, vendor?.ownWords[heading]) ? given : "?";
+  if (given !== undefined) return isAnswered(given, cells) ? given : "?";
   const own = serviceRule(heading);
   if (own !== undefined) return isAnswered(own, cells) ? own : "?";
   const field = fieldOf(heading)?.field;
@@ -88,12 +88,12 @@ function serviceRule(heading: string): ColumnRule | undefined {
   return { consent: heading === "email_opt_in" ? "email" : "phone", words };
 }
 
-/** Whether each word of the cells is known exactly, or the cells are data; `ownWords` are those of a column of own words. */
-function isAnswered(rule: ColumnRule, cells: ColumnCells, ownWords?: readonly string[]): boolean {
+/** Whether each word of the cells is known exactly. */
+function isAnswered(rule: ColumnRule, cells: ColumnCells): boolean {
   const words = [...cells.words.keys(), ...cells.parts].filter((word) => word !== "");
   if (rule === "is_suppressed") return words.every((word) => word === "true" || word === "false");
-  if (typeof rule === "string" && (ownWords === undefined || !cells.areStates)) return true;
-  const known = new Set((typeof rule === "string" ? (ownWords ?? []) : Object.keys(rule.words)).map(wordOf));
+  if (typeof rule === "string") return true;
+  const known = new Set(Object.keys(rule.words).map(wordOf));
   return words.every(
     (word) => known.has(word) || partsOf(word).every((part) => known.has(part) || isBlank(part)),
   );

@@ -9,10 +9,8 @@ export interface Vendor {
   /** The headings that mark the layout: all of one of these lists. */
   readonly marks: readonly (readonly string[])[];
   readonly columns: Readonly<Record<string, ColumnRule>>;
-  /** Columns of data, whose cells the vendor writes. */
+  /** Columns of data, whatever is in their cells. */
   readonly properties: readonly string[];
-  /** Columns of data whose words are the customer's own, with the words that the vendor gives them at first. */
-  readonly ownWords: Readonly<Record<string, readonly string[]>>;
   /** The beginning of headings of the same meaning. */
   readonly beginnings?: Readonly<Record<string, ColumnRule>>;
   /** What a file means as a whole, by the beginning of its name; the first one counts. */
@@ -54,7 +52,4 @@ export const threeStates = (): Record<string, Meaning> => ({
 });
 export const left = (optIn: Meaning): Record<string, Meaning> => ({ "<date>": optIn, "": "none" });
 
-/** Columns for which the vendor has no words. */
-export const own = (headings: string): Record<string, readonly string[]> =>
-  Object.fromEntries(listed(headings).map((heading) => [heading, []]));
 export const listed = (headings: string) => headings.split("|");

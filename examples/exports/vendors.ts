@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { ColumnRule } from "./column-map.ts";
 import { furtherVendors } from "./further-vendors.ts";
-import { email, left, listed, optedIn, own, phone, refused, threeStates, type Vendor } from "./vendor.ts";
+import { email, left, listed, optedIn, phone, refused, threeStates, type Vendor } from "./vendor.ts";
 
 /** The layouts that are known. */
 export const vendors: readonly Vendor[] = [
@@ -27,10 +27,9 @@ export const vendors: readonly Vendor[] = [
     },
     properties: listed(
       "Address|Birthday|Source|MEMBER_RATING|OPTIN_TIME|OPTIN_IP|CONFIRM_TIME|CONFIRM_IP|LATITUDE|LONGITUDE|GMTOFF|DSTOFF|" +
-        "TIMEZONE|LAST_CHANGED|LEID|EUID|CLEAN_CAMPAIGN_TITLE|CLEAN_CAMPAIGN_ID|UNSUB_CAMPAIGN_TITLE|" +
+        "TIMEZONE|LAST_CHANGED|LEID|EUID|NOTES|TAGS|CLEAN_CAMPAIGN_TITLE|CLEAN_CAMPAIGN_ID|UNSUB_CAMPAIGN_TITLE|" +
         "UNSUB_CAMPAIGN_ID|UNSUB_REASON|UNSUB_REASON_OTHER",
     ),
-    ownWords: own("NOTES|TAGS"),
     sections: [
       { begins: /^unsubscribed/, optIn: "UNSUBSCRIBED", name: "unsubscribed" },
       { begins: /^cleaned/, optIn: "NON_SUBSCRIBED", name: "cleaned" },
@@ -58,11 +57,10 @@ export const vendors: readonly Vendor[] = [
       }),
     },
     properties: listed(
-      "Klaviyo ID|Latitude|Longitude|Source|IP Address|Email Marketing Consent Timestamp|" +
+      "Klaviyo ID|Organization|Title|Latitude|Longitude|Source|IP Address|Email Marketing Consent Timestamp|" +
         "SMS Marketing Consent Timestamp|Historic Customer Lifetime Value|Average Order Value|Historic Number Of Orders|" +
         "First Active|Last Active|Profile Created On|Date Added|Last Open|Last Click",
     ),
-    ownWords: own("Organization|Title"),
   },
   {
     name: "HubSpot",
@@ -84,17 +82,9 @@ export const vendors: readonly Vendor[] = [
     },
     beginnings: { "Opted out of email:": email(refused()) },
     properties: listed(
-      "Record ID|Contact owner|Create Date|Last Activity Date|Marketing contact status|Associated Company IDs",
+      "Record ID|Lifecycle Stage|Lead Status|Contact owner|Create Date|Last Activity Date|Marketing contact status|Source|" +
+        "Associated Company|Associated Company IDs|Company Name|Job Title",
     ),
-    ownWords: {
-      "Lifecycle Stage": listed(
-        "Subscriber|Lead|Marketing Qualified Lead|Sales Qualified Lead|Opportunity|Customer|Evangelist|Other",
-      ),
-      "Lead Status": listed(
-        "New|Open|In Progress|Open Deal|Unqualified|Attempted to Contact|Connected|Bad Timing",
-      ),
-      ...own("Source|Associated Company|Company Name|Job Title"),
-    },
   },
   {
     name: "Brevo",
@@ -118,8 +108,7 @@ export const vendors: readonly Vendor[] = [
       SMS_BLACKLISTED: phone(refused()),
       WHATSAPP_BLACKLISTED: phone(refused()),
     },
-    properties: listed("CONTACT ID|ADDED_TIME|MODIFIED_TIME|WHATSAPP|LANDLINE_NUMBER"),
-    ownWords: own("Source"),
+    properties: listed("CONTACT ID|ADDED_TIME|MODIFIED_TIME|WHATSAPP|LANDLINE_NUMBER|Source"),
   },
   ...furtherVendors,
 ];
@@ -133,7 +122,7 @@ export function vendorOf(headings: readonly string[]): Vendor | undefined {
 /** The vendor's meaning of a heading; undefined for a column of the user's own. */
 export function ruleOfVendor(vendor: Vendor, heading: string): ColumnRule | undefined {
   if (Object.hasOwn(vendor.columns, heading)) return vendor.columns[heading];
-  if (vendor.properties.includes(heading) || Object.hasOwn(vendor.ownWords, heading)) return "property";
+  if (vendor.properties.includes(heading)) return "property";
   const beginning = Object.keys(vendor.beginnings ?? {}).find((one) => heading.startsWith(one));
   return beginning === undefined ? undefined : vendor.beginnings?.[beginning];
 }

@@ -33,7 +33,7 @@ const vendorTables: readonly Table[] = [
       ["a@example.com,Ada,5,2026-01-02 10:00:00,No longer interested,1,x1,", "U"],
       ["b@example.com,Bo,2,2026-01-03 10:00:00,,2,x2,VIP", "U"],
     ],
-    asked: { TAGS: "property" },
+    asked: {},
   },
   {
     tool: "Mailchimp, subscribed",
@@ -43,7 +43,7 @@ const vendorTables: readonly Table[] = [
       ["a@example.com,Ada,5,2026-01-02 10:00:00,1,x1,", "S"],
       ["b@example.com,Bo,2,2026-01-02 10:00:00,2,x2,unsubscribed", "-"],
     ],
-    asked: { TAGS: "property" },
+    asked: {},
   },
   {
     tool: "Klaviyo",
@@ -85,7 +85,7 @@ const vendorTables: readonly Table[] = [
       ["'1,Ada,a@example.com,yes,,no,10.00,VIP", "S"],
       ["'2,Bo,b@example.com,no,,no,0.00,", "U"],
     ],
-    asked: { Tags: "property" },
+    asked: {},
   },
   {
     tool: "MailerLite",
@@ -115,7 +115,7 @@ const vendorTables: readonly Table[] = [
       ["2,b@example.com,Bo,,false,false,2026-01-01T00:00:00.000Z,,x", "U"],
       ["3,c@example.com,Cy,,true,false,2026-01-01T00:00:00.000Z,2026-02-01T00:00:00.000Z,", "U"],
     ],
-    asked: { labels: "property" },
+    asked: {},
   },
   {
     tool: "Wix",
