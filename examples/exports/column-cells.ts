@@ -69,16 +69,22 @@ export class ColumnCells {
   /**
    * Whether the cells look like a state, in any language: few words, flags, lists of codes, or days of some. Where all
    * have the same word, nobody can know whether it is a state. Of up to 12 words, numbers, codes and long texts are data
-   * only while each person has another one; up to 50 words are asked if there are twice as many people; more are data.
+   * only while each person has another one; up to 50 words are asked if there are twice as many people. More are data, and
+   * so are more than 12 numbers.
    */
   get areStates(): boolean {
     const own = this.#own;
     if (own.length === 0) return this.areDaysOfSome;
     if (this.#addresses === this.#filled) return false;
+    const areNumbers = own.every((word) => /^[-+]?\d+([.,]\d+)?$/.test(word));
     if (Math.min(own.length, this.#parts.size) > fewWords)
-      return areShared(own.length, this.#filled) || areShared(this.#parts.size, sum(this.#parts));
-    if (this.#filled > own.length) return true;
-    const areAmounts = this.#hasAmount && own.every((word) => /^[-+]?\d+([.,]\d+)?$/.test(word));
+      return (
+        !areNumbers && (areShared(own.length, this.#filled) || areShared(this.#parts.size, sum(this.#parts)))
+      );
+    const areAmounts = areNumbers && this.#hasAmount;
+    // Many have an amount of zero.
+    const zeros = areAmounts ? Math.max(0, (this.words.get("0") ?? 0) - 1) : 0;
+    if (this.#filled - zeros > own.length) return true;
     return this.#data < this.#filled && !areAmounts;
   }
 }
