@@ -33,7 +33,8 @@ export interface PersonConsent {
  * The strictest consent of every person, over all rows of all files, in any order.
  *
  * The e-mail address identifies a person; without one, the telephone number, whose refusals also count for the address
- * beside it in another row. Refusals count for everybody with the external id of their row. Add all rows, also those that will not be sent: a refusal counts even in an invalid row.
+ * beside it in another row. Refusals count for everybody with the external id of their row. Add all rows, also those that
+ * will not be sent: a refusal counts even in an invalid row.
  */
 export class People {
   readonly #known = new Map<string, number>();
@@ -41,7 +42,7 @@ export class People {
   readonly #ownerOfPhone = new Map<string, string>();
   /** The numbers with an opt-in of their own in a row of that address. */
   readonly #optedIn = new Set<string>();
-  /** The further people of a number or address (it is another's, in another column, or in one that is left out), and those of an id. */
+  /** The further people of a number or address: it is another's, in another column, or in one that is left out. And those of an id. */
   readonly #others = new Map<string, string[]>();
   /** The refusals by each address, number or id that stands for the whole person. */
   readonly #refusals = new Map<string, number>();
@@ -121,9 +122,11 @@ export class People {
       for (const key of this.#others.keys())
         if (isId(key)) join(this.#refusals, key, this.#earlier.get(hashOf(key)) ?? 0);
     }
-    for (const [key, code] of this.#refusals)
-      for (const person of [key, ...(this.#others.get(key) ?? [])])
-        if (this.#known.has(person)) join(this.#known, person, code);
+    for (const [key, code] of this.#refusals) {
+      const others = new Set(this.#others.get(key));
+      if (isId(key) && others.size > mostOfOneId) continue;
+      for (const person of [key, ...others]) if (this.#known.has(person)) join(this.#known, person, code);
+    }
     for (const [phone, code] of this.#refusedNumbers)
       if (this.#known.has(phone)) join(this.#known, phone, code);
     for (const [phone, owner] of this.#ownerOfPhone)
@@ -199,6 +202,9 @@ export class People {
     return this.#doubts.has(row);
   }
 }
+
+/** An id that more addresses and numbers have stands for none, as `guest`. */
+const mostOfOneId = 5;
 
 const isId = (key: string) => key.startsWith(" ");
 

@@ -473,6 +473,21 @@ describe("Rows with the same external id are about one person, whose strictest w
     expect(consentsOf(mock)).toEqual({ a: "UNSUBSCRIBED", b: "SUBSCRIBED" });
   });
 
+  it("but an id that more than five addresses have is nobody's", async () => {
+    const mock = await service();
+    const guests = ["e", "f", "g", "h"].map((name) => `guest,${name}@example.com,,ja`);
+    const path = await csv(
+      "c.csv",
+      "Customer ID,Email,Phone,N",
+      ...["guest,a@example.com,,ja", "guest,b@example.com,,nein", ...guests],
+    );
+    await mapOf(path, columns);
+
+    await runAlone([path]);
+
+    expect(consentsOf(mock)).toEqual({ a: "SUBSCRIBED", b: "UNSUBSCRIBED" });
+  });
+
   it.each(["0", "-", "N/A", "000"])("but what stands for no id is nobody's: %s", async (id) => {
     const mock = await service();
     const path = await csv(
