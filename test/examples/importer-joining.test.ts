@@ -479,7 +479,9 @@ describe("Rows with the same external id are about one person, whose strictest w
     const path = await csv(
       "c.csv",
       "Customer ID,Email,Phone,N",
-      ...["guest,a@example.com,,ja", "guest,b@example.com,,nein", ...guests],
+      "guest,a@example.com,,ja",
+      "guest,b@example.com,,nein",
+      ...guests,
     );
     await mapOf(path, columns);
 
