@@ -40,6 +40,8 @@ export async function listen(
       return (await control.respond(request)) ?? respond(request, ip);
     });
   });
+  // An idle connection is the client's to close: one that closed just as a request comes would be a fault nobody asked for.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);

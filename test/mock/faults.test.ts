@@ -434,6 +434,16 @@ describe("node:http", () => {
     await again.close();
   });
 
+  it("closes no idle connection: that would be a fault that nobody has asked for", async () => {
+    const { options, close } = await nodeHttp.open();
+
+    const { headers } = await fetch(options.baseUrl);
+    await close();
+
+    // A server that closes them says after how many seconds.
+    expect([headers.get("connection"), headers.get("keep-alive")]).toEqual(["keep-alive", null]);
+  });
+
   /** The server's raw response to these lines. */
   const rawResponse = (lines: readonly string[], { baseUrl }: { baseUrl: string }) =>
     new Promise<string>((resolve, reject) => {
