@@ -68,8 +68,7 @@ export class ConsentNotes implements ConsentWatch {
     const number = await this.#begun.get(write);
     this.#begun.delete(write);
     if (number === undefined) return;
-    const isOver = outcome === "not-sent" || outcome === "not-applied";
-    await this.#note({ number, write, applied, end: isOver ? "not-applied" : outcome });
+    await this.#note({ number, write, applied, end: outcome === "not-sent" ? "not-applied" : outcome });
   }
 
   /** Resolves when everything so far has its line. */

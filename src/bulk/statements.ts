@@ -94,8 +94,7 @@ export function decide(
       const old = decided.get(name) ?? repeated(before, statement);
       const since = old?.since ?? newSince(statement);
       const isSent = outcome !== "unsent" || old?.isSent === true;
-      const isShown = outcome === "applied" || (old?.isSent === true && old.replaces === "");
-      const replaces = isShown ? "" : (old?.replaces ?? lastSent(before, statement));
+      const replaces = outcome === "applied" ? "" : (old?.replaces ?? lastSent(before, statement));
       decided.set(name, { ...statement, since, isToBeConfirmed, isSent, replaces });
     }
   }

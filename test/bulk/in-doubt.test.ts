@@ -70,37 +70,82 @@ it("of the calls of a changed row in doubt only the repeatable ones are sent, on
   expect(mock.requests.slice(1).map(({ body }) => body)).toEqual([neither]);
 });
 
-it("an opt-out is sent though its row is in doubt, and ends the doubt", async () => {
+it("a repeatable call of a changed row in doubt whose outcome is unknown is sent again by the next run", async () => {
+  const { audience, mock, options, mailed } = await rowInDoubt();
+  const once = audience.withOptions({ maxRetries: 0 });
+  mock.addFault({ kind: "500-before", times: 1 });
+  const both = async (item: Row, request: BulkRequest) => {
+    await once.v1.customers.upsert(item, request).catch(() => undefined);
+    await mailed(item, request);
+  };
+
+  const nights = [
+    await audience.bulk([neither], both, options),
+    await audience.bulk([neither], both, options),
+  ];
+
+  expect(nights).toMatchObject([{ unknown: 1 }, { unknown: 1 }]);
+  expect(mock.organization("mock-organization").contacts).toMatchObject([neither]);
+});
+
+it("a changed row that was refused as in doubt is sent once its call is repeatable", async () => {
+  const { audience, mock, options, mailed, upsert } = await rowInDoubt();
+
+  const nights = [
+    await audience.bulk([neither], mailed, options),
+    await audience.bulk([neither], upsert, options),
+  ];
+
+  expect(nights).toMatchObject([{ unknown: 1 }, { succeeded: 1 }]);
+  expect(mock.organization("mock-organization").contacts).toMatchObject([neither]);
+});
+
+it.each([
+  ["subscribes in another channel", { phone: "+15550100", phone_opt_in: "SUBSCRIBED" }],
+  ["does not say so of each channel that it names", { phone: "+15550100" }],
+] as const)("an opt-out that %s is not sent while its row is in doubt", async (_, more) => {
   const { audience, mock, options, mailed } = await rowInDoubt();
 
-  const planned = await audience.bulk.check([optOut], () => ({ success: true }), options);
+  expect(await audience.bulk([{ ...optOut, ...more }], mailed, options)).toMatchObject({ unknown: 1 });
+  expect(mock.requests).toHaveLength(1);
+});
+
+it.each([
+  ["an opt-out", {}],
+  ["an opt-out that also suppresses", { is_suppressed: true }],
+])("%s is sent though its row is in doubt, and ends the doubt", async (_, more) => {
+  const { audience, mock, options, mailed } = await rowInDoubt();
+  const left: Row = { ...optOut, ...more };
+
+  const planned = await audience.bulk.check([left], () => ({ success: true }), options);
   const nights = [
-    await audience.bulk([optOut], mailed, options),
-    await audience.bulk([optOut], mailed, options),
+    await audience.bulk([left], mailed, options),
+    await audience.bulk([left], mailed, options),
     await audience.bulk([row(0)], mailed, options),
   ];
 
   expect(planned).toMatchObject({ inDoubt: 1, changed: 0 });
   expect(nights).toMatchObject([{ succeeded: 1 }, { skipped: 1 }, { succeeded: 1 }]);
-  expect(mock.requests.map(({ body }) => body)).toMatchObject([row(0), optOut, row(0)]);
+  expect(mock.requests.map(({ body }) => body)).toMatchObject([row(0), left, row(0)]);
 });
 
-it("a row whose changed version has an unknown outcome is sent again the next night, also when it changes back", async () => {
+it("a row whose changed version has an unknown outcome is sent again each night, also when it changes back", async () => {
   const { audience, mock, options, mailed, upsert } = await rowInDoubt();
   const once = audience.withOptions({ maxRetries: 0 });
   const call = (item: Row, request: BulkRequest) => once.v1.customers.upsert(item, request);
   const both = (item: Row, request: BulkRequest) =>
     Promise.all([upsert(item, request), mailed(item, request)]);
-  mock.addFault({ kind: "500-before", times: 1 });
+  mock.addFault({ kind: "500-before", times: 2 });
 
   const nights = [
+    await once.bulk([optOut], call, options),
     await once.bulk([optOut], call, options),
     await audience.bulk([row(0)], both, options),
     await audience.bulk([row(0)], both, options),
   ];
 
-  expect(nights).toMatchObject([{ unknown: 1 }, { unknown: 1 }, { unknown: 1 }]);
-  expect(mock.requests.slice(1).map(({ body }) => body)).toEqual([optOut, row(0)]);
+  expect(nights).toMatchObject([{ unknown: 1 }, { unknown: 1 }, { unknown: 1 }, { unknown: 1 }]);
+  expect(mock.requests.slice(1).map(({ body }) => body)).toEqual([optOut, optOut, row(0)]);
 });
 
 it("a superseded version keeps the doubt: a second mail is not sent", async () => {
@@ -336,6 +381,7 @@ it.each(["429", "500-before", "reset-before"] as const)(
     stop.abort();
 
     expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
+    if (kind === "429") expect(checkpoint.lines.at(-1)).toContain('"unsent"');
     const next = createFixture();
     const { results } = await collectRun(next.audience.bulk(rows(1), next.upsert, { key, checkpoint }));
     expect(results.map(({ status }) => status)).toEqual(["succeeded"]);

@@ -68,6 +68,18 @@ const laterCalls = casesOf(`
     ada:0; call ada:-; ada:0; call ada:+; ada:0 | succeeded superseded succeeded | ada:0
   supersedes an opt-out of the same run, and not on the next night, when the service knows the contact
     ada:0; early call ada:+; ada:-; ada:- | succeeded superseded succeeded | ada:-
+  supersedes the row on each later night, also without a look
+    ada:+; call ada:-; ada:+ (no look); ada:+ (no look) | succeeded superseded superseded | ada:-
+  of NON_SUBSCRIBED does not supersede an opt-out on later nights
+    ada:-; call ada:0; ada:- | succeeded succeeded | ada:-
+  of the end of a suppression does not supersede the row on later nights, without a look either
+    ada:+; call ada:+.x; ada:+ (no look) | succeeded succeeded | ada:+
+  does not supersede an opt-in that is new in its channel, though the row has another one
+    ada:+0; call ada:+-; ada:++ | succeeded succeeded | ada:++
+  of one channel is not forgotten as another call says the same of another
+    ada:++; call ada:?-; call ada:-?; ada:0+ (no look) | succeeded superseded | ada:--
+  does not supersede a row that isCurrent had refused that night: it is judged afresh
+    ada:0; ada:+ (not current); call ada:-; ada:+ (unchanged) | succeeded superseded succeeded | ada:+
   does not supersede a row that is new on the next night
     early call ada:-; ada:+ (absent); ada:+ | superseded succeeded | ada:+
 `);
@@ -91,7 +103,7 @@ describe("After a night on which a row failed before its call, and another call 
   ])("%s", async (_, tonight, status, consent) => {
     const { audience, mock, upsert } = createFixture();
     const options = { key, checkpoint: new MemoryCheckpoint() };
-    const failing = async () => {
+    const failing = async (_item: Row, _request: BulkRequest) => {
       throw new Error("the database is down");
     };
     const statuses: string[] = [];
@@ -112,7 +124,7 @@ const households = casesOf(`
   a new decision about one person is none about another
     ada:+ bob:+; call bob:-; ada:- bob:+ | succeeded superseded | ada:- bob:-
   a status is new for a person, whoever else of the row has stated it before
-    ada:+ bob:-; call ada:0; ada:- bob:- | succeeded succeeded | ada:- bob:-
+    ada:0 bob:+; call ada:-; ada:+ bob:+ | succeeded succeeded | ada:+ bob:+
   a person whom the row lacked for a night has decided nothing since
     ada:- bob:+; call bob:-; ada:-; ada:- bob:+ | succeeded succeeded superseded | ada:- bob:-
   a person whom a failed night did not reach has decided nothing since

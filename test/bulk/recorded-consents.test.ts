@@ -92,11 +92,43 @@ describe("A consent that another call writes while a run has its checkpoint open
     await write;
   });
 
-  it("but not if it was not applied", async () => {
+  it("if it was in flight at the kill, though further calls are refused before the row is sent", async () => {
+    const { mock } = createFixture();
+    const { fetch, open, sent } = gated(mock.fetch);
+    onTestFinished(open);
+    const { audience } = createOneKey({}, mock.clientOptions);
+    const checkpoint = new MemoryCheckpoint();
+    await standing(audience, checkpoint).begun();
+    await audience.v1.customers.upsert(ada);
+    const write = audience.withOptions({ fetch }).v1.customers.upsert(optOut);
+    await until(() => sent.length === 1);
+    const next = createOneKey({}, { ...mock.clientOptions, apiKey: "key-of-another-process" });
+    const refused = next.audience.withOptions({ fetch: async () => Response.json({}, { status: 400 }) });
+    async function* source() {
+      for (let call = 0; call < 2; call++) await refused.v1.customers.upsert(ada).catch(() => undefined);
+      yield ada;
+    }
+
+    const run = next.audience.bulk(source(), next.upsert, { ...named, checkpoint: checkpoint.copy() });
+
+    expect(await run).toMatchObject({ superseded: 1 });
+    open();
+    await write;
+  });
+
+  it.each<[string, () => Response]>([
+    ["applied", () => Response.json({}, { status: 400 })],
+    [
+      "sent",
+      () => {
+        throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
+      },
+    ],
+  ])("but not if it was not %s", async (_, refuse) => {
     const { audience, mock } = createFixture();
     const checkpoint = new MemoryCheckpoint();
     await standing(audience, checkpoint).begun();
-    const refused = audience.withOptions({ fetch: async () => Response.json({}, { status: 400 }) });
+    const refused = audience.withOptions({ maxRetries: 0, fetch: async () => refuse() });
     await refused.v1.customers.upsert(optOut).catch(() => undefined);
 
     expect(await resumed(mock, checkpoint.copy())).toBe("succeeded");

@@ -133,6 +133,32 @@ it("A checkpoint is rewritten once it has grown to twice what counts, and not ag
   expect(rewrites).toEqual([0, 0, 1, 1, 1]);
 });
 
+it("A row waits for the storage once at most, and only if it was recorded before, or must not be repeated", async () => {
+  const world = createFixture();
+  const flushes: number[] = [];
+  class CountingCheckpoint extends MemoryCheckpoint {
+    override append = async (text: string, isFlushed: boolean) => {
+      if (isFlushed && text.startsWith('["sends"')) flushes[0]! += 1;
+      await super.append(text, isFlushed);
+    };
+  }
+  const options = { key, checkpoint: new CountingCheckpoint() };
+  const night = async (items: readonly Row[]) => {
+    flushes.unshift(0);
+    const send = async (item: Row, request: BulkRequest) => {
+      await world.upsert(item, request);
+      await world.upsert(item, request);
+    };
+    await world.audience.bulk(items, send, options);
+  };
+
+  await night(rows(3));
+  await night(rows(3).map((item) => ({ ...item, first_name: "Ada" })));
+  await night([{ ...row(9), double_opt_in: true } as Row]);
+
+  expect(flushes).toEqual([1, 3, 0]);
+});
+
 describe("What a loss of power cannot lose", () => {
   it("is a call that must not be repeated", async () => {
     const { audience, mailed, left, options, mock } = createFragileWorld();
@@ -308,6 +334,8 @@ it("A status of v2 is recorded as it is sent, also with half a character", async
 
 interface NightlyRow extends Row {
   readonly city: string;
+  readonly phone?: string;
+  readonly phone_opt_in?: "SUBSCRIBED";
 }
 
 /** What happens every night: the row, and what others do before it. */
@@ -343,6 +371,10 @@ const nightly: [string, Nightly][] = [
     },
   ],
   ["is invalid", { rowOf: () => ({ email_opt_in: "subscribed" as "SUBSCRIBED" }) }],
+  [
+    "lacks a channel",
+    { rowOf: (night) => (night === 0 ? { phone: "+15550100", phone_opt_in: "SUBSCRIBED" } : {}) },
+  ],
   ["changes its address", { rowOf: (night) => ({ email: `ada-${night}@example.com` }) }],
   [
     "changes its address, and fails",

@@ -250,6 +250,7 @@ describe("An abort of the run's signal", () => {
       ["succeeded", undefined],
     ]);
     expect(mock.requests).toHaveLength(2);
+    expect(checkpoint.lines.filter((line) => line.startsWith('["ends"'))).toHaveLength(2);
     expect(limiter.usage()).toMatchObject({ queued: 0 });
     const next = createFixture({}, mock.clientOptions);
     expect(await next.audience.bulk(rows(10), next.upsert, { checkpoint })).toMatchObject({

@@ -121,6 +121,14 @@ describe("A row whose consent differs from one that another call of the client w
         await audience.v1.customers.upsert(optOut, { maxRetries: 0 }).catch(() => 0);
       },
     ],
+    [
+      "a later call was refused",
+      async ({ audience, mock }) => {
+        await audience.v1.customers.upsert(optOut);
+        mock.addFault({ kind: "redirect", times: 1 });
+        await audience.v1.customers.upsert(ada).catch(() => 0);
+      },
+    ],
     ["that call stated two statuses of its channel", twoAddresses("unsubscribed", "subscribed")],
     [
       "that call stated the row's two statuses of its channel the other way round",
@@ -411,6 +419,7 @@ describe("A row of several calls", () => {
     ["unknown", "may have been applied", "500-after"],
     ["not-applied", "was refused", "redirect"],
     ["not-sent", "is invalid", "invalid"],
+    ["not-sent", "only reads", "read"],
   ] as const)("has the outcome %s where the call before it %s", async (outcome, _, kind) => {
     const world = createFixture({}, { maxRetries: 0 });
 
@@ -418,7 +427,9 @@ describe("A row of several calls", () => {
       write: unsubscribe,
       call: async (item, request) => {
         const email = kind === "invalid" ? "no address" : "other@example.com";
-        if (kind && kind !== "invalid") world.mock.addFault({ kind, times: 1 });
+        if (kind === "read") await world.audience.v1.contactGroups.get("mock-list", request);
+        else if (kind && kind !== "invalid") world.mock.addFault({ kind, times: 1 });
+        if (kind === "read") return await world.upsert(item, request);
         await world.upsert({ ...item, email }, request).catch(() => undefined);
         await world.upsert(item, request);
       },
@@ -443,7 +454,37 @@ describe("A row of several calls", () => {
       },
     });
 
-    expect(results).toMatchObject([{ status: "unknown", error: { code: "aborted" } }]);
+    expect(results).toMatchObject([{ status: "unknown", error: { code: "aborted", outcome: "unknown" } }]);
+  });
+
+  it("is reported as superseded, though the run is aborted before its function ends", async () => {
+    const world = createFixture();
+    const stop = new AbortController();
+
+    const { results } = await runBehind(world, {
+      write: unsubscribe,
+      call: async (item, request) => {
+        await world.upsert(item, request).finally(() => stop.abort());
+      },
+      options: { signal: stop.signal },
+    });
+
+    expect(results).toMatchObject([{ status: "superseded", reason: "process" }]);
+  });
+
+  it("is judged afresh by the next run where it was superseded, and its function did not await it", async () => {
+    const world = createFixture();
+    const options = { key, checkpoint: new MemoryCheckpoint() };
+    const forget = async (item: Row, request: BulkRequest) => void world.upsert(item, request);
+    const first = await runBehind(world, { write: unsubscribe, call: forget, options });
+
+    const next = await runBehind(world, {
+      write: ({ audience }) => audience.v1.customers.upsert(ada),
+      options,
+    });
+
+    expect(first.results).toMatchObject([{ status: "unknown" }]);
+    expect(next.results).toMatchObject([{ status: "succeeded" }]);
   });
 });
 
@@ -656,6 +697,10 @@ describe("A superseded row says why, and what it has not sent", () => {
     [
       "early call ada:++; ada:--",
       `Another call has written the contact's consent, and the row may be older: ${notSent} Nor was its opt-out of email and phone: send that by a call of its own.`,
+    ],
+    [
+      "early call ada:-; ada:+.s",
+      `Another call has written the contact's consent, and the row may be older: ${notSent} Nor was its opt-out of is_suppressed: send that by a call of its own.`,
     ],
     ["ada:+ (not current)", "isCurrent returned false: the row was not sent, or not sent again."],
   ])("%s", async (steps, message) => {

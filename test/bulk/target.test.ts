@@ -132,17 +132,38 @@ describe("A checkpoint belongs to nobody before a row may have reached the servi
   it.each<[string, ClientOptions, string]>([
     ["a key that the service refuses", { apiKey: "mistyped" }, "API key missing or invalid"],
     ["an address that does not exist", { baseUrl: "https://ap.example" }, "ENOTFOUND"],
-  ])("after a night with %s the right one goes on", async (_, wrong, message) => {
-    const { mock, night, client, runOf } = job();
-    const fetch = async (url: string, init: RequestInit) => {
-      if (!url.startsWith("https://ap.example")) return await mock.fetch(url, init);
-      const cause = Object.assign(new Error("getaddrinfo ENOTFOUND ap.example"), { code: "ENOTFOUND" });
-      throw new TypeError("fetch failed", { cause });
-    };
-    const mistaken = client({ ...wrong, fetch, maxRetries: 0 });
-    expect(await runOf(mistaken, { stopWhen: () => true })).toContain(message);
+  ])(
+    "after a night with %s the right one goes on, also if another call was refused as well",
+    async (...args) => {
+      const [, wrong, message] = args;
+      const { mock, night, client, runOf } = job();
+      const fetch = async (url: string, init: RequestInit) => {
+        if (!url.startsWith("https://ap.example")) return await mock.fetch(url, init);
+        const cause = Object.assign(new Error("getaddrinfo ENOTFOUND ap.example"), { code: "ENOTFOUND" });
+        throw new TypeError("fetch failed", { cause });
+      };
+      const mistaken = client({ ...wrong, fetch, maxRetries: 0 });
+      const isCurrent = async () => {
+        await mistaken.v1.customers.upsert(rows(9)[8]!).catch(() => undefined);
+        return true;
+      };
+      expect(await runOf(mistaken, { stopWhen: () => true, isCurrent })).toContain(message);
 
-    expect(await night()).toEqual(sent);
+      expect(await night()).toEqual(sent);
+
+      expect(await night({ apiKey: globex })).toContain("another key of v1");
+    },
+  );
+
+  it("but to its own once another call's consent was applied meanwhile, though each row was refused", async () => {
+    const { mock, night, client, runOf } = job();
+    const audience = client();
+    const isCurrent = async ({ email }: Row) => {
+      await audience.v1.customers.upsert({ email: `other-${email}`, email_opt_in: "UNSUBSCRIBED" });
+      mock.addFault({ kind: "redirect", times: 1 });
+      return true;
+    };
+    expect(await runOf(audience, { concurrency: 1, isCurrent })).toEqual(["failed", "failed"]);
 
     expect(await night({ apiKey: globex })).toContain("another key of v1");
   });
