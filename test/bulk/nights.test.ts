@@ -78,8 +78,6 @@ const laterCalls = casesOf(`
     ada:+0; call ada:+-; ada:++ | succeeded succeeded | ada:++
   of one channel is not forgotten as another call says the same of another
     ada:++; call ada:?-; call ada:-?; ada:0+ (no look) | succeeded superseded | ada:--
-  does not supersede a row that isCurrent had refused that night: it is judged afresh
-    ada:0; ada:+ (not current); call ada:-; ada:+ (unchanged) | succeeded superseded succeeded | ada:+
   does not supersede a row that is new on the next night
     early call ada:-; ada:+ (absent); ada:+ | superseded succeeded | ada:+
 `);
