@@ -42,7 +42,10 @@ export class People {
   readonly #ownerOfPhone = new Map<string, string>();
   /** The numbers with an opt-in of their own in a row of that address. */
   readonly #optedIn = new Set<string>();
-  /** The further people of a number or address: it is another's, in another column, or in one that is left out. And those of an id. */
+  /**
+   * The further people of a number or address: it is another's, in another column, or in one that is left out. And those
+   * of an id.
+   */
   readonly #others = new Map<string, string[]>();
   /** The refusals by each address, number or id that stands for the whole person. */
   readonly #refusals = new Map<string, number>();

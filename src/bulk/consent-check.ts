@@ -4,7 +4,7 @@ import { hookOption } from "../transport/call-options.ts";
 import type { Call, CallHook, FamilyAccess } from "../transport/call.ts";
 import { Transport } from "../transport/transport.ts";
 import { getCustomer } from "../v1/customers.ts";
-import { type Profile, shownFlag } from "../v1/schemas/profile.ts";
+import { type Profile, shownFlag, shownStatus } from "../v1/schemas/profile.ts";
 import { rowPriority } from "./bulk-options.ts";
 import type { ShownConsent } from "./consent-snapshot.ts";
 import {
@@ -15,6 +15,7 @@ import {
   tagOf,
   type Decision,
   type SpokenContacts,
+  type StatedWrites,
 } from "./statements.ts";
 
 /** A channel in which a row must not override a refusal. */
@@ -66,10 +67,7 @@ export function judge(
   // A suppression holds in every channel, unless the row decides about it itself.
   const isSuppressionOwn =
     consent["is_suppressed"] !== undefined && channels.every(({ channel }) => channel !== "is_suppressed");
-  const statusOf = (channel: string) =>
-    String(statuses[channel] ?? "")
-      .trim()
-      .toUpperCase();
+  const statusOf = (channel: string) => shownStatus(statuses[channel]);
   const isRefused = channels.some(({ channel, own, wasSubscribed }) => {
     const status = statusOf(channel);
     if (status === own) return false;
@@ -85,16 +83,16 @@ export function judge(
 
 /**
  * The ids by which a write's contact is looked up: its own, which an earlier response gave; for a new address, those of the
- * contacts that the row no longer has. `writes`: those of the row so far.
+ * contacts that the row no longer has. `stated`: what the row has written so far.
  */
 export function idsToLookUp(
   spoken: SpokenContacts,
   { contacts }: ConsentWrite,
-  writes: readonly ConsentWrite[],
+  stated: StatedWrites,
 ): string[] {
   const tag = tagOf(contacts);
   const own = idOf(spoken, tag);
-  const tags = writes.map((each) => tagOf(each.contacts));
+  const tags = [...stated.keys()].map((each) => tagOf(each.contacts));
   const gone = [...spoken.ids].filter(([each]) => !tags.includes(each)).map(([, id]) => id);
   return (own === undefined ? gone : [own]).filter((id) => id !== "");
 }

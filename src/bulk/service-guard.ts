@@ -115,7 +115,7 @@ export class ServiceGuard {
     if (judged.length === 0) return undefined;
     const channels = await this.#withoutPastStatuses(judged, write, before);
     let settled: readonly string[] = [];
-    for (const id of idsToLookUp(spoken, write, [...this.#stated.keys()])) {
+    for (const id of idsToLookUp(spoken, write, this.#stated)) {
       const lookedAt = performance.now();
       const service = await ask(call, access, id);
       shown.lookedAt = lookedAt;
@@ -149,7 +149,7 @@ export class ServiceGuard {
   #judgeBySnapshot(write: ConsentWrite): ServiceRefusal | undefined {
     const { checksConsent, snapshot, notShown } = this.#settings;
     const spoken = decodeContacts(this.#record.before?.contacts ?? "");
-    const isLookedUp = checksConsent && idsToLookUp(spoken, write, [...this.#stated.keys()]).length > 0;
+    const isLookedUp = checksConsent && idsToLookUp(spoken, write, this.#stated).length > 0;
     if (!snapshot || isLookedUp) return undefined;
     const { isRefused, missing } = judgeBySnapshot(snapshot, write, spoken.decisions);
     notShown(missing);

@@ -1,4 +1,4 @@
-import { type Profile, type ProfileAttributes, shownFlag } from "../v1/schemas/profile.ts";
+import { type Profile, type ProfileAttributes, shownFlag, shownStatus } from "../v1/schemas/profile.ts";
 
 /** A contact as the service showed it. What it did not show is absent. */
 export interface SnapshotContact {
@@ -44,11 +44,11 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-/** What is shown of a contact's consent, to be compared: in capitals, as v1 writes its states. */
+/** What is shown of a contact's consent, to be compared. */
 export function shownConsents(contact: SnapshotContact): (string | undefined)[] {
   const { email_opt_in, phone_opt_in, is_suppressed } = contact;
   return [email_opt_in, phone_opt_in, is_suppressed].map((value) =>
-    value === undefined ? undefined : String(value).trim().toUpperCase(),
+    value === undefined ? undefined : shownStatus(value),
   );
 }
 

@@ -16,8 +16,9 @@ import {
  * keeps its mode, and a link leads to it as before.
  */
 export function replaceFile(name: string, content: string): void {
-  const file = existsSync(name) ? realpathSync(name) : name;
-  const mode = existsSync(file) ? statSync(file).mode & 0o777 : 0o600;
+  const isNew = !existsSync(name);
+  const file = isNew ? name : realpathSync(name);
+  const mode = isNew ? 0o600 : statSync(file).mode & 0o777;
   const unfinished = `${file}.${process.pid}.tmp`;
   try {
     const handle = openSync(unfinished, "w", 0o600);
