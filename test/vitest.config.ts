@@ -10,25 +10,21 @@ const report = process.env["TEST_REPORT"];
 const isCovered = process.env["TEST_COVERAGE"] !== undefined;
 
 // What reads the sources, and does not run them, comes out the same on every version of Node.
-const alike = ["test/project/!(snippets).test.ts", "test/package/declarations.test.ts"];
+const alike = ["test/project/!(snippets).test.ts"];
 const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 
-// Each in a process of its own: what looks at the whole process (its timers, memory and channels), replaces a module,
-// reads the sources into a compiler, or leaves calls behind, as a program that is killed does. And what starts processes:
-// it takes long, and these run first.
+// Each in a process of its own: what replaces a module, measures the processor's time or asks what the whole process does,
+// and what leaves timers behind, as a program that is killed does.
 const alone = [
-  "bulk/{file-checkpoint*,workers}",
+  "bulk/{file-checkpoint-system,workers}",
   "chaos/*",
-  "examples/{demo,importer-process,recipes}",
   "hostile/{floods,user-code}",
-  "mock/{command,state-file}",
   "properties/{import-resumes,nobody-who-left-is-subscribed}",
   "rate-limiter/{clock-and-timers,estimates,usage-and-snapshot,waiting}",
-  "redis/{requests,schedules,several-processes}",
-  "transport/{abort,api-key,close,deadlines,observe,promise,random-values,tracing}",
+  "transport/{abort,api-key,close,deadlines,random-values,tracing}",
 ].map((path) => `test/${path}.test.ts`);
 
-// All others share two processes: with one for each, more than half of the time would go into starting them.
+// All others share the processes: with one for each, more than half of the time would go into starting them.
 const notTogether = [
   ...["browser", "oldest", "package", "platforms", "recipes", "soak"].map((folder) => `test/${folder}/**`),
   ...alone,
@@ -52,8 +48,8 @@ export default defineConfig({
     // Nothing here takes that long; a machine that is busy with other things does.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Many tests wait for sockets and child processes, so three workers keep two cores busy.
-    maxWorkers: Math.max(3, availableParallelism()),
+    // Many tests wait for sockets and child processes, so four workers keep two cores busy.
+    maxWorkers: Math.max(4, availableParallelism()),
     restoreMocks: true,
     // `npm run coverage`, and in `.ci/run`: it takes hardly longer.
     coverage: {
@@ -86,16 +82,6 @@ export default defineConfig({
           exclude: notTogether,
           isolate: false,
           setupFiles: "test/as-found.ts",
-        },
-      },
-      {
-        extends: true,
-        // Packs and installs the package once, beside the other tests, and only where one of these tests is asked for.
-        test: {
-          name: "package",
-          include: ["test/package/**/*.test.ts"],
-          exclude: leftOut,
-          globalSetup: "test/package/installation.ts",
         },
       },
       {

@@ -13,12 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
-import { createMockService } from "audience-sdk/mock";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { bundleProgram } from "../bundle-program.ts";
 import { eventually } from "../eventually.ts";
-import { describeWithContainers, runInContainer } from "./killed-import/killed-import.ts";
-import { rowOf } from "./killed-import/rows.ts";
 
 let folder: string;
 let path: string;
@@ -225,32 +222,6 @@ describe("One run at a time", () => {
     expect(lines).toHaveLength(2 * processes * times);
     const pairs = lines.flatMap((line, at) => (at % 2 === 0 ? [[line, lines[at + 1]]] : []));
     for (const [first, second] of pairs) expect(second).toBe(first?.replace(" in", " out"));
-  });
-});
-
-describeWithContainers("Two containers with one host name", () => {
-  it("do not run over one checkpoint at once, and no row is sent twice", async () => {
-    const mock = createMockService({ latencyMs: 200 });
-    const server = await mock.listen({ port: 0 });
-    onTestFinished(() => server.close());
-    const program = join(folder, "import.mjs");
-    await bundleProgram("test/bulk/killed-import/child.ts", program);
-    const { apiKey } = server.clientOptions;
-    const start = () => runInContainer([program, server.url, apiKey, path, "200", "5"]);
-
-    const first = start();
-    await eventually(() => expect(mock.requests.length).toBeGreaterThan(0));
-    const second = await start().ended;
-    expect(second.code).toBe(1);
-    expect(second.errors).toMatch(
-      /ConfigurationError: .* is in use by process \d+ on .+, which renews its lock/,
-    );
-
-    const { code, out, errors } = await first.ended;
-    expect({ code, errors }).toEqual({ code: 0, errors: "" });
-    expect(JSON.parse(out)).toMatchObject({ total: 200, succeeded: 200 });
-    expect(new Set(mock.requests.map(({ body }) => rowOf(body))).size).toBe(200);
-    expect(mock.requests).toHaveLength(200);
   });
 });
 

@@ -1,30 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { importsOf } from "../project/imports.ts";
-import { compile, ownCompiler, projects } from "./compile.ts";
 import { installedFiles } from "./installation.ts";
 import { installedPackage } from "./installed-package.ts";
-import { runNode, tool } from "./programs.ts";
 
-const { tarball, consumer } = await installedPackage();
+const { consumer } = await installedPackage();
 
-// `npm run platforms` covers each resolver with each runtime and compiler.
-it("The declarations compile with all library checks, as modules and as CommonJS", async () => {
-  const project = projects.find(
-    ({ resolver, runtime }) => resolver === "node16" && runtime === "@types/node",
-  );
-  const { exitCode, stdout } = await compile(ownCompiler, project!, consumer);
-
-  expect(exitCode, stdout).toBe(0);
-});
-
-it("The package has the right declarations for every resolver that supports entries", async () => {
-  const attw = tool("@arethetypeswrong/cli/dist/index.js");
-  const flags = ["--profile", "node16", "--no-emoji", "--no-color"];
-  const { exitCode, stdout } = await runNode(consumer, attw, tarball, ...flags);
-
-  expect(exitCode, stdout).toBe(0);
-});
-
+// `npm run package` and `npm run platforms` compile them, for each resolver.
 describe("The declarations", () => {
   const declarations = installedFiles(consumer, ".d.ts", ".d.cts");
 

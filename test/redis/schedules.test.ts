@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from "vitest";
-import { base, exhaust, long } from "./schedules/exhaust.ts";
+import { base, exhaust } from "./schedules/exhaust.ts";
 
 // Questions of several processes are moved apart by a random time.
 beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0.5));
@@ -7,20 +7,6 @@ beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0.5));
 // A part of what test/soak/redis-schedules.test.ts enumerates. The number of schedules tells how much that is: it changes
 // with the requests that processes send to Redis, and with the bound.
 it.each([
-  {
-    title: "one trouble, at most one change in 0.3 seconds",
-    bound: { ...base, everyMs: 300 },
-    schedules: 531,
-    around: 97,
-    most: 2,
-  },
-  {
-    title: "two troubles, at most one change in six seconds",
-    bound: { ...long, troubles: 2, everyMs: 6_000 },
-    schedules: 571,
-    around: 60,
-    most: 2,
-  },
   {
     title: "three troubles, at most one change in five seconds",
     bound: { ...base, troubles: 3, everyMs: 5_000 },

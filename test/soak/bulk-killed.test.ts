@@ -30,8 +30,8 @@ it("An import of 2,000 rows that is killed twenty times loses no row, and sends 
 describeWithContainers("An import in containers that share its checkpoint", () => {
   const count = 600;
 
-  /** Starts an import in a container of its own, and lets another one wait for it once it has sent something. */
-  async function twoImports(stop: (pid: number) => void) {
+  /** Starts an import in a container of its own, which has sent something when this returns. */
+  async function startImport() {
     const folder = await mkdtemp(join(tmpdir(), "containers-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     // Slow enough that the first is not done before it is stopped, on a busy machine too.
@@ -46,10 +46,16 @@ describeWithContainers("An import in containers that share its checkpoint", () =
 
     const first = runInContainer(args);
     await eventually(() => expect(sent().length).toBeGreaterThan(100));
+    return { first, startSecond: () => runInContainer(args), sent };
+  }
+
+  /** Stops the first of two imports, and runs the second to its end. */
+  async function twoImports(stop: (pid: number) => void) {
+    const { first, startSecond, sent } = await startImport();
     const children = await readFile(`/proc/${first.child.pid}/task/${first.child.pid}/children`, "utf8");
     stop(Number(children));
     const startedMs = performance.now();
-    const second = await runInContainer(args).ended;
+    const second = await startSecond().ended;
     const tookMs = performance.now() - startedMs;
     expect(second).toMatchObject({ code: 0, errors: "" });
     // Those that were in doubt, and must not be sent again.
@@ -57,6 +63,22 @@ describeWithContainers("An import in containers that share its checkpoint", () =
     expect(new Set([...sent(), ...unknown]).size).toBe(count);
     return { first, pid: Number(children), sent, tookMs };
   }
+
+  it("is refused while the first one runs, also with one host name, and no row is sent twice", async () => {
+    const { first, startSecond, sent } = await startImport();
+
+    const second = await startSecond().ended;
+
+    expect(second.code).toBe(1);
+    expect(second.errors).toMatch(
+      /ConfigurationError: .* is in use by process \d+ on .+, which renews its lock/,
+    );
+    const { code, out, errors } = await first.ended;
+    expect({ code, errors }).toEqual({ code: 0, errors: "" });
+    expect(JSON.parse(out)).toMatchObject({ total: count, succeeded: count });
+    expect(new Set(sent()).size).toBe(count);
+    expect(sent()).toHaveLength(count);
+  });
 
   it("continues after the first container was killed, once it has waited for the lock", async () => {
     const { first, sent, tookMs } = await twoImports((pid) => process.kill(pid, "SIGKILL"));

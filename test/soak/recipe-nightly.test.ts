@@ -7,7 +7,7 @@ import { Redis } from "ioredis";
 import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { People } from "../../examples/recipes/nightly/people.ts";
 import { eventually } from "../eventually.ts";
-import { startRecipe, type RecipeProgram } from "../examples/recipe-program.ts";
+import { startRecipe, type RecipeProgram } from "../recipes/recipe-program.ts";
 import { freePort, RedisServer } from "../redis/redis-server.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
 

@@ -38,7 +38,6 @@ export default mergeConfig(
               "test/properties/**/*.test.ts",
               "test/examples/importer-consent.test.ts",
               "test/rate-limiter/within-limits.test.ts",
-              "test/redis/several-processes.test.ts",
             ],
             exclude: measured,
             sequence: { groupOrder: 1 },

@@ -5,7 +5,7 @@ import { timesOf } from "../properties/runs.ts";
 import { besideAnImport } from "../rate-limiter/beside-an-import.ts";
 import { bestLastResponse, randomFrom, refusedBySliding } from "../rate-limiter/simulation.ts";
 import { type Permit, VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryRedis } from "./memory-redis.ts";
+import { MemoryRedis } from "../redis/memory-redis.ts";
 
 // Questions of several processes are moved apart by a random time.
 beforeEach(() => void vi.spyOn(Math, "random").mockImplementation(randomFrom(1)));
