@@ -311,7 +311,7 @@ describe("A table with a map, imported night after night with --resume, through 
             await rm(folder, { recursive: true });
           }
         }),
-        runs(100, 8),
+        runs(100, 4),
       );
       // The property needs nights that are done, that fail and that are stopped, and people who leave.
       expect(codes).toEqual(new Set([0, 1, 130]));

@@ -195,7 +195,7 @@ it("Every item comes once from any v1 list of the named shapes; where it changes
         expect(requests).toBeLessThanOrEqual(Math.ceil(longest / size) + 2);
       },
     ),
-    runs(10_000, 300),
+    runs(10_000, 120),
   );
 });
 

@@ -166,7 +166,7 @@ it("An import that dies at any steps loses no row, resends no row that is record
         expect(events).toHaveLength(rows.filter(({ kind }) => kind === "event").length);
       },
     ),
-    runs(150, 20),
+    runs(150, 10),
   );
   // The property needs imports that die.
   expect(deaths).toBeGreaterThan(10);

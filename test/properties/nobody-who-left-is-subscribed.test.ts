@@ -453,7 +453,7 @@ it("Whoever has left is not subscribed again by a row, over nights, clicks, call
       superseded += world.superseded;
       looks += world.looks;
     }),
-    runs(1_000, 40),
+    runs(1_000, 20),
   );
   // The property needs worlds in which people leave and rows change.
 

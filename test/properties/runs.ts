@@ -5,8 +5,8 @@ const byHand = process.env["PROPERTY_RUNS"];
 const isSoak = process.env["SOAK"] !== undefined;
 const seed = process.env["PROPERTY_SEED"];
 
-/** The number of values for a property: `count` in the soak, a fifth of it or `inSuite` in the suite, or `PROPERTY_RUNS`. */
-export function timesOf(count: number, inSuite = Math.ceil(count / 5)): number {
+/** The number of values for a property: `count` in the soak, a tenth of it or `inSuite` in the suite, or `PROPERTY_RUNS`. */
+export function timesOf(count: number, inSuite = Math.ceil(count / 10)): number {
   if (byHand !== undefined) return Number(byHand);
   return isSoak ? count : inSuite;
 }

@@ -16,7 +16,7 @@ import {
 } from "./payloads/payload.ts";
 import { runs, timesOf } from "./runs.ts";
 
-const count = timesOf(10_000, 1_000);
+const count = timesOf(10_000, 400);
 
 const sent: unknown[] = [];
 const { v1, v2 } = new AudienceClient({

@@ -8,7 +8,7 @@ import { timesOf } from "./runs.ts";
 
 const nights = 4;
 // Each world writes to the disk some twenty times.
-const worlds = timesOf(1_000, 15);
+const worlds = timesOf(1_000, 8);
 
 /** Reads it until it is whole: a process that reads it may be killed before any page. */
 async function readInLives(world: World, file: string) {

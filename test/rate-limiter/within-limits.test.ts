@@ -16,7 +16,7 @@ import {
 // Outside the soak the longest loads run once in each network.
 const seedsOf = (calls: number) => {
   const isLong = calls >= 1_000 && process.env["SOAK"] === undefined;
-  return Array.from({ length: isLong ? 1 : timesOf(20) }, (_, index) => index + 1);
+  return Array.from({ length: isLong ? 1 : timesOf(20, 4) }, (_, index) => index + 1);
 };
 const delays = [
   [5, 300],

@@ -144,7 +144,7 @@ describe("flattenProperties", () => {
         expect(await verdict(v1ContactSchema, { email: "a@b", custom_properties: first })).toEqual([]);
         return true;
       }),
-      runs(500),
+      runs(500, 100),
     );
     expect(passed).toBeGreaterThan(50);
   });
