@@ -13,12 +13,11 @@ const isCovered = process.env["TEST_COVERAGE"] !== undefined;
 const alike = ["test/project/!(snippets).test.ts"];
 const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 
-// Each in a process of its own: what replaces a module, measures the processor's time or asks what the whole process does,
-// and what leaves timers behind, as a program that is killed does.
+// Each in a process of its own: what replaces a module or asks what the whole process does, and what leaves
+// timers behind, as a program that is killed does.
 const alone = [
   "bulk/{file-checkpoint-system,workers}",
   "chaos/*",
-  "hostile/{floods,user-code}",
   "properties/{import-resumes,nobody-who-left-is-subscribed}",
   "rate-limiter/{clock-and-timers,estimates,usage-and-snapshot,waiting}",
   "transport/{abort,api-key,close,deadlines,random-values,tracing}",
@@ -51,6 +50,8 @@ export default defineConfig({
     // Many tests wait for sockets and child processes, so four workers keep two cores busy.
     maxWorkers: Math.max(4, availableParallelism()),
     restoreMocks: true,
+    // The next run, also on another version of Node, needs not compile again what has not changed.
+    experimental: { fsModuleCache: true },
     // `npm run coverage`, and in `.ci/run`: it takes hardly longer.
     coverage: {
       enabled: isCovered,
