@@ -1,11 +1,12 @@
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const source = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
 
-// Where `.ci/run` wants the figures of a run.
-const report = process.env["TEST_REPORT"];
+// The folder where `.ci/run` wants the figures of each run.
+const reports = process.env["TEST_REPORTS"];
 
 const isCovered = process.env["TEST_COVERAGE"] !== undefined;
 
@@ -68,7 +69,10 @@ export default defineConfig({
       // A line that no test runs is a line too many; an exception stands in its place, with its reason.
       thresholds: { lines: 100, branches: 100 },
     },
-    reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
+    reporters:
+      reports === undefined
+        ? ["default"]
+        : ["default", ["json", { outputFile: join(reports, `${process.pid}.json`) }]],
     projects: [
       // Vitest runs them in the order of their names.
       {
