@@ -146,10 +146,8 @@ export class RowCalls<Row> implements CallHook, WriteHook {
     }
     this.#pendingWrites.add(promise);
     const settled = () => this.#pendingWrites.delete(promise);
-    // An invalid call ends before `aroundCall`.
-    result.catch((error: unknown) => {
-      if (!this.#ends.some(({ failure }) => failure?.error === error)) this.#endUnsent(error);
-    });
+    // An invalid call ends before `aroundCall`. For any other, whose own end is noted, this one changes nothing.
+    result.catch((error: unknown) => this.#endUnsent(error));
     // The caller's promise settles just before this, and code that awaits it continues just after.
     queueMicrotask(() => void result.then(settled, settled));
   }
@@ -177,7 +175,7 @@ export class RowCalls<Row> implements CallHook, WriteHook {
       if (request.consentWrite) this.#guard.stated.set(request.consentWrite, "applied");
       this.#row.record.noteId(request, response);
       if (isWrite) await this.#askAgain(call);
-      this.#ends.push({ ...facts, attempts: report.attempts, outcome: isWrite ? "applied" : "not-applied" });
+      this.#ends.push({ ...facts, attempts: report.attempts, outcome: "applied" });
       return response;
     } catch (thrown) {
       const error: unknown = thrown instanceof UnansweredError ? thrown.cause : thrown;

@@ -109,8 +109,8 @@ export class Run<Row, Value> {
       await this.#notes.recordIn(journal);
       return journal;
     } catch (error) {
-      // It may open after the end of the run.
-      if (signal.aborted) opening.then((late) => late.close()).catch(() => undefined);
+      // It may have been opened, or open after the end of the run.
+      opening.then((opened) => opened.close()).catch(() => undefined);
       throw error;
     }
   }

@@ -29,8 +29,7 @@ export function judgeBySnapshot(
   before: readonly Decision[],
 ): { readonly isRefused: boolean; readonly missing: readonly string[] } {
   const channels = channelsWithOptIn(write, before);
-  const shown = channels.length > 0 ? snapshot.shownOf(write.contacts) : [];
-  const judgements = shown.map((each) => judge(each, write, channels));
+  const judgements = snapshot.shownOf(write.contacts).map((each) => judge(each, write, channels));
   return {
     isRefused: judgements.some(({ isRefused }) => isRefused),
     missing: judgements.flatMap(({ missing }) => missing),

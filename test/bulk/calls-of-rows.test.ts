@@ -132,6 +132,39 @@ it("a row succeeds whose function makes no call or awaits each", async () => {
   expect(results.map(({ status }) => status)).toEqual(calls.map(() => "succeeded"));
 });
 
+it("a row whose function cannot make a call, as it does not take `request`, is done without one", async () => {
+  const { audience } = createFixture();
+  const options = { checkpoint: new MemoryCheckpoint(), key };
+  const nothing = async (_: Row) => undefined;
+
+  expect(await audience.bulk(rows(2), nothing, options)).toMatchObject({ succeeded: 2 });
+
+  expect(await audience.bulk(rows(2), nothing, options)).toMatchObject({ skipped: 2 });
+});
+
+it("a call that a row's function begins after its end, and that fails, is no unhandled rejection", async () => {
+  const { audience, upsert } = createFixture({ faults: [{ kind: "redirect" }] });
+  const { promise: mayEnd, resolve: end } = deferred();
+  const late = (item: Row, request: BulkRequest) => {
+    setTimeout(() => {
+      void upsert(item, request);
+      end();
+    });
+    return Promise.resolve();
+  };
+  async function* source() {
+    yield row(0);
+    await mayEnd;
+    yield row(1);
+  }
+
+  const { error } = await collectRun(audience.bulk(source(), late, { concurrency: 1 }));
+  await flushEventLoop();
+
+  expect(error).toMatchObject({ message });
+  expect(unhandled).toEqual([]);
+});
+
 it("the run ends after each row has its result, also where stopWhen returns false", async () => {
   const { audience, mock } = createFixture();
   const { fetch, open, sent } = gated(mock.fetch);

@@ -456,6 +456,29 @@ describe("The answer of isCurrent is at most a second old when the row is sent",
     expect(lines).toEqual([expect.stringContaining("isCurrent took over a second, three times")]);
   });
 
+  it.each([
+    ["throws", () => Promise.reject(new Error("database down"))],
+    ["is late three times", () => sleep(1_100).then(() => true)],
+  ])(
+    "or, if it %s at the second write of a row, the row fails, also where its function catches that",
+    async (_, second) => {
+      const { audience, upsert, mock } = createFixture();
+      let writes = 0;
+      const isCurrent = async () => (writes === 1 ? true : await second());
+      const twice = async (item: Row, request: BulkRequest) => {
+        writes = 1;
+        await upsert(item, request);
+        writes = 2;
+        await upsert({ ...item, email: "second@example.com" }, request).catch(() => undefined);
+      };
+
+      const { results } = await passUntilSettled(collectRun(audience.bulk(rows(1), twice, { isCurrent })));
+
+      expect(results.map(({ status }) => status)).toEqual(["failed"]);
+      expect(mock.requests).toHaveLength(1);
+    },
+  );
+
   it("and one that is late once is asked again", async () => {
     const { audience, upsert, mock } = createFixture();
     let asked = 0;

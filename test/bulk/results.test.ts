@@ -380,6 +380,36 @@ it.each([
   },
 );
 
+it("A row whose function catches that its only write is wrong is invalid, also after a read", async () => {
+  const fixture = createFixture();
+
+  const { ends } = await runTwice(fixture, async (item, request) => {
+    await fixture.audience.v1.customers.list({}, request);
+    await fixture.upsert({ ...item, email: item.email.replace("row-0@", "row 0@") }, request);
+  });
+
+  expect(ends).toEqual(["invalid", "succeeded"]);
+});
+
+it("A row whose function catches a wait of over an hour after another write has failed", async () => {
+  const fixture = createFixture({
+    faults: [{ kind: "429", retryAfter: 4_000, operation: "v1.events.send" }],
+  });
+
+  const { first, ends } = await runTwice(fixture, async (item, request) => {
+    await fixture.upsert(item, request);
+    await fixture.audience.v1.events.send(
+      { eventName: "signed_up", contact: { email: item.email } },
+      request,
+    );
+  });
+
+  expect(first.error).toMatchObject({ code: "rate_limit" });
+  expect(ends).toEqual(["failed"]);
+  expect(fixture.emails()).toEqual(["row-0@example.com"]);
+  expect(fixture.mock.organization("mock-organization").events).toEqual([]);
+});
+
 it("A row whose function catches the wait of a read after its write has succeeded", async () => {
   const wait = { kind: "429", retryAfter: 4_000, operation: "v1.customers.list" } as const;
   const fixture = createFixture({ faults: [wait] });

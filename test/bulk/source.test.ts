@@ -226,6 +226,8 @@ describe("A source that fails", () => {
     };
 
     await expect(audience.bulk(source, upsert).summary()).rejects.toBe(error);
+    // It is the caller's: nothing is added to it.
+    expect(error).not.toHaveProperty("outcome");
   });
 
   it("in its cleanup after an early end of the loop does not keep the checkpoint open", async () => {

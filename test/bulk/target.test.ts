@@ -194,6 +194,17 @@ describe("A checkpoint belongs to one organization", () => {
     expect(await runOf(audience.withOptions({ timeoutMs: 1_000 }))).toEqual(skipped);
   });
 
+  it("without a checkpoint a row may be written by a view with another key", async () => {
+    const { client, mock } = job();
+    const audience = client();
+    const view = audience.withOptions({ apiKey: globex });
+
+    const run = audience.bulk(rows(2), (row, request) => view.v1.customers.upsert(row, request), { key });
+
+    expect(await run.summary()).toMatchObject({ succeeded: 2 });
+    expect(mock.organization("globex").contacts).toHaveLength(2);
+  });
+
   it.each([
     ["another key", { apiKey: globex }, {}],
     ["another base URL", { baseUrl: "https://staging.example" }, { organization: "acme" }],
