@@ -84,6 +84,35 @@ describe("A row is superseded by the opt-out that was written through", () => {
     expect(consent).toBe("UNSUBSCRIBED");
   });
 
+  it.each<[string, Partial<ClientOptions>]>([
+    ["the key", { apiKey: key1 }],
+    ["a function that gives the key", { apiKey: () => key1 }],
+  ])("another client that shares %s of one family, and not that of the other", async (_, shared) => {
+    const world = createWorld();
+
+    const { result, consent } = await runBehind(world, () =>
+      optOut(world.clientWith({ ...shared, apiKeyV2: key2 })),
+    );
+
+    expect(result).toMatchObject({ status: "superseded", reason: "process" });
+    expect(consent).toBe("UNSUBSCRIBED");
+  });
+
+  it("another client with the same key function, which is asked once for its request, and once for the row", async () => {
+    let asked = 0;
+    const apiKey = () => {
+      asked += 1;
+      return key1;
+    };
+    const world = createWorld({ apiKey });
+
+    const { result } = await runBehind(world, () => optOut(world.clientWith()));
+
+    expect(result).toMatchObject({ status: "superseded", reason: "process" });
+    expect(world.mock.requests).toHaveLength(1);
+    expect(asked).toBe(2);
+  });
+
   it("another client whose function gives the key of the run since its rotation", async () => {
     const world = createWorld({ apiKey: () => key2 });
     let current: string = key1;

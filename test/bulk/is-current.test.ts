@@ -314,7 +314,10 @@ describe("isCurrent after the response", () => {
 
     stop.abort();
 
-    expect(await ended).toMatchObject({ error: { code: "aborted" } });
+    const { results, error } = await ended;
+    expect(error).toMatchObject({ code: "aborted" });
+    const message = "The run was aborted, and isCurrent has not answered since.";
+    expect(results).toMatchObject([{ error: { code: "aborted", message, outcome: "applied" } }]);
     expect(mock.requests).toHaveLength(1);
     expect(await audience.bulk([row(7)], upsert, { key, checkpoint })).toMatchObject({ succeeded: 1 });
   });
