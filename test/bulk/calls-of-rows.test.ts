@@ -135,7 +135,7 @@ it("a row succeeds whose function makes no call or awaits each", async () => {
 it("a row whose function cannot make a call, as it does not take `request`, is done without one", async () => {
   const { audience } = createFixture();
   const options = { checkpoint: new MemoryCheckpoint(), key };
-  const nothing = async (_: Row) => undefined;
+  const nothing = async ({ email }: Row) => email;
 
   expect(await audience.bulk(rows(2), nothing, options)).toMatchObject({ succeeded: 2 });
 
