@@ -51,7 +51,7 @@ export default defineConfig({
     // Many tests wait for sockets and child processes, so four workers keep two cores busy.
     maxWorkers: Math.max(4, availableParallelism()),
     restoreMocks: true,
-    // The next run, also on another version of Node, needs not compile again what has not changed.
+    // The next run need not compile again what has not changed.
     experimental: { fsModuleCache: true },
     // `npm run coverage`, and in `.ci/run`: it takes hardly longer.
     coverage: {
