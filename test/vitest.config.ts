@@ -10,10 +10,6 @@ const reports = process.env["TEST_REPORTS"];
 
 const isCovered = process.env["TEST_COVERAGE"] !== undefined;
 
-// What reads the sources, and does not run them, comes out the same on every version of Node.
-const alike = ["test/project/!(snippets).test.ts"];
-const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
-
 // Each in a process of its own: what replaces a module or asks what the whole process does, and what leaves
 // timers behind, as a program that is killed does.
 const alone = [
@@ -77,7 +73,7 @@ export default defineConfig({
       // Vitest runs them in the order of their names.
       {
         extends: true,
-        test: { name: "alone", include: alone, exclude: leftOut },
+        test: { name: "alone", include: alone },
       },
       {
         extends: true,

@@ -146,8 +146,10 @@ export class RowCalls<Row> implements CallHook, WriteHook {
     }
     this.#pendingWrites.add(promise);
     const settled = () => this.#pendingWrites.delete(promise);
-    // An invalid call ends before `aroundCall`. For any other, whose own end is noted, this one changes nothing.
-    result.catch((error: unknown) => this.#endUnsent(error));
+    // An invalid call ends before `aroundCall`.
+    result.catch((error: unknown) => {
+      if (!this.#ends.some(({ failure }) => failure?.error === error)) this.#endUnsent(error);
+    });
     // The caller's promise settles just before this, and code that awaits it continues just after.
     queueMicrotask(() => void result.then(settled, settled));
   }

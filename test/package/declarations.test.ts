@@ -5,7 +5,7 @@ import { installedPackage } from "./installed-package.ts";
 
 const { consumer } = await installedPackage();
 
-// `npm run package` and `npm run platforms` compile them, for each resolver.
+// `attw`, before these tests, resolves them as each resolver does; `npm run platforms` compiles them.
 describe("The declarations", () => {
   const declarations = installedFiles(consumer, ".d.ts", ".d.cts");
 

@@ -11,7 +11,8 @@ describeWithRedis("processes behind one IP", () => {
 
     expect(room.fleet.responded()).toHaveLength(60);
     expect(room.refused).toBe(0);
-    // `redis-several-processes.test.ts` asserts on the lost time with a clock that it sets, `redis-fleet.test.ts` with real time.
+    // `redis-several-processes.test.ts` asserts on the lost time with a clock that it sets, `redis-fleet.test.ts` with real
+    // time.
     expect((await room.commandsSent()) / 60).toBeLessThan(6);
   });
 
@@ -22,7 +23,8 @@ describeWithRedis("processes behind one IP", () => {
     await room.fleet.done();
 
     expect(room.refused).toBe(0);
-    // The order depends on the load of the machine; `redis-several-processes.test.ts` asserts on it with a clock that it sets.
+    // The order depends on the load of the machine; `redis-several-processes.test.ts` asserts on it with a clock that it
+    // sets.
     for (const worker of processes) expect(room.fleet.responded(worker)).toHaveLength(3);
   });
 });
