@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { mergeConfig, type ViteUserConfig } from "vitest/config";
 
 const source = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
 
@@ -26,7 +26,7 @@ const notTogether = [
   ...alone,
 ];
 
-export default defineConfig({
+const settings: ViteUserConfig = {
   root: fileURLToPath(new URL("..", import.meta.url)),
   resolve: {
     // The longest name first: an alias also matches the names that begin with it.
@@ -69,6 +69,16 @@ export default defineConfig({
       reports === undefined
         ? ["default"]
         : ["default", ["json", { outputFile: join(reports, `${process.pid}.json`) }]],
+  },
+};
+
+/** Other tests with the same settings, for a command of their own. */
+export function lane(config: ViteUserConfig): ViteUserConfig {
+  return mergeConfig(settings, config);
+}
+
+export default lane({
+  test: {
     projects: [
       // Vitest runs them in the order of their names.
       {

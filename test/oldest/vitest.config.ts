@@ -1,10 +1,4 @@
-import { mergeConfig } from "vitest/config";
-import suite from "../vitest.config.ts";
-
-const { projects: _, ...test } = suite.test ?? {};
+import { lane } from "../vitest.config.ts";
 
 // The packed package with each supported zod: npm run oldest
-export default mergeConfig(
-  { ...suite, test },
-  { test: { include: ["test/oldest/**/*.test.ts"], globalSetup: "test/oldest/setup.ts" } },
-);
+export default lane({ test: { include: ["test/oldest/**/*.test.ts"], globalSetup: "test/oldest/setup.ts" } });

@@ -1,17 +1,11 @@
-import { mergeConfig } from "vitest/config";
-import suite from "../vitest.config.ts";
-
-const { projects: _, ...test } = suite.test ?? {};
+import { lane } from "../vitest.config.ts";
 
 // The packed package, installed in an empty folder: npm run package
-export default mergeConfig(
-  { ...suite, test },
-  {
-    test: {
-      include: ["test/package/**/*.test.ts"],
-      globalSetup: "test/package/installation.ts",
-      // Also in a check that wants the coverage of the suite: nothing of `src` runs here.
-      coverage: { enabled: false },
-    },
+export default lane({
+  test: {
+    include: ["test/package/**/*.test.ts"],
+    globalSetup: "test/package/installation.ts",
+    // Also in a check that wants the coverage of the suite: nothing of `src` runs here.
+    coverage: { enabled: false },
   },
-);
+});

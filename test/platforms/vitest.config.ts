@@ -1,15 +1,9 @@
-import { mergeConfig } from "vitest/config";
-import suite from "../vitest.config.ts";
-
-const { projects: _, ...test } = suite.test ?? {};
+import { lane } from "../vitest.config.ts";
 
 // The packed package on other platforms: npm run platforms
-export default mergeConfig(
-  { ...suite, test },
-  {
-    test: {
-      include: ["test/platforms/**/*.test.ts"],
-      globalSetup: "test/platforms/setup.ts",
-    },
+export default lane({
+  test: {
+    include: ["test/platforms/**/*.test.ts"],
+    globalSetup: "test/platforms/setup.ts",
   },
-);
+});

@@ -1,8 +1,5 @@
-import { mergeConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import suite from "../vitest.config.ts";
-
-const { projects: _, ...test } = suite.test ?? {};
+import { lane } from "../vitest.config.ts";
 
 // It measures a time, which the other runs would lengthen.
 const measured = ["test/soak/bulk-checkpoint.test.ts"];
@@ -19,31 +16,28 @@ class LongestFirst extends BaseSequencer {
 }
 
 // The long runs: npm run soak
-export default mergeConfig(
-  { ...suite, test },
-  {
-    test: {
-      env: { SOAK: "true" },
-      testTimeout: 600_000,
-      reporters: ["verbose"],
-      sequence: { sequencer: LongestFirst },
-      projects: [
-        { extends: true, test: { name: "alone", include: measured, sequence: { groupOrder: 0 } } },
-        {
-          extends: true,
-          test: {
-            name: "long",
-            include: [
-              "test/soak/**/*.test.ts",
-              "test/properties/**/*.test.ts",
-              "test/examples/importer-consent.test.ts",
-              "test/rate-limiter/within-limits.test.ts",
-            ],
-            exclude: measured,
-            sequence: { groupOrder: 1 },
-          },
+export default lane({
+  test: {
+    env: { SOAK: "true" },
+    testTimeout: 600_000,
+    reporters: ["verbose"],
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      { extends: true, test: { name: "alone", include: measured, sequence: { groupOrder: 0 } } },
+      {
+        extends: true,
+        test: {
+          name: "long",
+          include: [
+            "test/soak/**/*.test.ts",
+            "test/properties/**/*.test.ts",
+            "test/examples/importer-consent.test.ts",
+            "test/rate-limiter/within-limits.test.ts",
+          ],
+          exclude: measured,
+          sequence: { groupOrder: 1 },
         },
-      ],
-    },
+      },
+    ],
   },
-);
+});
