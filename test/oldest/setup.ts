@@ -2,7 +2,7 @@ import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
-import { installPackage } from "../package/installation.ts";
+import { installPackage, type Installed } from "../package/installation.ts";
 import { runProgram } from "../package/programs.ts";
 
 /** The versions under test: the oldest of the range, one between, and the newest. */
@@ -24,10 +24,10 @@ declare module "vitest" {
 
 /** Packs the package, and installs it with each zod and each msw. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { tarball, remove } = await installPackage();
+  const { remove, ...installed } = await installPackage();
   try {
-    project.provide("withZod", await installEach("zod", zodVersions, tarball));
-    project.provide("withMsw", await installEach("msw", mswVersions, tarball));
+    project.provide("withZod", await installEach("zod", zodVersions, installed));
+    project.provide("withMsw", await installEach("msw", mswVersions, installed));
   } catch (error) {
     await remove();
     throw error;
@@ -35,10 +35,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return remove;
 }
 
-async function installEach(name: string, versions: string[], tarball: string): Promise<Mixed[]> {
+async function installEach(
+  name: string,
+  versions: string[],
+  { tarball, consumer }: Installed,
+): Promise<Mixed[]> {
   const projects = versions.map((version) => ({
     version,
-    folder: join(tarball, "..", "..", `${name}-${version.replaceAll(/\W/g, "-")}`),
+    folder: join(consumer, "..", `${name}-${version.replaceAll(/\W/g, "-")}`),
   }));
   for (const { version, folder } of projects) await install(folder, tarball, `${name}@${version}`);
   return projects;

@@ -4,13 +4,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { BuildOptions } from "esbuild";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import { publicSurface } from "../project/public-surface.ts";
 import { bundle } from "./compile.ts";
-import { installedPackage } from "./installed-package.ts";
 import { loaders, programs, runNode, tool } from "./programs.ts";
 
-const { consumer } = await installedPackage();
+const { consumer } = inject("installed");
 
 // The platform tests cover the shared budget in Redis on each runtime.
 const names = ["scenario", "failures", "import"];

@@ -1,11 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { importsOf } from "../project/imports.ts";
 import { installedFiles } from "./installation.ts";
-import { installedPackage } from "./installed-package.ts";
 
-const { consumer } = await installedPackage();
+const { consumer } = inject("installed");
 
-// `attw`, before these tests, resolves them as each resolver does; `npm run platforms` compiles them.
+// `attw`, in the tests of the packed file, resolves them as each resolver does; `npm run platforms` compiles them.
 describe("The declarations", () => {
   const declarations = installedFiles(consumer, ".d.ts", ".d.cts");
 

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,15 +12,6 @@ import { tool } from "./programs.ts";
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-declare module "vitest" {
-  interface ProvidedContext {
-    /** The file with the outcome of `setup`: what is installed, or an error. */
-    installedReport: string;
-    /** The folder of `Installed`, for the tests of other folders. */
-    consumer: string;
-  }
-}
-
 export interface Installed {
   /** The file that `npm publish` would upload. */
   readonly tarball: string;
@@ -28,34 +19,25 @@ export interface Installed {
   readonly consumer: string;
 }
 
-/** For all tests of this folder, while other tests run: `installedPackage` waits for it. Returns the cleanup. */
+declare module "vitest" {
+  interface ProvidedContext {
+    installed: Installed;
+  }
+}
+
+/** For all tests of a lane. Returns the cleanup. */
 export async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), "audience-sdk-installed-"));
-  const report = join(folder, "report.json");
-  project.provide("installedReport", report);
-  const settingUp = reportInstallation(report);
-  return async () => {
-    await (await settingUp).remove();
-    await rm(folder, { recursive: true, force: true });
-  };
+  const { remove, ...installed } = await installPackage();
+  project.provide("installed", installed);
+  return remove;
 }
 
-async function reportInstallation(report: string) {
-  const { remove, ...outcome } = await installPackage().catch((error: unknown) => ({
-    error: String(error),
-    remove: async () => {},
-  }));
-  await writeFile(`${report}.new`, JSON.stringify(outcome));
-  await rename(`${report}.new`, report);
-  return { remove };
-}
-
-/** Builds, packs and installs the package once. */
+/** Builds, packs and installs the package; where `PACKED_PACKAGE` names a file, that one. */
 export async function installPackage(): Promise<Installed & { remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "audience-sdk-"));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
-    const tarball = await pack(join(folder, "package"));
+    const tarball = process.env["PACKED_PACKAGE"] ?? (await pack(join(folder, "package")));
     return { tarball, consumer: await install(tarball, join(folder, "consumer")), remove };
   } catch (error) {
     await remove();

@@ -1,12 +1,11 @@
 import { createContext, runInContext } from "node:vm";
 import { build } from "esbuild";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import { importsOf, loadedBy } from "../project/imports.ts";
 import { installedFiles, packagesOf, sourcesIn } from "./installation.ts";
-import { installedPackage } from "./installed-package.ts";
 import { runNode } from "./programs.ts";
 
-const { consumer } = await installedPackage();
+const { consumer } = inject("installed");
 
 describe("An entry loads only the promised modules", () => {
   const files = installedFiles(consumer, ".js");

@@ -6,16 +6,15 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { linksOf, pages } from "../project/pages.ts";
 import { bundle } from "./compile.ts";
 import { fileSizes, installedFiles, packagesOf, sourcesIn } from "./installation.ts";
-import { installedPackage } from "./installed-package.ts";
-import { tool } from "./programs.ts";
+import { runNode, tool } from "./programs.ts";
 import written from "./sizes.json" with { type: "json" };
 
-const { tarball, consumer } = await installedPackage();
+const { tarball, consumer } = inject("installed");
 const installed = join(consumer, "node_modules");
 /** All installed files but the build. */
 const documents = [
@@ -87,6 +86,13 @@ describe("The published package", () => {
     const { messages, pkg } = await publint({ pack: { tarball: await arrayBuffer(tarball) }, strict: true });
 
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+  });
+
+  it("passes attw: each resolver finds declarations that fit the code", async () => {
+    const attw = tool("@arethetypeswrong/cli/dist/index.js");
+    const { exitCode, stdout } = await runNode(consumer, attw, tarball, "--profile", "node16");
+
+    expect(exitCode, stdout).toBe(0);
   });
 });
 

@@ -12,7 +12,7 @@ import { loaders, programs, runProgram } from "../package/programs.ts";
 import { RedisServer } from "../redis/redis-server.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
 
-const consumer = inject("consumer");
+const { consumer } = inject("installed");
 const platforms = inject("platforms");
 const { bun, deno, workerd } = platforms;
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { installPackage } from "../package/installation.ts";
+import { setup as installOurs } from "../package/installation.ts";
 import { runProgram, sayNotRun } from "../package/programs.ts";
 
 /** A platform: its npm package, and the arguments with which its program prints its version. */
@@ -27,8 +27,7 @@ declare module "vitest" {
 /** Installs the package as its users do, and the platforms beside it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "audience-sdk-platforms-"));
-  const { consumer, remove } = await installPackage();
-  project.provide("consumer", consumer);
+  const remove = await installOurs(project);
   const platforms: Partial<Record<Platform, string>> = {};
   for (const platform of Object.keys(wanted) as Platform[]) {
     const program = await installPlatform(platform, join(folder, platform.replace("@", "-")));
@@ -46,10 +45,10 @@ async function installPlatform(platform: Platform, folder: string): Promise<stri
   await mkdir(folder);
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
   const flags = ["install", "--prefer-offline", "--no-audit", "--no-fund", platform];
-  const installed = await runProgram("npm", flags, { folder });
+  const outcome = await runProgram("npm", flags, { folder });
   const { bin, version } = wanted[platform];
   const program = join(folder, "node_modules", ".bin", bin);
-  const asked = installed.exitCode === 0 ? await runProgram(program, version, { folder }) : installed;
+  const asked = outcome.exitCode === 0 ? await runProgram(program, version, { folder }) : outcome;
   if (asked.exitCode === 0) {
     process.stdout.write(`${platform}: ${asked.stdout.split("\n")[0]}\n`);
     return program;
