@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import {
   errorMessage,
+  type Given,
   ignoreRejection,
   optionTypes,
   parseOption,
@@ -54,10 +55,14 @@ export interface BulkCheckOptions<Row> extends Pick<
   checkpoint: Checkpoint;
 }
 
+/** The options of a check, with their defaults. */
+type CheckSettings<Row> = BulkCheckOptions<Row> &
+  Required<Given<Pick<BulkCheckOptions<Row>, "checkConsent">>>;
+
 /** Parses the options of a check. Throws a `ConfigurationError` that names the option. */
-export function parseCheckOptions<Row>(options: unknown): BulkCheckOptions<Row> {
+export function parseCheckOptions<Row>(options: unknown): CheckSettings<Row> {
   // Safe: functions are typed by the caller; the schema has checked the rest.
-  return parseOptions(checkOptionsSchema, options, "The options of bulk.check") as BulkCheckOptions<Row>;
+  return parseOptions(checkOptionsSchema, options, "The options of bulk.check") as CheckSettings<Row>;
 }
 
 /** The check of one row, such as a schema's `safeParse`. */
@@ -88,31 +93,30 @@ export class RowChecker<Row> {
       this.#isValid(next.value);
       return true;
     });
-    return this.#result(this.#total - this.#invalid.length);
+    return this.#result();
   }
 
   async plan(
     source: RowSource<Row>,
-    options: BulkCheckOptions<Row> & { readonly target: Target },
+    options: CheckSettings<Row> & { readonly target: Target },
   ): Promise<PlannedBulkCheck> {
-    const { checkConsent = true, checkpoint, key, target } = options;
+    const { checkConsent, checkpoint, key, target } = options;
     const isKeyed = key !== undefined;
     const { signal } = new AbortController();
     const journal = await Journal.read(checkpoint, { isKeyed, target, signal });
     const reader = rowReader(source, options, journal);
     const fates = { new: 0, changed: 0, unchanged: 0, superseded: 0, inDoubt: 0 };
-    const sent = new Set<string>();
+    const sent = new Set<string | undefined>();
     let calls = 0;
     await this.#read(source, async () => {
       const row = await reader.next();
       if (!row) return false;
       if (!this.#isValid(row.item, row)) return true;
-      const isBehind = row.key.previousKey !== undefined && sent.has(row.key.previousKey);
+      const isBehind = sent.has(row.key.previousKey);
       const fate = fateOf(row, isBehind);
       fates[fate] += 1;
       const { before, earlierEnd, isChanged } = row.record;
-      const isSent = fate !== "unchanged" && !(earlierEnd && !isBehind);
-      if (!isSent) return true;
+      if (earlierEnd && !isBehind) return true;
       sent.add(row.key.key);
       const isOwed = isChanged || before?.state !== "succeeded";
       const isLookedUp = isKeyed && checkConsent && isOwed && before !== undefined && hasId(before.contacts);
@@ -122,9 +126,14 @@ export class RowChecker<Row> {
     return { ...this.#result(calls), ...fates };
   }
 
-  #result(calls: number): BulkCheck {
+  #result(calls?: number): BulkCheck {
     const valid = this.#total - this.#invalid.length;
-    return { total: this.#total, valid, invalid: this.#invalid, estimateMs: this.#estimateMs(calls) };
+    return {
+      total: this.#total,
+      valid,
+      invalid: this.#invalid,
+      estimateMs: this.#estimateMs(calls ?? valid),
+    };
   }
 
   /** `readRow` returns false after the last one. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   AudienceClient,
+  type BulkRequest,
   ConfigurationError,
   RateLimiter,
   type V1Contact,
@@ -43,6 +44,14 @@ describe("bulk.check", () => {
     // 900 rows take at least 8 min 8 s, and the rows after them wait for the next hour.
     expect(estimateMs).toBeGreaterThan(3_600_000);
     expect(estimateMs).toBeLessThan(3_600_000 + 7 * 60_000);
+  });
+
+  it("estimates no time for invalid rows", async () => {
+    const { audience } = createFixture({}, { rateLimiter: { windows: [{ limit: 1, intervalMs: 60_000 }] } });
+
+    const { estimateMs } = await audience.bulk.check([row(0), { ...row(1), phone: "1" }, row(2)], byTheRules);
+
+    expect(estimateMs).toBe(audience.rateLimiter!.estimateMs(2, { priority: 9 }));
   });
 
   it("reads rows one by one, and needs constant memory for valid rows", async () => {
@@ -158,11 +167,17 @@ it.each([
   });
 });
 
+/** A source that fails after these rows. */
+function* broken(given: Row[]): Generator<Row> {
+  yield* given;
+  throw new Error("the file broke off");
+}
+
 describe("bulk.check with a checkpoint", () => {
   const check = (contact: Row) => v1ContactSchema.safeParse(contact);
   const named = (index: number, first_name: string) => ({ ...row(index), first_name });
-  /** A limiter that grants 10 calls a minute: so an estimate tells the number of calls. */
-  const rateLimiter = { windows: [{ limit: 10, intervalMs: 60_000 }], reserve: 0 };
+  /** A limiter that grants a call a minute: so an estimate tells the number of calls. */
+  const rateLimiter = { windows: [{ limit: 1, intervalMs: 60_000 }], reserve: 0 };
 
   it("tells which rows are new, changed, unchanged and superseded, and sends nothing", async () => {
     const { audience, mock, upsert } = createFixture();
@@ -185,21 +200,21 @@ describe("bulk.check with a checkpoint", () => {
     expect({ requests: mock.requests.length, lines: checkpoint.lines }).toEqual(before);
   });
 
-  it("counts a row without a key as invalid, as a run does", async () => {
+  it("counts a row without a key as invalid, as a run does, and goes on", async () => {
     const { audience, mock } = createFixture();
     const options = { key, checkpoint: new MemoryCheckpoint() };
 
     const tonight = await audience.bulk.check(
-      [row(0), { ...row(1), email: "" }],
+      [row(0), { ...row(1), email: "" }, row(2)],
       () => ({ success: true }),
       options,
     );
 
     expect(tonight).toMatchObject({
-      total: 2,
-      valid: 1,
+      total: 3,
+      valid: 2,
       invalid: [{ index: 1, issues: [{ code: "no_key" }] }],
-      new: 1,
+      new: 2,
     });
     expect(mock.requests).toEqual([]);
   });
@@ -218,23 +233,108 @@ describe("bulk.check with a checkpoint", () => {
     expect(tonight).toMatchObject({ new: 1, inDoubt: 1, changed: 0, unchanged: 0, superseded: 0 });
   });
 
-  it.each([
-    { rule: "a call for a new row", tonight: rows(14).slice(3), calls: 11 },
-    {
-      rule: "a call and a look for a changed row",
-      tonight: [named(0, "A"), named(1, "B"), named(2, "C")],
-      calls: 6,
-    },
-    { rule: "no call for an unchanged row", tonight: rows(3), calls: 0 },
-  ])("estimates $rule", async ({ tonight, calls }) => {
-    const { audience, mock, upsert } = createFixture();
-    const checkpoint = new MemoryCheckpoint();
-    await audience.bulk(rows(3), upsert, { key, checkpoint });
-    const idle = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+  /** An earlier night of three rows. */
+  interface Night {
+    readonly world: ReturnType<typeof createFixture>;
+    readonly options: { readonly key: typeof key; readonly checkpoint: MemoryCheckpoint };
+  }
+  const aNight = async ({ world, options }: Night) => {
+    await world.audience.bulk(rows(3), world.upsert, options);
+  };
+  const aFailedNight = async (night: Night) => {
+    night.world.mock.addFault({ kind: "redirect", times: 3 });
+    await aNight(night);
+  };
+  const aNightInDoubt = async (night: Night) => {
+    night.world.mock.addFault({ kind: "reset-after", times: 3 });
+    await aNight(night);
+  };
+  const aNightOfMailsInDoubt = async ({ world, options }: Night) => {
+    world.mock.addFault({ kind: "reset-after", times: 3 });
+    const mailed = (item: Row, request: BulkRequest) =>
+      world.audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+    await world.audience.bulk(rows(3), mailed, options);
+  };
+  const aNightAndClicks = async (night: Night) => {
+    await aNight(night);
+    const { audience, mock, upsert } = night.world;
+    for (const { id } of mock.organization("mock-organization").contacts) mock.unsubscribe(id);
+    await audience.bulk([named(0, "Eve"), named(1, "Eve"), named(2, "Eve")], upsert, night.options);
+  };
+  const changed = [named(0, "A"), named(1, "B"), named(2, "C")];
 
-    const { estimateMs } = await idle.bulk.check(tonight, check, { key, checkpoint });
+  it.each([
+    { rule: "a call for a new row", before: aNight, tonight: rows(14).slice(3), calls: 11 },
+    { rule: "a look and a call for a changed row", before: aNight, tonight: changed, calls: 6 },
+    { rule: "no call for an unchanged row", before: aNight, tonight: rows(3), calls: 0 },
+    { rule: "a call for a row that failed", before: aFailedNight, tonight: rows(3), calls: 3 },
+    { rule: "a call for a row in doubt", before: aNightInDoubt, tonight: rows(3), calls: 3 },
+    {
+      rule: "no look for a changed row that has no id",
+      before: aNightInDoubt,
+      tonight: changed,
+      calls: 3,
+    },
+    {
+      rule: "no call for a superseded row",
+      before: aNightAndClicks,
+      tonight: [named(0, "Eve"), named(1, "Eve")],
+      calls: 0,
+    },
+    {
+      rule: "a look and a call for a changed row, and a call for the next one with its key",
+      before: aNight,
+      tonight: [named(0, "Ada"), row(0)],
+      calls: 3,
+    },
+  ])("estimates $rule, as a run then makes them", async ({ before, tonight, calls }) => {
+    const world = createFixture({}, { maxRetries: 0 });
+    const options = { key, checkpoint: new MemoryCheckpoint() };
+    await before({ world, options });
+    const idle = new AudienceClient({ ...world.mock.clientOptions, rateLimiter });
+
+    const { estimateMs } = await idle.bulk.check(tonight, check, options);
+    const sent = world.mock.requests.length;
+    await world.audience.bulk(tonight, world.upsert, options);
 
     expect(estimateMs).toBe(calls > 0 ? idle.rateLimiter!.estimateMs(calls, { priority: 9 }) : 0);
+    expect(world.mock.requests.length - sent).toBe(calls);
+  });
+
+  it.each([
+    { rule: "that was superseded", before: aNightAndClicks, counts: { changed: 3, superseded: 0 } },
+    { rule: "that may have been carried out", before: aNightInDoubt, counts: { changed: 3, inDoubt: 0 } },
+    {
+      rule: "that may have been carried out and must not be repeated",
+      before: aNightOfMailsInDoubt,
+      counts: { changed: 0, inDoubt: 3 },
+    },
+    { rule: "that failed", before: aFailedNight, counts: { changed: 0, new: 3 } },
+  ])("counts a changed row $rule as $counts", async ({ before, counts }) => {
+    const world = createFixture({}, { maxRetries: 0 });
+    const options = { key, checkpoint: new MemoryCheckpoint() };
+    await before({ world, options });
+
+    expect(await world.audience.bulk.check(changed, check, options)).toMatchObject(counts);
+  });
+
+  it("estimates no look for a run without keys", async () => {
+    const world = createFixture({}, { maxRetries: 0 });
+    const checkpoint = new MemoryCheckpoint();
+    // The response to the first call gives an id; the second one is in doubt.
+    const twice = async (item: Row, request: BulkRequest) => {
+      await world.upsert(item, request);
+      world.mock.addFault({ kind: "reset-after", times: 1 });
+      await world.upsert(item, request);
+    };
+    await expect(world.audience.bulk(broken(rows(3)), twice, { checkpoint })).rejects.toThrow(
+      "the file broke off",
+    );
+    const idle = new AudienceClient({ ...world.mock.clientOptions, rateLimiter });
+
+    const { estimateMs } = await idle.bulk.check(rows(4), check, { checkpoint });
+
+    expect(estimateMs).toBe(idle.rateLimiter!.estimateMs(4, { priority: 9 }));
   });
 
   it("estimates no look where `checkConsent` is false", async () => {

@@ -321,6 +321,21 @@ describe("The families of a client", () => {
   });
 });
 
+it("A checkpoint of a client without any key belongs to the first client with one", async () => {
+  const { checkpoint, client, night } = job();
+  const none = new AudienceClient({ baseUrl: "https://api.example" });
+  const nothing = async () => undefined;
+
+  expect(await none.bulk(rows(1), nothing, { key, checkpoint })).toMatchObject({ succeeded: 1 });
+  expect(await none.bulk(rows(2).slice(1), nothing, { key, checkpoint })).toMatchObject({ succeeded: 1 });
+  await client(v2).bulk(rows(3).slice(2), nothing, { key, checkpoint });
+
+  await expect(none.bulk(rows(1), nothing, { key, checkpoint })).rejects.toThrow(
+    "The checkpoint was recorded with v1 and v2, which this client does not have.",
+  );
+  expect(await night()).toHaveLength(2);
+});
+
 describe("A key function", () => {
   it("is asked once for the checkpoint, after the run began, also if both families have it", async () => {
     const { client, checkpoint, mock } = job();
