@@ -1,7 +1,10 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ClientOptions } from "audience-sdk";
+import { bundleProgram } from "../bundle-program.ts";
 
 /** The calls that a client's process can make. */
 export type CallName = "read" | "write" | "event" | "list";
@@ -23,8 +26,6 @@ export interface ClientResult {
   readonly unhandled: readonly string[];
 }
 
-const program = fileURLToPath(new URL("client-program.ts", import.meta.url));
-
 /** A separate process for a client: the server's memory does not count, and a crash does not end the test run. */
 export class ClientProcess {
   /** The memory after loading the client, in MB. */
@@ -37,8 +38,13 @@ export class ClientProcess {
   }
 
   static async start(): Promise<ClientProcess> {
-    const child = fork(program, { execArgv: ["--import", "tsx"] });
+    const folder = await mkdtemp(join(tmpdir(), "audience-sdk-client-"));
+    const program = join(folder, "client.mjs");
+    await bundleProgram("test/hostile/client-program.ts", program);
+    const child = fork(program, { execArgv: [] });
     const [atFirstMb] = (await once(child, "message")) as [number];
+    // It is loaded.
+    await rm(folder, { recursive: true });
     return new ClientProcess(child, atFirstMb);
   }
 

@@ -1,4 +1,4 @@
-// A client in a process of its own: node --import tsx client-program.ts, with an IPC channel to its parent.
+// A client in a process of its own, with an IPC channel to its parent.
 import { AudienceClient, isAudienceError } from "audience-sdk";
 import type { CallName, ClientResult, ClientRequest } from "./client-process.ts";
 

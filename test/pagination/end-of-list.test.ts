@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { AudienceClient, isAudienceError, UnexpectedResponseError } from "audience-sdk";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   collect,
   errorOf,
@@ -36,7 +36,7 @@ function listOfSize(
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
 describe("a list without any hint", () => {
-  test.each([
+  it.each([
     [0, [1]],
     [1, [1]],
     [99, [1]],
@@ -50,20 +50,20 @@ describe("a list without any hint", () => {
     },
   );
 
-  test("of unknown page size ends at an empty page", async () => {
+  it("of unknown page size ends at an empty page", async () => {
     const { paginator, log } = unsizedList((page) => items((page - 1) * 10, Math.min(25, page * 10)));
     expect((await collect(paginator)).map(({ uuid }) => uuid)).toEqual(ids(items(0, 25)));
     expect(log).toHaveLength(4);
   });
 
-  test("uses the page size of the response where it is smaller than the limit", async () => {
+  it("uses the page size of the response where it is smaller than the limit", async () => {
     expect(await readAll(listOfSize(120, 50, () => ({ limit: 50 })))).toEqual({
       all: items(0, 120),
       requested: [1, 2, 3],
     });
   });
 
-  test("uses the page size 100 where the response echoes a limit over 100", async () => {
+  it("uses the page size 100 where the response echoes a limit over 100", async () => {
     const list = listOfSize(150, 100, () => ({ limit: 250 }), { limit: 100 });
     expect(await readAll(list)).toEqual({ all: items(0, 150), requested: [1, 2] });
   });
@@ -71,20 +71,20 @@ describe("a list without any hint", () => {
 
 describe("a known total needs exactly its pages", () => {
   const counts = [0, 1, 99, 100, 101, 1_000];
-  test.each(counts)("as total items, of %i", async (count) => {
+  it.each(counts)("as total items, of %i", async (count) => {
     const { all, requested } = await readAll(listOfSize(count, 100, () => ({ totalItems: count })));
     expect(all).toEqual(items(0, count));
     expect(requested).toEqual(upTo(Math.max(1, Math.ceil(count / 100))));
   });
 
-  test.each(counts)("as total pages, of %i items", async (count) => {
+  it.each(counts)("as total pages, of %i items", async (count) => {
     const pages = Math.ceil(count / 100);
     const { all, requested } = await readAll(listOfSize(count, 100, () => ({ totalPages: pages })));
     expect(all).toEqual(items(0, count));
     expect(requested).toEqual(upTo(Math.max(1, pages)));
   });
 
-  test.each(counts)("as a flag or link, of %i items", async (count) => {
+  it.each(counts)("as a flag or link, of %i items", async (count) => {
     const pages = Math.max(1, Math.ceil(count / 100));
     const { all, requested } = await readAll(
       listOfSize(count, 100, (page) => ({ hasNextPage: page < pages })),
@@ -93,12 +93,12 @@ describe("a known total needs exactly its pages", () => {
     expect(requested).toEqual(upTo(pages));
   });
 
-  test("from a page in the middle on", async () => {
+  it("from a page in the middle on", async () => {
     const list = listOfSize(450, 100, () => ({ totalItems: 450 }), { page: 3 });
     expect(await readAll(list)).toEqual({ all: items(200, 450), requested: [3, 4, 5] });
   });
 
-  test("from the last page on, and from a page after it", async () => {
+  it("from the last page on, and from a page after it", async () => {
     expect((await readAll(listOfSize(450, 100, () => ({ totalItems: 450 }), { page: 5 }))).requested).toEqual(
       [5],
     );
@@ -112,7 +112,7 @@ describe("a known total needs exactly its pages", () => {
 describe("a page of the server's own smaller size does not end the list", () => {
   const size = 50;
 
-  test.each<[string, (page: number) => Hints]>([
+  it.each<[string, (page: number) => Hints]>([
     ["the total items indicate more", () => ({ totalItems: 120 })],
     [
       "the total items indicate more and the response echoes the requested limit",
@@ -124,14 +124,14 @@ describe("a page of the server's own smaller size does not end the list", () => 
     expect(await readAll(listOfSize(120, size, hints))).toEqual({ all: items(0, 120), requested: [1, 2, 3] });
   });
 
-  test("where it is by chance as long as the last page", async () => {
+  it("where it is by chance as long as the last page", async () => {
     const list = listOfSize(120, 20, () => ({ totalItems: 120 }));
     expect(await readAll(list)).toEqual({ all: items(0, 120), requested: upTo(6) });
   });
 });
 
 describe("of several hints", () => {
-  test.each<[string, (page: number) => Hints, number[]]>([
+  it.each<[string, (page: number) => Hints, number[]]>([
     [
       "a link or a flag goes before totals",
       () => ({ hasNextPage: false, totalItems: 250, totalPages: 3 }),
@@ -160,7 +160,7 @@ describe("of several hints", () => {
 });
 
 describe("a total that was passed before counts no more", () => {
-  test.each<[string, Hints]>([
+  it.each<[string, Hints]>([
     ["total items below a page", { totalItems: 10 }],
     ["total items below the number of items that have come", { totalItems: 150 }],
     ["0 total pages", { totalPages: 0 }],
@@ -177,7 +177,7 @@ describe("an empty page in the middle", () => {
   const holed = [items(0, 100), [], items(200, 300)];
   const bothEnds = [...items(0, 100), ...items(200, 300)];
 
-  test.each<[string, (page: number) => Hints]>([
+  it.each<[string, (page: number) => Hints]>([
     ["total items", () => ({ totalItems: 200 })],
     ["total pages", () => ({ totalPages: 3 })],
     ["both", () => ({ totalItems: 200, totalPages: 3 })],
@@ -189,7 +189,7 @@ describe("an empty page in the middle", () => {
     expect(await readAll(list)).toEqual({ all: bothEnds, requested: [1, 2, 3] });
   });
 
-  test("does not end a loop whose server has a smaller page size of its own", async () => {
+  it("does not end a loop whose server has a smaller page size of its own", async () => {
     const list = servedList((page) => ({
       items: page === 3 ? [] : items(page * 50, Math.min(page * 50 + 50, 350)),
       totalItems: 250,
@@ -197,7 +197,7 @@ describe("an empty page in the middle", () => {
     expect((await readAll(list)).requested).toEqual(upTo(6));
   });
 
-  test("is passed where the loop begins with it, and several single ones are", async () => {
+  it("is passed where the loop begins with it, and several single ones are", async () => {
     const list = servedList((page) => ({
       items: page % 2 === 1 ? [] : items(page * 100, page * 100 + 100),
       totalItems: 300,
@@ -205,7 +205,7 @@ describe("an empty page in the middle", () => {
     expect((await readAll(list)).requested).toEqual(upTo(6));
   });
 
-  test("is passed where no page size is known", async () => {
+  it("is passed where no page size is known", async () => {
     const { paginator, log } = unsizedList((page) => ({
       items: page === 1 ? [] : items(page, page + 1),
       totalItems: 2,
@@ -214,7 +214,7 @@ describe("an empty page in the middle", () => {
     expect(log).toHaveLength(3);
   });
 
-  test("ends a loop without hints of more", async () => {
+  it("ends a loop without hints of more", async () => {
     expect((await readAll(servedListOf(holed))).requested).toEqual([1, 2]);
   });
 });
@@ -232,7 +232,7 @@ async function readToError({ paginator, log }: ReturnType<typeof servedList>) {
 }
 
 describe("two pages running without a new item end a list with an error", () => {
-  test("where both are empty: it says how to read on", async () => {
+  it("where both are empty: it says how to read on", async () => {
     const list = servedList((page) => ({ items: page === 1 ? items(0, 100) : [], totalItems: 900 }));
     const { error, seen, requested } = await readToError(list);
     expect(error).toMatchObject({ outcome: "not-applied", status: 200, body: { data: [], total: 900 } });
@@ -242,7 +242,7 @@ describe("two pages running without a new item end a list with an error", () => 
     expect({ seen, requested }).toEqual({ seen: items(0, 100), requested: 3 });
   });
 
-  test.each<[string, Hints]>([
+  it.each<[string, Hints]>([
     ["without a hint", {}],
     ["with a total", { totalItems: 1_000 }],
     ["with a total that its items would reach if each counted", { totalItems: 200 }],
@@ -257,7 +257,7 @@ describe("two pages running without a new item end a list with an error", () => 
     expect({ seen, requested }).toEqual({ seen: same, requested: 3 });
   });
 
-  test("where the service repeats a page in another order", async () => {
+  it("where the service repeats a page in another order", async () => {
     const list = servedList((page) => ({
       items: page % 2 ? items(0, 100) : items(0, 100).toReversed(),
       totalItems: 200,
@@ -265,25 +265,25 @@ describe("two pages running without a new item end a list with an error", () => 
     expect((await readToError(list)).requested).toBe(3);
   });
 
-  test.each([2, 3, 7])("where the service repeats a circle of %i pages", async (circle) => {
+  it.each([2, 3, 7])("where the service repeats a circle of %i pages", async (circle) => {
     const list = servedList((page) => items((page % circle) * 100, (page % circle) * 100 + 100));
     const { seen, requested } = await readToError(list);
     expect(requested).toBe(circle + 2);
     expect(new Set(ids(seen)).size).toBe(seen.length);
   });
 
-  test("where a total counts items that the list hides, after all others have come", async () => {
+  it("where a total counts items that the list hides, after all others have come", async () => {
     const { seen, requested } = await readToError(listOfSize(250, 100, () => ({ totalItems: 310 })));
     expect({ seen, requested }).toEqual({ seen: items(0, 250), requested: 5 });
   });
 
-  test("with nextPage() too", async () => {
+  it("with nextPage() too", async () => {
     const second = await (await servedList(() => items(0, 100)).paginator).nextPage();
     expect(second).toMatchObject({ items: [], hasNextPage: true });
     expect(await errorOf(second.nextPage())).toBeInstanceOf(UnexpectedResponseError);
   });
 
-  test("but not where a link or a flag says that the second one is the last, and a total counts hidden items", async () => {
+  it("but not where a link or a flag says that the second one is the last, and a total counts hidden items", async () => {
     const list = servedList((page) => ({
       items: page < 3 ? items(page * 100, page * 100 + 100) : [],
       totalItems: 310,
@@ -292,14 +292,14 @@ describe("two pages running without a new item end a list with an error", () => 
     expect((await readAll(list)).requested).toEqual([1, 2, 3, 4]);
   });
 
-  test("but not where the second one is the last", async () => {
+  it("but not where the second one is the last", async () => {
     const pages = [items(0, 100), items(0, 100), []];
     expect((await readAll(servedListOf(pages))).requested).toEqual([1, 2, 3]);
   });
 });
 
 describe("a list that changes during the iteration", () => {
-  test("does not yield items twice when it grows at its head", async () => {
+  it("does not yield items twice when it grows at its head", async () => {
     let head = 0;
     const list = servedList((page) => {
       head -= 30;
@@ -311,12 +311,12 @@ describe("a list that changes during the iteration", () => {
     expect(new Set(ids(all)).size).toBe(250);
   });
 
-  test("yields no item twice that an empty page was between", async () => {
+  it("yields no item twice that an empty page was between", async () => {
     const pages = [items(0, 100), [], items(70, 170)].map((page) => ({ items: page, totalItems: 200 }));
     expect((await readAll(servedListOf(pages))).all).toEqual(items(0, 170));
   });
 
-  test("goes on after a page of known items where a total is not reached, although a flag says that it ends", async () => {
+  it("goes on after a page of known items where a total is not reached, although a flag says that it ends", async () => {
     const pages = [items(0, 100), items(0, 100), items(100, 130)];
     const list = servedList((page) => ({
       items: pages[page - 1] ?? [],
@@ -326,17 +326,17 @@ describe("a list that changes during the iteration", () => {
     expect(await readAll(list)).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
   });
 
-  test("shows a page twice when it has grown by one, and goes on", async () => {
+  it("shows a page twice when it has grown by one, and goes on", async () => {
     const pages = [items(0, 100), items(0, 100), items(100, 130)];
     expect(await readAll(servedListOf(pages))).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
   });
 
-  test("ends at a short page of known items", async () => {
+  it("ends at a short page of known items", async () => {
     const pages = [items(0, 100), items(100, 200), items(170, 200)];
     expect(await readAll(servedListOf(pages))).toEqual({ all: items(0, 200), requested: [1, 2, 3] });
   });
 
-  test("ends where it shrinks to fewer items than were read", async () => {
+  it("ends where it shrinks to fewer items than were read", async () => {
     const list = servedList((page) => ({
       items: page === 1 ? items(0, 100) : [],
       totalItems: page === 1 ? 300 : 80,
@@ -344,7 +344,7 @@ describe("a list that changes during the iteration", () => {
     expect(await readAll(list)).toEqual({ all: items(0, 100), requested: [1, 2] });
   });
 
-  test("yields the items after a page anew in each iteration that begins there", async () => {
+  it("yields the items after a page anew in each iteration that begins there", async () => {
     let head = 0;
     const { paginator } = servedList((page) =>
       items((page - 1) * 100 - head, Math.min(page * 100 - head, 250)),

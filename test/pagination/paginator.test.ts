@@ -1,5 +1,5 @@
 import { type Page, ValidationError } from "audience-sdk";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   collect,
   errorOf,
@@ -14,7 +14,7 @@ import {
 const threePages = [items(0, 100), items(100, 200), items(200, 250)];
 
 describe("a paginator", () => {
-  test("sends nothing until it is awaited or iterated", async () => {
+  it("sends nothing until it is awaited or iterated", async () => {
     const { paginator, log } = servedListOf(threePages);
     paginator[Symbol.asyncIterator]();
     paginator.pages()[Symbol.asyncIterator]();
@@ -22,7 +22,7 @@ describe("a paginator", () => {
     expect(log).toEqual([]);
   });
 
-  test("is one page when it is awaited", async () => {
+  it("is one page when it is awaited", async () => {
     const { paginator, log } = servedListOf(threePages);
     const page = await paginator;
     expect(page).toMatchObject({ items: items(0, 100), page: 1, limit: 100, hasNextPage: true });
@@ -30,7 +30,7 @@ describe("a paginator", () => {
     expect(log).toEqual([1]);
   });
 
-  test("sends one request for one page when it is awaited twice", async () => {
+  it("sends one request for one page when it is awaited twice", async () => {
     const { paginator, log } = servedListOf(threePages);
     const [one, other] = await Promise.all([paginator, paginator]);
     expect(one).toBe(other);
@@ -38,14 +38,14 @@ describe("a paginator", () => {
     expect(log).toEqual([1]);
   });
 
-  test("yields every item in order, and each new iteration sends new requests", async () => {
+  it("yields every item in order, and each new iteration sends new requests", async () => {
     const { paginator, log } = servedListOf(threePages);
     expect(await collect(paginator)).toEqual(items(0, 250));
     expect(await collect(paginator)).toEqual(items(0, 250));
     expect(log).toEqual([1, 2, 3, 1, 2, 3]);
   });
 
-  test("yields its pages, with the same read-ahead", async () => {
+  it("yields its pages, with the same read-ahead", async () => {
     const { paginator, log } = servedListOf(threePages);
     const pages = await collect(paginator.pages());
     expect(pages.map(({ page, hasNextPage }) => [page, hasNextPage])).toEqual([
@@ -57,13 +57,13 @@ describe("a paginator", () => {
     expect(log).toEqual([1, 2, 3]);
   });
 
-  test("uses the number of received items as the page size, where no response names one", async () => {
+  it("uses the number of received items as the page size, where no response names one", async () => {
     for (const hints of [{}, { limit: 0 }]) {
       expect((await unsizedList(() => ({ ...hints, items: items(0, 7) })).paginator).limit).toBe(7);
     }
   });
 
-  test("returns iterators that are iterable themselves", async () => {
+  it("returns iterators that are iterable themselves", async () => {
     const { paginator } = servedListOf(threePages);
     const iterator = paginator[Symbol.asyncIterator]();
     await iterator.next();
@@ -75,14 +75,14 @@ describe("a paginator", () => {
     expect(rest.map(({ page }) => page)).toEqual([2, 3]);
   });
 
-  test("supports two simultaneous independent iterations", async () => {
+  it("supports two simultaneous independent iterations", async () => {
     const { paginator } = servedListOf(threePages);
     const [one, other] = await Promise.all([collect(paginator), collect(paginator)]);
     expect(one).toEqual(items(0, 250));
     expect(other).toEqual(items(0, 250));
   });
 
-  test("starts at the given page, and passes it on unchanged", async () => {
+  it("starts at the given page, and passes it on unchanged", async () => {
     const { paginator, log } = servedListOf(threePages, { page: 2 });
     expect(await collect(paginator)).toEqual(items(100, 250));
     expect(log).toEqual([2, 3]);
@@ -91,7 +91,7 @@ describe("a paginator", () => {
     expect(unnamed.log).toEqual(["", "?page=2", "?page=3"]);
   });
 
-  test("rejects with the error of its first page: awaited, caught, iterated", async () => {
+  it("rejects with the error of its first page: awaited, caught, iterated", async () => {
     const { paginator, log } = servedListOf(threePages, { page: -1 });
     const errors = [
       await errorOf(paginator),
@@ -108,7 +108,7 @@ describe("a paginator", () => {
     expect(log).toEqual([]);
   });
 
-  test("runs the finally callback and passes the page on", async () => {
+  it("runs the finally callback and passes the page on", async () => {
     const { paginator } = servedListOf(threePages);
     const log: string[] = [];
     const page = await paginator.finally(() => log.push("finally"));
@@ -118,11 +118,11 @@ describe("a paginator", () => {
 });
 
 describe("toArray", () => {
-  test("returns every item", async () => {
+  it("returns every item", async () => {
     expect(await servedListOf(threePages).paginator.toArray()).toEqual(items(0, 250));
   });
 
-  test.each([
+  it.each([
     [0, []],
     [1, [1]],
     [100, [1]],
@@ -146,7 +146,7 @@ async function limitOf(inResponse: number | undefined, requested: number | undef
 }
 
 describe("a page", () => {
-  test("leads to the next page, and the last page to none", async () => {
+  it("leads to the next page, and the last page to none", async () => {
     const { paginator, log } = servedListOf(threePages);
     let page: Page<Item> = await paginator;
     const seen = [...page.items];
@@ -163,7 +163,7 @@ describe("a page", () => {
     expect(log).toEqual([1, 2, 3]);
   });
 
-  test("yields its items and all following ones, with read-ahead from the first item on", async () => {
+  it("yields its items and all following ones, with read-ahead from the first item on", async () => {
     const { paginator, log } = servedListOf(threePages);
     const page = await paginator;
     const iterator = page[Symbol.asyncIterator]();
@@ -174,13 +174,13 @@ describe("a page", () => {
     expect(await collect(await page.nextPage())).toEqual(items(100, 250));
   });
 
-  test("yields its items without a request where it is the last page", async () => {
+  it("yields its items without a request where it is the last page", async () => {
     const { paginator, log } = servedListOf(threePages, { page: 3 });
     expect(await collect(await paginator)).toEqual(items(200, 250));
     expect(log).toEqual([3]);
   });
 
-  test("has the totals of the response, and no totals otherwise", async () => {
+  it("has the totals of the response, and no totals otherwise", async () => {
     const hints = await servedListOf([{ items: items(0, 20), limit: 20, totalItems: 45, totalPages: 3 }])
       .paginator;
     expect(hints).toMatchObject({ limit: 20, totalItems: 45, totalPages: 3, hasNextPage: true });
@@ -188,7 +188,7 @@ describe("a page", () => {
     expect(Object.keys(untold)).toEqual(["items", "page", "limit", "hasNextPage", "raw"]);
   });
 
-  test("has the limit of the response, else of the call, else the number of received items", async () => {
+  it("has the limit of the response, else of the call, else the number of received items", async () => {
     expect(await limitOf(50, 100)).toBe(50);
     expect(await limitOf(undefined, 100)).toBe(100);
     expect(await limitOf(250, 100)).toBe(100);
@@ -196,7 +196,7 @@ describe("a page", () => {
     expect(await limitOf(undefined, undefined)).toBe(7);
   });
 
-  test("keeps the response's body, and shows nothing of its request", async () => {
+  it("keeps the response's body, and shows nothing of its request", async () => {
     const raw = { data: items(0, 1) };
     const page = await servedListOf([items(0, 1)]).paginator;
     expect(page.raw).toEqual(raw);

@@ -8,12 +8,12 @@ import {
   RateLimiter,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { garbageCollector } from "../garbage-collector.ts";
 import { collect, controlledList, errorOf, type Item, items, servedList, settled } from "./served-lists.ts";
 
 describe("reading ahead", () => {
-  test("fetches one page while the consumer works, and the next once that is consumed", async () => {
+  it("fetches one page while the consumer works, and the next once that is consumed", async () => {
     const { paginator, log, respond } = controlledList();
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
@@ -35,7 +35,7 @@ describe("reading ahead", () => {
     ]);
   });
 
-  test("with 0 requests a page only when the consumer reaches it", async () => {
+  it("with 0 requests a page only when the consumer reaches it", async () => {
     const { paginator, log, respond } = controlledList({ readAhead: 0 });
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
@@ -49,7 +49,7 @@ describe("reading ahead", () => {
     expect(await pages.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("with 3 buffers three pages, with one request at a time", async () => {
+  it("with 3 buffers three pages, with one request at a time", async () => {
     const { paginator, log, respond } = controlledList({ readAhead: 3 });
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
@@ -70,7 +70,7 @@ describe("reading ahead", () => {
     expect(log.at(-1)).toBe("request 5");
   });
 
-  test("ends at the last page", async () => {
+  it("ends at the last page", async () => {
     const { paginator, log, respond } = controlledList({ readAhead: 3 });
     const all = collect(paginator);
     await respond(1, { items: items(0, 100), totalItems: 101 });
@@ -81,7 +81,7 @@ describe("reading ahead", () => {
 });
 
 describe("overlapping calls of next()", () => {
-  test("get the items in order, and then the end of the list", async () => {
+  it("get the items in order, and then the end of the list", async () => {
     const { paginator } = servedList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
       limit: 2,
     });
@@ -98,7 +98,7 @@ describe("overlapping calls of next()", () => {
     ]);
   });
 
-  test("get the pages in order", async () => {
+  it("get the pages in order", async () => {
     const { paginator, log } = servedList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
       limit: 2,
     });
@@ -110,7 +110,7 @@ describe("overlapping calls of next()", () => {
 });
 
 describe("a page that fails", () => {
-  test("during the read-ahead rejects only when the consumer reaches it", async () => {
+  it("during the read-ahead rejects only when the consumer reaches it", async () => {
     const { paginator, log, respond, reset } = controlledList();
     const seen: string[] = [];
     const loop = (async () => {
@@ -124,7 +124,7 @@ describe("a page that fails", () => {
     expect(log).toEqual(["request 1", "response 1", "request 2", "reset 2"]);
   });
 
-  test("rejects once, and ends the iteration without further requests", async () => {
+  it("rejects once, and ends the iteration without further requests", async () => {
     const { paginator, log, reset } = controlledList();
     for (const iterator of [paginator[Symbol.asyncIterator](), paginator.pages()[Symbol.asyncIterator]()]) {
       const first = errorOf(iterator.next());
@@ -149,7 +149,7 @@ describe("no request or listener is left behind", () => {
     expect(unhandled).toEqual([]);
   });
 
-  test("leaving the loop aborts the page of the read-ahead", async () => {
+  it("leaving the loop aborts the page of the read-ahead", async () => {
     const { paginator, log, respond } = controlledList();
     const loop = (async () => {
       for await (const item of paginator) if (item.id === "5") break;
@@ -160,7 +160,7 @@ describe("no request or listener is left behind", () => {
     expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });
 
-  test("throwing in the loop aborts the page of the read-ahead, and the loop rejects with the thrown error", async () => {
+  it("throwing in the loop aborts the page of the read-ahead, and the loop rejects with the thrown error", async () => {
     const { paginator, log, respond } = controlledList({ readAhead: 3 });
     const thrown = new Error("of the consumer");
     const loop = errorOf(
@@ -174,7 +174,7 @@ describe("no request or listener is left behind", () => {
     expect(log).toEqual(["request 1", "response 1", "abort"]);
   });
 
-  test("leaving a loop over a page aborts the page of the read-ahead", async () => {
+  it("leaving a loop over a page aborts the page of the read-ahead", async () => {
     const { paginator, log, respond } = controlledList();
     const awaited = paginator.then((page) => page);
     await respond(1, items(0, 100));
@@ -183,7 +183,7 @@ describe("no request or listener is left behind", () => {
     expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });
 
-  test("a failed page of the read-ahead is ignored when the loop is left", async () => {
+  it("a failed page of the read-ahead is ignored when the loop is left", async () => {
     const { paginator, log, respond, reset } = controlledList();
     const iterator = paginator[Symbol.asyncIterator]();
     const first = iterator.next();
@@ -195,13 +195,13 @@ describe("no request or listener is left behind", () => {
     expect(log).toEqual(["request 1", "response 1", "request 2", "reset 2"]);
   });
 
-  test("leaving a loop over the last page aborts nothing", async () => {
+  it("leaving a loop over the last page aborts nothing", async () => {
     const { paginator, log } = servedList(() => items(0, 5));
     for await (const _ of await paginator) break;
     expect(log).toEqual([1]);
   });
 
-  test("aborting during a pending page rejects with the error of that page", async () => {
+  it("aborting during a pending page rejects with the error of that page", async () => {
     const controller = new AbortController();
     const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const loop = errorOf(collect(paginator));
@@ -212,7 +212,7 @@ describe("no request or listener is left behind", () => {
     expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });
 
-  test("aborting between two items ends the loop at the next one", async () => {
+  it("aborting between two items ends the loop at the next one", async () => {
     const controller = new AbortController();
     const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const seen: string[] = [];
@@ -233,7 +233,7 @@ describe("no request or listener is left behind", () => {
     expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });
 
-  test("aborting drops a buffered page", async () => {
+  it("aborting drops a buffered page", async () => {
     const controller = new AbortController();
     const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const pages = paginator.pages()[Symbol.asyncIterator]();
@@ -247,7 +247,7 @@ describe("no request or listener is left behind", () => {
     expect(log).toEqual(["request 1", "response 1", "request 2", "response 2"]);
   });
 
-  test("aborting rejects an awaited page and a pending nextPage()", async () => {
+  it("aborting rejects an awaited page and a pending nextPage()", async () => {
     const controller = new AbortController();
     const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const awaited = paginator.then((page) => page);
@@ -260,7 +260,7 @@ describe("no request or listener is left behind", () => {
     expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });
 
-  test("aborting after the last page has no effect", async () => {
+  it("aborting after the last page has no effect", async () => {
     const controller = new AbortController();
     const { paginator, respond } = controlledList({ signal: controller.signal });
     const pages = paginator.pages()[Symbol.asyncIterator]();
@@ -271,7 +271,7 @@ describe("no request or listener is left behind", () => {
     expect(await pages.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("no listener stays on the signal, however the loop ends", async () => {
+  it("no listener stays on the signal, however the loop ends", async () => {
     const { signal } = new AbortController();
     const listeners = () => getEventListeners(signal, "abort").length;
     const { paginator } = servedList((page) => items(page * 100, page * 100 + (page < 5 ? 100 : 7)), {
@@ -287,7 +287,7 @@ describe("no request or listener is left behind", () => {
 describe("memory", () => {
   const collectGarbage = garbageCollector();
 
-  test.each([0, 1, 3])(
+  it.each([0, 1, 3])(
     "with readAhead %i only the current page and the pages of the read-ahead stay in memory",
     async (readAhead) => {
       const bodies: WeakRef<object>[] = [];
@@ -334,7 +334,7 @@ async function prioritiesOf(options?: ListOptions): Promise<(number | undefined)
 }
 
 // D29
-test.each<[string, ListOptions | undefined, (number | undefined)[]]>([
+it.each<[string, ListOptions | undefined, (number | undefined)[]]>([
   ["5, where none is given", undefined, [5, 6, 6, 5, 5]],
   ["the call's priority", { priority: 2 }, [2, 3, 3, 2, 2]],
   ["9, which is the last", { priority: 9 }, [9, 9, 9, 9, 9]],

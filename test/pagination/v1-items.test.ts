@@ -1,5 +1,5 @@
 import { UnexpectedResponseError } from "audience-sdk";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { clientOf } from "./served-lists.ts";
 
 const profilesIn = (body: string) =>
@@ -20,7 +20,7 @@ const attributes = { email: "ada@example.com", first_name: "Ada", loyalty: { tie
 const relationships = { lists: { links: { related } } };
 
 describe("a contact becomes a profile", () => {
-  test.each<[string, unknown, object]>([
+  it.each<[string, unknown, object]>([
     ["a resource", { type: "profile", id: "7", attributes }, { type: "profile", id: "7", attributes }],
     [
       "the documented envelope, its links put on the resource",
@@ -93,7 +93,7 @@ describe("a contact becomes a profile", () => {
     expect(await profileOf(value)).toEqual(profile);
   });
 
-  test.each([
+  it.each([
     [null],
     ["7"],
     [7],
@@ -114,7 +114,7 @@ describe("a contact becomes a profile", () => {
     await expect(profileOf(value)).rejects.toThrow(UnexpectedResponseError);
   });
 
-  test("whose fields cannot reach the prototype", async () => {
+  it("whose fields cannot reach the prototype", async () => {
     const [profile] = await profilesIn('[{"id":"7","__proto__":{"email":"x"}}]');
     expect(profile?.attributes.email).toBeUndefined();
     expect(Object.getPrototypeOf(profile?.attributes)).toBe(Object.prototype);
@@ -122,7 +122,7 @@ describe("a contact becomes a profile", () => {
 });
 
 describe("a list or segment becomes a contact group", () => {
-  test.each<[string, unknown, object]>([
+  it.each<[string, unknown, object]>([
     [
       "a flat object",
       { id: "l1", name: "News", type: "LIST", size: 3 },
@@ -145,7 +145,7 @@ describe("a list or segment becomes a contact group", () => {
     expect(await groupOf(value)).toEqual(group);
   });
 
-  test.each([
+  it.each([
     [null],
     ["l1"],
     [[]],

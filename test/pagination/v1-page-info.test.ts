@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { clientOf } from "./served-lists.ts";
 
 const contacts = [{ id: "a" }, { id: "b" }];
@@ -30,12 +30,12 @@ describe("a link to the next page", () => {
   const names =
     "next next_page nextPageUrl next-page-link next_url nextLink next_href next_cursor nextPageToken next_token";
 
-  test.each(names.split(" "))("may be named %s", async (name) => {
+  it.each(names.split(" "))("may be named %s", async (name) => {
     expect(await infoOf(around({ [name]: "x" }))).toEqual(more);
     expect(await infoOf(around({ links: { self: "/a", [name]: null } }))).toEqual(end);
   });
 
-  test.each<[string, unknown]>([
+  it.each<[string, unknown]>([
     ["an absolute URL", "https://api.example.com/api/v1/customer?page=2"],
     ["a relative URL", "?page=2"],
     ["an object with href", { href: "/a?page=2" }],
@@ -45,7 +45,7 @@ describe("a link to the next page", () => {
     expect(await infoOf(around({ links: { next } }))).toEqual(more);
   });
 
-  test.each<[string, unknown]>([
+  it.each<[string, unknown]>([
     ["null", null],
     ["an empty string", ""],
     ["false", false],
@@ -55,14 +55,14 @@ describe("a link to the next page", () => {
     expect(await infoOf(around({ _links: { next } }))).toEqual(end);
   });
 
-  test("may stand in an array of links with their relations", async () => {
+  it("may stand in an array of links with their relations", async () => {
     expect(
       await infoOf(around({ links: [null, { rel: "prev" }, { rel: "next", href: "/a?page=2" }] })),
     ).toEqual(more);
     expect(await infoOf(around({ links: [{ rel: "next", href: null }] }))).toEqual(end);
   });
 
-  test.each<[string, object]>([
+  it.each<[string, object]>([
     ["a link to the last one", { links: { first: "/a", last: "/a?page=7" } }],
     ["a link to the one before", { links: { prev: { href: "/a?page=1" } } }],
     ["a link to the one before that is null", { previous_page_url: null }],
@@ -72,7 +72,7 @@ describe("a link to the next page", () => {
     expect(await infoOf(around({ ...info, pages: 3 }))).toEqual({ totalPages: 3, ...more });
   });
 
-  test.each<[string, object]>([
+  it.each<[string, object]>([
     ["a link to this page alone", { links: { self: "/a" } }],
     ["a link to the first page", { links: { first: "/a" } }],
     ["no link to the page before", { prev: false, last: 3 }],
@@ -86,17 +86,17 @@ describe("a link to the next page", () => {
 describe("a flag", () => {
   const names = "has_more hasNext has_next_page hasMorePages has_more_items has_more_results more";
 
-  test.each(names.split(" "))("for more may be named %s", async (name) => {
+  it.each(names.split(" "))("for more may be named %s", async (name) => {
     expect(await infoOf(around({ [name]: true }))).toEqual(more);
     expect(await infoOf(around({ meta: { [name]: false } }))).toEqual(end);
   });
 
-  test.each(["last", "isLast", "is_last_page"])("for the end may be named %s", async (name) => {
+  it.each(["last", "isLast", "is_last_page"])("for the end may be named %s", async (name) => {
     expect(await infoOf(around({ [name]: false }))).toEqual(more);
     expect(await infoOf(around({ [name]: true }))).toEqual(end);
   });
 
-  test.each<[unknown, object]>([
+  it.each<[unknown, object]>([
     [1, more],
     [0, end],
     ["1", more],
@@ -107,14 +107,14 @@ describe("a flag", () => {
     expect(await infoOf(around({ has_more: flag }))).toEqual(expected);
   });
 
-  test.each([{ has_more: "yes" }, { has_more: null }, { last: 3 }, { last: 0 }])(
+  it.each([{ has_more: "yes" }, { has_more: null }, { last: 3 }, { last: 0 }])(
     "is not told by %j",
     async (info) => {
       await expectNothing(around(info));
     },
   );
 
-  test("goes before a link", async () => {
+  it("goes before a link", async () => {
     expect(await infoOf(around({ next_cursor: "c", has_more: false }))).toEqual(end);
     expect(await infoOf(around({ next_cursor: null, last: false }))).toEqual(more);
   });
@@ -126,7 +126,7 @@ describe("a total", () => {
     "total_size total_customers total_contacts total_profiles total_contact_groups total_groups total_lists " +
     "total_segments items_total item_count items_count records_total record_count result_count count";
 
-  test.each(ofItems.split(" "))("of items may be named %s", async (name) => {
+  it.each(ofItems.split(" "))("of items may be named %s", async (name) => {
     expect(await infoOf(around({ [name]: 250 }))).toEqual({ totalItems: 250, ...more });
     expect(await infoOf(around({ pagination: { [name]: "250" } }))).toEqual({ totalItems: 250, ...more });
   });
@@ -134,19 +134,19 @@ describe("a total", () => {
   const ofPages =
     "total_pages totalPages pages_total page_count pagesCount num_pages numberOfPages last_page pages";
 
-  test.each(ofPages.split(" "))("of pages may be named %s", async (name) => {
+  it.each(ofPages.split(" "))("of pages may be named %s", async (name) => {
     expect(await infoOf(around({ [name]: 3 }))).toEqual({ totalPages: 3, ...more });
     expect(await infoOf(around({ [name]: 1 }))).toEqual({ totalPages: 1, ...end });
   });
 
-  test("is a count only where it is above the items here: else it may be that of the page", async () => {
+  it("is a count only where it is above the items here: else it may be that of the page", async () => {
     for (const name of ["count", "itemCount", "items_count", "record_count", "resultCount"])
       await expectNothing(around({ [name]: 2 }));
     expect(await infoOf(around({ count: 3 }))).toEqual({ totalItems: 3, ...more });
     expect(await infoOf(around({ count: 20, total: 2 }))).toEqual({ totalItems: 2, ...end });
   });
 
-  test.each([
+  it.each([
     { total: -1 },
     { total: 2.5 },
     { total: "many" },
@@ -160,7 +160,7 @@ describe("a total", () => {
     await expectNothing(around(info));
   });
 
-  test("that is no count gives way to another", async () => {
+  it("that is no count gives way to another", async () => {
     expect(await infoOf(around({ total: { value: 250 }, meta: { total: 250 } }))).toEqual({
       totalItems: 250,
       ...more,
@@ -168,7 +168,7 @@ describe("a total", () => {
   });
 });
 
-test.each(["limit", "per_page", "perPage", "page_size", "items_per_page"])(
+it.each(["limit", "per_page", "perPage", "page_size", "items_per_page"])(
   "the size of a page may be named %s: it counts where it is smaller than the limit",
   async (name) => {
     expect(await pageOf(around({ [name]: 2 }), 3)).toEqual({ limit: 2, hasNextPage: true });
@@ -181,7 +181,7 @@ describe("all of these stand", () => {
   const info = { total: 250, next: null };
   const expected = { totalItems: 250, ...end };
 
-  test.each<[string, object]>([
+  it.each<[string, object]>([
     ["beside the items", { data: contacts, ...info }],
     ["beside the items in data", { data: { people: contacts, ...info } }],
     ["beside data that holds the items", { data: { people: contacts }, ...info }],
@@ -198,7 +198,7 @@ describe("all of these stand", () => {
     expect(await infoOf(body)).toEqual(expected);
   });
 
-  test.each<[string, unknown]>([
+  it.each<[string, unknown]>([
     ["under another key", { data: contacts, result: info }],
     ["in an item", { data: contacts.map((contact) => ({ ...contact, ...info })) }],
     ["too deep", { data: contacts, meta: { meta: { meta: { meta: info } } } }],
@@ -206,7 +206,7 @@ describe("all of these stand", () => {
     await expectNothing(body);
   });
 
-  test("beside the items first, of two values", async () => {
+  it("beside the items first, of two values", async () => {
     expect(await infoOf({ data: { people: contacts, total: 2 }, total: 9, meta: { total: 250 } })).toEqual({
       totalItems: 2,
       ...end,
@@ -215,7 +215,7 @@ describe("all of these stand", () => {
 });
 
 describe("the headers of a bare array", () => {
-  test.each<[string, Record<string, string>, object]>([
+  it.each<[string, Record<string, string>, object]>([
     ["Link", { link: `</a?page=1>; rel="first", </a?page=2>; rel="next"` }, more],
     ["Link without quotes", { link: "</a?page=2>; rel=next" }, more],
     ["Link without a next page", { link: '</a?page=1>; rel="first", </a?page=1>; REL=PREV' }, end],
@@ -226,7 +226,7 @@ describe("the headers of a bare array", () => {
     expect(await infoOf(contacts, headers)).toEqual(expected);
   });
 
-  test.each([
+  it.each([
     { link: `</style.css>; rel="preload"` },
     { link: "</a>; rel=first" },
     { "x-total-count": "many" },
@@ -234,7 +234,7 @@ describe("the headers of a bare array", () => {
     await expectNothing(contacts, headers);
   });
 
-  test("give way to the body", async () => {
+  it("give way to the body", async () => {
     const headers = { link: "</a?page=2>; rel=next", "x-total-count": "5" };
     expect(await infoOf(around({ next: null, total: 7 }), headers)).toEqual({ totalItems: 7, ...end });
   });

@@ -1,5 +1,5 @@
 import { type ParsePage, UnexpectedResponseError } from "audience-sdk";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { clientOf, errorOf } from "./served-lists.ts";
 
 const contacts = [
@@ -25,7 +25,7 @@ async function refusal(reading: Promise<unknown>): Promise<string> {
 }
 
 describe("the items of a v1 list response", () => {
-  test.each<[string, unknown]>([
+  it.each<[string, unknown]>([
     ["are the body", contacts],
     ["stand under data", { data: contacts }],
     [
@@ -53,7 +53,7 @@ describe("the items of a v1 list response", () => {
     expect(await customers(body)).toEqual(["a", "b"]);
   });
 
-  test.each("errors warnings messages links meta included filters facets sort _links".split(" "))(
+  it.each("errors warnings messages links meta included filters facets sort _links".split(" "))(
     "never stand under %s",
     async (name) => {
       expect(await customers({ people: contacts, [name]: [withId] })).toEqual(["a", "b"]);
@@ -61,14 +61,14 @@ describe("the items of a v1 list response", () => {
     },
   );
 
-  test.each(["contact_groups", "contactGroups", "contact-groups", "groups", "lists", "segments"])(
+  it.each(["contact_groups", "contactGroups", "contact-groups", "groups", "lists", "segments"])(
     "have the usual name %s for lists and segments",
     async (name) => {
       expect(await groups({ [name]: contacts, contacts: [withId] })).toEqual(["a", "b"]);
     },
   );
 
-  test.each<[string, unknown]>([
+  it.each<[string, unknown]>([
     ["an empty array", []],
     ["an empty array under data", { data: [] }],
     ["empty under one key of data", { data: { people: [] }, total: 0 }],
@@ -86,7 +86,7 @@ describe("the items of a v1 list response", () => {
     expect(await customers(body)).toEqual([]);
   });
 
-  test.each<[string, unknown, string, string]>([
+  it.each<[string, unknown, string, string]>([
     ["null", null, "it is null", "body.data"],
     ["a string", "hello", "it is a string", "body.data"],
     ["an object without keys", {}, "an object without keys", "body.data"],
@@ -125,7 +125,7 @@ describe("the items of a v1 list response", () => {
     },
   );
 
-  test.each<[string, unknown, string]>([
+  it.each<[string, unknown, string]>([
     ["two keys", { people: contacts, companies: [withId] }, "people, companies"],
     ["two keys of data", { data: { people: contacts, companies: [] } }, "data.people, data.companies"],
     ["two usual names", { customers: contacts, contacts }, "customers, contacts"],
@@ -142,11 +142,11 @@ describe("the items of a v1 list response", () => {
     expect(message).toContain("parsePage: (body) => ({ items: body.");
   });
 
-  test("are not guessed where lists and segments are separate, because one of the two would be lost", async () => {
+  it("are not guessed where lists and segments are separate, because one of the two would be lost", async () => {
     expect(await refusal(groups({ lists: [withId], segments: [] }))).toContain("lists, segments");
   });
 
-  test.each<[string, object]>([
+  it.each<[string, object]>([
     ["success is false", { success: false }],
     ["the status is false", { status: false }],
     ["the status is error", { status: "error", message: "no" }],
@@ -156,11 +156,11 @@ describe("the items of a v1 list response", () => {
     expect(await customers({ ...failure, data: contacts })).toEqual(["a", "b"]);
   });
 
-  test("are empty where the array of errors is", async () => {
+  it("are empty where the array of errors is", async () => {
     expect(await customers({ customers: [], errors: [] })).toEqual([]);
   });
 
-  test.each([[{ email: "c@example.com" }], [null], ["c"], [{ id: "" }], [{ id: null }]])(
+  it.each([[{ email: "c@example.com" }], [null], ["c"], [{ id: "" }], [{ id: null }]])(
     "need an id, unlike %j",
     async (item) => {
       const message = await refusal(customers({ data: [...contacts, item] }));
@@ -169,7 +169,7 @@ describe("the items of a v1 list response", () => {
     },
   );
 
-  test("name their keys where none has an id", async () => {
+  it("name their keys where none has an id", async () => {
     expect(await refusal(customers({ people: [{ uuid: "a" }] }))).toContain(
       "item 0 of its list has no id: it is an object with the keys uuid",
     );
@@ -179,7 +179,7 @@ describe("the items of a v1 list response", () => {
 describe("the place of a list", () => {
   const full = Array.from({ length: 100 }, (_, at) => ({ id: `c${at}` }));
 
-  test("is found once: what another key of a later page holds is no item", async () => {
+  it("is found once: what another key of a later page holds is no item", async () => {
     const bodies = [
       { people: full, tags: ["new"] },
       { people: [], tags: [withId] },
@@ -190,7 +190,7 @@ describe("the place of a list", () => {
     expect(all).toHaveLength(100);
   });
 
-  test.each<[string, unknown, unknown, string]>([
+  it.each<[string, unknown, unknown, string]>([
     [
       "no such key",
       { data: { people: full } },
@@ -213,14 +213,14 @@ describe("the place of a list", () => {
 });
 
 describe("the error for an unknown shape is short", () => {
-  test("and marks the keys that it omits", async () => {
+  it("and marks the keys that it omits", async () => {
     const [longest, cut] = ["k".repeat(198), "k".repeat(199)];
     expect(await refusal(customers({ [longest]: 1 }))).toContain(`${longest}. Give`);
     expect(await refusal(customers({ [longest.slice(3)]: 1, a: 1 }))).toContain("kk, a. Give");
     expect(await refusal(customers({ [cut]: 1, a: 1 }))).toContain(`${cut},…. Give`);
   });
 
-  test.each<[string, unknown]>([
+  it.each<[string, unknown]>([
     ["keys", 1],
     ["arrays of items", [withId]],
     ["arrays of something else", [other]],
@@ -238,13 +238,13 @@ describe("parsePage", () => {
     await clientOf(() => response, { parsePage }).v1.customers.list();
   const refusalOf = (parsePage: ParsePage) => refusal(read(parsePage));
 
-  test("may not give an item that is missing, and the error says so", async () => {
+  it("may not give an item that is missing, and the error says so", async () => {
     expect(await refusalOf(() => ({ items: [{ id: "a" }, undefined] }))).toContain(
       "item 1 of its list has no id: it is nothing",
     );
   });
 
-  test("parses an unusual shape: it receives the body and the operation, and its items are decoded", async () => {
+  it("parses an unusual shape: it receives the body and the operation, and its items are decoded", async () => {
     const parsePage = vi.fn<ParsePage>(() => ({
       items: contacts,
       totalItems: 250,
@@ -261,14 +261,14 @@ describe("parsePage", () => {
     expect(parsePage.mock.calls).toEqual([[body, { operation: "v1.customers.list" }]]);
   });
 
-  test("replaces the client's own search, and may omit totals", async () => {
+  it("replaces the client's own search, and may omit totals", async () => {
     const parsePage = () => ({ items: [], totalItems: null, totalPages: 0, hasNextPage: null });
     const page = await read(parsePage, { data: contacts, total: 9 });
     expect(page).toMatchObject({ items: [], totalPages: 0, hasNextPage: false });
     expect(page).not.toHaveProperty("totalItems");
   });
 
-  test.each<[string, unknown, string]>([
+  it.each<[string, unknown, string]>([
     ["nothing", undefined, "the value: required: an object"],
     ["the array itself", contacts, "the value: must be an object, not an array"],
     ["no items", { totalItems: 3 }, "items: required: an array"],
@@ -291,7 +291,7 @@ describe("parsePage", () => {
     );
   });
 
-  test("that returns a Promise is refused, and a rejection of it is handled", async () => {
+  it("that returns a Promise is refused, and a rejection of it is handled", async () => {
     const asynchronous = async () => Promise.reject(new Error("late"));
     // A caller in JavaScript can pass this.
     expect(await refusalOf(asynchronous as unknown as ParsePage)).toContain(
@@ -299,7 +299,7 @@ describe("parsePage", () => {
     );
   });
 
-  test.each<[string, unknown, string]>([
+  it.each<[string, unknown, string]>([
     ["an Error", new TypeError("Cannot read properties of undefined"), "Cannot read properties of undefined"],
     ["a value that is no Error", "no reason", "no reason"],
   ])("that throws %s is named in the error, with the keys of the body", async (_, thrown, message) => {
@@ -309,7 +309,7 @@ describe("parsePage", () => {
     expect(text).toContain(`threw ${message}; the body is an object with the keys result`);
   });
 
-  test("that returns items without an id is named in the error", async () => {
+  it("that returns items without an id is named in the error", async () => {
     expect(await refusalOf(() => ({ items: [{ email: "c@example.com" }] }))).toContain("item 0");
   });
 });

@@ -1,5 +1,5 @@
 import { UnexpectedResponseError } from "audience-sdk";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { clientOf } from "./served-lists.ts";
 
 /** The first page of the lists, from a service that responds with this body. */
@@ -8,7 +8,7 @@ const firstPage = async (body: unknown) => await clientOf(() => body).v2.lists.l
 const lists = [{ uuid: "u1", name: "News", created_at: 1_700_000_000, description: "" }, { uuid: "u2" }];
 
 describe("GET /v2/lists", () => {
-  test("returns the documented page", async () => {
+  it("returns the documented page", async () => {
     const body = {
       success: true,
       data: { lists, current_page: 1, total_pages: 3, total_items: 45, items_per_page: 20 },
@@ -24,7 +24,7 @@ describe("GET /v2/lists", () => {
     });
   });
 
-  test.each<[string, object]>([
+  it.each<[string, object]>([
     ["absent", {}],
     ["null", { current_page: null, total_pages: null, total_items: null, items_per_page: null }],
     ["no counts", { total_pages: -1, total_items: "many", items_per_page: {} }],
@@ -36,17 +36,17 @@ describe("GET /v2/lists", () => {
     expect(page).not.toHaveProperty("totalPages");
   });
 
-  test("lists count although success is false, and so does an empty list", async () => {
+  it("lists count although success is false, and so does an empty list", async () => {
     expect((await firstPage({ success: false, data: { lists } })).items).toEqual(lists);
     expect((await firstPage({ success: true, data: { lists: [] } })).items).toEqual([]);
   });
 
-  test("keeps fields that the service adds", async () => {
+  it("keeps fields that the service adds", async () => {
     const added = { uuid: "u1", name: null, colour: "red", nested: { a: [1] } };
     expect((await firstPage({ data: { lists: [added] } })).items).toEqual([added]);
   });
 
-  test.each<[string, unknown, string]>([
+  it.each<[string, unknown, string]>([
     ["no object", null, "the value: must be an object, not null"],
     ["a bare array", lists, "the value: must be an object, not an array"],
     ["no data", { success: true, lists }, "data: required: an object"],
@@ -76,7 +76,7 @@ describe("GET /v2/lists", () => {
     await expect(reading).rejects.not.toThrow("leave it out");
   });
 
-  test.each<[string, unknown, string]>([
+  it.each<[string, unknown, string]>([
     [
       "another key of data",
       { success: true, data: { items: lists } },

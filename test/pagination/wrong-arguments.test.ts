@@ -1,13 +1,13 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { AudienceClient, ConfigurationError, type ListOptions, ValidationError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { collect, errorOf } from "./served-lists.ts";
 
 // A caller in JavaScript can pass all of these.
 
 describe("a wrong query of a list", () => {
-  test.each<[string, unknown]>([
+  it.each<[string, unknown]>([
     ["null", null],
     ["a limit that is a BigInt", { limit: 5n }],
     ["a limit that is a symbol", { limit: Symbol("limit") }],
@@ -59,7 +59,7 @@ const wrongOptions: [string, unknown, string][] = [
 ];
 
 describe.each(waysToRead)("a wrong option of a list, with %s,", (_, read) => {
-  test.each(wrongOptions)("is a call that was refused before sending: %s", async (__, options, message) => {
+  it.each(wrongOptions)("is a call that was refused before sending: %s", async (__, options, message) => {
     const mock = createMockService();
     const { v1, v2 } = new AudienceClient(mock.clientOptions);
     const traced: unknown[] = [];
@@ -85,7 +85,7 @@ describe.each(waysToRead)("a wrong option of a list, with %s,", (_, read) => {
 });
 
 // Each would read the whole list, one call for every hundred items.
-test.each<[unknown]>([
+it.each<[unknown]>([
   [5],
   [null],
   [{ limit: 5 }],

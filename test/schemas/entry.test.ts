@@ -1,7 +1,7 @@
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import * as schemas from "audience-sdk/schemas";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import * as z from "zod";
 
 const { LIMITS } = schemas;
@@ -26,7 +26,7 @@ const fields = [
 ] as const;
 const all = [...requests, ...responses, ...fields];
 
-test("The entry exports the schemas, LIMITS and flattenProperties, and nothing else", () => {
+it("The entry exports the schemas, LIMITS and flattenProperties, and nothing else", () => {
   expect(Object.keys(schemas).toSorted()).toEqual([...all, "LIMITS", "flattenProperties"].toSorted());
 });
 
@@ -35,14 +35,14 @@ const everySchema = Object.entries(schemas).flatMap(([name, value]): [string, z.
 );
 
 describe.each(everySchema)("%s", (_, schema) => {
-  test("is an ordinary zod schema, and a Standard Schema", async () => {
+  it("is an ordinary zod schema, and a Standard Schema", async () => {
     expect(schema).toBeInstanceOf(z.ZodObject);
     expect(schema["~standard"].vendor).toBe("zod");
     const result = await schema["~standard"].validate(null);
     expect(result.issues?.map(({ message }) => message)).toEqual([expect.stringContaining("object")]);
   });
 
-  test("has a JSON schema without options, in and out, for every draft", () => {
+  it("has a JSON schema without options, in and out, for every draft", () => {
     expect(z.toJSONSchema(schema)).toMatchObject({ type: "object" });
     for (const target of ["draft-04", "draft-07", "draft-2020-12", "openapi-3.0"] as const) {
       for (const io of ["input", "output"] as const) {
@@ -51,7 +51,7 @@ describe.each(everySchema)("%s", (_, schema) => {
     }
   });
 
-  test("names only formats of JSON Schema", () => {
+  it("names only formats of JSON Schema", () => {
     const formats = JSON.stringify(schema.toJSONSchema()).matchAll(/"format":"(.*?)"/g);
 
     expect(["date", "ipv4", "ipv6"]).toEqual(expect.arrayContaining([...formats].map(([, name]) => name)));
@@ -62,7 +62,7 @@ describe("The JSON schema contains the documented rules", () => {
   const dateTime = { type: "string", pattern: expect.stringContaining("T") as unknown };
   const ipFormats = ["ipv4", "ipv6"].map((format) => ({ type: "string", format }));
 
-  test("of a v1 contact", () => {
+  it("of a v1 contact", () => {
     const shown = z.toJSONSchema(schemas.v1ContactSchema);
     expect(shown.additionalProperties).toBe(false);
     expect(shown.anyOf).toEqual([{ required: ["email"] }, { required: ["phone"] }]);
@@ -86,7 +86,7 @@ describe("The JSON schema contains the documented rules", () => {
     expect(z.toJSONSchema(schemas.v1ListContactSchema).required).toEqual(["email"]);
   });
 
-  test("of an event", () => {
+  it("of an event", () => {
     expect(z.toJSONSchema(schemas.v1EventSchema)).toMatchObject({
       additionalProperties: false,
       required: ["eventName"],
@@ -94,7 +94,7 @@ describe("The JSON schema contains the documented rules", () => {
     });
   });
 
-  test("of a v2 contact and its identifiers", () => {
+  it("of a v2 contact and its identifiers", () => {
     expect(z.toJSONSchema(schemas.v2ContactSchema)).toMatchObject({
       required: ["firstName", "listIds", "identifiers"],
       additionalProperties: {},
@@ -118,21 +118,21 @@ describe("The JSON schema contains the documented rules", () => {
     });
   });
 
-  test("of a query", () => {
+  it("of a query", () => {
     expect(z.toJSONSchema(schemas.v1ContactGroupListQuerySchema)).toMatchObject({
       additionalProperties: false,
       properties: { page: { type: "integer", minimum: 1 }, type: { enum: ["LIST", "SEGMENT", "ALL"] } },
     });
   });
 
-  test("of an extended schema", () => {
+  it("of an extended schema", () => {
     const form = schemas.v1EventFieldsSchema.extend({ plan: z.string() }).partial();
     expect(z.toJSONSchema(form).properties).toHaveProperty("plan");
   });
 });
 
 describe("A copy of a field, as refine and describe make it, shows the JSON schema of the field", () => {
-  test.each<[string, z.ZodType]>([
+  it.each<[string, z.ZodType]>([
     ["a text", schemas.v1ContactFieldsSchema.shape.first_name.unwrap()],
     ["an e-mail address", schemas.v1ContactFieldsSchema.shape.email.unwrap()],
     ["a string or a number", schemas.v2IdentifierSchema.shape.id],
@@ -147,7 +147,7 @@ describe("A copy of a field, as refine and describe make it, shows the JSON sche
 });
 
 describe("A bare safeParse is zod's safeParse", () => {
-  test("but its message for unknown keys names them, and what the service does", () => {
+  it("but its message for unknown keys names them, and what the service does", () => {
     const { error } = schemas.v1ContactSchema.safeParse({
       email: "a@example.com",
       plan: "pro",
@@ -160,7 +160,7 @@ describe("A bare safeParse is zod's safeParse", () => {
     expect(error?.issues[0]?.message).toMatch(/^"plan", "firstName": unknown key, which the service refuses/);
   });
 
-  test("uses the user's messages, except for the rules of this package", () => {
+  it("uses the user's messages, except for the rules of this package", () => {
     z.config({ customError: () => "overridden" });
     try {
       const { error } = schemas.v1ContactSchema.safeParse({ gender: 5, email: "x", phone: "1" });
@@ -173,14 +173,14 @@ describe("A bare safeParse is zod's safeParse", () => {
       z.config({ customError: undefined });
     }
   });
-  test("works without code generation", () => {
+  it("works without code generation", () => {
     const result = schemas.v1ContactSchema.safeParse({ email: "a@b", x: 1 }, { jitless: true });
     expect(result.error?.issues).toMatchObject([{ code: "unrecognized_keys", keys: ["x"] }]);
   });
 });
 
 describe("LIMITS", () => {
-  test("cannot be changed", () => {
+  it("cannot be changed", () => {
     for (const limit of [LIMITS, ...Object.values(LIMITS), ...LIMITS.rate])
       expect(Object.isFrozen(limit)).toBe(true);
   });
@@ -292,17 +292,17 @@ const cases: readonly [what: string, schema: z.ZodType, input: unknown, details:
 ];
 
 describe("An issue of a schema has the details of zod's own issue, so that a form can translate it", () => {
-  test.each(cases)("%s", (_, schema, input, details) => {
+  it.each(cases)("%s", (_, schema, input, details) => {
     expect(schema.safeParse(input).error?.issues[0]).toMatchObject(details);
   });
 });
 
-test("A refinement of the user is checked together with the package's rules", () => {
+it("A refinement of the user is checked together with the package's rules", () => {
   const form = schemas.v1ContactSchema.refine(({ source }) => source !== undefined, { path: ["source"] });
   expect(form.safeParse({}).error?.issues.map(({ path }) => path)).toEqual([["email"], ["source"]]);
 });
 
-test.each([
+it.each([
   [
     "a v2 contact",
     schemas.v2ContactSchema,
@@ -322,7 +322,7 @@ test.each([
   expect(schema.safeParse(value).success).toBe(true);
 });
 
-test("An unknown field of a v1 contact whose value is undefined is left out", async () => {
+it("An unknown field of a v1 contact whose value is undefined is left out", async () => {
   const mock = createMockService();
   const audience = new AudienceClient(mock.clientOptions);
   const row = { email: "ada@example.com", listIds: undefined };

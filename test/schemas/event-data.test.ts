@@ -2,7 +2,7 @@ import { runInNewContext } from "node:vm";
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { v1EventSchema } from "audience-sdk/schemas";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { messageAt, verdict } from "./issues.ts";
 
 const contact = { email: "ada@example.com" };
@@ -20,7 +20,7 @@ async function arriving(eventData: Record<string, unknown>): Promise<unknown> {
 }
 
 describe("eventData of a custom event is free JSON", () => {
-  test("an object of any depth is sent unchanged", async () => {
+  it("an object of any depth is sent unchanged", async () => {
     const data = {
       total: 12.5,
       items: [{ sku: "a", n: 1 }, ["x", [true, ""]]],
@@ -32,11 +32,11 @@ describe("eventData of a custom event is free JSON", () => {
     expect(await verdict(v1EventSchema, withData({}))).toEqual([]);
   });
 
-  test.each([null, "x", 5, true, [], [1], () => 1])("%s is refused", async (data) => {
+  it.each([null, "x", 5, true, [], [1], () => 1])("%s is refused", async (data) => {
     expect(await verdict(v1EventSchema, withData(data))).toEqual(["eventData invalid_type"]);
   });
 
-  test("undefined omits a key, and is refused as an item of an array", async () => {
+  it("undefined omits a key, and is refused as an item of an array", async () => {
     expect(await arriving({ a: undefined, b: 1 })).toEqual({ b: 1 });
     expect(await verdict(v1EventSchema, withData({ a: [1, undefined] }))).toEqual(["eventData.a.1 custom"]);
   });
@@ -59,7 +59,7 @@ describe("eventData of a custom event is free JSON", () => {
       return this.#id;
     }
   }
-  test.each([
+  it.each([
     ["null", null],
     ["NaN", NaN],
     ["Infinity", -Infinity],
@@ -93,7 +93,7 @@ describe("eventData of a custom event is free JSON", () => {
     expect(more).toEqual([]);
   });
 
-  test("a value with toJSON counts as the result of toJSON, and an instance as its public properties", async () => {
+  it("a value with toJSON counts as the result of toJSON, and an instance as its public properties", async () => {
     const data = {
       at: new Date(0),
       url: new URL("https://example.com/"),
@@ -113,7 +113,7 @@ describe("eventData of a custom event is free JSON", () => {
     });
   });
 
-  test.each([
+  it.each([
     ["a string", "x"],
     ["an array", [1]],
   ])("an object whose toJSON returns %s is refused", async (given, rendered) => {
@@ -123,30 +123,30 @@ describe("eventData of a custom event is free JSON", () => {
     );
   });
 
-  test("a plain object of another realm is accepted", async () => {
+  it("a plain object of another realm is accepted", async () => {
     const data = runInNewContext("({ total: 12.5, none: {} })") as Record<string, unknown>;
     expect(await arriving(data)).toEqual({ total: 12.5, none: {} });
   });
 
-  test("at most a hundred issues are reported", async () => {
+  it("at most a hundred issues are reported", async () => {
     const data = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`key ${at}`, null]));
     expect(await verdict(v1EventSchema, withData(data))).toHaveLength(100);
   });
 
-  test("an invalid Date is named in the message", async () => {
+  it("an invalid Date is named in the message", async () => {
     expect(await messageAt(v1EventSchema, withData({ at: new Date(NaN) }), "eventData.at")).toBe(
       "is an invalid Date",
     );
   });
 
-  test("the body is the data at the time of the call", async () => {
+  it("the body is the data at the time of the call", async () => {
     const data = { items: [1] };
     const arrived = arriving(data);
     data.items.push(2);
     expect(await arrived).toEqual({ items: [1] });
   });
 
-  test("one object at two paths is no cycle; an object in itself is a cycle", async () => {
+  it("one object at two paths is no cycle; an object in itself is a cycle", async () => {
     const address = { city: "Berlin" };
     expect(await verdict(v1EventSchema, withData({ from: address, to: address }))).toEqual([]);
     const cycle: Record<string, unknown> = { name: "x" };

@@ -1,7 +1,7 @@
 import { ConfigurationError, ValidationError } from "audience-sdk";
 import { flattenProperties, LIMITS, v1ContactSchema } from "audience-sdk/schemas";
 import * as fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
 import { thrownBy } from "../transport/failure.ts";
 import { verdict } from "./issues.ts";
@@ -17,7 +17,7 @@ function refusal(value: object, options?: { separator?: string }): string[] {
 }
 
 describe("flattenProperties", () => {
-  test.each<[string, object, object]>([
+  it.each<[string, object, object]>([
     ["leaves flat values as they are", { a: "x", b: 5, c: true, d: "" }, { a: "x", b: 5, c: true, d: "" }],
     [
       "names nested values by their path",
@@ -43,14 +43,14 @@ describe("flattenProperties", () => {
     expect(value).toEqual(before);
   });
 
-  test("accepts another separator, also an empty one", () => {
+  it("accepts another separator, also an empty one", () => {
     expect(flattenProperties({ a: { b: 1 } }, { separator: "." })).toEqual({ "a.b": 1 });
     expect(flattenProperties({ a: { b: 1 } }, { separator: "" })).toEqual({ ab: 1 });
     // @ts-expect-error: JavaScript callers are not held by the type.
     expect(() => flattenProperties({ a: 1 }, { separator: 5 })).toThrow(ConfigurationError);
   });
 
-  test("refuses two values with the same name, and names the second", () => {
+  it("refuses two values with the same name, and names the second", () => {
     expect(refusal({ a_b: 1, a: { b: 2 } })).toEqual(["a.b"]);
     expect(refusal({ a: { b: 2 }, a_b: 1 })).toEqual(["a_b"]);
     expect(refusal({ a: { b_c: 1 }, a_b: { c: 2 } })).toEqual(["a_b.c"]);
@@ -58,7 +58,7 @@ describe("flattenProperties", () => {
     expect(() => flattenProperties({ a_b: 1, a: { b: 2 } })).toThrow('would be named "a_b"');
   });
 
-  test.each<[string, unknown]>([
+  it.each<[string, unknown]>([
     ["null", null],
     ["NaN", NaN],
     ["a BigInt", 5n],
@@ -70,18 +70,18 @@ describe("flattenProperties", () => {
     expect(refusal({ ok: 1, a: { b: value } })[0]).toMatch(/^a\.b/);
   });
 
-  test("refuses a cycle", () => {
+  it("refuses a cycle", () => {
     const pet: Record<string, unknown> = { name: "Rex" };
     pet["friend"] = { of: pet };
     expect(refusal({ pet })).toEqual(["pet.friend.of"]);
   });
 
-  test.each([null, "x", 5, [1], undefined])("refuses %j in place of an object", (value) => {
+  it.each([null, "x", 5, [1], undefined])("refuses %j in place of an object", (value) => {
     // @ts-expect-error: JavaScript callers are not held by the type.
     expect(() => flattenProperties(value)).toThrow(ValidationError);
   });
 
-  test.each([
+  it.each([
     [null, "invalid_type", ": must be an object, not null"],
     [undefined, "invalid_type", ": required: an object"],
     ["x", "invalid_type", ": must be an object, not a string"],
@@ -108,18 +108,18 @@ describe("flattenProperties", () => {
     ]);
   });
 
-  test("reports all problems of a kind at once: first values that JSON cannot represent, then equal names", () => {
+  it("reports all problems of a kind at once: first values that JSON cannot represent, then equal names", () => {
     expect(refusal({ a: null, b: NaN, b_c: 1, d_e: 1, d: { e: 2 } })).toEqual(["a", "b"]);
     expect(refusal({ b_c: 1, b: { c: 2 }, d_e: 1, d: { e: 2 } })).toEqual(["b.c", "d.e"]);
   });
 
-  test("never pollutes a prototype, neither by a key __proto__ nor by a key that the separator creates", () => {
+  it("never pollutes a prototype, neither by a key __proto__ nor by a key that the separator creates", () => {
     expect(refusal(JSON.parse('{"__proto__":{"polluted":1}}') as object)).toEqual(["__proto__"]);
     expect(refusal({ "": { "": { proto: { "": { "": 1 } } } } })).toEqual(["..proto.."]);
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
 
-  test("its result for any JSON without null is valid as custom_properties, except for the limit of 30 keys", async () => {
+  it("its result for any JSON without null is valid as custom_properties, except for the limit of 30 keys", async () => {
     const leaf = fc.oneof(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean());
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
       tree: fc.oneof(

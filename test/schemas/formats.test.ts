@@ -5,7 +5,7 @@ import {
   v2ContactSchema,
   v2IdentifierSchema,
 } from "audience-sdk/schemas";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { inProcess, type OpenEntryPoint } from "../mock/entry-points.ts";
 import { messageAt, verdict } from "./issues.ts";
@@ -51,12 +51,12 @@ const days = [
 ];
 
 describe("A day is a real calendar day, YYYY-MM-DD", () => {
-  test.each(days)("%s is valid", async (day) => {
+  it.each(days)("%s is valid", async (day) => {
     expect(await verdict(v1ContactSchema, { email: "a@b", dob: day })).toEqual([]);
     expect(await verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual([]);
     await expectOfMock("accepted", V1, { email: "a@b", dob: day });
   });
-  test.each([
+  it.each([
     "2023-02-29",
     "1900-02-29",
     "2026-02-30",
@@ -82,7 +82,7 @@ describe("A day is a real calendar day, YYYY-MM-DD", () => {
     expect(await verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual(["birthDate invalid_format"]);
     await expectOfMock("refused", V1, { email: "a@b", dob: day });
   });
-  test("a Date is invalid, because it has a time zone", async () => {
+  it("a Date is invalid, because it has a time zone", async () => {
     expect(await verdict(v1ContactSchema, { email: "a@b", dob: new Date(0) })).toEqual(["dob invalid_type"]);
     expect(await messageAt(v1ContactSchema, { email: "a@b", dob: new Date(0) }, "dob")).toContain(
       "time zone",
@@ -130,7 +130,7 @@ const notDateTimes = [
 ];
 
 describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offset may be missing", () => {
-  test.each(dateTimes)("%s is valid", async (text) => {
+  it.each(dateTimes)("%s is valid", async (text) => {
     expect(await verdict(v2IdentifierSchema, consent({ createdAt: text }))).toEqual([]);
     expect(await verdict(v2ContactSchema, contact({ createdAt: text }))).toEqual([]);
     await expectOfMock(
@@ -139,7 +139,7 @@ describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offs
       contact({ identifiers: [consent({ createdAt: text })], createdAt: text }),
     );
   });
-  test.each(notDateTimes)("%j is invalid", async (text) => {
+  it.each(notDateTimes)("%j is invalid", async (text) => {
     expect(await verdict(v2IdentifierSchema, consent({ createdAt: text }))).toEqual([
       "consent.createdAt invalid_format",
     ]);
@@ -149,14 +149,14 @@ describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offs
     await expectOfMock("refused", V2, contact({ identifiers: [consent({ createdAt: text })] }));
     await expectOfMock("refused", V2, contact({ createdAt: text }));
   });
-  test("a fraction of a million digits is invalid", async () => {
+  it("a fraction of a million digits is invalid", async () => {
     const createdAt = `2026-01-31T09:30:00.${"1".repeat(1e6)}Z`;
     expect(await verdict(v2ContactSchema, contact({ createdAt }))).toEqual(["createdAt invalid_format"]);
     expect(await verdict(v2IdentifierSchema, consent({ createdAt }))).toEqual([
       "consent.createdAt invalid_format",
     ]);
   });
-  test("a contact's createdAt may be a day, a consent's must be a date-time", async () => {
+  it("a contact's createdAt may be a day, a consent's must be a date-time", async () => {
     expect(await verdict(v2ContactSchema, contact({ createdAt: "2024-02-29" }))).toEqual([]);
     expect(await verdict(v2ContactSchema, contact({ createdAt: "2023-02-29" }))).toEqual([
       "createdAt invalid_format",
@@ -169,7 +169,7 @@ describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offs
     for (const createdAt of ["2023-02-29", "2026-01"])
       await expectOfMock("refused", V2, contact({ createdAt }));
   });
-  test("a valid Date is accepted unchanged, and an invalid Date is refused", async () => {
+  it("a valid Date is accepted unchanged, and an invalid Date is refused", async () => {
     const at = new Date(0);
     expect(v2IdentifierSchema.parse(consent({ createdAt: at })).consent.createdAt).toBe(at);
     expect(v2ContactSchema.parse(contact({ createdAt: at })).createdAt).toBe(at);
@@ -180,15 +180,12 @@ describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offs
       "consent.createdAt invalid_type",
     ]);
   });
-  test.each(["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])(
-    "the Date %s is valid",
-    async (text) => {
-      const createdAt = new Date(text);
-      expect(await verdict(v2ContactSchema, contact({ createdAt }))).toEqual([]);
-      expect(await verdict(v2IdentifierSchema, consent({ createdAt }))).toEqual([]);
-    },
-  );
-  test.each(["+010000-01-01T00:00:00.000Z", "-000001-12-31T23:59:59.999Z", "+275760-09-13T00:00:00.000Z"])(
+  it.each(["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])("the Date %s is valid", async (text) => {
+    const createdAt = new Date(text);
+    expect(await verdict(v2ContactSchema, contact({ createdAt }))).toEqual([]);
+    expect(await verdict(v2IdentifierSchema, consent({ createdAt }))).toEqual([]);
+  });
+  it.each(["+010000-01-01T00:00:00.000Z", "-000001-12-31T23:59:59.999Z", "+275760-09-13T00:00:00.000Z"])(
     "the Date %s is invalid, as is its text",
     async (text) => {
       for (const createdAt of [new Date(text), text]) {
@@ -202,7 +199,7 @@ describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offs
       );
     },
   );
-  test.each([5, null, true, {}, []])("%j is invalid", async (value) => {
+  it.each([5, null, true, {}, []])("%j is invalid", async (value) => {
     expect(await verdict(v2ContactSchema, contact({ createdAt: value }))).toEqual(["createdAt invalid_type"]);
     expect(await verdict(v2IdentifierSchema, consent({ createdAt: value }))).toEqual([
       "consent.createdAt invalid_type",
@@ -241,7 +238,7 @@ const notAlone = [
 ];
 
 describe("An e-mail address is a string, one @ and a string, alone and without white space", () => {
-  test.each(emailAddresses)("%s is valid", async (address) => {
+  it.each(emailAddresses)("%s is valid", async (address) => {
     expect(await verdict(v1ContactSchema, { email: address })).toEqual([]);
     expect(await verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual([]);
     await expectOfMock("accepted", V1, { email: address });
@@ -260,13 +257,13 @@ describe("An e-mail address is a string, one @ and a string, alone and without w
     "a\u00a0@b",
     "\ta@b",
   ];
-  test.each(notAlone)("%j is accepted by the mock", async (address) => {
+  it.each(notAlone)("%j is accepted by the mock", async (address) => {
     await expectOfMock("accepted", V1, { email: address });
   });
-  test.each(noAddresses)("%j is refused by the mock", async (address) => {
+  it.each(noAddresses)("%j is refused by the mock", async (address) => {
     await expectOfMock("refused", V1, { email: address });
   });
-  test.each([...noAddresses, ...notAlone])("%j is invalid", async (address) => {
+  it.each([...noAddresses, ...notAlone])("%j is invalid", async (address) => {
     expect(await verdict(v1ContactSchema, { email: address })).toEqual(["email invalid_format"]);
     expect(await verdict(v1ListContactSchema, { email: address })).toEqual(["email invalid_format"]);
     expect(await verdict(v1EventSchema, { eventName: "e", contact: { email: address } })).toEqual([
@@ -299,11 +296,11 @@ const ipAddresses = [
 ];
 
 describe("consent.ip is an IPv4 or IPv6 address", () => {
-  test.each(ipAddresses)("%s is valid", async (ip) => {
+  it.each(ipAddresses)("%s is valid", async (ip) => {
     expect(await verdict(v2IdentifierSchema, consent({ ip }))).toEqual([]);
     await expectOfMock("accepted", V2, contact({ identifiers: [consent({ ip })] }));
   });
-  test.each([
+  it.each([
     "",
     "1.2.3",
     "1.2.3.4.5",
@@ -339,11 +336,11 @@ describe("consent.ip is an IPv4 or IPv6 address", () => {
 });
 
 describe("countryCode is two letters, in any case", () => {
-  test.each(["DE", "de", "Us", "ZZ"])("%s is valid", async (code) => {
+  it.each(["DE", "de", "Us", "ZZ"])("%s is valid", async (code) => {
     expect(await verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual([]);
     await expectOfMock("accepted", V2, contact({ countryCode: code }));
   });
-  test.each(["", "D", "DEU", "D1", "ÄÖ", "D ", "DE\n"])("%j is invalid", async (code) => {
+  it.each(["", "D", "DEU", "D1", "ÄÖ", "D ", "DE\n"])("%j is invalid", async (code) => {
     expect(await verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual([
       "countryCode invalid_format",
     ]);
@@ -355,31 +352,31 @@ describe("The JSON schema has no stricter rule than the schema itself", () => {
   const v1InJson = z.fromJSONSchema(v1ContactSchema.toJSONSchema());
   const v2InJson = z.fromJSONSchema(v2ContactSchema.toJSONSchema());
 
-  test.each(emailAddresses)("it accepts the e-mail address %s", (email) => {
+  it.each(emailAddresses)("accepts the e-mail address %s", (email) => {
     expect(v1InJson.safeParse({ email }).error).toBeUndefined();
   });
-  test.each(notAlone)("and it refuses what is no address alone: %s", (email) => {
+  it.each(notAlone)("and refuses what is no address alone: %s", (email) => {
     expect(v1InJson.safeParse({ email }).success).toBe(false);
   });
-  test.each([...days, ...dateTimes])("it accepts a contact's createdAt %s", (createdAt) => {
+  it.each([...days, ...dateTimes])("accepts a contact's createdAt %s", (createdAt) => {
     expect(v2InJson.safeParse(contact({ createdAt })).error).toBeUndefined();
   });
-  test.each(days)("it accepts the day %s", (day) => {
+  it.each(days)("accepts the day %s", (day) => {
     expect(v1InJson.safeParse({ email: "a@b", dob: day }).error).toBeUndefined();
     expect(v2InJson.safeParse(contact({ birthDate: day })).error).toBeUndefined();
   });
-  test.each([...dateTimes.map((createdAt) => ({ createdAt })), ...ipAddresses.map((ip) => ({ ip }))])(
-    "it accepts the consent %j",
+  it.each([...dateTimes.map((createdAt) => ({ createdAt })), ...ipAddresses.map((ip) => ({ ip }))])(
+    "accepts the consent %j",
     (given) => {
       expect(v2InJson.safeParse(contact({ identifiers: [consent(given)] })).error).toBeUndefined();
     },
   );
-  test.each([
+  it.each([
     ["an e-mail address", v1InJson, { email: "a b@c" }],
     ["a date-time", v2InJson, contact({ createdAt: "2023-02-29T00:00:00Z" })],
     ["the time of a consent", v2InJson, contact({ identifiers: [consent({ createdAt: "2026-01-31" })] })],
     ["an IP address", v2InJson, contact({ identifiers: [consent({ ip: "localhost" })] })],
-  ])("it refuses %s in a wrong format", (_, schema, input) => {
+  ])("refuses %s in a wrong format", (_, schema, input) => {
     expect(schema.safeParse(input).success).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ import {
   v2IdentifierSchema,
   v2ListQuerySchema,
 } from "audience-sdk/schemas";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { issuesOf, messageAt, verdict } from "./issues.ts";
 
 const schemas = { v1ContactSchema, v1ListContactSchema, v1EventSchema, v2ContactSchema, v2IdentifierSchema };
@@ -30,7 +30,7 @@ const deep = (levels: number) => {
 const huge = "x".repeat(1_000_000);
 
 describe.each(Object.entries(schemas))("%s refuses without a crash", (_, schema) => {
-  test.each<[string, unknown]>([
+  it.each<[string, unknown]>([
     ["undefined", undefined],
     ["null", null],
     ["a text", "x"],
@@ -55,7 +55,7 @@ describe("A getter that throws is an issue at its key, which does not show the e
   const withGetter = (input: object, key: string) =>
     Object.defineProperty({ ...input }, key, { get: get!, enumerable: true });
 
-  test.each<[string, keyof typeof schemas, unknown, string]>([
+  it.each<[string, keyof typeof schemas, unknown, string]>([
     ["a key", "v1ContactSchema", withGetter(ada, "phone"), "phone"],
     ["event data", "v1EventSchema", { ...order, eventData: { a: [failing] } }, "eventData.a.0.value"],
     ["a key that is passed on", "v2ContactSchema", withGetter(v2Ada, "extra"), "extra"],
@@ -66,12 +66,12 @@ describe("A getter that throws is an issue at its key, which does not show the e
 });
 
 describe("Depth and size have no bound but that of the stack", () => {
-  test("1,500 levels and 210,000 values are accepted", async () => {
+  it("1,500 levels and 210,000 values are accepted", async () => {
     const items = Array.from({ length: 210_000 }, () => 1);
     expect(await verdict(v1EventSchema, { ...order, eventData: { a: deep(1_500), items } })).toEqual([]);
   });
 
-  test("100,000 levels, at which the stack overflows, are one issue", async () => {
+  it("100,000 levels, at which the stack overflows, are one issue", async () => {
     for (const [schema, input] of [
       [v1EventSchema, { ...order, eventData: { a: deep(100_000) } }],
       [v2ContactSchema, { ...v2Ada, extra: deep(100_000) }],
@@ -82,7 +82,7 @@ describe("Depth and size have no bound but that of the stack", () => {
     }
   });
 
-  test("at any depth the client sends the input, or refuses it", async () => {
+  it("at any depth the client sends the input, or refuses it", async () => {
     const mock = createMockService();
     const { v1 } = new AudienceClient({ ...mock.clientOptions, rateLimiter: false });
     for (let levels = 1_000; levels <= 12_000; levels += 1_000) {
@@ -94,13 +94,13 @@ describe("Depth and size have no bound but that of the stack", () => {
     }
   });
 
-  test("a cycle through a whole contact is refused", async () => {
+  it("a cycle through a whole contact is refused", async () => {
     const contact: Record<string, unknown> = { ...v2Ada };
     contact["self"] = contact;
     expect((await issuesOf(v2ContactSchema, contact)).map(({ path }) => path[0])).toContain("self");
   });
 
-  test("strings of a megabyte are checked in linear time", async () => {
+  it("strings of a megabyte are checked in linear time", async () => {
     const at = "@".repeat(1_000_000);
     const before = process.cpuUsage();
     expect(await verdict(v1ContactSchema, { ...ada, first_name: huge })).toEqual(["first_name too_big"]);
@@ -129,7 +129,7 @@ describe("Depth and size have no bound but that of the stack", () => {
     expect(process.cpuUsage(before).user).toBeLessThan(10_000_000);
   });
 
-  test("100,000 unknown keys are 100,000 issues", async () => {
+  it("100,000 unknown keys are 100,000 issues", async () => {
     const keys = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, 1]));
     expect(await issuesOf(v1ContactSchema, { ...ada, ...keys })).toHaveLength(100_000);
   });
@@ -138,7 +138,7 @@ describe("Depth and size have no bound but that of the stack", () => {
 const json = (text: string): unknown => JSON.parse(text);
 
 describe("__proto__ as an own key", () => {
-  test.each<[string, keyof typeof schemas, unknown, string]>([
+  it.each<[string, keyof typeof schemas, unknown, string]>([
     [
       "of a v1 contact",
       "v1ContactSchema",
@@ -181,7 +181,7 @@ describe("__proto__ as an own key", () => {
   });
 });
 
-test("An instance without public fields is refused, because JSON would send none of its data", async () => {
+it("An instance without public fields is refused, because JSON would send none of its data", async () => {
   class Person {
     get email() {
       return "ada@example.com";
@@ -193,7 +193,7 @@ test("An instance without public fields is refused, because JSON would send none
   expect(await verdict(v1ContactSchema, Object.assign(Object.create(null), ada))).toEqual([]);
 });
 
-test("A BigInt counts as its toJSON, where the program has given it one", async () => {
+it("A BigInt counts as its toJSON, where the program has given it one", async () => {
   onTestFinished(() => void Reflect.deleteProperty(BigInt.prototype, "toJSON"));
   Object.assign(BigInt.prototype, { toJSON: () => 5 });
   expect(await verdict(v1EventSchema, { ...order, eventData: { total: 5n } })).toEqual([]);
@@ -201,11 +201,11 @@ test("A BigInt counts as its toJSON, where the program has given it one", async 
   expect(await verdict(v1EventSchema, { ...order, eventData: { total: 5n } })).toEqual([]);
 });
 
-test("A symbol key is not sent, as in JSON.stringify", async () => {
+it("A symbol key is not sent, as in JSON.stringify", async () => {
   expect(await verdict(v1ContactSchema, { ...ada, [Symbol("s")]: 1 })).toEqual([]);
 });
 
-test("The input is never changed", async () => {
+it("The input is never changed", async () => {
   const freeze = <Value>(value: Value): Value => {
     if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
     return value;
@@ -218,7 +218,7 @@ test("The input is never changed", async () => {
 });
 
 describe("A value such as a Map is not treated as an empty object", () => {
-  test.each([new Map(), new Set(), new Error("x"), /x/, Object("x"), new Uint8Array(1)])(
+  it.each([new Map(), new Set(), new Error("x"), /x/, Object("x"), new Uint8Array(1)])(
     "%s",
     async (value) => {
       expect(await verdict(v2ListQuerySchema, value)).toHaveLength(1);

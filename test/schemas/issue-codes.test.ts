@@ -13,7 +13,7 @@ import {
   v2IdentifierSchema,
   v2ListQuerySchema,
 } from "audience-sdk/schemas";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import type * as z from "zod";
 import { issuesOf, messageAt, verdict } from "./issues.ts";
 
@@ -239,7 +239,7 @@ describe.each<[string, z.ZodType, readonly Case[]]>([
     ],
   ],
 ])("%s, issues by path and code", (_, schema, cases) => {
-  test.each(cases.map(([what, input, ...codes]) => ({ what, input, codes })))(
+  it.each(cases.map(([what, input, ...codes]) => ({ what, input, codes })))(
     "$what",
     async ({ input, codes }) => {
       expect((await verdict(schema, input)).toSorted()).toEqual(codes);
@@ -247,11 +247,11 @@ describe.each<[string, z.ZodType, readonly Case[]]>([
   );
 });
 
-test("An index of a list is a number in the path", async () => {
+it("An index of a list is a number in the path", async () => {
   expect((await issuesOf(v2ContactSchema, { ...v2Ada, listIds: ["a", 5] }))[0]?.path).toEqual(["listIds", 1]);
 });
 
-test.each([
+it.each([
   ["Subscribed", "must be written subscribed: case counts"],
   ["SUBSCRIBED", "must be written subscribed: case counts"],
   ["UNSUBSCRIBED", "must be written unsubscribed: case counts"],
@@ -272,7 +272,7 @@ test.each([
   }
 });
 
-test.each<[string, string, z.ZodType, object, string]>([
+it.each<[string, string, z.ZodType, object, string]>([
   [
     "Type",
     "type",
@@ -300,14 +300,14 @@ test.each<[string, string, z.ZodType, object, string]>([
   expect(await messageAt(schema, input, path)).toContain(words);
 });
 
-test("Fields of a v2 contact that are not documented are passed on, at every level", () => {
+it("Fields of a v2 contact that are not documented are passed on, at every level", () => {
   const channels = { email: { status: "subscribed", since: 1 }, fax: subscribed };
   const identifier = { ...emailIdentifier, label: "work", channels, consent: { ...consent, by: "Bob" } };
   const contact = { ...v2Ada, score: 5, nested: { a: [1, "x", true] }, identifiers: [identifier] };
   expect(v2ContactSchema.parse(contact)).toEqual(contact);
 });
 
-describe("The fields without the rule can be extended, picked, omitted and made partial", () => {
+describe("The schemas without the cross-field rules can be extended, picked, omitted and made partial", () => {
   const { shape: event } = v1EventFieldsSchema;
   const { shape: identifier } = v2IdentifierFieldsSchema;
   const bare = { ...v2Ada, identifiers: [{ ...emailIdentifier, channels: {} }] };
@@ -316,7 +316,7 @@ describe("The fields without the rule can be extended, picked, omitted and made 
     plan: v1ContactFieldsSchema.shape.source,
   });
 
-  test.each<[string, z.ZodType, unknown, ...string[]]>([
+  it.each<[string, z.ZodType, unknown, ...string[]]>([
     ["v1, extended", form, { ...ada, plan: "pro" }],
     [
       "v1, extended, and strict",

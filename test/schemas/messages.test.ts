@@ -9,7 +9,7 @@ import {
   v2ContactSchema,
   v2ListQuerySchema,
 } from "audience-sdk/schemas";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import type * as z from "zod";
 import { failureOf } from "../transport/failure.ts";
 import { issuesOf } from "./issues.ts";
@@ -410,7 +410,7 @@ describe("An issue names the rule, the received value, and the remedy", () => {
     ["free data that JSON cannot represent", freeData],
     ["rules over several fields", across],
   ])("%s", (_, cases) => {
-    test.each(cases.map(([title, schema, input, ...messages]) => ({ title, schema, input, messages })))(
+    it.each(cases.map(([title, schema, input, ...messages]) => ({ title, schema, input, messages })))(
       "$title",
       async ({ schema, input, messages }) => {
         const issues = await issuesOf(schema, input);
@@ -424,7 +424,7 @@ describe("An issue names the rule, the received value, and the remedy", () => {
 describe("The error of a call", () => {
   const { customers } = new AudienceClient(createMockService().clientOptions).v1;
 
-  test("names the first ten problems, and the number of the others", async () => {
+  it("names the first ten problems, and the number of the others", async () => {
     const extra = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`unknown_${at}`, at]));
 
     const error = await failureOf(customers.upsert({ email: "ada@example.com", ...extra }));
@@ -433,7 +433,7 @@ describe("The error of a call", () => {
     expect(error.message).toContain("and 2 more, see `issues`");
   });
 
-  test("says that an input whose toJSON throws cannot be read", async () => {
+  it("says that an input whose toJSON throws cannot be read", async () => {
     const broken = {
       email: "ada@example.com",
       toJSON: () => {

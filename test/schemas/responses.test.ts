@@ -1,6 +1,6 @@
 import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
 import { v1AddContactResultSchema, v1ProfileSchema, v2ListPageSchema } from "audience-sdk/schemas";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { verdict } from "./issues.ts";
 
 const responses = [
@@ -15,10 +15,10 @@ const responses = [
 ] as const;
 
 describe.each(responses)("The response of %s", (_, schema, least, needed) => {
-  test("is accepted with only the required fields", () => {
+  it("is accepted with only the required fields", () => {
     expect(schema.parse(least)).toEqual(least);
   });
-  test.each(needed)("needs %s", async (path) => {
+  it.each(needed)("needs %s", async (path) => {
     const response = structuredClone<unknown>(least);
     const keys = path.split(".");
     const last = keys.pop() ?? "";
@@ -28,21 +28,21 @@ describe.each(responses)("The response of %s", (_, schema, least, needed) => {
     Reflect.set(holder as object, last, null);
     expect(await verdict(schema, response)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
   });
-  test("keeps undocumented fields of any name", async () => {
+  it("keeps undocumented fields of any name", async () => {
     const response = { ...least, extra: { a: [null, 1] } };
     expect(schema.parse(response)).toEqual(response);
     expect(await verdict(schema, response)).toEqual([]);
     const unusual = JSON.parse(`{"__proto__":1,${JSON.stringify(least).slice(1)}`) as object;
     expect(await verdict(schema, unusual)).toEqual([]);
   });
-  test.each([null, "OK", 5, [], undefined])("%j is invalid", async (response) => {
+  it.each([null, "OK", 5, [], undefined])("%j is invalid", async (response) => {
     expect(await verdict(schema, response)).toEqual(["invalid_type"]);
   });
 });
 
 describe("A response is not refused for an optional field", () => {
   const nulls = { type: null, id: "c1", attributes: null, relationships: null };
-  test.each([
+  it.each([
     [
       "documented in full",
       {
@@ -56,7 +56,7 @@ describe("A response is not refused for an optional field", () => {
   ])("%s", (_, response) => {
     expect(v1ProfileSchema.parse(response)).toEqual(response);
   });
-  test("a page of lists", async () => {
+  it("a page of lists", async () => {
     const lists = [
       { uuid: "l1", name: null, created_at: null, description: null, color: "red" },
       { uuid: "l2", created_at: "x" },
@@ -70,7 +70,7 @@ describe("A response is not refused for an optional field", () => {
       "data.lists.0.uuid invalid_type",
     ]);
   });
-  test("an added contact", () => {
+  it("an added contact", () => {
     const response = { message: null, contact: { contactUUID: "c1", action: "merged", email: null } };
     expect(v1AddContactResultSchema.parse(response)).toEqual(response);
   });
@@ -97,13 +97,13 @@ describe("The response of a v2 upsert", () => {
       ],
     });
 
-  test.each([{ status: true }, { status: true, extra: { a: [null, 1] } }])(
+  it.each([{ status: true }, { status: true, extra: { a: [null, 1] } }])(
     "has the status true: %j",
     async (body) => {
       expect(await upsert(body)).toEqual(body);
     },
   );
-  test.each([{ status: "true" }, { status: 1 }, { status: false }, { status: null }, {}, null, "OK", 5, []])(
+  it.each([{ status: "true" }, { status: 1 }, { status: false }, { status: null }, {}, null, "OK", 5, []])(
     "%j is no success: the outcome of the write is unknown",
     async (body) => {
       const call = Promise.resolve(upsert(body));

@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { AbortError, ConfigurationError } from "audience-sdk";
 import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -137,20 +145,36 @@ describe("A kill between the last two steps", () => {
 
     expect(pagesRead().slice(before)).toEqual([1, 2, 3, 4, 5]);
   });
+});
 
-  it("the older snapshot stays until the new one is whole", async () => {
-    const { audience, client, file, mock } = createAudience(450);
-    (await readSnapshot(audience, { file })).close();
-    mock.unsubscribe("id-0", { organization: "acme", channel: "email" });
-    await expect(readSnapshot(client({ fetch: failingFrom(3, mock.fetch) }), { file })).rejects.toThrow(
-      "The connection to",
-    );
+it("The older snapshot stays until the new one is whole", async () => {
+  const { audience, client, file, mock } = createAudience(450);
+  (await readSnapshot(audience, { file })).close();
+  mock.unsubscribe("id-0", { organization: "acme", channel: "email" });
+  await expect(readSnapshot(client({ fetch: failingFrom(3, mock.fetch) }), { file })).rejects.toThrow(
+    "The connection to",
+  );
 
-    using older = await openSnapshot(file);
+  using older = await openSnapshot(file);
 
-    expect(older.size).toBe(450);
-    expect(older.find({ id: "id-0" })?.email_opt_in).toBe("SUBSCRIBED");
-  });
+  expect(older.size).toBe(450);
+  expect(older.find({ id: "id-0" })?.email_opt_in).toBe("SUBSCRIBED");
+});
+
+it("The finished snapshot replaces an older one in one step: an open one stays as it was", async () => {
+  const { audience, file, mock } = createAudience(450);
+  (await readSnapshot(audience, { file })).close();
+  using older = await openSnapshot(file);
+  const { ino } = statSync(file);
+  mock.unsubscribe("id-0", { organization: "acme", channel: "email" });
+
+  using newer = await readSnapshot(audience, { file });
+
+  expect(statSync(file).ino).not.toBe(ino);
+  expect([older, newer].map((each) => each.find({ id: "id-0" })?.email_opt_in)).toEqual([
+    "SUBSCRIBED",
+    "UNSUBSCRIBED",
+  ]);
 });
 
 describe("A read ends when it is aborted", () => {

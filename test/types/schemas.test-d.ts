@@ -12,10 +12,10 @@ import type {
   V2Identifier,
 } from "audience-sdk/schemas";
 import type * as schemas from "audience-sdk/schemas";
-import { expectTypeOf, test } from "vitest";
+import { expectTypeOf, it } from "vitest";
 import type * as z from "zod";
 
-test("Input and output types are equal, because there are no transforms", () => {
+it("Input and output types are equal, because there are no transforms", () => {
   expectTypeOf<z.input<typeof schemas.v1ContactSchema>>().toEqualTypeOf<V1Contact>();
   expectTypeOf<z.input<typeof schemas.v1ListContactSchema>>().toEqualTypeOf<V1ListContact>();
   expectTypeOf<z.input<typeof schemas.v1EventSchema>>().toEqualTypeOf<V1Event>();
@@ -23,7 +23,7 @@ test("Input and output types are equal, because there are no transforms", () => 
   expectTypeOf<z.input<typeof schemas.v2IdentifierSchema>>().toEqualTypeOf<V2Identifier>();
 });
 
-test("The types state the required fields", () => {
+it("The types state the required fields", () => {
   expectTypeOf<{ email: string }>().toExtend<V1Contact>();
   expectTypeOf<{ phone: string }>().not.toExtend<V1ListContact>();
   expectTypeOf<{ email: string }>().not.toExtend<V1ConsentedListContact>();
@@ -34,7 +34,7 @@ test("The types state the required fields", () => {
   expectTypeOf<{ firstName: string; listIds: string[] }>().not.toExtend<V2Contact>();
 });
 
-test("The types state the values of a field", () => {
+it("The types state the values of a field", () => {
   expectTypeOf<V1OptIn>().toEqualTypeOf<"SUBSCRIBED" | "NON_SUBSCRIBED" | "UNSUBSCRIBED">();
   expectTypeOf<V1Contact["dob"]>().toEqualTypeOf<string | undefined>();
   expectTypeOf<V1Contact["custom_properties"]>().toEqualTypeOf<
@@ -45,7 +45,7 @@ test("The types state the values of a field", () => {
   expectTypeOf<V2Identifier["id"]>().toEqualTypeOf<string | number>();
 });
 
-test("The attributes of a profile have every field of a v1 contact", () => {
+it("The attributes of a profile have every field of a v1 contact", () => {
   type Flag = "is_suppressed" | "double_opt_in";
   type Text = Exclude<keyof V1Contact, Flag | "custom_properties">;
   expectTypeOf<Profile["attributes"][Flag]>().toEqualTypeOf<boolean | null | undefined>();
@@ -58,7 +58,7 @@ test("The attributes of a profile have every field of a v1 contact", () => {
   expectTypeOf<keyof ProfileAttributes>().toEqualTypeOf<keyof V1Contact | "created" | "updated">();
 });
 
-test("Only the required fields of a response are not optional", () => {
+it("Only the required fields of a response are not optional", () => {
   expectTypeOf<Profile["id"]>().toEqualTypeOf<string>();
   expectTypeOf<Profile["attributes"]["email"]>().toEqualTypeOf<string | null | undefined>();
   expectTypeOf<AddContactResult["contact"]["contactUUID"]>().toEqualTypeOf<string>();
