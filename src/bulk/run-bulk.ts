@@ -182,7 +182,7 @@ export class Run<Row, Value> {
     });
     void reader.began(row, ended);
     const end = await ended;
-    if (!end) return void this.#progress.underWay--;
+    if (!end) return;
     const isFailure = end.status === "failed" || end.status === "invalid" || end.status === "unknown";
     if (isFailure && !calls.wasRefused) this.#stopIfNeeded(judgedError(end.error));
     await this.#giveResult(row, end);

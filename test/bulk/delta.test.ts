@@ -202,6 +202,18 @@ describe("Rows with the same key in one run", () => {
     },
   );
 
+  it("the last of three is sent again where the one before it has changed, so that the service holds the last one", async () => {
+    const world = createFixture();
+    const options = { key, checkpoint: new MemoryCheckpoint() };
+    const named = (first_name: string) => ({ ...row(0), first_name });
+    await night(world, [named("Ada"), named("Bob"), named("Cy")], options);
+
+    const statuses = await night(world, [named("Ada"), named("Bo"), named("Cy")], options);
+
+    expect(statuses).toEqual(["skipped", "succeeded", "succeeded"]);
+    expect(world.mock.organization("mock-organization").contacts).toMatchObject([{ first_name: "Cy" }]);
+  });
+
   it("the last row is skipped while the service refuses the first every night", async () => {
     const world = createFixture();
     const options = { key, checkpoint: new MemoryCheckpoint() };
