@@ -449,21 +449,28 @@ it("A row whose second write is cut off by the end of the run is sent by the nex
   expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
 });
 
-it("A row that writes nothing as a read is cut off by the end of the run is sent by the next run", async () => {
+it.each<[string, (audience: AudienceClient, item: Row, request: BulkRequest) => PromiseLike<unknown>]>([
+  ["that writes nothing", ({ v1 }, _, request) => v1.contactGroups.list({}, request)],
+  [
+    "whose write the service has refused",
+    ({ v1 }, item, request) => Promise.allSettled([v1.customers.upsert(item, request)]),
+  ],
+])("A row %s as a read is cut off by the end of the run is sent by the next run", async (_, first) => {
   const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
-  const { audience } = createFixture({}, { rateLimiter });
+  const { audience, mock } = createFixture({}, { rateLimiter });
+  mock.addFault({ kind: "redirect", operation: "v1.customers.upsert" });
   const checkpoint = new MemoryCheckpoint();
   const stop = new AbortController();
-  const settle = async (_: Row, request: BulkRequest) => {
-    await audience.v1.contactGroups.list({}, request);
+  const settle = async (item: Row, request: BulkRequest) => {
+    await first(audience, item, request);
     await Promise.allSettled([audience.v1.customers.get("a-contact", request)]);
   };
-  const first = collectRun(audience.bulk(rows(1), settle, { key, checkpoint, signal: stop.signal }));
+  const run = collectRun(audience.bulk(rows(1), settle, { key, checkpoint, signal: stop.signal }));
   await until(() => rateLimiter.usage().queued === 1);
 
   stop.abort();
 
-  expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
+  expect((await run).results).toMatchObject([{ status: "failed", error: { code: "aborted" } }]);
   const next = createFixture();
   const { results } = await collectRun(next.audience.bulk(rows(1), next.upsert, { key, checkpoint }));
   expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
