@@ -82,7 +82,7 @@ export const areas: readonly Area[] = [
     tests: [
       "rate-limiter/!(cost-of-waiting|within-limits)",
       "redis/{outages,shared-limit}",
-      "transport/{options,outcomes,rate-refusal}",
+      "transport/{options,outcomes,pauses,rate-refusal}",
     ],
   },
   // The transport is split into areas, because every call reaches nearly all of it.

@@ -200,6 +200,25 @@ describe("the reserve", () => {
     });
   });
 
+  it.each([
+    ["after nine calls of priority 9 beside another one", 1, 9, 0],
+    ["behind eleven that wait", 0, 0, 11],
+  ])(
+    "names no window to a call that waits for the end of a pause alone: %s",
+    async (_, others, rows, queued) => {
+      const { limiter } = await after(others, rows, oneWindow(100));
+      const { signal, abort } = abortable();
+      limiter.pause(30_000);
+      for (let call = 0; call < queued; call += 1)
+        limiter.acquire({ priority: 9, signal }).catch(() => undefined);
+      const refused = limiter.acquire({ priority: 9, maxWaitMs: 0 });
+      const error: unknown = await refused.catch((thrown: unknown) => thrown);
+      abort();
+      expect(error).toMatchObject({ waitMs: 30_000 });
+      expect(error).not.toHaveProperty("window");
+    },
+  );
+
   it("tells a call that waits whether it does so for others", async () => {
     const { limiter } = await after(0, 90, oneWindow(100));
     const { signal, abort } = abortable();
