@@ -7,13 +7,14 @@ import {
   ConfigurationError,
   RateLimiter,
   type V1Contact,
+  type V2Contact,
   ValidationError,
 } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
-import { createFixture, key, row, type Row, rows } from "./fixture.ts";
+import { createFixture, key, row, type Row, rows, v2Contact } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 const failure = (issues: unknown) => ({ success: false, error: { issues } });
@@ -241,6 +242,9 @@ describe("bulk.check with a checkpoint", () => {
   const aNight = async ({ world, options }: Night) => {
     await world.audience.bulk(rows(3), world.upsert, options);
   };
+  const aNightOfTwoVersions = async ({ world, options }: Night) => {
+    await world.audience.bulk([named(0, "Ada"), row(0)], world.upsert, options);
+  };
   const aFailedNight = async (night: Night) => {
     night.world.mock.addFault({ kind: "redirect", times: 3 });
     await aNight(night);
@@ -283,8 +287,8 @@ describe("bulk.check with a checkpoint", () => {
     },
     {
       rule: "a look and a call for a changed row, and a call for the next one with its key",
-      before: aNight,
-      tonight: [named(0, "Ada"), row(0)],
+      before: aNightOfTwoVersions,
+      tonight: [named(0, "Ada L."), row(0)],
       calls: 3,
     },
   ])("estimates $rule, as a run then makes them", async ({ before, tonight, calls }) => {
@@ -318,23 +322,43 @@ describe("bulk.check with a checkpoint", () => {
     expect(await world.audience.bulk.check(changed, check, options)).toMatchObject(counts);
   });
 
-  it("estimates no look for a run without keys", async () => {
+  it.each([
+    ["a look and a call for a row in doubt that has an id", { key }, 3 * 2 + 1],
+    ["no look for a run without keys", {}, 3 + 1],
+  ])("estimates %s", async (_, keyOption, calls) => {
     const world = createFixture({}, { maxRetries: 0 });
-    const checkpoint = new MemoryCheckpoint();
+    const options = { ...keyOption, checkpoint: new MemoryCheckpoint() };
     // The response to the first call gives an id; the second one is in doubt.
     const twice = async (item: Row, request: BulkRequest) => {
       await world.upsert(item, request);
       world.mock.addFault({ kind: "reset-after", times: 1 });
       await world.upsert(item, request);
     };
-    await expect(world.audience.bulk(broken(rows(3)), twice, { checkpoint })).rejects.toThrow(
+    await expect(world.audience.bulk(broken(rows(3)), twice, { ...options, concurrency: 1 })).rejects.toThrow(
       "the file broke off",
     );
     const idle = new AudienceClient({ ...world.mock.clientOptions, rateLimiter });
 
-    const { estimateMs } = await idle.bulk.check(rows(4), check, { checkpoint });
+    const { estimateMs } = await idle.bulk.check(rows(4), check, options);
 
-    expect(estimateMs).toBe(idle.rateLimiter!.estimateMs(4, { priority: 9 }));
+    expect(estimateMs).toBe(idle.rateLimiter!.estimateMs(calls, { priority: 9 }));
+  });
+
+  it("estimates no look for a row of v2, as its response gives no id", async () => {
+    const { audience, mock } = createFixture();
+    const options = { key: ({ firstName }: V2Contact) => firstName, checkpoint: new MemoryCheckpoint() };
+    const upsert = (item: V2Contact, request: BulkRequest) => audience.v2.contacts.upsert(item, request);
+    const contact = v2Contact("ada@example.com", "subscribed");
+    await audience.bulk([contact], upsert, options);
+    const idle = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+
+    const { changed, estimateMs } = await idle.bulk.check(
+      [{ ...contact, lastName: "Lovelace" }],
+      () => ({ success: true }),
+      options,
+    );
+
+    expect([changed, estimateMs]).toEqual([1, idle.rateLimiter!.estimateMs(1, { priority: 9 })]);
   });
 
   it("estimates no look where `checkConsent` is false", async () => {
