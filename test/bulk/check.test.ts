@@ -352,13 +352,13 @@ describe("bulk.check with a checkpoint", () => {
     await audience.bulk([contact], upsert, options);
     const idle = new AudienceClient({ ...mock.clientOptions, rateLimiter });
 
-    const { changed, estimateMs } = await idle.bulk.check(
+    const plan = await idle.bulk.check(
       [{ ...contact, lastName: "Lovelace" }],
       () => ({ success: true }),
       options,
     );
 
-    expect([changed, estimateMs]).toEqual([1, idle.rateLimiter!.estimateMs(1, { priority: 9 })]);
+    expect([plan.changed, plan.estimateMs]).toEqual([1, idle.rateLimiter!.estimateMs(1, { priority: 9 })]);
   });
 
   it("estimates no look where `checkConsent` is false", async () => {

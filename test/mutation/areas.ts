@@ -81,7 +81,7 @@ export const areas: readonly Area[] = [
     sources: ["rate-limiter"],
     tests: [
       "rate-limiter/!(cost-of-waiting|within-limits)",
-      "redis/{outages,shared-limit}",
+      "redis/{outages,requests,shared-limit}",
       "transport/{options,outcomes,pauses,rate-refusal}",
     ],
   },

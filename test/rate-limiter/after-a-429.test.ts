@@ -46,6 +46,17 @@ describe("a 429", () => {
     expect(left.filter((at) => at < 60_000)).toHaveLength(50);
   });
 
+  it("halves nothing once more while it pauses: the call left before the pause", async () => {
+    const { time, limiter, leaves } = start();
+    const left: number[] = [];
+    await time.run(() => {
+      limiter.refused(5_000);
+      time.at(2_000, () => limiter.refused());
+      for (let call = 0; call < 10; call += 1) leaves(5_000, left);
+    });
+    expect(left.filter((at) => at < 6_000)).toHaveLength(5);
+  });
+
   it("leaves at least one permit of each window", async () => {
     const { time, limiter, leaves } = start();
     const left: number[] = [];

@@ -306,7 +306,7 @@ describe("a bound on waiting", () => {
     expect(log).toEqual(["first", "second: RateLimitWaitError"]);
   });
 
-  it("rejects a call at once if `maxQueued` calls wait already, but never one that got a 429", async () => {
+  it("rejects a call at once if `maxQueued` calls wait already, but never one that got a 429 or had its position before", async () => {
     const { time, log, call } = start({ ...oneASecond, maxQueued: 1 });
     await time.run(() => {
       call("first");
@@ -314,8 +314,18 @@ describe("a bound on waiting", () => {
       call("third");
       call("fourth", { maxQueued: 2 });
       call("refused", { isRequeued: true });
+      call("also refused", { isRequeued: true });
+      call("in its second queue", { position: 0 });
     }, 10_000);
-    expect(log).toEqual(["first", "third: RateLimitWaitError", "refused", "second", "fourth"]);
+    expect(log).toEqual([
+      "first",
+      "third: RateLimitWaitError",
+      "refused",
+      "also refused",
+      "in its second queue",
+      "second",
+      "fourth",
+    ]);
   });
 
   it("counts no call of a lower priority for `maxQueued`, as those go after it", async () => {
