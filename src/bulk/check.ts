@@ -112,13 +112,12 @@ export class RowChecker<Row> {
       const row = await reader.next();
       if (!row) return false;
       if (!this.#isValid(row.item, row)) return true;
-      const isBehind = sent.has(row.key.previousKey);
-      const fate = fateOf(row, isBehind);
-      fates[fate] += 1;
-      const { before, earlierEnd, isChanged } = row.record;
-      if (earlierEnd && !isBehind) return true;
+      const { before, earlierEnd, isOwed } = row.record;
+      // A row follows each earlier one with its key that is sent, as it has the last word.
+      const isSent = !earlierEnd || sent.has(row.key.previousKey);
+      fates[fateOf(row, isSent)] += 1;
+      if (!isSent) return true;
       sent.add(row.key.key);
-      const isOwed = isChanged || before?.state !== "succeeded";
       const isLookedUp = isKeyed && checkConsent && isOwed && before !== undefined && hasId(before.contacts);
       calls += isLookedUp ? 2 : 1;
       return true;
@@ -162,8 +161,7 @@ function hasId(contacts: string): boolean {
   return [...decodeContacts(contacts).ids.values()].some((id) => id !== "");
 }
 
-/** `isBehind`: an earlier row with its key would be sent, and this one after it, as it has the last word. */
-function fateOf({ record }: ReadRow<unknown>, isBehind: boolean): Fate {
+function fateOf({ record }: ReadRow<unknown>, isSent: boolean): Fate {
   const { before, isChanged } = record;
   // What failed, and nothing else, was never carried out.
   if (!before || before.state === "failed") return "new";
@@ -171,7 +169,7 @@ function fateOf({ record }: ReadRow<unknown>, isBehind: boolean): Fate {
   if (isChanged) return "changed";
   switch (before.state) {
     case "succeeded":
-      return isBehind || !record.earlierEnd ? "changed" : "unchanged";
+      return isSent ? "changed" : "unchanged";
     case "sent":
       return "inDoubt";
     default:

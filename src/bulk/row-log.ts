@@ -78,6 +78,11 @@ export class RowLog {
     return this.before?.print !== this.#row.fingerprint;
   }
 
+  /** Whether it is not known to be carried out as it is now: it has changed, or has not succeeded since. */
+  get isOwed(): boolean {
+    return this.isChanged || this.before?.state !== "succeeded";
+  }
+
   /** An earlier run may have carried out an unrepeatable call of the row: none is sent now. */
   get refusesUnrepeatable(): boolean {
     return this.before?.state === "in-doubt" || this.before?.isInDoubt === true;

@@ -160,7 +160,6 @@ export class Run<Row, Value> {
         const row = await untilAborted(reader.next(), signal);
         this.#isEverythingRead = !row;
         if (!row) return undefined;
-        this.#progress.underWay++;
         const { earlierEnd } = row.record;
         if (!earlierEnd) return { ended: this.#sendRow(row, reader, shared).catch(fail) };
         await this.#giveResult(row, earlierEnd);
@@ -175,6 +174,7 @@ export class Run<Row, Value> {
   /** The life of a row: it is sent, recorded, and its result given to the caller. Starts at once. */
   async #sendRow(row: ReadRow<Row>, reader: RowReader<Row>, shared: RunOfRows<Row>): Promise<void> {
     const { item, key } = row;
+    this.#progress.underWay++;
     const calls = new RowCalls(row, shared);
     const ended = calls.run(() => {
       if (key.problem) throw key.problem.error;
@@ -182,6 +182,7 @@ export class Run<Row, Value> {
     });
     void reader.began(row, ended);
     const end = await ended;
+    this.#progress.underWay--;
     if (!end) return;
     const isFailure = end.status === "failed" || end.status === "invalid" || end.status === "unknown";
     if (isFailure && !calls.wasRefused) this.#stopIfNeeded(judgedError(end.error));
@@ -202,7 +203,6 @@ export class Run<Row, Value> {
   /** Resolves when the caller has finished with the result. */
   async #giveResult({ index, item, key: { key } }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
     const { estimateMs, observer, onProgress, total = this.#source.length } = this.#options;
-    this.#progress.underWay--;
     this.#progress.add(end.status);
     if (onProgress) {
       const soFar = this.#progress.progress(total, estimateMs);

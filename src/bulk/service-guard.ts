@@ -105,7 +105,9 @@ export class ServiceGuard {
     const { before } = this.#record;
     // Only v1 shows a contact.
     const access = call.report.facts.operation.startsWith("v1.") ? call.access : this.#settings.v1;
-    if (!before || !access || !this.#isOwed()) return undefined;
+    // A changed row is looked up, and one that goes on after a kill: it was changed before it.
+    const isLookedUp = this.#settings.checksConsent && this.#record.isOwed;
+    if (!isLookedUp || !before || !access) return undefined;
     const write = shown.first;
     const spoken = decodeContacts(before.contacts);
     const tag = tagOf(write.contacts);
@@ -155,12 +157,6 @@ export class ServiceGuard {
     notShown(missing);
     const message = "The snapshot shows that the contact has refused";
     return isRefused ? { reason: "snapshot", message } : undefined;
-  }
-
-  /** A changed row is looked up, and one that goes on after a kill: it was changed before it. */
-  #isOwed(): boolean {
-    const { before, isChanged } = this.#record;
-    return this.#settings.checksConsent && (isChanged || before?.state !== "succeeded");
   }
 }
 

@@ -11,6 +11,7 @@ import {
   ValidationError,
 } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
+import type { MockService } from "audience-sdk/mock";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
@@ -177,8 +178,13 @@ function* broken(given: Row[]): Generator<Row> {
 describe("bulk.check with a checkpoint", () => {
   const check = (contact: Row) => v1ContactSchema.safeParse(contact);
   const named = (index: number, first_name: string) => ({ ...row(index), first_name });
-  /** A limiter that grants a call a minute: so an estimate tells the number of calls. */
+  /** A call a minute: so an estimate tells the number of calls. */
   const rateLimiter = { windows: [{ limit: 1, intervalMs: 60_000 }], reserve: 0 };
+  /** A client of the same service that has not called yet. */
+  const idleClient = ({ clientOptions }: MockService) =>
+    new AudienceClient({ ...clientOptions, rateLimiter });
+  /** Its estimate of so many calls. */
+  const timeOf = (calls: number) => new RateLimiter(rateLimiter).estimateMs(calls, { priority: 9 });
 
   it("tells which rows are new, changed, unchanged and superseded, and sends nothing", async () => {
     const { audience, mock, upsert } = createFixture();
@@ -295,13 +301,12 @@ describe("bulk.check with a checkpoint", () => {
     const world = createFixture({}, { maxRetries: 0 });
     const options = { key, checkpoint: new MemoryCheckpoint() };
     await before({ world, options });
-    const idle = new AudienceClient({ ...world.mock.clientOptions, rateLimiter });
 
-    const { estimateMs } = await idle.bulk.check(tonight, check, options);
+    const { estimateMs } = await idleClient(world.mock).bulk.check(tonight, check, options);
     const sent = world.mock.requests.length;
     await world.audience.bulk(tonight, world.upsert, options);
 
-    expect(estimateMs).toBe(calls > 0 ? idle.rateLimiter!.estimateMs(calls, { priority: 9 }) : 0);
+    expect(estimateMs).toBe(timeOf(calls));
     expect(world.mock.requests.length - sent).toBe(calls);
   });
 
@@ -337,11 +342,10 @@ describe("bulk.check with a checkpoint", () => {
     await expect(world.audience.bulk(broken(rows(3)), twice, { ...options, concurrency: 1 })).rejects.toThrow(
       "the file broke off",
     );
-    const idle = new AudienceClient({ ...world.mock.clientOptions, rateLimiter });
 
-    const { estimateMs } = await idle.bulk.check(rows(4), check, options);
+    const { estimateMs } = await idleClient(world.mock).bulk.check(rows(4), check, options);
 
-    expect(estimateMs).toBe(idle.rateLimiter!.estimateMs(calls, { priority: 9 }));
+    expect(estimateMs).toBe(timeOf(calls));
   });
 
   it("estimates no look for a row of v2, as its response gives no id", async () => {
@@ -350,27 +354,29 @@ describe("bulk.check with a checkpoint", () => {
     const upsert = (item: V2Contact, request: BulkRequest) => audience.v2.contacts.upsert(item, request);
     const contact = v2Contact("ada@example.com", "subscribed");
     await audience.bulk([contact], upsert, options);
-    const idle = new AudienceClient({ ...mock.clientOptions, rateLimiter });
 
-    const plan = await idle.bulk.check(
+    const plan = await idleClient(mock).bulk.check(
       [{ ...contact, lastName: "Lovelace" }],
       () => ({ success: true }),
       options,
     );
 
-    expect([plan.changed, plan.estimateMs]).toEqual([1, idle.rateLimiter!.estimateMs(1, { priority: 9 })]);
+    expect([plan.changed, plan.estimateMs]).toEqual([1, timeOf(1)]);
   });
 
   it("estimates no look where `checkConsent` is false", async () => {
     const { audience, mock, upsert } = createFixture();
     const checkpoint = new MemoryCheckpoint();
     await audience.bulk(rows(12), upsert, { key, checkpoint });
-    const idle = new AudienceClient({ ...mock.clientOptions, rateLimiter });
     const tonight = rows(12).map((_, index) => named(index, "New"));
 
-    const { estimateMs } = await idle.bulk.check(tonight, check, { key, checkpoint, checkConsent: false });
+    const { estimateMs } = await idleClient(mock).bulk.check(tonight, check, {
+      key,
+      checkpoint,
+      checkConsent: false,
+    });
 
-    expect(estimateMs).toBe(idle.rateLimiter!.estimateMs(12, { priority: 9 }));
+    expect(estimateMs).toBe(timeOf(12));
   });
 
   it("counts the last of two rows with one key as changed where the first would be sent, as a run sends both", async () => {

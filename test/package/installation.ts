@@ -25,7 +25,7 @@ declare module "vitest" {
   }
 }
 
-/** For all tests of a lane. Returns the cleanup. */
+/** Installs the package once for all tests of a command. Returns the cleanup. */
 export async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const { remove, ...installed } = await installPackage();
   project.provide("installed", installed);

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { setup as installOurs } from "../package/installation.ts";
+import { setup as setUpPackage } from "../package/installation.ts";
 import { runProgram, sayNotRun } from "../package/programs.ts";
 
 /** A platform: its npm package, and the arguments with which its program prints its version. */
@@ -27,7 +27,7 @@ declare module "vitest" {
 /** Installs the package as its users do, and the platforms beside it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "audience-sdk-platforms-"));
-  const remove = await installOurs(project);
+  const remove = await setUpPackage(project);
   const platforms: Partial<Record<Platform, string>> = {};
   for (const platform of Object.keys(wanted) as Platform[]) {
     const program = await installPlatform(platform, join(folder, platform.replace("@", "-")));

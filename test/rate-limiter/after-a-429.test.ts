@@ -46,7 +46,7 @@ describe("a 429", () => {
     expect(left.filter((at) => at < 60_000)).toHaveLength(50);
   });
 
-  it("halves nothing once more while it pauses: the call left before the pause", async () => {
+  it("does not halve again during its pause, as the refused call left before it", async () => {
     const { time, limiter, leaves } = start();
     const left: number[] = [];
     await time.run(() => {
