@@ -62,8 +62,18 @@ const settings: ViteUserConfig = {
         "src/mock/page/script/**",
       ],
       reporter: ["text-summary", ["text", { skipFull: true }], ...(isCovered ? [] : ["html"])],
-      // A line that no test runs is a line too many; an exception stands in its place, with its reason.
-      thresholds: { lines: 100, branches: 100 },
+      // Where a line that no test runs could cost a consent, a row or a refusal, none may be missing. Elsewhere a branch that
+      // no rule needs is no reason for a test.
+      thresholds: {
+        lines: 95,
+        branches: 95,
+        ...Object.fromEntries(
+          ["consent", "rate-limiter/sliding-window-log", "transport/interceptors/retry-plan"].map((path) => [
+            `src/${path}.ts`,
+            { lines: 100, branches: 100 },
+          ]),
+        ),
+      },
     },
     reporters:
       reports === undefined
