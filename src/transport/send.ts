@@ -1,4 +1,4 @@
-import ky from "ky";
+import ky, { NetworkError } from "ky";
 import { ConfigurationError, TimeoutError } from "../errors.ts";
 import { startTimer } from "../timer.ts";
 import { untilAborted } from "./abort.ts";
@@ -141,7 +141,8 @@ async function fetchResponse(
     return await untilAborted(response, signal);
   } catch (error) {
     if (hidden) return hidden;
-    throw error;
+    // The message of ky's own error holds the URL, and so the ids in it.
+    throw error instanceof NetworkError ? error.cause : error;
   }
 }
 

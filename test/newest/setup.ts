@@ -8,10 +8,8 @@ import { runProgram } from "../package/programs.ts";
 const libraries: Readonly<Record<string, string>> = {
   zod: "4",
   msw: "3",
-  // ky 2 wraps the runtime's network error in an error of its own, whose message holds the URL and so the ids in it.
-  ky: "1",
-  // p-retry 8 asks `shouldConsumeRetry` before `onFailedAttempt`, which plans the retry.
-  "p-retry": "7",
+  ky: "2",
+  "p-retry": "9",
 };
 
 /** The folder of the installed libraries: vitest loads this file twice, for its configuration and as its set-up. */

@@ -34,14 +34,19 @@ export async function attempts(call: Call, { position, complete }: AttemptsInput
     return await pRetry(makeAttempt, {
       // One more than are made: with none left, p-retry would stop even if the next retry does not count.
       retries: call.options.maxRetries + 1,
-      // `onFailedAttempt` waits itself: the service may name the wait, and hooks get it beforehand.
       minTimeout: 0,
       maxTimeout: 0,
       signal: call.abort.signal,
-      async onFailedAttempt({ error, retriesConsumed }) {
-        if (error instanceof FailedAttempt) await planNext(error, retriesConsumed);
+      // Asked before the others, so the retry is planned here.
+      shouldConsumeRetry({ error, retriesConsumed }) {
+        if (error instanceof FailedAttempt) error.next = planNext(error.end, retriesConsumed);
+        return nextAfter(error)?.isCounted ?? true;
       },
-      shouldConsumeRetry: ({ error }) => nextAfter(error)?.isCounted ?? true,
+      // Waits itself: the service may name the wait, and hooks get it beforehand.
+      async onFailedAttempt({ error }) {
+        const next = nextAfter(error);
+        if (next && next.waitMs > 0 && !next.isInPause) await sleep(next.waitMs, call.stopWaiting.signal);
+      },
       shouldRetry: ({ error }) => nextAfter(error) !== undefined,
     });
   } catch (error) {
@@ -54,14 +59,16 @@ export async function attempts(call: Call, { position, complete }: AttemptsInput
     throw new FailedAttempt(end);
   }
 
-  async function planNext(failed: FailedAttempt, retries: number): Promise<void> {
-    const { end } = failed;
+  function planNext(end: FailedEnd, retries: number): NextAttempt | undefined {
     // A retry that gets no permit does not hide why it was needed.
     if (end.kind !== "no-permit") cause = end.error;
     else if (cause !== undefined) end.error.cause = cause;
     const next = planRetry(end, retries, policyOf(call));
-    if (!next) return;
-    if (call.stopWaiting.signal.aborted) return call.hook?.cutOff(call);
+    if (!next) return undefined;
+    if (call.stopWaiting.signal.aborted) {
+      call.hook?.cutOff(call);
+      return undefined;
+    }
     checkDeadline(call, next, end.error);
     const { observer } = call.settings;
     const { attempts: made, facts } = call.report;
@@ -74,8 +81,7 @@ export async function attempts(call: Call, { position, complete }: AttemptsInput
       key: isNewKey ? end.key : undefined,
       mayRenewKey: start.mayRenewKey && !isNewKey,
     };
-    failed.next = next;
-    if (next.waitMs > 0 && !next.isInPause) await sleep(next.waitMs, call.stopWaiting.signal);
+    return next;
   }
 }
 

@@ -1,7 +1,7 @@
 import ky from "ky";
 
 export function construct(baseUrl) {
-  return ky.create({ prefixUrl: baseUrl, headers: { "x-api-key": "key-0123456789abcdef" } });
+  return ky.create({ prefix: baseUrl, headers: { "x-api-key": "key-0123456789abcdef" } });
 }
 
 export async function call(client) {
