@@ -53,7 +53,7 @@ export type {
   RateLimitWindow,
   ValidationIssue,
 } from "./errors.ts";
-export type { Page } from "./pagination/page-stream.ts";
+export type { Page } from "./pagination/page.ts";
 export type { Paginator } from "./pagination/paginator.ts";
 export type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 export type { EstimateOptions, RateLimiterUsage, WindowUsage } from "./rate-limiter/rate-limiter.ts";

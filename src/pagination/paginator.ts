@@ -5,8 +5,9 @@ import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { isRecord } from "../schema/predicates.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import type { DecodedPage } from "./next-page.ts";
-import { type Page, type PageSource, loadPage, readItems, readPages } from "./page-stream.ts";
+import type { DecodedPage } from "./cursor.ts";
+import { itemsOf } from "./page-stream.ts";
+import { type Page, type PageSource, loadPage, readPages } from "./page.ts";
 
 /**
  * A list. It sends nothing until it is awaited (one page) or iterated (every item).
@@ -32,7 +33,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** Every item of the list, page after page. */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return readItems(this.#source);
+    return itemsOf(this.pages(), this.#source.options());
   }
 
   /** The pages instead of their items, fetched ahead in the same way. */
@@ -108,16 +109,19 @@ export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
   const validOptions = listOptionsSchema.safeParse(givenOptions).data;
   // Not `??`: a null is an error, not a missing limit.
   const limit = givenQuery?.limit === undefined ? longestPage : givenQuery.limit;
+  // A page that is no number is refused with the first call.
+  const firstPage = typeof givenQuery?.page === "number" ? givenQuery.page : 1;
   const { decode } = listCall.endpoint;
   return new Paginator<T>({
-    page: givenQuery?.page,
+    firstPage,
     // The service counts a larger limit as its largest page ("Limits"). The call refuses one that is not a number.
     limit: typeof limit === "number" && longestPage !== undefined ? Math.min(limit, longestPage) : limit,
     options: () => validOptions ?? {},
     identify,
     async load(page, { signal, isReadAhead }, accept) {
       // A query that is not a plain object is passed on; the call refuses it.
-      const pageQuery = givenQuery ? { ...givenQuery, page, limit } : query;
+      const nextPage = page === firstPage ? {} : { page };
+      const pageQuery = givenQuery ? { ...givenQuery, limit, ...nextPage } : query;
       // Headers of an iterator are read once.
       const pageOptions: ListOptions = { ...givenOptions, ...validOptions, signal };
       // One priority less than a page that the consumer waits for (D29).

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { DecodedPage } from "../pagination/next-page.ts";
+import type { DecodedPage } from "../pagination/cursor.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
 import { describeShape, parseResponse, UndecodableResponse } from "../schema/parse-response.ts";
 

@@ -1,6 +1,6 @@
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import { LIMITS } from "../limits.ts";
-import type { DecodedPage } from "../pagination/next-page.ts";
+import type { DecodedPage } from "../pagination/cursor.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import { UndecodableResponse, describeShape } from "../schema/parse-response.ts";
 import { isRecord } from "../schema/predicates.ts";
@@ -44,7 +44,7 @@ function pageParser(signs: ListSigns): (response: ParsedResponse) => FoundPage {
     if (items.length === 0 && reportsFailure(body)) {
       throw new UndecodableResponse("its body holds no items and says that the call failed.");
     }
-    return { items, ...parsePageInfo(objectsAround(body, path), items.length, headers) };
+    return { items, ...parsePageInfo(objectsAround(body, path), headers) };
   };
 }
 

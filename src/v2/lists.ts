@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Endpoint } from "../endpoint.ts";
-import type { DecodedPage } from "../pagination/next-page.ts";
+import type { DecodedPage } from "../pagination/cursor.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import {
   parseCount,

@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { AudienceClient, isAudienceError, UnexpectedResponseError } from "audience-sdk";
+import { AudienceClient, isAudienceError, NotFoundError, UnexpectedResponseError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import {
   collect,
@@ -8,204 +8,190 @@ import {
   ids,
   type Item,
   items,
-  type ListOptions,
   servedList,
   servedListOf,
   unsizedList,
 } from "./served-lists.ts";
 
-/** Reads a list to its end; `requested` contains the requested pages. */
-async function readAll(list: ReturnType<typeof servedList>) {
-  const all = await collect(list.paginator);
-  return { all, requested: list.log };
-}
-
-/** A list of `count` items in pages of `size`, with hints in its responses. */
-function listOfSize(
-  count: number,
-  size: number,
-  hints: (page: number) => Hints = () => ({}),
-  options: ListOptions = {},
-) {
-  return servedList(
-    (page) => ({ ...hints(page), items: items((page - 1) * size, Math.min(count, page * size)) }),
-    options,
-  );
+/** Reads a list to its end or error; `requested` contains the requested pages. */
+async function readAll({ paginator, log }: ReturnType<typeof servedList>) {
+  const all: Item[] = [];
+  let error: unknown;
+  try {
+    for await (const item of paginator) all.push(item);
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { all, requested: log, ...(error !== undefined && { error }) };
 }
 
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-describe("a list without any hint", () => {
-  it.each([
-    [0, [1]],
-    [1, [1]],
-    [99, [1]],
-    [100, [1, 2]],
-    [101, [1, 2]],
-    [1_000, upTo(11)],
-  ])(
-    "of %i items ends at a page shorter than the limit; a full last page needs one more request",
-    async (count, requested) => {
-      expect(await readAll(listOfSize(count, 100))).toEqual({ all: items(0, count), requested });
-    },
-  );
+/** Pages with so many items each. */
+function pagesOf(...lengths: number[]): Item[][] {
+  let start = 0;
+  return lengths.map((length) => items(start, (start += length)));
+}
 
-  it("of unknown page size ends at an empty page", async () => {
+/** The pages of a list of `count` items. */
+function pagesFor(count: number, size = 10): Item[][] {
+  return upTo(Math.ceil(count / size)).map((page) => items((page - 1) * size, Math.min(count, page * size)));
+}
+
+/** What a service responds with for a page after the last one. */
+type After = "an empty page" | "a 404" | "the last page";
+
+/** A list of these pages, asked for with the limit 10. */
+function listOf(
+  pages: readonly (readonly Item[])[],
+  hints: Hints | ((page: number) => Hints) = {},
+  { after = "an empty page", page: first }: { after?: After; page?: number } = {},
+) {
+  const respond = (page: number) => {
+    if (page > Math.max(1, pages.length) && after === "a 404")
+      return Response.json({ detail: "no page" }, { status: 404 });
+    const here = pages[page - 1] ?? (after === "the last page" ? pages.at(-1) : undefined) ?? [];
+    return { ...(typeof hints === "function" ? hints(page) : hints), items: here };
+  };
+  return servedList(respond, { limit: 10, ...(first !== undefined && { page: first }) });
+}
+
+/** Each row: its pages, what they tell, what comes after them, and how many calls the list takes. */
+type Row = [
+  title: string,
+  pages: readonly (readonly Item[])[],
+  hints: Hints | ((page: number) => Hints),
+  after: After,
+  calls: number,
+];
+
+const counts = [0, 1, 9, 10, 11, 100];
+
+describe("every item comes once, in so many calls, and without an error", () => {
+  it.each<Row>([
+    // Nothing tells the end: a page shorter than the limit, or what follows a full one.
+    ...[0, 1, 9].map((count): Row => [`${count} items`, pagesFor(count), {}, "a 404", 1]),
+    ...(["an empty page", "a 404", "the last page"] as const).flatMap((after) => [
+      ["10 items", pagesFor(10), {}, after, 2] satisfies Row,
+      ["25 items", pagesFor(25), {}, after, 3] satisfies Row,
+      ["100 items", pagesFor(100), {}, after, 11] satisfies Row,
+    ]),
+    ["a smaller page size in the response", pagesFor(12, 5), { limit: 5 }, "a 404", 3],
+    ["a larger page size in the response", pagesFor(15), { limit: 25 }, "a 404", 2],
+    ["a page size of 0 in the response", pagesFor(15), { limit: 0 }, "a 404", 2],
+    // A number, link or flag tells it.
+    ...counts.flatMap((count): Row[] => {
+      const pages = Math.max(1, Math.ceil(count / 10));
+      return [
+        [`a number of items: ${count}`, pagesFor(count), { totalItems: count }, "a 404", pages],
+        [`a number of pages, of ${count} items`, pagesFor(count), { totalPages: pages }, "a 404", pages],
+        [`a flag, of ${count}`, pagesFor(count), (page) => ({ hasNextPage: page < pages }), "a 404", pages],
+      ];
+    }),
+    ["no pages, as their number", [], { totalPages: 0 }, "a 404", 1],
+    // The service's own pages are smaller than asked for.
+    ["smaller pages, a number of items", pagesFor(12, 5), { totalItems: 12 }, "a 404", 3],
+    [
+      "smaller pages, and a page size as asked for",
+      pagesFor(12, 5),
+      { totalItems: 12, limit: 10 },
+      "a 404",
+      3,
+    ],
+    ["smaller pages, a number of pages", pagesFor(12, 5), { totalPages: 3 }, "a 404", 3],
+    ["smaller pages, a flag", pagesFor(12, 5), (page) => ({ hasNextPage: page < 3 }), "a 404", 3],
+    ["pages as small as the last one", pagesFor(12, 2), { totalItems: 12 }, "a 404", 6],
+    // Of several the first of the rule counts.
+    [
+      "a flag before the numbers",
+      pagesFor(10),
+      { hasNextPage: false, totalItems: 25, totalPages: 3 },
+      "a 404",
+      1,
+    ],
+    [
+      "a flag before reached numbers",
+      pagesFor(25),
+      (page) => ({ hasNextPage: page < 3, totalItems: 10 }),
+      "a 404",
+      3,
+    ],
+    ["a flag before a full page", pagesFor(10), { hasNextPage: false }, "a 404", 1],
+    ["a number of pages before one of items", pagesFor(25), { totalPages: 3, totalItems: 10 }, "a 404", 3],
+    ["a number of items before a full page", pagesFor(10), { totalItems: 10 }, "a 404", 1],
+    // A number that the list passes is wrong.
+    ["a number of items below a page", pagesFor(25), { totalItems: 1 }, "a 404", 3],
+    ["a number of items below those that came", pagesFor(25), { totalItems: 15 }, "a 404", 3],
+    ["0 as the number of pages", pagesFor(25), { totalPages: 0 }, "a 404", 3],
+    // An empty page in the middle.
+    ["an empty page, a number of items", pagesOf(10, 0, 10), { totalItems: 20 }, "a 404", 3],
+    ["an empty page, a number of pages", pagesOf(10, 0, 10), { totalPages: 3 }, "a 404", 3],
+    ["an empty page, a flag", pagesOf(10, 0, 10), (page) => ({ hasNextPage: page < 3 }), "a 404", 3],
+    [
+      "an empty page, whose flag is wrong",
+      pagesOf(10, 0, 10),
+      (page) => ({ totalItems: 20, hasNextPage: page === 1 }),
+      "a 404",
+      3,
+    ],
+    ["an empty page, smaller pages", pagesOf(5, 5, 0, 5, 5, 5), { totalItems: 25 }, "a 404", 6],
+    ["several empty pages, one by one", pagesOf(0, 10, 0, 10, 0, 10), { totalItems: 30 }, "a 404", 6],
+    // The number of items counts people who are not shown.
+    [
+      "hidden people, a number of pages",
+      pagesOf(9, 8, 7),
+      { totalItems: 30, totalPages: 3 },
+      "an empty page",
+      3,
+    ],
+    [
+      "hidden people, the last page empty",
+      pagesOf(10, 10, 5, 0),
+      { totalItems: 31, totalPages: 4 },
+      "a 404",
+      4,
+    ],
+    [
+      "hidden people, a flag",
+      pagesOf(9, 8, 7),
+      (page) => ({ hasNextPage: page < 3, totalItems: 30 }),
+      "a 404",
+      3,
+    ],
+    [
+      "hidden people, a flag on an empty page",
+      pagesOf(10, 10, 0),
+      (page) => ({ hasNextPage: page < 3, totalItems: 31 }),
+      "an empty page",
+      4,
+    ],
+    ["hidden people, the number of items alone", pagesOf(9, 8, 7), { totalItems: 30 }, "an empty page", 5],
+    ["hidden people, the number of items alone", pagesOf(9, 8, 7), { totalItems: 30 }, "a 404", 4],
+    ["hidden people, the number of items alone", pagesOf(9, 8, 7), { totalItems: 30 }, "the last page", 5],
+    ["hidden people at the end of full pages", pagesFor(20), { totalItems: 31 }, "an empty page", 4],
+  ])("%s (%#)", async (_, pages, hints, after, calls) => {
+    const list = listOf(pages, hints, { after });
+    expect(await readAll(list)).toEqual({ all: pages.flat(), requested: upTo(calls) });
+  });
+
+  it.each<[page: number, number[]]>([
+    [3, [3, 4, 5]],
+    [5, [5]],
+    [9, [9]],
+  ])("from page %i on", async (page, requested) => {
+    for (const hints of [{ totalItems: 45 }, { totalPages: 5 }, { totalItems: 45, totalPages: 5 }]) {
+      const all = items((page - 1) * 10, 45);
+      expect(await readAll(listOf(pagesFor(45), hints, { page }))).toEqual({ all, requested });
+    }
+  });
+
+  it("of unknown page size, up to an empty page", async () => {
     const { paginator, log } = unsizedList((page) => items((page - 1) * 10, Math.min(25, page * 10)));
     expect((await collect(paginator)).map(({ uuid }) => uuid)).toEqual(ids(items(0, 25)));
     expect(log).toHaveLength(4);
   });
 
-  it("uses the page size of the response where it is smaller than the limit", async () => {
-    expect(await readAll(listOfSize(120, 50, () => ({ limit: 50 })))).toEqual({
-      all: items(0, 120),
-      requested: [1, 2, 3],
-    });
-  });
-
-  it("uses the page size 100 where the response echoes a limit over 100", async () => {
-    const list = listOfSize(150, 100, () => ({ limit: 250 }), { limit: 100 });
-    expect(await readAll(list)).toEqual({ all: items(0, 150), requested: [1, 2] });
-  });
-});
-
-describe("a known total needs exactly its pages", () => {
-  const counts = [0, 1, 99, 100, 101, 1_000];
-  it.each(counts)("as total items, of %i", async (count) => {
-    const { all, requested } = await readAll(listOfSize(count, 100, () => ({ totalItems: count })));
-    expect(all).toEqual(items(0, count));
-    expect(requested).toEqual(upTo(Math.max(1, Math.ceil(count / 100))));
-  });
-
-  it.each(counts)("as total pages, of %i items", async (count) => {
-    const pages = Math.ceil(count / 100);
-    const { all, requested } = await readAll(listOfSize(count, 100, () => ({ totalPages: pages })));
-    expect(all).toEqual(items(0, count));
-    expect(requested).toEqual(upTo(Math.max(1, pages)));
-  });
-
-  it.each(counts)("as a flag or link, of %i items", async (count) => {
-    const pages = Math.max(1, Math.ceil(count / 100));
-    const { all, requested } = await readAll(
-      listOfSize(count, 100, (page) => ({ hasNextPage: page < pages })),
-    );
-    expect(all).toEqual(items(0, count));
-    expect(requested).toEqual(upTo(pages));
-  });
-
-  it("from a page in the middle on", async () => {
-    const list = listOfSize(450, 100, () => ({ totalItems: 450 }), { page: 3 });
-    expect(await readAll(list)).toEqual({ all: items(200, 450), requested: [3, 4, 5] });
-  });
-
-  it("from the last page on, and from a page after it", async () => {
-    expect((await readAll(listOfSize(450, 100, () => ({ totalItems: 450 }), { page: 5 }))).requested).toEqual(
-      [5],
-    );
-    expect(await readAll(listOfSize(450, 100, () => ({ totalItems: 450 }), { page: 9 }))).toEqual({
-      all: [],
-      requested: [9],
-    });
-  });
-});
-
-describe("a page of the server's own smaller size does not end the list", () => {
-  const size = 50;
-
-  it.each<[string, (page: number) => Hints]>([
-    ["the total items indicate more", () => ({ totalItems: 120 })],
-    [
-      "the total items indicate more and the response echoes the requested limit",
-      () => ({ totalItems: 120, limit: 100 }),
-    ],
-    ["the total pages indicate more", () => ({ totalPages: 3 })],
-    ["a link or a flag indicates more", (page) => ({ hasNextPage: page < 3 })],
-  ])("where %s", async (_, hints) => {
-    expect(await readAll(listOfSize(120, size, hints))).toEqual({ all: items(0, 120), requested: [1, 2, 3] });
-  });
-
-  it("where it is by chance as long as the last page", async () => {
-    const list = listOfSize(120, 20, () => ({ totalItems: 120 }));
-    expect(await readAll(list)).toEqual({ all: items(0, 120), requested: upTo(6) });
-  });
-});
-
-describe("of several hints", () => {
-  it.each<[string, (page: number) => Hints, number[]]>([
-    [
-      "a link or a flag goes before totals",
-      () => ({ hasNextPage: false, totalItems: 250, totalPages: 3 }),
-      [1],
-    ],
-    [
-      "a link or a flag goes before totals that are reached",
-      (page) => ({ hasNextPage: page < 3, totalItems: 100 }),
-      [1, 2, 3],
-    ],
-    ["a link or a flag goes before the length of the page", () => ({ hasNextPage: false }), [1]],
-    [
-      "one total that is not reached suffices: of items",
-      () => ({ totalPages: 1, totalItems: 250 }),
-      [1, 2, 3],
-    ],
-    [
-      "one total that is not reached suffices: of pages",
-      () => ({ totalPages: 3, totalItems: 100 }),
-      [1, 2, 3],
-    ],
-    ["a total goes before the length of the page", () => ({ totalItems: 100 }), [1]],
-  ])("%s", async (_, hints, requested) => {
-    expect((await readAll(listOfSize(250, 100, hints))).requested).toEqual(requested);
-  });
-});
-
-describe("a total that was passed before counts no more", () => {
-  it.each<[string, Hints]>([
-    ["total items below a page", { totalItems: 10 }],
-    ["total items below the number of items that have come", { totalItems: 150 }],
-    ["0 total pages", { totalPages: 0 }],
-    ["a page size of 0", { limit: 0 }],
-  ])("%s", async (_, hints) => {
-    expect(await readAll(listOfSize(250, 100, () => hints))).toEqual({
-      all: items(0, 250),
-      requested: [1, 2, 3],
-    });
-  });
-});
-
-describe("an empty page in the middle", () => {
-  const holed = [items(0, 100), [], items(200, 300)];
-  const bothEnds = [...items(0, 100), ...items(200, 300)];
-
-  it.each<[string, (page: number) => Hints]>([
-    ["total items", () => ({ totalItems: 200 })],
-    ["total pages", () => ({ totalPages: 3 })],
-    ["both", () => ({ totalItems: 200, totalPages: 3 })],
-    ["both, for pages without a gap", () => ({ totalItems: 200, totalPages: 2 })],
-    ["a next link", (page) => ({ hasNextPage: page < 3 })],
-    ["a total, although a flag says so", (page) => ({ totalItems: 200, hasNextPage: page === 1 })],
-  ])("does not end a loop where there is %s", async (_, hints) => {
-    const list = servedList((page) => ({ ...hints(page), items: holed[page - 1] ?? [] }));
-    expect(await readAll(list)).toEqual({ all: bothEnds, requested: [1, 2, 3] });
-  });
-
-  it("does not end a loop whose server has a smaller page size of its own", async () => {
-    const list = servedList((page) => ({
-      items: page === 3 ? [] : items(page * 50, Math.min(page * 50 + 50, 350)),
-      totalItems: 250,
-    }));
-    expect((await readAll(list)).requested).toEqual(upTo(6));
-  });
-
-  it("is passed where the loop begins with it, and several single ones are", async () => {
-    const list = servedList((page) => ({
-      items: page % 2 === 1 ? [] : items(page * 100, page * 100 + 100),
-      totalItems: 300,
-    }));
-    expect((await readAll(list)).requested).toEqual(upTo(6));
-  });
-
-  it("is passed where no page size is known", async () => {
+  it("of unknown page size, past an empty page", async () => {
     const { paginator, log } = unsizedList((page) => ({
       items: page === 1 ? [] : items(page, page + 1),
       totalItems: 2,
@@ -214,87 +200,68 @@ describe("an empty page in the middle", () => {
     expect(log).toHaveLength(3);
   });
 
-  it("ends a loop without hints of more", async () => {
-    expect((await readAll(servedListOf(holed))).requested).toEqual([1, 2]);
+  it("and nextPage() gives a 404 after a full page as an empty last page", async () => {
+    const first = await listOf(pagesFor(10), {}, { after: "a 404" }).paginator;
+    expect(first.hasNextPage).toBe(true);
+    expect(await first.nextPage()).toMatchObject({
+      items: [],
+      page: 2,
+      hasNextPage: false,
+      raw: { detail: "no page" },
+    });
   });
 });
 
-/** The error that reading a list ends with, the items before it, and the requests. */
-async function readToError({ paginator, log }: ReturnType<typeof servedList>) {
-  const seen: Item[] = [];
-  const error = await errorOf(
-    (async () => {
-      for await (const item of paginator) seen.push(item);
-    })(),
-  );
-  expect(error).toBeInstanceOf(UnexpectedResponseError);
-  return { error, seen, requested: log.length };
-}
+describe("a 404 is an error", () => {
+  it.each<[string, Hints, page: number]>([
+    ["for the page that a loop begins with", {}, 2],
+    ["where a flag says that the page exists", { hasNextPage: true }, 1],
+    ["where the number of pages says so", { totalPages: 2 }, 1],
+    ["where the number of items says so", { totalItems: 11 }, 1],
+  ])("%s", async (_, hints, page) => {
+    const { all, error } = await readAll(listOf(pagesFor(10), hints, { after: "a 404", page }));
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(all).toEqual(page === 1 ? items(0, 10) : []);
+  });
+});
 
 describe("two pages running without a new item end a list with an error", () => {
-  it("where both are empty: it says how to read on", async () => {
-    const list = servedList((page) => ({ items: page === 1 ? items(0, 100) : [], totalItems: 900 }));
-    const { error, seen, requested } = await readToError(list);
-    expect(error).toMatchObject({ outcome: "not-applied", status: 200, body: { data: [], total: 900 } });
+  it("that says how to read on, where both are empty", async () => {
+    const { all, requested, error } = await readAll(listOf(pagesFor(10), { totalItems: 90 }));
+    expect(error).toMatchObject({ outcome: "not-applied", status: 200, body: { data: [], total: 90 } });
     expect(String(error)).toContain(
       "page 3 is empty, and page 2 held no new item, but the response says that the list goes on. To read on, begin at page 4.",
     );
-    expect({ seen, requested }).toEqual({ seen: items(0, 100), requested: 3 });
+    expect({ all, requested }).toEqual({ all: items(0, 10), requested: [1, 2, 3] });
   });
 
-  it.each<[string, Hints]>([
-    ["without a hint", {}],
-    ["with a total", { totalItems: 1_000 }],
-    ["with a total that its items would reach if each counted", { totalItems: 200 }],
-    ["with total pages", { totalPages: 2 }],
-    ["with a link", { hasNextPage: true }],
-  ])("where the service repeats a page %s", async (_, hints) => {
-    const same = items(0, 100);
-    const { error, seen, requested } = await readToError(servedList(() => ({ items: same, ...hints })));
-    expect(String(error)).toContain(
-      "page 3 holds only items of earlier pages, and page 2 held no new item: the service seems to repeat pages.",
-    );
-    expect({ seen, requested }).toEqual({ seen: same, requested: 3 });
-  });
+  const [forwards, backwards] = [items(0, 10), items(0, 10).toReversed()];
+  const circle = (length: number) => (page: number) => items((page % length) * 10, (page % length) * 10 + 10);
 
-  it("where the service repeats a page in another order", async () => {
-    const list = servedList((page) => ({
-      items: page % 2 ? items(0, 100) : items(0, 100).toReversed(),
-      totalItems: 200,
-    }));
-    expect((await readToError(list)).requested).toBe(3);
-  });
-
-  it.each([2, 3, 7])("where the service repeats a circle of %i pages", async (circle) => {
-    const list = servedList((page) => items((page % circle) * 100, (page % circle) * 100 + 100));
-    const { seen, requested } = await readToError(list);
-    expect(requested).toBe(circle + 2);
-    expect(new Set(ids(seen)).size).toBe(seen.length);
-  });
-
-  it("where a total counts items that the list hides, after all others have come", async () => {
-    const { seen, requested } = await readToError(listOfSize(250, 100, () => ({ totalItems: 310 })));
-    expect({ seen, requested }).toEqual({ seen: items(0, 250), requested: 5 });
+  it.each<[string, (page: number) => readonly Item[], Hints, calls: number]>([
+    ["empty pages without end", (page) => (page === 1 ? forwards : []), { hasNextPage: true }, 3],
+    ["the first page again and again", () => forwards, { totalItems: 100 }, 3],
+    ["the first page again and again, half of a number of items", () => forwards, { totalItems: 20 }, 3],
+    ["the first page again and again, with a number of pages", () => forwards, { totalPages: 5 }, 3],
+    ["the first page again, half of a number of pages", () => forwards, { totalPages: 2 }, 2],
+    ["the first page again and again, with a link", () => forwards, { hasNextPage: true }, 3],
+    ["a page in another order", (page) => (page % 2 ? forwards : backwards), { totalItems: 20 }, 3],
+    ["a circle of 2 pages", circle(2), {}, 4],
+    ["a circle of 7 pages", circle(7), {}, 9],
+    ["a circle of 2 pages, half of a number of items", circle(2), { totalItems: 40 }, 4],
+  ])("%s", async (_, pageOf, hints, calls) => {
+    const list = servedList((page) => ({ items: pageOf(page), ...hints }), { limit: 10 });
+    const { all, requested, error } = await readAll(list);
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(requested).toEqual(upTo(calls));
+    expect(new Set(ids(all)).size).toBe(all.length);
+    expect(String(error)).toContain(all.length > 10 || hints.totalItems ? "repeat pages" : `page ${calls}`);
   });
 
   it("with nextPage() too", async () => {
-    const second = await (await servedList(() => items(0, 100)).paginator).nextPage();
+    const second = await (await servedList(() => ({ items: forwards, totalItems: 90 })).paginator).nextPage();
     expect(second).toMatchObject({ items: [], hasNextPage: true });
     expect(await errorOf(second.nextPage())).toBeInstanceOf(UnexpectedResponseError);
-  });
-
-  it("but not where a link or a flag says that the second one is the last, and a total counts hidden items", async () => {
-    const list = servedList((page) => ({
-      items: page < 3 ? items(page * 100, page * 100 + 100) : [],
-      totalItems: 310,
-      hasNextPage: page < 3,
-    }));
-    expect((await readAll(list)).requested).toEqual([1, 2, 3, 4]);
-  });
-
-  it("but not where the second one is the last", async () => {
-    const pages = [items(0, 100), items(0, 100), []];
-    expect((await readAll(servedListOf(pages))).requested).toEqual([1, 2, 3]);
   });
 });
 
@@ -326,9 +293,10 @@ describe("a list that changes during the iteration", () => {
     expect(await readAll(list)).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
   });
 
-  it("shows a page twice when it has grown by one, and goes on", async () => {
+  it("goes on after a page that comes twice as the list has grown by one, where a number says more", async () => {
     const pages = [items(0, 100), items(0, 100), items(100, 130)];
-    expect(await readAll(servedListOf(pages))).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
+    const list = servedList((page) => ({ items: pages[page - 1] ?? [], totalPages: 3 }));
+    expect(await readAll(list)).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
   });
 
   it("ends at a short page of known items", async () => {

@@ -80,14 +80,15 @@ function groupsOf(
 
 /** A v1 list, whose service responds at once; `log` contains the requested pages in order. */
 export function servedList(
-  respond: (page: number) => Served,
+  respond: (page: number) => Served | Response,
   options: ListOptions = {},
   parsePage?: ClientOptions["parsePage"],
 ) {
   const log: number[] = [];
   const fetch: Fetch = async (url) => {
     log.push(pageOf(url));
-    return Response.json(bodyOf(respond(pageOf(url))));
+    const served = respond(pageOf(url));
+    return served instanceof Response ? served : Response.json(bodyOf(served));
   };
   return { paginator: groupsOf(options, { fetch, parsePage }), log };
 }

@@ -72,7 +72,7 @@ const told: fc.Arbitrary<Info> = fc.oneof(
   link.map((to): Info => ({ page, hasNext }) => ({
     links: { first: to(1), prev: to(page), ...(hasNext && { next: to(page + 1) }) },
   })),
-  fc.tuple(holder, fc.constantFrom("next_page_url", "next", "nextPage", "next_cursor")).map(
+  fc.tuple(holder, fc.constantFrom("next_page_url", "next", "nextPage")).map(
     ([hold, name]): Info =>
       ({ page, hasNext }) =>
         hold({ [name]: hasNext ? `${page + 1}` : null }),
@@ -93,7 +93,7 @@ const told: fc.Arbitrary<Info> = fc.oneof(
         ({ total }) =>
           hold({ [name]: as(total) }),
     ),
-  fc.tuple(holder, fc.constantFrom("total_pages", "pageCount", "last_page")).map(
+  fc.tuple(holder, fc.constantFrom("total_pages", "totalPages", "last_page")).map(
     ([hold, name]): Info =>
       ({ total, size, page }) =>
         hold({ [name]: Math.ceil(total / size), current: page }),

@@ -1,0 +1,101 @@
+import { UndecodableResponse } from "../schema/parse-response.ts";
+
+/** What a response says of its list. */
+export interface ListHints {
+  /** The page size. */
+  readonly limit?: number | undefined;
+  readonly totalItems?: number | undefined;
+  readonly totalPages?: number | undefined;
+  /** What a link or a flag says. */
+  readonly hasNextPage?: boolean | undefined;
+}
+
+/** One decoded response of a list. */
+export interface DecodedPage<T> extends ListHints {
+  readonly items: readonly T[];
+  readonly raw: unknown;
+}
+
+/** Where a list is read next, and what of the pages before decides on its end. */
+export interface Cursor {
+  readonly page: number;
+  /** The number of items before the page; undefined for a list that begins in the middle: its pages before count as full. */
+  readonly itemsBefore?: number | undefined;
+  /** The ids of the page before, as they came. */
+  readonly idsBefore?: readonly string[];
+  /** How many pages in a row, up to the one before, held no new item. */
+  readonly pagesWithoutNew?: number;
+  /** Nothing has told of the page, so a 404 for it is the end of the list. */
+  readonly mayBeMissing?: boolean;
+}
+
+/** A page, as it came. */
+export interface ReceivedPage extends ListHints {
+  readonly ids: readonly string[];
+  /** How many of its items had not come before. */
+  readonly newCount: number;
+  /** How many items have come, with those of this page; each counts once. */
+  readonly seenCount: number;
+}
+
+/**
+ * Where the list goes on after a page, or undefined at its end: a link or a flag decides, else the number of pages, else
+ * the number of items, else a full page (D148). Throws `UndecodableResponse` if the list has no end (D149).
+ */
+export function nextCursor(cursor: Cursor, received: ReceivedPage): Cursor | undefined {
+  const { page } = cursor;
+  const { ids, newCount, seenCount, limit, hasNextPage } = received;
+  const isEmpty = ids.length === 0;
+  const isOnceMore = !isEmpty && newCount === 0 && ids.join() === cursor.idsBefore?.join();
+  // A service that ignores `page` gives its first page for each.
+  const isOnlyPage = isOnceMore && seenCount === ids.length;
+  const pagesWithoutNew = newCount > 0 ? 0 : (cursor.pagesWithoutNew ?? 0) + 1;
+  const itemsBefore = cursor.itemsBefore ?? (page - 1) * (limit ?? ids.length);
+  // A page of known items brings the list no nearer to its total.
+  const itemsPassed = itemsBefore + (newCount > 0 ? ids.length : 0);
+
+  const { isTotalAhead, isHidingItems } = compareTotals(received, page, itemsPassed);
+  const isFull = limit === undefined ? !isEmpty : ids.length >= limit;
+  const isPassed = pagesWithoutNew === 1 && isTotalAhead === true;
+  const goesOn = isPassed || (hasNextPage ?? isTotalAhead ?? (isFull && !isOnceMore));
+  const isCutShort = isOnlyPage && hasNextPage === undefined && isTotalAhead === false;
+  if (!goesOn && !isCutShort) return undefined;
+  const isUntold = hasNextPage === undefined && (isTotalAhead === undefined || isHidingItems);
+  if (isCutShort || pagesWithoutNew > 1) {
+    if (isUntold && isHidingItems && (isEmpty || isOnceMore) && !isOnlyPage) return undefined;
+    throw withoutEnd(page, isEmpty);
+  }
+  return {
+    page: page + 1,
+    itemsBefore: itemsPassed,
+    idsBefore: ids,
+    pagesWithoutNew,
+    mayBeMissing: isUntold,
+  };
+}
+
+/** A number that the list has passed is wrong, and counts as none. */
+function compareTotals(
+  { ids, limit, totalItems, totalPages }: ReceivedPage,
+  page: number,
+  itemsPassed: number,
+): { isTotalAhead: boolean | undefined; isHidingItems: boolean } {
+  if (totalPages !== undefined && (page <= totalPages || ids.length === 0)) {
+    return { isTotalAhead: page < totalPages, isHidingItems: false };
+  }
+  if (totalItems === undefined || itemsPassed > totalItems) {
+    return { isTotalAhead: undefined, isHidingItems: false };
+  }
+  const isTotalAhead = itemsPassed < totalItems;
+  // So many pages would have held all items: some may be hidden.
+  const isHidingItems = isTotalAhead && limit !== undefined && page >= Math.ceil(totalItems / limit);
+  return { isTotalAhead, isHidingItems };
+}
+
+function withoutEnd(page: number, isEmpty: boolean): UndecodableResponse {
+  return new UndecodableResponse(
+    isEmpty
+      ? `page ${page} is empty, and page ${page - 1} held no new item, but the response says that the list goes on. To read on, begin at page ${page + 1}.`
+      : `page ${page} holds only items of earlier pages, but the response says that the list has more: the service seems to repeat pages.`,
+  );
+}
