@@ -16,11 +16,11 @@ import {
 /** Reads a list to its end or error; `requested` contains the requested pages. */
 async function readAll({ paginator, log }: ReturnType<typeof servedList>) {
   const all: Item[] = [];
-  let error: unknown;
+  let error: Error | undefined;
   try {
     for await (const item of paginator) all.push(item);
   } catch (thrown) {
-    error = thrown;
+    error = thrown as Error; // Safe: the package throws nothing else.
   }
   return { all, requested: log, ...(error !== undefined && { error }) };
 }

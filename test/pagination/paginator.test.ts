@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { type Page, ValidationError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import {
@@ -19,6 +20,12 @@ describe("a paginator", () => {
     paginator[Symbol.asyncIterator]();
     paginator.pages()[Symbol.asyncIterator]();
     await settled();
+    expect(log).toEqual([]);
+  });
+
+  it("says what to do with it where it is logged", () => {
+    const { paginator, log } = servedListOf(threePages);
+    expect(inspect(paginator)).toMatch(/^Paginator: .*await.*for await/);
     expect(log).toEqual([]);
   });
 
