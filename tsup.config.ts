@@ -24,7 +24,7 @@ const shared = {
 writeFileSync("src/mock/page/page-file.ts", await buildPage());
 
 export default defineConfig([
-  { ...shared, format: "esm", entry: [...entries, ...commands], esbuildPlugins: [licenceNote()] },
+  { ...shared, format: "esm", entry: [...entries, ...commands], esbuildPlugins: [builtInNotes()] },
   {
     ...shared,
     // Split as ES modules, then converted: with the format "cjs", tsup's own splitting rewrites the fields of classes.
@@ -48,26 +48,47 @@ function toCommonJs(code: string) {
   return transform(code, { banner, format: "cjs", platform: "node", target: shared.target, supported });
 }
 
-/** Writes the licence of each package that is built in to a file beside the code. */
-function licenceNote(): Plugin {
+/** Writes beside the code which packages are built in: their licences, and an SBOM (CycloneDX). */
+function builtInNotes(): Plugin {
   return {
-    name: "licence-note",
+    name: "built-in-notes",
     setup({ onEnd, initialOptions: { outdir = "dist" } }) {
       onEnd(({ metafile }) => {
         const inputs = Object.keys(metafile?.inputs ?? {});
         const folders = inputs.flatMap((path) => /^node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
+        const packages = [...new Set(folders)].sort().map(readPackage);
         const head = "The code beside this note holds the packages below, each under its own licence.";
-        const note = [head, ...[...new Set(folders)].sort().map(licenceOf)].join(`\n\n${"-".repeat(80)}\n\n`);
+        const texts = packages.map(({ name, version, text }) => `${name} ${version}\n\n${text}`);
         // tsup makes the folder later, with the code.
         mkdirSync(outdir, { recursive: true });
+        const note = [head, ...texts].join(`\n\n${"-".repeat(80)}\n\n`);
         writeFileSync(`${outdir}/THIRD-PARTY-LICENSES.txt`, `${note}\n`);
+        writeFileSync(`${outdir}/sbom.cdx.json`, `${JSON.stringify(billOf(packages), undefined, 2)}\n`);
       });
     },
   };
 }
 
-function licenceOf(folder: string): string {
+function readPackage(folder: string) {
   const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name)) ?? "LICENSE";
-  const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) as typeof manifest;
-  return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, "utf8").trim()}`;
+  const read = JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) as typeof manifest;
+  return { ...read, text: readFileSync(`${folder}/${file}`, "utf8").trim() };
+}
+
+/** Without a time and a serial number, so that the same sources give the same package. */
+function billOf(packages: (typeof manifest)[]) {
+  const [own, ...components] = [manifest, ...packages].map(({ name, version, license }) => {
+    const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+    return {
+      type: "library",
+      "bom-ref": purl,
+      name,
+      version,
+      licenses: [{ license: { id: license } }],
+      purl,
+    };
+  });
+  const dependencies = [{ ref: own?.purl, dependsOn: components.map(({ purl }) => purl) }];
+  const format = { bomFormat: "CycloneDX", specVersion: "1.6", version: 1 };
+  return { ...format, metadata: { component: own }, components, dependencies };
 }

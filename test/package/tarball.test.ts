@@ -35,6 +35,7 @@ describe("The published package", () => {
     expect(files.filter((path) => !path.startsWith("dist/")).sort()).toEqual(documents);
     expect(built.filter((path) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(path))).toEqual([
       "dist/THIRD-PARTY-LICENSES.txt",
+      "dist/sbom.cdx.json",
     ]);
   });
 
@@ -68,18 +69,51 @@ describe("The published package", () => {
     ).toEqual([]);
   });
 
-  it("lists the version and the licence of each package whose code it holds", () => {
-    const inside = packagesOf([...installedFiles(consumer, ".js").values()].flatMap(sourcesIn));
-    const versions = inside.map((name) => {
-      const { version }: { version: string } = JSON.parse(readFileSync(tool(`${name}/package.json`), "utf8"));
-      return `${name} ${version}`;
-    });
-    const note = readFileSync(join(installed, "audience-sdk/dist/THIRD-PARTY-LICENSES.txt"), "utf8");
-    const [, ...licences] = note.split(/^-{80}$/m).map((text) => text.trim());
+  describe("names each package whose code it holds, with its version,", () => {
+    const inside = packagesOf([...installedFiles(consumer, ".js", ".cjs").values()].flatMap(sourcesIn));
+    const versions = Object.fromEntries(inside.map((name) => [name, manifestOf(tool(name)).version]));
+    const read = (path: string) => readFileSync(join(installed, "audience-sdk", path), "utf8");
 
-    expect(inside).toContain("zod");
-    expect(licences.map((text) => text.split("\n")[0])).toEqual(versions);
-    for (const text of licences) expect(text).toMatch(/Copyright \(c\) .+Permission is hereby granted/s);
+    it("in inlinedDependencies of package.json", () => {
+      expect(inside).toContain("zod");
+      expect(manifestOf(join(installed, "audience-sdk")).inlinedDependencies).toEqual(versions);
+    });
+
+    it("in the note of licences", () => {
+      const [, ...licences] = read("dist/THIRD-PARTY-LICENSES.txt")
+        .split(/^-{80}$/m)
+        .map((text) => text.trim());
+
+      expect(licences.map((text) => text.split("\n")[0])).toEqual(
+        Object.entries(versions).map(([name, version]) => `${name} ${version}`),
+      );
+      for (const text of licences) expect(text).toMatch(/Copyright \(c\) .+Permission is hereby granted/s);
+    });
+
+    it("in a CycloneDX SBOM", () => {
+      const component = ([name, version]: [string, string]) => {
+        const purl = `pkg:npm/${name}@${version}`;
+        return {
+          type: "library",
+          "bom-ref": purl,
+          name,
+          version,
+          licenses: [{ license: { id: "MIT" } }],
+          purl,
+        };
+      };
+      const own = component([manifest.name, manifest.version]);
+      const components = Object.entries(versions).map(component);
+
+      expect(JSON.parse(read("dist/sbom.cdx.json"))).toEqual({
+        bomFormat: "CycloneDX",
+        specVersion: "1.6",
+        version: 1,
+        metadata: { component: own },
+        components,
+        dependencies: [{ ref: own.purl, dependsOn: components.map(({ purl }) => purl) }],
+      });
+    });
   });
 
   it("passes publint without a warning", async () => {
@@ -127,6 +161,12 @@ it.each([
     expect(await sizes[name]()).toBeLessThanOrEqual(bound);
   },
 );
+
+function manifestOf(folder: string) {
+  const text = readFileSync(join(folder, "package.json"), "utf8");
+  const read: { version: string; inlinedDependencies?: Record<string, string> } = JSON.parse(text);
+  return read;
+}
 
 function sum(files: Iterable<readonly [path: string, bytes: number]>): number {
   return [...files].reduce((total, [, bytes]) => total + bytes, 0);

@@ -17,7 +17,9 @@ const release = new Map(workflows).get("release.yml") ?? "";
 describe.each(workflows)("The workflow %s", (name, text) => {
   it("has no secret that a step could leak", () => {
     expect(text).not.toMatch(/\bsecrets\b|NODE_AUTH_TOKEN|NPM_TOKEN/);
-    expect(text).toContain("persist-credentials: false");
+    for (const step of text.split(/^ +- (?=uses: actions\/checkout)/m).slice(1)) {
+      expect(step).toMatch(/^.*\n +with:\n +persist-credentials: false$/m);
+    }
   });
 
   it("may only read the repository; publishing alone gets an identity", () => {
@@ -25,9 +27,7 @@ describe.each(workflows)("The workflow %s", (name, text) => {
       ([, scope, access]) => `${scope} ${access}`,
     );
 
-    const expected =
-      name === "release.yml" ? ["contents read", "contents read", "id-token write"] : ["contents read"];
-    expect(granted).toEqual(expected);
+    expect(granted).toEqual(name === "release.yml" ? ["contents read", "id-token write"] : ["contents read"]);
     expect(text).not.toContain("pull_request_target");
   });
 
@@ -43,15 +43,51 @@ describe.each(workflows)("The workflow %s", (name, text) => {
   });
 });
 
-it("A release is published with provenance, from a tag that is the package's version", () => {
-  expect(manifest.publishConfig.provenance).toBe(true);
-  expect(release).toMatch(/on:\n {2}push:\n {4}tags: \["v\*"\]/);
-  expect(release.indexOf('test "$GITHUB_REF_NAME"')).toBeLessThan(release.indexOf("npm publish"));
+describe("A release", () => {
+  const {
+    prove = "",
+    pack = "",
+    publish = "",
+  } = Object.fromEntries(
+    release.split(/^ {2}(?=\w+:$)/m).map((job) => [job.slice(0, job.indexOf(":")), job]),
+  );
+  const commandsOf = (job: string) =>
+    [...job.matchAll(/^ +(?:- )?run: (?!\|)(.*)$/gm)].map(([, line]) => line);
+
+  it("begins with a tag that is the version of the package", () => {
+    expect(release).toMatch(/on:\n {2}push:\n {4}tags: \["v\*"\]/);
+    expect(commandsOf(pack)[0]).toMatch(/^test "\$GITHUB_REF_NAME" = "v\$\(node /);
+  });
+
+  it("is proven without an identity", () => {
+    expect(commandsOf(prove)).toEqual([".ci/run"]);
+    expect(prove + pack).not.toMatch(/permissions:|environment:/);
+  });
+
+  it("is packed elsewhere, where no script of a dependency has run", () => {
+    expect(commandsOf(pack).slice(1)).toEqual([
+      "npm ci --ignore-scripts",
+      "npm run build",
+      "mkdir packed && npm pack --ignore-scripts --pack-destination packed",
+    ]);
+    expect(pack).toMatch(/uses: actions\/upload-artifact.*\n +with:\n +name: package\n +path: packed\n/);
+  });
+
+  it("is published once both have succeeded: that file, with provenance, and with no other code at hand", () => {
+    expect(publish).toContain("needs: [prove, pack]");
+    expect(publish).toMatch(/uses: actions\/download-artifact.*\n +with:\n +name: package\n +path: packed\n/);
+    expect(publish).not.toContain("actions/checkout");
+    expect(commandsOf(publish)).toEqual(["npm publish --ignore-scripts --provenance ./packed/*.tgz"]);
+  });
+
+  it("needs no repository where it is not published: only that job asks for provenance", () => {
+    expect(manifest.publishConfig).toEqual({ access: "public" });
+  });
 });
 
-it("The release workflow names its own repository in package.json just before it publishes, as provenance requires", () => {
+it("The release workflow names its own repository in package.json before it packs, as provenance requires", () => {
   const [, script = ""] =
-    /- name: package\.json names the repository.*\n +run: \|\n((?: {10}.*\n)+) {6}- run: npm publish\n$/.exec(
+    /- name: package\.json names the repository.*\n +run: \|\n((?: {10}.*\n)+) {6}- run: .*npm pack /.exec(
       release,
     ) ?? [];
   const copy = mkdtempSync(join(tmpdir(), "release-"));
