@@ -63,6 +63,8 @@ export class Control {
         return Response.json(service.organization(name));
       case "requests":
         return name === "" ? Response.json(service.requests) : this.#request(Number(name));
+      case "resubscriptions":
+        return Response.json(service.resubscriptions);
       case "settled":
         await service.settled();
         return Response.json({ settled: true });
@@ -114,6 +116,11 @@ export class Control {
         const { person, ...options } = await personOf(request);
         service.confirm(person, options);
         return Response.json({ confirmed: true });
+      }
+      case "POST asks-again": {
+        const { person, ...options } = await personOf(request);
+        service.asksAgain(person, options);
+        return Response.json({ asksAgain: true });
       }
       case "POST reset":
         service.reset();

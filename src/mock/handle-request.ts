@@ -44,12 +44,13 @@ export async function handleRequest(
 ): Promise<Response> {
   const latencyMs = latencyOf(state);
   const wayThereMs = Math.round(latencyMs * (typeof state.latencyMs === "number" ? 0.5 : state.random()));
+  const sentAt = latencyMs > 0 ? state.log.version : undefined;
   if (latencyMs > 0) await sleep(wayThereMs);
   // `reset()` has discarded the state that the request was for.
   if (state.ended().aborted) throw connectionReset();
 
   const target = targetOf(request, state.variants);
-  const record = state.log.begin(logEntry(request, target, state));
+  const record = state.log.begin(logEntry(request, target, state), sentAt);
   try {
     const wayBackMs = latencyMs - wayThereMs;
     const response = await respond(state, { request, target, record, clientIp, wayBackMs });

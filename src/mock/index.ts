@@ -11,7 +11,9 @@ export type {
   MockWebhookCall,
   MockWelcomeEmail,
 } from "./state/organization-state.ts";
-export { everyFault, type EveryFaultOptions, FaultFound, type FaultedRequest } from "./every-fault.ts";
+export { ClickUndone, everyClick, type EveryClickOptions, type JobClick } from "./every-click.ts";
+export { everyFault, type EveryFaultOptions, FaultFound } from "./every-fault.ts";
+export type { JobRequest } from "./job-runs.ts";
 export type { MockFault, MockFaultKind } from "./faults.ts";
 export type {
   MockClientOptions,

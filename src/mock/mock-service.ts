@@ -10,7 +10,7 @@ import { RateLimiter, rateLimitOf } from "./rate-window.ts";
 import { RequestLog } from "./request-log.ts";
 import { credentialsOf } from "./start-page.ts";
 import type { StateChange } from "./state/changes.ts";
-import { Organizations } from "./state/organizations.ts";
+import { Organizations, resubscriptionsOf } from "./state/organizations.ts";
 import {
   checkPermissions,
   checkSeeds,
@@ -74,6 +74,9 @@ export function createMock(options: MockServiceOptions): Mock {
     clientOptions: { ...clientOptions, fetch },
     organization: (idOrApiKey) => state.organizations.organization(idOrApiKey).snapshot(),
     requests,
+    get resubscriptions() {
+      return resubscriptionsOf(state.organizations);
+    },
     addFault(fault) {
       checkOption("fault", fault, faultRule);
       state.faults.add(copyOf(fault));

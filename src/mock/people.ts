@@ -5,14 +5,16 @@ import type { Organization } from "./state/organization.ts";
 import type { Organizations } from "./state/organizations.ts";
 
 const organization = nonEmptyString;
-const unsubscribeRule = object({ organization, channel: enumOf("email", "phone") });
+const channelRule = object({ organization, channel: enumOf("email", "phone") });
 const confirmRule = object({ organization });
 
 /** People who act at the service, without a request. */
-export function people(current: () => Organizations): Pick<MockService, "unsubscribe" | "confirm"> {
+export function people(
+  current: () => Organizations,
+): Pick<MockService, "unsubscribe" | "confirm" | "asksAgain"> {
   return {
     unsubscribe(person, options = {}) {
-      checkOption("options", options, unsubscribeRule);
+      checkOption("options", options, channelRule);
       const [contact, owner] = find(current(), person, options.organization);
       const { channel = contact.phone === person ? "phone" : "email" } = options;
       const other = channel === "email" ? "phone" : "email";
@@ -30,6 +32,12 @@ export function people(current: () => Organizations): Pick<MockService, "unsubsc
           `"${person}" has no mail of a double opt-in to answer: the e-mail is UNSUBSCRIBED`,
         );
       owner.decide(contact, "email", "SUBSCRIBED");
+    },
+    asksAgain(person, options = {}) {
+      checkOption("options", options, channelRule);
+      const [contact, owner] = find(current(), person, options.organization);
+      const { channel } = options;
+      owner.asksAgain(contact, channel === undefined ? ["email", "phone", "suppressed"] : [channel]);
     },
   };
 }

@@ -1,7 +1,7 @@
 // The public interface of the mock.
 import type { MockFault, MockFaultKind } from "./faults.ts";
 import type { MockOperation } from "./operations.ts";
-import type { MockOrganizationState } from "./state/organization-state.ts";
+import type { MockConsentChange, MockOrganizationState } from "./state/organization-state.ts";
 
 /** Options of a client of the mock. */
 export interface MockClientOptions {
@@ -38,6 +38,15 @@ export interface MockService {
   readonly organization: (idOrApiKey: string) => MockOrganizationState;
   /** All requests that arrived, in order. */
   readonly requests: readonly MockRequest[];
+  /**
+   * The entries of `consentHistory`, of all organizations, by which a request went over a refusal that stands: it raised the
+   * channel, or hid the refusal (`NON_SUBSCRIBED` over `UNSUBSCRIBED`), or raised what was hidden so. `[]` in a sound system.
+   *
+   * Every refusal stands, whoever wrote it: a person (`unsubscribe`), a seed, or a request, as it brings the word of a person.
+   * `is_suppressed: true` is one, too. It stands until the person confirms (`confirm`) or asks again (`asksAgain`): a test in
+   * which she returns on your own site says so by the latter.
+   */
+  readonly resubscriptions: readonly MockConsentChange[];
   /** Adds a fault, from the next request on. Of several faults that match a request, the first applies. */
   readonly addFault: (fault: MockFault) => void;
   /**
@@ -53,6 +62,17 @@ export interface MockService {
    * does, and for a contact without `double_opt_in`, as it got no such mail.
    */
   readonly confirm: (person: string, options?: MockPersonOptions) => void;
+  /**
+   * A person asks again on your own site, before your request about it: what a request raises after it is no resubscription,
+   * until she refuses again. Without `channel` it concerns all channels and a suppression. Throws as `unsubscribe` does.
+   *
+   * ```ts
+   * mock.asksAgain("ada@example.com");
+   * await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
+   * mock.resubscriptions; // []
+   * ```
+   */
+  readonly asksAgain: (person: string, options?: MockPersonOptions & { channel?: "email" | "phone" }) => void;
   /** Waits until no webhook call is under way, retries included. */
   readonly settled: () => Promise<void>;
   /**

@@ -14,6 +14,8 @@ export interface RequestRecord {
   /** Counts from 1. */
   readonly number: number;
   readonly entry: MockRequest;
+  /** The version of the log when it was sent, if it took time to arrive. */
+  readonly sentAt: number | undefined;
   /** What the request changed, in order. */
   readonly changes: StateChange[];
   readonly stances: Stance[];
@@ -25,7 +27,8 @@ export interface RequestRecord {
 }
 
 type EndListener = (entry: MockRequest, changes: readonly StateChange[]) => void;
-type ChangeListener = () => void;
+type ChangeListener = (change?: StateChange, record?: RequestRecord) => void;
+type ArrivalListener = (record: RequestRecord) => void;
 
 /** A page shows no more; `requests` holds all. */
 const KEPT_RECORDS = 500;
@@ -39,6 +42,7 @@ export class RequestLog {
   readonly #dropped = new Map<string | undefined, number>();
   readonly #endListeners = new Set<EndListener>();
   readonly #changeListeners = new Set<ChangeListener>();
+  readonly #arrivalListeners = new Set<ArrivalListener>();
   #current: RequestRecord | undefined;
   #version = 0;
 
@@ -53,10 +57,11 @@ export class RequestLog {
   }
 
   /** A request has arrived. */
-  begin(entry: MockRequest): RequestRecord {
+  begin(entry: MockRequest, sentAt?: number): RequestRecord {
+    const number = this.requests.length + 1;
+    const record: RequestRecord = { number, entry, sentAt, changes: [], stances: [], hasEnded: false };
+    for (const listener of this.#arrivalListeners) listener(record);
     this.requests.push(entry);
-    const { length: number } = this.requests;
-    const record: RequestRecord = { number, entry, changes: [], stances: [], hasEnded: false };
     this.#records.push(record);
     if (this.#records.length > KEPT_RECORDS) this.#drop(this.#records.shift()!);
     this.#version += 1;
@@ -93,7 +98,7 @@ export class RequestLog {
   changed(change?: StateChange): void {
     if (change !== undefined) this.#current?.changes.push(change);
     this.#version += 1;
-    for (const listener of this.#changeListeners) listener();
+    for (const listener of this.#changeListeners) listener(change, this.#current);
   }
 
   /** Forgets all requests. */
@@ -104,13 +109,18 @@ export class RequestLog {
     this.changed();
   }
 
+  /** Called with each request just before it arrives. */
+  onArrival(listener: ArrivalListener): void {
+    this.#arrivalListeners.add(listener);
+  }
+
   /** Called with each request that ends, and what it changed. Returns a function that ends this. */
   onEnd(listener: EndListener): () => void {
     this.#endListeners.add(listener);
     return () => void this.#endListeners.delete(listener);
   }
 
-  /** Called after each change of the state: by requests, people, faults, webhook calls and resets. */
+  /** Called after each change of the state, with the request that made it: by requests, people, faults, webhook calls and resets. */
   onChange(listener: ChangeListener): () => void {
     this.#changeListeners.add(listener);
     return () => void this.#changeListeners.delete(listener);

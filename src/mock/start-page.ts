@@ -26,12 +26,14 @@ For tests, without a key; a POST needs the header Content-Type: application/json
 
   GET /__mock/organizations/{id or key}          the state
   GET /__mock/requests                           all requests that arrived
+  GET /__mock/resubscriptions                    the changes of a consent that went over a refusal
   GET /__mock/faults                             the faults, each with its id
   DELETE /__mock/faults/{id}                     removes one; without an id all of them
   GET /__mock/settled                            waits until no webhook call is under way
   POST /__mock/faults                            adds a fault: {"kind":"500-before","times":1}
   POST /__mock/unsubscribe                       a person unsubscribes: {"person":"ada@example.com","channel":"email"}
   POST /__mock/confirm                           a person answers the mail of a double opt-in: {"person":"ada@example.com"}
+  POST /__mock/asks-again                        a person asks again on your own site: {"person":"ada@example.com"}
   POST /__mock/reset                             restores the initial state
 
 "npx audience-mock --help" has a curl command for each.

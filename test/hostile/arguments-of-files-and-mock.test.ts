@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint, type OpenCheckpoint } from "audience-sdk/checkpoint";
 import {
+  ClickUndone,
   createMockService,
+  everyClick,
+  type EveryClickOptions,
   everyFault,
   type EveryFaultOptions,
   FaultFound,
@@ -157,14 +160,15 @@ describe("For any arguments, a function of the mock returns its value or throws 
     await tryEntryPoint({ act, valid: [["mock-organization"]], ...ofMock });
   });
 
-  it("unsubscribe and confirm", async () => {
+  it("unsubscribe, confirm and asksAgain", async () => {
     const contacts = [{ email: "ada@example.com", double_opt_in: true }];
     const mock = createMockService({ organizations: [{ id: "acme", apiKeys: ["k"], appId: "a", contacts }] });
     const options = { channel: "email", organization: "acme" };
     const unsubscribe = (person: unknown, given: unknown) =>
       mock.unsubscribe(person as string, given as object);
     const confirm = (person: unknown, given: unknown) => mock.confirm(person as string, given as object);
-    for (const act of [unsubscribe, confirm])
+    const asksAgain = (person: unknown, given: unknown) => mock.asksAgain(person as string, given as object);
+    for (const act of [unsubscribe, confirm, asksAgain])
       await tryEntryPoint({ act, argumentCount: 2, valid: [["ada@example.com", options]], ...ofMock });
   });
 
@@ -190,31 +194,41 @@ describe("For any arguments, a function of the mock returns its value or throws 
     await tryEntryPoint({ act, valid: [[{ port: 0, allowHosts: ["mock.test"] }]], ...ofMock });
   });
 
-  it("everyFault and FaultFound", async () => {
-    const own = (error: unknown) => {
-      if (!(error instanceof FaultFound || String(error).includes(hostileMessage))) throw error;
-    };
-    const kinds = ["500-before"] as const;
-    const job = (mock: MockService) => mock.fetch("https://audience-mock.example/");
-    const run = (given: unknown, options: unknown) =>
-      everyFault(given as typeof job, options as EveryFaultOptions).catch(own);
-    const construct = (...given: unknown[]) => {
+  const job = (mock: MockService) => mock.fetch("https://audience-mock.example/");
+  const own = (error: unknown) => {
+    const isFound = error instanceof FaultFound || error instanceof ClickUndone;
+    if (!(isFound || String(error).includes(hostileMessage))) throw error;
+  };
+  const construct =
+    (found: typeof FaultFound | typeof ClickUndone) =>
+    (...given: unknown[]) => {
       try {
-        const made: unknown = Reflect.construct(FaultFound, given);
+        const made: unknown = Reflect.construct(found, given);
         return made;
       } catch (error) {
         return own(error);
       }
     };
+
+  it("everyFault and FaultFound", async () => {
+    const kinds = ["500-before"] as const;
+    const act = (given: unknown, options: unknown) =>
+      everyFault(given as typeof job, options as EveryFaultOptions).catch(own);
     const request = { number: 1, operation: "v1.events.send", route: "POST /api/v1/events" };
     const valid = [[job], [{ kinds, mock: { seed: 7 } }]];
-    await tryEntryPoint({ act: run, argumentCount: 2, valid, ...ofMock });
-    await tryEntryPoint({
-      act: construct,
-      argumentCount: 3,
-      valid: [kinds, [request], [new Error("c")]],
-      ...ofMock,
-    });
+    await tryEntryPoint({ act, argumentCount: 2, valid, ...ofMock });
+    const asFound = [kinds, [request], [new Error("c")]];
+    await tryEntryPoint({ act: construct(FaultFound), argumentCount: 3, valid: asFound, ...ofMock });
+  });
+
+  it("everyClick and ClickUndone", async () => {
+    const act = (given: unknown, options: unknown) =>
+      everyClick(given as typeof job, options as EveryClickOptions).catch(own);
+    const finding = { person: "ada", channel: "email", click: { when: "after-last" } };
+    const valid = [[job], [{ people: ["ada"], mock: { seed: 7 } }]];
+    await tryEntryPoint({ act, argumentCount: 2, valid, ...ofMock });
+    const asFound = [[finding], [{ error: new Error("c") }]];
+    await tryEntryPoint({ act: construct(ClickUndone), argumentCount: 2, valid: asFound, ...ofMock });
   });
 
   it("mswHandlers", async () => {

@@ -230,6 +230,36 @@ describe("everyFault, an error", () => {
     expect(found.request.operation).toBeUndefined();
   });
 
+  it("FaultFound names the fault with which a job never ends, and a cause that has no text", async () => {
+    const job = (end: () => unknown) => async (mock: MockService) => {
+      await mock.fetch("https://audience-mock.example/api/v1/customer");
+      if (mock.requests[0]?.fault === "500-before") await end();
+    };
+    const kinds = ["latency", "500-before"] as const;
+
+    const endless = await foundIn(
+      job(() => new Promise(() => {})),
+      { kinds, timeoutMs: 300 },
+    );
+    expect(endless.message).toBe(
+      'the job fails if "500-before" affects its request 1 (v1.customers.list, GET /api/v1/customer): ' +
+        "the job did not end within 300 ms",
+    );
+    const thrown: unknown = Object.create(null);
+    const textless = await foundIn(
+      job(() => Promise.reject(thrown)),
+      { kinds },
+    );
+    expect(textless.message).toMatch(/: a value that has no text$/);
+    expect(textless.cause).toBe(thrown);
+  });
+
+  it("a job that never ends without a fault is named after its time", async () => {
+    await expect(everyFault(() => new Promise(() => {}), { timeoutMs: 200.5 })).rejects.toThrow(
+      "the job did not end within 200.5 ms",
+    );
+  });
+
   it("a job that fails without a fault rejects with its own error, after one run", async () => {
     const own = new Error("own");
     const job = vi.fn(async (mock: MockService) => {

@@ -128,6 +128,36 @@ describe("A saved state", () => {
     expect(other.service.organization("acme").contacts).toHaveLength(1);
   });
 
+  it("keeps resubscriptions, refusals that stand, and who has asked again", async () => {
+    const { mock, send } = await filled();
+    const create = "/api/v1/customer/create";
+    const grace = { email: "grace@example.com", email_opt_in: "UNSUBSCRIBED" };
+    await send(create, grace);
+    mock.service.unsubscribe(ada.email);
+    await send(create, { ...ada, email_opt_in: "NON_SUBSCRIBED" });
+    mock.service.asksAgain(grace.email);
+    const restored = createMock({});
+    restoreState(restored.state().organizations, saveState(mock.state().organizations));
+    const { service } = restored;
+
+    expect(service.resubscriptions).toEqual(mock.service.resubscriptions);
+    const sendAgain = (body: unknown) =>
+      service.fetch(`https://audience-mock.example${create}`, {
+        method: "POST",
+        headers: KEY,
+        body: JSON.stringify(body),
+      });
+    await sendAgain({ ...grace, email_opt_in: "SUBSCRIBED" });
+    await sendAgain(ada);
+    expect(service.resubscriptions.map(({ email: person, to }) => [person, to])).toEqual([
+      [ada.email, "NON_SUBSCRIBED"],
+      [ada.email, "SUBSCRIBED"],
+    ]);
+    const again = createMock({});
+    restoreState(again.state().organizations, saveState(restored.state().organizations));
+    expect(again.service.resubscriptions).toEqual(service.resubscriptions);
+  });
+
   it("is taken over as a whole or not at all", async () => {
     const { mock, send } = await filled();
     const saved = saveState(mock.state().organizations).replace(

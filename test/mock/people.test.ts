@@ -254,3 +254,155 @@ describe("consentHistory", () => {
     expect(history()).toEqual([]);
   });
 });
+
+const email = ada;
+const word = (email_opt_in: string) => ({ path: CREATE, body: { email, email_opt_in } });
+const suppress = (is_suppressed: boolean) => ({ path: CREATE, body: { email, is_suppressed } });
+const add = { path: "/api/v1/contact-groups/news/contacts", body: { email } };
+const v2 = (status: string) => ({
+  path: "/v2/contacts",
+  body: {
+    firstName: "Ada",
+    listIds: [],
+    identifiers: [
+      {
+        type: "email",
+        id: email,
+        channels: { email: { status } },
+        consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+      },
+    ],
+  },
+});
+const leaves = "leaves";
+const asks = "asks again";
+const confirms = "confirms";
+
+type Step = { path: string; body: object } | typeof leaves | typeof asks | typeof confirms;
+
+describe("resubscriptions", () => {
+  it.each<[string, Step[], string[]]>([
+    ["a call that raises what a person refused", [leaves, word("SUBSCRIBED")], ["UNSUBSCRIBED → SUBSCRIBED"]],
+    ["an add without a word", [leaves, add], ["UNSUBSCRIBED → SUBSCRIBED"]],
+    ["a call of v2", [leaves, v2("subscribed")], ["UNSUBSCRIBED → SUBSCRIBED"]],
+    ["a status that hides it", [leaves, v2("cleaned")], ["UNSUBSCRIBED → CLEANED"]],
+    [
+      "a refusal that is hidden, and then raised",
+      [leaves, word("NON_SUBSCRIBED"), word("SUBSCRIBED")],
+      ["UNSUBSCRIBED → NON_SUBSCRIBED", "NON_SUBSCRIBED → SUBSCRIBED"],
+    ],
+    [
+      "each time that it happens",
+      [leaves, word("SUBSCRIBED"), word("NON_SUBSCRIBED"), word("SUBSCRIBED"), leaves, add],
+      ["UNSUBSCRIBED → SUBSCRIBED", "NON_SUBSCRIBED → SUBSCRIBED", "UNSUBSCRIBED → SUBSCRIBED"],
+    ],
+    [
+      "a refusal that a call has written",
+      [word("UNSUBSCRIBED"), word("SUBSCRIBED")],
+      ["UNSUBSCRIBED → SUBSCRIBED"],
+    ],
+    ["a suppression that is lifted", [suppress(true), suppress(false)], ["true → false"]],
+    [
+      "a double opt-in that is only asked for",
+      [leaves, { path: CREATE, body: { email, email_opt_in: "SUBSCRIBED", double_opt_in: true } }],
+      ["UNSUBSCRIBED → NON_SUBSCRIBED"],
+    ],
+    [
+      "who asks again and leaves again, though nothing had changed between",
+      [leaves, asks, leaves, word("SUBSCRIBED")],
+      ["UNSUBSCRIBED → SUBSCRIBED"],
+    ],
+    ["not who asks again", [leaves, asks, word("NON_SUBSCRIBED"), word("SUBSCRIBED")], []],
+    ["not a suppression of one who asks again", [suppress(true), asks, suppress(false)], []],
+    [
+      "not who confirms",
+      [
+        leaves,
+        asks,
+        { path: CREATE, body: { email, email_opt_in: "SUBSCRIBED", double_opt_in: true } },
+        leaves,
+        asks,
+        word("NON_SUBSCRIBED"),
+        confirms,
+        word("NON_SUBSCRIBED"),
+        word("SUBSCRIBED"),
+      ],
+      [],
+    ],
+    ["not a refusal that is restated", [leaves, word("UNSUBSCRIBED"), suppress(true), suppress(true)], []],
+    ["not what nobody refused", [word("NON_SUBSCRIBED"), word("SUBSCRIBED")], []],
+  ])("hold %s", async (_name, steps, expected) => {
+    const variants = { doubleOptIn: "pending" } as const;
+    const { call, mock, state } = await open({ contacts: [{ email, email_opt_in: "SUBSCRIBED" }], variants });
+
+    for (const step of steps) {
+      if (step === leaves) mock.unsubscribe(ada);
+      else if (step === asks) mock.asksAgain(ada);
+      else if (step === confirms) mock.confirm(ada);
+      else expect((await call(step.path, { body: step.body })).status).toBeLessThan(300);
+    }
+
+    const { resubscriptions } = mock;
+    expect(resubscriptions.map(({ from, to }) => `${from} → ${to}`)).toEqual(expected);
+    const history = state().consentHistory.map((entry) => JSON.stringify(entry));
+    expect(resubscriptions.filter((entry) => !history.includes(JSON.stringify(entry)))).toEqual([]);
+  });
+
+  it("hold a refusal of the seed, and end with reset()", async () => {
+    const { call, mock } = await open({
+      contacts: [{ email, email_opt_in: "UNSUBSCRIBED", is_suppressed: true }],
+    });
+    await call(CREATE, { body: { email, email_opt_in: "SUBSCRIBED", is_suppressed: false } });
+    expect(mock.resubscriptions.map(({ channel }) => channel)).toEqual(["email", "suppressed"]);
+
+    mock.reset();
+    expect(mock.resubscriptions).toEqual([]);
+    mock.asksAgain(ada, { channel: "email" });
+    await call(CREATE, { body: { email, email_opt_in: "SUBSCRIBED", is_suppressed: false } });
+    expect(mock.resubscriptions.map(({ channel }) => channel)).toEqual(["suppressed"]);
+  });
+
+  it("are those of all organizations in order of time, and a refusal holds in its own alone", async () => {
+    const contacts = [{ id: "a1", email, email_opt_in: "SUBSCRIBED" as const }];
+    const { call, mock } = await open({ contacts, others: [{ ...globex, contacts }] });
+    const [first, second] = [
+      { headers: { "x-api-key": "acme-key" } },
+      { headers: { "x-api-key": "globex-key" } },
+    ];
+    mock.unsubscribe(ada, { organization: "globex" });
+    await call(CREATE, { ...first, body: word("NON_SUBSCRIBED").body });
+    await call(CREATE, { ...first, body: word("SUBSCRIBED").body });
+    expect(mock.resubscriptions).toEqual([]);
+
+    await call(CREATE, { ...second, body: word("NON_SUBSCRIBED").body });
+    mock.unsubscribe(ada, { organization: "acme" });
+    await call(CREATE, { ...first, body: word("SUBSCRIBED").body });
+    await call(CREATE, { ...second, body: word("SUBSCRIBED").body });
+    expect(mock.resubscriptions.map(({ from, to }) => `${from} → ${to}`)).toEqual([
+      "UNSUBSCRIBED → NON_SUBSCRIBED",
+      "UNSUBSCRIBED → SUBSCRIBED",
+      "NON_SUBSCRIBED → SUBSCRIBED",
+    ]);
+  });
+
+  it("asksAgain throws as unsubscribe does", async () => {
+    const { mock } = await open({ contacts: [{ email }] });
+
+    expect(() => mock.asksAgain("bob@example.com")).toThrow('no contact of "acme" is "bob@example.com"');
+    // Safe: it is wrong on purpose.
+    expect(() => mock.asksAgain(ada, { channel: "sms" as "email" })).toThrow("must be one of email, phone");
+  });
+
+  it("over HTTP", async () => {
+    const contacts = [{ email, email_opt_in: "UNSUBSCRIBED" as const }];
+    const entry = await nodeHttp.open({ organizations: [{ ...acme, contacts }] });
+    await entry.call(CREATE, { body: word("NON_SUBSCRIBED").body });
+    const asked = await entry.call("/__mock/asks-again", { body: { person: ada } });
+    await entry.call(CREATE, { body: word("SUBSCRIBED").body });
+
+    expect([asked.status, asked.body]).toEqual([200, { asksAgain: true }]);
+    const { body } = await entry.call("/__mock/resubscriptions", { method: "GET" });
+    expect(body).toMatchObject([{ from: "UNSUBSCRIBED", to: "NON_SUBSCRIBED" }]);
+    await entry.close();
+  });
+});

@@ -170,10 +170,12 @@ export const publicSurface: Record<string, ExportedNames> = {
     ],
   },
   "audience-sdk/mock": {
-    values: ["FaultFound", "createMockService", "everyFault"],
+    values: ["ClickUndone", "FaultFound", "createMockService", "everyClick", "everyFault"],
     types: [
+      "EveryClickOptions",
       "EveryFaultOptions",
-      "FaultedRequest",
+      "JobClick",
+      "JobRequest",
       "MockAutomation",
       "MockAutomationRun",
       "MockClientOptions",

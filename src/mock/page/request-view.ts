@@ -1,5 +1,5 @@
-import { isObject } from "../json-rules.ts";
 import type { Reply } from "../mock-endpoint.ts";
+import { namesIn } from "../names-in-body.ts";
 import type { MockRequest } from "../public-types.ts";
 import type { RequestRecord } from "../request-log.ts";
 import { describeChange } from "../state/changes.ts";
@@ -86,18 +86,5 @@ function responseOf({
 /** The person that a request names, in whatever shape its body is. */
 function personOf({ operation, path, body }: MockRequest): string {
   if (operation === "v1.customers.get") return path.slice(path.lastIndexOf("/") + 1);
-  if (!isObject(body)) return "";
-  const contact = isObject(body["contact"]) ? body["contact"] : {};
-  const identifiers: unknown = body["identifiers"];
-  const identifier: unknown = Array.isArray(identifiers) ? identifiers[0] : undefined;
-  const named: unknown[] = [
-    body["email"],
-    body["phone"],
-    contact["email"],
-    contact["contactUUID"],
-    body["contactUUID"],
-    isObject(identifier) ? identifier["id"] : undefined,
-  ];
-  const found = named.find((name) => typeof name === "string" || typeof name === "number");
-  return found === undefined ? "" : String(found);
+  return namesIn(body)[0] ?? "";
 }

@@ -3,7 +3,7 @@ import type { MockConsentChange, MockContact } from "./organization-state.ts";
 /** One change of an organization's state, by a request or by a person. `contact` is an address, a number or an id. */
 export type StateChange =
   | { kind: "contact"; contact: string; action: "created" | "updated"; fields: string[] }
-  | ({ kind: "consent"; contact: string } & Pick<MockConsentChange, "channel" | "from" | "to">)
+  | { kind: "consent"; contact: string; entry: MockConsentChange; isResubscription: boolean }
   | { kind: "list"; contact: string; list: string; action: "joined" | "left" }
   | { kind: "event"; contact: string; eventName: string }
   | { kind: "automation"; contact: string; automation: string; webhook?: string }
@@ -29,18 +29,18 @@ export function contactChanges(
   before: Partial<MockContact>,
   after: MockContact,
   consents: readonly MockConsentChange[],
+  resubscriptions: ReadonlySet<MockConsentChange>,
 ): StateChange[] {
   const contact = nameOfContact(after);
   const action = before.id === undefined ? "created" : "updated";
   const fields = changedFields(before, after);
   return [
     ...(fields.length > 0 ? [{ kind: "contact", contact, action, fields } as const] : []),
-    ...consents.map(({ channel, from, to }) => ({
+    ...consents.map((entry) => ({
       kind: "consent" as const,
       contact,
-      channel,
-      ...(from !== undefined && { from }),
-      to,
+      entry,
+      isResubscription: resubscriptions.has(entry),
     })),
   ];
 }
@@ -63,8 +63,11 @@ function textOf(change: StateChange): string {
   switch (change.kind) {
     case "contact":
       return change.action === "created" ? "created" : `changed ${change.fields.join(", ")}`;
-    case "consent":
-      return `${change.channel} ${change.from === undefined ? "" : `${change.from} → `}${change.to}`;
+    case "consent": {
+      const { channel, from, to } = change.entry;
+      const words = `${channel} ${from === undefined ? "" : `${from} → `}${to}`;
+      return change.isResubscription ? `${words} (resubscription)` : words;
+    }
     case "list":
       return `${change.action} the list ${change.list}`;
     case "event":

@@ -2,7 +2,9 @@ import type { MockVariants } from "../variants.ts";
 import type { WebhookCaller } from "../webhooks.ts";
 import { triggeredBy } from "./automations.ts";
 import { contactChanges, nameOfContact, type StateChange } from "./changes.ts";
-import { consentChanges, mergeConsents, nextOptIn, type OmittedOptIn } from "./consents.ts";
+import { ConsentLog, type PersonalWord } from "./consent-log.ts";
+import { consentChanges } from "./consents.ts";
+import { type ContactFields, mergedFields, newContact, type OmittedOptIns } from "./contact-fields.ts";
 import { ContactIndex } from "./contact-index.ts";
 import { Memberships } from "./memberships.ts";
 import type {
@@ -14,12 +16,7 @@ import type {
 } from "./organization-state.ts";
 import type { MockOrganizationSeed } from "./seed.ts";
 
-/** The fields of a write; absent fields stay unchanged. */
-export type ContactFields = Partial<Omit<MockContact, "id" | "created" | "updated">>;
-
-interface WriteOptions extends Pick<MockConsentChange, "by"> {
-  emailOptInOmitted?: OmittedOptIn;
-  phoneOptInOmitted?: OmittedOptIn;
+interface WriteOptions extends Pick<MockConsentChange, "by">, OmittedOptIns {
   /** Of a new contact; by default a new one. */
   id?: string | undefined;
   /** The creation time of a new contact; default now. */
@@ -35,19 +32,22 @@ export interface Sources {
   changed: (change: StateChange) => void;
 }
 
+/** The state of an organization as a file has it. */
+export type SavedOrganization = MockOrganizationState & { personalWords?: PersonalWord[] };
+
 /** One organization's state and its transitions. It knows nothing of HTTP. */
 export class Organization {
   readonly seed: MockOrganizationSeed;
   readonly #sources: Sources;
-  #rows: Omit<MockOrganizationState, "groups" | "memberships"> = {
+  #rows: Omit<MockOrganizationState, "groups" | "memberships" | "consentHistory"> = {
     contacts: [],
     events: [],
     triggers: [],
     automationRuns: [],
     welcomeEmails: [],
     webhookCalls: [],
-    consentHistory: [],
   };
+  #consents = new ConsentLog();
   #index: ContactIndex;
   readonly #groups = new Map<string, MockGroup>();
   #memberships = new Memberships();
@@ -92,39 +92,34 @@ export class Organization {
     return this.contact(name) ?? this.find({ email: name }) ?? this.find({ phone: name });
   }
 
+  /** The entries of `consentHistory` that went over a refusal. */
+  get resubscriptions(): readonly MockConsentChange[] {
+    return this.#consents.resubscriptions;
+  }
+
   decide(contact: MockContact, channel: "email" | "phone", optIn: "SUBSCRIBED" | "UNSUBSCRIBED"): void {
-    this.#change(contact, { [`${channel}_opt_in`]: optIn }, "person");
+    const field = `${channel}_opt_in` as const;
+    if (contact[field] === optIn) this.#consents.say(contact.id, channel, optIn === "UNSUBSCRIBED");
+    this.#change(contact, { [field]: optIn }, "person");
+  }
+
+  /** What a call raises from now on is no resubscription. */
+  asksAgain(contact: MockContact, channels: readonly MockConsentChange["channel"][]): void {
+    for (const channel of channels) this.#consents.say(contact.id, channel, false);
   }
 
   /** Updates the matching contact, or creates one; the opt-ins follow "States and transitions". */
   write(
     fields: ContactFields,
-    { by, emailOptInOmitted = "kept", phoneOptInOmitted = "kept", id, created }: WriteOptions,
+    { by, id, created, ...omitted }: WriteOptions,
   ): { contact: MockContact; action: "created" | "updated" } {
     const existing = this.find(fields);
     const now = this.#sources.nowIso();
-    const contact: MockContact = existing ?? {
-      id: id ?? this.#sources.nextId(),
-      email_opt_in: "NON_SUBSCRIBED",
-      phone_opt_in: "NON_SUBSCRIBED",
-      is_suppressed: false,
-      double_opt_in: false,
-      source: "api",
-      created: created ?? now,
-      updated: now,
-    };
+    const contact =
+      existing ?? newContact(id ?? this.#sources.nextId(), { created: created ?? now, updated: now });
     const before: Partial<MockContact> = { ...existing };
-    const changed: ContactFields = {
-      ...fields,
-      email_opt_in: nextOptIn(before.email_opt_in, fields.email_opt_in, emailOptInOmitted),
-      phone_opt_in: nextOptIn(before.phone_opt_in, fields.phone_opt_in, phoneOptInOmitted),
-    };
-    if (fields.custom_properties !== undefined && this.#sources.variants.customProperties === "merged") {
-      changed.custom_properties = { ...before.custom_properties, ...fields.custom_properties };
-    }
-    if (fields.other_fields !== undefined)
-      changed.other_fields = { ...before.other_fields, ...fields.other_fields };
-    if (fields.consents !== undefined) changed.consents = mergeConsents(before.consents, fields.consents);
+    const { customProperties } = this.#sources.variants;
+    const changed = mergedFields(before, fields, { ...omitted, customProperties });
     const action = existing === undefined ? "created" : "updated";
     this.#change(contact, changed, by, before);
     if (existing === undefined) this.#rows.contacts.push(contact);
@@ -189,13 +184,25 @@ export class Organization {
 
   /** The state itself: to be read only. */
   state(): MockOrganizationState {
-    return { ...this.#rows, groups: this.groups("ALL"), memberships: this.#memberships.all() };
+    const { entries: consentHistory } = this.#consents;
+    return {
+      ...this.#rows,
+      groups: this.groups("ALL"),
+      memberships: this.#memberships.all(),
+      consentHistory,
+    };
+  }
+
+  /** What a file keeps: the state, and what people did that changed no consent. */
+  saved(): SavedOrganization {
+    return { ...this.state(), personalWords: this.#consents.words };
   }
 
   /** Takes over a saved state in place of its own. Lists that only its seed has stay. */
-  restore(saved: MockOrganizationState): void {
-    const { groups, memberships, ...rows } = structuredClone(saved);
+  restore(saved: SavedOrganization): void {
+    const { groups, memberships, consentHistory, personalWords = [], ...rows } = structuredClone(saved);
     this.#rows = rows;
+    this.#consents = ConsentLog.of(consentHistory, personalWords);
     this.#index = new ContactIndex(this.#sources.variants);
     for (const contact of rows.contacts) this.#index.add(contact);
     for (const group of groups) this.#groups.set(group.id, group);
@@ -217,8 +224,8 @@ export class Organization {
     Object.assign(contact, fields, { updated: at });
     this.#index.add(contact);
     const consents = consentChanges(before, contact, { by, at });
-    this.#rows.consentHistory.push(...consents);
-    for (const change of contactChanges(before, contact, consents)) this.#tell(change);
+    const isOver = new Set(consents.filter((change) => this.#consents.add(change)));
+    for (const change of contactChanges(before, contact, consents, isOver)) this.#tell(change);
   }
 
   /** Runs each automation that the event, or joining the list, triggers. */

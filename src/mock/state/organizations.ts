@@ -1,5 +1,6 @@
 import { Refusal } from "../refusal.ts";
 import { contactFieldsOf, checkV1Contact } from "../v1/rules.ts";
+import type { MockConsentChange } from "./organization-state.ts";
 import { Organization, type Sources } from "./organization.ts";
 import type { MockContactSeed, MockOrganizationSeed } from "./seed.ts";
 
@@ -45,6 +46,12 @@ export class Organizations {
       this.#byKey[family].set(key, organization);
     }
   }
+}
+
+/** Copies of the entries that went over a refusal, of all organizations in order of time. */
+export function resubscriptionsOf({ organizations }: Organizations): MockConsentChange[] {
+  const entries = organizations.flatMap(({ resubscriptions }) => resubscriptions);
+  return structuredClone(entries).sort((one, other) => one.at.localeCompare(other.at));
 }
 
 /** A seed's contact follows the same rules as a request. */

@@ -12,6 +12,7 @@ import {
   that,
 } from "../json-rules.ts";
 import type { MockOrganizationState } from "./organization-state.ts";
+import type { SavedOrganization } from "./organization.ts";
 import type { Organizations } from "./organizations.ts";
 
 /** What a file of saved state holds, as JSON. */
@@ -19,7 +20,7 @@ interface SavedState {
   format: typeof FORMAT;
   version: typeof VERSION;
   /** By the id of the organization. */
-  organizations: Record<string, MockOrganizationState>;
+  organizations: Record<string, SavedOrganization>;
 }
 
 const FORMAT = "audience-mock state";
@@ -29,6 +30,7 @@ const anything: Rule = () => undefined;
 const id = nonEmptyString;
 const time = nonEmptyString;
 const text = string();
+const channel = enumOf("email", "phone", "suppressed");
 
 /** An object that has at least these fields; others are as `others` says. */
 function row(required: Readonly<Record<string, Rule>>, optional = {}, others: Rule = anything): Rule {
@@ -64,15 +66,15 @@ const tables: Record<keyof MockOrganizationState, Rule> = {
   automationRuns: arrayOf(row({ automation: text, contactId: id, on: mapOf(text), startedAt: time })),
   welcomeEmails: arrayOf(row({ contactId: id, email: text, sentAt: time })),
   webhookCalls: arrayOf(row({ automation: text, contactId: id, url: text, sentAt: time })),
-  consentHistory: arrayOf(
-    row({ contactId: id, channel: enumOf("email", "phone", "suppressed"), to: anything, by: text, at: time }),
-  ),
+  consentHistory: arrayOf(row({ contactId: id, channel, to: anything, by: text, at: time })),
 };
+
+const personalWords = arrayOf(row({ contactId: id, channel, refuses: boolean, after: number }));
 
 const savedRule = row({
   format: that((value) => value === FORMAT, `must be "${FORMAT}"`),
   version: that((value) => value === VERSION, `must be ${VERSION}`),
-  organizations: mapOf(object(tables, { required: Object.keys(tables) })),
+  organizations: mapOf(object({ ...tables, personalWords }, { required: Object.keys(tables) })),
 });
 
 /** The state of all organizations, as the content of a file. */
@@ -80,7 +82,7 @@ export function saveState({ organizations }: Organizations): string {
   const saved: SavedState = {
     format: FORMAT,
     version: VERSION,
-    organizations: Object.fromEntries(organizations.map((one) => [one.seed.id, one.state()])),
+    organizations: Object.fromEntries(organizations.map((one) => [one.seed.id, one.saved()])),
   };
   return JSON.stringify(saved);
 }

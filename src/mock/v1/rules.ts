@@ -12,7 +12,7 @@ import {
   stringThat,
 } from "../json-rules.ts";
 import { refusalOf, require } from "../refusal.ts";
-import type { ContactFields } from "../state/organization.ts";
+import type { ContactFields } from "../state/contact-fields.ts";
 import { countryCodeOf, isDay, isEmail } from "../string-formats.ts";
 import type { MockVariants } from "../variants.ts";
 

@@ -1,7 +1,8 @@
 import { endpoint, type RequestContext, type MockEndpoint, pageOf, type Reply } from "../mock-endpoint.ts";
 import { Refusal } from "../refusal.ts";
+import type { ContactFields } from "../state/contact-fields.ts";
 import type { MockGroup } from "../state/organization-state.ts";
-import type { ContactFields, Organization } from "../state/organization.ts";
+import type { Organization } from "../state/organization.ts";
 import { countryCodeOf } from "../string-formats.ts";
 import { storedCountry } from "../v1/rules.ts";
 import type { MockVariants } from "../variants.ts";

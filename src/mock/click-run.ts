@@ -1,0 +1,129 @@
+import type { Mock } from "./handle-request.ts";
+import { type Job, type JobRequest, jobRequest, runOnce } from "./job-runs.ts";
+import { namesIn } from "./names-in-body.ts";
+import type { RequestRecord } from "./request-log.ts";
+import type { MockConsentChange, MockContact } from "./state/organization-state.ts";
+
+/** A person who unsubscribes at a moment of a run. */
+export interface PlannedClick {
+  person: string;
+  channel: "email" | "phone";
+  /** The id of the person's organization. */
+  organization: string;
+  /** Before the job begins, before the request with this index arrives, or after as many requests as the first run had. */
+  moment: "before-first" | "after-last" | number;
+}
+
+/** The click that was made. */
+interface Click {
+  contact: Readonly<Pick<MockContact, "id" | "email" | "phone">>;
+  /** How many requests had arrived before it. */
+  arrived: number;
+  /** The version of the log after it. */
+  version: number;
+}
+
+/** One run of a job in which a person unsubscribes. */
+export class ClickRun {
+  readonly #mock: Mock;
+  readonly #planned: PlannedClick;
+  readonly #writesPerLook: number;
+  readonly #records: RequestRecord[] = [];
+  readonly #resubscriptions: { entry: MockConsentChange; record: RequestRecord | undefined }[] = [];
+  #click: Click | undefined;
+
+  constructor(
+    mock: Mock,
+    planned: PlannedClick,
+    { requests, writesPerLook }: { requests: number; writesPerLook: number },
+  ) {
+    this.#mock = mock;
+    this.#planned = planned;
+    this.#writesPerLook = writesPerLook;
+    const { moment } = planned;
+    let ended = 0;
+    mock.log.onArrival((record) => {
+      if (this.#records.length === moment) this.#unsubscribe();
+      this.#records.push(record);
+    });
+    mock.log.onEnd(() => {
+      ended += 1;
+      if (moment === "after-last" && ended === requests) this.#unsubscribe();
+    });
+    mock.log.onChange((change, record) => {
+      if (change?.kind === "consent" && change.isResubscription)
+        this.#resubscriptions.push({ entry: change.entry, record });
+    });
+    if (moment === "before-first") this.#unsubscribe();
+  }
+
+  /** Whether the person was there to unsubscribe. */
+  get hasClicked(): boolean {
+    return this.#click !== undefined;
+  }
+
+  /** Runs the job to its end. */
+  async end(job: Job, timeoutMs: number): Promise<void> {
+    try {
+      await runOnce(job, this.#mock.service, timeoutMs);
+    } finally {
+      this.#mock.service.reset();
+    }
+  }
+
+  /** The request with this index. */
+  request(index: number): JobRequest {
+    // Safe: it has arrived.
+    return jobRequest(this.#records[index]!.entry, index + 1);
+  }
+
+  /** The first resubscription that undid or hid the click, and could have known of it. */
+  undone(): { entry: MockConsentChange; by: JobRequest } | undefined {
+    const click = this.#click;
+    if (click === undefined) return undefined;
+    for (const { entry, record } of this.#resubscriptions) {
+      const index = this.#records.findIndex((each) => each === record);
+      const isOfClick =
+        entry.contactId === click.contact.id &&
+        entry.channel === this.#planned.channel &&
+        record?.organization === this.#planned.organization;
+      if (isOfClick && index >= click.arrived && !this.#isExcused(index, click))
+        return { entry, by: this.request(index) };
+    }
+    return undefined;
+  }
+
+  #unsubscribe(): void {
+    const { person, channel, organization } = this.#planned;
+    const { service, log, state } = this.#mock;
+    const contact = state().organizations.organization(organization).person(person);
+    if (contact?.[channel] === undefined) return;
+    const arrived = this.#records.length;
+    service.unsubscribe(person, { channel, organization });
+    this.#click = { contact: { ...contact }, arrived, version: log.version };
+  }
+
+  /** Under way before the click, or one of the writes that follow a look from before the click. */
+  #isExcused(index: number, { contact, arrived, version }: Click): boolean {
+    const { sentAt } = this.#records[index]!;
+    if (sentAt !== undefined && sentAt < version) return true;
+    const look = this.#records.findLastIndex((record, at) => at < index && isLookAt(record, contact.id));
+    if (look === -1 || look >= arrived) return false;
+    const since = this.#records.slice(look + 1, index + 1);
+    return since.filter(({ entry }) => isWriteAbout(entry, contact)).length <= this.#writesPerLook;
+  }
+}
+
+/** A look that was answered. */
+function isLookAt({ entry: { operation, path, status } }: RequestRecord, id: string): boolean {
+  return operation === "v1.customers.get" && status === 200 && path.endsWith(`/${encodeURIComponent(id)}`);
+}
+
+function isWriteAbout(
+  { method, body }: RequestRecord["entry"],
+  { id, email, phone }: Click["contact"],
+): boolean {
+  if (method !== "POST") return false;
+  const own = [id, email, phone].map((name) => name?.toLowerCase());
+  return namesIn(body).some((name) => own.includes(name.toLowerCase()));
+}

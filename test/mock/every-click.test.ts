@@ -1,0 +1,386 @@
+import { AudienceClient, isAudienceError, type V1OptIn } from "audience-sdk";
+import {
+  ClickUndone,
+  everyClick,
+  type EveryClickOptions,
+  type MockContactSeed,
+  type MockService,
+} from "audience-sdk/mock";
+import { describe, expect, it, vi } from "vitest";
+
+const ada = { id: "a1", email: "ada@example.com", phone: "+15550100" };
+const bob = { id: "b1", email: "bob@example.com" };
+const organization = {
+  id: "acme",
+  apiKeys: ["acme-key"],
+  appId: "acme-app",
+  lists: [{ id: "news", name: "News" }],
+};
+const subscribed = { email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" } as const;
+const both = [
+  { ...ada, ...subscribed },
+  { ...bob, email_opt_in: "SUBSCRIBED" },
+] as const;
+
+const seeded = (contacts: readonly MockContactSeed[] = both): EveryClickOptions => ({
+  mock: { organizations: [{ ...organization, contacts: [...contacts] }] },
+});
+const clientOf = (mock: MockService) => new AudienceClient(mock.clientOptions).v1;
+type Job = (mock: MockService) => Promise<unknown>;
+
+async function foundIn(job: Job, options: EveryClickOptions = seeded()): Promise<ClickUndone> {
+  try {
+    await everyClick(job, options);
+  } catch (error) {
+    if (error instanceof ClickUndone) return error;
+    throw error;
+  }
+  throw new Error("no click was found");
+}
+
+const clickOf = ({ person, click, undoneBy }: ClickUndone) => [
+  person,
+  click.request?.number ?? click.when,
+  undoneBy?.number,
+];
+
+/** Looks at each person directly before her writes, and sends nothing of one who has left. */
+const lookThenWrite: Job = async (mock) => {
+  const { customers } = clientOf(mock);
+  for (const { id, email } of [ada, bob]) {
+    const { attributes } = await customers.get(id);
+    if (attributes.email_opt_in !== "UNSUBSCRIBED")
+      await customers.upsert({ email, email_opt_in: "SUBSCRIBED", city: "Rome" });
+  }
+};
+
+describe("everyClick, a planted bug", () => {
+  it("an upsert with an opt-in of yesterday is found, with a click before the first request", async () => {
+    const found = await foundIn((mock) =>
+      clientOf(mock).customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" }),
+    );
+
+    expect(clickOf(found)).toEqual([ada.email, "before-first", 1]);
+    expect(found.entry).toMatchObject({
+      contactId: "a1",
+      channel: "email",
+      from: "UNSUBSCRIBED",
+      to: "SUBSCRIBED",
+      by: "v1.customers.upsert",
+    });
+  });
+
+  it("an add to a list by the service's default is found", async () => {
+    const found = await foundIn((mock) =>
+      clientOf(mock).contactGroups.addContact("news", { email: ada.email }, { consent: "service-decides" }),
+    );
+
+    expect(found.entry).toMatchObject({ to: "SUBSCRIBED", by: "v1.contactGroups.addContact" });
+  });
+
+  it("a list that is read before all writes is found: who left meanwhile is written", async () => {
+    const found = await foundIn(async (mock) => {
+      const { customers } = clientOf(mock);
+      const all = await customers.list().toArray({ max: 100 });
+      for (const { attributes } of all) {
+        const { email, email_opt_in } = attributes;
+        if (typeof email === "string" && email_opt_in === "SUBSCRIBED")
+          await customers.upsert({ email, email_opt_in, city: "Rome" });
+      }
+    });
+
+    // Before request 1 the list still shows it.
+    expect(clickOf(found)).toEqual([ada.email, 2, 2]);
+  });
+
+  it("a retry of an old opt-in is found, though the first attempt was right", async () => {
+    const faults = [{ kind: "500-before", operation: "v1.customers.upsert", times: 1 }] as const;
+    const options = seeded([{ ...ada, ...subscribed }]);
+    const found = await foundIn(
+      async (mock) => {
+        const { customers } = clientOf(mock);
+        const { attributes } = await customers.get("a1");
+        if (attributes.email_opt_in === "UNSUBSCRIBED") return;
+        const write = () =>
+          customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" }, { maxRetries: 0 });
+        await write().catch(write);
+      },
+      { mock: { ...options.mock, faults } },
+    );
+
+    // Before request 2 it is between look and write; the second write is one too many.
+    expect(clickOf(found)).toEqual([ada.email, 2, 3]);
+  });
+
+  it("NON_SUBSCRIBED over a refusal is found", async () => {
+    const found = await foundIn((mock) =>
+      clientOf(mock).customers.upsert({ email: bob.email, email_opt_in: "NON_SUBSCRIBED" }),
+    );
+
+    expect(clickOf(found)).toEqual([bob.email, "before-first", 1]);
+    expect(found.entry).toMatchObject({ from: "UNSUBSCRIBED", to: "NON_SUBSCRIBED" });
+    expect(found.message).toBe(
+      "if bob@example.com unsubscribes (email) before the first request, " +
+        "request 1 (v1.customers.upsert, POST /api/v1/customer/create) writes NON_SUBSCRIBED over it",
+    );
+  });
+
+  it("a second night that restates the table is found", async () => {
+    const table: { email: string; email_opt_in: V1OptIn }[] = [{ ...bob, email_opt_in: "SUBSCRIBED" }];
+    const night = async (mock: MockService, city: string) => {
+      for (const { email, email_opt_in } of table)
+        await clientOf(mock).customers.upsert({ email, email_opt_in, city });
+    };
+    const found = await foundIn(async (mock) => {
+      await night(mock, "Bern");
+      await night(mock, "Basel");
+    }, {});
+
+    // The job itself creates the contact, so no click comes before that.
+    expect(clickOf(found)).toEqual([bob.email, 2, 2]);
+  });
+
+  it("one in the second of two organizations is found, and not of the person's namesake in the first", async () => {
+    const other = { id: "globex", apiKeys: ["globex-key"], appId: "globex-app", contacts: [both[1]] };
+    const organizations = [{ ...organization, contacts: [both[1]] }, other];
+    const found = await foundIn(
+      (mock) => {
+        const { v1 } = new AudienceClient({ ...mock.clientOptions, apiKey: "globex-key" });
+        return v1.customers.upsert({ email: bob.email, email_opt_in: "SUBSCRIBED" });
+      },
+      { mock: { organizations } },
+    );
+
+    expect(clickOf(found)).toEqual([bob.email, "before-first", 1]);
+  });
+
+  it("the phone is clicked with channel phone, or for a person named by it", async () => {
+    const job: Job = (mock) =>
+      clientOf(mock).customers.upsert({ phone: ada.phone, phone_opt_in: "SUBSCRIBED" });
+    const withPhone = { email: ada.email, phone: ada.phone };
+
+    expect((await foundIn(job, { ...seeded(), channel: "phone" })).channel).toBe("phone");
+    expect((await foundIn(job, { ...seeded(), people: [withPhone.phone] })).person).toBe(ada.phone);
+    await everyClick(job, seeded());
+  });
+});
+
+describe("everyClick, a sound job", () => {
+  it("passes: one that looks directly before each write", async () => {
+    const result = await everyClick(lookThenWrite, seeded());
+
+    expect(result).toEqual({ requests: 4, runs: 1 + 2 * (4 + 2) });
+  });
+
+  it("passes: one that says nothing of consent, and one that sends events alone", async () => {
+    await everyClick(async (mock) => {
+      const { customers, events } = clientOf(mock);
+      await customers.upsert({ email: ada.email, city: "Rome" });
+      await events.send({ eventName: "order placed", contact: { email: ada.email } });
+      await customers.upsert({ email: bob.email, email_opt_in: "UNSUBSCRIBED" });
+    }, seeded());
+  });
+
+  it("passes: a person who asks again within the job", async () => {
+    await everyClick(
+      async (mock) => {
+        mock.asksAgain(ada.email);
+        await clientOf(mock).customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" });
+      },
+      { ...seeded([both[0]]), requests: () => false },
+    );
+  });
+
+  it("needs writesPerLook for a second write after a look", async () => {
+    const job: Job = async (mock) => {
+      const { customers, events } = clientOf(mock);
+      const { attributes } = await customers.get("a1");
+      if (attributes.email_opt_in === "UNSUBSCRIBED") return;
+      await events.send({ eventName: "moved", contact: { email: "ADA@example.com" } });
+      await customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" });
+    };
+
+    expect(clickOf(await foundIn(job))).toEqual([ada.email, 2, 3]);
+    await everyClick(job, { ...seeded(), writesPerLook: 2 });
+  });
+
+  it("is not blamed for a look at another person, nor excused by one", async () => {
+    const found = await foundIn(async (mock) => {
+      const { customers } = clientOf(mock);
+      await customers.get("b1");
+      await customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" });
+    });
+
+    expect(clickOf(found)).toEqual([ada.email, "before-first", 2]);
+  });
+
+  it("is not excused by a look that failed, or that shows the click", async () => {
+    const write = (mock: MockService) =>
+      clientOf(mock).customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" });
+    const faults = [{ kind: "500-before", operation: "v1.customers.get" }] as const;
+    const found = await foundIn(
+      async (mock) => {
+        await clientOf(mock)
+          .customers.get("a1", { maxRetries: 0 })
+          .catch(() => undefined);
+        await write(mock);
+      },
+      { mock: { ...seeded().mock, faults }, requests: ({ method }) => method === "POST" },
+    );
+    expect(clickOf(found)).toEqual([ada.email, "before-first", 2]);
+
+    const blind = await foundIn(async (mock) => {
+      await clientOf(mock).customers.get("a1");
+      await write(mock);
+    });
+    expect(clickOf(blind)).toEqual([ada.email, "before-first", 2]);
+  });
+
+  it("is not blamed for a click that comes while its request is under way", async () => {
+    const job: Job = async (mock) => {
+      const { customers } = clientOf(mock);
+      const all = await customers.list().toArray({ max: 100 });
+      const [first] = all;
+      if (first?.attributes.email_opt_in !== "SUBSCRIBED") return;
+      await customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" });
+    };
+    const options = seeded([both[0]]);
+
+    expect(clickOf(await foundIn(job, options))).toEqual([ada.email, 2, 2]);
+    await everyClick(job, { mock: { ...options.mock, latencyMs: 4 } });
+  });
+});
+
+describe("everyClick runs", () => {
+  it("several at a time, each on a mock of its own, with one click at each moment", async () => {
+    const clicks: string[] = [];
+    const mocks = new Set<MockService>();
+    await everyClick(
+      async (mock) => {
+        mocks.add(mock);
+        const { customers } = clientOf(mock);
+        await customers.get("b1");
+        await customers.get("b1");
+        const { consentHistory } = mock.organization("acme");
+        clicks.push(consentHistory.flatMap(({ by, email }) => (by === "person" ? [email] : [])).join());
+      },
+      seeded([both[1]]),
+    );
+
+    expect(mocks.size).toBe(1 + 4);
+    expect(clicks.sort()).toEqual(["", bob.email, bob.email, bob.email, bob.email]);
+  });
+
+  it("for the people and requests that are named", async () => {
+    const seen: (string | undefined)[] = [];
+    const result = await everyClick(lookThenWrite, {
+      ...seeded(),
+      people: ["b1"],
+      requests: ({ operation }) => {
+        seen.push(operation);
+        return operation === "v1.customers.upsert";
+      },
+    });
+
+    expect(result).toEqual({ requests: 4, runs: 1 + 2 + 2 });
+    expect(seen).toEqual([
+      "v1.customers.get",
+      "v1.customers.upsert",
+      "v1.customers.get",
+      "v1.customers.upsert",
+    ]);
+  });
+
+  it("end with ClickUndone if the job fails with a click, and its cause is the job's own error", async () => {
+    const own = new Error("Bob is gone");
+    const found = await foundIn(async (mock) => {
+      const { attributes } = await clientOf(mock).customers.get("b1");
+      if (attributes.email_opt_in !== "SUBSCRIBED") throw own;
+    });
+
+    expect([clickOf(found), found.entry]).toEqual([[bob.email, "before-first", undefined], undefined]);
+    expect(found.cause).toBe(own);
+    expect(found.message).toBe(
+      "the job fails if bob@example.com unsubscribes (email) before the first request: Bob is gone",
+    );
+  });
+
+  it("name a job that never ends with a click", async () => {
+    const found = await foundIn(
+      async (mock) => {
+        const { attributes } = await clientOf(mock).customers.get("b1");
+        if (attributes.email_opt_in === "UNSUBSCRIBED") await new Promise(() => {});
+      },
+      { ...seeded(), timeoutMs: 200 },
+    );
+
+    expect(clickOf(found)).toEqual([bob.email, "before-first", undefined]);
+    expect(String(found.cause)).toBe("Error: the job did not end within 200 ms");
+  });
+
+  it("end with the job's own error, after one run, if it fails without a click", async () => {
+    const own = new Error("own");
+    const job = vi.fn(async (mock: MockService) => {
+      await clientOf(mock).customers.get("b1");
+      throw own;
+    });
+
+    await expect(everyClick(job, seeded())).rejects.toBe(own);
+    expect(job).toHaveBeenCalledOnce();
+  });
+
+  it("end with the job's own error if it fails before the person is there", async () => {
+    const own = new Error("own");
+    let runs = 0;
+    const job = async (mock: MockService) => {
+      await clientOf(mock).customers.list();
+      if ((runs += 1) > 1) throw own;
+      await clientOf(mock).customers.upsert({ email: "new@example.com" });
+    };
+
+    await expect(everyClick(job)).rejects.toBe(own);
+  });
+
+  it.each([
+    ["a job without a request", async () => undefined, {}, "sent no request"],
+    [
+      "a job without people",
+      (mock: MockService) => clientOf(mock).customers.list(),
+      {},
+      "there is nobody who",
+    ],
+    [
+      "an unknown person",
+      lookThenWrite,
+      { ...seeded(), people: ["eve@example.com"] },
+      '"eve@example.com" is nobody',
+    ],
+    [
+      "a person without the channel",
+      lookThenWrite,
+      { ...seeded(), people: [bob.email], channel: "phone" },
+      `"${bob.email}" is nobody who could unsubscribe`,
+    ],
+    ["no job", undefined, {}, "job must be a function"],
+    ["nobody", lookThenWrite, { people: [] }, "options.people must have at least 1 item"],
+    ["no time", lookThenWrite, { timeoutMs: 0 }, "options.timeoutMs must be milliseconds from 1"],
+    ["an unknown option", lookThenWrite, { kinds: [] }, "options.kinds is not a recognized field"],
+  ])("%s is refused", async (_, job, options, message) => {
+    // @ts-expect-error -- a caller from JavaScript has no compiler.
+    const result: Promise<unknown> = everyClick(job, options);
+
+    await expect(result).rejects.toThrow(TypeError);
+    await expect(result).rejects.toThrow(message);
+  });
+
+  it("take an error without any text", async () => {
+    const found = await foundIn(async (mock) => {
+      const { attributes } = await clientOf(mock).customers.get("b1");
+      const empty: unknown = Object.create(null);
+      if (attributes.email_opt_in === "UNSUBSCRIBED") throw empty;
+    });
+
+    expect(found.message).toContain("before the first request: a value that has no text");
+    expect(isAudienceError(found.cause)).toBe(false);
+  });
+});
