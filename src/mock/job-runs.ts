@@ -83,7 +83,8 @@ export async function runAll<Case>(cases: readonly Case[], run: (one: Case) => P
 /** The message of whatever a job has thrown: some values have none, and cannot be made a string. */
 export function messageOf(error: unknown): string {
   try {
-    return error instanceof Error ? String(error.message) : String(error);
+    const message: unknown = error instanceof Error ? error.message : error;
+    return String(message);
   } catch {
     return "a value that has no text";
   }

@@ -130,7 +130,6 @@ describe("A saved state", () => {
 
   it("keeps resubscriptions, refusals that stand, and who has asked again", async () => {
     const { mock, send } = await filled();
-    const create = "/api/v1/customer/create";
     const grace = { email: "grace@example.com", email_opt_in: "UNSUBSCRIBED" };
     await send(create, grace);
     mock.service.unsubscribe(ada.email);
