@@ -1,11 +1,15 @@
 import { createBulk, type Bulk } from "./bulk/bulk.ts";
 import { viewOptions, type ClientOptions } from "./client-options.ts";
 import { openClient, type OpenedClient } from "./open-client.ts";
+import { sendWrite } from "./prepare-write.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { snapshotSource, type SnapshotSource } from "./snapshot/source.ts";
+import type { ApiPromise } from "./transport/api-promise.ts";
+import type { CallOptions } from "./transport/call-options.ts";
 import type { ClientState, CloseOptions } from "./transport/client-state.ts";
 import { V1Client } from "./v1/v1-client.ts";
 import { V2Client } from "./v2/v2-client.ts";
+import type { Write, WriteValue } from "./write.ts";
 
 /**
  * The client of the service: both API families over one transport, within the rate limits, with checked input.
@@ -47,6 +51,29 @@ export class AudienceClient {
   /** The rate limiter of the calls; undefined if the option `rateLimiter` is `false`. */
   get rateLimiter(): RateLimiter | undefined {
     return this.#client.limiter;
+  }
+
+  /**
+   * Sends one write that was made as a value, as its direct call does: for queues and outboxes. The options go before those
+   * of the write.
+   *
+   * ```ts
+   * const job = write.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
+   * const profile = await audience.send(job, { priority: 9 });
+   * ```
+   *
+   * @throws ValidationError if it is no write, if what it sends is invalid, or if an event has no `uniqueIdentifier`: a job may
+   *   be tried twice, and would be two events.
+   * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
+   */
+  send<Operation extends Write["operation"]>(
+    write: Write & { readonly operation: Operation },
+    options?: CallOptions,
+  ): ApiPromise<WriteValue<Extract<Write, { readonly operation: Operation }>>> {
+    // Safe: the endpoint of the operation has decoded it.
+    return sendWrite(this.#opened, write, options) as ApiPromise<
+      WriteValue<Extract<Write, { readonly operation: Operation }>>
+    >;
   }
 
   /**

@@ -7,7 +7,7 @@ import {
   unknownConsent,
   v1Consent,
 } from "./consent.ts";
-import type { Endpoint, Method, Operation } from "./endpoint.ts";
+import type { Endpoint, Method } from "./endpoint.ts";
 import { jsonValue } from "./schema/copy-as-json.ts";
 import { isRecord } from "./schema/predicates.ts";
 import { emailAddress, nonBlankString } from "./schema/string-formats.ts";
@@ -56,17 +56,23 @@ export type SendCustomRequest = (
   options?: CustomRequestOptions,
 ) => ApiPromise<unknown>;
 
-/** `prefix`: the beginning of the family's paths. */
-export function customRequest(call: CallEndpoint, operation: Operation, prefix: string): SendCustomRequest {
-  // Kept, as zod compiles a schema at its first use.
-  const schemas = new Map<boolean, z.ZodType<CustomRequest>>();
-  const schemaOf = (needsConsent: boolean): z.ZodType<CustomRequest> => {
-    const schema = schemas.get(needsConsent) ?? requestSchema(prefix, needsConsent);
-    schemas.set(needsConsent, schema);
-    return schema;
-  };
-  return (request, options) =>
-    call(endpointOf(operation, prefix, request, schemaOf), { body: request }, options);
+export function customRequest(call: CallEndpoint, operation: CustomOperation): SendCustomRequest {
+  return (request, options) => call(customEndpoint(operation, request), { body: request }, options);
+}
+
+/** The beginning of each family's paths. */
+const prefixes = { "v1.request": "/api/v1/", "v2.request": "/v2/" } as const;
+
+type CustomOperation = keyof typeof prefixes;
+
+/** Kept, as zod compiles a schema at its first use. */
+const schemas = new Map<string, z.ZodType<CustomRequest>>();
+
+function schemaOf(prefix: string, needsConsent: boolean): z.ZodType<CustomRequest> {
+  const key = `${prefix} ${needsConsent}`;
+  const schema = schemas.get(key) ?? requestSchema(prefix, needsConsent);
+  schemas.set(key, schema);
+  return schema;
 }
 
 const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
@@ -96,19 +102,19 @@ function decoded(path: string): string {
   }
 }
 
-function endpointOf(
-  operation: Operation,
-  prefix: string,
+/** `request` may still be anything: its schema refuses what is no request. */
+export function customEndpoint(
+  operation: CustomOperation,
   request: CustomRequest,
-  schemaOf: (needsConsent: boolean) => z.ZodType<CustomRequest>,
 ): Endpoint<CustomRequest, unknown> {
+  const prefix = prefixes[operation];
   return {
     operation,
     method: methodOf(request),
     // The real path may name a person.
     path: `${prefix}…`,
     options: optionsSchema,
-    body: ({ consent }) => schemaOf(consent !== "service-decides"),
+    body: ({ consent }) => schemaOf(prefix, consent !== "service-decides"),
     request: ({ path, query, body }) => ({ path, query, body }),
     contactsOf: (sent) => contactKeys([sent.contact, documentedContact(sent)]),
     consentOf: (sent) => {

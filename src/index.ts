@@ -2,6 +2,7 @@
 export { AudienceClient } from "./audience-client.ts";
 export { V1Client } from "./v1/v1-client.ts";
 export { V2Client } from "./v2/v2-client.ts";
+export { write } from "./write.ts";
 export { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 export { DOCUMENTED_WINDOWS } from "./limits.ts";
 export {
@@ -60,13 +61,13 @@ export type { EstimateOptions, RateLimiterUsage, WindowUsage } from "./rate-limi
 export type { RateLimiterSnapshot } from "./rate-limiter/snapshot.ts";
 export type { RateLimitStore } from "./rate-limiter/store.ts";
 export type { ApiPromise, ResponseSummary, WithResponse } from "./transport/api-promise.ts";
-export type { CallOptions } from "./transport/call-options.ts";
+export type { AddContactWriteOptions, CallOptions, WriteOptions } from "./transport/call-options.ts";
 export type { CloseOptions } from "./transport/client-state.ts";
 export type { ApiKey } from "./transport/api-key.ts";
 export type { IsRateLimited, RateLimitCandidate } from "./transport/rate-refusal.ts";
 export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer.ts";
 export type { Fetch, FetchInit, FetchResponse } from "./transport/fetch.ts";
-export type { AddContactOptions, V1ContactGroups } from "./v1/contact-groups.ts";
+export type { AddContactOptions, ContactToAdd, V1ContactGroups } from "./v1/contact-groups.ts";
 export type { V1Customers, WithEmailOrPhone } from "./v1/customers.ts";
 export type { StandardIssue, StandardResult, StandardSchema } from "./schema/standard-schema.ts";
 export type {
@@ -75,6 +76,7 @@ export type {
   EventDataOf,
   EventResult,
   EventSchemas,
+  EventWrite,
   V1Events,
   WithContact,
 } from "./v1/events.ts";
@@ -93,3 +95,13 @@ export type { V2Contacts } from "./v2/contacts.ts";
 export type { V2Lists } from "./v2/lists.ts";
 export type { V2Contact, V2Identifier, V2UpsertResult } from "./v2/schemas/contact.ts";
 export type { List, V2ListQuery } from "./v2/schemas/list.ts";
+export type {
+  AddContactWrite,
+  CustomerWrite,
+  RequestWrite,
+  UnconsentedAddContactWrite,
+  V2ContactWrite,
+  Write,
+  WriteMethods,
+  WriteValue,
+} from "./write.ts";

@@ -6,10 +6,15 @@ import { explain, nameMeant, propertyOf, toIssues } from "./schema/validation-is
 
 /**
  * Returns the input as JSON would send it. What the schema refuses, and what JSON would lose, is added to `issues`. The
- * input is unchanged.
+ * input is unchanged. The schema may depend on what JSON would send.
  */
-export function validate<Value>(schema: z.ZodType<Value>, input: unknown, issues: ValidationIssue[]): Value {
+export function validate<Value>(
+  given: z.ZodType<Value> | ((copy: unknown) => z.ZodType<Value>),
+  input: unknown,
+  issues: ValidationIssue[],
+): Value {
   const { copy, lost } = isObject(input) ? copyAsJson(input) : { copy: input, lost: [] };
+  const schema = typeof given === "function" ? given(copy) : given;
   const isUnreadable = copy === undefined && lost.length > 0;
   const { error } = isUnreadable ? {} : schema.safeParse(copy, { error: explain });
   /* v8 ignore next -- @preserve every input is an object: the type of a schema does not say so. */

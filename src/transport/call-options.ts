@@ -25,6 +25,18 @@ export interface CallOptions {
   repeatable?: boolean | undefined;
 }
 
+/** Options of a write that is a value. Queue, priority and deadline belong to who sends it. */
+export interface WriteOptions extends Pick<CallOptions, "timeoutMs" | "maxRetries" | "repeatable"> {
+  /** Additional headers, as plain data: JSON would lose the content of a `Headers` object. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Options of an `addContact`, or of a custom request, that is a value. */
+export interface AddContactWriteOptions extends WriteOptions {
+  /** Permits a contact without `email_opt_in`: see the options of the call. */
+  consent?: "service-decides" | undefined;
+}
+
 /** Registered, so that both module formats share it. A symbol, so that only this package sets the option. */
 export const hookOption = Symbol.for("audience-sdk.call-hook");
 

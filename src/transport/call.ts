@@ -1,6 +1,6 @@
 // The central types: a call, its settings, its request and its response, and the end of an attempt.
 import type { ConsentWrite } from "../consent.ts";
-import type { Method, ParsedResponse } from "../endpoint.ts";
+import type { Method, Operation, ParsedResponse } from "../endpoint.ts";
 import type {
   AuthenticationError,
   AudienceError,
@@ -23,16 +23,21 @@ export interface CallReport {
   outcome: Outcome;
 }
 
-/** A valid call: what it sends, with what options, and what ends it. */
-export interface Call {
-  readonly report: CallReport;
-  readonly client: ClientState;
-  readonly settings: TransportSettings;
-  readonly options: CallSettings;
+/** A valid call that is not sent yet. */
+export interface PreparedCall {
+  readonly operation: Operation;
   readonly access: FamilyAccess;
+  readonly options: CallSettings;
   readonly request: ApiRequest;
   /** Whether it may be executed twice: by its options, else by its input. */
   readonly isRepeatable: boolean;
+}
+
+/** A valid call: what it sends, with what options, and what ends it. */
+export interface Call extends PreparedCall {
+  readonly report: CallReport;
+  readonly client: ClientState;
+  readonly settings: TransportSettings;
   /** On the clock of `performance.now()`. */
   readonly deadlineAt: number;
   /** The part of the package that makes the call; missing for a call of the user. */

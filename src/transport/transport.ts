@@ -5,13 +5,23 @@ import { untilAborted } from "./abort.ts";
 import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { hookOf, parseCallOptions, refuseHeadersOf } from "./call-options.ts";
-import type { ApiResponse, Call, CallReport, FamilyAccess, SendCall, TransportSettings } from "./call.ts";
+import type {
+  ApiResponse,
+  Call,
+  CallHook,
+  CallReport,
+  CallSettings,
+  FamilyAccess,
+  PreparedCall,
+  SendCall,
+  TransportSettings,
+} from "./call.ts";
 import type { ClientState } from "./client-state.ts";
 import { attempts } from "./interceptors/attempts.ts";
 import { withDeadline } from "./interceptors/deadline.ts";
 import { observeCall } from "./interceptors/observe.ts";
 import { inOrder, tellWatches } from "./interceptors/write-order.ts";
-import { identify } from "./observer.ts";
+import { identify, type CallFacts } from "./observer.ts";
 
 /** Calls one family's endpoints. The call starts at once; an invalid call rejects, and never throws. */
 export type CallEndpoint = <Body, Output>(
@@ -20,16 +30,17 @@ export type CallEndpoint = <Body, Output>(
   options: unknown,
 ) => ApiPromise<Output>;
 
-/** A call of an endpoint, before its options and its input are checked. */
-interface GivenCall<Body, Output> {
-  readonly endpoint: Endpoint<Body, Output>;
-  readonly input: EndpointInput;
-  readonly options: unknown;
-  readonly access: FamilyAccess;
+/** A call that starts. What it sends is checked while it is observed. */
+interface StartedCall {
+  readonly prepare: () => PreparedCall;
+  readonly hook: CallHook | undefined;
   readonly report: CallReport;
   readonly stopWaiting: AbortController;
-  /** Of a call of a row without the row's `request`. */
-  readonly refusal: Error | undefined;
+}
+
+/** What a prepared call is sent with; each goes before the call's own. */
+export interface SendSettings extends Partial<Omit<CallSettings, "headers" | "given">> {
+  readonly hook?: CallHook | undefined;
 }
 
 /** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
@@ -64,31 +75,61 @@ export class Transport {
   }
 
   family(access: FamilyAccess): CallEndpoint {
-    return <Body, Output>(endpoint: Endpoint<Body, Output>, input: EndpointInput, options: unknown) => {
-      const { operation, method, path } = endpoint;
-      const report: CallReport = {
-        facts: identify({ operation, method, path }),
-        attempts: 0,
-        queuedMs: 0,
-        outcome: "not-sent",
-        uniqueIdentifier: inputIdentifier(endpoint, input),
+    return (endpoint, input, options) => {
+      const hook = hookOf(options);
+      const refusal = hook ? undefined : this.client.refuseForgotten?.();
+      const prepare = () => {
+        if (refusal) throw refusal;
+        const settings = parseCallOptions(options, this.#settings.call, endpoint.options);
+        return prepareCall(endpoint, input, { access, settings, newEventId: hook?.writes?.newEventId });
       };
-      const stopWaiting = new AbortController();
-      const refusal = hookOf(options) ? undefined : this.client.refuseForgotten?.();
-      const result = this.#run({ endpoint, input, options, access, report, stopWaiting, refusal });
-      this.client.underWay.set(stopWaiting, result);
-      const promise = apiPromise(result);
-      if (method !== "GET") hookOf(options)?.writes?.onWrite(result, promise);
-      return promise;
+      return this.start(endpoint, input, prepare, hook);
     };
   }
 
-  async #run<Body, Output>(given: GivenCall<Body, Output>): Promise<WithResponse<Output>> {
+  /** Sends a call that was prepared before. */
+  send(prepared: PreparedCall, { hook, ...settings }: SendSettings): ApiPromise<unknown> {
+    const { operation, request } = prepared;
+    const call = { ...prepared, options: { ...prepared.options, ...settings } };
+    return this.#start({ ...request, operation }, request.uniqueIdentifier, { prepare: () => call, hook });
+  }
+
+  /** Starts a call of an endpoint: it rejects with what `prepare` throws. */
+  start<Body, Output>(
+    endpoint: Endpoint<Body, Output>,
+    input: EndpointInput,
+    prepare: () => PreparedCall,
+    hook?: CallHook,
+  ): ApiPromise<Output> {
+    return this.#start(endpoint, inputIdentifier(endpoint, input), { prepare, hook });
+  }
+
+  #start<Output>(
+    { operation, method, path }: Omit<CallFacts, "requestId">,
+    uniqueIdentifier: string | undefined,
+    { prepare, hook }: Pick<StartedCall, "prepare" | "hook">,
+  ): ApiPromise<Output> {
+    const report: CallReport = {
+      facts: identify({ operation, method, path }),
+      attempts: 0,
+      queuedMs: 0,
+      outcome: "not-sent",
+      uniqueIdentifier,
+    };
+    const stopWaiting = new AbortController();
+    const result = this.#run<Output>({ prepare, hook, report, stopWaiting });
+    this.client.underWay.set(stopWaiting, result);
+    const promise = apiPromise(result);
+    if (method !== "GET") hook?.writes?.onWrite(result, promise);
+    return promise;
+  }
+
+  async #run<Output>(started: StartedCall): Promise<WithResponse<Output>> {
     const { redactor, underWay } = this.client;
-    const { report, stopWaiting } = given;
+    const { report, stopWaiting } = started;
     try {
       const { data, response } = await observeCall(report, this.#settings, async () => {
-        const call = this.#validCall(given);
+        const call = this.#callOf(started);
         return await (call.hook ? call.hook.aroundCall(call, layers) : layers(call));
       });
       const { attempts: sent, queuedMs } = report;
@@ -105,31 +146,41 @@ export class Transport {
     }
   }
 
-  /** Throws a `ConfigurationError` or a `ValidationError`. */
-  #validCall<Body, Output>(given: GivenCall<Body, Output>): Call {
-    const { endpoint, input, access, report, stopWaiting } = given;
-    if (given.refusal) throw given.refusal;
-    const options = parseCallOptions(given.options, this.#settings.call, endpoint.options);
-    refuseHeadersOf(access, options);
-    const hook = hookOf(given.options);
-    const newId = hook?.writes?.newEventId ?? (() => randomUuid());
-    const request = buildRequest(endpoint, input, { options: options.given, newId });
-    report.uniqueIdentifier = request.uniqueIdentifier;
+  #callOf({ prepare, hook, report, stopWaiting }: StartedCall): Call {
+    const prepared = prepare();
+    report.uniqueIdentifier = prepared.request.uniqueIdentifier;
     return {
+      ...prepared,
       report,
       client: this.client,
       settings: this.#settings,
-      options,
-      access,
-      request,
-      isRepeatable: options.repeatable ?? request.isRepeatable,
-      deadlineAt: performance.now() + options.deadlineMs,
+      deadlineAt: performance.now() + prepared.options.deadlineMs,
       hook,
-      writeHook: request.method === "GET" ? undefined : hook?.writes,
+      writeHook: prepared.request.method === "GET" ? undefined : hook?.writes,
       abort: new AbortController(),
       stopWaiting,
     };
   }
+}
+
+/** Validates a call, and sends nothing. Throws a `ConfigurationError` or a `ValidationError`. */
+export function prepareCall<Body, Output>(
+  endpoint: Endpoint<Body, Output>,
+  input: EndpointInput,
+  {
+    access,
+    settings,
+    newEventId = () => randomUuid(),
+  }: {
+    access: FamilyAccess;
+    settings: CallSettings;
+    newEventId?: ((eventName: string) => string) | undefined;
+  },
+): PreparedCall {
+  refuseHeadersOf(access, settings);
+  const request = buildRequest(endpoint, input, { options: settings.given, newId: newEventId });
+  const isRepeatable = settings.repeatable ?? request.isRepeatable;
+  return { operation: endpoint.operation, access, options: settings, request, isRepeatable };
 }
 
 function completeError(

@@ -37,6 +37,11 @@ export interface AddContactOptions extends CallOptions {
   consent?: "service-decides" | undefined;
 }
 
+/** The contact that `addContact` takes: with its `email_opt_in`, unless the options leave it to the service. */
+export type ContactToAdd<Options> = Options extends { readonly consent: "service-decides" }
+  ? Readonly<V1ListContact>
+  : Readonly<V1ConsentedListContact>;
+
 /** The contact groups of the v1 family: lists and segments. */
 export interface V1ContactGroups {
   /**
@@ -83,16 +88,10 @@ export interface V1ContactGroups {
    * @throws NotFoundError if no list has the id; the contact may have been created all the same.
    * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
    */
-  addContact(
+  addContact<Options extends AddContactOptions>(
     listId: string,
-    contact: V1ConsentedListContact,
-    options?: AddContactOptions,
-  ): ApiPromise<AddContactResult>;
-  /** The same for a contact whose `email_opt_in` is left to the service: see `consent` of the options. */
-  addContact(
-    listId: string,
-    contact: V1ListContact,
-    options: AddContactOptions & { consent: "service-decides" },
+    contact: ContactToAdd<Options>,
+    options?: Options,
   ): ApiPromise<AddContactResult>;
 }
 
@@ -107,7 +106,7 @@ export function v1ContactGroups(call: CallEndpoint, parsePage: ParsePage | undef
       parsePage,
     }),
     get: (id, options) => call(getContactGroup, { params: { id } }, options),
-    addContact: (listId: string, contact: V1ListContact, options?: AddContactOptions) =>
+    addContact: (listId, contact, options) =>
       call(addContact, { params: { listId }, body: contact }, options),
   };
 }
@@ -129,7 +128,7 @@ const receivedResultSchema = v1AddContactResultSchema.extend({
   contact: v1AddContactResultSchema.shape.contact.extend({ contactUUID: receivedId }),
 });
 
-const addContact: Endpoint<V1ListContact, AddContactResult> = {
+export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   operation: "v1.contactGroups.addContact",
   method: "POST",
   path: "/api/v1/contact-groups/{listId}/contacts",

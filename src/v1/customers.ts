@@ -89,7 +89,7 @@ export function v1Customers(call: CallEndpoint, parsePage: ParsePage | undefined
   };
 }
 
-const upsertCustomer: Endpoint<V1Contact, Profile> = {
+export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   operation: "v1.customers.upsert",
   method: "POST",
   path: "/api/v1/customer/create",

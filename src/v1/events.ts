@@ -5,7 +5,7 @@ import { isRecord } from "../schema/predicates.ts";
 import { parseStandard, type Parsed, type StandardSchema } from "../schema/standard-schema.ts";
 import { nameMeant } from "../schema/validation-issues.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
-import type { CallOptions } from "../transport/call-options.ts";
+import type { CallOptions, WriteOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { validate } from "../validate.ts";
 import { v1EventFieldsSchema, v1EventSchema, type V1Event } from "./schemas/event.ts";
@@ -19,6 +19,13 @@ export type EventResult = {
   /** The parsed JSON, else the string; undefined if the response had no body. */
   readonly body: unknown;
 };
+
+/** A `v1.events.send` that is not sent yet: `write.v1.events.send(event)`. */
+export interface EventWrite {
+  readonly operation: "v1.events.send";
+  readonly event: Readonly<V1Event>;
+  readonly options?: WriteOptions | undefined;
+}
 
 /** A custom event that names, or may name, a contact. The compiler refuses only an event that cannot. */
 export type WithContact<Field extends keyof V1Event> = Readonly<V1Event> &
@@ -134,7 +141,7 @@ export function v1Events(call: CallEndpoint): V1Events {
 }
 
 /** `POST /api/v1/events`: safe to repeat, because every attempt carries the same `uniqueIdentifier`. */
-const sendEvent: Endpoint<V1Event, EventResult> = {
+export const sendEvent: Endpoint<V1Event, EventResult> = {
   operation: "v1.events.send",
   method: "POST",
   path: "/api/v1/events",

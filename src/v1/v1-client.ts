@@ -52,7 +52,7 @@ export class V1Client {
     this.customers = v1Customers(call, settings.parsePage);
     this.contactGroups = v1ContactGroups(call, settings.parsePage);
     this.events = v1Events(call);
-    this.request = customRequest(call, "v1.request", "/api/v1/");
+    this.request = customRequest(call, "v1.request");
   }
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */

@@ -45,7 +45,7 @@ export function v2Contacts(call: CallEndpoint): V2Contacts {
   return { upsert: (contact, options) => call(upsertContact, { body: contact }, options) };
 }
 
-const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
+export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   operation: "v2.contacts.upsert",
   method: "POST",
   path: "/v2/contacts",

@@ -34,7 +34,7 @@ export class V2Client {
     this.#client = transport.client;
     this.contacts = v2Contacts(call);
     this.lists = v2Lists(call);
-    this.request = customRequest(call, "v2.request", "/v2/");
+    this.request = customRequest(call, "v2.request");
   }
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
@@ -49,7 +49,7 @@ export class V2Client {
 }
 
 /** Base URL and authentication of the v2 family ("Authentication"). Throws a `ConfigurationError` if one is missing. */
-function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess {
+export function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess {
   if (baseUrlV2 === undefined || apiKeyV2 === undefined || appId === undefined) {
     // The key may be that of both families.
     throw missingOptions("v2", { baseUrlV2, apiKey: apiKeyV2, appId });

@@ -1,0 +1,154 @@
+// How a write that is a value becomes a call. `audience.send` and `audience.bulk` use the same door.
+//
+// `prepareWrite` gives bulk, at once and with nothing sent: the operation; `request.contacts`, the keys by which writes to one
+// contact wait for each other; `request.consentWrite`, the keys that are one person's, and the consent by channel;
+// `isRepeatable`. It throws a `ValidationError` with all issues. `transport.send(prepared, settings)` sends it later, with
+// signal, priority and patience of the run.
+import * as z from "zod";
+import { customEndpoint } from "./custom-request.ts";
+import type { Endpoint, EndpointInput } from "./endpoint.ts";
+import { ValidationError, type ValidationIssue } from "./errors.ts";
+import type { OpenedClient } from "./open-client.ts";
+import { isRecord } from "./schema/predicates.ts";
+import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
+import { apiPromise, type ApiPromise } from "./transport/api-promise.ts";
+import { parseCallOptions } from "./transport/call-options.ts";
+import type { CallSettings, PreparedCall } from "./transport/call.ts";
+import { prepareCall } from "./transport/transport.ts";
+import { addContact } from "./v1/contact-groups.ts";
+import { upsertCustomer } from "./v1/customers.ts";
+import { sendEvent } from "./v1/events.ts";
+import { v1EventSchema } from "./v1/schemas/event.ts";
+import { v1Access } from "./v1/v1-client.ts";
+import { upsertContact } from "./v2/contacts.ts";
+import { v2Access } from "./v2/v2-client.ts";
+import { validate } from "./validate.ts";
+import type { Write } from "./write.ts";
+
+/** Who sends a write. */
+interface Sender {
+  /** The options of the call, which go before those of the write. */
+  readonly options?: unknown;
+  /** Makes the id of an event without one. Without it such an event is refused. */
+  readonly newEventId?: ((eventName: string) => string) | undefined;
+}
+
+/** Validates a write as its call does. Throws a `ValidationError` or a `ConfigurationError`. */
+export function prepareWrite(opened: OpenedClient, write: unknown, sender: Sender = {}): PreparedCall {
+  const valid = parseWrite(write);
+  return withEndpoint(valid, sender, (endpoint, input) => prepare(opened, valid, sender, endpoint, input));
+}
+
+/** Sends a write as a direct call; rejects as one. */
+export function sendWrite(opened: OpenedClient, write: unknown, options: unknown): ApiPromise<unknown> {
+  try {
+    const valid = parseWrite(write);
+    const sender = { options };
+    return withEndpoint(valid, sender, (endpoint, input) =>
+      opened.transport.start(endpoint, input, () => prepare(opened, valid, sender, endpoint, input)),
+    );
+  } catch (error) {
+    return apiPromise(Promise.reject(error));
+  }
+}
+
+function prepare<Body, Output>(
+  { settings: client }: OpenedClient,
+  { operation, options: own }: Write,
+  { options, newEventId }: Sender,
+  endpoint: Endpoint<Body, Output>,
+  input: EndpointInput,
+): PreparedCall {
+  const access = operation.startsWith("v1.") ? v1Access(client) : v2Access(client);
+  const ofWrite = parseCallOptions(own, client.call, endpoint.options);
+  const settings: CallSettings = { ...parseCallOptions(options, ofWrite), given: ofWrite.given };
+  return prepareCall(endpoint, input, { access, settings, newEventId });
+}
+
+/** The endpoint of a write, and what the write sends to it. */
+function withEndpoint<Result>(
+  write: Write,
+  { newEventId }: Sender,
+  use: <Body, Output>(endpoint: Endpoint<Body, Output>, input: EndpointInput) => Result,
+): Result {
+  switch (write.operation) {
+    case "v1.customers.upsert":
+      return use(upsertCustomer, { body: write.contact });
+    case "v1.contactGroups.addContact":
+      return use(addContact, { params: { listId: write.listId }, body: write.contact });
+    case "v1.events.send":
+      return use(newEventId ? sendEvent : sendEventWithId, { body: write.event });
+    case "v2.contacts.upsert":
+      return use(upsertContact, { body: write.contact });
+    case "v1.request":
+    case "v2.request":
+      return use(customEndpoint(write.operation, write.request), { body: write.request });
+  }
+}
+
+const sendEventWithId: typeof sendEvent = {
+  ...sendEvent,
+  body: v1EventSchema.superRefine(({ uniqueIdentifier }, { addIssue }) => {
+    if (uniqueIdentifier !== undefined) return;
+    const message =
+      "required: a job may be tried twice, and would be two events; name the event, as in order-1001";
+    addIssue({ code: "custom", path: ["uniqueIdentifier"], message });
+  }, besideOtherIssues),
+};
+
+/** What a write sends, under its name: the endpoint's schema judges it. */
+const sent = z.unknown().refine((value) => value !== undefined, "required");
+const anything = z.unknown().optional();
+
+const optionsSchema = z.strictObject(
+  { timeoutMs: anything, maxRetries: anything, repeatable: anything, headers: anything },
+  {
+    error: unknownKeys(
+      "is no option of a write: they are timeoutMs, maxRetries, repeatable, headers, and consent of addContact and request; signal, priority, maxWaitMs and deadlineMs are options of audience.send",
+    ),
+  },
+);
+
+function shape<Members extends z.core.$ZodLooseShape>(
+  members: Members,
+  options = optionsSchema,
+): z.ZodObject {
+  const names = ["operation", ...Object.keys(members), "options"].join(", ");
+  return z.strictObject(
+    { operation: z.string(), ...members, options: options.optional() },
+    { error: unknownKeys(`unknown key: this write has ${names}`) },
+  );
+}
+
+const withConsent = optionsSchema.extend({ consent: anything });
+
+const shapes: Readonly<Record<Write["operation"], z.ZodType>> = {
+  "v1.customers.upsert": shape({ contact: sent }),
+  "v1.contactGroups.addContact": shape({ listId: sent, contact: sent }, withConsent),
+  "v1.events.send": shape({ event: sent }),
+  "v2.contacts.upsert": shape({ contact: sent }),
+  "v1.request": shape({ request: sent }, withConsent),
+  "v2.request": shape({ request: sent }, withConsent),
+};
+
+const anyWrite = z.looseObject({ operation: z.enum(Object.keys(shapes)) });
+
+/** What JSON makes of a write. Throws a `ValidationError` that names the members by which it is none. */
+function parseWrite(write: unknown): Write {
+  const found: ValidationIssue[] = [];
+  const copy = validate((given) => shapeOf(given) ?? anyWrite, write, found);
+  // What is wrong inside of them, their endpoint says as in a direct call.
+  const isSent = (name: unknown) =>
+    isRecord(copy) && /^(contact|event|request)$/.test(String(name)) && copy[String(name)] !== undefined;
+  const issues = found.filter(({ path: [name] }) => !isSent(name));
+  if (issues.length > 0) throw new ValidationError(issues);
+  // Safe: its members are those of its operation, and the endpoint judges what it sends.
+  return copy as Write;
+}
+
+function shapeOf(write: unknown): z.ZodType | undefined {
+  const operation = isRecord(write) ? write["operation"] : undefined;
+  return typeof operation === "string" && Object.hasOwn(shapes, operation)
+    ? shapes[operation as Write["operation"]]
+    : undefined;
+}

@@ -1,0 +1,201 @@
+import type { CustomRequest } from "./custom-request.ts";
+import type { AddContactWriteOptions, WriteOptions } from "./transport/call-options.ts";
+import type { ContactToAdd } from "./v1/contact-groups.ts";
+import type { WithEmailOrPhone } from "./v1/customers.ts";
+import type { EventResult, EventWrite, WithContact } from "./v1/events.ts";
+import type { AddContactResult } from "./v1/schemas/contact-group.ts";
+import type { V1ConsentedListContact, V1Contact, V1ListContact } from "./v1/schemas/contact.ts";
+import type { V1Event } from "./v1/schemas/event.ts";
+import type { Profile } from "./v1/schemas/profile.ts";
+import type { V2Contact, V2UpsertResult } from "./v2/schemas/contact.ts";
+
+/** A `v1.customers.upsert` that is not sent yet: `write.v1.customers.upsert(contact)`. */
+export interface CustomerWrite {
+  readonly operation: "v1.customers.upsert";
+  readonly contact: Readonly<V1Contact>;
+  readonly options?: WriteOptions | undefined;
+}
+
+// Before the usual one: of two members that fit equally, messages of the compiler name the last.
+/** A `v1.contactGroups.addContact` that leaves the e-mail consent to the service, and is not sent yet. */
+export interface UnconsentedAddContactWrite {
+  readonly operation: "v1.contactGroups.addContact";
+  readonly listId: string;
+  readonly contact: Readonly<V1ListContact>;
+  readonly options: WriteOptions & { readonly consent: "service-decides" };
+}
+
+/** A `v1.contactGroups.addContact` that is not sent yet: `write.v1.contactGroups.addContact(listId, contact)`. */
+export interface AddContactWrite {
+  readonly operation: "v1.contactGroups.addContact";
+  readonly listId: string;
+  readonly contact: Readonly<V1ConsentedListContact>;
+  readonly options?: WriteOptions | undefined;
+}
+
+/** A `v2.contacts.upsert` that is not sent yet: `write.v2.contacts.upsert(contact)`. */
+export interface V2ContactWrite {
+  readonly operation: "v2.contacts.upsert";
+  readonly contact: Readonly<V2Contact>;
+  readonly options?: WriteOptions | undefined;
+}
+
+/** A custom request that is not sent yet: `write.v1.request(request)`. */
+export interface RequestWrite<Family extends "v1" | "v2" = "v1" | "v2"> {
+  readonly operation: `${Family}.request`;
+  readonly request: Readonly<CustomRequest>;
+  readonly options?: AddContactWriteOptions | undefined;
+}
+
+/**
+ * A write that is not sent yet, as plain data: what `JSON.stringify` makes of it is the same write. It is checked when it is
+ * sent.
+ *
+ * ```ts
+ * const job: Write = write.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
+ * await audience.send(job);
+ * ```
+ */
+export type Write =
+  | CustomerWrite
+  | UnconsentedAddContactWrite
+  | AddContactWrite
+  | EventWrite
+  | V2ContactWrite
+  | RequestWrite<"v1">
+  | RequestWrite<"v2">;
+
+/** What each operation's call resolves to. */
+interface WriteValues {
+  readonly "v1.customers.upsert": Profile;
+  readonly "v1.contactGroups.addContact": AddContactResult;
+  readonly "v1.events.send": EventResult;
+  readonly "v2.contacts.upsert": V2UpsertResult;
+  readonly "v1.request": unknown;
+  readonly "v2.request": unknown;
+}
+
+/**
+ * What a write resolves to when it is sent; of an array of writes, an array of what they resolve to.
+ *
+ * ```ts
+ * type Value = WriteValue<CustomerWrite>; // Profile
+ * type Values = WriteValue<[CustomerWrite, EventWrite]>; // [Profile, EventResult]
+ * ```
+ */
+export type WriteValue<Writes extends Write | readonly Write[]> = Writes extends Write
+  ? WriteValues[Writes["operation"]]
+  : { -readonly [Index in keyof Writes]: Writes[Index] extends Write ? WriteValue<Writes[Index]> : never };
+
+/** The calls that write, as values. Each takes the arguments of its call, sends nothing, and checks nothing. */
+export interface WriteMethods {
+  /** The v1 family. */
+  readonly v1: {
+    /** Contacts: `upsert`. */
+    readonly customers: {
+      /**
+       * A contact to create or update, as a value: `audience.send`, `audience.bulk` or a queue takes it.
+       *
+       * ```ts
+       * const job = write.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
+       * ```
+       */
+      upsert<Field extends keyof V1Contact>(
+        contact: WithEmailOrPhone<Field>,
+        options?: WriteOptions,
+      ): CustomerWrite;
+    };
+    /** Lists: `addContact`. */
+    readonly contactGroups: {
+      /**
+       * A contact to add to a list, as a value. Its `email_opt_in` is required, as in the call.
+       *
+       * ```ts
+       * const job = write.v1.contactGroups.addContact(listId, { email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
+       * ```
+       */
+      addContact<Options extends AddContactWriteOptions>(
+        listId: string,
+        contact: ContactToAdd<Options>,
+        options?: Options,
+      ): AddContactWrite | UnconsentedAddContactWrite;
+    };
+    /** Custom events: `send`. */
+    readonly events: {
+      /**
+       * An event, as a value. For `audience.send` it needs an id of its own, as a job may be tried twice.
+       *
+       * ```ts
+       * const contact = { email: "ada@example.com" };
+       * const job = write.v1.events.send({ eventName: "order_placed", uniqueIdentifier: "order-1001", contact });
+       * ```
+       */
+      send<Field extends keyof V1Event>(event: WithContact<Field>, options?: WriteOptions): EventWrite;
+    };
+    /**
+     * A request that no method makes, as a value. Name the contact that it changes.
+     *
+     * ```ts
+     * const contact = { email: "ada@example.com" };
+     * const job = write.v1.request({ method: "POST", path: "/api/v1/new-path", body: contact, contact });
+     * ```
+     */
+    request(request: CustomRequest, options?: AddContactWriteOptions): RequestWrite<"v1">;
+  };
+  /** The v2 family. */
+  readonly v2: {
+    /** Contacts: `upsert`. */
+    readonly contacts: {
+      /**
+       * A v2 contact to create or update, as a value.
+       *
+       * ```ts
+       * const job = write.v2.contacts.upsert({ firstName: "Ada", listIds: [], identifiers });
+       * ```
+       */
+      upsert(contact: V2Contact, options?: WriteOptions): V2ContactWrite;
+    };
+    /**
+     * A request that no method makes, as a value. Name the contact that it changes.
+     *
+     * ```ts
+     * const job = write.v2.request({ method: "PUT", path: "/v2/new-path", body, contact: { email } });
+     * ```
+     */
+    request(request: CustomRequest, options?: AddContactWriteOptions): RequestWrite<"v2">;
+  };
+}
+
+/**
+ * The calls that write, as values: for `audience.send`, `audience.bulk`, a queue or a log. What is made here is checked when
+ * it is sent.
+ *
+ * ```ts
+ * const job = write.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
+ * await audience.send(JSON.parse(JSON.stringify(job)));
+ * ```
+ */
+export const write: WriteMethods = {
+  v1: {
+    customers: {
+      upsert: (contact, options) => value({ operation: "v1.customers.upsert", contact, options }),
+    },
+    contactGroups: {
+      addContact: (listId, contact, options) =>
+        // Safe: the type of the contact follows from the options.
+        value({ operation: "v1.contactGroups.addContact", listId, contact, options } as AddContactWrite),
+    },
+    events: { send: (event, options) => value({ operation: "v1.events.send", event, options }) },
+    request: (request, options) => value({ operation: "v1.request", request, options }),
+  },
+  v2: {
+    contacts: { upsert: (contact, options) => value({ operation: "v2.contacts.upsert", contact, options }) },
+    request: (request, options) => value({ operation: "v2.request", request, options }),
+  },
+};
+
+/** Without options that were not given, so that it equals what JSON makes of it. */
+function value<One extends Write>({ options, ...one }: One): One {
+  // Safe: the rest and the options are the whole.
+  return (options === undefined ? one : { ...one, options }) as One;
+}
