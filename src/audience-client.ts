@@ -9,7 +9,7 @@ import type { CallOptions } from "./transport/call-options.ts";
 import type { ClientState, CloseOptions } from "./transport/client-state.ts";
 import { V1Client } from "./v1/v1-client.ts";
 import { V2Client } from "./v2/v2-client.ts";
-import type { Write, WriteValue } from "./write.ts";
+import type { Write, WriteValues } from "./write.ts";
 
 /**
  * The client of the service: both API families over one transport, within the rate limits, with checked input.
@@ -69,11 +69,9 @@ export class AudienceClient {
   send<Operation extends Write["operation"]>(
     write: Write & { readonly operation: Operation },
     options?: CallOptions,
-  ): ApiPromise<WriteValue<Extract<Write, { readonly operation: Operation }>>> {
+  ): ApiPromise<WriteValues[Operation]> {
     // Safe: the endpoint of the operation has decoded it.
-    return sendWrite(this.#opened, write, options) as ApiPromise<
-      WriteValue<Extract<Write, { readonly operation: Operation }>>
-    >;
+    return sendWrite(this.#opened, write, options) as ApiPromise<WriteValues[Operation]>;
   }
 
   /**

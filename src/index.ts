@@ -104,4 +104,5 @@ export type {
   Write,
   WriteMethods,
   WriteValue,
+  WriteValues,
 } from "./write.ts";

@@ -10,7 +10,7 @@ import type { Endpoint, EndpointInput } from "./endpoint.ts";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import type { OpenedClient } from "./open-client.ts";
 import { isRecord } from "./schema/predicates.ts";
-import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
+import { besideOtherIssues, propertyOf, unknownKeys } from "./schema/validation-issues.ts";
 import { apiPromise, type ApiPromise } from "./transport/api-promise.ts";
 import { parseCallOptions } from "./transport/call-options.ts";
 import type { CallSettings, PreparedCall } from "./transport/call.ts";
@@ -96,8 +96,6 @@ const sendEventWithId: typeof sendEvent = {
   }, besideOtherIssues),
 };
 
-/** What a write sends, under its name: the endpoint's schema judges it. */
-const sent = z.unknown().refine((value) => value !== undefined, "required");
 const anything = z.unknown().optional();
 
 const optionsSchema = z.strictObject(
@@ -109,46 +107,65 @@ const optionsSchema = z.strictObject(
   },
 );
 
-function shape<Members extends z.core.$ZodLooseShape>(
-  members: Members,
-  options = optionsSchema,
-): z.ZodObject {
-  const names = ["operation", ...Object.keys(members), "options"].join(", ");
-  return z.strictObject(
-    { operation: z.string(), ...members, options: options.optional() },
-    { error: unknownKeys(`unknown key: this write has ${names}`) },
-  );
-}
-
 const withConsent = optionsSchema.extend({ consent: anything });
 
-const shapes: Readonly<Record<Write["operation"], z.ZodType>> = {
-  "v1.customers.upsert": shape({ contact: sent }),
-  "v1.contactGroups.addContact": shape({ listId: sent, contact: sent }, withConsent),
-  "v1.events.send": shape({ event: sent }),
-  "v2.contacts.upsert": shape({ contact: sent }),
-  "v1.request": shape({ request: sent }, withConsent),
-  "v2.request": shape({ request: sent }, withConsent),
-};
+/** The member that an operation sends: its endpoint's schema judges it. */
+const sentMembers = {
+  "v1.customers.upsert": "contact",
+  "v1.contactGroups.addContact": "contact",
+  "v1.events.send": "event",
+  "v2.contacts.upsert": "contact",
+  "v1.request": "request",
+  "v2.request": "request",
+} as const satisfies Record<Write["operation"], string>;
 
-const anyWrite = z.looseObject({ operation: z.enum(Object.keys(shapes)) });
+const anyWrite = z.looseObject({ operation: z.enum(Object.keys(sentMembers)) });
+
+const schemas = new Map<string, z.ZodType>();
+
+/** The schema of a write's members, by its operation; kept, as zod compiles a schema at its first use. */
+function writeSchema(write: unknown): z.ZodType {
+  const operation = operationOf(write);
+  if (operation === undefined) return anyWrite;
+  const schema = schemas.get(operation) ?? membersSchema(operation);
+  schemas.set(operation, schema);
+  return schema;
+}
+
+function operationOf(write: unknown): Write["operation"] | undefined {
+  const operation = isRecord(write) ? write["operation"] : undefined;
+  // Safe: a key of `sentMembers`.
+  return typeof operation === "string" && Object.hasOwn(sentMembers, operation)
+    ? (operation as Write["operation"])
+    : undefined;
+}
+
+function membersSchema(operation: Write["operation"]): z.ZodType {
+  const isAddContact = operation === "v1.contactGroups.addContact";
+  const options = isAddContact || operation.endsWith(".request") ? withConsent : optionsSchema;
+  const members = isAddContact ? ["listId", "contact"] : [sentMembers[operation]];
+  const required = z.unknown().refine((value) => value !== undefined, "required");
+  return z.strictObject(
+    {
+      operation: z.string(),
+      ...Object.fromEntries(members.map((name) => [name, required])),
+      options: options.optional(),
+    },
+    { error: unknownKeys(`unknown key: this write has operation, ${members.join(", ")} and options`) },
+  );
+}
 
 /** What JSON makes of a write. Throws a `ValidationError` that names the members by which it is none. */
 function parseWrite(write: unknown): Write {
   const found: ValidationIssue[] = [];
-  const copy = validate((given) => shapeOf(given) ?? anyWrite, write, found);
-  // What is wrong inside of them, their endpoint says as in a direct call.
-  const isSent = (name: unknown) =>
-    isRecord(copy) && /^(contact|event|request)$/.test(String(name)) && copy[String(name)] !== undefined;
-  const issues = found.filter(({ path: [name] }) => !isSent(name));
+  const copy: unknown = validate(writeSchema, write, found);
+  const operation = operationOf(copy);
+  const sent = operation && sentMembers[operation];
+  // What is wrong inside of what is sent, the endpoint says with the paths of a direct call.
+  const issues = found.filter(
+    ({ path: [name] }) => sent === undefined || name !== sent || propertyOf(copy, sent) === undefined,
+  );
   if (issues.length > 0) throw new ValidationError(issues);
   // Safe: its members are those of its operation, and the endpoint judges what it sends.
   return copy as Write;
-}
-
-function shapeOf(write: unknown): z.ZodType | undefined {
-  const operation = isRecord(write) ? write["operation"] : undefined;
-  return typeof operation === "string" && Object.hasOwn(shapes, operation)
-    ? shapes[operation as Write["operation"]]
-    : undefined;
 }

@@ -12,7 +12,7 @@ import type { V2Contact, V2UpsertResult } from "./v2/schemas/contact.ts";
 /** A `v1.customers.upsert` that is not sent yet: `write.v1.customers.upsert(contact)`. */
 export interface CustomerWrite {
   readonly operation: "v1.customers.upsert";
-  readonly contact: Readonly<V1Contact>;
+  readonly contact: V1Contact;
   readonly options?: WriteOptions | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface CustomerWrite {
 export interface UnconsentedAddContactWrite {
   readonly operation: "v1.contactGroups.addContact";
   readonly listId: string;
-  readonly contact: Readonly<V1ListContact>;
+  readonly contact: V1ListContact;
   readonly options: WriteOptions & { readonly consent: "service-decides" };
 }
 
@@ -29,21 +29,21 @@ export interface UnconsentedAddContactWrite {
 export interface AddContactWrite {
   readonly operation: "v1.contactGroups.addContact";
   readonly listId: string;
-  readonly contact: Readonly<V1ConsentedListContact>;
+  readonly contact: V1ConsentedListContact;
   readonly options?: WriteOptions | undefined;
 }
 
 /** A `v2.contacts.upsert` that is not sent yet: `write.v2.contacts.upsert(contact)`. */
 export interface V2ContactWrite {
   readonly operation: "v2.contacts.upsert";
-  readonly contact: Readonly<V2Contact>;
+  readonly contact: V2Contact;
   readonly options?: WriteOptions | undefined;
 }
 
 /** A custom request that is not sent yet: `write.v1.request(request)`. */
 export interface RequestWrite<Family extends "v1" | "v2" = "v1" | "v2"> {
   readonly operation: `${Family}.request`;
-  readonly request: Readonly<CustomRequest>;
+  readonly request: CustomRequest;
   readonly options?: AddContactWriteOptions | undefined;
 }
 
@@ -66,7 +66,7 @@ export type Write =
   | RequestWrite<"v2">;
 
 /** What each operation's call resolves to. */
-interface WriteValues {
+export interface WriteValues {
   readonly "v1.customers.upsert": Profile;
   readonly "v1.contactGroups.addContact": AddContactResult;
   readonly "v1.events.send": EventResult;

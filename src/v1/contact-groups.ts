@@ -39,8 +39,8 @@ export interface AddContactOptions extends CallOptions {
 
 /** The contact that `addContact` takes: with its `email_opt_in`, unless the options leave it to the service. */
 export type ContactToAdd<Options> = Options extends { readonly consent: "service-decides" }
-  ? Readonly<V1ListContact>
-  : Readonly<V1ConsentedListContact>;
+  ? V1ListContact
+  : V1ConsentedListContact;
 
 /** The contact groups of the v1 family: lists and segments. */
 export interface V1ContactGroups {

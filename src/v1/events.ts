@@ -23,7 +23,7 @@ export type EventResult = {
 /** A `v1.events.send` that is not sent yet: `write.v1.events.send(event)`. */
 export interface EventWrite {
   readonly operation: "v1.events.send";
-  readonly event: Readonly<V1Event>;
+  readonly event: V1Event;
   readonly options?: WriteOptions | undefined;
 }
 
@@ -78,6 +78,24 @@ export interface DefinedEvents<EventData> {
     event: DefinedEvent<EventData[Name], Field>,
     options?: CallOptions,
   ): ApiPromise<EventResult>;
+
+  /**
+   * An event as a value, as `write.v1.events.send` gives it, with what its schema makes of `eventData`. Sends nothing.
+   *
+   * ```ts
+   * const event = { uniqueIdentifier: "order-1001", contact: { email: "ada@example.com" }, eventData: { total: 42 } };
+   * const job = events.write("order_placed", event);
+   * ```
+   *
+   * @throws ValidationError, at once, if the name is not defined or the schema refuses `eventData`: who sends the value does
+   *   not know the schema. All else is checked when it is sent.
+   * @throws ConfigurationError, at once, if the schema is no Standard Schema, or throws.
+   */
+  write<Name extends keyof EventData & string, Field extends DefinedKey>(
+    name: Name,
+    event: DefinedEvent<EventData[Name], Field>,
+    options?: WriteOptions,
+  ): EventWrite;
 }
 
 /** Custom events of the v1 family. */
@@ -135,6 +153,14 @@ export function v1Events(call: CallEndpoint): V1Events {
       send(name, event, options) {
         const { endpoint, body } = definedEvent(schemas, name, event);
         return call(endpoint, { body }, options);
+      },
+      write(name, given, options) {
+        const { endpoint, body } = definedEvent(schemas, name, given);
+        // Of a refused event it throws why.
+        if (typeof endpoint.body === "function") endpoint.body({});
+        // Safe: unchecked but for its data, as every write.
+        const event = body as V1Event;
+        return { operation: "v1.events.send", event, ...(options && { options }) };
       },
     }),
   };

@@ -30,6 +30,7 @@ import {
   type V1Contact,
   V2Client,
   ValidationError,
+  write,
 } from "audience-sdk";
 import type { Checkpoint } from "audience-sdk/checkpoint";
 import { redisRateLimitStore } from "audience-sdk/redis";
@@ -149,6 +150,13 @@ const sendEvent = untyped(v1.events.send, v1.events);
 const defineEvents = untyped(v1.events.define, v1.events);
 const defined = v1.events.define({ order: v1EventFieldsSchema.shape.eventData.unwrap(), signed_up: null });
 const sendDefined = untyped(defined.send, defined);
+const writeDefined = untyped(defined.write, defined);
+const sendWrite = untyped(audience.send, audience);
+/** A write of any arguments, sent. */
+const sendMade =
+  (make: (...values: never[]) => object) =>
+  (...values: unknown[]) =>
+    sendWrite(untyped(make, {})(...values));
 const upsertV2 = untyped(v2.contacts.upsert, v2.contacts);
 const listLists = untyped(v2.lists.list, v2.lists);
 const requestV1 = untyped(v1.request, v1);
@@ -161,6 +169,8 @@ const validRequest = {
   body: validV1Contact,
   contact,
 };
+
+const validWriteOptions = { timeoutMs: 1_000, maxRetries: 0, repeatable: true, headers: { "x-one": "1" } };
 
 describe("For any arguments, a call returns its value or rejects with an SDK error", () => {
   it.each([
@@ -180,6 +190,32 @@ describe("For any arguments, a call returns its value or rejects with an SDK err
     ["v1.contactGroups.addContact", addContact, [["list-1"], [validV1Contact], [validCallOptions]]],
     ["v1.events.send", sendEvent, [[validEvent], [validCallOptions]]],
     ["the send of v1.events.define", sendDefined, [["order", "signed_up"], [validEvent], [validCallOptions]]],
+    ["the write of v1.events.define", writeDefined, [["order", "signed_up"], [validEvent]]],
+    [
+      "audience.send",
+      sendWrite,
+      [
+        [
+          { operation: "v1.customers.upsert", contact: validV1Contact, options: validWriteOptions },
+          { operation: "v1.contactGroups.addContact", listId: "list-1", contact: validV1Contact },
+        ],
+        [validCallOptions],
+      ],
+    ],
+    [
+      "write.v1.customers.upsert",
+      sendMade(write.v1.customers.upsert),
+      [[validV1Contact], [validWriteOptions]],
+    ],
+    [
+      "write.v1.contactGroups.addContact",
+      sendMade(write.v1.contactGroups.addContact),
+      [["list-1"], [validV1Contact]],
+    ],
+    ["write.v1.events.send", sendMade(write.v1.events.send), [[validEvent]]],
+    ["write.v2.contacts.upsert", sendMade(write.v2.contacts.upsert), [[validV2Contact]]],
+    ["write.v1.request", sendMade(write.v1.request), [[validRequest], [validWriteOptions]]],
+    ["write.v2.request", sendMade(write.v2.request), [[{ ...validRequest, path: "/v2/new" }]]],
     ["v1.events.define", (schemas: unknown) => sendAnOrder(schemas), [[{ order: null }]]],
     ["v2.contacts.upsert", upsertV2, [[validV2Contact], [validCallOptions]]],
     ["v2.lists.list", (...all: unknown[]) => readAll(listLists(...all)), [[validQuery], [validCallOptions]]],

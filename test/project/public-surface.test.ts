@@ -9,9 +9,11 @@ import { repository } from "./source-files.ts";
 import { changedNames, describeSurface, readReport, writeReport } from "./surface-report.ts";
 
 const head = `
-import { AudienceClient, type V1ListContact } from "audience-sdk";
+import { AudienceClient, write, type V1ListContact, type WriteValue } from "audience-sdk";
 import * as z from "zod";
-const { customers, contactGroups, events } = new AudienceClient().v1;
+const audience = new AudienceClient();
+const { customers, contactGroups, events } = audience.v1;
+const job = write.v1.customers.upsert({ email: "ada@example.com" });
 const email = "ada@example.com";
 const contact = { email };
 const defined = events.define({ order_placed: z.object({ total: z.number() }), signed_up: null });
@@ -59,12 +61,64 @@ const mistakes: readonly [code: string, first: string, last: string][] = [
     "Type '{}' is not assignable to type 'undefined'.",
     "Type '{}' is not assignable to type 'undefined'.",
   ],
+  [
+    'write.v1.customers.upsert({ first_name: "Ada" })',
+    `Argument of type '{ first_name: string; }' is not assignable to parameter of type 'WithEmailOrPhone<"first_name">'.`,
+    `Property '"email or phone"' is missing in type '{ first_name: string; }' but required in type 'EmailOrPhone'.`,
+  ],
+  [
+    'write.v1.contactGroups.addContact("l-1", { email }, { timeoutMs: 1 })',
+    "Argument of type '{ email: string; }' is not assignable to parameter of type 'V1ConsentedListContact'.",
+    "Property 'email_opt_in' is missing in type '{ email: string; }' but required in type 'V1ConsentedListContact'.",
+  ],
+  [
+    'audience.send({ operation: "v1.contactGroups.addContact", listId: "l-1", contact: { email } })',
+    `Argument of type '{ operation: "v1.contactGroups.addContact"; listId: string; contact: { email: string; }; }' is not assignable to parameter of type '(UnconsentedAddContactWrite & { readonly operation: "v1.contactGroups.addContact"; }) | (AddContactWrite & { readonly operation: "v1.contactGroups.addContact"; })'.`,
+    "Property 'email_opt_in' is missing in type '{ email: string; }' but required in type 'V1ConsentedListContact'.",
+  ],
+  [
+    'write.v1.events.send({ eventName: "signed_up" })',
+    `Argument of type '{ eventName: string; }' is not assignable to parameter of type 'WithContact<"eventName">'.`,
+    `Property 'contact' is missing in type '{ eventName: string; }' but required in type '{ contact: { email: string; }; }'.`,
+  ],
+  ...alone(
+    'write.v1.customers.upsert({ email, firstName: "Ada" })',
+    `Object literal may only specify known properties, but 'firstName' does not exist in type 'WithEmailOrPhone<keyof V1Contact>'. Did you mean to write 'first_name'?`,
+  ),
+  ...alone(
+    'write.v1.customers.upsert({ email, email_opt_in: "subscribed" })',
+    `Type '"subscribed"' is not assignable to type '"SUBSCRIBED" | "NON_SUBSCRIBED" | "UNSUBSCRIBED" | undefined'. Did you mean '"SUBSCRIBED"'?`,
+  ),
+  ...alone(
+    'write.v1.contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" }, { priority: 9 })',
+    "Object literal may only specify known properties, and 'priority' does not exist in type 'AddContactWriteOptions'.",
+  ),
+  ...alone(
+    'audience.send({ operation: "v1.customers.upsert", contact: { emial: email } })',
+    "Object literal may only specify known properties, but 'emial' does not exist in type 'V1Contact'. Did you mean to write 'email'?",
+  ),
+  ...alone(
+    'audience.send({ operation: "v1.customers.get", id: "1" })',
+    `Type '"v1.customers.get"' is not assignable to type '"v1.contactGroups.addContact" | "v1.customers.upsert" | "v1.events.send" | "v2.contacts.upsert" | "v1.request" | "v2.request"'. Did you mean '"v1.customers.upsert"'?`,
+  ),
+  ...alone(
+    "audience.send(customers.upsert({ email }))",
+    `Argument of type 'ApiPromise<Profile>' is not assignable to parameter of type 'Write & { readonly operation: "v1.contactGroups.addContact" | "v1.customers.upsert" | "v1.events.send" | "v2.contacts.upsert" | "v1.request" | "v2.request"; }'.`,
+  ),
 ];
+
+/** A message of one line. */
+function alone(code: string, message: string): [string, string, string][] {
+  return [[code, message, message]];
+}
 
 /** The type of an expression, and how it is shown. */
 const shown = [
   ["defined", "DefinedEvents<{ order_placed: { total: number; }; signed_up: null; }>"],
   ["{} as V1ListContact", "V1ListContact"],
+  ["job", "CustomerWrite"],
+  ["audience.send(job)", "ApiPromise<Profile>"],
+  ["[] as WriteValue<(typeof job)[]>", "Profile[]"],
 ] as const;
 
 // A folder that is there: the compiler looks for its files nowhere else.

@@ -1,0 +1,362 @@
+import { AudienceClient, ConfigurationError, ValidationError, write, type Write } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { failureOf, thrownBy } from "./failure.ts";
+
+const email = "ada@example.com";
+const contact = { email, email_opt_in: "SUBSCRIBED" } as const;
+const v2Contact = {
+  firstName: "Ada",
+  createdAt: new Date(0),
+  listIds: [],
+  identifiers: [
+    {
+      type: "email" as const,
+      id: email,
+      channels: { email: { status: "subscribed" } },
+      consent: { createdAt: new Date(1_000), ip: "192.0.2.1", source: "web form" },
+    },
+  ],
+};
+const event = {
+  eventName: "order_placed",
+  uniqueIdentifier: "order-1",
+  contact: { email },
+  eventData: { at: new Date(0), none: undefined, price: { toJSON: () => "42.00" } },
+};
+const request = { method: "POST", path: "/api/v1/customer/create", body: contact } as const;
+const v2Request = { method: "POST", path: "/v2/contacts", body: v2Contact } as const;
+
+/** An instance of a class of the user, which JSON sends as it says. */
+class Person {
+  readonly name = "Ada";
+  readonly toJSON = () => ({ ...contact, first_name: this.name });
+}
+
+function service() {
+  const mock = createMockService({ clock: () => 0 });
+  const audience = new AudienceClient({ ...mock.clientOptions, maxRetries: 0 });
+  const sent = () => mock.requests.map(({ method, path, body }) => ({ method, path, body }));
+  return { mock, audience, sent };
+}
+
+/** What a queue gives back. */
+const stored = (job: unknown): never => JSON.parse(JSON.stringify(job)) as never;
+
+const untyped = (value: unknown): never => value as never;
+
+async function issuesOf(job: unknown, options?: object) {
+  const { audience, mock } = service();
+  const error = await failureOf(audience.send(untyped(job), options));
+  expect(error).toBeInstanceOf(ValidationError);
+  expect({ requests: mock.requests, outcome: error.outcome }).toEqual({ requests: [], outcome: "not-sent" });
+  return (error as ValidationError).issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+}
+
+describe("A write is a value: write", () => {
+  it("gives plain data, its arguments as given and unchecked, and sends nothing", () => {
+    expect(write.v1.customers.upsert(contact)).toStrictEqual({ operation: "v1.customers.upsert", contact });
+    expect(write.v1.contactGroups.addContact("l", contact, { timeoutMs: 1 })).toStrictEqual({
+      operation: "v1.contactGroups.addContact",
+      listId: "l",
+      contact,
+      options: { timeoutMs: 1 },
+    });
+    expect(write.v1.events.send(untyped("wrong"))).toStrictEqual({
+      operation: "v1.events.send",
+      event: "wrong",
+    });
+    expect(write.v2.contacts.upsert(v2Contact).contact).toBe(v2Contact);
+    expect(write.v1.request(request)).toStrictEqual({ operation: "v1.request", request });
+    expect(write.v2.request(v2Request)).toStrictEqual({ operation: "v2.request", request: v2Request });
+  });
+});
+
+describe("audience.send", () => {
+  const calls: [Write["operation"], Write, (audience: AudienceClient) => PromiseLike<unknown>][] = [
+    [
+      "v1.customers.upsert",
+      write.v1.customers.upsert({ ...contact, city: undefined }),
+      ({ v1 }) => v1.customers.upsert(contact),
+    ],
+    [
+      "v1.contactGroups.addContact",
+      write.v1.contactGroups.addContact("mock-list", contact),
+      ({ v1 }) => v1.contactGroups.addContact("mock-list", contact),
+    ],
+    ["v1.events.send", write.v1.events.send(event), ({ v1 }) => v1.events.send(event)],
+    ["v2.contacts.upsert", write.v2.contacts.upsert(v2Contact), ({ v2 }) => v2.contacts.upsert(v2Contact)],
+    ["v1.request", write.v1.request(request), ({ v1 }) => v1.request(request)],
+    ["v2.request", write.v2.request(v2Request), ({ v2 }) => v2.request(v2Request)],
+  ];
+
+  it.each(calls)("sends %s as its call does, also after a queue", async (_operation, job, call) => {
+    const direct = service();
+    const once = service();
+    const queued = service();
+
+    const value = await call(direct.audience);
+
+    expect(await once.audience.send(job)).toEqual(value);
+    expect(await queued.audience.send(stored(job))).toEqual(value);
+    expect(once.sent()).toEqual(direct.sent());
+    expect(queued.sent()).toEqual(direct.sent());
+  });
+
+  it("sends what JSON makes of a contact", async () => {
+    const { audience, sent } = service();
+    const job = write.v1.customers.upsert(untyped(new Person()));
+
+    await audience.send(job);
+    await audience.send(stored(job));
+
+    const body = { ...contact, first_name: "Ada" };
+    expect(sent().map((each) => each.body)).toEqual([body, body]);
+  });
+
+  it.each([
+    `{"operation":"v1.customers.upsert","contact":{"email":"ada@example.com","email_opt_in":"UNSUBSCRIBED"},"options":{"maxRetries":2}}`,
+    `{"operation":"v1.contactGroups.addContact","listId":"mock-list","contact":{"email":"ada@example.com"},"options":{"consent":"service-decides"}}`,
+    `{"operation":"v1.events.send","event":{"eventName":"a","uniqueIdentifier":"1","contact":{"email":"ada@example.com"}},"options":{"headers":{"X-Trace":"1"},"timeoutMs":1000}}`,
+    `{"operation":"v2.contacts.upsert","contact":{"firstName":"Ada","listIds":[],"identifiers":[{"type":"email","id":"ada@example.com","channels":{"email":{"status":"unsubscribed"}},"consent":{"createdAt":"2026-01-01T00:00:00.000Z","ip":"192.0.2.1","source":"form"}}]}}`,
+    `{"operation":"v1.request","request":{"method":"POST","path":"/api/v1/customer/create","body":{"email":"ada@example.com","email_opt_in":"SUBSCRIBED"},"contact":{"email":"ada@example.com"}},"options":{"repeatable":true}}`,
+    `{"operation":"v2.request","request":{"method":"GET","path":"/v2/lists"}}`,
+  ])("sends the writes that queues of an earlier release hold: %s", async (line) => {
+    const { audience, mock } = service();
+
+    await audience.send(JSON.parse(line) as Write);
+
+    expect(mock.requests).toMatchObject([{ status: expect.toSatisfy((status) => status < 300) }]);
+  });
+
+  it("promises the response, too", async () => {
+    const { audience } = service();
+
+    const { data, attempts, response } = await audience
+      .send(write.v1.customers.upsert(contact))
+      .withResponse();
+
+    expect({ type: data.type, attempts, status: response.status }).toEqual({
+      type: "profile",
+      attempts: 1,
+      status: 201,
+    });
+  });
+
+  it("joins the write's options and the sender's, which go before", async () => {
+    const { audience, mock } = service();
+    mock.addFault({ kind: "500-before", times: 4 });
+    const headers = { "X-One": "write", "X-Two": "write" };
+    const job = write.v1.customers.upsert(contact, { maxRetries: 5, repeatable: false, headers });
+
+    const error = await failureOf(
+      audience.send(job, { maxRetries: 1, repeatable: true, headers: { "x-two": "sender" } }),
+    );
+
+    expect(error.request?.attempts).toBe(2);
+    expect(mock.requests[0]?.headers).toMatchObject({ "x-one": "write", "x-two": "sender" });
+    // The write alone would not be sent again.
+    expect((await failureOf(audience.send(job))).request?.attempts).toBe(1);
+  });
+
+  it("keeps the order of writes to one contact, values and calls", async () => {
+    const { audience, mock } = service();
+    mock.addFault({ kind: "500-before", times: 1 });
+
+    await Promise.all([
+      audience.send(write.v1.customers.upsert(contact), { maxRetries: 1 }),
+      audience.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" }),
+    ]);
+
+    expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
+  });
+
+  it("rejects as the call does: all issues, with the paths of the call, and its operation", async () => {
+    const wrong = { email: "nobody", firstName: "Ada", phone: null };
+    const { audience } = service();
+    const direct = await failureOf(audience.v1.customers.upsert(untyped(wrong)));
+
+    const error = await failureOf(audience.send(write.v1.customers.upsert(untyped(wrong))));
+
+    expect((error as ValidationError).issues).toEqual((direct as ValidationError).issues);
+    expect((error as ValidationError).issues).toHaveLength(3);
+    expect(error.request).toMatchObject({ operation: "v1.customers.upsert", attempts: 0 });
+  });
+
+  it("requires the id of an event, as a job that is tried twice would be two events", async () => {
+    const { uniqueIdentifier: _, ...unnamed } = event;
+
+    expect(await issuesOf(write.v1.events.send({ ...unnamed, eventName: "" }))).toEqual([
+      "eventName: must not be empty",
+      expect.stringMatching(/^uniqueIdentifier: required: .*two events/),
+    ]);
+  });
+
+  it("requires the consent of addContact, unless the write leaves it to the service", async () => {
+    const job = {
+      operation: "v1.contactGroups.addContact",
+      listId: "mock-list",
+      contact: { email },
+    } as const;
+    const { audience } = service();
+
+    expect(await issuesOf(job)).toEqual([expect.stringContaining("email_opt_in: required")]);
+    await expect(audience.send({ ...job, options: { consent: "service-decides" } })).resolves.toMatchObject({
+      contact: { action: "created" },
+    });
+  });
+
+  const operation = "v1.customers.upsert";
+  it.each([
+    ["no object", "upsert", ["required: an object|must be an object, not a string"]],
+    ["undefined", undefined, ["an object"]],
+    ["an array of writes", [write.v1.customers.upsert(contact)], ["must be an object, not an array"]],
+    ["the promise of a call", Promise.resolve(), ["a Promise: await it"]],
+    ["no operation", { contact }, ["operation: required"]],
+    [
+      "an unknown operation",
+      { operation: "toString", contact },
+      ["operation: must be one of v1.customers.upsert,"],
+    ],
+    [
+      "an operation in another case",
+      { operation: "V1.customers.upsert", contact },
+      ["case counts, write v1.customers.upsert"],
+    ],
+    ["an operation that reads", { operation: "v1.customers.get", contact }, ["operation: must be one of"]],
+    ["no contact", { operation }, ["contact: required"]],
+    [
+      "a member in another case",
+      { operation, Contact: contact },
+      ["contact: required", 'Contact: unknown key: write "contact"'],
+    ],
+    ["no listId", { operation: "v1.contactGroups.addContact", contact }, ["listId: required"]],
+    [
+      "further members",
+      { operation, contact, event, priority: 1 },
+      ["event: unknown key: this write has operation, contact and options", "priority: unknown key"],
+    ],
+    [
+      "an option of the sender",
+      { operation, contact, options: { priority: 1 } },
+      ["options.priority: is no option of a write: .*audience.send"],
+    ],
+    [
+      "a consent where there is none to leave out",
+      { operation, contact, options: { consent: "service-decides" } },
+      ["options.consent: is no option of a write"],
+    ],
+    ["options that are no object", { operation, contact, options: "x" }, ["options: must be an object"]],
+    [
+      "headers that JSON loses",
+      { operation, contact, options: { headers: new Headers() } },
+      ["options.headers: JSON cannot carry a Headers"],
+    ],
+    [
+      "an option that JSON loses",
+      { operation, contact, options: { timeoutMs: Infinity } },
+      ["options.timeoutMs: JSON cannot carry Infinity"],
+    ],
+    [
+      "a contact that JSON loses",
+      { operation, contact: new Map() },
+      [": .*JSON cannot carry a Map|must be an object"],
+    ],
+  ])("refuses what is no write, by its member: %s", async (_what, job, issues) => {
+    const found = await issuesOf(job);
+
+    expect(found).toHaveLength(issues.length);
+    for (const [at, issue] of issues.entries()) expect(found[at]).toMatch(new RegExp(issue));
+  });
+
+  it("refuses a wrong value of an option as the call does", async () => {
+    const { audience, mock } = service();
+    const wrong = { timeoutMs: "1" };
+
+    for (const call of [
+      audience.send(write.v1.customers.upsert(contact, untyped(wrong))),
+      audience.send(write.v1.customers.upsert(contact), untyped(wrong)),
+      audience.send(write.v1.customers.upsert(contact), untyped({ consent: "service-decides" })),
+      audience.send(write.v1.customers.upsert(contact, { headers: { "X-API-Key": "k" } })),
+      audience.send(write.v2.contacts.upsert(v2Contact, { headers: { "Service-App-Id": "a" } })),
+    ])
+      expect(await failureOf(call)).toBeInstanceOf(ConfigurationError);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("rejects where the client lacks the family's options", async () => {
+    const { baseUrl, apiKey, fetch } = createMockService().clientOptions;
+    const audience = new AudienceClient({ baseUrl, apiKey, fetch });
+
+    expect(await failureOf(audience.send(write.v2.contacts.upsert(v2Contact)))).toBeInstanceOf(
+      ConfigurationError,
+    );
+  });
+
+  it("takes no member and no option from a polluted prototype", async () => {
+    const inherited = Object.create({ contact, options: { repeatable: true } }) as object;
+
+    expect(await issuesOf(Object.assign(inherited, { operation }))).toEqual([
+      expect.stringContaining("contact: required"),
+    ]);
+  });
+});
+
+describe("write of events.define", () => {
+  const eventData = { total: "42" };
+
+  function defined() {
+    const { audience, sent } = service();
+    const schema = z.object({ total: z.coerce.number<string>() });
+    return { audience, sent, events: audience.v1.events.define({ order_placed: schema, signed_up: null }) };
+  }
+
+  it("gives the event with what its schema makes of eventData, and sends nothing", async () => {
+    const { audience, events, sent } = defined();
+
+    const job = events.write("order_placed", { uniqueIdentifier: "order-1", contact: { email }, eventData });
+
+    expect(job).toStrictEqual({
+      operation: "v1.events.send",
+      event: {
+        eventName: "order_placed",
+        uniqueIdentifier: "order-1",
+        contact: { email },
+        eventData: { total: 42 },
+      },
+    });
+    expect(sent()).toEqual([]);
+    await audience.send(stored(job), { priority: 9 });
+    expect(sent()).toMatchObject([{ body: job.event }]);
+  });
+
+  it("keeps the write's options, and an event without data", () => {
+    const { events } = defined();
+
+    expect(events.write("signed_up", { contact: { email } }, { timeoutMs: 1 })).toEqual({
+      operation: "v1.events.send",
+      event: { eventName: "signed_up", contact: { email } },
+      options: { timeoutMs: 1 },
+    });
+  });
+
+  it("throws at once what its schema or its name refuses, as who sends it does not know the schema", () => {
+    const { audience, events } = defined();
+    const broken = audience.v1.events.define({ order_placed: untyped({}) });
+
+    const refused = thrownBy(() =>
+      events.write("order_placed", untyped({ contact: {}, eventData: { total: "x" } })),
+    );
+    expect((refused as ValidationError).issues.map(({ path }) => path.join("."))).toEqual([
+      "contact",
+      "eventData.total",
+    ]);
+    expect(thrownBy(() => events.write(untyped("order_place"), { contact: { email } }))).toBeInstanceOf(
+      ValidationError,
+    );
+    expect(
+      thrownBy(() => broken.write("order_placed", untyped({ contact: { email }, eventData }))),
+    ).toBeInstanceOf(ConfigurationError);
+  });
+});
