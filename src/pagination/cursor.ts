@@ -26,7 +26,7 @@ export interface Cursor {
   /** How many pages in a row, up to the one before, held no new item. */
   readonly pagesWithoutNew?: number;
   /** Nothing has told of the page, so a 404 for it is the end of the list. */
-  readonly mayBeMissing?: boolean;
+  readonly mayBeMissing?: boolean | undefined;
 }
 
 /** A page, as it came. */
@@ -54,42 +54,32 @@ export function nextCursor(cursor: Cursor, received: ReceivedPage): Cursor | und
   // A page of known items brings the list no nearer to its total.
   const itemsPassed = itemsBefore + (newCount > 0 ? ids.length : 0);
 
-  const { isTotalAhead, isHidingItems } = compareTotals(received, page, itemsPassed);
+  const { isAhead, isHiding } = compareTotals(received, page, itemsPassed);
+  // The last page would be the first one once more: the pages between are lost.
+  if (isOnlyPage && hasNextPage === undefined && isAhead === false) throw withoutEnd(page, isEmpty);
+  const isGap = isAhead === true && pagesWithoutNew === 1;
   const isFull = limit === undefined ? !isEmpty : ids.length >= limit;
-  const isPassed = pagesWithoutNew === 1 && isTotalAhead === true;
-  const goesOn = isPassed || (hasNextPage ?? isTotalAhead ?? (isFull && !isOnceMore));
-  const isCutShort = isOnlyPage && hasNextPage === undefined && isTotalAhead === false;
-  if (!goesOn && !isCutShort) return undefined;
-  const isUntold = hasNextPage === undefined && (isTotalAhead === undefined || isHidingItems);
-  if (isCutShort || pagesWithoutNew > 1) {
-    if (isUntold && isHidingItems && (isEmpty || isOnceMore) && !isOnlyPage) return undefined;
+  if (!isGap && !(hasNextPage ?? isAhead ?? (isFull && !isOnceMore))) return undefined;
+  const mayBeMissing = hasNextPage === undefined && (isAhead === undefined || isHiding);
+  if (pagesWithoutNew > 1) {
+    if (isHiding && mayBeMissing && (isEmpty || (isOnceMore && !isOnlyPage))) return undefined;
     throw withoutEnd(page, isEmpty);
   }
-  return {
-    page: page + 1,
-    itemsBefore: itemsPassed,
-    idsBefore: ids,
-    pagesWithoutNew,
-    mayBeMissing: isUntold,
-  };
+  return { page: page + 1, itemsBefore: itemsPassed, idsBefore: ids, pagesWithoutNew, mayBeMissing };
 }
 
-/** A number that the list has passed is wrong, and counts as none. */
+/** Whether a number says more, undefined without one: a number that the list has passed is wrong, and counts as none. */
 function compareTotals(
   { ids, limit, totalItems, totalPages }: ReceivedPage,
   page: number,
   itemsPassed: number,
-): { isTotalAhead: boolean | undefined; isHidingItems: boolean } {
-  if (totalPages !== undefined && (page <= totalPages || ids.length === 0)) {
-    return { isTotalAhead: page < totalPages, isHidingItems: false };
-  }
-  if (totalItems === undefined || itemsPassed > totalItems) {
-    return { isTotalAhead: undefined, isHidingItems: false };
-  }
-  const isTotalAhead = itemsPassed < totalItems;
-  // So many pages would have held all items: some may be hidden.
-  const isHidingItems = isTotalAhead && limit !== undefined && page >= Math.ceil(totalItems / limit);
-  return { isTotalAhead, isHidingItems };
+): { readonly isAhead?: boolean; readonly isHiding?: boolean } {
+  if (totalPages !== undefined && (page <= totalPages || ids.length === 0))
+    return { isAhead: page < totalPages };
+  if (totalItems === undefined || itemsPassed > totalItems) return {};
+  const isAhead = itemsPassed < totalItems;
+  // So many pages would have held all items: it may count hidden ones (D250).
+  return { isAhead, isHiding: isAhead && limit !== undefined && page >= Math.ceil(totalItems / limit) };
 }
 
 function withoutEnd(page: number, isEmpty: boolean): UndecodableResponse {

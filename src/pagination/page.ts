@@ -2,17 +2,25 @@ import { NotFoundError, ValidationError } from "../errors.ts";
 import { type Cursor, type DecodedPage, nextCursor } from "./cursor.ts";
 import { itemsOf, type LoopOptions, type Reading, streamPages } from "./page-stream.ts";
 
+/** Where an iteration stands before a page: where it reads next, and the ids that have come. */
+export interface Progress {
+  readonly cursor: Cursor;
+  /** More ids, if another iteration went on from here: the first `idCount` count. */
+  readonly ids: Set<string>;
+  readonly idCount: number;
+}
+
 /** A list that can be read page by page. */
 export interface PageSource<T> {
-  /** The number of the first page, from 1. */
-  readonly firstPage: number;
+  /** The first page, and what came before it. */
+  readonly start: Progress;
   /** Items per page, as the service counts them. */
   readonly limit: number | undefined;
   /** The call's options; none if one is wrong, which `load` refuses. */
   options(): LoopOptions;
   /**
-   * Fetches one page, the first one as the user asked for it. Rejects with an error of this package, and at once if the signal aborts. `accept` is a part of the
-   * call: if it throws `UndecodableResponse`, the call fails with that response.
+   * Fetches one page, the first one as the user asked for it. Rejects with an error of this package, and at once if the
+   * signal aborts. `accept` is a part of the call: if it throws `UndecodableResponse`, the call fails with that response.
    */
   load<Accepted>(
     page: number,
@@ -49,14 +57,6 @@ export interface Page<T> extends AsyncIterable<T> {
   readonly raw: unknown;
 }
 
-/** Where an iteration stands before a page: where it reads next, and the ids that have come. */
-export interface Progress {
-  readonly cursor: Cursor;
-  /** More ids, if another iteration went on from here: the first `idCount` count. */
-  readonly ids: Set<string>;
-  readonly idCount: number;
-}
-
 /** A page, and the iteration after it; undefined after the last one. */
 export class ListPage<T> implements Page<T> {
   declare readonly items: readonly T[];
@@ -89,17 +89,17 @@ export class ListPage<T> implements Page<T> {
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return itemsOf(readPages(this.#source, { first: this }), this.#source.options());
+    return itemsOf(readPages(this.#source, this), this.#source.options());
   }
 }
 
-/** The pages of one loop: from `first` on, or the first one that is read is the one of `start`. */
+/** The pages of one loop, from `first` or from the start on. */
 export function readPages<T>(
   source: PageSource<T>,
-  { first, start }: { first?: ListPage<T>; start?: Progress } = {},
+  first?: ListPage<T>,
 ): AsyncGenerator<ListPage<T>, void, undefined> {
   const load = async (before: ListPage<T> | undefined, reading: Reading) => {
-    if (!before) return await loadPage(source, reading, start);
+    if (!before) return await loadPage(source, reading);
     return before.hasNextPage ? await before.nextPage(reading) : undefined;
   };
   return streamPages(load, source.options(), first);
@@ -109,7 +109,7 @@ export function readPages<T>(
 export async function loadPage<T>(
   source: PageSource<T>,
   reading: Reading = {},
-  before: Progress = { cursor: { page: source.firstPage }, ids: new Set(), idCount: 0 },
+  before: Progress = source.start,
 ): Promise<ListPage<T>> {
   const { page, mayBeMissing } = before.cursor;
   const accept = (decoded: DecodedPage<T>) => pageAfter(before, decoded, source);

@@ -118,7 +118,7 @@ export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
   const firstPage = typeof givenQuery?.page === "number" ? givenQuery.page : 1;
   const { decode } = listCall.endpoint;
   return new Paginator<T>({
-    firstPage,
+    start: { cursor: { page: firstPage }, ids: new Set(), idCount: 0 },
     // The service counts a larger limit as its largest page ("Limits"). The call refuses one that is not a number.
     limit: typeof limit === "number" && longestPage !== undefined ? Math.min(limit, longestPage) : limit,
     options: () => validOptions ?? {},

@@ -64,14 +64,17 @@ const link = fc.constantFrom<(page: number) => unknown>(
   (page) => ({ href: `/api/v1/customer?page=${page}` }),
 );
 
+/** As JSON:API allows, it has no link to a next page at the end. */
+const omitsNext: Info = ({ page, hasNext }) => ({
+  links: { first: "?page=1", ...(hasNext && { next: `?page=${page + 1}` }) },
+});
+
 /** What tells whether there is a next page, also from a server whose pages are smaller than the limit. */
 const told: fc.Arbitrary<Info> = fc.oneof(
   link.map((to): Info => ({ page, hasNext }) => ({
     links: { self: to(page), next: hasNext ? to(page + 1) : null },
   })),
-  link.map((to): Info => ({ page, hasNext }) => ({
-    links: { first: to(1), prev: to(page), ...(hasNext && { next: to(page + 1) }) },
-  })),
+  fc.constant(omitsNext),
   fc.tuple(holder, fc.constantFrom("next_page_url", "next", "nextPage")).map(
     ([hold, name]): Info =>
       ({ page, hasNext }) =>
@@ -186,7 +189,8 @@ it("Every item comes once from any v1 list of the named shapes; where it changes
         if (isStill) {
           expect(received).toEqual(first.slice((start - 1) * size));
           // Where nothing tells the end, a full last page needs one more call.
-          const last = info === untold ? Math.floor(count / size) + 1 : pages;
+          const isUntold = info === untold || (info === omitsNext && sizeShare === 1);
+          const last = isUntold ? Math.floor(count / size) + 1 : pages;
           expect(requests).toBe(last - start + 1);
           return;
         }
