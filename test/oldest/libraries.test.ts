@@ -1,9 +1,11 @@
+import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { compile, ownCompiler, projects, someProjects } from "../package/compile.ts";
 import { fileSizes } from "../package/installation.ts";
 import { runNode, runProgram } from "../package/programs.ts";
+import { pnpm } from "./setup.ts";
 
 /** A user's program: nested and extended schemas of the user and of the package, and their types. */
 const mixing = `
@@ -69,6 +71,36 @@ describe.each(inject("withZod"))("Beside zod $version of the user's own", ({ ver
     expect(stderr).toBe("");
     expect(Object.keys(promises).length).toBeGreaterThan(10);
     expect(Object.keys(promises).filter((name) => !promises[name])).toEqual(missing[version] ?? []);
+  });
+});
+
+describe("Installed by pnpm, with an older zod that the user adds later", () => {
+  const { version, folder } = inject("withPnpm");
+  /** pnpm puts what a package depends on beside it. */
+  const zodBeside = (name: string) => {
+    const path = join(realpathSync(join(folder, "node_modules", name)), "../zod/package.json");
+    const read: { version: string } = JSON.parse(readFileSync(path, "utf8"));
+    return read.version;
+  };
+
+  it.each(["import", "require"])(
+    "the schemas of both mix, by %s, though each has its zod",
+    async (format) => {
+      const { stdout, stderr } = await runNode(folder, "mixing.mjs", format, "zod", "audience-sdk/schemas");
+      const promises: Record<string, boolean> = JSON.parse(stdout);
+
+      expect(stderr).toBe("");
+      expect(zodBeside("audience-sdk")).not.toBe(version);
+      expect(Object.keys(promises).filter((name) => !promises[name])).toEqual(missing[version]);
+    },
+  );
+
+  it("pnpm dedupe leaves one, so that a program that mixes them compiles", async () => {
+    await pnpm(folder, "dedupe");
+    const { exitCode, stdout } = await compile(ownCompiler, someProjects[0]!, folder, mixing);
+
+    expect(exitCode, stdout).toBe(0);
+    expect(zodBeside("audience-sdk")).toBe(version);
   });
 });
 

@@ -19,6 +19,8 @@ declare module "vitest" {
   interface ProvidedContext {
     withZod: Mixed[];
     withMsw: Mixed[];
+    /** Installed by pnpm, and the oldest zod after it: each has one of its own. */
+    withPnpm: Mixed;
   }
 }
 
@@ -27,12 +29,28 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const { remove, ...installed } = await installPackage();
   try {
     project.provide("withZod", await installEach("zod", zodVersions, installed));
+    project.provide("withPnpm", await installByPnpm(installed));
     project.provide("withMsw", await installEach("msw", mswVersions, installed));
   } catch (error) {
     await remove();
     throw error;
   }
   return remove;
+}
+
+async function installByPnpm({ tarball, consumer }: Installed): Promise<Mixed> {
+  const [version = ""] = zodVersions;
+  const folder = join(consumer, "..", "pnpm");
+  await createProject(folder);
+  for (const added of [tarball, `zod@${version}`]) await pnpm(folder, "add", added);
+  return { version, folder };
+}
+
+/** Runs pnpm, which comes as an npm package. */
+export async function pnpm(folder: string, ...args: string[]): Promise<void> {
+  const run = ["exec", "--yes", "--package=pnpm@12", "--", "pnpm", ...args, "--prefer-offline"];
+  const { exitCode, stdout, stderr } = await runProgram("npm", run, { folder });
+  if (exitCode !== 0) throw new Error(stdout + stderr);
 }
 
 async function installEach(
@@ -49,11 +67,15 @@ async function installEach(
 }
 
 async function install(folder: string, ...packages: string[]): Promise<void> {
-  await mkdir(folder);
-  await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
+  await createProject(folder);
   const flags = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--omit=peer"];
   const { exitCode, stderr } = await runProgram("npm", [...flags, ...packages], { folder });
   if (exitCode !== 0) throw new Error(stderr);
+}
+
+async function createProject(folder: string): Promise<void> {
+  await mkdir(folder);
+  await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
   for (const program of ["mixing.mjs", "msw.mjs"])
     await cp(
       fileURLToPath(new URL(`../package/consumer/${program}`, import.meta.url)),
