@@ -118,7 +118,9 @@ export interface WriteMethods {
         listId: string,
         contact: ContactToAdd<Options>,
         options?: Options,
-      ): AddContactWrite | UnconsentedAddContactWrite;
+      ): Options extends { readonly consent: "service-decides" }
+        ? UnconsentedAddContactWrite
+        : AddContactWrite;
     };
     /** Custom events: `send`. */
     readonly events: {
@@ -181,9 +183,13 @@ export const write: WriteMethods = {
       upsert: (contact, options) => value({ operation: "v1.customers.upsert", contact, options }),
     },
     contactGroups: {
-      addContact: (listId, contact, options) =>
-        // Safe: the type of the contact follows from the options.
-        value({ operation: "v1.contactGroups.addContact", listId, contact, options } as AddContactWrite),
+      addContact: <Options extends AddContactWriteOptions>(
+        listId: string,
+        contact: ContactToAdd<Options>,
+        options?: Options,
+      ) =>
+        // Safe: the types of the contact and of the write follow from the options.
+        value({ operation: "v1.contactGroups.addContact", listId, contact, options } as never),
     },
     events: { send: (event, options) => value({ operation: "v1.events.send", event, options }) },
     request: (request, options) => value({ operation: "v1.request", request, options }),

@@ -10,7 +10,7 @@ import { pages, snippetsOf, type Snippet } from "./pages.ts";
 import { repository } from "./source-files.ts";
 
 // Their programs are the examples, the recipes and the benchmark, which have their own tests.
-const pagesWithout = ["benchmarks", "importer", "outbox", "probe", "recipes"].map(
+const pagesWithout = ["benchmarks", "importer", "probe", "recipes"].map(
   (name) => `examples/guides/${name}.md`,
 );
 

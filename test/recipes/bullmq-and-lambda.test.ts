@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { write } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
@@ -30,7 +31,7 @@ describeWithRedis("The recipe for BullMQ", () => {
     const { baseUrl, apiKey } = service.clientOptions;
     env = { REDIS_URL: redis.url, AUDIENCE_BASE_URL: baseUrl, AUDIENCE_API_KEY: apiKey };
     const connection = new Redis(redis.port, { maxRetriesPerRequest: null });
-    queue = new Queue("contacts", { connection });
+    queue = new Queue("writes", { connection });
     onTestFinished(async () => {
       await queue.close();
       await connection.quit();
@@ -42,17 +43,22 @@ describeWithRedis("The recipe for BullMQ", () => {
   async function add(count: number): Promise<void> {
     const people = Array.from({ length: count }, (_, order) => `person${order}@example.com`);
     await queue.addBulk(
-      people.map((email) => ({ name: "upsert", data: { email, email_opt_in: "SUBSCRIBED" } })),
+      people.map((email) => ({
+        name: "write",
+        data: write.v1.customers.upsert({ email, email_opt_in: "SUBSCRIBED" }),
+      })),
     );
   }
 
-  it("upserts each contact of the queue, and keeps an invalid one among the failed", async () => {
-    await queue.add("upsert", { email: "nobody" }, { attempts: 3 });
+  it("sends each write of the queue, and keeps an invalid one, and an event without an id, among the failed", async () => {
+    await queue.add("write", write.v1.customers.upsert({ email: "nobody" }), { attempts: 3 });
+    const contact = { email: "ada@example.com" };
+    await queue.add("write", write.v1.events.send({ eventName: "signed_up", contact }), { attempts: 3 });
     await add(3);
     const worker = startWorker();
 
     await eventually(async () =>
-      expect(await queue.getJobCounts()).toMatchObject({ completed: 3, failed: 1, delayed: 0 }),
+      expect(await queue.getJobCounts()).toMatchObject({ completed: 3, failed: 2, delayed: 0 }),
     );
 
     expect(mock.organization("mock-organization").contacts).toHaveLength(3);

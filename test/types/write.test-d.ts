@@ -2,10 +2,12 @@ import {
   AudienceClient,
   write,
   type AddContactResult,
+  type AddContactWrite,
   type ApiPromise,
   type EventResult,
   type EventWrite,
   type Profile,
+  type UnconsentedAddContactWrite,
   type V2UpsertResult,
   type Write,
   type WriteValue,
@@ -70,7 +72,11 @@ it("WriteValue is the value of one write, of an array, and of a tuple", () => {
 
 describe("write", () => {
   it("takes the arguments of the calls, but not the options of who sends", () => {
-    void write.v1.contactGroups.addContact("l", { email }, { consent: "service-decides" });
+    const { addContact } = write.v1.contactGroups;
+    expectTypeOf(addContact("l", contact, { timeoutMs: 1 })).toEqualTypeOf<AddContactWrite>();
+    expectTypeOf(
+      addContact("l", { email }, { consent: "service-decides" }),
+    ).toEqualTypeOf<UnconsentedAddContactWrite>();
     void write.v1.request(request, { repeatable: true, consent: "service-decides", headers: { a: "b" } });
     // @ts-expect-error a queue cannot hold it
     void write.v1.customers.upsert(contact, { signal: AbortSignal.abort() });

@@ -1,5 +1,5 @@
-// Upserts the contacts of a BullMQ queue, until it is stopped.
-import { AudienceClient, isAudienceError, RateLimiter, type V1Contact } from "audience-sdk";
+// Sends the writes of a BullMQ queue, until it is stopped.
+import { AudienceClient, isAudienceError, RateLimiter, type Write } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { UnrecoverableError, WaitingError, Worker, type Job } from "bullmq";
 import { Redis } from "ioredis";
@@ -15,10 +15,9 @@ const store = redisRateLimitStore(connection, { onUnavailable: "reject" });
 // A host kills a program after 10 seconds or more: by then a request in flight has ended, too.
 const audience = new AudienceClient({ rateLimiter: new RateLimiter({ store }), timeoutMs: 7_000 });
 
-async function upsert(job: Job<V1Contact>, token?: string): Promise<void> {
+async function send(job: Job<Write>, token?: string): Promise<void> {
   try {
-    // Better: the job holds an id, and the consent comes from your table now.
-    await audience.v1.customers.upsert(job.data, { priority: 9 });
+    await audience.send(job.data, { priority: 9 });
   } catch (error) {
     if (!isAudienceError(error)) throw error;
     if (error.code === "closed" && error.outcome !== "unknown") {
@@ -31,7 +30,7 @@ async function upsert(job: Job<V1Contact>, token?: string): Promise<void> {
   }
 }
 
-const worker = new Worker("contacts", upsert, { connection, concurrency: 10 });
+const worker = new Worker("writes", send, { connection, concurrency: 10 });
 worker.on("completed", ({ id }) => console.log(`done ${id}`));
 worker.on("failed", (job, error) => console.error(`failed ${job?.id}: ${error.message}`));
 worker.on("error", (error) => console.error(error.message));
