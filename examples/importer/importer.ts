@@ -200,5 +200,5 @@ function resumeHint(options: ImporterArguments | undefined): string[] {
 // Errors of a checkpoint or of the file system are plain errors that name the file.
 function isOfFile(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  return "syscall" in error || /checkpoint|\.lock-|is damaged at byte/.test(error.message);
+  return "syscall" in error || /checkpoint|\.lock|is damaged at byte/.test(error.message);
 }

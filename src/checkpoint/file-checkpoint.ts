@@ -3,11 +3,11 @@ import {
   type Stats,
   appendFileSync,
   closeSync,
+  constants,
   existsSync,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
-  openSync,
   realpathSync,
   rmSync,
   statSync,
@@ -15,15 +15,17 @@ import {
 import { resolve } from "node:path";
 import type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 import { ConfigurationError } from "../errors.ts";
-import { encodeLine, heading, readLines, writeAnew } from "./file-format.ts";
-import { acquireLock, type HeldLock } from "./lock-file.ts";
+import { acquireLock, type HeldLock, LockRefused } from "../files/lock.ts";
+import { FileRefused, openRegular } from "../files/regular-file.ts";
+import { replaceFile } from "../files/replacement.ts";
+import { encodeLine, heading, readCheckpoint } from "./file-format.ts";
 
 export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 
 /**
  * Records the rows of a run in an append-only file: a run that was killed continues, and with a `key` the next run sends
- * the rows that have changed. One run at a time: a second run is refused, and one after a kill waits up to 30 seconds where
- * it cannot see that the process is gone, as between containers.
+ * the rows that have changed. One run at a time, over processes, containers and machines that share the file: a second run
+ * is refused, and one after a kill waits up to 30 seconds, as only then the lock of the killed one counts as left behind.
  *
  * The file holds hashes of keys and contacts, never the keys themselves. An incomplete last line is dropped. A full disk
  * ends the run. 100,000 rows take 16 to 26 MB in the file and about 30 MB of memory, and are read in a second.
@@ -35,8 +37,8 @@ export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
  * const run = audience.bulk(rows, call, { key: (row) => row.email, checkpoint: fileCheckpoint("import.ckpt") });
  * ```
  *
- * `open` rejects with a `ConfigurationError` if the file is in use, damaged, or no checkpoint of this version; the run does
- * if the file is replaced, or its lock taken over, while the run has it open.
+ * `open` rejects with a `ConfigurationError` if the file is in use, damaged, no checkpoint of this version, no regular file,
+ * or another user's; the run does if the file is replaced, or its lock taken over, while the run has it open.
  *
  * @throws TypeError if the path is not a string, or empty.
  */
@@ -46,36 +48,51 @@ export function fileCheckpoint(path: string): Checkpoint {
   const named = resolve(path);
   return {
     async open() {
-      const isNew = !existsSync(named);
-      createIfMissing(named);
-      // Links to one file share its lock.
-      const file = realpathSync(named);
-      const lock = await acquireLock(file);
       try {
-        return new OpenFile(file, { lock, isNew });
+        return await openFile(named);
       } catch (error) {
-        lock.release();
-        throw error;
+        throw refusal(error, named);
       }
     },
   };
 }
 
-function createIfMissing(path: string): void {
+async function openFile(named: string): Promise<OpenFile> {
+  const isNew = !existsSync(named);
+  createIfMissing(named);
+  // Links to one file share its lock.
+  const file = realpathSync(named);
+  const lock = await acquireLock(file);
   try {
-    closeSync(openSync(path, "a", 0o600));
+    return new OpenFile(file, { lock, isNew });
   } catch (error) {
-    // Safe: `node:fs` throws nothing else.
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EISDIR")
-      throw new ConfigurationError(
-        `The checkpoint ${path} must be a file, not a folder. Name a file in it, or another file.`,
-      );
-    if (code !== "ENOENT") throw error;
+    lock.release();
+    throw error;
+  }
+}
+
+const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
+
+function createIfMissing(named: string): void {
+  try {
+    closeSync(openRegular(named, flags, { followsLink: true }));
+  } catch (error) {
+    // Safe: read by its code alone, which only errors of the system have.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     throw new ConfigurationError(
-      `The checkpoint ${path} cannot be created: its folder does not exist. Create the folder first, or name another file.`,
+      `The checkpoint ${named} cannot be created: its folder does not exist. Create the folder first, or name another file.`,
     );
   }
+}
+
+/** What must not be used, with the way out; any other error as it is. */
+function refusal(error: unknown, named: string): unknown {
+  if (error instanceof LockRefused)
+    return new ConfigurationError(`The checkpoint ${named} is in use: ${error.message}`);
+  if (!(error instanceof FileRefused)) return error;
+  return new ConfigurationError(
+    `The checkpoint cannot be used: ${error.message} It is left unchanged. Name a file of your own.`,
+  );
 }
 
 /** A checkpoint file that this run has open. */
@@ -96,9 +113,9 @@ class OpenFile implements OpenCheckpoint {
     this.#lock = lock;
     this.#isNew = isNew;
     // A run that ended meanwhile may have removed an empty file.
-    this.#handle = openSync(file, "a", 0o600);
+    this.#handle = openRegular(file, flags);
     this.#opened = fstatSync(this.#handle);
-    this.lines = readLines(file, (length) => (this.#written = length));
+    this.lines = readCheckpoint({ file, handle: this.#handle }, (length) => (this.#written = length));
   }
 
   /**
@@ -125,9 +142,9 @@ class OpenFile implements OpenCheckpoint {
 
   async rewrite(lines: Iterable<string>): Promise<void> {
     this.#checkHeld();
-    writeAnew(this.#file, lines);
+    replaceFile(this.#file, fileText(lines), { keepsMode: true });
     closeSync(this.#handle);
-    this.#handle = openSync(this.#file, "a");
+    this.#handle = openRegular(this.#file, flags);
     this.#opened = fstatSync(this.#handle);
     this.#written = this.#opened.size;
   }
@@ -168,6 +185,11 @@ class OpenFile implements OpenCheckpoint {
   #checkLock(): void {
     if (!this.#lock.isHeld()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
   }
+}
+
+function* fileText(lines: Iterable<string>): Generator<string> {
+  yield `${heading}\n`;
+  for (const line of lines) yield encodeLine(line);
 }
 
 function lost(file: string, reason: string): ConfigurationError {

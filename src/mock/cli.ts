@@ -22,7 +22,7 @@ async function run(): Promise<void> {
   const options = await loadSeed(seedFile);
   const mock = createFromSeed(options, seedFile);
   const kept = stateFile === undefined ? undefined : new StateFile(stateFile, mock);
-  kept?.open();
+  await kept?.open();
   const listener = await listen(mock, address);
   const stopPrinting = isQuiet ? undefined : mock.log.onEnd((...ended) => print(requestLine(...ended)));
   const stop = () => {

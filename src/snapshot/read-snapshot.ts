@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { AudienceClient } from "../audience-client.ts";
 import { recordTarget } from "../bulk/target.ts";
-import { acquireLock, type HeldLock } from "../checkpoint/lock-file.ts";
 import { AbortError, UnexpectedResponseError } from "../errors.ts";
+import { acquireLock, type HeldLock } from "../files/lock.ts";
 import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";
@@ -107,7 +107,7 @@ async function readInto(
   client: AudienceClient,
   { source, settings }: Omit<Reading, "lock">,
 ): Promise<Snapshot> {
-  const lock = await acquireLock(file, "snapshot");
+  const lock = await acquireLock(file, source.waitsForLock);
   try {
     const work = await openWork(file, { lock, source, settings });
     try {

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type Heading, headingSchema, parseLine, readLines } from "./snapshot-file.ts";
+import { LineTooLong, readLines } from "../files/lines.ts";
+import { type Heading, headingSchema, parseLine } from "./snapshot-file.ts";
 
 /** The line after the contacts of a page: without it a page counts as not read. */
 const pageSchema = z.object({
@@ -61,22 +62,26 @@ export async function readBegun(handle: number): Promise<BegunRead | undefined> 
   let heading: Heading | undefined;
   let length = 0;
   let contacts: ContactStart[] = [];
-  for await (const { text, start, end } of readLines(handle)) {
-    if (!heading) {
-      heading = parseLine(headingSchema, text);
-      if (!heading) return undefined;
-      length = end;
-      continue;
+  try {
+    for await (const { text, start, end } of readLines(handle)) {
+      if (!heading) {
+        heading = parseLine(headingSchema, text);
+        if (!heading) return undefined;
+        length = end;
+        continue;
+      }
+      const page = parseLine(pageSchema, text);
+      const contact = page ? undefined : parseLine(contactSchema, text);
+      if (contact) contacts.push({ id: contact.id, start });
+      else if (!page) break;
+      else {
+        state.add(page, contacts);
+        contacts = [];
+        length = end;
+      }
     }
-    const page = parseLine(pageSchema, text);
-    const contact = page ? undefined : parseLine(contactSchema, text);
-    if (contact) contacts.push({ id: contact.id, start });
-    else if (!page) break;
-    else {
-      state.add(page, contacts);
-      contacts = [];
-      length = end;
-    }
+  } catch (error) {
+    if (!(error instanceof LineTooLong)) throw error;
   }
   return heading && { heading, state, length };
 }

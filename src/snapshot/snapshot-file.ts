@@ -1,9 +1,12 @@
 // The format of a snapshot: NDJSON, a heading and then a line for each contact.
-import { closeSync, existsSync, fstatSync, openSync, read, realpathSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import * as z from "zod";
 import { type Target, targetSchema } from "../bulk/target.ts";
 import { ConfigurationError } from "../errors.ts";
+import { LineTooLong, readLines } from "../files/lines.ts";
+import { LockRefused } from "../files/lock.ts";
+import { FileRefused, openRegular } from "../files/regular-file.ts";
 import { errorMessage, optionThat } from "../schema/parse-options.ts";
 import { isObject } from "../schema/predicates.ts";
 
@@ -42,8 +45,18 @@ export const fileOption = optionThat<string>(
   (value) => typeof value === "string" && value.trim() !== "" && !value.includes("\0"),
 );
 
-/** What the file system refuses, with the file and the way out; any other error as it is. */
+/** What the file, its lock or the file system refuses, with the way out; any other error as it is. */
 export function fileError(error: unknown, file: string): unknown {
+  if (error instanceof LockRefused)
+    return new ConfigurationError(`The snapshot ${file} is in use: ${error.message}`);
+  if (error instanceof FileRefused)
+    return new ConfigurationError(
+      `The snapshot cannot be used: ${error.message} It is left unchanged. Name a file of your own.`,
+    );
+  if (error instanceof LineTooLong)
+    return new ConfigurationError(
+      `${file} has a line of more than 1 MB: it is damaged, or no snapshot. It is left unchanged. Name another file.`,
+    );
   if (!isObject(error) || !("syscall" in error)) return error;
   if ("code" in error && error.code === "ENOENT")
     return new ConfigurationError(
@@ -52,46 +65,6 @@ export function fileError(error: unknown, file: string): unknown {
   return new ConfigurationError(
     `The snapshot ${file} cannot be read or written (${errorMessage(error)}). ` +
       "Mend the cause, such as a full disk, or name another file.",
-  );
-}
-
-/** A line of a file, with its bytes. */
-export interface Line {
-  readonly text: string;
-  readonly start: number;
-  /** The start of the next one. */
-  readonly end: number;
-}
-
-const chunkBytes = 65_536;
-const lineFeed = 10;
-
-/** The complete lines of a file. A kill may leave an incomplete one at its end. */
-export async function* readLines(handle: number): AsyncGenerator<Line, void, undefined> {
-  const chunk = Buffer.alloc(chunkBytes);
-  let rest: Uint8Array = new Uint8Array();
-  let start = 0;
-  for (let position = 0; ;) {
-    const count = await readChunk(handle, chunk, position);
-    if (count === 0) return;
-    position += count;
-    const bytes = Buffer.concat([rest, chunk.subarray(0, count)]);
-    let from = 0;
-    for (let to = bytes.indexOf(lineFeed); to >= 0; to = bytes.indexOf(lineFeed, from)) {
-      const end = start + to - from + 1;
-      yield { text: bytes.toString("utf8", from, to), start, end };
-      start = end;
-      from = to + 1;
-    }
-    rest = bytes.subarray(from);
-  }
-}
-
-function readChunk(handle: number, chunk: Buffer, position: number): Promise<number> {
-  return new Promise((resolveCount, reject) =>
-    read(handle, chunk, 0, chunk.length, position, (error, count) =>
-      error ? reject(error) : resolveCount(count),
-    ),
   );
 }
 
@@ -119,8 +92,8 @@ export function parseHeading(text: string | undefined, file: string): FinishedHe
 
 /** The heading of the file, if there is one that is not empty. */
 export async function existingHeading(file: string): Promise<FinishedHeading | undefined> {
-  const handle = openIfExists(file);
-  if (handle === undefined) return undefined;
+  if (!existsSync(file)) return undefined;
+  const handle = openRegular(file, constants.O_RDONLY);
   try {
     const { size } = fstatSync(handle);
     return size === 0 ? undefined : parseHeading(await firstLine(handle), file);
@@ -132,11 +105,6 @@ export async function existingHeading(file: string): Promise<FinishedHeading | u
 async function firstLine(handle: number): Promise<string | undefined> {
   for await (const { text } of readLines(handle)) return text;
   return undefined;
-}
-
-/** Undefined if the file does not exist. */
-export function openIfExists(file: string): number | undefined {
-  return existsSync(file) ? openSync(file, "r") : undefined;
 }
 
 /** The file itself, where a link names it: a link stands for its target. Throws if its folder does not exist. */

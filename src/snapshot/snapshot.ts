@@ -1,9 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
 import type { ConsentSnapshot } from "../bulk/consent-snapshot.ts";
 import { recordTarget, type Target } from "../bulk/target.ts";
 import { ConfigurationError } from "../errors.ts";
+import { readLines } from "../files/lines.ts";
+import { openRegular } from "../files/regular-file.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import { changesBetween, type SnapshotChange } from "./changes.ts";
@@ -15,7 +17,6 @@ import {
   type FinishedHeading,
   parseHeading,
   parseLine,
-  readLines,
   targetSalt,
 } from "./snapshot-file.ts";
 
@@ -206,7 +207,7 @@ export async function openSnapshot(file: string): Promise<Snapshot> {
   parseOption(fileOption, file, "The file of openSnapshot");
   let handle: number | undefined;
   try {
-    handle = openSync(resolve(file), "r");
+    handle = openRegular(resolve(file), constants.O_RDONLY, { followsLink: true });
     return new Snapshot(await readContacts(file, handle));
   } catch (error) {
     if (handle !== undefined) closeSync(handle);

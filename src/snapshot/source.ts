@@ -8,6 +8,8 @@ export interface SnapshotSource {
   readonly target: Target;
   /** How long so many more calls take; undefined without a rate limiter. */
   readonly estimateMs: ((calls: number, priority: number) => number) | undefined;
+  /** Says that the read waits for another one's lock. */
+  readonly waitsForLock: () => void;
   /** Says that `onProgress` has thrown. */
   readonly progressFailed: (error: unknown) => void;
 }
@@ -23,6 +25,8 @@ export function snapshotSource(
   return {
     target: { ...target, families: target.families.filter(({ name }) => name === "v1") },
     estimateMs: limiter && ((calls, priority) => limiter.estimateMs(calls, { priority, reserve })),
+    waitsForLock: () =>
+      observer.info("readSnapshot waits up to 30 s for the lock of another read, which is not renewed"),
     progressFailed: (error) => observer.failed("onProgress", error),
   };
 }

@@ -1,22 +1,13 @@
-import {
-  appendFileSync,
-  closeSync,
-  fchmodSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
-import type { HeldLock } from "../checkpoint/lock-file.ts";
+import { appendFileSync, closeSync, constants, existsSync, ftruncateSync, rmSync } from "node:fs";
 import { ConfigurationError } from "../errors.ts";
+import { longestLineBytes, readLines } from "../files/lines.ts";
+import type { HeldLock } from "../files/lock.ts";
+import { openRegular } from "../files/regular-file.ts";
+import { replaceFileBy } from "../files/replacement.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { contactLine } from "./contact.ts";
 import { type BegunRead, type PageLine, readBegun, ReadState } from "./read-state.ts";
-import { type FinishedHeading, type Heading, openIfExists, readLines } from "./snapshot-file.ts";
-
-const chunkLength = 65_536;
+import type { FinishedHeading, Heading } from "./snapshot-file.ts";
 
 /** The file beside the snapshot that is written while it is read. */
 function workPath(file: string): string {
@@ -25,8 +16,8 @@ function workPath(file: string): string {
 
 /** The read that was begun for this file, if there is one. */
 export async function begunRead(file: string): Promise<BegunRead | undefined> {
-  const handle = openIfExists(workPath(file));
-  if (handle === undefined) return undefined;
+  if (!existsSync(workPath(file))) return undefined;
+  const handle = openRegular(workPath(file), constants.O_RDONLY);
   try {
     return await readBegun(handle);
   } finally {
@@ -53,8 +44,7 @@ export class WorkFile {
     this.#lock = lock;
     this.state = begun?.state ?? new ReadState();
     this.#length = begun?.length ?? 0;
-    this.#handle = openSync(workPath(file), "a+", 0o600);
-    fchmodSync(this.#handle, 0o600);
+    this.#handle = openRegular(workPath(file), constants.O_RDWR | constants.O_CREAT | constants.O_APPEND);
     ftruncateSync(this.#handle, this.#length);
     if (!begun) this.#append(`${JSON.stringify(heading)}\n`);
   }
@@ -67,8 +57,10 @@ export class WorkFile {
     const starts = contacts.map((contact) => {
       const start = end;
       const line = `${contactLine(contact, this.#heading.fields)}\n`;
+      const bytes = Buffer.byteLength(line);
+      if (bytes > longestLineBytes) throw tooLong(contact.id);
       lines.push(line);
-      end += Buffer.byteLength(line);
+      end += bytes;
       return { id: contact.id, start };
     });
     this.#append(`${lines.join("")}${JSON.stringify(page)}\n`);
@@ -78,17 +70,7 @@ export class WorkFile {
   /** Writes the snapshot beside the older one, and replaces it in one step. */
   async finish(): Promise<void> {
     this.#checkLock();
-    const finished = `${this.#file}.new`;
-    const handle = openSync(finished, "w", 0o600);
-    try {
-      fchmodSync(handle, 0o600);
-      await this.#copyContacts(handle);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    this.#checkLock();
-    renameSync(finished, this.#file);
+    await replaceFileBy(this.#file, this.#finished());
     rmSync(workPath(this.#file), { force: true });
   }
 
@@ -102,21 +84,19 @@ export class WorkFile {
     this.#length += Buffer.byteLength(text);
   }
 
-  async #copyContacts(handle: number): Promise<void> {
+  /** The text of the snapshot. It ends with the question whether the older one may be replaced. */
+  async *#finished(): AsyncGenerator<string, void, undefined> {
     const { latest, isComplete: complete } = this.state;
     const heading: FinishedHeading = { ...this.#heading, size: latest.size, complete };
     const starts = Float64Array.from(latest.values()).sort();
     let copied = 0;
-    let chunk = `${JSON.stringify(heading)}\n`;
+    yield `${JSON.stringify(heading)}\n`;
     for await (const { text, start } of readLines(this.#handle)) {
       if (start !== starts[copied]) continue;
       copied += 1;
-      chunk += `${text}\n`;
-      if (chunk.length < chunkLength) continue;
-      writeSync(handle, chunk);
-      chunk = "";
+      yield `${text}\n`;
     }
-    writeSync(handle, chunk);
+    this.#checkLock();
   }
 
   #checkLock(): void {
@@ -126,4 +106,10 @@ export class WorkFile {
         "It stops before it writes. Run this again: it goes on from what is there.",
     );
   }
+}
+
+function tooLong(id: string): ConfigurationError {
+  return new ConfigurationError(
+    `The contact ${id} takes more than 1 MB, which no line of a snapshot may have. Read it with \`fields: "consent"\`.`,
+  );
 }

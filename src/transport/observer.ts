@@ -44,14 +44,14 @@ export interface Hooks {
 }
 
 /**
- * `console`, or a logger of pino, winston or Nest, for example: an object with any of these methods. The client writes at
- * two levels only, because it throws its errors and does not log them. Without a logger nothing is printed, unless
+ * `console`, or a logger of pino, winston or Nest, for example: an object with any of these methods. The client logs no
+ * errors, because it throws them. Without a logger nothing is printed, unless
  * `AUDIENCE_LOG` names a level.
  */
 export interface Logger {
   /** Each attempt, wait and retry. */
   debug?(message: string): void;
-  /** Accepted, so that every usual logger fits. */
+  /** A wait for the lock of a file. */
   info?(message: string): void;
   /** A long wait, an unavailable rate limit store, and a failed hook. */
   warn?(message: string): void;
@@ -140,6 +140,10 @@ export class Observer {
   }
 
   /** A line of the package that belongs to no call. */
+  info(message: string): void {
+    this.#log("info", () => message);
+  }
+
   warn(message: string): void {
     this.#log("warn", () => message);
   }
@@ -172,7 +176,7 @@ export class Observer {
   }
 
   /** The text is a function, as it may ask for the id of the request. */
-  #log(level: "debug" | "warn", text: () => string): void {
+  #log(level: "debug" | "info" | "warn", text: () => string): void {
     if (logLevels.indexOf(level) < this.#lowestLevel) return;
     try {
       ignoreRejection(this.#logger?.[level]?.(`audience-sdk: ${text()}`));

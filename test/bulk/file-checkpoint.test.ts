@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
@@ -282,6 +282,11 @@ describe("A file checkpoint", () => {
     ["CRLF", (text: string) => text.replaceAll("\n", "\r\n")],
     ["a byte-order mark", (text: string) => `\u{feff}${text}`],
     ["both", (text: string) => `\u{feff}${text.replaceAll("\n", "\r\n")}`],
+    ["CR alone", (text: string) => text.replaceAll("\n", "\r")],
+    [
+      "CR alone, and more than a line may hold",
+      (text: string) => text.replaceAll("\n", "\r").padEnd(2e6, "x"),
+    ],
     ["CRLF in a cut-off heading", () => heading.replace("\n", "\r")],
   ])("refuses a file that was saved with %s as what it is, and does not change it", async (_, save) => {
     await linesAnd("[1]");
@@ -332,7 +337,7 @@ describe("A file that another program changes while a run has it open", () => {
       (async () => {
         for await (const _result of run) {
           change();
-          left = JSON.stringify(files().filter(([name]) => !name?.includes(".lock-")));
+          left = JSON.stringify(files().filter(([name]) => !name?.endsWith(".lock")));
         }
       })(),
     );
@@ -378,11 +383,11 @@ describe("A disk that is full", () => {
 });
 
 it.each<[string, RegExp, () => unknown]>([
-  ["in use by another run", /in use by process/, () => fileCheckpoint(path).open()],
+  ["in use by another run", /is in use/, () => fileCheckpoint(path).open()],
   ["of another version", /another version/, () => writeFileSync(path, "audience-checkpoint 1\n")],
   ["no checkpoint", /is not a checkpoint/, () => writeFileSync(path, "email,name\n")],
   ["damaged", /damaged at line/, () => sendNight().then(() => appendFileSync(path, "?\n"))],
-  ["a folder", /must be a file/, () => mkdirSync(path)],
+  ["a folder", /is a folder/, () => mkdirSync(path)],
   ["without its folder", /its folder does not exist/, () => rmSync(folder, { recursive: true })],
 ])(
   "A run whose checkpoint is %s rejects with a ConfigurationError, and sends nothing",
@@ -418,7 +423,7 @@ describe("The path of a file checkpoint", () => {
       const open = await fileCheckpoint(first).open();
 
       await expect(fileCheckpoint(second).open()).rejects.toThrow(
-        `The checkpoint ${path} is in use by process ${process.pid} on `,
+        `The checkpoint ${second} is in use: another process renews its lock ${path}.lock`,
       );
 
       await open.close();
@@ -432,7 +437,7 @@ describe("The path of a file checkpoint", () => {
       symlinkSync(join("elsewhere", "rows.ckpt"), link);
       const open = await fileCheckpoint(link).open();
 
-      await expect(fileCheckpoint(path).open()).rejects.toThrow(`is in use by process ${process.pid} on `);
+      await expect(fileCheckpoint(path).open()).rejects.toThrow("is in use");
 
       await open.close();
       expect(existsSync(path)).toBe(true);
@@ -446,7 +451,7 @@ describe("The path of a file checkpoint", () => {
       const open = await fileCheckpoint(link).open();
 
       for (const other of [path, join(folder, "here", "rows.ckpt"), join(folder, "between.ckpt")]) {
-        await expect(fileCheckpoint(other).open()).rejects.toThrow(`The checkpoint ${path} is in use`);
+        await expect(fileCheckpoint(other).open()).rejects.toThrow(`renews its lock ${path}.lock`);
       }
 
       await open.close();
@@ -471,19 +476,20 @@ describe("The path of a file checkpoint", () => {
     await expect(fileCheckpoint(link).open()).rejects.toMatchObject({ code: "ELOOP" });
   });
 
-  it.each(["the folder", "a link to it"])(
-    "The error for a checkpoint path that is a folder names the path and the remedy: by %s",
-    async (by) => {
-      mkdirSync(path);
-      symlinkSync(path, link);
+  it.each([
+    ["a folder", () => mkdirSync(path), "a folder"],
+    ["a named pipe, without waiting for its other end", () => execFileSync("mkfifo", [path]), "a named pipe"],
+  ])("What is %s is refused, by a link too, and untouched", async (_, make, kind) => {
+    make();
+    symlinkSync(path, link);
 
-      const asked = by === "the folder" ? path : link;
+    for (const asked of [path, link]) {
+      const opening = fileCheckpoint(asked).open();
+      await expect(opening).rejects.toThrow(ConfigurationError);
+      await expect(opening).rejects.toThrow(`${asked} is ${kind}, and no regular file.`);
+    }
 
-      await expect(fileCheckpoint(asked).open()).rejects.toThrow(
-        `The checkpoint ${asked} must be a file, not a folder. Name a file in it, or another file.`,
-      );
-
-      expect(readdirSync(folder).toSorted()).toEqual(["elsewhere", "link.ckpt"]);
-    },
-  );
+    expect(readdirSync(folder).toSorted()).toEqual(["elsewhere", "link.ckpt"]);
+    expect(readdirSync(join(folder, "elsewhere"))).toEqual(["rows.ckpt"]);
+  });
 });

@@ -11,8 +11,8 @@ export interface Area {
 export const areas: readonly Area[] = [
   {
     name: "checkpoint",
-    sources: ["checkpoint"],
-    tests: ["bulk/{file-checkpoint,file-checkpoint-lock,file-checkpoint-system}"],
+    sources: ["checkpoint", "files"],
+    tests: ["bulk/{file-checkpoint,file-checkpoint-lock,file-checkpoint-system}", "files/**"],
   },
   {
     name: "pagination",

@@ -220,15 +220,32 @@ describe("One read of a file at a time", () => {
     expect(today.size).toBe(1);
     expect(await second).toBeInstanceOf(ConfigurationError);
     expect(await second).toMatchObject({
-      message: expect.stringMatching(/^The snapshot .+ is in use by process/),
+      message: expect.stringMatching(/^The snapshot .+ is in use: another process renews its lock/),
     });
   });
 
+  it("one after a kill waits for the lock that is not renewed, says so, and goes on", async () => {
+    const { client, file } = createAudience(1);
+    writeFileSync(`${file}.lock`, "of a killed process");
+    vi.useFakeTimers({ toFake: ["setTimeout", "setInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const info = vi.fn();
+
+    const reading = readSnapshot(client({ logger: { info }, logLevel: "info" }), { file });
+    await vi.advanceTimersByTimeAsync(29_000);
+    vi.useRealTimers();
+
+    using today = await reading;
+    expect(today.size).toBe(1);
+    expect(info.mock.calls).toEqual([
+      [expect.stringContaining("waits up to 30 s for the lock of another read")],
+    ]);
+  });
+
   it("one whose lock was taken over stops before it writes", async () => {
-    const { client, file, folder, mock } = createAudience(450);
+    const { client, file, mock } = createAudience(450);
     const fetch = async (url: string, init: RequestInit) => {
-      if (url.includes("page=3"))
-        for (const name of readdirSync(folder)) if (name.includes(".lock-")) rmSync(`${folder}/${name}`);
+      if (url.includes("page=3")) rmSync(`${file}.lock`);
       return await mock.fetch(url, init);
     };
 
@@ -302,7 +319,7 @@ describe("A file that cannot be a snapshot is refused, and left unchanged", () =
     const { audience, folder } = createAudience(1);
 
     await expect(readSnapshot(audience, { file: folder })).rejects.toThrow(
-      "cannot be read or written (EISDIR",
+      "is a folder, and no regular file",
     );
   });
 });

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
+import { checkRegular } from "../../files/regular-file.ts";
+import { replaceFile } from "../../files/replacement.ts";
 import type { MockClientOptions } from "../public-types.ts";
 import { variablesOf } from "../start-page.ts";
-import { replaceFile } from "./replace-file.ts";
 import { messageOf, UsageError } from "./usage-error.ts";
 
 /** The variables of a client, as the file may have them already. */
@@ -11,7 +12,8 @@ const OWN_LINE = /^\s*(export\s+)?AUDIENCE_(BASE_URL(_V2)?|API_KEY(_V2)?|APP_ID)
 export function writeEnvFile(file: string, client: MockClientOptions): void {
   const lines = Object.entries(variablesOf(client)).map(([name, value]) => `${name}=${quoted(value)}\n`);
   try {
-    replaceFile(file, [...otherLines(file), ...lines].join(""));
+    checkRegular(file);
+    replaceFile(file, [...otherLines(file), ...lines], { keepsMode: true });
   } catch (error) {
     throw new UsageError(`--env ${file}: ${messageOf(error)}`);
   }

@@ -1,8 +1,10 @@
-import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { acquireLock, type HeldLock, LockRefused } from "../../files/lock.ts";
+import { checkRegular } from "../../files/regular-file.ts";
+import { replaceFile } from "../../files/replacement.ts";
 import type { Mock } from "../handle-request.ts";
 import { restoreState, saveState } from "../state/saved-state.ts";
-import { replaceFile } from "./replace-file.ts";
 import { messageOf, UsageError } from "./usage-error.ts";
 
 /** From a change to its place in the file. */
@@ -13,6 +15,7 @@ export class StateFile {
   readonly #name: string;
   readonly #path: string;
   readonly #mock: Mock;
+  #lock: HeldLock | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopListening: (() => void) | undefined;
 
@@ -23,10 +26,11 @@ export class StateFile {
   }
 
   /** Restores the state, and keeps the file up to date from now on. A file that is damaged stays as it is. */
-  open(): void {
-    this.#lock();
-    this.#restore();
+  async open(): Promise<void> {
     try {
+      checkRegular(this.#path);
+      await this.#acquireLock();
+      this.#restore();
       // At once: a file that cannot be written is refused before anyone relies on it.
       this.#write();
     } catch (error) {
@@ -48,9 +52,10 @@ export class StateFile {
     try {
       restoreState(this.#mock.state().organizations, readFileSync(this.#path, "utf8"));
     } catch (error) {
-      throw new UsageError(
-        `--state ${this.#name}: ${messageOf(error)}. The file is untouched. Start with the same --seed as before, ` +
-          "mend the file, or name another one, which begins with the seed",
+      throw new Error(
+        `${messageOf(error)}. The file is untouched. Start with the same --seed as before, mend the file, or name ` +
+          "another one, which begins with the seed",
+        { cause: error },
       );
     }
     this.#mock.log.changed();
@@ -67,33 +72,24 @@ export class StateFile {
   }
 
   #write(): void {
-    replaceFile(this.#path, saveState(this.#mock.state().organizations));
+    if (this.#lock?.isHeld() !== true)
+      throw new Error("another audience-mock has taken over the file, or its lock was deleted");
+    replaceFile(this.#path, [saveState(this.#mock.state().organizations)], { keepsMode: true });
   }
 
   /** Two mocks with one file would overwrite each other's state. */
-  #lock(): void {
-    const lock = `${this.#path}.lock`;
-    // An empty one, as after a full disk, names nobody.
-    const owner = existsSync(lock) ? Number(readFileSync(lock, "utf8")) : 0;
-    if (owner > 0 && owner !== process.pid && isRunning(owner))
-      throw new UsageError(
-        `--state ${this.#name}: the process ${owner} keeps its state there. End it, or name another file; ` +
-          `if it is no audience-mock, remove ${lock}`,
+  async #acquireLock(): Promise<void> {
+    const sayWait = () =>
+      process.stderr.write(
+        `--state ${this.#name}: waits up to 30 s for the lock of a mock that was killed\n`,
       );
     try {
-      writeFileSync(lock, String(process.pid), { mode: 0o600 });
+      const lock = await acquireLock(this.#path, sayWait);
+      process.once("exit", () => lock.release());
+      this.#lock = lock;
     } catch (error) {
-      throw new UsageError(`--state ${this.#name}: ${messageOf(error)}`);
+      if (!(error instanceof LockRefused)) throw error;
+      throw new Error(`another audience-mock keeps its state there: ${error.message}`, { cause: error });
     }
-    process.once("exit", () => rmSync(lock, { force: true }));
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // It runs for another user.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

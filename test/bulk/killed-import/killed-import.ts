@@ -66,6 +66,8 @@ export async function killedImport(o: {
       const kill =
         life < o.kills ? { whenAfter: before, afterMs: Math.random() * o.longestLifeMs } : undefined;
       printed = await live(args, mock, kill);
+      // Else the next life would wait half a minute for it.
+      await rm(`${checkpoint}.lock`, { force: true });
       // Requests of the killed process may still be in flight in the mock.
       await new Promise((resolve) => setTimeout(resolve, 100));
       lives.push({ sent: mock.requests.slice(before).map(({ body }) => rowOf(body)), recordedBefore });

@@ -2,15 +2,28 @@
 import { appendFileSync } from "node:fs";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 
+// Its time is ten times as fast: else each kill would cost 27.5 seconds.
+const { setTimeout: later, setInterval: often } = globalThis;
+Object.assign(globalThis, {
+  setTimeout: (run: () => void, delayMs: number) => later(run, delayMs / 10),
+  setInterval: (run: () => void, delayMs: number) => often(run, delayMs / 10),
+});
+
 const [checkpoint = "", notes = "", times = ""] = process.argv.slice(2);
-for (let inside = 0; inside < Number(times); inside++) {
-  const open = await fileCheckpoint(checkpoint).open();
+for (let inside = 0; inside < Number(times);) {
+  const open = await fileCheckpoint(checkpoint)
+    .open()
+    .catch((error: unknown) => {
+      if (!String(error).includes("is in use")) throw error;
+    });
+  if (!open) continue;
   appendFileSync(notes, `${process.pid} in\n`);
   for await (const _ of open.lines) continue;
   await open.append(`[${process.pid}]`, { flush: false });
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, 50));
   appendFileSync(notes, `${process.pid} out\n`);
+  inside += 1;
   // The last one is killed in its lock.
-  if (inside < Number(times) - 1) await open.close();
+  if (inside < Number(times)) await open.close();
 }
 process.kill(process.pid, "SIGKILL");

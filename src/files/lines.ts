@@ -1,0 +1,53 @@
+import { read } from "node:fs";
+import { promisify } from "node:util";
+
+/** A line of a file, with its bytes. */
+export interface Line {
+  readonly text: string;
+  readonly start: number;
+  /** The start of the next one. */
+  readonly end: number;
+}
+
+/** The longest line, in bytes: a file without a line end would be read into memory as a whole. */
+export const longestLineBytes = 2 ** 20;
+
+/** A line is longer than a line may be. */
+export class LineTooLong extends Error {
+  override readonly name = "LineTooLong";
+  /** Its begin. */
+  readonly begin: string;
+
+  constructor(begin: string) {
+    super("A line is longer than 1 MB.");
+    this.begin = begin;
+  }
+}
+
+const chunkBytes = 65_536;
+const lineFeed = 10;
+const readBytes = promisify(read);
+
+/** The whole lines of a file. A kill may leave a part of one at its end: `onRest` gets it, also if it is empty. */
+export async function* readLines(
+  handle: number,
+  onRest?: (rest: Uint8Array) => void,
+): AsyncGenerator<Line, void, undefined> {
+  const chunk = Buffer.alloc(chunkBytes);
+  let rest: Uint8Array = new Uint8Array();
+  let start = 0;
+  for (;;) {
+    const { bytesRead } = await readBytes(handle, chunk, 0, chunkBytes, start + rest.length);
+    if (bytesRead === 0) return onRest?.(rest);
+    const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+    let from = 0;
+    for (let to = bytes.indexOf(lineFeed, rest.length); to >= 0; to = bytes.indexOf(lineFeed, from)) {
+      const end = start + to - from + 1;
+      yield { text: bytes.toString("utf8", from, to), start, end };
+      start = end;
+      from = to + 1;
+    }
+    rest = bytes.subarray(from);
+    if (rest.length > longestLineBytes) throw new LineTooLong(bytes.toString("utf8", from, from + 100));
+  }
+}

@@ -1,0 +1,159 @@
+import { closeSync, constants, openSync, readSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { openRegular } from "./regular-file.ts";
+import { removeLeftovers } from "./temporary-file.ts";
+
+/** The lock of a file, which this process has. */
+export interface HeldLock {
+  /** False once another process has taken it over, or it was deleted: ask before each write. */
+  isHeld(): boolean;
+  release(): void;
+}
+
+/** Another process renews the lock. The message goes on where that of the file's user ends. */
+export class LockRefused extends Error {
+  override readonly name = "LockRefused";
+
+  constructor(lock: string) {
+    super(
+      `another process renews its lock ${lock}. One at a time: end that process or wait until it has ended, and run this again.`,
+    );
+  }
+}
+
+const renewalMs = 1_000;
+const lookMs = 250;
+/** 27.5 seconds. Looks are counted, and no clock: a suspended process must not count its own pause. */
+const patienceLooks = 110;
+/** By then a lock that is renewed has been. */
+const looksBeforeWait = 10;
+
+/**
+ * Acquires the lock of a file, which is a file beside it (`.lock`). Waits while another process's is not renewed, at most 30
+ * seconds, and takes it over then; `onWait` is called once it is certain to wait. What is compared is the content alone, so it works
+ * between containers and machines, whatever their clocks and process ids are.
+ *
+ * @throws LockRefused if another process renews it.
+ * @throws FileRefused if the lock is no regular file of this user.
+ */
+export async function acquireLock(file: string, onWait?: () => void): Promise<HeldLock> {
+  const lock = new Lock(`${file}.lock`);
+  let seen: LockContent | undefined;
+  for (let looks = 0; !lock.create(); looks += 1) {
+    const now = readLock(lock.path);
+    if (now?.token !== seen?.token) looks = 0;
+    else if (now?.renewals !== seen?.renewals) throw new LockRefused(lock.path);
+    if (looks === looksBeforeWait) onWait?.();
+    seen = now ?? seen;
+    if (looks < patienceLooks) await sleep(lookMs);
+    else if (await lock.takeOver()) break;
+  }
+  removeLeftovers(file);
+  return lock;
+}
+
+interface LockContent {
+  /** Of the process that has created it. Empty if a full disk or a kill left no content. */
+  readonly token: string;
+  readonly renewals: string;
+}
+
+class Lock implements HeldLock {
+  readonly path: string;
+  readonly #token = crypto.randomUUID();
+  #renewals = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** False if there is one. */
+  create(): boolean {
+    let handle: number;
+    try {
+      handle = openSync(this.path, "wx", 0o600);
+    } catch (error) {
+      // Safe: `node:fs` throws nothing else.
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+      throw error;
+    }
+    try {
+      writeFileSync(handle, this.#content());
+    } catch (error) {
+      rmSync(this.path, { force: true });
+      throw error;
+    } finally {
+      closeSync(handle);
+    }
+    this.#timer = setInterval(() => this.#renew(), renewalMs);
+    // A number on some runtimes: there it keeps the process alive until the lock is released.
+    if (typeof this.#timer === "object") this.#timer.unref();
+    return true;
+  }
+
+  /** Of two that take over at once, the later one has removed the other's lock: a look later only one of them has its own. */
+  async takeOver(): Promise<boolean> {
+    rmSync(this.path, { force: true });
+    if (!this.create()) return false;
+    await sleep(lookMs);
+    if (this.isHeld()) return true;
+    clearInterval(this.#timer);
+    return false;
+  }
+
+  isHeld(): boolean {
+    return readLock(this.path)?.token === this.#token;
+  }
+
+  release(): void {
+    clearInterval(this.#timer);
+    if (this.isHeld()) rmSync(this.path, { force: true });
+  }
+
+  #renew(): void {
+    try {
+      const handle = openRegular(this.path, constants.O_RDWR);
+      try {
+        if (contentOf(handle).token !== this.#token) return;
+        this.#renewals += 1;
+        writeSync(handle, this.#content(), 0);
+      } finally {
+        closeSync(handle);
+      }
+    } catch {
+      // A lock that cannot be renewed is taken over, and the next question whether it is held tells.
+    }
+  }
+
+  /** Always as long, so that renewing it needs no space on a full disk. */
+  #content(): string {
+    return `${this.#token} ${String(this.#renewals).padStart(12, "0")}\n`;
+  }
+}
+
+/** Undefined if there is none. */
+function readLock(path: string): LockContent | undefined {
+  let handle: number;
+  try {
+    handle = openRegular(path, constants.O_RDONLY);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    return contentOf(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function contentOf(handle: number): LockContent {
+  const bytes = Buffer.alloc(100);
+  const text = bytes.toString("latin1", 0, readSync(handle, bytes, 0, bytes.length, 0));
+  const [token = "", renewals = ""] = text.split(" ");
+  return { token, renewals };
+}
+
+function sleep(delayMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, delayMs));
+}

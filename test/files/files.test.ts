@@ -1,0 +1,187 @@
+import { execFile, execFileSync } from "node:child_process";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ConfigurationError } from "audience-sdk";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleProgram } from "../bundle-program.ts";
+import { MockCommand } from "../mock/mock-command.ts";
+import { createAudience, linesOf, temporaryFolder } from "../snapshot/fixture.ts";
+
+let mockCommand: MockCommand;
+beforeAll(async () => {
+  mockCommand = await MockCommand.bundle();
+});
+afterAll(() => mockCommand.remove());
+
+const readCheckpoint = async (file: string) => {
+  const open = await fileCheckpoint(file).open();
+  try {
+    for await (const _ of open.lines) continue;
+  } finally {
+    await open.close();
+  }
+};
+const read = async (file: string) => (await readSnapshot(createAudience(1).audience, { file })).close();
+const openAgain = async (file: string) => (await openSnapshot(file)).close();
+/** The error of the command, as that of a call. */
+const command = (option: string) => async (file: string) => {
+  const { code, errors } = await mockCommand.run("--port", "0", option, file);
+  if (code !== 0) throw new Error(errors);
+};
+
+const users = [
+  ["a checkpoint", readCheckpoint],
+  ["a snapshot that is read", read],
+  ["a snapshot that is opened", openAgain],
+  ["a saved state", command("--state")],
+  ["an environment", command("--env")],
+] as const;
+
+describe.each(users)("What is no regular file is refused as %s, and untouched", (_, use) => {
+  it("a device", async () => {
+    await expect(use("/dev/null")).rejects.toThrow("/dev/null is a device or a socket, and no regular file");
+
+    expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+  });
+
+  it("a named pipe, without waiting for its other end", async () => {
+    const pipe = join(temporaryFolder(), "pipe");
+    execFileSync("mkfifo", [pipe]);
+
+    await expect(use(pipe)).rejects.toThrow(`${pipe} is a named pipe, and no regular file`);
+
+    expect(statSync(pipe).isFIFO()).toBe(true);
+  });
+
+  it("a folder", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "inside"));
+
+    await expect(use(join(folder, "inside"))).rejects.toThrow("is a folder, and no regular file");
+
+    expect(readdirSync(folder)).toEqual(["inside"]);
+  });
+});
+
+it.each([".part", ".lock"])(
+  "A link at the temporary name %s of a snapshot is not followed",
+  async (ending) => {
+    const { audience, file, folder, mock } = createAudience(1);
+    const victim = join(folder, "victim");
+    writeFileSync(victim, "theirs");
+    symlinkSync(victim, file + ending);
+
+    const reading = readSnapshot(audience, { file });
+
+    await expect(reading).rejects.toThrow(ConfigurationError);
+    await expect(reading).rejects.toThrow(`${file}${ending} is a link, and no regular file.`);
+    expect(readFileSync(victim, "utf8")).toBe("theirs");
+    expect(mock.requests).toEqual([]);
+  },
+);
+
+it.each([
+  ["checkpoint", readCheckpoint, "is not a checkpoint"],
+  ["snapshot", openAgain, "has a line of more than 1 MB"],
+])("A %s without a line end is refused once 1 MB of it was read", async (_, use, reason) => {
+  const file = join(temporaryFolder(), "file");
+  writeFileSync(file, "x");
+  // To read it whole would take an hour.
+  truncateSync(file, 2 ** 36);
+
+  await expect(use(file)).rejects.toThrow(reason);
+
+  expect(statSync(file).size).toBe(2 ** 36);
+});
+
+it("A contact that takes more than 1 MB is refused before it is written, with the way out", async () => {
+  const { client, file } = createAudience(0);
+  const data = [{ id: "1", custom_properties: { long: "x".repeat(2 ** 20) } }];
+  const audience = client({ fetch: async () => Response.json({ data }) });
+
+  await expect(readSnapshot(audience, { file, fields: "all" })).rejects.toThrow(
+    'The contact 1 takes more than 1 MB, which no line of a snapshot may have. Read it with `fields: "consent"`.',
+  );
+  using today = await readSnapshot(audience, { file });
+
+  expect(today.size).toBe(1);
+});
+
+describe("A write that the disk takes in part replaces no good file", () => {
+  // `ulimit -f` counts in blocks of 1,024 bytes: the write that passes it is cut off, and only the next one fails.
+  const limited = (program: readonly string[]) =>
+    promisify(execFile)("bash", ["-c", 'ulimit -f 8; exec "$0" "$@"', process.execPath, ...program]);
+
+  async function child(): Promise<string> {
+    const program = join(temporaryFolder(), "child.mjs");
+    await bundleProgram("test/files/limited-child.ts", program);
+    return program;
+  }
+
+  it("a checkpoint that is rewritten", async () => {
+    const file = join(temporaryFolder(), "rows.ckpt");
+    const open = await fileCheckpoint(file).open();
+    for await (const _ of open.lines) continue;
+    await open.append('["row"]', { flush: false });
+    await open.close();
+    const before = readFileSync(file, "utf8");
+
+    await expect(limited([await child(), "checkpoint", file])).rejects.toThrow("EFBIG");
+
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+
+  it("a snapshot that is finished", async () => {
+    const { audience, file, folder } = createAudience(200);
+    (await readSnapshot(audience, { file })).close();
+    const [heading, ...contacts] = linesOf(file);
+    const page = { page: 2, total: 200, isLast: true };
+    const work = [{ ...heading, id: "another" }, ...contacts, page];
+    writeFileSync(`${file}.part`, work.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const before = readFileSync(file, "utf8");
+
+    await expect(limited([await child(), "snapshot", file])).rejects.toThrow("EFBIG");
+
+    expect(readFileSync(file, "utf8")).toBe(before);
+    expect(readdirSync(folder).toSorted()).toEqual(["audience.ndjson", "audience.ndjson.part"]);
+  });
+
+  it("a saved state", async () => {
+    const file = mockCommand.path("state.json");
+    const mock = await mockCommand.serveByProcess("--state", file);
+    mock.child.kill("SIGTERM");
+    await new Promise((resolve) => mock.child.once("close", resolve));
+    const before = readFileSync(file, "utf8");
+    const organizations = Array.from({ length: 200 }, (_, index) => ({
+      id: `organization-${index}`,
+      apiKeys: [`key-${index}`],
+      appId: `app-${index}`,
+    }));
+    const own = { id: "mock-organization", apiKeys: ["k"], appId: "a" };
+    const seed = await mockCommand.write("seed.json", JSON.stringify([own, ...organizations]));
+
+    const failing = limited([
+      join(mockCommand.folder, "cli.mjs"),
+      "--port",
+      "0",
+      "--state",
+      file,
+      "--seed",
+      seed,
+    ]);
+
+    await expect(failing).rejects.toThrow("EFBIG");
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+});
