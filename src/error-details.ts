@@ -81,5 +81,20 @@ export function describeIssues(issues: readonly ValidationIssue[]): string {
 
 function formatPath(path: readonly (string | number)[]): string {
   if (path.length === 0) return "(input)";
-  return path.map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`)).join("");
+  return path
+    .map((key, at) => (typeof key === "number" ? `[${key}]` : `${at === 0 ? "" : "."}${printable(key)}`))
+    .join("");
+}
+
+/** Controls and format characters could move a cursor, start a log line, turn the direction of text, or hide in it. */
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
+
+/** Writes out the characters that do not show, as `\u001b` and `\u{e0041}`. */
+export function printable(text: string): string {
+  return text.replace(invisible, (character) => {
+    if (character === "\n") return "\\n";
+    // Safe: the pattern matches one character.
+    const code = character.codePointAt(0)!.toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+  });
 }

@@ -21,32 +21,42 @@ export function countCharacters(value: string): number {
 
 export const nonBlankString = z.string().regex(/\S/, "must not be empty or blank");
 
-export const emailRule =
+const emailRule =
   "must be an e-mail address alone: one @ between two strings, without spaces, commas, semicolons, angle brackets, mailto: or quotes around it; strip a display name, and send each address by itself";
 
 /** Linear in the length, as each part ends at its first `@`. Without flags, as it is a pattern of JSON Schema too. */
 const emailPattern = /^(?![Mm][Aa][Ii][Ll][Tt][Oo]:)(?!["'“”„‘’«»].*["'“”„‘’«»]$)[^\s@,;<>]+@[^\s@,;<>]+$/;
 
-/** One `@` between two strings, and nothing around the address: an opt-out for more would be nobody's (D3). */
-export function isEmail(address: string): boolean {
-  return emailPattern.test(address);
+/** Controls, and what Unicode does not show by default, but for a joiner between letters (RFC 8264, 9.13); tabs and line breaks are spaces. */
+const hiddenInEmail =
+  /(?![\t-\r]|[\u200c\u200d](?<=[\p{L}\p{M}].)[\p{L}\p{M}])[\p{Cc}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
+
+/** Why this is no e-mail address: one `@` between two strings, and nothing around it or hidden in it (D3). */
+export function problemOfEmail(address: string): string | undefined {
+  const hidden = hiddenInEmail.exec(address)?.[0].codePointAt(0);
+  if (hidden !== undefined) {
+    const code = hidden.toString(16).toUpperCase().padStart(4, "0");
+    return `holds a character that does not show (U+${code}), and would be another person's address: remove it`;
+  }
+  return emailPattern.test(address) ? undefined : emailRule;
 }
 
 /** An e-mail address (D3). `missing` is the message if there is none. */
 export function emailAddress(missing?: string) {
-  return stringThat(isEmail, "email", emailRule, missing).meta({ pattern: emailPattern.source });
+  return stringThat(problemOfEmail, "email", missing).meta({ pattern: emailPattern.source });
 }
 
 /**
  * A string with a rule of ours. Not `z.stringFormat`: validators of JSON schemas either do not know its format, or refuse
  * more than the document does.
  */
-function stringThat(isValid: (value: string) => boolean, format: string, rule: string, missing?: string) {
+function stringThat(problemOf: (value: string) => string | undefined, format: string, missing?: string) {
   return z
     .string({ error: ({ input }) => (input === undefined ? missing : undefined) })
     .check(({ value: input, issues }) => {
-      if (isValid(input)) return;
-      issues.push({ code: "invalid_format", format, input, message: rule, continue: true });
+      const message = problemOf(input);
+      if (message === undefined) return;
+      issues.push({ code: "invalid_format", format, input, message, continue: true });
     });
 }
 
@@ -111,7 +121,9 @@ const longestIpAddress = 45;
 
 /** An IPv4 or IPv6 address, alone: no zone, no port, no prefix length ("v2 identifier object"). */
 export const ipAddress = stringThat(
-  (address) => address.length <= longestIpAddress && ipv4OrIpv6.safeParse(address).success,
+  (address) =>
+    address.length <= longestIpAddress && ipv4OrIpv6.safeParse(address).success
+      ? undefined
+      : "must be an IPv4 or IPv6 address alone",
   "ip",
-  "must be an IPv4 or IPv6 address alone",
 ).meta({ anyOf: ["ipv4", "ipv6"].map((format) => ({ type: "string", format })) });

@@ -1,10 +1,9 @@
 import type { Operation } from "../endpoint.ts";
-import { isAudienceError, type AudienceError } from "../errors.ts";
+import { isAudienceError, printable, type AudienceError } from "../errors.ts";
 import type { ExpectedWait } from "../rate-limiter/permit-request.ts";
 import { ofRuntime, randomUuid } from "../runtime.ts";
 import { errorMessage, errorType, ignoreRejection } from "../schema/parse-options.ts";
 import { maskAddresses, type Redactor } from "./redact.ts";
-import { printable } from "./service-message.ts";
 
 /**
  * The argument of a hook: the call, the attempt and its result. No key, e-mail address, phone number or body;

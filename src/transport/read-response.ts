@@ -8,6 +8,7 @@ import {
   RedirectError,
   ServerError,
   UnexpectedResponseError,
+  printable,
   type Outcome,
 } from "../errors.ts";
 import { UndecodableResponse } from "../schema/parse-response.ts";
@@ -15,7 +16,7 @@ import { countCharacters } from "../schema/string-formats.ts";
 import type { ApiRequest, ApiResponse, Call, ReceivedResponse } from "./call.ts";
 import { findRefusal, retryAfterMs, type RateLimitCandidate, type RateRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
-import { htmlHint, messageOf, printable, startOf } from "./service-message.ts";
+import { htmlHint, messageOf, startOf } from "./service-message.ts";
 
 const shownBodyLength = 64 * 1024;
 const shownIdLength = 100;

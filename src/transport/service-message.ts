@@ -4,26 +4,47 @@ import { isObject, isRecord } from "../schema/predicates.ts";
 const shownMessageLength = 300;
 const shownStartLength = 120;
 
+/** Error bodies nest less deeply. */
+const deepestMessage = 16;
+
 /**
  * All messages of a body, each once. v2 uses `message`; v1's error body is not documented, so the usual properties are
- * tried ("Errors").
+ * tried ("Errors"). Each value is visited once, and none once the message is full: a body may be made to cost time.
  */
 export function messageOf(body: unknown): string | undefined {
   if (!isObject(body)) return undefined;
-  const texts = new Set(textsOf(body));
+  const texts = new Set<string>();
+  let length = 0;
+  for (const text of textsIn(body)) {
+    if (!texts.has(text)) length += text.length;
+    texts.add(text);
+    if (length >= shownMessageLength) break;
+  }
   return texts.size > 0 ? [...texts].join("; ").slice(0, shownMessageLength) : undefined;
 }
 
-function textsOf(value: unknown): string[] {
-  if (typeof value === "string") return value.trim() === "" ? [] : [value];
-  if (Array.isArray(value)) return value.flatMap(textsOf);
-  if (!isRecord(value)) return [];
-  const { message, detail, title, error, errors } = value;
+/** Returns whether it gave a text. */
+function* textsIn(value: unknown, depth = 0): Generator<string, boolean> {
+  if (typeof value === "string" && value.trim() !== "") {
+    yield value;
+    return true;
+  }
+  if (!isObject(value) || depth > deepestMessage) return false;
+  if (Array.isArray(value)) return yield* textsOf(value, depth + 1);
+  // Safe: a parsed object may have any property.
+  const { message, detail, title, error, errors } = value as Readonly<Record<string, unknown>>;
+  // As strings these often hold only the name of the status.
+  const names = isObject(error) ? [title] : [title, error];
   // `errors` may hold arrays by the names of fields.
   const reasons = [message, detail, isRecord(errors) ? Object.values(errors) : errors];
-  const texts = [...reasons, isObject(error) ? error : []].flatMap(textsOf);
-  // As strings these often hold only the name of the status.
-  return texts.length > 0 ? texts : [title, error].flatMap(textsOf);
+  if (isObject(error)) reasons.push(error);
+  return (yield* textsOf(reasons, depth + 1)) || (yield* textsOf(names, depth + 1));
+}
+
+function* textsOf(values: readonly unknown[], depth: number): Generator<string, boolean> {
+  let isFound = false;
+  for (const value of values) if (yield* textsIn(value, depth)) isFound = true;
+  return isFound;
 }
 
 /** The first characters of a body without a message. */
@@ -36,14 +57,4 @@ export function startOf(body: unknown): string {
 export function htmlHint(body: unknown): string | undefined {
   const isHtml = typeof body === "string" && /^\s*<(!doctype html|html)\b/i.test(body);
   return isHtml ? "HTML: a gateway responded; is the base URL right?" : undefined;
-}
-
-/** Control characters, which could move a terminal's cursor or start a log line, and marks of text direction. */
-const invisible = /[\p{Cc}\p{Surrogate}\p{Bidi_Control}\u2028\u2029]/gu;
-
-/** Escapes invisible characters, as `\u001b`. */
-export function printable(text: string): string {
-  return text.replace(invisible, (character) =>
-    character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

@@ -44,8 +44,9 @@ const listLists: Endpoint<undefined, DecodedPage<List>> = {
 };
 
 const receivedPageSchema = v2ListPageSchema.extend({
-  data: v2ListPageSchema.shape.data.extend({ lists: z.array(z.looseObject({ uuid: receivedId })) }),
+  data: v2ListPageSchema.shape.data.extend({ lists: z.array(z.unknown()) }),
 });
+const receivedListSchema = z.looseObject({ uuid: receivedId });
 
 /** The lists and each `uuid` are required; totals and page size are optional. */
 function decodePage(body: unknown): DecodedPage<List> {
@@ -54,8 +55,14 @@ function decodePage(body: unknown): DecodedPage<List> {
   if (data.lists.length === 0 && success === false) {
     throw new UndecodableResponse("its body holds no lists and says that the call failed.");
   }
+  // One by one: the first wrong list ends it, and a body may hold a hundred thousand.
+  const decodeList = (given: unknown, at: number): List => {
+    const path = `data.lists.${at}`;
+    const list = parseResponse(receivedListSchema, given, problem, path);
+    return { ...list, uuid: requireId(list.uuid, `${path}.uuid`) };
+  };
   return {
-    items: data.lists.map((list, at) => ({ ...list, uuid: requireId(list.uuid, `data.lists.${at}.uuid`) })),
+    items: data.lists.map(decodeList),
     limit: parseCount(data.items_per_page),
     totalItems: parseCount(data.total_items),
     totalPages: parseCount(data.total_pages),

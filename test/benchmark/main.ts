@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { measureBodies } from "./bodies.ts";
 import { clientPeers, compareClients } from "./clients.ts";
 import { install } from "./install.ts";
 import { compareLimiters, limiterPeers } from "./limiters.ts";
@@ -27,6 +28,8 @@ try {
     "### Limiters",
     limiters.text,
     clients,
+    "### Responses made to cost time",
+    await measureBodies(rounds),
     `Medians of ${rounds} rounds. At the start: ${before}. At the end: ${machine()}.`,
   ].join("\n\n");
   console.log(text);

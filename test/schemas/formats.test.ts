@@ -1,3 +1,5 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import {
   v1ContactSchema,
   v1EventSchema,
@@ -219,6 +221,10 @@ const emailAddresses = [
   "ada@[192.0.2.1]",
   "mailto@example.com",
   `${"a".repeat(300)}@b`,
+  // A joiner between letters, as Persian, Hindi and Sinhala need it; a sign of Arabic that shows.
+  "نمی\u200cخواهم@example.com",
+  "क्\u200dष@උදා\u200dහරණ.example",
+  "\u0600@example.com",
 ];
 
 /** What the mock accepts, as the document does not forbid it: an opt-out for it would be nobody's. */
@@ -236,6 +242,61 @@ const notAlone = [
   "'ada@example.com'",
   "“ada@example.com”",
 ];
+
+/** Characters that do not show: an address that holds one is another person's. */
+const hidden = [
+  ...[
+    "\u0000",
+    "\u0008",
+    "\u001b",
+    "\u007f",
+    "\u0085",
+    "\u009f",
+    "\u00ad",
+    "\u034f",
+    "\u115f",
+    "\u3164",
+    "\ufe0f",
+  ],
+  ...["\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067"],
+  ...["\u2068", "\u2069", "\u180e", "\u200b", "\u2060", "\u2063", "\u206a", "\ufeff", "\ufffb", "\u{e0041}"],
+];
+
+describe("An e-mail address holds no character that does not show", () => {
+  const places = hidden.flatMap((character) => [`${character}a@b`, `a${character}a@b`, `a@b${character}b`]);
+  it.each([
+    ...places,
+    "a\u200d@b",
+    "\u200ca@b",
+    "1\u200d1@b",
+    "a\u200d\u200ca@b",
+    "\u{1f469}\u200d\u{1f4bb}@b",
+  ])("%j is invalid", async (address) => {
+    const event = { eventName: "e", contact: { email: address } };
+    expect(await verdict(v1ContactSchema, { email: address })).toEqual(["email invalid_format"]);
+    expect(await verdict(v1ListContactSchema, { email: address })).toEqual(["email invalid_format"]);
+    expect(await verdict(v1EventSchema, event)).toEqual(["contact.email invalid_format"]);
+    expect(await verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual(["id custom"]);
+    const message = await messageAt(v2IdentifierSchema, identifier({ id: address }), "id");
+    expect(message).toMatch(/^holds a character that does not show \(U\+[0-9A-F]{4,6}\), and would be/);
+  });
+
+  it("sends nothing, wherever it is given", async () => {
+    const mock = createMockService();
+    const { v1, v2 } = new AudienceClient(mock.clientOptions);
+    const email = "ada\u200b@example.com";
+    const calls = [
+      v1.customers.upsert({ email }),
+      v1.contactGroups.addContact("mock-list", { email, email_opt_in: "UNSUBSCRIBED" }),
+      v1.events.send({ eventName: "e", contact: { email } }),
+      v2.contacts.upsert(contact({ identifiers: [identifier({ id: email })] }) as never),
+      v1.request({ method: "POST", path: "/api/v1/new", contact: { email } }),
+    ];
+
+    for (const call of calls) await expect(call).rejects.toThrow("does not show (U+200B)");
+    expect(mock.requests).toEqual([]);
+  });
+});
 
 describe("An e-mail address is a string, one @ and a string, alone and without white space", () => {
   it.each(emailAddresses)("%s is valid", async (address) => {

@@ -228,12 +228,66 @@ describe("A message of the service", () => {
     expect(error.message).toContain("with the keys \\u001b[2J");
   });
 
-  it("keeps letters of every language, and emoji", async () => {
-    const words = "\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u00fcber \u{1f469}\u200d\u{1f4bb}";
+  it("keeps letters of every language, and emoji; what joins them is a format character", async () => {
+    const words = "\u0646\u0645\u06cc\u200c\u062e \u00fcber \u{1f469}\u200d\u{1f4bb} a\u00adb\ufeff\u{e0041}";
 
     const error = await failureOf(clientFor({ message: words }, 400).v1.customers.get("c-1"));
 
-    expect(error.message).toBe(`400 on GET /api/v1/customer/{id}: ${words}`);
+    const shown =
+      "\u0646\u0645\u06cc\\u200c\u062e \u00fcber \u{1f469}\\u200d\u{1f4bb} a\\u00adb\\ufeff\\u{e0041}";
+    expect(error.message).toBe(`400 on GET /api/v1/customer/{id}: ${shown}`);
+  });
+});
+
+describe("The messages of a body are read", () => {
+  /** Counts the reads of each property, at every depth. */
+  function countReads(value: unknown, reads: number[]): unknown {
+    if (typeof value !== "object" || value === null) return value;
+    for (const [key, given] of Object.entries(value)) {
+      const inner = countReads(given, reads);
+      const at = reads.push(0) - 1;
+      Object.defineProperty(value, key, { enumerable: true, get: () => (reads[at]!++, inner) });
+    }
+    return value;
+  }
+  const within = (open: string, levels: number, close: string, innermost = '{"message":"no"}') =>
+    open.repeat(levels) + innermost + close.repeat(levels);
+
+  it.each([
+    ["objects", within('{"error":', 12, "}")],
+    ["objects and arrays", within('{"error":[', 6, "]}")],
+    ["errors by field", within('{"errors":{"a":', 6, "}}")],
+    ["objects without a message", within('{"error":', 12, "}", "{}")],
+    ["more objects than are read", within('{"error":', 200, "}")],
+  ])("by visiting each value once (%s)", async (_, body) => {
+    for (const status of [400, 429]) {
+      const reads: number[] = [];
+      const { v1 } = new AudienceClient({
+        ...offline,
+        fetch: async () => new Response(body, { status }),
+        isRateLimited: (response) => Boolean(countReads(response.body, reads)) && status === 429,
+      });
+
+      await failureOf(v1.customers.get("c-1"));
+
+      // Without a message the beginning of the body is shown, which reads it once more.
+      expect(Math.max(...reads)).toBeLessThanOrEqual(2);
+    }
+  });
+
+  it.each([200, 400, 429])("at once from 24 levels without a message, with status %i", async (status) => {
+    const { v2 } = clientFor(JSON.parse(within('{"error":', 24, "}", "{}")), status);
+
+    expect((await failureOf(v2.contacts.upsert(v2Contact))).code).not.toBe("other");
+  });
+
+  it("to a fixed depth, and until they fill the message", async () => {
+    const many = JSON.stringify(Array.from({ length: 2_000 }, (_, at) => `message ${at}`));
+    const messageOf = async (body: string) =>
+      (await failureOf(clientFor(JSON.parse(body), 400).v1.customers.get("c-1"))).message;
+
+    expect(await messageOf(within("[", 900, "]", many))).toMatch(/: \[{120}…$/);
+    expect(await messageOf(many)).toMatch(/: message 0; message 1; .{1,290}$/);
   });
 });
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { jsonValue } from "../../schema/copy-as-json.ts";
 import { isRecord } from "../../schema/predicates.ts";
-import { dateTime, day, dayOrDateTime, emailRule, ipAddress, isEmail } from "../../schema/string-formats.ts";
+import { dateTime, day, dayOrDateTime, ipAddress, problemOfEmail } from "../../schema/string-formats.ts";
 import { besideOtherIssues } from "../../schema/validation-issues.ts";
 
 /** A v2 contact, the input of `v2.contacts.upsert` ("v2 contact", "v2 identifier object"). Other keys are passed on. */
@@ -108,11 +108,12 @@ export const v2IdentifierFieldsSchema = z
   .catchall(jsonValue) satisfies z.ZodType<V2Identifier>;
 
 /** An e-mail address or a phone number of a v2 contact, with status per channel and consent ("v2 identifier object"). */
-export const v2IdentifierSchema = v2IdentifierFieldsSchema.refine(
-  // An id of another type has its own issue.
-  ({ type, id }) => type !== "email" || (typeof id === "string" ? isEmail(id) : typeof id !== "number"),
-  { path: ["id"], error: emailRule, ...besideOtherIssues },
-);
+export const v2IdentifierSchema = v2IdentifierFieldsSchema.superRefine(({ type, id }, { addIssue }) => {
+  // An id of another type has its own issue; that of an e-mail address is no number.
+  if (type !== "email" || (typeof id !== "string" && typeof id !== "number")) return;
+  const message = problemOfEmail(String(id));
+  if (message !== undefined) addIssue({ code: "custom", path: ["id"], message });
+}, besideOtherIssues);
 
 /**
  * The keys of a v2 contact, without the rule on channels: for `.extend`, `.pick`, `.omit` and `.partial`

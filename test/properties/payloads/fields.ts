@@ -122,10 +122,10 @@ export function enumField(...allowed: string[]): Field {
 export const booleanField: Field = fieldOf({ allowed: [true, false], forbidden: valuesExcept("boolean") });
 
 const halves = fc.oneof(
-  fc.constantFrom(...split("a ada ADA.Lovelace+news o'brien 例 🎈 - [192.0.2.1]"), "\u200b"),
+  fc.constantFrom(...split("a ada ADA.Lovelace+news o'brien 例 🎈 - [192.0.2.1]"), "می\u200cخ"),
   fc
     .string({ unit: "binary", minLength: 1, maxLength: 8 })
-    .filter((text) => !/[\s@,;<>"'“”„‘’«»]/u.test(text)),
+    .filter((text) => !/[\s@,;<>"'“”„‘’«»\p{Cc}\p{Default_Ignorable_Code_Point}]/u.test(text)),
 );
 const blanks = [" ", "\t", "\n", "\u00a0", "\u2028", "\ufeff", "\u3000"];
 
