@@ -11,7 +11,7 @@ import {
   parseOptions,
   problemsBy,
 } from "./schema/parse-options.ts";
-import { hasMethods, isPlain, isRecord } from "./schema/predicates.ts";
+import { hasMethods, hasProperty, isPlain, isRecord, withoutPrototype } from "./schema/predicates.ts";
 import { besideOtherIssues } from "./schema/validation-issues.ts";
 import { problemsOfSecret, type ApiKey } from "./transport/api-key.ts";
 import { baseUrlOption, isInsecure } from "./transport/base-url.ts";
@@ -88,8 +88,10 @@ const hooksSchema = z
 const hooksOption = optionThat<Hooks>("an object", isRecord).check(({ value, issues }) => {
   if (issues.length > 0) return;
   const names = Object.keys(hooksSchema.shape);
-  const methods = Object.fromEntries(names.map((name) => [name, Reflect.get(value, name)]));
-  const { error } = hooksSchema.safeParse(isPlain(value) ? value : methods, { error: explainOption });
+  const given = names.filter((name) => hasProperty(value, name));
+  const methods = Object.fromEntries(given.map((name) => [name, Reflect.get(value, name)]));
+  const judged = withoutPrototype(isPlain(value) ? value : methods);
+  const { error } = hooksSchema.safeParse(judged, { error: explainOption });
   // Safe: only a problem that zod raises has other properties.
   for (const issue of error?.issues ?? []) issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
   if (isPlain(value) || Object.values(methods).some((method) => method !== undefined)) return;

@@ -127,7 +127,8 @@ export function contactKeys(
   const keys = new Set<string>();
   for (const contact of contacts) {
     for (const [kind, keyOf] of Object.entries(keysOf)) {
-      const value = contact?.[kind as keyof typeof keysOf]; // Safe: a key of `keysOf`
+      if (contact === undefined || !Object.hasOwn(contact, kind)) continue;
+      const value = contact[kind as keyof typeof keysOf]; // Safe: a key of `keysOf`
       if (typeof value !== "string" && typeof value !== "number") continue;
       if (String(value).trim() !== "") keys.add(keyOf(String(value)));
     }

@@ -9,7 +9,7 @@ import {
 } from "./consent.ts";
 import type { Endpoint, Method } from "./endpoint.ts";
 import { jsonValue } from "./schema/copy-as-json.ts";
-import { isRecord } from "./schema/predicates.ts";
+import { hasOwn, isRecord, withoutPrototype } from "./schema/predicates.ts";
 import { emailAddress, nonBlankString } from "./schema/string-formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
@@ -154,7 +154,7 @@ const contactSchema = z
     },
     { error: unknownKeys("unknown key: a contact is named by email, phone and contactUUID") },
   )
-  .refine(({ email, phone, contactUUID }) => (email ?? phone ?? contactUUID) !== undefined, {
+  .refine((contact) => (["email", "phone", "contactUUID"] as const).some((name) => hasOwn(contact, name)), {
     error: "required: an email, a phone or a contactUUID",
     ...besideOtherIssues,
   });
@@ -178,17 +178,21 @@ function requestSchema(prefix: string, needsConsent: boolean): z.ZodType<CustomR
         ),
       },
     )
-    .refine(({ method, body }) => method !== "GET" || body === undefined, {
+    .refine((request) => request.method !== "GET" || !hasOwn(request, "body"), {
       path: ["body"],
       error: "must be left out: a GET has no body",
       ...besideOtherIssues,
     })
-    .refine((request) => !needsConsent || !isAddContact(request) || statesEmailConsent(request.body), {
-      path: ["body", "email_opt_in"],
-      error:
-        'required, as SUBSCRIBED, NON_SUBSCRIBED or UNSUBSCRIBED: without it the service subscribes an existing contact again; to leave it to the service, give the option { consent: "service-decides" }',
-      ...besideOtherIssues,
-    });
+    .refine(
+      (request) =>
+        !needsConsent || !isAddContact(request) || statesEmailConsent(withoutPrototype(request).body),
+      {
+        path: ["body", "email_opt_in"],
+        error:
+          'required, as SUBSCRIBED, NON_SUBSCRIBED or UNSUBSCRIBED: without it the service subscribes an existing contact again; to leave it to the service, give the option { consent: "service-decides" }',
+        ...besideOtherIssues,
+      },
+    );
 }
 
 function problemOfPath(path: string, prefix: string): string | undefined {
@@ -209,5 +213,5 @@ function statesEmailConsent(body: unknown): boolean {
 }
 
 function objectIn(body: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(body) ? body : {};
+  return withoutPrototype(isRecord(body) ? body : {});
 }

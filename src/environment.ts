@@ -49,6 +49,8 @@ export function readEnvironment(): Environment {
 
 /** Undefined also for a variable that is empty, or may not be read. */
 function read(variable: string): string | undefined {
+  // The environment of Node inherits from it. Some environments have getters alone, and no own property.
+  if (Object.hasOwn(Object.prototype, variable)) return undefined;
   return ofRuntime(({ process }) => process?.env?.[variable]) || undefined;
 }
 

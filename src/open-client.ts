@@ -13,6 +13,7 @@ import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { isForbidden, ofRuntime } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
+import { withoutPrototype } from "./schema/predicates.ts";
 import { keySource } from "./transport/api-key.ts";
 import type { FamilyIdentity, KeySource, TransportSettings } from "./transport/call.ts";
 import { ClientState } from "./transport/client-state.ts";
@@ -57,8 +58,9 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
     // Safe: other options of the environment are judged where they are read.
     return name in own ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
   });
-  const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent, ...settings } =
+  const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent, ...others } =
     parsed;
+  const settings = withoutPrototype(others);
   refuseBrowser(settings);
   const isLimiterLifted = environment.isLimiterLifted && keepsTheLimiter(settings.rateLimiter);
   const { limiter, maxWaitMs, maxQueued, reserve } = parseLimiter(settings.rateLimiter, isLimiterLifted);
@@ -69,20 +71,21 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
   const apiKey = source("apiKey");
   const headersOfAll = { accept: "application/json", "user-agent": withPrefix(userAgent), ...headers };
   const apiKeyV2 = source("apiKeyV2") ?? apiKey;
-  return {
+  const call = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
+  return withoutPrototype({
     ...settings,
     families: familiesOf({ ...settings, apiKey, apiKeyV2 }),
-    given: { ...given, headers },
+    given: withoutPrototype({ ...given, headers }),
     apiKey,
     apiKeyV2,
     limiter,
-    call: { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll, given: {} },
+    call: withoutPrototype({ ...call, given: withoutPrototype({}) }),
     maxQueued,
     reserve,
     observer: new Observer(hooks, logger, logLevel, redactor),
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
-  };
+  });
 }
 
 function familiesOf(

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import { contentLost } from "../schema/kind-of.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
-import { isRecord } from "../schema/predicates.ts";
+import { isRecord, withoutPrototype } from "../schema/predicates.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import type { DecodedPage } from "./cursor.ts";
@@ -111,7 +111,8 @@ export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
   const givenQuery = copyRecord<{ page?: number; limit?: number }>(query);
   const givenOptions = copyRecord<ListOptions>(options);
   // Each page's call refuses a wrong option.
-  const validOptions = listOptionsSchema.safeParse(givenOptions).data;
+  const { data } = listOptionsSchema.safeParse(givenOptions);
+  const validOptions = data && withoutPrototype(data);
   // Not `??`: a null is an error, not a missing limit.
   const limit = givenQuery?.limit === undefined ? longestPage : givenQuery.limit;
   // A page that is no number is refused with the first call.
@@ -121,14 +122,14 @@ export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
     start: { cursor: { page: firstPage }, ids: new Set(), idCount: 0 },
     // The service counts a larger limit as its largest page ("Limits"). The call refuses one that is not a number.
     limit: typeof limit === "number" && longestPage !== undefined ? Math.min(limit, longestPage) : limit,
-    options: () => validOptions ?? {},
+    options: () => validOptions ?? withoutPrototype({}),
     identify,
     async load(page, { signal, isReadAhead }, accept) {
       // A query that is not a plain object is passed on; the call refuses it.
       const nextPage = page === firstPage ? {} : { page };
       const pageQuery = givenQuery ? { ...givenQuery, limit, ...nextPage } : query;
       // Headers of an iterator are read once.
-      const pageOptions: ListOptions = { ...givenOptions, ...validOptions, signal };
+      const pageOptions: ListOptions = withoutPrototype({ ...givenOptions, ...validOptions, signal });
       // One priority less than a page that the consumer waits for (D29).
       if (isReadAhead) pageOptions.priority = Math.min((pageOptions.priority ?? 5) + 1, 9);
       const checked = validOptions ? pageOptions : (givenOptions ?? options);
@@ -146,5 +147,5 @@ export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
 function copyRecord<T extends object>(value: unknown): Partial<T> | undefined {
   if (value !== undefined && !(isRecord(value) && contentLost(value) === undefined)) return undefined;
   // Safe: it is validated before each page.
-  return { ...(value as T | undefined) };
+  return withoutPrototype({ ...(value as T | undefined) });
 }

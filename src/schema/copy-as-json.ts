@@ -7,7 +7,7 @@ const maxIssues = 100;
 
 /**
  * Copies `input` as `JSON.stringify` would send it: own properties, the result of `toJSON`, nothing that is `undefined`. A
- * valid Date inside stays a Date. Reports what JSON would lose or write as null (numbers that are not finite, functions,
+ * valid Date inside stays a Date. Its objects have no prototype, so that nothing is read that is not sent. Reports what JSON would lose or write as null (numbers that are not finite, functions,
  * BigInt, cycles, Map, Set, …), and `null`, which the client never sends (D1); the copy holds them unchanged, so that a
  * schema can report them, too. It is undefined if the input cannot be read.
  */
@@ -73,7 +73,7 @@ class Copier {
     const isArray = Array.isArray(value);
     const kind = isArray || isPlain(value) ? undefined : contentLost(value);
     if (kind !== undefined) return this.#refuse(`JSON cannot carry ${kind}${awaitIt(value)}`, value);
-    const copy = isArray ? [] : {};
+    const copy: object = isArray ? [] : (Object.create(null) as object);
     // An array has an item for each index, also where it has a hole.
     for (const key of isArray ? value.keys() : Object.keys(value)) {
       this.path.push(key);

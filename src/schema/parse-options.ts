@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { awaitIt, contentLost, kindOf } from "./kind-of.ts";
-import { hasMethods, isObject, isRecord } from "./predicates.ts";
+import { hasMethods, hasProperty, isObject, isRecord, withoutPrototype } from "./predicates.ts";
 import { explain, nameMeant, wrongType } from "./validation-issues.ts";
 
 // zod would skip a rule over several options beside a wrong one.
@@ -68,8 +68,9 @@ export function parseOptions<Schema extends z.ZodObject>(
   nameOf?: (option: string) => string,
 ): Given<z.output<Schema>> {
   refuseLost(options, subject);
+  const given = isRecord(options) ? ownOptions(schema, options) : options;
   // Safe: without the keys that are undefined.
-  return withoutUndefined(parseOption(schema, options, subject, nameOf)) as Given<z.output<Schema>>;
+  return withoutUndefined(parseOption(schema, given, subject, nameOf)) as Given<z.output<Schema>>;
 }
 
 /** A copy of what is given, for a schema that is to judge it: a getter may give another value the next time. */
@@ -81,15 +82,24 @@ export function copyOptions<Options extends object>(
   if (!isRecord(options))
     throw new ConfigurationError(`${subject} ${wrongType("an object", { input: options })}.`);
   refuseLost(options, subject);
-  // An instance of a class may inherit options.
-  const names = new Set(Object.keys(schema.shape).filter((name) => name in options));
-  for (const name in options) names.add(name);
   // Safe: the schema judges it before it is used.
-  return withoutUndefined(Object.fromEntries([...names].map((name) => [name, options[name]]))) as Options;
+  return withoutUndefined(ownOptions(schema, options)) as Options;
+}
+
+/**
+ * Each option as an own property, undefined if it was not given: so no rule of a schema reads one from `Object.prototype`.
+ * An instance of a class may inherit options.
+ */
+function ownOptions(schema: z.ZodObject, options: Readonly<Record<string, unknown>>): object {
+  const names = new Set(Object.keys(schema.shape));
+  for (const name in options) if (hasProperty(options, name)) names.add(name);
+  const valueOf = (name: string) => (hasProperty(options, name) ? options[name] : undefined);
+  return withoutPrototype(Object.fromEntries([...names].map((name) => [name, valueOf(name)])));
 }
 
 function withoutUndefined(options: object): object {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return withoutPrototype(Object.fromEntries(given));
 }
 
 /** Refuses an object whose content is not in properties, such as a Map: it would be taken for an empty object. */

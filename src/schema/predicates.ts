@@ -14,8 +14,38 @@ export function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/**
+ * Whether a value has a property of its own, or of a class below `Object.prototype`: what stands there, anything in the
+ * process may have put there.
+ */
+export function hasProperty(value: object, name: PropertyKey): boolean {
+  if (Object.hasOwn(value, name)) return true;
+  for (let holder = prototypeOf(value); holder && prototypeOf(holder); holder = prototypeOf(holder))
+    if (Object.hasOwn(holder, name)) return true;
+  return false;
+}
+
+function prototypeOf(value: object): object | null {
+  // Safe: the type of the platform's function is any.
+  return Object.getPrototypeOf(value) as object | null;
+}
+
+/** Whether an object has its own value of a name. */
+export function hasOwn<Value extends object>(value: Value, name: keyof Value): boolean {
+  return Object.hasOwn(value, name) && value[name] !== undefined;
+}
+
+/** A copy of the own properties. It has no prototype: a property that it lacks is undefined, whatever others put there. */
+export function withoutPrototype<Value extends object>(value: Value): Value {
+  // Safe: its properties are those of the value.
+  return Object.assign(Object.create(null) as Value, value);
+}
+
 export function hasMethods(value: unknown, ...names: readonly string[]): value is object {
-  return isObject(value) && names.every((name) => typeof Reflect.get(value, name) === "function");
+  return (
+    isObject(value) &&
+    names.every((name) => hasProperty(value, name) && typeof Reflect.get(value, name) === "function")
+  );
 }
 
 /** Whether this is a `Date`, of this realm or another (in Jest, `fs` gives Dates of another), valid or not. */

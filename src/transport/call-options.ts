@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { lostContent, optionTypes, optionThat, parseOptions, type Given } from "../schema/parse-options.ts";
-import { isRecord } from "../schema/predicates.ts";
+import { isRecord, withoutPrototype } from "../schema/predicates.ts";
 import type { CallHook, CallSettings, FamilyAccess } from "./call.ts";
 
 /** Options of one call; each overrides the client's. */
@@ -84,7 +84,7 @@ export function parseCallOptions(
   const given = parseOptions(schema, options, "The call's options");
   // Safe: an endpoint's schema extends that of every call.
   const o: Given<z.output<typeof callOptionsSchema>> = given;
-  return { ...defaults, ...o, headers: { ...defaults.headers, ...o.headers }, given };
+  return withoutPrototype({ ...defaults, ...o, headers: { ...defaults.headers, ...o.headers }, given });
 }
 
 /** Headers that only the runtime sets, and a name that an object of headers loses. */

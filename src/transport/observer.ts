@@ -3,6 +3,7 @@ import { isAudienceError, printable, type AudienceError } from "../errors.ts";
 import type { ExpectedWait } from "../rate-limiter/permit-request.ts";
 import { ofRuntime, randomUuid } from "../runtime.ts";
 import { errorMessage, errorType, ignoreRejection } from "../schema/parse-options.ts";
+import { hasProperty } from "../schema/predicates.ts";
 import { maskAddresses, type Redactor } from "./redact.ts";
 
 /**
@@ -156,6 +157,7 @@ export class Observer {
     const failed = (error: unknown) => this.failed(`the hook ${name}`, error);
     try {
       // A copy, so that a hook cannot change the event of the attempt.
+      if (!hasProperty(this.#hooks, name)) return;
       ignoreRejection(this.#hooks[name]?.(structuredClone({ ...facts, ...details })), failed);
     } catch (error) {
       failed(error);
@@ -178,7 +180,8 @@ export class Observer {
   #log(level: "debug" | "info" | "warn", text: () => string): void {
     if (logLevels.indexOf(level) < this.#lowestLevel) return;
     try {
-      ignoreRejection(this.#logger?.[level]?.(`audience-sdk: ${text()}`));
+      const logger = this.#logger;
+      if (logger && hasProperty(logger, level)) ignoreRejection(logger[level]?.(`audience-sdk: ${text()}`));
     } catch {
       // A logger that throws must not fail the call, and its error cannot be logged.
     }

@@ -1,5 +1,6 @@
-import ky, { NetworkError } from "ky";
+import ky, { NetworkError, replaceOption } from "ky";
 import { ConfigurationError, TimeoutError } from "../errors.ts";
+import { withoutPrototype } from "../schema/predicates.ts";
 import { startTimer } from "../timer.ts";
 import { untilAborted } from "./abort.ts";
 import type { BodyText, Call, ReceivedResponse, ResponseHead, SentRequest } from "./call.ts";
@@ -118,17 +119,18 @@ async function fetchResponse(
   const name = fetch ? "The fetch option" : "The global fetch";
   const start = fetch ? callerFetch(fetch, { url, body, signal }) : globalFetch;
   const stream = body !== undefined && !fetch && repeatsStrings() ? singleUse(body) : undefined;
-  const response = ky(url, {
+  // What all objects inherit is no header and no body: ky would merge it, and read the headers of its input too.
+  const response = ky(Object.assign(new URL(url), { headers: undefined }), {
     method,
     // The authentication comes last, so that no given header overrides it.
-    headers: {
+    headers: replaceOption({
       ...options.headers,
       ...(body !== undefined && { "content-type": "application/json" }),
       ...stream?.headers,
       ...access.headers,
       [access.keyHeader]: key,
-    },
-    ...(body !== undefined && { body: stream?.body ?? body }),
+    }),
+    body: replaceOption(stream?.body ?? body ?? null),
     signal,
     redirect: "manual",
     retry: 0,
@@ -162,13 +164,13 @@ function callerFetch(
   return async (input: string | URL | Request): Promise<unknown> => {
     // Safe: ky passes the Request that it created.
     const { method, headers } = input as Request;
-    const init: FetchInit = {
+    const init: FetchInit = withoutPrototype({
       method,
       headers: Object.fromEntries(headers),
       redirect: "manual",
       signal,
       ...(body !== undefined && { body }),
-    };
+    });
     return await fetch(url, init);
   };
 }

@@ -1,6 +1,7 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { isAudienceError, note } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
+import { withoutPrototype } from "../schema/predicates.ts";
 import { untilAborted } from "./abort.ts";
 import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
@@ -75,7 +76,8 @@ export class Transport {
   }
 
   family(access: FamilyAccess): CallEndpoint {
-    return (endpoint, input, options) => {
+    return (of, input, options) => {
+      const endpoint = withoutPrototype(of);
       const hook = hookOf(options);
       const refusal = hook ? undefined : this.client.refuseForgotten?.();
       const prepare = () => {
@@ -90,7 +92,7 @@ export class Transport {
   /** Sends a call that was prepared before. */
   send(prepared: PreparedCall, { hook, ...settings }: SendSettings): ApiPromise<unknown> {
     const { operation, request } = prepared;
-    const call = { ...prepared, options: { ...prepared.options, ...settings } };
+    const call = { ...prepared, options: withoutPrototype({ ...prepared.options, ...settings }) };
     return this.#start({ ...request, operation }, request.uniqueIdentifier, { prepare: () => call, hook });
   }
 
@@ -178,7 +180,7 @@ export function prepareCall<Body, Output>(
   },
 ): PreparedCall {
   refuseHeadersOf(access, settings);
-  const request = buildRequest(endpoint, input, { options: settings.given, newId: newEventId });
+  const request = buildRequest(withoutPrototype(endpoint), withoutPrototype(input), { options: settings.given, newId: newEventId });
   const isRepeatable = settings.repeatable ?? request.isRepeatable;
   return { operation: endpoint.operation, access, options: settings, request, isRepeatable };
 }

@@ -1,7 +1,7 @@
 import { contactKeys } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
-import { isRecord } from "../schema/predicates.ts";
+import { isRecord, withoutPrototype } from "../schema/predicates.ts";
 import { parseStandard, type Parsed, type StandardSchema } from "../schema/standard-schema.ts";
 import { nameMeant } from "../schema/validation-issues.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
@@ -172,10 +172,8 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   method: "POST",
   path: "/api/v1/events",
   body: v1EventSchema,
-  complete: (event, newId) => ({
-    ...event,
-    uniqueIdentifier: event.uniqueIdentifier ?? newId(event.eventName),
-  }),
+  complete: (event, newId) =>
+    withoutPrototype({ ...event, uniqueIdentifier: event.uniqueIdentifier ?? newId(event.eventName) }),
   identifierOf: ({ uniqueIdentifier }) => uniqueIdentifier,
   contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
   isRepeatable: () => true,
@@ -194,7 +192,7 @@ function definedEvent(schemas: unknown, givenName: unknown, given: unknown): Sen
   // The schema of events says that it is no object.
   if (!isRecord(given)) return { endpoint: sendEvent, body: given };
   try {
-    const { eventName, eventData, ...rest } = given;
+    const { eventName, eventData, ...rest } = withoutPrototype(given);
     const name = String(givenName);
     const event: Readonly<Record<string, unknown>> = { ...rest, eventName: name };
     const issues: ValidationIssue[] = [];

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { optInStates } from "../../consent.ts";
 import { LIMITS } from "../../limits.ts";
 import { kindOf } from "../../schema/kind-of.ts";
-import { hasMethods, isDate, isObject } from "../../schema/predicates.ts";
+import { hasMethods, hasOwn, isDate, isObject } from "../../schema/predicates.ts";
 import { boundedString, day, emailAddress } from "../../schema/string-formats.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
 
@@ -144,7 +144,7 @@ export const v1ContactFieldsSchema = z.strictObject(
 
 /** The schema of `v1.customers.upsert`: at least an `email` or a `phone` ("v1 contact"). */
 export const v1ContactSchema = v1ContactFieldsSchema
-  .refine(({ email, phone }) => email !== undefined || phone !== undefined, {
+  .refine((contact) => hasOwn(contact, "email") || hasOwn(contact, "phone"), {
     path: ["email"],
     error: "required: an email or a phone",
     ...besideOtherIssues,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { jsonObject, jsonValue } from "../../schema/copy-as-json.ts";
-import { isRecord } from "../../schema/predicates.ts";
+import { hasOwn, isRecord, withoutPrototype } from "../../schema/predicates.ts";
 import { emailAddress, nonBlankString } from "../../schema/string-formats.ts";
 import { besideOtherIssues, nameMeant, unknownKeys } from "../../schema/validation-issues.ts";
 
@@ -48,9 +48,10 @@ export const v1EventFieldsSchema = z.strictObject(
 ) satisfies z.ZodType<V1Event>;
 
 /** The schema of `v1.events.send`: the event names its contact by an `email` or a `contactUUID` ("Custom event"). */
-export const v1EventSchema = v1EventFieldsSchema.superRefine(({ contact, contactUUID }, { addIssue }) => {
+export const v1EventSchema = v1EventFieldsSchema.superRefine((event, { addIssue }) => {
+  const { contact, contactUUID } = withoutPrototype(event);
   if (contactUUID !== undefined || (contact !== undefined && !isRecord(contact))) return;
-  if (contact?.email !== undefined || contact?.contactUUID !== undefined) return;
+  if (contact && (hasOwn(contact, "email") || hasOwn(contact, "contactUUID"))) return;
   const given = Object.keys(contact ?? {}).find((key) => nameMeant(key, contactNames) !== undefined);
   const hint = given === undefined ? "" : `; "${given}" was given: write "${nameMeant(given, contactNames)}"`;
   const message = `required: contact.email, contact.contactUUID, or contactUUID${hint}`;

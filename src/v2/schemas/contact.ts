@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { jsonValue } from "../../schema/copy-as-json.ts";
-import { isRecord } from "../../schema/predicates.ts";
+import { hasOwn, isRecord } from "../../schema/predicates.ts";
 import { dateTime, day, dayOrDateTime, ipAddress, problemOfEmail } from "../../schema/string-formats.ts";
 import { besideOtherIssues } from "../../schema/validation-issues.ts";
 
@@ -153,7 +153,7 @@ export const v2ContactSchema = v2ContactFieldsSchema.superRefine(({ identifiers 
   if (otherTypes.length > 0 || (type !== "email" && type !== "phone")) return;
   const message = `required: the contact has no ${type === "email" ? "phone" : "email"} identifier`;
   for (const [index, { channels }] of given.entries())
-    if (isRecord(channels) && channels[type] === undefined)
+    if (isRecord(channels) && !hasOwn(channels, type))
       addIssue({ code: "custom", path: ["identifiers", index, "channels", type], message });
 }, besideOtherIssues);
 
