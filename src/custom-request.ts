@@ -77,15 +77,16 @@ function schemaOf(prefix: string, needsConsent: boolean): z.ZodType<CustomReques
 
 const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
 
-const addContactPath = /^\/api\/v1\/contact-groups\/.+\/contacts\/?$/i;
-const createPath = /^\/api\/v1\/customer\/create\/?$/i;
+// A server may take `.json` for a format, and may drop spaces at the end, or what it reads as a query.
+const addContactPath = /^\/api\/v1\/contact-groups\/.+\/\s*contacts\s*(\.\w*)?[/\s]*([?#].*)?$/is;
+const createPath = /^\/api\/v1\/customer\/+\s*create\s*(\.\w*)?[/\s]*([?#].*)?$/is;
 
 function isAddContact({ method, path }: CustomRequest): boolean {
-  return method === "POST" && addContactPath.test(decoded(path));
+  return method === "POST" && addContactPath.test(asRead(path));
 }
 
 function isCreate({ method, path }: CustomRequest): boolean {
-  return method === "POST" && createPath.test(decoded(path));
+  return method === "POST" && createPath.test(asRead(path));
 }
 
 /** The contact in a body that is documented ("v1 contact"); that of another path may hold anything. */
@@ -93,13 +94,19 @@ function documentedContact(sent: CustomRequest): Readonly<Record<string, unknown
   return isAddContact(sent) || isCreate(sent) ? objectIn(sent.body) : {};
 }
 
-/** As a server may read a path: percent-encoding decoded, without path parameters (`;a=1`). */
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path).replaceAll(/;[^/]*/g, "");
-  } catch {
-    return path;
-  }
+/** More often nobody encodes a path by intent, and no proxy decodes one. */
+const mostDecodings = 8;
+
+/** As servers and proxies in a row may read a path: decoded to the end, with one kind of slash, without path parameters (`;a=1`). */
+function asRead(path: string): string {
+  let read = path;
+  for (let times = 0; times < mostDecodings; times++) read = decodedOnce(read);
+  return read.replaceAll("\\", "/").replaceAll(/(?<=[^/]);[^/]*/g, "");
+}
+
+/** Byte by byte, as what is judged is ASCII, and a path need not be UTF-8. */
+function decodedOnce(path: string): string {
+  return path.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 }
 
 /** `request` may still be anything: its schema refuses what is no request. */
@@ -202,7 +209,11 @@ function problemOfPath(path: string, prefix: string): string | undefined {
   if (!/^[\w!$%&'()*+,;=:@~./-]*$/.test(path)) {
     return "holds a character that no path can carry: encode an id with encodeURIComponent";
   }
-  if (/\/(\.|%2e){1,2}(\/|%2f|;|$)/i.test(path)) return "must not hold . or .. as a segment";
+  const read = asRead(path);
+  if (/%[\da-f]{2}/i.test(read)) return `is encoded more than ${mostDecodings} times`;
+  // oxlint-disable-next-line no-control-regex -- the subject
+  if (/[\u0000-\u001f\u007f]/.test(read)) return "must hold no control character, encoded or not";
+  if (/(^|\/)\s*\.{1,2}\s*(\/|$)/.test(read)) return "must not hold . or .. as a segment, encoded or not";
   if (path.includes("//")) return "must not hold an empty segment";
   return undefined;
 }

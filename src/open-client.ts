@@ -18,7 +18,7 @@ import { keySource } from "./transport/api-key.ts";
 import type { FamilyIdentity, KeySource, TransportSettings } from "./transport/call.ts";
 import { ClientState } from "./transport/client-state.ts";
 import { Observer, openTracing } from "./transport/observer.ts";
-import { Redactor } from "./transport/redact.ts";
+import { gramLength, Redactor } from "./transport/redact.ts";
 import { Transport } from "./transport/transport.ts";
 
 type ParsedOptions = Given<z.output<typeof clientOptionsSchema>>;
@@ -53,11 +53,13 @@ export function openClient(options: ClientOptions, state?: ClientState): OpenedC
 function readSettings(options: unknown, redactor: Redactor, environment: Environment): ClientSettings {
   const subject = "The client's options";
   const own = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
-  const given = { ...environment.options, ...own };
-  const parsed = parseOptions(clientOptionsSchema, given, subject, (name) => {
-    // Safe: other options of the environment are judged where they are read.
-    return name in own ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
-  });
+  const given = withoutPrototype({ ...environment.options, ...own });
+  const parsed = withoutKeys(given, redactor, () =>
+    parseOptions(clientOptionsSchema, given, subject, (name) => {
+      // Safe: other options of the environment are judged where they are read.
+      return name in own ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
+    }),
+  );
   const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent, ...others } =
     parsed;
   const settings = withoutPrototype(others);
@@ -86,6 +88,19 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
   });
+}
+
+/** The names in an error may hold a key that stands in the wrong place. */
+function withoutKeys<T>({ apiKey, apiKeyV2 }: ClientOptions, redactor: Redactor, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    // A shorter one would take letters out of every word.
+    for (const key of [apiKey, apiKeyV2])
+      if (typeof key === "string" && key.length >= gramLength) redactor.remember(key);
+    redactor.names(error);
+    throw error;
+  }
 }
 
 function familiesOf(

@@ -142,11 +142,18 @@ function unknownOptions(unknown: readonly string[], names: readonly string[]): s
   );
   if (others.length > 0) {
     // An object of another kind may have hundreds of properties.
-    const shown = others.slice(0, 5).map((name) => JSON.stringify(name));
+    const shown = others.slice(0, 5).map(shownName);
     if (others.length > 5) shown.push("and others");
     sentences.push(`there is no option ${shown.join(", ")}; the options are ${names.join(", ")}`);
   }
   return sentences.join("\n");
+}
+
+/** A name of letters, as names of options are. Any other may be a key that stands in the wrong place. */
+function shownName(name: string): string {
+  return /^[a-z]{1,20}\d?$/i.test(name)
+    ? JSON.stringify(name)
+    : `with this name of ${name.length} characters`;
 }
 
 /** What is wrong with each option, in one text. */

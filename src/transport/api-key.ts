@@ -1,6 +1,6 @@
 import { ConfigurationError, TimeoutError } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
-import { errorType } from "../schema/parse-options.ts";
+import { isObject } from "../schema/predicates.ts";
 import { propertyOf } from "../schema/validation-issues.ts";
 import { unlessLate, untilAborted } from "./abort.ts";
 import type { Call, KeySource } from "./call.ts";
@@ -70,19 +70,27 @@ async function callKeyFunction(key: () => unknown, option: string, redactor: Red
   try {
     return await key();
   } catch (error) {
-    // Not the message, which may contain the key (D40).
-    const code = codeOf(error);
-    const what = errorType(error) + (code === undefined ? "" : ` (${code})`);
-    throw new ConfigurationError(`The ${option} function failed: ${redactor.string(what)}`);
+    // Neither its message nor its cause, which may contain the key (D40).
+    throw new ConfigurationError(`The ${option} function failed: ${redactor.string(describeFailure(error))}`);
   }
 }
 
-/** The code of an error, or of its cause, as with `fetch`: `ECONNREFUSED`. */
-function codeOf(error: unknown): string | undefined {
-  const codes = [error, propertyOf(error, "cause")].map((each) => propertyOf(each, "code"));
-  const isCode = (value: unknown): value is string =>
-    typeof value === "string" && /^[A-Z][A-Z0-9_]{1,40}$/.test(value);
-  return codes.find(isCode);
+/** The name and the code of what was thrown, as far as they look like one. `fetch` has its code in the cause. */
+function describeFailure(error: unknown): string {
+  try {
+    const name = propertyOf(error, "name");
+    const code = [error, propertyOf(error, "cause")].map((each) => propertyOf(each, "code")).find(isCode);
+    const isName = isObject(error) && typeof name === "string" && /^[A-Z][A-Za-z]{1,40}$/.test(name);
+    return (isName ? name : typeof error) + (code === undefined ? "" : ` (${code})`);
+  } catch {
+    // A getter that throws.
+    return typeof error;
+  }
+}
+
+function isCode(value: unknown): value is string | number {
+  if (typeof value !== "string") return Number.isSafeInteger(value);
+  return /^([A-Z][A-Z\d_]{1,40}|[a-z][a-z_]{1,40})$/.test(value);
 }
 
 function checkSecret(value: unknown, option: string): string {

@@ -92,7 +92,12 @@ const framing =
   /^(connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
 
 /** Headers that carry a key ("Authentication"). The client would overwrite them, and write to its own organization. */
-const keyHeaders = /^(x-api-key|service-api-key)$/i;
+const keyHeaders: readonly string[] = ["x-api-key", "service-api-key"];
+
+/** Proxies and servers read `x_api_key` as `X-API-Key`. */
+function asHeaderIsRead(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z\d]/g, "-");
+}
 
 const afterName = /[^\w!#$%&'*+.^`|~-].*/s;
 
@@ -118,7 +123,7 @@ export function refuseHeadersOf(
   { headers: own }: Pick<FamilyAccess, "headers">,
   { headers }: Pick<CallSettings, "headers">,
 ): void {
-  const name = Object.keys(own).find((each) => Object.hasOwn(headers, each));
+  const name = Object.keys(headers).find((each) => Object.hasOwn(own, asHeaderIsRead(each)));
   if (name === undefined) return;
   const message = `headers: "${name}" authenticates a v2 call: another app id is another client, withOptions({ appId }).`;
   const wayOut =
@@ -143,7 +148,7 @@ function isPair(entry: unknown): entry is [string, unknown] {
 function problemOf(name: string, value: unknown): string | undefined {
   if (name === "" || afterName.test(name)) return "is not a header name";
   if (framing.test(name)) return "is set or dropped by the runtime";
-  if (keyHeaders.test(name))
+  if (keyHeaders.includes(asHeaderIsRead(name)))
     return "authenticates, and is no option: another key is another client, withOptions({ apiKey })";
   if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
   if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))

@@ -205,7 +205,22 @@ describe("A key that is a function", () => {
     [
       "rejects with a number as its code",
       () => Promise.reject(Object.assign(new Error("x"), { code: 7 })),
-      "Error",
+      "Error (7)",
+    ],
+    [
+      "rejects with a name that is none, of another realm",
+      () => Promise.reject({ name: "secret-of-the-vault", code: "invalid_grant" }),
+      "object (invalid_grant)",
+    ],
+    [
+      "rejects with getters that throw",
+      () =>
+        Promise.reject({
+          get code() {
+            throw new Error("secret-of-the-vault");
+          },
+        }),
+      "object",
     ],
   ])(
     "that %s rejects the call with a ConfigurationError that names its type, and does not repeat its message",

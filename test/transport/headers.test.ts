@@ -54,7 +54,7 @@ describe("The option headers", () => {
     expect(second).toMatchObject({ "x-run": "1" });
   });
 
-  it.each(["X-API-Key", "x-api-key", "Service-Api-Key", "SERVICE-API-KEY"])(
+  it.each(["X-API-Key", "x-api-key", "Service-Api-Key", "SERVICE-API-KEY", "x_api_key", "Service_Api.Key"])(
     "is refused where it authenticates, of a client, a view and a call of either family: %s",
     async (name) => {
       // The mock's own key holds "api-key", which no message shows.
@@ -82,7 +82,7 @@ describe("The option headers", () => {
     },
   );
 
-  it.each(["Service-App-Id", "service-app-id"])(
+  it.each(["Service-App-Id", "service-app-id", "service_app_id"])(
     "is refused where it is the app id of a v2 call, and sent with a v1 call: %s",
     async (name) => {
       const mock = createMockService();

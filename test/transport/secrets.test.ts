@@ -519,3 +519,25 @@ describe("A key in the place of a name is not shown", () => {
     expect(error).toMatchObject({ code: "validation", issues: [{ path: ["shoe"] }] });
   });
 });
+
+describe("A key that stands in place of a name shows in no error", () => {
+  it.each([
+    ["of an option", { [key]: true }],
+    ["of an option beside the key", { apiKey: key, [key]: true }],
+    ["of a hook", { hooks: { [key]: () => undefined } }],
+    ["of a header", { apiKey: key, headers: { [key]: 1 } }],
+    ["of an option of the limiter", { rateLimiter: { [key]: 1 } }],
+  ])("%s of a client", (_, options) => {
+    const create = () => new AudienceClient({ ...base, ...options } as ClientOptions);
+
+    expectNoSecret(thrownBy(create));
+    expectNoSecret(thrownBy(() => client(undefined).withOptions(options as ClientOptions)));
+  });
+
+  it("of an option of a call, or of close()", async () => {
+    const audience = client(undefined);
+
+    expectNoSecret(await failureOf(audience.v1.customers.get("c-1", { [key]: 1 } as object)));
+    expectNoSecret(await failureOf(audience.close({ [key]: 1 } as object)));
+  });
+});
