@@ -103,7 +103,9 @@ describe("The option headers", () => {
         expect(error.message).toContain("withOptions({ appId })");
         expect(inspect(error)).not.toContain("another-app");
       }
-      expect(mock.requests.map((request) => [request.operation, request.headers["service-app-id"]])).toEqual([
+      expect(
+        mock.requests.map((request) => [request.operation, request.headers[name.toLowerCase()]]),
+      ).toEqual([
         ["v1.customers.upsert", "another-app"],
         ["v1.customers.upsert", "another-app"],
       ]);
