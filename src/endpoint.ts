@@ -47,8 +47,6 @@ export interface Endpoint<Body, Output> {
   readonly request?: (body: Body) => { path: string; query: unknown; body: unknown };
   /** Adds values that must be the same in every attempt, such as an event's id. */
   readonly complete?: (body: Body, newId: (eventName: string) => string) => Body;
-  /** Completes a body that takes time to parse, while the call keeps its position. Rejects with a `ValidationError`. */
-  readonly finish?: (sent: Body) => Promise<Body>;
   /** The id that makes repeating the call safe, for its errors ("Custom event": `uniqueIdentifier`). */
   readonly identifierOf?: (body: Body) => string | undefined;
   /** Whether a write that is carried out twice leaves the same state. Default: no. */

@@ -1,7 +1,7 @@
 import { ConfigurationError, type ValidationIssue } from "../errors.ts";
-import { errorType } from "./parse-options.ts";
-import { hasMethods } from "./predicates.ts";
-import { propertyOf, toIssues } from "./validation-issues.ts";
+import { errorType, ignoreRejection } from "./parse-options.ts";
+import { hasMethods, hasProperty, isObject } from "./predicates.ts";
+import { propertyOf, type SchemaError, toIssues } from "./validation-issues.ts";
 
 /** A schema of any library that follows [Standard Schema](https://standardschema.dev): zod, valibot, arktype. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -33,30 +33,30 @@ export interface Parsed {
   readonly issues: readonly ValidationIssue[];
 }
 
-/** What a schema throws is a fault of the schema. Not the message of its error, which may contain personal data. */
-function failed(name: string, error: unknown): never {
-  throw new ConfigurationError(`The schema of ${name} failed: ${errorType(error)}`);
-}
-
 /**
- * Parses a value with a schema of the user: at once, or later if the schema is asynchronous. The issues lie below `key`.
- * Throws, or rejects with, a `ConfigurationError` if the schema is none, or throws; `name` is its name.
+ * Parses a value with a schema of the user. The issues lie below `key`. Throws a `ConfigurationError` if the schema is none,
+ * throws, or answers later; `name` is its name.
  */
 export function parseStandard(
   schema: unknown,
   { name, key, value }: { name: string; key: string; value: unknown },
-): Parsed | Promise<Parsed> {
+): Parsed {
   if (!isStandardSchema(schema))
     throw new ConfigurationError(`The schema of ${name} must be a Standard Schema, or null`);
+  let parsed: Parsed | undefined;
   try {
-    const result = schema["~standard"].validate(value);
-    if (!hasMethods(result, "then")) return toParsed(result, key);
-    return Promise.resolve(result)
-      .then((later) => toParsed(later, key))
-      .catch((error: unknown) => failed(name, error));
+    const result: unknown = schema["~standard"].validate(value);
+    ignoreRejection(result);
+    parsed = toParsed(result, key);
   } catch (error) {
-    return failed(name, error);
+    // A fault of the schema. Not the message of its error, which may contain personal data.
+    throw new ConfigurationError(`The schema of ${name} failed: ${errorType(error)}`);
   }
+  if (parsed) return parsed;
+  const wayOut = "await it before the call, and define the event with one that answers at once";
+  throw new ConfigurationError(
+    `The schema of ${name} gave neither a value nor issues: if it gave a promise, ${wayOut}`,
+  );
 }
 
 function isStandardSchema(schema: unknown): schema is StandardSchema {
@@ -64,14 +64,31 @@ function isStandardSchema(schema: unknown): schema is StandardSchema {
   return hasMethods(propertyOf(schema, "~standard"), "validate");
 }
 
-function toParsed(result: StandardResult<unknown>, key: string): Parsed {
-  if (!result.issues) return { output: result.value, issues: [] };
-  const issues = result.issues.map((issue) => {
-    // Safe: read as what it may be; zod and arktype add a code, and zod the unknown keys.
-    const { code, keys } = issue as { code?: unknown; keys?: readonly string[] };
-    const path = (issue.path ?? []).map((part) => (typeof part === "object" ? part.key : part));
-    const known = { path: [key, ...path], message: issue.message };
-    return { ...known, code: typeof code === "string" ? code : "custom", ...(keys && { keys }) };
-  });
-  return { issues: toIssues({ issues }) };
+/** Undefined for what is no result, such as a promise. Whatever `issues` holds, it is a refusal. */
+function toParsed(result: unknown, key: string): Parsed | undefined {
+  if (!isObject(result)) return undefined;
+  const given = hasProperty(result, "issues") ? propertyOf(result, "issues") : undefined;
+  if (given === undefined)
+    return hasProperty(result, "value") ? { output: propertyOf(result, "value"), issues: [] } : undefined;
+  const list: unknown[] = Array.isArray(given) && given.length > 0 ? given : [{}];
+  return { issues: toIssues({ issues: list.map((issue) => readIssue(issue, key)) }) };
+}
+
+/** An issue of any library, with what is usable of it. */
+function readIssue(issue: unknown, key: string): SchemaError["issues"][number] {
+  const [path, message, code, keys] = ["path", "message", "code", "keys"].map((name) =>
+    propertyOf(issue, name),
+  );
+  const parts: unknown[] = Array.isArray(path) ? path : path === undefined || path === null ? [] : [path];
+  return {
+    path: [key, ...parts.map((part) => keyOf(isObject(part) ? propertyOf(part, "key") : part))],
+    message: typeof message === "string" ? message : "is refused by its schema, which gives no reason",
+    // zod and arktype add a code, and zod the unknown keys.
+    code: typeof code === "string" ? code : "custom",
+    ...(Array.isArray(keys) && { keys: keys.map(String) }),
+  };
+}
+
+function keyOf(part: unknown): PropertyKey {
+  return typeof part === "number" || typeof part === "symbol" ? part : String(part);
 }

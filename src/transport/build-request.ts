@@ -24,18 +24,11 @@ export function buildRequest<Body, Output>(
   const request = endpoint.request?.(sent) ?? { path: filledPath, query, body: sent };
   const contacts = (method !== "GET" && endpoint.contactsOf?.(sent)) || [];
   const consent = endpoint.consentOf?.(sent);
-  let text = schema && JSON.stringify(request.body);
-  const finished = endpoint.finish?.(sent).then((whole) => void (text = JSON.stringify(whole)));
-  // The call may end before.
-  finished?.catch(() => undefined);
   return {
     method,
     path,
     target: withQuery(request),
-    finished,
-    get body() {
-      return text;
-    },
+    body: schema && JSON.stringify(request.body),
     uniqueIdentifier: endpoint.identifierOf?.(sent),
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,

@@ -57,10 +57,7 @@ export interface ApiRequest {
   readonly path: string;
   /** The real path, with its query. */
   readonly target: string;
-  /** Known once `finished` has resolved. */
   readonly body: string | undefined;
-  /** Of a body that takes time to parse. Rejects if it is invalid. */
-  readonly finished: Promise<void> | undefined;
   readonly uniqueIdentifier: string | undefined;
   readonly isRepeatable: boolean;
   /** The keys of the contacts that it writes to. */

@@ -2,7 +2,6 @@ import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { isAudienceError, note } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
 import { withoutPrototype } from "../schema/predicates.ts";
-import { untilAborted } from "./abort.ts";
 import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { hookOf, parseCallOptions, refuseHeadersOf } from "./call-options.ts";
@@ -48,16 +47,9 @@ export interface SendSettings extends Partial<Omit<CallSettings, "headers" | "gi
 const layers: SendCall = (call) =>
   withDeadline(call, (complete) =>
     inOrder(call, (position) =>
-      withBody(call, () =>
-        checked(call, () => tellWatches(call, () => attempts(call, { position, complete }))),
-      ),
+      checked(call, () => tellWatches(call, () => attempts(call, { position, complete }))),
     ),
   );
-
-/** Waits for a body that takes time to parse. Any other call is sent in the same tick of the event loop. */
-function withBody({ request: { finished }, stopWaiting }: Call, send: () => Promise<ApiResponse>) {
-  return finished ? untilAborted(finished, stopWaiting.signal).then(send) : send();
-}
 
 /** The part of the package that makes a write may refuse it here. Any other call is sent in the same tick. */
 function checked(call: Call, send: () => Promise<ApiResponse>) {

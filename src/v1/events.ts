@@ -8,7 +8,7 @@ import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions, WriteOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { validate } from "../validate.ts";
-import { v1EventFieldsSchema, v1EventSchema, type V1Event } from "./schemas/event.ts";
+import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 
 /** The result of `v1.events.send`. The response is not documented, so status and body are unchanged. */
 export type EventResult = {
@@ -126,7 +126,7 @@ export interface V1Events {
 
   /**
    * Defines events, each by its name and the schema of its `eventData`: any Standard Schema, such as one of zod, valibot or
-   * arktype, also an asynchronous one; `null` for an event without data. Sends nothing. What a schema outputs is sent.
+   * arktype, that answers at once; `null` for an event without data. Sends nothing. What a schema outputs is sent.
    *
    * ```ts
    * const events = audience.v1.events.define({
@@ -139,7 +139,7 @@ export interface V1Events {
    * It never throws: what is wrong with a schema, `send` rejects with.
    *
    * @throws ValidationError, from `send`, if the name is not defined, or the schema refuses `eventData`.
-   * @throws ConfigurationError, from `send`, if the schema is no Standard Schema, or throws. An `AudienceError` all the same.
+   * @throws ConfigurationError, from `send`, if the schema is no Standard Schema, throws, or answers with a promise. An `AudienceError` all the same.
    */
   define<Schemas extends EventSchemas>(
     schemas: Schemas,
@@ -199,9 +199,11 @@ function definedEvent(schemas: unknown, givenName: unknown, given: unknown): Sen
     if (eventName !== undefined)
       issues.push(issueAt("eventName", "must be left out: the name is the first argument"));
     const parsed = parseEventData(schemas, name, eventData);
-    return parsed instanceof Promise
-      ? parsedLater(event, parsed, issues)
-      : parsedAtOnce(event, parsed, issues);
+    const refusals = [...issues, ...parsed.issues];
+    if (refusals.length === 0) return { endpoint: sendEvent, body: { ...event, eventData: parsed.output } };
+    // All problems at once.
+    validate(v1EventSchema, event, issues);
+    return refused(given, new ValidationError([...issues, ...parsed.issues]));
   } catch (error) {
     return refused(given, error instanceof ConfigurationError ? error : new ValidationError([unreadable]));
   }
@@ -217,7 +219,7 @@ function refused(body: unknown, error: Error): SentEvent {
   return { endpoint: { ...sendEvent, body: fail }, body };
 }
 
-function parseEventData(schemas: unknown, name: string, value: unknown): Parsed | Promise<Parsed> {
+function parseEventData(schemas: unknown, name: string, value: unknown): Parsed {
   const defined = Object(schemas) as Readonly<Record<string, unknown>>;
   if (!Object.hasOwn(defined, name)) {
     const names = Object.keys(defined);
@@ -234,38 +236,3 @@ function parseEventData(schemas: unknown, name: string, value: unknown): Parsed 
 function issueAt(key: string, message: string): ValidationIssue {
   return { path: [key], code: "custom", message };
 }
-
-function parsedAtOnce(event: object, { output, issues }: Parsed, others: ValidationIssue[]): SentEvent {
-  const body = { ...event, eventData: output };
-  if (issues.length + others.length === 0) return { endpoint: sendEvent, body };
-  // All problems at once.
-  validate(v1EventSchema, event, others);
-  return refused(body, new ValidationError([...others, ...issues]));
-}
-
-/** Keeps the call's position in the order of writes while the schema is at work. */
-function parsedLater(
-  event: Readonly<Record<string, unknown>>,
-  parsed: Promise<Parsed>,
-  others: ValidationIssue[],
-): SentEvent {
-  const valid = validate(v1EventSchema, event, others);
-  const finish = async (sent: V1Event): Promise<V1Event> => {
-    const { output, issues } = await parsed;
-    const all = [...others, ...issues];
-    const data = all.length === 0 && validate(eventDataSchema, { eventData: output }, all);
-    if (all.length > 0) throw new ValidationError(all);
-    return { ...sent, ...data };
-  };
-  if (others.length === 0) return { endpoint: { ...sendEvent, finish }, body: valid };
-  // It will be refused, and takes no position: it only waits for the problems that the schema finds.
-  const { uniqueIdentifier } = event;
-  const isGiven = typeof uniqueIdentifier === "string" && uniqueIdentifier !== "";
-  const body = { eventName: "refused", ...(isGiven && { uniqueIdentifier }) };
-  return {
-    endpoint: { ...sendEvent, body: v1EventFieldsSchema, complete: (sent) => sent, finish },
-    body,
-  };
-}
-
-const eventDataSchema = v1EventFieldsSchema.pick({ eventData: true });
