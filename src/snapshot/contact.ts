@@ -1,3 +1,4 @@
+import type { V1OptIn } from "../v1/schemas/contact.ts";
 import { type Profile, type ProfileAttributes, shownFlag, shownStatus } from "../v1/schemas/profile.ts";
 
 /** A contact as the service showed it. What it did not show is absent. */
@@ -8,10 +9,10 @@ export interface SnapshotContact {
   readonly email?: string;
   /** Phone number. */
   readonly phone?: string;
-  /** Consent to e-mail: `SUBSCRIBED`, `NON_SUBSCRIBED` or `UNSUBSCRIBED`. */
-  readonly email_opt_in?: string;
+  /** Consent to e-mail, typed as documented. */
+  readonly email_opt_in?: V1OptIn;
   /** Consent to SMS and phone messaging: the same states. */
-  readonly phone_opt_in?: string;
+  readonly phone_opt_in?: V1OptIn;
   /** Whether the contact is suppressed. */
   readonly is_suppressed?: boolean;
   /** ISO 8601 timestamp of its last change. */

@@ -121,7 +121,7 @@ interface Person {
 }
 
 const orders = ["created", "newest", "updated"] as const;
-const states = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
+const states = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 
 /**
  * A service with an audience that changes while its list is read: contacts are made, changed, deleted and unsubscribed

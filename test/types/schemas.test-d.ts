@@ -12,6 +12,7 @@ import type {
   V2Identifier,
 } from "audience-sdk/schemas";
 import type * as schemas from "audience-sdk/schemas";
+import type { SnapshotContact } from "audience-sdk/snapshot";
 import { expectTypeOf, it } from "vitest";
 import type * as z from "zod";
 
@@ -47,11 +48,14 @@ it("The types state the values of a field", () => {
 
 it("The attributes of a profile have every field of a v1 contact", () => {
   type Flag = "is_suppressed" | "double_opt_in";
-  type Text = Exclude<keyof V1Contact, Flag | "custom_properties">;
+  type OptIn = "email_opt_in" | "phone_opt_in";
+  type Text = Exclude<keyof V1Contact, Flag | OptIn | "custom_properties">;
   expectTypeOf<Profile["attributes"][Flag]>().toEqualTypeOf<boolean | null | undefined>();
   expectTypeOf<Pick<ProfileAttributes, Text>>().toEqualTypeOf<{
     [Field in Text]?: string | null | undefined;
   }>();
+  expectTypeOf<Profile["attributes"][OptIn]>().toEqualTypeOf<V1OptIn | null | undefined>();
+  expectTypeOf<SnapshotContact[OptIn]>().toEqualTypeOf<V1OptIn | undefined>();
   expectTypeOf<ProfileAttributes["custom_properties"]>().toEqualTypeOf<
     Record<string, string> | null | undefined
   >();

@@ -226,6 +226,17 @@ describe("A call's result", () => {
     expectTypeOf<undefined>().toExtend<Profile["links"]>();
   });
 
+  it("has consents that are compared with the documented words alone, and can be written", async () => {
+    const { attributes } = await customers.get("c-1");
+    // @ts-expect-error v1 writes it in capitals
+    void (attributes.email_opt_in === "unsubscribed");
+    // @ts-expect-error
+    void (attributes.phone_opt_in === "OPTED_OUT");
+    void (attributes.email_opt_in === "UNSUBSCRIBED");
+    void customers.upsert({ email, email_opt_in: attributes.email_opt_in ?? "NON_SUBSCRIBED" });
+    void contactGroups.addContact("l-1", { email, email_opt_in: attributes.email_opt_in ?? "UNSUBSCRIBED" });
+  });
+
   it("has no other field than the documented ones, so that a misspelt one does not compile", async () => {
     const profile = await customers.get("c-1");
     // @ts-expect-error it is an attribute

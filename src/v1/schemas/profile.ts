@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { documented } from "../../schema/parse-response.ts";
+import type { V1OptIn } from "./contact.ts";
 
 /**
  * The stored attributes of a contact: every field of a `V1Contact`, and `created` and `updated`. Each may be absent or
@@ -16,10 +17,10 @@ export type ProfileAttributes = {
   first_name?: string | null | undefined;
   /** Last name. */
   last_name?: string | null | undefined;
-  /** Consent to e-mail: `SUBSCRIBED`, `NON_SUBSCRIBED` or `UNSUBSCRIBED`. */
-  email_opt_in?: string | null | undefined;
-  /** Consent to SMS and phone messaging: the same states. */
-  phone_opt_in?: string | null | undefined;
+  /** Consent to e-mail. Typed as documented: at run time the service's word stands here, whatever it is. */
+  email_opt_in?: V1OptIn | null | undefined;
+  /** Consent to SMS and phone messaging: the same. */
+  phone_opt_in?: V1OptIn | null | undefined;
   /** Whether the contact is suppressed. */
   is_suppressed?: boolean | null | undefined;
   /** Whether the contact must confirm by e-mail before it counts as subscribed. */
