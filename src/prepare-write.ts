@@ -9,7 +9,7 @@ import { customEndpoint } from "./custom-request.ts";
 import type { Endpoint, EndpointInput } from "./endpoint.ts";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import type { OpenedClient } from "./open-client.ts";
-import { isRecord } from "./schema/predicates.ts";
+import { hasOwn, isRecord, withoutPrototype } from "./schema/predicates.ts";
 import { besideOtherIssues, propertyOf, unknownKeys } from "./schema/validation-issues.ts";
 import { apiPromise, type ApiPromise } from "./transport/api-promise.ts";
 import { parseCallOptions } from "./transport/call-options.ts";
@@ -61,7 +61,8 @@ function prepare<Body, Output>(
 ): PreparedCall {
   const access = operation.startsWith("v1.") ? v1Access(client) : v2Access(client);
   const ofWrite = parseCallOptions(own, client.call, endpoint.options);
-  const settings: CallSettings = { ...parseCallOptions(options, ofWrite), given: ofWrite.given };
+  const ofSender = parseCallOptions(options, ofWrite);
+  const settings: CallSettings = withoutPrototype({ ...ofSender, given: ofWrite.given });
   return prepareCall(endpoint, input, { access, settings, newEventId });
 }
 
@@ -88,8 +89,8 @@ function withEndpoint<Result>(
 
 const sendEventWithId: typeof sendEvent = {
   ...sendEvent,
-  body: v1EventSchema.superRefine(({ uniqueIdentifier }, { addIssue }) => {
-    if (uniqueIdentifier !== undefined) return;
+  body: v1EventSchema.superRefine((event, { addIssue }) => {
+    if (hasOwn(event, "uniqueIdentifier")) return;
     const message =
       "required: a job may be tried twice, and would be two events; name the event, as in order-1001";
     addIssue({ code: "custom", path: ["uniqueIdentifier"], message });

@@ -172,7 +172,10 @@ export function prepareCall<Body, Output>(
   },
 ): PreparedCall {
   refuseHeadersOf(access, settings);
-  const request = buildRequest(withoutPrototype(endpoint), withoutPrototype(input), { options: settings.given, newId: newEventId });
+  const request = buildRequest(withoutPrototype(endpoint), withoutPrototype(input), {
+    options: settings.given,
+    newId: newEventId,
+  });
   const isRepeatable = settings.repeatable ?? request.isRepeatable;
   return { operation: endpoint.operation, access, options: settings, request, isRepeatable };
 }

@@ -1,4 +1,4 @@
-import { AudienceClient, type FetchInit, isAudienceError } from "audience-sdk";
+import { AudienceClient, type FetchInit, isAudienceError, write } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { offline, offlineFetch, v2Contact } from "./fixture.ts";
 
@@ -51,6 +51,11 @@ const calls: Readonly<Record<string, Call>> = {
     v1.request({ method: "POST", path: "/api/v1/contact-groups/g/contacts", body: { email } }),
   "request that adds text": ({ v1 }) =>
     v1.request({ method: "POST", path: "/api/v1/contact-groups/g/contacts", body: "x" }),
+  "write as a value": (client) => client.send(write.v1.customers.upsert({ email })),
+  "write of an event without an id": (client) =>
+    client.send(write.v1.events.send({ eventName: "e", contact: { email } })),
+  "write without consent": (client) =>
+    client.send({ operation: "v1.contactGroups.addContact", listId: "g", contact: { email } } as never),
   estimate: async (client) => client.rateLimiter?.usage(),
   view: (client) => client.withOptions({}).v1.customers.get("c-1"),
 };
@@ -102,7 +107,7 @@ const inherited = [
 describe("A property that all objects inherit", () => {
   it.each(inherited)("changes no option, no consent and no input: %s", async (name, value) => {
     const expected = await traffic();
-    expect(expected).toHaveLength(31);
+    expect(expected).toHaveLength(35);
 
     expect(await withInherited(name, value, traffic)).toEqual(expected);
   });
