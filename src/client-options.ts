@@ -45,10 +45,10 @@ export interface ClientOptions extends Pick<
   /** The size limit of a response, in bytes after decompression. Default 10 MiB. */
   maxResponseBytes?: number | undefined;
   /**
-   * A limiter, the options of a new limiter, or `false` for none. Default: the limiter of this process, because the
-   * service counts per IP address. Options with only `maxWaitMs`, `maxQueued` or `reserve` keep that
-   * limiter, and hold for the calls of this client.
-   * `AUDIENCE_RATE_LIMIT=off` lifts it, for tests of an app.
+   * A limiter, the options of a new limiter, or `false` for none. Default: the one limiter of this process for this service,
+   * because the service counts per IP address. Clients that share an origin are of one service. Options with only
+   * `maxWaitMs`, `maxQueued` or `reserve` keep that limiter: the first two hold for the calls of this client, and `reserve`
+   * is the limiter's. `AUDIENCE_RATE_LIMIT=off` lifts it, for tests of an app.
    */
   rateLimiter?: RateLimiter | RateLimiterOptions | false | undefined;
   /** Finds the items in a v1 list response of an unusual shape. */
@@ -165,11 +165,10 @@ export function viewOptions(own: GivenOptions, options: ClientOptions): ClientOp
   const ownBounds = keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined;
   const bounds = given.rateLimiter ?? {};
   const { maxWaitMs = ownBounds?.maxWaitMs, maxQueued = ownBounds?.maxQueued } = bounds;
-  const { reserve = ownBounds?.reserve } = bounds;
   return {
     ...own,
     ...given,
-    rateLimiter: { maxWaitMs, maxQueued, reserve },
+    rateLimiter: { maxWaitMs, maxQueued, reserve: bounds.reserve },
     headers: { ...own.headers, ...headers },
   };
 }

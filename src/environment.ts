@@ -25,9 +25,19 @@ export interface Environment {
 /** The environment of another view of a client, whose options hold what the client has read. */
 export const noEnvironment: Environment = { options: {}, isLimiterLifted: false };
 
-const rateLimitSchema = z.literal("off", {
-  error: "must be off, or not set; other limits are an option, rateLimiter",
+const rateLimitSchema = z.string().regex(/^(off|\d{0,9}\.?\d{1,9}x)$/, {
+  error:
+    "must be off, or how many times shorter the windows are, as 60x, or not set; other limits are an option, rateLimiter",
 });
+
+/** What `AUDIENCE_RATE_LIMIT` says. Throws a `ConfigurationError` for anything else than `off` and `60x`. */
+export function readRateLimit(): { readonly isLifted: boolean; readonly speed: number } {
+  const rateLimit = read("AUDIENCE_RATE_LIMIT");
+  if (rateLimit === undefined) return { isLifted: false, speed: 1 };
+  const speed = Number.parseFloat(parseOption(rateLimitSchema, rateLimit, "AUDIENCE_RATE_LIMIT"));
+  if (speed === 0) parseOption(rateLimitSchema, "0x is no speed", "AUDIENCE_RATE_LIMIT");
+  return Number.isNaN(speed) ? { isLifted: true, speed: 1 } : { isLifted: false, speed };
+}
 
 /** An empty variable counts as not set. Throws a `ConfigurationError` that names the variable. */
 export function readEnvironment(): Environment {
@@ -42,9 +52,7 @@ export function readEnvironment(): Environment {
     options.logLevel = parseOption(z.enum(logLevels), level, "AUDIENCE_LOG");
     options.logger = { debug: printLine, warn: printLine };
   }
-  const rateLimit = read("AUDIENCE_RATE_LIMIT");
-  if (rateLimit !== undefined) parseOption(rateLimitSchema, rateLimit, "AUDIENCE_RATE_LIMIT");
-  return { options, isLimiterLifted: rateLimit !== undefined };
+  return { options, isLimiterLifted: readRateLimit().isLifted };
 }
 
 /** Undefined also for a variable that is empty, or may not be read. */
@@ -55,15 +63,19 @@ function read(variable: string): string | undefined {
 }
 
 // Registered, so that both module formats and all copies of the package print one line together.
-const liftedKey = Symbol.for("audience-sdk.rate-limit-off");
+const saidKey = Symbol.for("audience-sdk.rate-limit-said");
 
-/** Once for each process: a limit that was lifted in production by mistake must not go unseen. */
+/** Once for each process: a limit that was changed in production by mistake must not go unseen. */
+export function sayRateLimit(effect: string): void {
+  const shared = globalThis as { [saidKey]?: true };
+  if (shared[saidKey]) return;
+  shared[saidKey] = true;
+  printLine(`audience-sdk: AUDIENCE_RATE_LIMIT=${effect}`);
+}
+
 export function sayThatLimiterIsLifted(): void {
-  const shared = globalThis as { [liftedKey]?: true };
-  if (shared[liftedKey]) return;
-  shared[liftedKey] = true;
-  printLine(
-    "audience-sdk: AUDIENCE_RATE_LIMIT=off lifts the rate limit of clients that were given no limiter. This is for tests: the service counts all calls of an IP address.",
+  sayRateLimit(
+    "off lifts the rate limit of clients that were given no limiter. This is for tests: the service counts all calls of an IP address.",
   );
 }
 

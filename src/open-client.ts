@@ -9,8 +9,7 @@ import {
   type SourcedOption,
 } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
-import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts";
-import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+import { type ClientLimiter, keepsTheLimiter, limiterOf, parseKept } from "./rate-limiter/default-limiter.ts";
 import { isForbidden, ofRuntime } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
 import { withoutPrototype } from "./schema/predicates.ts";
@@ -30,7 +29,6 @@ export interface ClientSettings
   readonly given: GivenOptions;
   readonly apiKey: KeySource | undefined;
   readonly apiKeyV2: KeySource | undefined;
-  readonly limiter: RateLimiter | undefined;
 }
 
 /** A client's settings, and the transport of its calls. */
@@ -42,15 +40,18 @@ export interface OpenedClient {
 /** `state` is that of another view of the same client. Throws a `ConfigurationError` that names the option. */
 export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
   const redactor = state?.redactor ?? new Redactor();
-  const settings = readSettings(options, redactor, state ? noEnvironment : readEnvironment());
-  return {
-    settings,
-    transport: new Transport(settings, state ?? new ClientState(settings.limiter, redactor)),
-  };
+  const environment = state ? noEnvironment : readEnvironment();
+  const { settings, limiter } = readSettings(options, redactor, environment, state);
+  return { settings, transport: new Transport(settings, state ?? new ClientState(limiter, redactor)) };
 }
 
 /** Throws a `ConfigurationError` that names each wrong option and never shows its value. */
-function readSettings(options: unknown, redactor: Redactor, environment: Environment): ClientSettings {
+function readSettings(
+  options: unknown,
+  redactor: Redactor,
+  environment: Environment,
+  state: ClientState | undefined,
+): { readonly settings: ClientSettings; readonly limiter: ClientLimiter } {
   const subject = "The client's options";
   const own = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
   const given = withoutPrototype({ ...environment.options, ...own });
@@ -65,7 +66,8 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
   const settings = withoutPrototype(others);
   refuseBrowser(settings);
   const isLimiterLifted = environment.isLimiterLifted && keepsTheLimiter(settings.rateLimiter);
-  const { limiter, maxWaitMs, maxQueued, reserve } = parseLimiter(settings.rateLimiter, isLimiterLifted);
+  const { maxWaitMs, maxQueued, reserve } = parseKept(settings.rateLimiter);
+  const limiter = state?.clientLimiter ?? limiterOf(settings.rateLimiter, isLimiterLifted);
   refuseNoBaseUrl(settings);
   if (isLimiterLifted) sayThatLimiterIsLifted();
   const source = (name: "apiKey" | "apiKeyV2"): KeySource | undefined =>
@@ -74,20 +76,22 @@ function readSettings(options: unknown, redactor: Redactor, environment: Environ
   const headersOfAll = { accept: "application/json", "user-agent": withPrefix(userAgent), ...headers };
   const apiKeyV2 = source("apiKeyV2") ?? apiKey;
   const call = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
-  return withoutPrototype({
+  const urls = [settings.baseUrl, settings.baseUrlV2].flatMap((url) => url ?? []);
+  const origins = urls.map((url) => new URL(url).origin);
+  limiter.join(origins, reserve);
+  const clientSettings = withoutPrototype({
     ...settings,
     families: familiesOf({ ...settings, apiKey, apiKeyV2 }),
     given: withoutPrototype({ ...given, headers }),
     apiKey,
     apiKeyV2,
-    limiter,
     call: withoutPrototype({ ...call, given: withoutPrototype({}) }),
     maxQueued,
-    reserve,
     observer: new Observer(hooks, logger, logLevel, redactor),
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
   });
+  return { limiter, settings: clientSettings };
 }
 
 /** The names in an error may hold a key that stands in the wrong place. */

@@ -31,6 +31,8 @@ interface Sender {
   readonly options?: unknown;
   /** Makes the id of an event without one. Without it such an event is refused. */
   readonly newEventId?: ((eventName: string) => string) | undefined;
+  /** It is sent at once, and refused where the queue is full. */
+  readonly isDirect?: boolean;
 }
 
 /** Validates a write as its call does. Throws a `ValidationError` or a `ConfigurationError`. */
@@ -43,7 +45,7 @@ export function prepareWrite(opened: OpenedClient, write: unknown, sender: Sende
 export function sendWrite(opened: OpenedClient, write: unknown, options: unknown): ApiPromise<unknown> {
   try {
     const valid = parseWrite(write);
-    const sender = { options };
+    const sender = { options, isDirect: true };
     return withEndpoint(valid, sender, (endpoint, input) =>
       opened.transport.start(endpoint, input, () => prepare(opened, valid, sender, endpoint, input)),
     );
@@ -53,9 +55,9 @@ export function sendWrite(opened: OpenedClient, write: unknown, options: unknown
 }
 
 function prepare<Body, Output>(
-  { settings: client }: OpenedClient,
+  { settings: client, transport }: OpenedClient,
   { operation, options: own }: Write,
-  { options, newEventId }: Sender,
+  { options, newEventId, isDirect }: Sender,
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
 ): PreparedCall {
@@ -63,6 +65,7 @@ function prepare<Body, Output>(
   const ofWrite = parseCallOptions(own, client.call, endpoint.options);
   const ofSender = parseCallOptions(options, ofWrite);
   const settings: CallSettings = withoutPrototype({ ...ofSender, given: ofWrite.given });
+  if (isDirect) transport.refuseIfFull(settings);
   return prepareCall(endpoint, input, { access, settings, newEventId });
 }
 

@@ -4,11 +4,11 @@ import { timersEnd } from "./timers-end.ts";
 // For files of tests that share a process: each finds it as it was when it started, and leaves it so.
 
 // The limiter of the process would count the calls of the files before.
-Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiter"));
+Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiters"));
 // A run that a file before leaves behind would note the consents of this file.
 Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.consent-registry"));
 // One line for each process would be that of a file before.
-Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limit-off"));
+Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limit-said"));
 
 const found = state();
 

@@ -64,10 +64,9 @@ export interface Bulk {
 }
 
 export function createBulk(client: ClientState, settings: ClientSettings): Bulk {
-  const { limiter } = client;
-  const { reserve } = settings;
-  const estimateMs =
-    limiter && ((calls: number) => limiter.estimateMs(calls, { priority: rowPriority, reserve }));
+  const estimateMs = client.limiter
+    ? (calls: number) => client.limiter!.estimateMs(calls, { priority: rowPriority }) // a client keeps having one
+    : undefined;
   const bulk = <Row, Result extends PromiseLike<unknown>>(
     rows: BulkRows<Row>,
     call: BulkCall<Row, Result>,

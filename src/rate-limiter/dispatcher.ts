@@ -1,37 +1,48 @@
+import type { RateLimitWaitError } from "../errors.ts";
 import { errorMessage } from "../schema/parse-options.ts";
 import { Estimates } from "./estimate.ts";
-import { type ExpectedWait, NewsFeed, type Permit, type PermitRequest } from "./permit-request.ts";
+import {
+  Deferred,
+  type ExpectedWait,
+  type Permit,
+  type PermitRequest,
+  type Waiting,
+} from "./permit-request.ts";
 import { FairQueue } from "./queue.ts";
-import { classOf, isOfClass, lastPriority, type PermitClass } from "./reserve.ts";
-import type { Ask, PermitStore, Release, Reply } from "./store.ts";
+import { lastPriority } from "./reserve.ts";
+import type { Ask, PermitStore, Release, Reply, StoreUser } from "./store.ts";
 
 /** A call in the queue. */
-interface Waiter extends PermitClass {
+interface Waiter {
   readonly level: number;
+  /** It is of priority 9. */
+  readonly isLast: boolean;
   readonly position: number;
   readonly client: object;
   readonly deadlineAt: number;
   /** Its `maxQueued` if it found so many waiting, else Infinity. */
   readonly maxQueued: number;
-  /** Whether it is to know how long it waits. */
-  readonly isEstimated: boolean;
-  readonly news: NewsFeed;
+  readonly request: PermitRequest;
+  readonly permit: Deferred<Permit>;
+  readonly firstWait: Deferred<ExpectedWait> | undefined;
   readonly forget: () => void;
 }
 
 /** A request with the bounds of its call or of the limiter. */
 export interface BoundRequest extends PermitRequest {
-  readonly reserve: number;
   readonly maxWaitMs: number;
   readonly maxQueued: number;
 }
 
+/** Another limiter. */
+interface PermitSource {
+  takePosition(): number;
+  acquire(request: PermitRequest): Promise<Permit>;
+}
+
 export const defaultPriority = 5;
-/**
- * The levels of the queue: the calls that were refused for their rate, priorities 0 to 8, and then those of priority 9:
- * first the ones that leave no room, as they wait less. Of both the refused ones go first: they leave room too.
- */
-const levels = { others: lastPriority, lastWithoutReserve: lastPriority + 2, last: lastPriority + 4 };
+/** The levels of the queue: the calls that were refused for their rate, priorities 0 to 8; then the refused ones of 9, and 9. */
+const levels = { others: lastPriority, last: lastPriority + 2 };
 // Calls without a client share one position in the round robin.
 const anonymous = {};
 // The timer is set again at least this often: one of more than 24 days would fire at once.
@@ -42,22 +53,29 @@ export class Dispatcher {
   readonly #queue = new FairQueue<Waiter>(levels.last + 1);
   readonly #store: PermitStore;
   readonly #clock: () => number;
+  /** So many calls can leave together at the most. */
+  readonly #burst: number;
   readonly #estimates: Estimates;
   /** Calls that do not know yet that they must wait. */
   readonly #untold = new Set<Waiter>();
   readonly #withDeadline = new Set<Waiter>();
+  /** Until when there is no permit, unless something changes: by whether it is of priority 9. */
+  readonly #noneUntil = new Map<boolean, number>();
   #positions = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isServing = false;
+  /** No call in the queue can leave before, unless something changes. */
+  #sleepsUntil = -Infinity;
   /** Something has changed since the store was last asked. */
   #hasChanged = false;
   #warning: string | undefined;
-  readonly #wake = (): void => this.serve();
+  readonly #wake = (): void => this.#serve();
 
-  constructor(store: PermitStore, clock: () => number) {
+  constructor(store: PermitStore, { clock, reserve, windows }: StoreUser) {
     this.#store = store;
-    this.#estimates = new Estimates(store);
+    this.#estimates = new Estimates(store, reserve);
     this.#clock = clock;
+    this.#burst = Math.min(...windows.map(({ limit }) => limit));
   }
 
   get queued(): number {
@@ -69,40 +87,52 @@ export class Dispatcher {
     return ++this.#positions;
   }
 
+  /** The error of a call that finds the queue full, before anything is made for it. */
+  fullError(priority: number, maxQueued: number): RateLimitWaitError | undefined {
+    const isLast = priority === lastPriority;
+    const waiting = this.#queue.sizeUpTo(levelOf(priority, false));
+    // While a store is asked some of those that wait may still leave at once.
+    if (waiting < (this.#isServing ? maxQueued + this.#burst : maxQueued)) return undefined;
+    const now = this.#clock();
+    if (waiting === 0 && now >= (this.#noneUntil.get(isLast) ?? -Infinity)) return undefined;
+    return this.#estimates.error(isLast, waiting + 1, now, isFull(maxQueued));
+  }
+
   /** Puts a call into the queue, and serves it. */
-  enqueue(request: BoundRequest): NewsFeed {
+  enqueue(request: BoundRequest): Waiting {
     const { client = anonymous, priority = defaultPriority, signal, isRequeued = false } = request;
     // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
     const hadPosition = isRequeued || request.position !== undefined;
     const maxQueued = hadPosition ? Infinity : request.maxQueued;
-    const { isLast, reserve } = classOf(priority, request.reserve);
-    const level = levelOf({ isLast, reserve }, priority, isRequeued);
+    const level = levelOf(priority, isRequeued);
     const waiter: Waiter = {
       level,
-      isLast,
-      reserve,
+      isLast: priority === lastPriority,
       client,
       position: request.position ?? this.takePosition(),
       deadlineAt: this.#clock() + request.maxWaitMs,
       // Calls of a lower priority go after it.
       maxQueued: this.#queue.sizeUpTo(level) >= maxQueued ? maxQueued : Infinity,
-      isEstimated: request.onWait !== undefined,
-      news: new NewsFeed(),
+      request,
+      permit: new Deferred(),
+      firstWait: request.onWait && new Deferred(),
       forget: () => signal?.removeEventListener("abort", abort),
     };
     const abort = (): void => {
       this.#leave(waiter);
-      waiter.news.fail(signal?.reason);
+      waiter.permit.reject(signal?.reason);
       const { head } = this.#queue;
       // The others of its class wait as long as before.
-      if (!head || !isOfClass(head, waiter)) this.serve();
+      if (!head || head.isLast !== waiter.isLast) this.serve();
     };
     signal?.addEventListener("abort", abort, { once: true });
     this.#queue.add(waiter);
     this.#untold.add(waiter);
     if (waiter.deadlineAt < Infinity) this.#withDeadline.add(waiter);
-    this.serve();
-    return waiter.news;
+    // Behind a call that waits the store need not be asked.
+    if (this.#clock() < this.#sleepsUntil && this.#queue.head !== waiter) this.#tellUntold(this.#clock());
+    else this.#serve();
+    return { permit: waiter.permit.promise, firstWait: waiter.firstWait?.promise };
   }
 
   #leave(waiter: Waiter): void {
@@ -112,8 +142,14 @@ export class Dispatcher {
     waiter.forget();
   }
 
-  /** Gives the calls in the queue the permits that there are. */
+  /** Something has changed: gives the calls in the queue the permits that there are. */
   serve(): void {
+    this.#estimates.changed();
+    this.#noneUntil.clear();
+    this.#serve();
+  }
+
+  #serve(): void {
     this.#hasChanged = true;
     if (!this.#isServing) void this.#serveAll();
   }
@@ -121,11 +157,12 @@ export class Dispatcher {
   /** Asks for permits for the class of the head until there are none, and then sets a timer: at once, unless the store asks others. */
   async #serveAll(): Promise<void> {
     this.#isServing = true;
+    this.#sleepsUntil = -Infinity;
     clearTimeout(this.#timer);
     for (let head = this.#queue.head; head; head = this.#queue.head) {
       this.#hasChanged = false;
-      const { isLast, reserve } = head;
-      const ask = { isLast, reserve, calls: this.#queue.sizeUpTo(lastLevelOf(head)) };
+      const { isLast } = head;
+      const ask = { isLast, calls: this.#queue.sizeUpTo(isLast ? levels.last : levels.others) };
       const asked = this.#store.take(ask, this.#clock());
       const reply = asked instanceof Promise ? await this.#whenReplied(asked) : asked;
       this.#answer(ask, reply);
@@ -152,90 +189,106 @@ export class Dispatcher {
 
   #sleep(waitMs: number): void {
     if (this.#queue.size === 0) return;
-    const now = this.#clock();
-    let wakeAt = now + Math.min(waitMs, longestSleepMs);
-    for (const { deadlineAt } of this.#withDeadline) wakeAt = Math.min(wakeAt, deadlineAt);
-    this.#timer = setTimeout(this.#wake, Math.max(1, Math.ceil(wakeAt - now)));
+    const sleepMs = Math.max(1, Math.ceil(Math.min(waitMs, longestSleepMs)));
+    this.#sleepsUntil = this.#clock() + sleepMs;
+    this.#timer = setTimeout(this.#wake, sleepMs);
   }
 
   #answer(ask: Ask, { permits, waitMs, refusal, warning }: Reply): void {
     const now = this.#clock();
     const isOtherWarning = warning !== this.#warning;
     this.#warning = warning;
+    if (permits.length > 0) this.#estimates.changed();
     for (const release of permits) {
       const head = this.#queue.head;
       // A call may have left meanwhile, or one of another class have come.
-      if (head && isOfClass(head, ask)) this.#grant(head, release, now);
+      if (head?.isLast === ask.isLast) this.#grant(head, release, now);
       else release("unsent", now);
     }
     // The others learn it with their permits.
-    if (isOtherWarning) for (const { news } of this.#queue.all()) news.tell({ warning });
+    if (isOtherWarning) for (const { request } of this.#queue.all()) request.observer?.storeWarning(warning);
     if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, 1, now, refusal);
-    const head = this.#queue.head;
+    if (waitMs === 0) return;
+    this.#noneUntil.set(ask.isLast, now + waitMs);
     // Of another class is one that came meanwhile: the store is asked for it next.
-    if (waitMs > 0 && head && isOfClass(head, ask)) this.#letWait(waitMs, now);
+    if (this.#queue.head?.isLast !== ask.isLast) return;
+    this.#tellUntold(now);
+    for (const waiter of this.#withDeadline)
+      if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, 1, now);
   }
 
   #grant(waiter: Waiter, release: Release, acquiredAt: number): void {
     this.#queue.rotate(waiter);
     this.#leave(waiter);
     let isHeld = true;
-    const permit: Permit = {
+    waiter.request.observer?.storeWarning(this.#warning);
+    waiter.permit.resolve({
       release: (use) => {
         if (!isHeld) return;
         isHeld = false;
         const now = this.#clock();
         if (use === "responded") this.#estimates.addRoundTrip(now - acquiredAt);
+        this.#estimates.changed();
         release(use, now);
       },
-    };
-    waiter.news.tell({ warning: this.#warning, permit });
+    });
   }
 
-  /** There is no permit for so long: calls that may not wait as long leave at once, the others are told. */
-  #letWait(waitMs: number, now: number): void {
+  /** There is no permit for them yet: calls that may not wait as long leave at once, the others are told. */
+  #tellUntold(now: number): void {
     const waits = new Map<Waiter, ExpectedWait>();
     for (const waiter of this.#untold) {
-      if (!waiter.isEstimated && waiter.deadlineAt === Infinity) continue;
+      if (!waiter.firstWait && waiter.deadlineAt === Infinity) continue;
       const position = this.#queue.sizeUpToEntry(waiter);
-      const wait = this.#estimates.wait(waiter, position, now);
+      const wait = this.#estimates.wait(waiter.isLast, position, now);
       if (now + wait.waitMs > waiter.deadlineAt) this.#refuse(waiter, position, now);
       else waits.set(waiter, wait);
     }
     // Only those that could wait fill the queue: of these the latest leave it.
     for (const waiter of [...this.#untold].toReversed()) {
       const waiting = this.#queue.sizeUpTo(waiter.level);
-      const why = `The queue is full: \`maxQueued\` is ${waiter.maxQueued}.`;
-      if (waiting > waiter.maxQueued) this.#refuse(waiter, waiting, now, why);
+      if (waiting > waiter.maxQueued) this.#refuse(waiter, waiting, now, isFull(waiter.maxQueued));
     }
     for (const waiter of this.#untold) {
       const wait = waits.get(waiter);
-      if (wait) waiter.news.tell({ warning: this.#warning, wait });
+      if (!wait) continue;
+      waiter.request.observer?.storeWarning(this.#warning);
+      waiter.firstWait?.resolve(wait);
     }
     this.#untold.clear();
-    for (const waiter of this.#withDeadline)
-      if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, 1, now);
   }
 
   #refuse(waiter: Waiter, position: number, now: number, reason?: string): void {
     this.#leave(waiter);
-    waiter.news.fail(this.#estimates.error(waiter, position, now, reason));
+    waiter.permit.reject(this.#estimates.error(waiter.isLast, position, now, reason));
+  }
+
+  /** The calls that wait here ask another limiter, in their order, each with what is left of its bounds. */
+  moveTo(limiter: PermitSource): void {
+    const now = this.#clock();
+    for (const waiter of this.#queue.all()) {
+      this.#leave(waiter);
+      const { deadlineAt, firstWait, permit, request } = waiter;
+      const onWait = firstWait && ((wait: ExpectedWait) => firstWait.resolve(wait));
+      const [maxWaitMs, position] = [Math.max(0, deadlineAt - now), limiter.takePosition()];
+      permit.resolve(limiter.acquire({ ...request, maxWaitMs, deadlineInMs: undefined, position, onWait }));
+    }
+    clearTimeout(this.#timer);
   }
 
   /** The expected time until the last of `calls` more calls has its response. */
-  estimateMs(calls: number, priority: number, reserve: number): number {
-    const permitClass = classOf(priority, reserve);
-    const position = this.#queue.sizeUpTo(levelOf(permitClass, priority, false)) + calls;
-    return position === 0 ? 0 : this.#estimates.respondedInMs(permitClass, position, this.#clock());
+  estimateMs(calls: number, priority: number): number {
+    const position = this.#queue.sizeUpTo(levelOf(priority, false)) + calls;
+    const isLast = priority === lastPriority;
+    return position === 0 ? 0 : this.#estimates.respondedInMs(isLast, position, this.#clock());
   }
 }
 
-function levelOf(permitClass: PermitClass, priority: number, isRequeued: boolean): number {
-  if (!permitClass.isLast) return isRequeued ? 0 : 1 + priority;
-  return lastLevelOf(permitClass) - (isRequeued ? 1 : 0);
+function levelOf(priority: number, isRequeued: boolean): number {
+  if (priority !== lastPriority) return isRequeued ? 0 : 1 + priority;
+  return levels.last - (isRequeued ? 1 : 0);
 }
 
-function lastLevelOf({ isLast, reserve }: PermitClass): number {
-  if (!isLast) return levels.others;
-  return reserve === 0 ? levels.lastWithoutReserve : levels.last;
+function isFull(maxQueued: number): string {
+  return `The queue is full: \`maxQueued\` is ${maxQueued}.`;
 }

@@ -12,14 +12,15 @@ export interface RateLimiterOptions {
   readonly windows?: readonly RateLimitWindow[] | undefined;
   /**
    * The share of each window that calls of priority 9, such as the rows of `bulk`, leave to the other calls, from 0 to 0.9.
-   * They leave more where the others used more within the last of the window. Default: 0.1. With 0 they leave nothing.
+   * They leave more where the others used more within the last of the window. Default: 0.1. With 0 they leave nothing. A second
+   * client that gives the default limiter another one is refused.
    */
   readonly reserve?: number | undefined;
   /** A call that would wait longer for its permit is refused, with a `RateLimitWaitError`. Default: none. */
   readonly maxWaitMs?: number | undefined;
   /**
-   * A call that finds this many waiting, of its priority or a higher one, is refused; with a `store` once it has said that
-   * there is no permit for them, the latest first. Default: none.
+   * A call that finds this many waiting, of its priority or a higher one, is refused at once; while a `store` is asked, once it
+   * has said that there is no permit for them, the latest first. Default: none.
    */
   readonly maxQueued?: number | undefined;
   /** Counts for several processes behind one IP, as `redisRateLimitStore` of `audience-sdk/redis`. */
@@ -30,8 +31,11 @@ export interface RateLimiterOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** The options that hold for the calls of one client. */
-export type Bounds = Pick<RateLimiterOptions, "reserve" | "maxWaitMs" | "maxQueued">;
+/** The options that hold for the calls of one client, whatever limiter it has. */
+export type Bounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
+
+/** The options with which a client keeps the limiter that it has. */
+export type KeepingOptions = Bounds & Pick<RateLimiterOptions, "reserve">;
 
 const windowSchema = z
   .object({
@@ -47,23 +51,23 @@ const storeOption = optionThat<RateLimitStore>(
   (value) => hasMethods(value, "open") && "leaseMs" in value,
 );
 
-export const reserveOption = numberThat("a number from 0 to 0.9", (value) => value >= 0 && value <= 0.9);
+const reserveOption = numberThat("a number from 0 to 0.9", (value) => value >= 0 && value <= 0.9);
 
-/** What a client bounds for its own calls, whatever limiter it has. */
-export const boundsSchema = z
+/** The options with which a client keeps its limiter: the bounds of its own calls, and the limiter's `reserve`. */
+export const keepingSchema = z
   .strictObject({
     reserve: reserveOption,
     maxWaitMs: optionTypes.waitMs,
     maxQueued: optionTypes.countOrAll,
   })
-  .partial() satisfies z.ZodType<unknown, Bounds>;
+  .partial() satisfies z.ZodType<unknown, KeepingOptions>;
 
 export const limiterOptionsSchema = z.strictObject({
   windows: z
     .array(windowSchema)
     .min(1)
     .default(() => [...DOCUMENTED_WINDOWS]),
-  reserve: reserveOption.default(0.1),
+  reserve: reserveOption.optional(),
   maxWaitMs: optionTypes.waitMs.default(Infinity),
   maxQueued: optionTypes.countOrAll.default(Infinity),
   store: storeOption.optional(),

@@ -10,8 +10,6 @@ export interface Permit {
 export interface PermitRequest {
   /** 0 goes first, 9 last; default 5. */
   readonly priority?: number | undefined;
-  /** The share of each window that a call of priority 9 leaves to the others; default: that of the limiter. */
-  readonly reserve?: number | undefined;
   /** Clients are served by round robin; the same object is the same client. */
   readonly client?: object | undefined;
   /** Aborted while the call waits: it rejects at once with the signal's reason, and costs nothing. */
@@ -26,7 +24,7 @@ export interface PermitRequest {
   readonly isRequeued?: boolean | undefined;
   /** Notified of the warning of a shared store, or its end: with the permit, and at each change while the call waits. */
   readonly observer?: { storeWarning(warning: string | undefined): void } | undefined;
-  /** Called once, when the call must wait. */
+  /** Called once, when the call must wait, in its own async context. */
   readonly onWait?: ((wait: ExpectedWait) => void) | undefined;
 }
 
@@ -37,57 +35,22 @@ export interface ExpectedWait {
   readonly isForOthers: boolean;
 }
 
-/** What a call learns of its permit. The permit is the last news. */
-export interface News {
-  /** The warning of a shared store that is unavailable. */
-  readonly warning: string | undefined;
-  readonly permit?: Permit;
-  /** The call must wait. */
-  readonly wait?: ExpectedWait;
-}
-
-interface Link {
-  readonly news: News;
-  readonly rest: Promise<Link>;
-}
-
 /**
- * The news of a call that waits. The call reads them by `await`, so that what it does with them, a line of a log or a hook,
- * runs in its own async context and not in that of the call by which the queue was served.
+ * What a call waits for in the queue. It reads both by promises, so that what it does with them, a line of a log or a hook, runs
+ * in its own async context and not in that of the call by which the queue was served.
  */
-export class NewsFeed {
-  readonly #first: Promise<Link>;
-  #resolve!: (link: Link) => void; // by #next
-  #reject!: (reason: unknown) => void; // likewise
+export interface Waiting {
+  readonly permit: Promise<Permit>;
+  /** Resolves when the call must wait; never if it need not, or did not ask. */
+  readonly firstWait: Promise<ExpectedWait> | undefined;
+}
 
-  constructor() {
-    this.#first = this.#next();
-  }
-
-  /** The permit; `onNews` is called with each of the news. Rejects if the call gets none. */
-  async read(onNews: (news: News) => void): Promise<Permit> {
-    let rest = this.#first;
-    for (;;) {
-      const link = await rest;
-      onNews(link.news);
-      if (link.news.permit) return link.news.permit;
-      rest = link.rest;
-    }
-  }
-
-  tell(news: News): void {
-    const resolve = this.#resolve;
-    resolve({ news, rest: this.#next() });
-  }
-
-  fail(reason: unknown): void {
-    this.#reject(reason);
-  }
-
-  #next(): Promise<Link> {
-    return new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-  }
+/** A promise with the functions that settle it. */
+export class Deferred<T> {
+  resolve!: (value: T | PromiseLike<T>) => void; // by the constructor of the promise
+  reject!: (reason: unknown) => void; // likewise
+  readonly promise = new Promise<T>((resolve, reject) => {
+    this.resolve = resolve;
+    this.reject = reject;
+  });
 }

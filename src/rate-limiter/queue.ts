@@ -11,11 +11,17 @@ type Level<T> = Map<object, T[]>;
 
 /** A fair queue: the lowest level first, in it the clients by round robin, of each client the lowest position first. */
 export class FairQueue<T extends Queued> {
-  size = 0;
   readonly #levels: Level<T>[];
+  /** The entries at each level. */
+  readonly #sizes: number[];
 
   constructor(levels: number) {
     this.#levels = Array.from({ length: levels }, () => new Map());
+    this.#sizes = this.#levels.map(() => 0);
+  }
+
+  get size(): number {
+    return this.sizeUpTo(this.#sizes.length - 1);
   }
 
   all(): T[] {
@@ -28,16 +34,16 @@ export class FairQueue<T extends Queued> {
     // Nearly always at the end.
     own.splice(own.findLastIndex(({ position }) => position < one.position) + 1, 0, one);
     level.set(one.client, own);
-    this.size += 1;
+    this.#sizes[one.level]! += 1;
   }
 
   /** Removes an entry anywhere in the queue. */
   remove(one: T): void {
     const level = this.#level(one.level);
     const own = level.get(one.client)!; // it waits there
-    own.splice(own.indexOf(one), 1);
+    own.splice(indexOf(own, one), 1);
     if (own.length === 0) level.delete(one.client);
-    this.size -= 1;
+    this.#sizes[one.level]! -= 1;
   }
 
   /** The next entry, if one waits. */
@@ -57,14 +63,13 @@ export class FairQueue<T extends Queued> {
 
   /** The number of entries at a level and those before it. */
   sizeUpTo(level: number): number {
-    const clients = this.#levels.slice(0, level + 1).flatMap((each) => [...each.values()]);
-    return clients.reduce((sum, { length }) => sum + length, 0);
+    return this.#sizes.slice(0, level + 1).reduce((sum, size) => sum + size, 0);
   }
 
   /** The number of entries up to this one. Its client takes turns with the others, so each has at most as many before it. */
   sizeUpToEntry(one: T): number {
     const beside = this.#level(one.level);
-    const turn = beside.get(one.client)!.indexOf(one) + 1; // it waits there
+    const turn = indexOf(beside.get(one.client)!, one) + 1; // it waits there
     const ofThisLevel = [...beside.values()].map(({ length }) => Math.min(length, turn));
     return ofThisLevel.reduce((sum, length) => sum + length, this.sizeUpTo(one.level - 1));
   }
@@ -72,4 +77,15 @@ export class FairQueue<T extends Queued> {
   #level(number: number): Level<T> {
     return this.#levels[number]!; // priorities are checked where a call names one
   }
+}
+
+/** The index of an entry among those of its client, which are in the order of their positions. */
+function indexOf<T extends Queued>(own: readonly T[], one: T): number {
+  let [from, to] = [0, own.length - 1];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (own[middle]!.position < one.position) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

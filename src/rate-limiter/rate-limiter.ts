@@ -1,18 +1,17 @@
 import * as z from "zod";
-import type { RateLimitWindow } from "../errors.ts";
+import { readRateLimit, sayRateLimit } from "../environment.ts";
+import { ConfigurationError, type RateLimitWaitError, type RateLimitWindow } from "../errors.ts";
+import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { copyOptions, type Given, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { defaultPriority, Dispatcher } from "./dispatcher.ts";
-import {
-  type Bounds,
-  limiterOptionsSchema,
-  type RateLimiterOptions,
-  reserveOption,
-} from "./limiter-options.ts";
+import { type Bounds, limiterOptionsSchema, type RateLimiterOptions } from "./limiter-options.ts";
 import type { Permit, PermitRequest } from "./permit-request.ts";
 import { keptPermits } from "./reserve.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
 import { MemoryStore, type PermitStore } from "./store.ts";
+
+const defaultReserve = 0.1;
 
 export type { Permit } from "./permit-request.ts";
 
@@ -50,8 +49,6 @@ export interface RateLimiterUsage {
 export interface EstimateOptions {
   /** Default 5; the rows of `bulk` have 9. */
   readonly priority?: number | undefined;
-  /** As of a client with its own `reserve`. Default: that of the limiter. */
-  readonly reserve?: number | undefined;
 }
 
 /**
@@ -78,12 +75,14 @@ export class RateLimiter {
   readonly #rate: AdaptiveRate;
   readonly #store: PermitStore;
   readonly #dispatcher: Dispatcher;
+  /** The share of each window that priority 9 leaves to the others; undefined: the default. */
+  #reserve: number | undefined;
 
   constructor(options: RateLimiterOptions = {}) {
     const subject = "The options of RateLimiter";
     const given = copyOptions<RateLimiterOptions>(limiterOptionsSchema, options, subject);
     const {
-      windows,
+      windows: givenWindows,
       snapshot,
       store,
       clock: givenClock,
@@ -91,9 +90,11 @@ export class RateLimiter {
       maxQueued,
       reserve,
     } = parseOptions(limiterOptionsSchema, given, subject);
+    const windows = windowsInForce(givenWindows);
     const clock = monotonic(givenClock);
     const restored = snapshot && restore(snapshot, clock());
-    this.#bounds = { maxWaitMs, maxQueued, reserve };
+    this.#bounds = { maxWaitMs, maxQueued };
+    this.#reserve = reserve;
     this.#clock = clock;
     this.#rate = new AdaptiveRate(windows, restored);
     const user = {
@@ -101,27 +102,50 @@ export class RateLimiter {
       restored: restored?.permits ?? [],
       rate: this.#rate,
       clock,
+      reserve: () => this.#reserve ?? defaultReserve,
       onChange: () => this.#dispatcher.serve(),
     };
     this.#store = store ? store.open(user) : new MemoryStore(user);
-    this.#dispatcher = new Dispatcher(this.#store, clock);
+    this.#dispatcher = new Dispatcher(this.#store, user);
   }
 
   /** @internal A permit for one call, in its turn; the call has it at once if one is available and no call waits. */
   async acquire(request: PermitRequest = {}): Promise<Permit> {
-    const { signal, observer, onWait } = request;
+    const { signal, onWait } = request;
     signal?.throwIfAborted();
     const bounds = this.#bounds;
-    const news = this.#dispatcher.enqueue({
+    const { permit, firstWait } = this.#dispatcher.enqueue({
       ...request,
-      reserve: request.reserve ?? bounds.reserve,
       maxQueued: request.maxQueued ?? bounds.maxQueued,
       maxWaitMs: Math.min(request.maxWaitMs ?? bounds.maxWaitMs, request.deadlineInMs ?? Infinity),
     });
-    return news.read(({ warning, wait }) => {
-      observer?.storeWarning(warning);
-      if (wait) onWait?.(wait);
-    });
+    if (onWait) void firstWait?.then(onWait);
+    return permit;
+  }
+
+  /** @internal The error of a call that finds the queue full; undefined if it may ask for a permit. */
+  fullError(priority = defaultPriority, maxQueued = this.#bounds.maxQueued): RateLimitWaitError | undefined {
+    return this.#dispatcher.fullError(priority, maxQueued);
+  }
+
+  /** @internal The `reserve` that was set, not the default. */
+  get ownReserve(): number | undefined {
+    return this.#reserve;
+  }
+
+  /** @internal Another limiter counts from now on, also for the calls that wait here. */
+  moveTo(limiter: RateLimiter): void {
+    this.#dispatcher.moveTo(limiter);
+  }
+
+  /** @internal Sets the `reserve`. Throws a `ConfigurationError` if another one was set. */
+  setReserve(reserve: number): void {
+    if (this.#reserve !== undefined && this.#reserve !== reserve)
+      throw new ConfigurationError(
+        `reserve is one number of the limiter, and was set to ${this.#reserve}: it cannot be ${reserve} too.`,
+      );
+    this.#reserve = reserve;
+    this.#dispatcher.serve();
   }
 
   /** @internal The position in the queue of a call that waits for another call first: for `acquire`. */
@@ -169,14 +193,13 @@ export class RateLimiter {
     const { log, own, limits } = this.#store.known(now);
     const used = log.used(now);
     const freeInMs = log.availableInMs(now, limits);
-    const { reserve: share } = this.#bounds;
-    const reserve = share === 0 ? undefined : keptPermits(limits, log.usedByOthers(now), share);
+    const reserve = keptPermits(limits, log.usedByOthers(now), this.#reserve ?? defaultReserve);
     return {
       windows: log.windows.map(({ limit, intervalMs }, index) => ({
         limit,
         intervalMs,
         used: used[index]!,
-        reserve: reserve?.[index] ?? 0,
+        reserve: reserve[index]!,
         freeInMs: Math.ceil(freeInMs[index]!),
       })),
       queued: this.#dispatcher.queued,
@@ -192,8 +215,7 @@ export class RateLimiter {
   estimateMs(calls: number, options: EstimateOptions = {}): number {
     parseOption(optionTypes.count, calls, "The number of calls of estimateMs");
     const given = parseOptions(estimateOptionsSchema, options, "The options of estimateMs");
-    const { priority, reserve = this.#bounds.reserve } = given;
-    return Math.round(this.#dispatcher.estimateMs(calls, priority, reserve));
+    return Math.round(this.#dispatcher.estimateMs(calls, given.priority));
   }
 
   /**
@@ -211,8 +233,23 @@ export class RateLimiter {
 
 const estimateOptionsSchema = z.strictObject({
   priority: optionTypes.priority.default(defaultPriority),
-  reserve: reserveOption.optional(),
 }) satisfies z.ZodType<unknown, EstimateOptions>;
+
+/** The documented windows are shorter for a rehearsal: `AUDIENCE_RATE_LIMIT=60x`. */
+function windowsInForce(windows: readonly RateLimitWindow[]): readonly RateLimitWindow[] {
+  const isDocumented =
+    windows.length === DOCUMENTED_WINDOWS.length &&
+    DOCUMENTED_WINDOWS.every(
+      ({ limit, intervalMs }, index) =>
+        windows[index]?.limit === limit && windows[index].intervalMs === intervalMs,
+    );
+  const speed = isDocumented ? readRateLimit().speed : 1;
+  if (speed === 1) return windows;
+  sayRateLimit(
+    `${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service counts in whole windows.`,
+  );
+  return windows.map(({ limit, intervalMs }) => Object.freeze({ limit, intervalMs: intervalMs / speed }));
+}
 
 /** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
 function monotonic(clock: () => number): () => number {

@@ -48,6 +48,8 @@ export class SlidingWindowLog {
   readonly #inFlight = new Set<CountedPermit>();
   /** By the time of the response, oldest first. */
   readonly #responded: RespondedPermit[];
+  /** Those of them that are not of priority 9. */
+  readonly #ofOthers: RespondedPermit[];
 
   constructor(windows: readonly RateLimitWindow[], permits: readonly CountedPermit[] = []) {
     this.windows = windows;
@@ -55,6 +57,7 @@ export class SlidingWindowLog {
     this.#longestMs = Math.max(...this.countedMs);
     for (const permit of permits) if (!hasResponse(permit)) this.#inFlight.add(permit);
     this.#responded = permits.filter(hasResponse).toSorted((a, b) => a.respondedAt - b.respondedAt);
+    this.#ofOthers = this.#responded.filter(isOfOthers);
   }
 
   get inFlight(): number {
@@ -73,35 +76,43 @@ export class SlidingWindowLog {
     this.#inFlight.delete(permit);
     if (use === "unsent") return undefined;
     const respondedAt = use === "lost" ? now + arrivalGraceMs : now;
-    this.#responded.splice(0, this.#firstWithin(this.#longestMs, now));
-    const before = this.#responded.findLastIndex((other) => other.respondedAt <= respondedAt);
-    this.#responded.splice(before + 1, 0, { ...permit, respondedAt });
+    const responded = { ...permit, respondedAt };
+    for (const permits of isOfOthers(permit) ? [this.#responded, this.#ofOthers] : [this.#responded]) {
+      permits.splice(0, firstWithin(permits, this.#longestMs, now));
+      permits.splice(firstWithin(permits, 0, respondedAt), 0, responded);
+    }
     return respondedAt;
   }
 
   /** The permits that still count in some window: by their responses, and then those in flight. */
   permits(now: number): readonly CountedPermit[] {
-    return [...this.#responded.slice(this.#firstWithin(this.#longestMs, now)), ...this.#inFlight];
+    return [...this.#responded.slice(firstWithin(this.#responded, this.#longestMs, now)), ...this.#inFlight];
   }
 
   used(now: number): number[] {
-    const permits = this.#responded.length + this.#inFlight.size;
-    return this.countedMs.map((countedMs) => permits - this.#firstWithin(countedMs, now));
+    return this.countedMs.map(
+      (countedMs) => this.#inFlight.size + countWithin(this.#responded, countedMs, now),
+    );
   }
 
   /** The part of `used` that is not of priority 9. */
   usedByOthers(now: number): number[] {
     const inFlight = [...this.#inFlight].filter(isOfOthers).length;
-    return this.countedMs.map((countedMs) => {
-      const responded = this.#responded.slice(this.#firstWithin(countedMs, now));
-      return responded.filter(isOfOthers).length + inFlight;
-    });
+    return this.countedMs.map((countedMs) => inFlight + countWithin(this.#ofOthers, countedMs, now));
+  }
+
+  /** The permits of priority 9 that a window of this length counts. */
+  usedByLast(countedMs: number, now: number): number {
+    const inFlight = [...this.#inFlight].filter(({ isLast }) => isLast).length;
+    return (
+      inFlight + countWithin(this.#responded, countedMs, now) - countWithin(this.#ofOthers, countedMs, now)
+    );
   }
 
   /** When permits of priority 9 were taken after `since`, oldest first. */
   takenByLast(since: number): number[] {
     // A response comes after its permit was taken.
-    const permits = [...this.#responded.slice(this.#firstWithin(0, since)), ...this.#inFlight];
+    const permits = [...this.#responded.slice(firstWithin(this.#responded, 0, since)), ...this.#inFlight];
     const taken = permits.flatMap(({ isLast, takenAt }) => (isLast && takenAt > since ? [takenAt] : []));
     return taken.toSorted((a, b) => a - b);
   }
@@ -114,7 +125,7 @@ export class SlidingWindowLog {
   /** When each window has so many permits available; what is in flight is responded to now at the soonest. */
   availableInMs(now: number, limits: readonly number[], permits = 1): number[] {
     return this.countedMs.map((countedMs, index) => {
-      const first = this.#firstWithin(countedMs, now);
+      const first = firstWithin(this.#responded, countedMs, now);
       const mustLeave = this.#responded.length - first + this.#inFlight.size + permits - limits[index]!;
       if (mustLeave <= 0) return 0;
       const last = this.#responded.at(-1)?.respondedAt ?? now;
@@ -129,17 +140,21 @@ export class SlidingWindowLog {
     const longestMs = Math.max(...waits);
     return longestMs > 0 ? this.windows[waits.indexOf(longestMs)] : undefined;
   }
+}
 
-  /** The index of the first response that a window counts. */
-  #firstWithin(countedMs: number, now: number): number {
-    let [from, to] = [0, this.#responded.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (this.#responded[middle]!.respondedAt + countedMs <= now) from = middle + 1;
-      else to = middle;
-    }
-    return from;
+/** The index of the first response that a window counts. */
+function firstWithin(permits: readonly RespondedPermit[], countedMs: number, now: number): number {
+  let [from, to] = [0, permits.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (permits[middle]!.respondedAt + countedMs <= now) from = middle + 1;
+    else to = middle;
   }
+  return from;
+}
+
+function countWithin(permits: readonly RespondedPermit[], countedMs: number, now: number): number {
+  return permits.length - firstWithin(permits, countedMs, now);
 }
 
 function hasResponse(permit: CountedPermit): permit is RespondedPermit {

@@ -37,6 +37,19 @@ export function takeSnapshot(log: SlidingWindowLog, rate: AdaptiveRate, now: num
   };
 }
 
+/** The counts of several limiters as one; undefined for none. */
+export function joinedSnapshot(snapshots: readonly RateLimiterSnapshot[]): RateLimiterSnapshot | undefined {
+  if (snapshots.length === 0) return undefined;
+  return {
+    version: 1,
+    takenAt: Math.max(...snapshots.map(({ takenAt }) => takenAt)),
+    answeredAt: snapshots.flatMap(({ answeredAt }) => answeredAt),
+    isLast: snapshots.flatMap(({ answeredAt, isLast }) => isLast ?? answeredAt.map(() => true)),
+    pausedUntil: Math.max(...snapshots.map(({ pausedUntil = 0 }) => pausedUntil)),
+    share: Math.min(...snapshots.map(({ share }) => share)),
+  };
+}
+
 /** What a limiter begins with. */
 export interface Restored {
   readonly permits: readonly CountedPermit[];

@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { AdaptiveRate } from "./adaptive-rate.ts";
-import { allowanceOf, availableTo, availableToInMs, type PermitClass } from "./reserve.ts";
+import { allowanceOf, availableTo, availableToInMs } from "./reserve.ts";
 import { type CountedPermit, type PermitUse, SlidingWindowLog } from "./sliding-window-log.ts";
 
 /** A count that several processes share: give a `RateLimiter` what `redisRateLimitStore` of `audience-sdk/redis` gives. */
@@ -22,12 +22,15 @@ export interface StoreUser {
   readonly restored: readonly CountedPermit[];
   readonly rate: AdaptiveRate;
   readonly clock: () => number;
+  /** The share of each window that priority 9 leaves to the others. */
+  readonly reserve: () => number;
   /** A permit may be available earlier than the store has said, or what it says to users has changed. */
   readonly onChange: () => void;
 }
 
-/** The calls that wait at the head of the queue, all of one class. */
-export interface Ask extends PermitClass {
+/** The calls that wait at the head of the queue: all of priority 9, or none. */
+export interface Ask {
+  readonly isLast: boolean;
   /** How many, from 1. */
   readonly calls: number;
 }
@@ -85,11 +88,11 @@ export class MemoryStore implements PermitStore {
     const log = this.#log;
     const pausedMs = rate.pausedMs(now);
     if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
-    const allowance = allowanceOf(ask, log, rate.limits, now);
+    const allowance = allowanceOf(log, rate.limits, ask.isLast ? this.#user.reserve() : 0, now);
     const length = Math.min(ask.calls, availableTo(allowance, log, now));
     const permits = Array.from({ length }, () => this.#take(ask, now));
-    // The allowance is still right: the calls of a class do not change what is left to it.
-    return { permits, waitMs: length < ask.calls ? availableToInMs(allowance, log, now) : 0 };
+    // The allowance is still right: the calls of a class do not change what is left to it. Never 0, by rounding.
+    return { permits, waitMs: length < ask.calls ? availableToInMs(allowance, log, now) || 1 : 0 };
   }
 
   #take(ask: Ask, now: number): Release {

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { burstMs, growthPerSuccess, leastRateFactor } from "../rate-limiter/adaptive-rate.ts";
-import { permitsPerSpacing } from "../rate-limiter/reserve.ts";
+import { burstMs, growthPerSuccess, leastRateFactor, longestPauseMs } from "../rate-limiter/adaptive-rate.ts";
+import { longestSpacings, permitsPerSpacing, spacingSteps } from "../rate-limiter/reserve.ts";
 
 /** A permit of this process: its name, whether it is of priority 9, and how long ago it was responded to, or its state. */
 export type WrittenPermit = readonly [id: string, isLast: boolean, state: number | "in flight" | "unsent"];
@@ -45,9 +45,11 @@ export type ScriptReply = z.output<typeof replySchema>;
 /** The reply to a request; undefined if it is none of the script. */
 export function parseReply(reply: unknown, { windows }: ScriptRequest): ScriptReply | undefined {
   const { data } = replySchema.safeParse(parseJson(String(reply)));
-  return data?.used.length === windows.length && data.usedByOthers.length === windows.length
-    ? data
-    : undefined;
+  if (data?.used.length !== windows.length || data.usedByOthers.length !== windows.length) return undefined;
+  // Somebody else may have written to the set.
+  const upToLimit = (used: number[]): number[] =>
+    used.map((permits, index) => Math.min(permits, windows[index]!.limit));
+  return { ...data, used: upToLimit(data.used), usedByOthers: upToLimit(data.usedByOthers) };
 }
 
 function parseJson(text: string): unknown {
@@ -61,6 +63,9 @@ function parseJson(text: string): unknown {
 // Longer than any gap between the requests of a live process, so that the count of short windows does not expire.
 const leastKeptMs = 60_000;
 
+/** A clock of Redis may be set back by so much; what is further ahead is not ours. */
+const longestSetBackMs = 86_400_000;
+
 /**
  * Writes the permits that a process reports, and then grants as many of those that it wants as every window has, in one
  * step. It may be repeated, as each permit has a name.
@@ -68,26 +73,57 @@ const leastKeptMs = 60_000;
  * Three keys. `permits`: a sorted set of all permits by the time of their responses, those in flight by the end of their
  * lease; `others`: those of them that are of priorities 0 to 8; `state`: everything else, as JSON. The clock is that of Redis:
  * processes send durations, never times. The reserve is that of `reserve.ts`.
+ *
+ * What is not ours in the keys is removed, and the data gets a new name: so each process writes its permits anew.
  */
 export const permitScript = `
 local request = cjson.decode(ARGV[1])
 local permitsKey, othersKey, stateKey = KEYS[1], KEYS[2], KEYS[3]
-local text = redis.call('GET', stateKey)
-local state = text and cjson.decode(text)
-  or { data = request.newData, rateFactor = 1, pausedUntil = 0, slowedAt = 0, longestMs = 0, lastAt = 0, aheadMs = 0, taken = {} }
 
--- If the clock is set back, no time has passed.
+local function isWithin(value, least, most)
+  return type(value) == 'number' and value >= least and value <= most
+end
+
+local function newState(aheadMs)
+  return { data = request.newData, rateFactor = 1, pausedUntil = 0, slowedAt = 0, longestMs = 0, lastAt = 0, aheadMs = aheadMs, taken = {} }
+end
+
+local text = redis.pcall('GET', stateKey)
+local isText, state = pcall(cjson.decode, text)
 local time = redis.call('TIME')
-local now = time[1] * 1000 + time[2] / 1000 + state.aheadMs
+local now = time[1] * 1000 + time[2] / 1000
+if not isText or type(state) ~= 'table' or not isWithin(state.aheadMs, 0, 1e14)
+  or not isWithin(state.lastAt, 0, now + state.aheadMs + ${longestSetBackMs}) then
+  state = newState(0)
+end
+now = now + state.aheadMs
+-- If the clock is set back, no time has passed.
 if now < state.lastAt then
   state.aheadMs = state.aheadMs + state.lastAt - now
   now = state.lastAt
 end
+
+-- No pause and no lease reaches further.
+local latest = now + ${longestPauseMs} + request.leaseMs
+local isOurs = type(state.data) == 'string' and type(state.taken) == 'table' and isWithin(state.rateFactor, 0, 1)
+  and isWithin(state.pausedUntil, 0, latest) and isWithin(state.slowedAt, 0, latest) and isWithin(state.longestMs, 0, 1e12)
+if isOurs then
+  for _, permit in ipairs(state.taken) do
+    isOurs = isOurs and type(permit) == 'table' and isWithin(permit.at, 0, latest)
+  end
+end
+if not isOurs then state = newState(state.aheadMs) end
 state.lastAt = math.floor(now)
 
 -- Lua formats numbers with 14 digits; times have 16.
 local function exact(ms)
   return string.format('%.3f', ms)
+end
+
+for _, key in ipairs({ permitsKey, othersKey }) do
+  local removed = redis.pcall('ZREMRANGEBYSCORE', key, '(' .. exact(latest), '+inf')
+  if type(removed) == 'table' then redis.call('DEL', key) end
+  if removed ~= 0 then state.data = request.newData end
 end
 
 local function write(id, isLast, at)
@@ -125,7 +161,7 @@ end
 
 -- The permits in use, and how many may be in use for this class to get one.
 local used, usedByOthers, limits = {}, {}, {}
-local available, spacingMs = #request.ids, 0
+local available, share, shareMs = #request.ids, nil, 0
 for index, window in ipairs(request.windows) do
   state.longestMs = math.max(state.longestMs, window.countedMs)
   used[index], usedByOthers[index] = count(permitsKey, window.countedMs), count(othersKey, window.countedMs)
@@ -133,14 +169,29 @@ for index, window in ipairs(request.windows) do
   if window.isAdaptive then limit = math.max(1, math.floor(limit * state.rateFactor)) end
   limits[index] = limit
   if request.isLast and request.reserve > 0 then
-    local share, demand = math.ceil(request.reserve * limit - 1e-9), math.ceil(others * 11 / 10)
-    local kept = math.min(limit - 1, math.max(share, demand))
+    local left, demand = math.ceil(request.reserve * limit - 1e-9), math.ceil(others * 11 / 10)
+    local kept = math.min(limit - 1, math.max(left, demand))
     limits[index] = limit - math.max(0, kept - others)
-    if not window.isAdaptive and others > 0 then spacingMs = ${permitsPerSpacing} * window.intervalMs / (limit - kept) end
+    if not window.isAdaptive and others > 0 then share, shareMs = limit - kept, window.countedMs end
   end
   available = math.min(available, limits[index] - used[index])
 end
-local spaced = 0
+
+local function usedByLast(ms)
+  return count(permitsKey, ms) - count(othersKey, ms)
+end
+
+local spacingMs, spaced = 0, 0
+if share and usedByLast(shareMs) < share / 2 then
+  available = math.min(available, math.ceil(share / 2) - usedByLast(shareMs))
+elseif share then
+  for step = 1, ${spacingSteps} do
+    local aheadMs = step * shareMs / ${spacingSteps}
+    local left = math.max(0, share - usedByLast(shareMs - aheadMs))
+    spacingMs = math.max(spacingMs, ${permitsPerSpacing} * aheadMs / left)
+  end
+  spacingMs = math.min(spacingMs, ${longestSpacings * permitsPerSpacing} * shareMs / share)
+end
 for _, permit in ipairs(state.taken) do
   if permit.at > now - spacingMs then spaced = spaced + 1 end
 end

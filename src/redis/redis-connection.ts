@@ -1,5 +1,4 @@
 import { isAdaptive } from "../rate-limiter/adaptive-rate.ts";
-import { others, type PermitClass } from "../rate-limiter/reserve.ts";
 import { type CountedPermit, type PermitUse, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { Ask, StoreUser } from "../rate-limiter/store.ts";
 import { replyWithin } from "./background.ts";
@@ -97,9 +96,9 @@ export class RedisConnection {
   }
 
   /** Asks for permits; undefined if Redis is unavailable. */
-  ask({ calls, ...permitClass }: Ask): Promise<Grant | undefined> {
+  ask({ calls, isLast }: Ask): Promise<Grant | undefined> {
     const ids = Array.from({ length: Math.min(calls, maxPerRequest) }, () => this.#ids());
-    return this.#queue(async () => (this.outage === undefined ? this.#send(ids, permitClass) : undefined));
+    return this.#queue(async () => (this.outage === undefined ? this.#send(ids, isLast) : undefined));
   }
 
   /** Writes what has changed, unless an earlier request does so; in an outage the first request after it does. */
@@ -122,10 +121,8 @@ export class RedisConnection {
     return result;
   }
 
-  async #send(
-    ids: readonly string[] = [],
-    { isLast, reserve }: PermitClass = others,
-  ): Promise<Grant | undefined> {
+  async #send(ids: readonly string[] = [], isLast = false): Promise<Grant | undefined> {
+    const reserve = this.#user.reserve();
     const sentAt = this.#user.clock();
     const permits = this.#written(sentAt);
     const { succeeded, refusedUntil } = this.#unreported;

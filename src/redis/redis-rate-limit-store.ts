@@ -15,13 +15,13 @@ export interface RedisRateLimitStoreOptions {
    */
   readonly key?: string | undefined;
   /**
-   * What happens while Redis is unavailable. `"local"` (default): each process continues with `localShare` of what was left of
-   * each limit at the last contact. `"reject"`: calls are rejected with a `RateLimitWaitError`.
+   * What happens while Redis is unavailable. `"local"` (default): each process continues with `localShare` of each limit.
+   * `"reject"`: calls are rejected with a `RateLimitWaitError`.
    */
   readonly onUnavailable?: "local" | "reject" | undefined;
   /**
-   * The part of that which one process uses, over 0 to 1; default 1/4, which is safe for 4 processes. Calls are refused where
-   * it is less than one permit of a limit.
+   * The part of each limit that one process uses meanwhile, over 0 to 1; default 1/4. Calls are refused where it is less than
+   * one permit of a limit.
    */
   readonly localShare?: number | undefined;
   /**

@@ -1,10 +1,4 @@
-import {
-  allowanceOf,
-  availableTo,
-  availableToInMs,
-  others,
-  type PermitClass,
-} from "../rate-limiter/reserve.ts";
+import { allowanceOf, availableTo, availableToInMs } from "../rate-limiter/reserve.ts";
 import type { CountedPermit } from "../rate-limiter/sliding-window-log.ts";
 import type {
   Ask,
@@ -17,7 +11,6 @@ import type {
 } from "../rate-limiter/store.ts";
 import { inBackground } from "./background.ts";
 import { knownLog } from "./known-log.ts";
-import { localLimits } from "./local-share.ts";
 import type { RunScript } from "./redis-client.ts";
 import { RedisConnection, retryIntervalMs } from "./redis-connection.ts";
 
@@ -31,8 +24,8 @@ export class RedisStore implements PermitStore {
   readonly #settings: StoreSettings;
   readonly #user: StoreUser;
   readonly #connection: RedisConnection;
-  /** Until when there is no permit, as Redis has said: for each class. */
-  readonly #noneUntil = new Map<string, number>();
+  /** Until when there is no permit, as Redis has said: by whether it is of priority 9. */
+  readonly #noneUntil = new Map<boolean, number>();
   /** So often in a row there was no permit: other processes wait for the same ones. */
   #missed = 0;
   #isBeating = false;
@@ -54,7 +47,7 @@ export class RedisStore implements PermitStore {
     const pausedMs = this.#user.rate.pausedMs(now);
     if (pausedMs > 0) return { permits: [], waitMs: pausedMs, warning };
     if (warning !== undefined) return this.#takeAlone(ask, now, warning);
-    const noneMs = this.#noneMs(ask, now);
+    const noneMs = this.#noneMs(ask.isLast, now);
     return noneMs > 0 ? { permits: [], waitMs: noneMs } : this.#takeFromRedis(ask);
   }
 
@@ -69,16 +62,17 @@ export class RedisStore implements PermitStore {
     const apartMs = Math.min(longestApartMs, 2 ** this.#missed) * Math.random();
     // At least 1 ms: an early request finds no permit.
     const waitMs = grant.permits.length < ask.calls ? Math.max(1, grant.waitMs + apartMs) : 0;
-    if (waitMs > 0) this.#noneUntil.set(nameOf(ask), now + waitMs);
+    if (waitMs > 0) this.#noneUntil.set(ask.isLast, now + waitMs);
     return { permits: grant.permits.map((permit) => this.#releaseOf(permit)), waitMs };
   }
 
   #takeAlone(ask: Ask, now: number, warning: string): Reply {
     const { own } = this.#connection;
-    const allowance = allowanceOf(ask, own, this.#localLimits(now), now);
+    const reserve = ask.isLast ? this.#user.reserve() : 0;
+    const allowance = allowanceOf(own, this.#localLimits(), reserve, now);
     const length = Math.min(ask.calls, availableTo(allowance, own, now));
     const permits = Array.from({ length }, () => this.#releaseOf(this.#connection.hold(ask.isLast, now)));
-    // The share changes with the time since the last contact.
+    // By then Redis may be back.
     const waitMs = Math.min(retryIntervalMs, Math.max(1, availableToInMs(allowance, own, now)));
     return { permits, waitMs: length < ask.calls ? waitMs : 0, warning };
   }
@@ -95,11 +89,11 @@ export class RedisStore implements PermitStore {
     const pausedMs = this.#user.rate.pausedMs(now);
     if (outage !== undefined) {
       const isRefused = this.#refusal() !== undefined;
-      const limits = isRefused ? this.#user.rate.limits : this.#localLimits(now);
+      const limits = isRefused ? this.#user.rate.limits : this.#localLimits();
       return { log: own, own, limits, startAt: now + Math.max(pausedMs, isRefused ? retryIntervalMs : 0) };
     }
     const { limits } = this.#user.rate;
-    const startAt = now + Math.max(pausedMs, this.#noneMs(others, now));
+    const startAt = now + Math.max(pausedMs, this.#noneMs(false, now));
     return { log: knownLog(own, contact, now), own, limits, startAt };
   }
 
@@ -116,13 +110,17 @@ export class RedisStore implements PermitStore {
   }
 
   /** Until a permit of this class is available, as Redis has said, in milliseconds. */
-  #noneMs(permitClass: PermitClass, now: number): number {
-    return Math.max(0, (this.#noneUntil.get(nameOf(permitClass)) ?? -Infinity) - now);
+  #noneMs(isLast: boolean, now: number): number {
+    return Math.max(0, (this.#noneUntil.get(isLast) ?? -Infinity) - now);
   }
 
-  #localLimits(now: number): number[] {
-    const { own, contact } = this.#connection;
-    return localLimits(own, contact, this.#settings.localShare, this.#user.rate, now);
+  /** The share of this process of each limit, or less after a 429. */
+  #localLimits(): number[] {
+    const { rate, windows } = this.#user;
+    const { localShare } = this.#settings;
+    return rate.limitsOf(
+      windows.map((window) => ({ ...window, limit: Math.floor(window.limit * localShare) })),
+    );
   }
 
   #unavailable(): string | undefined {
@@ -158,8 +156,4 @@ function keepBeating(reference: WeakRef<RedisConnection>, everyMs: number): void
     const connection = reference.deref();
     void connection?.beat(everyMs).then(() => keepBeating(reference, everyMs));
   });
-}
-
-function nameOf({ isLast, reserve }: PermitClass): string {
-  return `${isLast} ${reserve}`;
 }

@@ -20,11 +20,14 @@ export function snapshotSource(
   organization: string | undefined,
 ): SnapshotSource {
   v1Access(settings);
-  const { limiter, reserve, observer } = settings;
+  const { observer } = settings;
+  const hasLimiter = client.limiter !== undefined;
   const target = targetOf(organization, settings, client.redactor);
   return {
     target: { ...target, families: target.families.filter(({ name }) => name === "v1") },
-    estimateMs: limiter && ((calls, priority) => limiter.estimateMs(calls, { priority, reserve })),
+    estimateMs: hasLimiter
+      ? (calls, priority) => client.limiter!.estimateMs(calls, { priority }) // a client keeps having one
+      : undefined,
     waitsForLock: () =>
       observer.info("readSnapshot waits up to 30 s for the lock of another read, which is not renewed"),
     progressFailed: (error) => observer.failed("onProgress", error),

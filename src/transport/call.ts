@@ -210,8 +210,6 @@ export interface TransportSettings {
   readonly call: CallSettings;
   readonly maxResponseBytes: number;
   readonly maxQueued: number | undefined;
-  /** The share of each window that its calls of priority 9 leave to the others; undefined: that of the limiter. */
-  readonly reserve: number | undefined;
   readonly isRateLimited?: IsRateLimited | undefined;
   readonly fetch?: Fetch | undefined;
   readonly observer: Observer;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ClientClosedError } from "../errors.ts";
+import type { ClientLimiter } from "../rate-limiter/default-limiter.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { startTimer } from "../timer.ts";
@@ -30,7 +31,7 @@ const closeOptionsSchema = z.strictObject({
 
 /** The state that all views of one client share. The limiter's round robin counts it as one client. */
 export class ClientState {
-  readonly limiter: RateLimiter | undefined;
+  readonly clientLimiter: ClientLimiter;
   readonly redactor: Redactor;
   /** By the key of a contact: the writes to it that wait or are under way. */
   readonly writeChains = new Map<string, WriteChain>();
@@ -41,9 +42,13 @@ export class ClientState {
   refuseForgotten: (() => Error) | undefined;
   readonly #background = new Set<Promise<unknown>>();
 
-  constructor(limiter: RateLimiter | undefined, redactor: Redactor) {
-    this.limiter = limiter;
+  constructor(clientLimiter: ClientLimiter, redactor: Redactor) {
+    this.clientLimiter = clientLimiter;
     this.redactor = redactor;
+  }
+
+  get limiter(): RateLimiter | undefined {
+    return this.clientLimiter.current;
   }
 
   /** Calls the function of a row: `refuse` gives the error of a call that it starts without the row's `request`. */

@@ -17,6 +17,7 @@ import type {
   TransportSettings,
 } from "./call.ts";
 import type { ClientState } from "./client-state.ts";
+import { refuseIfFull } from "./interceptors/attempt.ts";
 import { attempts } from "./interceptors/attempts.ts";
 import { withDeadline } from "./interceptors/deadline.ts";
 import { observeCall } from "./interceptors/observe.ts";
@@ -35,7 +36,8 @@ interface StartedCall {
   readonly prepare: () => PreparedCall;
   readonly hook: CallHook | undefined;
   readonly report: CallReport;
-  readonly stopWaiting: AbortController;
+  /** Set once the call is prepared. */
+  stopWaiting?: AbortController;
 }
 
 /** What a prepared call is sent with; each goes before the call's own. */
@@ -75,6 +77,8 @@ export class Transport {
       const prepare = () => {
         if (refusal) throw refusal;
         const settings = parseCallOptions(options, this.#settings.call, endpoint.options);
+        // A row waits until there is room.
+        if (!hook) this.refuseIfFull(settings);
         return prepareCall(endpoint, input, { access, settings, newEventId: hook?.writes?.newEventId });
       };
       return this.start(endpoint, input, prepare, hook);
@@ -86,6 +90,11 @@ export class Transport {
     const { operation, request } = prepared;
     const call = { ...prepared, options: withoutPrototype({ ...prepared.options, ...settings }) };
     return this.#start({ ...request, operation }, request.uniqueIdentifier, { prepare: () => call, hook });
+  }
+
+  /** Throws where the queue of the rate limit is full: before anything is made for the call. */
+  refuseIfFull(settings: CallSettings): void {
+    refuseIfFull(this.client, this.#settings, settings);
   }
 
   /** Starts a call of an endpoint: it rejects with what `prepare` throws. */
@@ -110,9 +119,9 @@ export class Transport {
       outcome: "not-sent",
       uniqueIdentifier,
     };
-    const stopWaiting = new AbortController();
-    const result = this.#run<Output>({ prepare, hook, report, stopWaiting });
-    this.client.underWay.set(stopWaiting, result);
+    const started: StartedCall = { prepare, hook, report };
+    const result = this.#run<Output>(started);
+    if (started.stopWaiting) this.client.underWay.set(started.stopWaiting, result);
     const promise = apiPromise(result);
     if (method !== "GET") hook?.writes?.onWrite(result, promise);
     return promise;
@@ -120,7 +129,7 @@ export class Transport {
 
   async #run<Output>(started: StartedCall): Promise<WithResponse<Output>> {
     const { redactor, underWay } = this.client;
-    const { report, stopWaiting } = started;
+    const { report } = started;
     try {
       const { data, response } = await observeCall(report, this.#settings, async () => {
         const call = this.#callOf(started);
@@ -136,12 +145,14 @@ export class Transport {
       completeError(error, report);
       throw showCaller(error);
     } finally {
-      underWay.delete(stopWaiting);
+      if (started.stopWaiting) underWay.delete(started.stopWaiting);
     }
   }
 
-  #callOf({ prepare, hook, report, stopWaiting }: StartedCall): Call {
-    const prepared = prepare();
+  #callOf(started: StartedCall): Call {
+    const { hook, report } = started;
+    const prepared = started.prepare();
+    started.stopWaiting = new AbortController();
     report.uniqueIdentifier = prepared.request.uniqueIdentifier;
     return {
       ...prepared,
@@ -152,7 +163,7 @@ export class Transport {
       hook,
       writeHook: prepared.request.method === "GET" ? undefined : hook?.writes,
       abort: new AbortController(),
-      stopWaiting,
+      stopWaiting: started.stopWaiting,
     };
   }
 }

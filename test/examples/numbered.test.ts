@@ -32,7 +32,7 @@ describe("The numbered examples", () => {
       printed.push(...format(...values).split("\n"));
     });
     // Each is a separate program and needs an unused limiter.
-    Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiter"));
+    Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiters"));
 
     await import(join(folder, name));
 

@@ -47,7 +47,7 @@ beforeEach(() => {
   });
   for (const level of ["info", "warn", "debug"] as const) vi.spyOn(console, level).mockReturnValue();
   // Each is a separate program and needs an unused limiter.
-  Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiter"));
+  Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiters"));
 });
 
 afterAll(async () => {

@@ -1,8 +1,10 @@
+// It reaches into `src` for the memory of a process, to count what is asked of it: see `slow-store.ts`.
+import diagnosticsChannel from "node:diagnostics_channel";
 import { getEventListeners } from "node:events";
-import { RateLimiter } from "audience-sdk";
-import { expect, it } from "vitest";
+import { AudienceClient, RateLimiter, type RateLimitStore, write } from "audience-sdk";
+import { expect, it, vi } from "vitest";
+import { MemoryStore } from "../../src/rate-limiter/store.ts";
 import { garbageCollector } from "../garbage-collector.ts";
-import { VirtualTime } from "./virtual-time.ts";
 
 it("a call that waited and was aborted leaves nothing in memory", async () => {
   const limiter = new RateLimiter();
@@ -28,38 +30,97 @@ it("a call that waited and was aborted leaves nothing in memory", async () => {
   expect(await round(1_000)).toBeLessThan(100);
 });
 
-it("a thousand calls that wait with deadlines are served in well under a second of CPU", async () => {
-  const time = new VirtualTime();
-  const limiter = new RateLimiter({ clock: time.now, windows: [{ limit: 200, intervalMs: 1 }] });
-  const cpuBefore = process.cpuUsage();
-  let sent = 0;
-  await time.run(() => {
-    for (let call = 0; call < 1_000; call += 1) {
-      const request = { maxWaitMs: 1_000 + call, onWait: () => {}, client: [limiter, time][call % 2] };
-      void Promise.resolve(limiter.acquire(request)).then((permit) => {
-        sent += 1;
-        permit.release("responded");
-      });
-    }
+/** A limiter whose window is used up, and how often its store was asked for permits, and for what an estimate needs. */
+function countingLimiter(options: ConstructorParameters<typeof RateLimiter>[0] = {}) {
+  const asked = { takes: 0, estimates: 0 };
+  const store: RateLimitStore = {
+    onUnavailable: "local",
+    localShare: 1,
+    leaseMs: 10_000,
+    open(user) {
+      const memory = new MemoryStore(user);
+      return {
+        take: (ask, now) => ((asked.takes += 1), memory.take(ask, now)),
+        known: (now) => ((asked.estimates += 1), memory.known(now)),
+        tell: () => memory.tell(),
+        settled: () => memory.settled(),
+      };
+    },
+  };
+  const windows = [{ limit: 1, intervalMs: 3_600_000 }];
+  const limiter = new RateLimiter({ windows, store, clock: () => 0, ...options });
+  return { limiter, asked };
+}
+
+const client = (rateLimiter: RateLimiter | false, more: object = {}) =>
+  new AudienceClient({
+    baseUrl: "https://audience.test",
+    apiKey: "a-key-of-the-tests",
+    rateLimiter,
+    fetch: async () => Response.json({ data: { id: "1" } }),
+    ...more,
   });
-  expect(sent).toBe(1_000);
-  expect(process.cpuUsage(cpuBefore).user).toBeLessThan(1_000_000);
+
+it.each([5, 9])(
+  "for 2,000 calls of one turn with deadlines, at priority %i, the store is asked twice, and the estimate made once for each class",
+  async (priority) => {
+    const { limiter, asked } = countingLimiter();
+    const audience = client(limiter);
+    const options = { priority, deadlineMs: 1e12 };
+    await audience.v1.customers.get("1");
+    Object.assign(asked, { takes: 0, estimates: 0 });
+    const calls = Array.from({ length: 2_000 }, () => audience.v1.customers.get("1", options));
+    const ended = Promise.allSettled(calls);
+    expect(limiter.usage().queued).toBe(2_000);
+    // With `usage` itself.
+    expect(asked.takes).toBeLessThanOrEqual(2);
+    expect(asked.estimates).toBeLessThanOrEqual(3);
+    await audience.close();
+    await ended;
+  },
+);
+
+it("of a call beyond `maxQueued` nothing is read or made, and the estimate for all of a turn is one", async () => {
+  const { limiter, asked } = countingLimiter({ maxQueued: 1 });
+  const audience = client(limiter);
+  await audience.v1.customers.get("1");
+  const waits = audience.v1.customers.get("1");
+  Object.assign(asked, { takes: 0, estimates: 0 });
+  let read = 0;
+  const contact = {
+    get email() {
+      read += 1;
+      return "ada@example.com";
+    },
+  };
+  const results = await Promise.allSettled(
+    Array.from({ length: 1_000 }, () => audience.v1.customers.upsert(contact)),
+  );
+  const value = write.v1.customers.upsert({ email: "ada@example.com" });
+  await expect(audience.send(value)).rejects.toMatchObject({ code: "rate_limit_wait" });
+  expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  expect(results[999]).toMatchObject({
+    reason: { code: "rate_limit_wait", outcome: "not-sent", request: { attempts: 0 } },
+  });
+  expect(read).toBe(0);
+  expect(asked.takes).toBe(0);
+  expect(asked.estimates).toBeLessThanOrEqual(1);
+  await Promise.all([audience.close(), expect(waits).rejects.toMatchObject({ name: "ClientClosedError" })]);
 });
 
-it("aborting 1,000 waiting calls takes some milliseconds of CPU", async () => {
-  const limiter = new RateLimiter();
-  const controllers = Array.from({ length: 1_010 }, () => new AbortController());
-  let rejected = 0;
-  for (const { signal } of controllers) {
-    void Promise.resolve(limiter.acquire({ signal, maxWaitMs: 1e9 })).catch(() => (rejected += 1));
-  }
-  const before = process.cpuUsage();
-  for (const controller of controllers) controller.abort();
-  const cpuUs = process.cpuUsage(before).user;
-  await new Promise((resolve) => setTimeout(resolve, 0));
+it("a call that finds no permit and may not queue costs nothing either", async () => {
+  const { limiter, asked } = countingLimiter({ maxQueued: 0 });
+  const audience = client(limiter);
+  await audience.v1.customers.get("1");
+  const calls = Array.from({ length: 1_000 }, () => audience.v1.customers.get("1"));
+  await Promise.allSettled(calls);
+  expect(asked.takes).toBe(2);
+});
 
-  expect(rejected).toBe(1_000);
-  expect(limiter.usage().queued).toBe(0);
-  // 3 ms; it would be much more if each call searched through the others.
-  expect(cpuUs).toBeLessThan(50_000);
+it("without a limiter all requests under way share one listener of each channel", async () => {
+  const subscribe = vi.spyOn(diagnosticsChannel, "subscribe");
+  const unsubscribe = vi.spyOn(diagnosticsChannel, "unsubscribe");
+  const audience = client(false);
+  await Promise.all(Array.from({ length: 1_000 }, () => audience.v1.customers.get("1")));
+  expect([subscribe.mock.calls.length, unsubscribe.mock.calls.length]).toEqual([2, 2]);
 });

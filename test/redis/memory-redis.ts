@@ -74,10 +74,13 @@ export class MemoryRedis implements IoredisLike {
     );
     const longest = windows.findLastIndex(({ isAdaptive }) => !isAdaptive);
     const isPaced = hasReserve && before.usedByOthers[longest]! > 0;
-    const spacingMs = isPaced ? (10 * windows[longest]!.intervalMs) / (limits[longest]! - kept[longest]!) : 0;
+    const share = isPaced ? limits[longest]! - kept[longest]! : Infinity;
+    const spacingMs = isPaced ? this.#spacingMs(share, windows[longest]!.countedMs, now) : 0;
+    const toHalf =
+      Math.ceil(share / 2) - (isPaced ? before.used[longest]! - before.usedByOthers[longest]! : 0);
     const spaced = this.#taken.filter(({ at }) => at > now - spacingMs).length;
     const rest = rooms.map((room, index) => room - before.used[index]!);
-    const available = Math.min(ids.length, ...rest, isPaced ? 10 - spaced : Infinity);
+    const available = Math.min(ids.length, ...rest, spacingMs > 0 ? 10 - spaced : toHalf);
     const pausedMs = Math.max(0, this.#rate.pausedUntil - now);
     const granted = pausedMs > 0 ? 0 : Math.max(0, available);
     for (const id of ids.slice(0, granted)) {
@@ -132,6 +135,16 @@ export class MemoryRedis implements IoredisLike {
       }
     }
     return { used, usedByOthers };
+  }
+
+  /** The highest even pace that no moment of the next hour can forbid, once half of the share is used: a tenth of even at least. */
+  #spacingMs(share: number, countedMs: number, now: number): number {
+    const last = [...this.#permits.values()].filter(({ isLast }) => isLast);
+    const usedIn = (ms: number): number => last.filter(({ at }) => at > now - ms).length;
+    if (usedIn(countedMs) < share / 2) return 0;
+    const steps = Array.from({ length: 24 }, (_, index) => ((index + 1) * countedMs) / 24);
+    const paces = steps.map((aheadMs) => Math.max(0, share - usedIn(countedMs - aheadMs)) / aheadMs);
+    return 10 / Math.max(share / countedMs / 10, Math.min(...paces));
   }
 
   /** The time until each window has room for one more, and priority 9 its turn. */

@@ -29,33 +29,19 @@ function room(options: RedisRateLimitStoreOptions = {}, windows = [minute]) {
 
 describe('Without Redis, with "local", a process', () => {
   it.each([
-    ["its share of the limit, if nothing was used", 0, 10],
-    ["its share of what was left", 20, 5],
-    ["nothing, if nothing was left", 40, 0],
-  ])("uses %s", async (_, used, expected) => {
-    const { time, redis, limiter, call, sentBetween } = room();
-    const [one, other] = [limiter(), limiter()];
+    ["a quarter by default", undefined, 0, 10],
+    ["what is left of it beside its own permits from before", undefined, 6, 4],
+    ["nothing, if it has used more", undefined, 20, 0],
+    ["what `localShare` says", 1 / 8, 0, 5],
+  ])("keeps to its share of each limit: %s", async (_, localShare, used, expected) => {
+    const { time, redis, limiter, call, sentBetween } = room({ localShare });
+    const one = limiter();
     await time.run(() => {
-      void one.acquire().then((permit) => permit.release("unsent"));
-      call(other, used);
-      // Its heartbeat has told it of the others.
+      call(one, used);
       time.at(3_000, () => (redis.network = "refuses"));
       time.at(10_000, () => call(one, 40));
     }, 50_000);
     expect(sentBetween(9_000, 50_000)).toBe(expected);
-  });
-
-  it("uses its own permits again as they come back, and one window later its share of the limit", async () => {
-    const { time, redis, limiter, call, sentBetween } = room();
-    const [one, other] = [limiter(), limiter()];
-    await time.run(() => {
-      call(one, 20);
-      call(other, 20);
-      time.at(3_000, () => (redis.network = "refuses"));
-      time.at(10_000, () => call(one, 40));
-    }, 120_000);
-    expect(sentBetween(9_000, 60_000)).toBe(0);
-    expect(sentBetween(60_000, 119_000)).toBe(10);
   });
 
   it("that never had contact uses its share of the limit, beside the calls of its snapshot", async () => {

@@ -11,7 +11,7 @@ it.each([
     title: "three troubles, at most one change in five seconds",
     bound: { ...base, troubles: 3, everyMs: 5_000 },
     schedules: 602,
-    around: 97,
+    around: 221,
     most: 2,
   },
   {

@@ -57,11 +57,53 @@ describeWithRedis("the Redis store", () => {
 
       await expect(one.ask(1)).resolves.toMatchObject({ granted: 1, used: [2, 2] });
     });
+  });
 
-    it("rejects with the error message of Redis", async () => {
-      await redis.set("{audience-sdk:rate-limit}:permits", "something else");
+  describe("writes anew what is not its own in its keys, so that it is met once", () => {
+    const [permits, others, state] = keysOf("audience-sdk:rate-limit") as [string, string, string];
+    const far = 4e12;
+    const spoilt = (change: object) => async () => {
+      const text = (await redis.get(state)) ?? expect.unreachable();
+      await redis.set(state, JSON.stringify({ ...(JSON.parse(text) as object), ...change }));
+    };
 
-      await expect(process({}, undefined, client()).ask(1)).rejects.toThrow("WRONGTYPE");
+    it.each<[string, () => Promise<unknown>]>([
+      ["a string in place of the permits", () => redis.set(permits, "something else")],
+      ["a list in place of the permits of others", () => (void redis.del(others), redis.lpush(others, "1"))],
+      ["a hash in place of the state", () => (void redis.del(state), redis.hset(state, "a", "b"))],
+      ["text that is no JSON", () => redis.set(state, "{ not JSON")],
+      ["text that is no number", spoilt({ pausedUntil: "soon" })],
+      ["JSON that is no object", () => redis.set(state, "5")],
+      ["a pause without end", spoilt({ pausedUntil: far })],
+      ["a rate of nothing", spoilt({ rateFactor: -1 })],
+      ["a clock in the far future", spoilt({ lastAt: far })],
+      ["a turn of priority 9 in the far future", spoilt({ taken: [{ id: "x", at: far }] })],
+      ["turns that are none", spoilt({ taken: [5] })],
+      ["a permit in the far future", () => redis.zadd(permits, far, "a", "+inf", "b")],
+    ])("%s", async (_, spoil) => {
+      const one = process();
+      const { ids, data } = await one.ask(1);
+      await one.responded(ids, -100);
+      await spoil();
+
+      const met = await one.ask(1);
+      await one.write(ids.map((id) => [id, false, 0] as const));
+      const after = await one.ask(3);
+
+      expect(met).toMatchObject({ granted: 1, pausedMs: 0, rateFactor: 1 });
+      // Each process writes its permits for data with another name.
+      expect(met.data).not.toBe(data);
+      expect(after.data).toBe(met.data);
+      expect(after).toMatchObject({ granted: 1, used: [3, 3] });
+    });
+
+    it("and takes no number of permits above the limit for one of its own", async () => {
+      await redis.zadd(
+        permits,
+        ...Array.from({ length: 5_000 }, (_, index) => [clock.nowMs, `${index}`]).flat(),
+      );
+
+      await expect(process().ask(1)).resolves.toMatchObject({ granted: 0, used: [3, 10] });
     });
   });
 
@@ -69,7 +111,7 @@ describeWithRedis("the Redis store", () => {
     ["the rights that the guide names", ["+info"]],
     ["no right to INFO", []],
   ])("works with %s", async (_rights, more) => {
-    const commands = "eval get set pexpire time zadd zrem zcount zrevrange zremrangebyscore".split(" ");
+    const commands = "eval get set del pexpire time zadd zrem zcount zrevrange zremrangebyscore".split(" ");
     const rights = [...commands.map((command) => `+${command}`), ...more];
     await redis.acl("SETUSER", "limited", "reset", "on", ">word", "~{audience-sdk:rate-limit}:*", ...rights);
     const limited = new Redis(server.port, {
@@ -305,8 +347,7 @@ describeWithRedis("the Redis store", () => {
       await one.ask(50);
       passes(1);
       const [row, rest] = [await one.ask(100, last), await one.ask(100)];
-      // Ten of them in a while, as the others have called.
-      expect([row.granted, rest.granted]).toEqual([10, 40]);
+      expect([row.granted, rest.granted]).toEqual([45, 5]);
       const tight = process({ key: "tight" }, [{ ...hour, limit: 10 }]);
       await tight.ask(8);
       expect(await tight.ask(9, last)).toMatchObject({ granted: 1 });
@@ -317,26 +358,32 @@ describeWithRedis("the Redis store", () => {
       expect(reply).toMatchObject({ granted: 100, usedByOthers: [0, 0] });
     });
 
-    it("goes evenly over the longest window while the others have called in it: ten in a while", async () => {
-      const one = process({}, windows);
+    it("goes at once to the half of what it may while the others have called, and then evenly: ten in a while", async () => {
+      const one = process({}, [hour]);
       await one.ask(1);
-      passes(1_100);
-      const [ten, none] = [await one.ask(20, last), await one.ask(1, last)];
-      passes(none.waitMs);
-      const next = await one.ask(20, last);
-      expect([ten.granted, none.granted, next.granted]).toEqual([10, 0, 10]);
-      // Ten of the nine hundred, in ten nine-hundredths of the window.
-      expect(none.waitMs).toBeGreaterThan(1_105);
-      expect(none.waitMs).toBeLessThanOrEqual(1_112);
+      const { ids, granted } = await one.ask(900, last);
+      await one.write(ids.map((id) => [id, true, 0] as const));
+      const taken: number[] = [];
+      const waits: number[] = [];
+      for (let turn = 0; turn < 4; turn += 1) {
+        const { waitMs } = await one.ask(1, last);
+        passes(waitMs);
+        waits.push(waitMs);
+        taken.push((await one.ask(20, last)).granted);
+      }
+      expect(granted).toBe(450);
+      expect(taken).toEqual([10, 10, 10, 10]);
+      // Ten of the 450 each 45th of the rest of the window, in steps of a 24th of it.
+      for (const waitMs of waits) expect(waitMs / (100_000 / 45)).toBeCloseTo(1, 0);
     });
 
     it("does not count one that was not sent", async () => {
-      const one = process({}, windows);
+      const one = process({}, [hour]);
       await one.ask(1);
-      passes(1_100);
-      const { ids } = await one.ask(10, last);
-      await one.write(ids.slice(3).map((id) => [id, true, "unsent"] as const));
-      expect(await one.ask(10, last)).toMatchObject({ granted: 7 });
+      const { ids } = await one.ask(450, last);
+      await one.write(ids.slice(3).map((id) => [id, true, 0] as const));
+      await one.write(ids.slice(0, 3).map((id) => [id, true, "unsent"] as const));
+      expect(await one.ask(10, last)).toMatchObject({ granted: 3 });
     });
 
     it("respects the limits in force after a 429, and always gives one permit if nobody else calls", async () => {

@@ -1,4 +1,11 @@
-import { AudienceClient, ConfigurationError, RateLimiter, V1Client, V2Client } from "audience-sdk";
+import {
+  AudienceClient,
+  ConfigurationError,
+  DOCUMENTED_WINDOWS,
+  RateLimiter,
+  V1Client,
+  V2Client,
+} from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { thrownBy } from "./failure.ts";
@@ -286,7 +293,7 @@ describe("AUDIENCE_RATE_LIMIT=off", () => {
 
   beforeEach(() => {
     setAll();
-    Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limit-off"));
+    Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limit-said"));
     vi.stubEnv("AUDIENCE_RATE_LIMIT", "off");
   });
 
@@ -352,13 +359,14 @@ describe("AUDIENCE_RATE_LIMIT=off", () => {
     expect(limited.rateLimiter).toBe(views[1]?.rateLimiter);
   });
 
-  it.each(["OFF", "on", "0", " "])("is the only value: %j is an error that names the rule", (value) => {
+  it.each(["OFF", "on", "0", " "])("has one spelling: %j is an error that names the rule", (value) => {
     vi.stubEnv("AUDIENCE_RATE_LIMIT", value);
 
     for (const options of [{}, { rateLimiter: false as const }])
       expect(thrownBy(() => new AudienceClient(options))).toMatchObject({
         code: "configuration",
-        message: "AUDIENCE_RATE_LIMIT must be off, or not set; other limits are an option, rateLimiter.",
+        message:
+          "AUDIENCE_RATE_LIMIT must be off, or how many times shorter the windows are, as 60x, or not set; other limits are an option, rateLimiter.",
       });
   });
 
@@ -368,4 +376,66 @@ describe("AUDIENCE_RATE_LIMIT=off", () => {
     expect(new AudienceClient({ fetch }).rateLimiter).toBeDefined();
     expect(printed).toEqual([]);
   });
+});
+
+describe("AUDIENCE_RATE_LIMIT=60x", () => {
+  const line = (speed: string) =>
+    `audience-sdk: AUDIENCE_RATE_LIMIT=${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service counts in whole windows.`;
+
+  beforeEach(() => {
+    setAll();
+    Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limit-said"));
+    Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiters"));
+  });
+
+  it.each([
+    ["60x", [1_000 / 60, 1_000, 60_000]],
+    ["2.5x", [400, 24_000, 1_440_000]],
+    [".5x", [2_000, 120_000, 7_200_000]],
+  ])("shortens the windows of each limiter that has the documented ones: %s", async (value, intervals) => {
+    vi.stubEnv("AUDIENCE_RATE_LIMIT", value);
+    const windows = DOCUMENTED_WINDOWS.map((window) => ({ ...window }));
+    const limiters = [
+      new AudienceClient({ fetch }).rateLimiter,
+      new RateLimiter(),
+      new RateLimiter({ windows, reserve: 0 }),
+      new AudienceClient({ fetch, rateLimiter: { windows } }).rateLimiter,
+    ];
+    for (const limiter of limiters)
+      expect(limiter?.usage().windows.map(({ intervalMs }) => intervalMs)).toEqual(intervals);
+    expect(printed).toEqual([line(value === ".5x" ? "0.5" : value.slice(0, -1))]);
+  });
+
+  it("leaves other windows, and clients without a limiter, as they are", () => {
+    vi.stubEnv("AUDIENCE_RATE_LIMIT", "60x");
+    const windows = [...DOCUMENTED_WINDOWS.slice(0, 2), { limit: 2_000, intervalMs: 3_600_000 }];
+    expect(new RateLimiter({ windows }).usage().windows).toMatchObject(windows);
+    expect(new AudienceClient({ fetch, rateLimiter: false }).rateLimiter).toBeUndefined();
+    expect(printed).toEqual([]);
+  });
+
+  it("lets so many more calls through a mock that counts in the same windows, and none too many", async () => {
+    vi.stubEnv("AUDIENCE_RATE_LIMIT", "60x");
+    const windows = DOCUMENTED_WINDOWS.map(({ limit, intervalMs }) => ({
+      limit,
+      intervalMs: intervalMs / 60,
+    }));
+    const fast = createMockService({ rateLimits: { windows, algorithm: "sliding" } });
+    const audience = new AudienceClient({ ...fast.clientOptions, fetch: fast.fetch });
+    await Promise.all(Array.from({ length: 150 }, () => audience.v1.contactGroups.get("mock-list")));
+    expect(fast.requests).toHaveLength(150);
+    expect(fast.requests.filter(({ status }) => status === 429)).toEqual([]);
+  });
+
+  it.each(["60", "x", "0x", "0.0x", "-1x", "1e3x", "60X", "1.x", "Infinityx"])(
+    "is refused as %j, by a client and by a limiter",
+    (value) => {
+      vi.stubEnv("AUDIENCE_RATE_LIMIT", value);
+      for (const build of [() => new AudienceClient({ fetch }), () => new RateLimiter()])
+        expect(thrownBy(build)).toMatchObject({
+          code: "configuration",
+          message: expect.stringMatching(/^AUDIENCE_RATE_LIMIT must be off, or how many times shorter/),
+        });
+    },
+  );
 });

@@ -154,13 +154,12 @@ async function acquire(
 ): Promise<Permit> {
   const { client, deadlineAt, options, report, settings, stopWaiting } = call;
   if (!client.limiter) return unlimited;
-  const { maxQueued, observer, reserve } = settings;
+  const { maxQueued, observer } = settings;
   const askedAt = performance.now();
   let endWait: (() => void) | undefined;
   try {
     return await client.limiter.acquire({
       priority: options.priority,
-      reserve,
       client,
       signal: stopWaiting.signal,
       isRequeued: isInFront,
@@ -178,6 +177,16 @@ async function acquire(
     endWait?.();
     report.queuedMs += performance.now() - askedAt;
   }
+}
+
+/** Before anything is made for the call: a flood of calls beyond `maxQueued` must cost next to nothing. */
+export function refuseIfFull(
+  { limiter }: Call["client"],
+  { maxQueued }: Call["settings"],
+  { priority }: Call["options"],
+): void {
+  const error = limiter?.fullError(priority, maxQueued);
+  if (error) throw asOwnError(error);
 }
 
 /** The limiter may belong to another copy of the package: its errors become instances of this copy's class. */
