@@ -64,6 +64,8 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
+/** The limiters of which a line has said that the service refuses more than they do. */
+const limitersTold = new WeakSet<object>();
 const longWaitMs = 10_000;
 const shownErrorLength = 200;
 
@@ -148,6 +150,14 @@ export class Observer {
     this.#log("warn", () => message);
   }
 
+  /** The service refused a call for its rate, though the limiter has kept to its limits: one line for each limiter. */
+  refused(facts: CallFacts, attempt: number, limiter: object): void {
+    if (limitersTold.has(limiter)) return;
+    const text =
+      "was refused for its rate, though the limiter has kept to its limits: another program behind this address, or another limit, is the likely cause";
+    if (this.#write("warn", facts, attempt, text)) limitersTold.add(limiter);
+  }
+
   /** A function of the user failed: one line, and nothing else changes. */
   failed(name: string, error: unknown): void {
     this.#log("warn", () => `${name} failed with ${this.#describe(error)}; this changes nothing`);
@@ -172,19 +182,24 @@ export class Observer {
     return printable(shown);
   }
 
-  #write(level: "debug" | "warn", facts: CallFacts, attempt: number, text: string): void {
-    this.#log(level, () => `${facts.operation}, attempt ${attempt} (request ${facts.requestId}) ${text}`);
+  #write(level: "debug" | "warn", facts: CallFacts, attempt: number, text: string): boolean {
+    return this.#log(
+      level,
+      () => `${facts.operation}, attempt ${attempt} (request ${facts.requestId}) ${text}`,
+    );
   }
 
-  /** The text is a function, as it may ask for the id of the request. */
-  #log(level: "debug" | "info" | "warn", text: () => string): void {
-    if (logLevels.indexOf(level) < this.#lowestLevel) return;
+  /** The text is a function, as it may ask for the id of the request. Returns whether there is a logger for it. */
+  #log(level: "debug" | "info" | "warn", text: () => string): boolean {
+    const logger = this.#logger;
+    if (logLevels.indexOf(level) < this.#lowestLevel || !logger) return false;
     try {
-      const logger = this.#logger;
-      if (logger && hasProperty(logger, level)) ignoreRejection(logger[level]?.(`audience-sdk: ${text()}`));
+      if (!hasProperty(logger, level) || !logger[level]) return false;
+      ignoreRejection(logger[level](`audience-sdk: ${text()}`));
     } catch {
       // A logger that throws must not fail the call, and its error cannot be logged.
     }
+    return true;
   }
 }
 

@@ -141,7 +141,7 @@ it("For any question, a snapshot answers or throws an SDK error", async () => {
 });
 
 /** The mock runs in no production process. */
-const ofMock = { allowedError: "a TypeError", longestMs: 500 } as const;
+const ofMock = { allowedError: "a TypeError" } as const;
 
 describe("For any arguments, a function of the mock returns its value or throws a TypeError", () => {
   it("addFault", async () => {

@@ -19,7 +19,6 @@ export interface ClientResult {
   /** The error as JSON, or the value. */
   readonly error?: Readonly<Record<string, unknown>>;
   readonly value?: unknown;
-  readonly tookMs: number;
   /** The peak memory of the process, in MB. */
   readonly highestMb: number;
   /** Unhandled rejections. */

@@ -32,15 +32,12 @@ describe("A server that keeps sending and never completes", () => {
   it.each(drips)("%s is aborted at timeoutMs", async (_, begin, piece) => {
     const server = await serveRaw(dripping(begin, piece));
     const audience = new AudienceClient({ baseUrl: server.url, apiKey, rateLimiter: false, timeoutMs: 200 });
-    const startedAt = performance.now();
 
     const errors = await Promise.all([
       failureOf(audience.v1.customers.get("c-1", { maxRetries: 0 })),
       failureOf(audience.v1.customers.upsert({ email: "ada@example.com" })),
     ]);
 
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(199);
-    expect(performance.now() - startedAt).toBeLessThan(20_000);
     expect(errors).toMatchObject([
       { code: "timeout", timeoutMs: 200, outcome: "not-applied" },
       { code: "timeout", timeoutMs: 200, outcome: "unknown", request: { attempts: 1 } },

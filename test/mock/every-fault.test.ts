@@ -53,7 +53,6 @@ async function nightly(mock: MockService): Promise<void> {
 describe("everyFault", () => {
   it("runs a job that survives once, and once for each request with each kind", async () => {
     const mocks = new Set<MockService>();
-    const startedAt = Date.now();
     const result = await everyFault(async (mock) => {
       mocks.add(mock);
       await nightly(mock);
@@ -63,7 +62,6 @@ describe("everyFault", () => {
 
     expect(result).toEqual({ requests: 3, runs: 1 + 3 * KINDS });
     expect(mocks.size).toBe(result.runs);
-    expect(Date.now() - startedAt).toBeLessThan(20_000);
   });
 
   it("affects each request once with each of the kinds that it is given", async () => {

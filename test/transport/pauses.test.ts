@@ -232,3 +232,41 @@ describe("The pause of a 429", () => {
     expect(at("refused")).toBeLessThan(2_005);
   });
 });
+
+describe("A 429 that comes although the limiter has kept to its limits", () => {
+  /** Five reads, of which the first three requests are refused. */
+  async function fiveReads(rateLimiter: RateLimiter | false, logLevel: "warn" | "error" = "warn") {
+    let refusals = 0;
+    const lines: string[] = [];
+    const audience = new AudienceClient({
+      baseUrl: "https://api.example.com",
+      apiKey: "abcdefgh",
+      rateLimiter,
+      logLevel,
+      logger: { warn: (line) => void lines.push(line.replace(/\(.*?\) /, "")) },
+      fetch: async () =>
+        ++refusals <= 3
+          ? new Response("{}", { status: 429, headers: { "retry-after": "1" } })
+          : Response.json({ data: { id: "1" } }),
+    });
+    const reads = [1, 2, 3, 4, 5].map(() => audience.v1.customers.get("1"));
+    await vi.advanceTimersByTimeAsync(60_000);
+    await Promise.all(reads);
+    return lines;
+  }
+
+  const line =
+    "audience-sdk: v1.customers.get, attempt 1 was refused for its rate, though the limiter has kept to its limits: another program behind this address, or another limit, is the likely cause";
+
+  it("is one line at warn for each limiter, whichever of its clients has a logger for it", async () => {
+    const rateLimiter = new RateLimiter();
+    expect(await fiveReads(rateLimiter, "error")).toEqual([]);
+    expect(await fiveReads(rateLimiter)).toEqual([line]);
+    expect(await fiveReads(rateLimiter)).toEqual([]);
+    expect(await fiveReads(new RateLimiter())).toEqual([line]);
+  });
+
+  it("is no line of a client without a limiter: its calls may well be too many", async () => {
+    expect(await fiveReads(false)).toEqual([]);
+  });
+});

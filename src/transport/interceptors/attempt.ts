@@ -99,17 +99,16 @@ async function prepare(call: Call, hook: WriteHook, permit: Permit): Promise<Per
 
 /** Sends the request, reads its response, and makes the other calls wait where it says so. */
 async function exchange(call: Call, ready: Readiness, complete: () => void): Promise<ApiResponse> {
-  const { limiter } = call.client;
   const { read, pausedMs } = await sendWithPermit(call, ready);
   try {
     const response = readResponse(await read(), call);
     complete();
-    limiter?.succeeded();
+    call.client.limiter?.succeeded();
     return response;
   } catch (error) {
     // Its body may say that it is a refusal, or name a longer wait than its headers.
     if (error instanceof RateLimitError && (error.status !== 429 || (error.retryAfterMs ?? 0) > pausedMs))
-      limiter?.refused(error.retryAfterMs);
+      wasRefused(call, error.retryAfterMs);
     throw error;
   }
 }
@@ -138,14 +137,20 @@ async function sendWithPermit(
 }
 
 /** The pause of a 429 begins with its head. Returns it, in milliseconds. */
-function pauseByHead({ client: { limiter }, settings }: Call, { status, headers }: ResponseHead): number {
+function pauseByHead(call: Call, { status, headers }: ResponseHead): number {
   if (status === 429) {
     const waitMs = refusalWaitMs(headers);
-    limiter?.refused(waitMs);
+    wasRefused(call, waitMs);
     return waitMs ?? 0;
   }
-  if (status === 503 && !settings.isRateLimited) limiter?.pause(retryAfterMs(headers) ?? 0);
+  if (status === 503 && !call.settings.isRateLimited) call.client.limiter?.pause(retryAfterMs(headers) ?? 0);
   return 0;
+}
+
+function wasRefused({ client: { limiter }, report, settings }: Call, waitMs: number | undefined): void {
+  if (!limiter) return;
+  limiter.refused(waitMs);
+  settings.observer.refused(report.facts, report.attempts, limiter);
 }
 
 async function acquire(
