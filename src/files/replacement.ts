@@ -16,6 +16,8 @@ import { createTemporary, removeTemporary } from "./temporary-file.ts";
 export interface ReplacementOptions {
   /** Whether an older file hands its mode on. Default: false, the new one is readable by its owner alone. */
   readonly keepsMode?: boolean;
+  /** With `"latin1"` each character is one byte. Default: UTF-8. */
+  readonly encoding?: "utf8" | "latin1";
 }
 
 const chunkLength = 65_536;
@@ -28,17 +30,19 @@ export class Replacement {
   readonly #file: string;
   readonly #path: string;
   readonly #handle: number;
+  readonly #encoding: "utf8" | "latin1";
   #chunk = "";
   #isOpen = true;
 
   /** @throws FileRefused if what stands there is no regular file of this user. */
-  constructor(file: string, { keepsMode = false }: ReplacementOptions = {}) {
+  constructor(file: string, { keepsMode = false, encoding = "utf8" }: ReplacementOptions = {}) {
     checkRegular(file);
     const exists = existsSync(file);
     this.#file = exists ? realpathSync(file) : resolve(file);
     const { path, handle } = createTemporary(this.#file);
     this.#path = path;
     this.#handle = handle;
+    this.#encoding = encoding;
     if (exists && keepsMode) this.#setMode(statSync(this.#file).mode & 0o777);
   }
 
@@ -63,7 +67,7 @@ export class Replacement {
 
   /** Unlike `writeSync`, which may take a part, it writes everything or throws. */
   #flush(): void {
-    appendFileSync(this.#handle, this.#chunk);
+    appendFileSync(this.#handle, this.#chunk, this.#encoding);
     this.#chunk = "";
   }
 

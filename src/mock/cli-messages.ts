@@ -1,10 +1,10 @@
-import type { MockClientOptions } from "./public-types.ts";
-import { environmentOf, shellWord } from "./start-page.ts";
+import { type Addressed, environmentOf, shellWord } from "./start-page.ts";
 import type { MockOrganizationSeed } from "./state/seed.ts";
 
 export const HELP = `audience-mock: the audience service, in memory, as an HTTP server on loopback
 
-  audience-mock [--port N] [--host ADDRESS] [--allow-host NAME]... [--seed FILE] [--state FILE] [--env FILE] [--quiet]
+  audience-mock [--port N] [--host ADDRESS] [--allow-host NAME]... [--seed FILE] [--state FILE] [--env FILE]
+                [--speed N] [--quiet]
 
   --port N            the port; default 4010, 0 for any free one
   --host ADDRESS      the address to listen on; default 127.0.0.1, so that no other machine can reach it. 0.0.0.0
@@ -15,6 +15,8 @@ export const HELP = `audience-mock: the audience service, in memory, as an HTTP 
   --state FILE        keeps the state in FILE over a restart: contacts, consents and their history, lists, events.
                       Without FILE it begins with the seed. Faults, requests and rate limits begin anew
   --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv; its other lines stay
+  --speed N           counts in windows N times shorter (2 to 1000), without a rate limit in the seed in the documented
+                      ones, and adds AUDIENCE_RATE_LIMIT=Nx to the environment, so that the client does, too
   -q, --quiet         prints its address alone, and no requests
   -h, --help          this help
 
@@ -66,6 +68,8 @@ needs the content type of JSON, also without a body:
   curl -X DELETE -H "$JSON" $URL/__mock/faults/1        # removes one; without an id all of them
   curl -H "$JSON" $URL/__mock/unsubscribe -d '{"person":"ada@example.com","channel":"email"}'
   curl -H "$JSON" $URL/__mock/confirm -d '{"person":"ada@example.com"}'   # answers the mail of a double opt-in
+  curl -H "$JSON" $URL/__mock/asks-again -d '{"person":"ada@example.com"}' # asks again on your own site
+  curl $URL/__mock/resubscriptions                      # the changes of a consent that went over a refusal
   curl -X POST -H "$JSON" $URL/__mock/reset             # restores the initial state
   curl $URL/__mock/settled                              # waits until no webhook call is under way
 
@@ -102,10 +106,7 @@ A seed as JSON; only id, apiKeys and appId of each organization are required:
   }
 `;
 
-export function startMessage(
-  client: MockClientOptions,
-  organizations: readonly MockOrganizationSeed[],
-): string {
+export function startMessage(client: Addressed, organizations: readonly MockOrganizationSeed[]): string {
   const described = organizations.map(({ id, apiKeys, apiKeysV2 = apiKeys, appId, lists = [] }) =>
     [
       `organization ${id}`,
@@ -119,6 +120,7 @@ export function startMessage(
   const call = `curl -H ${shellWord(header)} ${shellWord(address)}`;
   return [
     `audience-mock listens on ${new URL(client.baseUrl).origin}`,
+    ...(client.speed === undefined ? [] : [`It counts in windows ${client.speed} times shorter.`]),
     ...described,
     ...environmentOf(client),
     call,

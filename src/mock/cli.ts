@@ -17,10 +17,10 @@ import { DEFAULT_ORGANIZATION } from "./state/seed.ts";
 const STOPPING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 async function run(): Promise<void> {
-  const { seedFile, stateFile, envFile, isQuiet, wantsHelp, ...address } = readArguments();
+  const { seedFile, stateFile, envFile, speed, isQuiet, wantsHelp, ...address } = readArguments();
   if (wantsHelp) return void process.stdout.write(HELP);
   const options = await loadSeed(seedFile);
-  const mock = createFromSeed(options, seedFile);
+  const mock = createFromSeed(options, seedFile, speed);
   const kept = stateFile === undefined ? undefined : new StateFile(stateFile, mock);
   await kept?.open();
   const listener = await listen(mock, address);
@@ -32,15 +32,16 @@ async function run(): Promise<void> {
     mock.service.reset();
     void listener.close();
   };
+  const client = { ...listener.clientOptions, speed };
   for (const signal of STOPPING) process.once(signal, stop);
   try {
-    if (envFile !== undefined) writeEnvFile(envFile, listener.clientOptions);
+    if (envFile !== undefined) writeEnvFile(envFile, client);
   } catch (error) {
     stop();
     throw error;
   }
   const { organizations = [DEFAULT_ORGANIZATION] } = options;
-  const message = startMessage(listener.clientOptions, organizations);
+  const message = startMessage(client, organizations);
   print(isQuiet ? message.slice(0, message.indexOf("\n")) : message.trimEnd());
 }
 
@@ -49,9 +50,13 @@ function print(line: string): void {
 }
 
 /** Errors of the seed are shown without a stack. */
-function createFromSeed(options: MockServiceOptions, seedFile: string | undefined): Mock {
+function createFromSeed(
+  options: MockServiceOptions,
+  seedFile: string | undefined,
+  speed: number | undefined,
+): Mock {
   try {
-    return createMock(options);
+    return createMock(options, speed);
   } catch (error) {
     throw error instanceof TypeError ? new UsageError(`--seed ${seedFile}: ${error.message}`) : error;
   }

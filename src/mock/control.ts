@@ -42,7 +42,7 @@ export class Control {
   async #root(request: Request): Promise<Response> {
     const vary = { vary: "accept" };
     if (!request.headers.get("accept")?.includes("text/html"))
-      return new Response(startPage(this.#clientOptions), { headers: vary });
+      return new Response(startPage({ ...this.#clientOptions, speed: this.#mock.speed }), { headers: vary });
     const { PAGE, PAGE_CSP } = await import("./page/page-file.ts");
     return new Response(PAGE, {
       headers: {
@@ -96,7 +96,13 @@ export class Control {
     const seed = organizations.find((each) => each.seed.id === id)?.seed ?? organizations[0]!.seed;
     const here = (baseUrl: string) => url.origin + new URL(baseUrl).pathname.replace(/\/+$/, "");
     const { baseUrl, baseUrlV2 } = this.#clientOptions;
-    return environmentOf({ ...credentialsOf(seed), baseUrl: here(baseUrl), baseUrlV2: here(baseUrlV2) });
+    const { speed } = this.#mock;
+    return environmentOf({
+      ...credentialsOf(seed),
+      baseUrl: here(baseUrl),
+      baseUrlV2: here(baseUrlV2),
+      speed,
+    });
   }
 
   async #change([resource, name]: string[], request: Request): Promise<Response | undefined> {

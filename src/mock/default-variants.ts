@@ -12,7 +12,7 @@ import {
   that,
 } from "./json-rules.ts";
 import { OPERATIONS } from "./operations.ts";
-import type { MockVariants } from "./variants.ts";
+import type { MockVariants, Optional } from "./variants.ts";
 
 const enumOrFunction = (...choices: readonly string[]): Rule =>
   that(
@@ -94,8 +94,8 @@ export const variantsRule = object(
 );
 
 /** The chosen variants over the defaults. */
-export function variantsOf(chosen: Partial<MockVariants>): MockVariants {
+export function variantsOf(chosen: Optional<MockVariants>): MockVariants {
   const defaults = Object.entries(VARIANTS).map(([name, [byDefault]]) => [name, byDefault]);
-  // Safe: each variant has its default.
-  return { ...(Object.fromEntries(defaults) as MockVariants), ...chosen };
+  // Safe: each variant has its default, and the copy of the options holds no other that is undefined.
+  return { ...Object.fromEntries(defaults), ...chosen } as MockVariants;
 }

@@ -48,6 +48,9 @@ export function hostsOf(allowed: readonly string[]): ReadonlySet<string> {
  * shows; or to the mock's address, which `Origin` and `Sec-Fetch-Site` show.
  */
 export function doorResponse(incoming: RequestHead, hosts: ReadonlySet<string>): Response | undefined {
+  // A `Request` has no such method.
+  if (incoming.method === "TRACE")
+    return new Response(null, { status: 405, headers: { allow: "GET, HEAD, POST, DELETE" } });
   const [host = "", another] = valuesOf("host", incoming);
   if (another !== undefined) return refuse("a request has one Host");
   if (!isHost(host) || !hosts.has(nameOf(host))) return refuse(unknownHost(host));

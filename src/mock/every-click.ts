@@ -20,17 +20,17 @@ import type { Organizations } from "./state/organizations.ts";
 /** Options of `everyClick`. */
 export interface EveryClickOptions {
   /** Who unsubscribes: e-mail addresses, phone numbers or ids. Default: all contacts at the end of the first run. */
-  people?: readonly string[];
+  people?: readonly string[] | undefined;
   /** The requests of the first run before which they do; default all. */
-  requests?: (request: MockRequest) => boolean;
+  requests?: ((request: MockRequest) => boolean) | undefined;
   /** What they unsubscribe from; default, as of `mock.unsubscribe`: the e-mail, or the phone of one who has or is named by a phone. */
-  channel?: "email" | "phone";
+  channel?: "email" | "phone" | undefined;
   /** The number of writes about a person for which one look at her is enough; default 1. */
-  writesPerLook?: number;
+  writesPerLook?: number | undefined;
   /** Milliseconds for one run; default 60,000. A job that has not ended by then fails with that click. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** The options of each mock; default none. */
-  mock?: MockServiceOptions;
+  mock?: MockServiceOptions | undefined;
 }
 
 /** When a person unsubscribed. */

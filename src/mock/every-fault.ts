@@ -19,11 +19,11 @@ import type { MockService } from "./public-types.ts";
 /** Options of `everyFault`. */
 export interface EveryFaultOptions {
   /** The kinds of faults; default all of them. */
-  kinds?: readonly MockFaultKind[];
+  kinds?: readonly MockFaultKind[] | undefined;
   /** The options of each mock; default none. Its own `faults` apply where the tested one does not. */
-  mock?: MockServiceOptions;
+  mock?: MockServiceOptions | undefined;
   /** Milliseconds for one run; default 60,000. A job that has not ended by then fails with that fault. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 /** One fault that a job does not survive. `cause` is the error of the job itself. */

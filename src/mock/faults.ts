@@ -41,22 +41,22 @@ export interface MockFault {
   /** The kind of the fault. */
   kind: MockFaultKind;
   /** Default: every operation. */
-  operation?: MockOperation;
+  operation?: MockOperation | undefined;
   /** The number of requests that it affects; default: no limit. */
-  times?: number;
+  times?: number | undefined;
   /** The number of matching requests that pass before; default 0. */
-  after?: number;
+  after?: number | undefined;
   /** The probability that it affects a matching request, 0 to 1; default 1. The mock's `seed` decides. */
-  probability?: number;
+  probability?: number | undefined;
   /** The `Retry-After` of `"429"` and `"503-retry-after"`: seconds, a date, or `false` for none; default 1. */
-  retryAfter?: number | Date | false;
+  retryAfter?: number | Date | false | undefined;
   /**
    * Milliseconds before the response; default 1,000 for `"latency"`, else 0. For `"slow-body"` the time before each of
    * its ten parts, default 1,000. For `"hang"` the time until the connection breaks, default never.
    */
-  delayMs?: number;
+  delayMs?: number | undefined;
   /** The target of `"redirect"`; default another origin, `https://elsewhere.example`. */
-  location?: string;
+  location?: string | undefined;
 }
 
 const fields: Record<keyof MockFault, Rule> = {

@@ -1,5 +1,5 @@
 import { delayOf, type FaultPlan, hangsForEver, preventsWrite } from "./faults.ts";
-import { readJson } from "./json-body.ts";
+import { readBody, readJson } from "./json-body.ts";
 import type { ErrorReply, Reply } from "./mock-endpoint.ts";
 import { connectionReset, htmlReply, responseOf } from "./mock-response.ts";
 import type { MockRequest, MockService } from "./public-types.ts";
@@ -34,6 +34,8 @@ export interface Mock {
   log: RequestLog;
   /** The current one: a reset makes a new one. */
   state: () => ServiceState;
+  /** How many times its windows are shorter than they would be. */
+  speed: number | undefined;
 }
 
 /** Handles one request. A broken connection is a rejection, as with `fetch`. */
@@ -74,8 +76,8 @@ async function respond(state: ServiceState, arrived: Arrived): Promise<Response>
   const { request, target, record, clientIp, wayBackMs } = arrived;
   const { entry } = record;
   const waitMs = state.rateLimiter?.acquire(clientIp, state.nowMs()) ?? 0;
-  const body = await request.text();
-  entry.body = loggedBody(body);
+  const body = await readBody(request);
+  entry.body = body === undefined ? undefined : loggedBody(body);
 
   const errorReply: ErrorReply = (...error) => target.family.errorReply(state.variants, ...error);
   const fault = waitMs > 0 ? undefined : state.faults.match(target.endpoint?.operation);

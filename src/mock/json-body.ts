@@ -1,3 +1,12 @@
+/** As much as the client takes of a response. */
+export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+/** The text of a body, unless it is too large. */
+export async function readBody(request: Request): Promise<string | undefined> {
+  const bytes = await request.arrayBuffer();
+  return bytes.byteLength > MAX_BODY_BYTES ? undefined : new TextDecoder().decode(bytes);
+}
+
 /** As of the client: a deeper value overflows the stack of those who copy or print it. */
 const MAX_DEPTH = 1_000;
 

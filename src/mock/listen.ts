@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { doorResponse, hostRule, hostsOf } from "./doors.ts";
 import type { Mock } from "./handle-request.ts";
+import { MAX_BODY_BYTES } from "./json-body.ts";
 import { arrayOf, checkOption, nonEmptyString, object, type Rule, that } from "./json-rules.ts";
 import { isConnectionReset } from "./mock-response.ts";
 import type { MockClientOptions, MockListener, MockListenOptions } from "./public-types.ts";
@@ -89,8 +90,13 @@ async function serve(
 
 async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
   const pieces: Uint8Array[] = [];
+  let bytes = 0;
   // Safe: without an encoding the stream yields bytes.
-  for await (const piece of incoming as AsyncIterable<Uint8Array>) pieces.push(piece);
+  for await (const piece of incoming as AsyncIterable<Uint8Array>) {
+    // The rest of a body that is too large is read, so that its sender reads the response, and is not kept.
+    if (bytes <= MAX_BODY_BYTES) pieces.push(piece);
+    bytes += piece.length;
+  }
   const headers = new Headers();
   // Names and values alternate.
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {

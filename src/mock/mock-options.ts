@@ -3,32 +3,32 @@ import { faultRule, type MockFault } from "./faults.ts";
 import { aFunction, arrayOf, enumOf, isDuration, number, object, type Rule, that } from "./json-rules.ts";
 import { type MockRateLimitOptions, type MockRateWindow, rateLimitsRule } from "./rate-window.ts";
 import { type MockOrganizationSeed, organizationRule } from "./state/seed.ts";
-import type { MockVariants } from "./variants.ts";
+import type { MockVariants, Optional } from "./variants.ts";
 import type { MockWebhookFetch } from "./webhooks.ts";
 
 /** Options of the mock. */
 export interface MockServiceOptions {
   /** The organizations at the start; default one organization with a list and a segment. */
-  organizations?: readonly MockOrganizationSeed[];
+  organizations?: readonly MockOrganizationSeed[] | undefined;
   /** `false` (the default, so that tests are fast), `"documented"`, windows, or windows with an algorithm. */
-  rateLimits?: false | "documented" | readonly MockRateWindow[] | MockRateLimitOptions;
+  rateLimits?: false | "documented" | readonly MockRateWindow[] | MockRateLimitOptions | undefined;
   /** The faults at the start, and again after each `reset`; default none. */
-  faults?: readonly MockFault[];
+  faults?: readonly MockFault[] | undefined;
   /**
    * Milliseconds from sending to response: half of them before the request arrives. With `[min, max]` the time and the
    * part before are random, so that requests can overtake each other.
    */
-  latencyMs?: number | readonly [min: number, max: number];
+  latencyMs?: number | readonly [min: number, max: number] | undefined;
   /** The clock for timestamps and rate limits, in milliseconds; default `Date.now`. */
-  clock?: () => number;
+  clock?: (() => number) | undefined;
   /** The seed of all random values, ids included; default 1. The same seed gives the same run. */
-  seed?: number;
+  seed?: number | undefined;
   /** The behaviour that the service document leaves open. */
-  variants?: Partial<MockVariants>;
+  variants?: Optional<MockVariants> | undefined;
   /** The receivers that automations may call: those on `"loopback"` (the default), or `"anywhere"`. */
-  webhooks?: "loopback" | "anywhere";
+  webhooks?: "loopback" | "anywhere" | undefined;
   /** Calls the receivers; default `globalThis.fetch`, looked up for each call. */
-  webhookFetch?: MockWebhookFetch;
+  webhookFetch?: MockWebhookFetch | undefined;
 }
 
 const fields: Record<keyof MockServiceOptions, Rule> = {

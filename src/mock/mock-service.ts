@@ -34,15 +34,15 @@ export function createMockService(options: MockServiceOptions = {}): MockService
   return createMock(options).service;
 }
 
-/** The mock with its inner parts. */
-export function createMock(options: MockServiceOptions): Mock {
+/** The mock with its inner parts. With a `speed` it has a rate limit, in windows that many times shorter. */
+export function createMock(options: MockServiceOptions, speed?: number): Mock {
   checkOption("options", options, optionsRule);
   const own = copyOf(options);
   const organizations = own.organizations ?? [DEFAULT_ORGANIZATION];
   checkSeeds(organizations, own.webhooks);
   const variants = variantsOf(own.variants ?? {});
   checkPermissions(organizations, variants.permissions);
-  const rateLimits = rateLimitOf(own.rateLimits ?? false);
+  const rateLimits = rateLimitOf(own.rateLimits ?? (speed === undefined ? false : "documented"), speed);
   const log = new RequestLog();
   const { requests } = log;
   const begin = () =>
@@ -91,7 +91,7 @@ export function createMock(options: MockServiceOptions): Mock {
     },
     listen: async (listenOptions = {}) => listen({ respond, mock, clientOptions }, listenOptions),
   };
-  const mock = { service, log, state: () => state };
+  const mock = { service, log, state: () => state, speed };
   return mock;
 }
 

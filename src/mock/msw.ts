@@ -9,9 +9,9 @@ import type { MockService } from "./public-types.ts";
  */
 export interface MswHandlersOptions {
   /** The base URL of the v1 family; default: the mock's own. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** The base URL of the v2 family; default: the mock's own. */
-  baseUrlV2?: string;
+  baseUrlV2?: string | undefined;
 }
 
 const optionsRule = object({ baseUrl: baseUrlRule, baseUrlV2: baseUrlRule });

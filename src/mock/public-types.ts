@@ -22,7 +22,7 @@ export interface MockClientOptions {
 /** Options of what a person does at the service. */
 export interface MockPersonOptions {
   /** The id or a key of the person's organization. Default: the one that knows the person. */
-  organization?: string;
+  organization?: string | undefined;
 }
 
 /** A `fetch` that never leaves the process. */
@@ -55,7 +55,7 @@ export interface MockService {
    */
   readonly unsubscribe: (
     person: string,
-    options?: MockPersonOptions & { channel?: "email" | "phone" },
+    options?: MockPersonOptions & { channel?: "email" | "phone" | undefined },
   ) => void;
   /**
    * A person follows the link in the mail of a double opt-in: the e-mail channel becomes `SUBSCRIBED`. Throws as `unsubscribe`
@@ -72,7 +72,10 @@ export interface MockService {
    * mock.resubscriptions; // []
    * ```
    */
-  readonly asksAgain: (person: string, options?: MockPersonOptions & { channel?: "email" | "phone" }) => void;
+  readonly asksAgain: (
+    person: string,
+    options?: MockPersonOptions & { channel?: "email" | "phone" | undefined },
+  ) => void;
   /** Waits until no webhook call is under way, retries included. */
   readonly settled: () => Promise<void>;
   /**
@@ -95,11 +98,11 @@ export interface MockService {
  */
 export interface MockListenOptions {
   /** Default 0: any free port. */
-  port?: number;
+  port?: number | undefined;
   /** The address to listen on, such as `"0.0.0.0"` for all: other machines can then reach it. Default `"127.0.0.1"`. */
-  host?: string;
+  host?: string | undefined;
   /** Further names that requests may give as their `Host`. Default none. */
-  allowHosts?: readonly string[];
+  allowHosts?: readonly string[] | undefined;
 }
 
 /** A mock that listens on a socket. */

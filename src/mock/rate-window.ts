@@ -27,13 +27,13 @@ export interface MockRateLimitOptions {
    * `"sliding"` (default): the last `intervalMs` before each request. `"fixed"`: a count that restarts at every multiple
    * of `intervalMs`. `"token-bucket"`: `limit` tokens, refilled evenly.
    */
-  algorithm?: "sliding" | "fixed" | "token-bucket";
+  algorithm?: "sliding" | "fixed" | "token-bucket" | undefined;
   /** The `Retry-After` header of a refusal; default `"seconds"`. */
-  retryAfter?: "seconds" | "date" | false;
+  retryAfter?: "seconds" | "date" | false | undefined;
   /** Whether refused requests count; default `false`. */
-  countRefused?: boolean;
+  countRefused?: boolean | undefined;
   /** Shifts the edges of fixed windows, in milliseconds; default 0. */
-  phaseMs?: number;
+  phaseMs?: number | undefined;
 }
 
 /** "Limits": per second, per minute, per hour. */
@@ -208,11 +208,14 @@ function isInterval(value: unknown): boolean {
   return Number.isFinite(value) && Number(value) > 0;
 }
 
-/** The rate limit that the option names; `undefined` for none. */
+/** The rate limit that the option names, with windows `speed` times shorter; `undefined` for none. */
 export function rateLimitOf(
   given: false | "documented" | readonly MockRateWindow[] | MockRateLimitOptions,
+  speed = 1,
 ): MockRateLimitOptions | undefined {
   if (given === false) return undefined;
-  if (given === "documented") return { windows: DOCUMENTED_RATE };
-  return "windows" in given ? given : { windows: given };
+  const options = given === "documented" ? { windows: DOCUMENTED_RATE } : given;
+  const { windows: full, phaseMs = 0, ...others } = "windows" in options ? options : { windows: options };
+  const shorter = full.map(({ limit, intervalMs }) => ({ limit, intervalMs: intervalMs / speed }));
+  return { ...others, windows: shorter, phaseMs: phaseMs / speed };
 }

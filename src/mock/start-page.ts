@@ -6,7 +6,7 @@ import { V2_ENDPOINTS } from "./v2/routes.ts";
 type Credentials = Pick<MockClientOptions, "apiKey" | "apiKeyV2" | "appId">;
 
 /** The text at the mock's address, for a terminal. */
-export function startPage(client: MockClientOptions): string {
+export function startPage(client: Addressed): string {
   const endpoints = [...V1_ENDPOINTS, ...V2_ENDPOINTS].map(
     ({ route, operation }) => `  ${route.padEnd(45)}  ${operation}`,
   );
@@ -47,7 +47,9 @@ export function credentialsOf({ apiKeys, apiKeysV2, appId }: MockOrganizationSee
   return { apiKey, ...(apiKeyV2 !== apiKey && { apiKeyV2 }), appId };
 }
 
-type Addressed = Credentials & Pick<MockClientOptions, "baseUrl" | "baseUrlV2">;
+/** A client's credentials and addresses, and the speed of the mock. */
+export type Addressed = Credentials &
+  Pick<MockClientOptions, "baseUrl" | "baseUrlV2"> & { speed?: number | undefined };
 
 /** The environment of a client. */
 export function variablesOf(client: Addressed): Record<string, string> {
@@ -57,6 +59,7 @@ export function variablesOf(client: Addressed): Record<string, string> {
     AUDIENCE_API_KEY: client.apiKey,
     ...(client.apiKeyV2 !== undefined && { AUDIENCE_API_KEY_V2: client.apiKeyV2 }),
     AUDIENCE_APP_ID: client.appId,
+    ...(client.speed !== undefined && { AUDIENCE_RATE_LIMIT: `${client.speed}x` }),
   };
 }
 

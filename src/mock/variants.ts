@@ -2,6 +2,9 @@ import type { Problem } from "./json-rules.ts";
 import type { MockOperation } from "./operations.ts";
 import type { MockContact, MockEvent } from "./state/organization-state.ts";
 
+/** Fields that may be absent or undefined. */
+export type Optional<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
+
 /** Builds the body of a v1 list response from one page of items; `total` is the number of all items. */
 export type MockListBody = (
   items: readonly Record<string, unknown>[],

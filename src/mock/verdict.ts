@@ -63,7 +63,8 @@ function decoded(segment: string): string {
 interface Judged {
   request: Request;
   target: Target;
-  body: string;
+  /** `undefined` if it is too large. */
+  body: string | undefined;
   record: RequestRecord;
   errorReply: ErrorReply;
 }
@@ -128,8 +129,10 @@ function authenticate(
 }
 
 /** "Requests with a body carry `Content-Type: application/json`." */
-function parseJson(request: Request, body: string): unknown {
+function parseJson(request: Request, body: string | undefined): unknown {
   const section = "Endpoints";
+  if (body === undefined)
+    throw new Refusal(413, "the body is larger than 10 MiB, the mock's own limit", { section });
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json")
     throw new Refusal(400, "Content-Type must be application/json", { section });

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, readlinkSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, get, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { parseEnv } from "node:util";
@@ -143,7 +143,7 @@ describe("audience-mock", () => {
     const { output } = await run("--help");
     const posts = output.split("\n").filter((line) => /^ {2}curl.*( -d | -X POST )/.test(line));
 
-    expect(posts).toHaveLength(8);
+    expect(posts).toHaveLength(9);
     expect(posts.filter((line) => !line.includes(' -H "$JSON" '))).toEqual([]);
   });
 
@@ -168,6 +168,7 @@ describe("audience-mock", () => {
       "in a browser",
       "--state FILE",
       "--env FILE",
+      "--speed N",
       "--quiet",
       "email,phone",
       "reset-after",
@@ -181,6 +182,9 @@ describe("audience-mock", () => {
     ["a port out of range", ["--port", "70000"], "--port must be an integer"],
     ["a port below zero", ["--port", "-1"], "--port must be an integer from 0"],
     ["a port below zero behind a sign", ["--port=-1"], "--port must be an integer from 0"],
+    ["a speed that shortens nothing", ["--speed", "1"], "--speed must be an integer from 2 to 1000"],
+    ["a speed that is too high", ["--speed", "1001"], "--speed must be an integer from 2 to 1000"],
+    ["a speed that is no number", ["--speed", "60x"], "--speed must be an integer from 2 to 1000"],
     ["an unknown option", ["--prot", "1"], "--prot"],
     ["an extra argument", ["start"], "start"],
     ["an address that is empty", ["--host="], "--host must be an address"],
@@ -376,6 +380,41 @@ describe("audience-mock, its lines", () => {
   });
 });
 
+describe("audience-mock --speed", () => {
+  it("counts in windows that are shorter, says so, and tells a client by its environment", async () => {
+    const file = mockCommand.path(".env");
+    const { url, output } = await serve("--speed", "20", "--env", file);
+    const headers = { "x-api-key": "mock-api-key-not-a-secret" };
+    const page = async () => (await (await fetch(`${url}/__mock/page`)).json()) as { gauges: unknown };
+
+    expect(await page()).toMatchObject({
+      gauges: [
+        { limit: 10, intervalMs: 50 },
+        { limit: 100, intervalMs: 3_000 },
+        { limit: 1_000, intervalMs: 180_000 },
+      ],
+    });
+    const calls = Array.from({ length: 101 }, () => fetch(`${url}/api/v1/customer`, { headers }));
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses).toContain(429);
+    expect(output()).toContain("It counts in windows 20 times shorter.");
+    expect(output()).toContain("export AUDIENCE_RATE_LIMIT=20x\n");
+    expect(parseEnv(readFileSync(file, "utf8"))).toMatchObject({ AUDIENCE_RATE_LIMIT: "20x" });
+    expect(await (await fetch(url)).text()).toContain("AUDIENCE_RATE_LIMIT=20x");
+    expect(await (await fetch(`${url}/__mock/environment`)).text()).toContain("AUDIENCE_RATE_LIMIT=20x");
+  });
+
+  it("shortens the windows of the seed, and leaves one without a rate limit so", async () => {
+    const rateLimits = { windows: [{ limit: 5, intervalMs: 1_000 }], algorithm: "fixed", phaseMs: 500 };
+    const limited = await serve("--speed", "10", "--seed", await seedFile({ rateLimits }));
+    const gauges = await (await fetch(`${limited.url}/__mock/page`)).text();
+    expect(gauges).toContain('"gauges":[{"limit":5,"intervalMs":100,');
+
+    const free = await serve("--speed", "10", "--seed", await seedFile({ rateLimits: false }));
+    expect(await (await fetch(`${free.url}/__mock/page`)).text()).toContain('"gauges":[]');
+  });
+});
+
 describe("audience-mock --env", () => {
   it("writes the environment of a client, and keeps the other lines and the mode of the file, also behind a link", async () => {
     const others = "# Mine\nDATABASE_URL=secret\n\nAUDIENCE_LOG=debug\nNO_NEWLINE=1";
@@ -399,6 +438,27 @@ describe("audience-mock --env", () => {
     });
     if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o644);
     expect(readlinkSync(link)).toBe(file);
+  });
+
+  it("keeps each byte of the other lines, in any encoding, and values over several lines", async () => {
+    const pem = '-----BEGIN KEY-----\nAUDIENCE_API_KEY=inside\n\\"AUDIENCE_APP_ID=too\n-----END KEY-----';
+    const others = [
+      "UMLAUT=\xe4\xf6",
+      `PEM="${pem}"`,
+      "ONE='line'",
+      "APOSTROPHE='tis",
+      "export MORE = `a",
+      "AUDIENCE_BASE_URL=b`",
+      "AUDIENCE_RATE_LIMIT=off",
+    ].join("\r\n");
+    const own = `AUDIENCE_API_KEY="old\nAND=more"\nAUDIENCE_RATE_LIMIT=60x\n`;
+    const file = mockCommand.path("bytes.env");
+    writeFileSync(file, `${own}${others}\n`, "latin1");
+    const { url } = await serve("--env", file);
+
+    const content = readFileSync(file, "latin1");
+    expect(content.startsWith(`${others}\nAUDIENCE_BASE_URL=${url}\n`)).toBe(true);
+    expect(content.match(/60x|AND=/g)).toBeNull();
   });
 
   it.each([["plain-key"], ["a key with spaces"], ["it's"], [`it's "quoted"`], ["a#b$c"]])(

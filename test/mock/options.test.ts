@@ -1,4 +1,12 @@
-import { createMockService, type MockListenOptions, type MockServiceOptions } from "audience-sdk/mock";
+import {
+  createMockService,
+  everyClick,
+  everyFault,
+  type MockContactSeed,
+  type MockListenOptions,
+  type MockServiceOptions,
+} from "audience-sdk/mock";
+import { mswHandlers } from "audience-sdk/mock/msw";
 import { expect, it } from "vitest";
 
 const untyped = (options: unknown) => () => createMockService(options as MockServiceOptions);
@@ -43,11 +51,57 @@ it.each([
 
 it.each([
   ["none", undefined],
-  ["values that are undefined", { seed: undefined, latencyMs: undefined }],
   ["a range of latencies", { latencyMs: [0, 5] }],
   ["windows alone", { rateLimits: [{ limit: 1, intervalMs: 1_000 }] }],
 ])("options are accepted with %s", (_title, options) => {
   expect(untyped(options)).not.toThrow();
+});
+
+it("Each option may be undefined, for a compiler that tells it from an absent one, too", async () => {
+  const none = undefined;
+  const options: Required<{ [Name in keyof MockServiceOptions]: MockServiceOptions[Name] | undefined }> = {
+    organizations: none,
+    rateLimits: none,
+    faults: none,
+    latencyMs: none,
+    clock: none,
+    seed: none,
+    variants: none,
+    webhooks: none,
+    webhookFetch: none,
+  };
+  expect(() => createMockService(options)).not.toThrow();
+  const contacts: MockContactSeed[] = [{ email: "ada@example.com", first_name: none, lists: none }];
+  const lists = [{ id: "news", name: "News", type: none, description: none, created_at: none }];
+  const acme = {
+    id: "acme",
+    apiKeys: ["key"],
+    apiKeysV2: none,
+    appId: "app",
+    welcomeFlow: none,
+    automations: none,
+  };
+  const mock = createMockService({
+    organizations: [{ ...acme, lists, contacts }],
+    rateLimits: { windows: [{ limit: 1, intervalMs: 1 }], algorithm: none, retryAfter: none },
+    variants: { v1List: none },
+  });
+  mock.addFault({ kind: "429", operation: none, times: none, delayMs: none });
+  mock.unsubscribe("ada@example.com", { channel: none, organization: none });
+  const listener = await mock.listen({ port: none, host: none, allowHosts: none });
+  await listener.close();
+  expect(mswHandlers(mock, { baseUrl: none, baseUrlV2: none })).toHaveLength(4);
+  const named = { kinds: none, mock: none, timeoutMs: none };
+  await expect(everyFault(() => Promise.resolve(), named)).rejects.toThrow("sent no request");
+  const clicked = {
+    people: none,
+    requests: none,
+    channel: none,
+    writesPerLook: none,
+    timeoutMs: none,
+    mock: none,
+  };
+  await expect(everyClick(() => Promise.resolve(), clicked)).rejects.toThrow("sent no request");
 });
 
 const organization = { id: "o", apiKeys: ["mock-key"], appId: "app" };

@@ -1,6 +1,6 @@
 import type { MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { inProcess, nodeHttp, type Call } from "./entry-points.ts";
+import { entryPoints, inProcess, nodeHttp, type Call } from "./entry-points.ts";
 
 const acme = {
   id: "acme",
@@ -124,6 +124,28 @@ async function recorded(options: MockServiceOptions = {}) {
       Number(((await call("/__mock/page")).body as { version: string }).version.split(" ").at(-1)),
   };
 }
+
+describe("A body of more than 10 MiB", () => {
+  const sized = (bytes: number) => `{"email":"ada@example.com"}${" ".repeat(bytes - 27)}`;
+  const LARGEST = 10 * 1024 * 1024;
+
+  it.each(entryPoints)("is a 413, and is not kept: $name", async ({ open: openEntry }) => {
+    const { call, mock, close } = await openEntry();
+    const taken = await call("/api/v1/customer/create", { rawBody: sized(LARGEST) });
+    const refused = await call("/api/v1/customer/create", { rawBody: sized(LARGEST + 1) });
+    const v2 = await call("/v2/contacts", { rawBody: sized(2 * LARGEST) });
+
+    expect([taken.status, refused.status, v2.status]).toEqual([201, 413, 413]);
+    expect(refused.body).toEqual({ message: "the body is larger than 10 MiB, the mock's own limit" });
+    expect(mock.requests.map(({ body }) => body)).toEqual([
+      { email: "ada@example.com" },
+      undefined,
+      undefined,
+    ]);
+    expect(mock.organization("mock-organization").contacts).toHaveLength(1);
+    await close();
+  });
+});
 
 describe("A body that is nested deeper than 1,000 levels", () => {
   const nested = (levels: number) => `${"[".repeat(levels)}"[{"${"]".repeat(levels)}`;

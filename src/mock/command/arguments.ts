@@ -11,6 +11,7 @@ export interface Arguments {
   seedFile: string | undefined;
   stateFile: string | undefined;
   envFile: string | undefined;
+  speed: number | undefined;
   isQuiet: boolean;
   wantsHelp: boolean;
 }
@@ -22,6 +23,7 @@ const options = {
   seed: { type: "string" },
   state: { type: "string" },
   env: { type: "string" },
+  speed: { type: "string" },
   quiet: { type: "boolean", short: "q" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -34,6 +36,10 @@ export function readArguments(): Arguments {
   if (!/^\d+$/.test(values.port ?? "0") || port > 65_535)
     throw new UsageError(`--port must be an integer from 0 (any free port) to 65535, not "${values.port}"`);
   if (host === "") throw new UsageError("--host must be an address, such as 0.0.0.0 for all");
+  const speed = values.speed === undefined ? undefined : Number(values.speed);
+  // With more, the shortest documented window would be below a millisecond.
+  if (!/^\d+$/.test(values.speed ?? "2") || (speed !== undefined && (speed < 2 || speed > 1_000)))
+    throw new UsageError(`--speed must be an integer from 2 to 1000, not "${values.speed}"`);
   for (const name of allowHosts) {
     if (!isHost(name))
       throw new UsageError(
@@ -48,6 +54,7 @@ export function readArguments(): Arguments {
     host,
     allowHosts,
     ...files,
+    speed,
     isQuiet: values.quiet ?? false,
     wantsHelp: values.help ?? false,
   };

@@ -1,29 +1,47 @@
 import { existsSync, readFileSync } from "node:fs";
 import { checkRegular } from "../../files/regular-file.ts";
 import { replaceFile } from "../../files/replacement.ts";
-import type { MockClientOptions } from "../public-types.ts";
-import { variablesOf } from "../start-page.ts";
+import { type Addressed, variablesOf } from "../start-page.ts";
 import { messageOf, UsageError } from "./usage-error.ts";
 
-/** The variables of a client, as the file may have them already. */
-const OWN_LINE = /^\s*(export\s+)?AUDIENCE_(BASE_URL(_V2)?|API_KEY(_V2)?|APP_ID)\s*=/;
+/** The variables of a client, as the file may have them already. A limit without a number is the user's. */
+const OWN_LINE =
+  /^\s*(export\s+)?(AUDIENCE_(BASE_URL(_V2)?|API_KEY(_V2)?|APP_ID)\s*=|AUDIENCE_RATE_LIMIT\s*=\s*\d+x)/;
+
+/** A line whose value begins with a quote. */
+const QUOTED = /^\s*(?:export\s+)?[\w.-]+\s*=\s*(["'`])(.*)$/s;
 
 /** Writes a client's environment into a file for `node --env-file`, dotenv and the like. Other lines of the file stay. */
-export function writeEnvFile(file: string, client: MockClientOptions): void {
+export function writeEnvFile(file: string, client: Addressed): void {
   const lines = Object.entries(variablesOf(client)).map(([name, value]) => `${name}=${quoted(value)}\n`);
+  // Its bytes, each as a character, like those of the other lines.
+  const own = Buffer.from(lines.join("")).toString("latin1");
   try {
     checkRegular(file);
-    replaceFile(file, [...otherLines(file), ...lines], { keepsMode: true });
+    replaceFile(file, [...otherLines(file), own], { keepsMode: true, encoding: "latin1" });
   } catch (error) {
     throw new UsageError(`--env ${file}: ${messageOf(error)}`);
   }
 }
 
+/** The lines of others, byte for byte, whatever their encoding is. */
 function otherLines(file: string): string[] {
-  if (!existsSync(file)) return [];
-  const lines = readFileSync(file, "utf8").replace(/\n$/, "").split("\n");
-  const others = lines.filter((line) => !OWN_LINE.test(line)).map((line) => `${line}\n`);
+  const lines = existsSync(file) ? readFileSync(file, "latin1").replace(/\n$/, "").split("\n") : [];
+  const others: string[] = [];
+  while (lines.length > 0) {
+    const entry = lines.splice(0, lengthOfFirst(lines));
+    if (!OWN_LINE.test(entry[0]!)) others.push(...entry.map((line) => `${line}\n`));
+  }
   return others.join("").trim() === "" ? [] : others;
+}
+
+/** How many lines the first value has: one in quotes ends with its quote, if there is one. */
+function lengthOfFirst(lines: readonly string[]): number {
+  const [, quote, beginning] = QUOTED.exec(lines[0]!) ?? [];
+  if (quote === undefined) return 1;
+  const isEnd = (line: string | undefined) => line?.replaceAll(`\\${quote}`, "").includes(quote) ?? false;
+  if (isEnd(beginning)) return 1;
+  return Math.max(1, lines.findIndex((line, at) => at > 0 && isEnd(line)) + 1);
 }
 
 /** Quoted only if necessary: Docker takes quotes for a part of the value. */

@@ -12,21 +12,22 @@ import {
   stringThat,
 } from "../json-rules.ts";
 import { isDateTime, isDay } from "../string-formats.ts";
+import type { Optional } from "../variants.ts";
 import type { MockContact, MockGroup } from "./organization-state.ts";
 
 /** A contact at the start: the fields of a v1 contact, optionally its `id` and the ids of its lists. */
-export type MockContactSeed = Partial<
+export type MockContactSeed = Optional<
   Omit<MockContact, "custom_properties" | "consents" | "other_fields">
 > & {
   /** Numbers and booleans are stored as strings. */
-  custom_properties?: Record<string, string | number | boolean>;
+  custom_properties?: Record<string, string | number | boolean> | undefined;
   /** The ids of its lists. No trigger fires for them. */
-  lists?: readonly string[];
+  lists?: readonly string[] | undefined;
 };
 
 /** A list or segment at the start. Default `type`: `"LIST"`; default `created_at`: the time of the start. */
 export type MockGroupSeed = Pick<MockGroup, "id" | "name"> &
-  Partial<Pick<MockGroup, "type" | "description" | "created_at">>;
+  Optional<Pick<MockGroup, "type" | "description" | "created_at">>;
 
 /** An automation: it runs when the event is recorded, or when a contact joins the list. */
 export interface MockAutomation {
@@ -38,7 +39,7 @@ export interface MockAutomation {
    * Its webhook step, which calls the endpoint at `url` with each run: `http:` or `https:`, on loopback, or anywhere with
    * `webhooks: "anywhere"`.
    */
-  webhook?: { url: string };
+  webhook?: { url: string } | undefined;
 }
 
 /** One organization: "A key belongs to exactly one organization", so no key may stand in two. */
@@ -48,17 +49,17 @@ export interface MockOrganizationSeed {
   /** Keys of the v1 family, and of v2 without `apiKeysV2`. */
   apiKeys: readonly string[];
   /** Keys of the v2 family; default: `apiKeys`. */
-  apiKeysV2?: readonly string[];
+  apiKeysV2?: readonly string[] | undefined;
   /** The v2 family's app id. */
   appId: string;
   /** Lists and segments, each with a unique id; default none. */
-  lists?: readonly MockGroupSeed[];
+  lists?: readonly MockGroupSeed[] | undefined;
   /** Contacts; default none. */
-  contacts?: readonly MockContactSeed[];
+  contacts?: readonly MockContactSeed[] | undefined;
   /** Automations; default none. */
-  automations?: readonly MockAutomation[];
+  automations?: readonly MockAutomation[] | undefined;
   /** Whether a welcome email flow is configured; default `false`. */
-  welcomeFlow?: boolean;
+  welcomeFlow?: boolean | undefined;
 }
 
 /** The default organization. Its keys are not secret. */
@@ -155,7 +156,7 @@ function isLoopback(url: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }
 
-function refuseSameIds(things: readonly { id?: string }[], path: string): void {
+function refuseSameIds(things: readonly { id?: string | undefined }[], path: string): void {
   const ids = new Set<string>();
   for (const { id } of things) {
     if (id !== undefined && ids.has(id)) throw new TypeError(`${path}: two have the id "${id}"`);
