@@ -463,20 +463,6 @@ describe("node:http", () => {
     await close();
   });
 
-  it("responds to a request that no Request can hold with 500 and the reason", async () => {
-    const { options, close } = await nodeHttp.open();
-
-    const response = await rawResponse(
-      ["TRACE /v2/lists HTTP/1.1", "Host: localhost", "Connection: close"],
-      options,
-    );
-
-    expect(response).toMatch(
-      /^HTTP\/1\.1 500 [^]*the mock failed: TypeError: 'TRACE' HTTP method is unsupported/,
-    );
-    await close();
-  });
-
   it("returns client options for real HTTP: no fetch, both families on its own origin", async () => {
     const { mock, options, close } = await nodeHttp.open({ rateLimits: "documented" });
     await close();
