@@ -76,8 +76,10 @@ export class Control {
         const { searchParams: query } = url;
         const tab = TABS.find((each) => each === query.get("tab")) ?? "requests";
         const organization = query.get("organization") ?? undefined;
-        const [since, find] = [query.get("since") ?? "", query.get("find") ?? ""];
-        return Response.json(pageView(this.#mock, this.#start, { since, organization, tab, find }));
+        const given = (parameter: string) => query.get(parameter) ?? "";
+        const [since, find, resubscriptions] = [given("since"), given("find"), query.has("resubscriptions")];
+        const only = { operation: given("operation"), status: given("status"), resubscriptions };
+        return Response.json(pageView(this.#mock, this.#start, { since, organization, tab, find, only }));
       }
       default:
         return undefined;

@@ -136,8 +136,8 @@ describe("The page can be read", () => {
       expect([key, await chosen()]).toEqual([key, expect.stringContaining(name)]);
     }
     await scene.item("v2.lists.list").waitFor();
-    // Past the search and the panel.
-    for (let step = 0; step < 3; step += 1) await page.keyboard.press("Tab");
+    // Past the search, the panel and three filters.
+    for (let step = 0; step < 6; step += 1) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
 
     await page.getByRole("button", { expanded: true }).waitFor();
@@ -160,6 +160,10 @@ it("The picture of the page in the guides is at most 200 kB", async () => {
   const scene = await open({ viewport: { width: 1180, height: 720 } });
   const folder = await mkdtemp(join(tmpdir(), "mock-page-"));
   onTestFinished(() => rm(folder, { recursive: true }));
+  const leaver = "grace@example.com";
+  scene.mock.unsubscribe(leaver);
+  await scene.send("/api/v1/customer/create", { email: leaver, email_opt_in: "SUBSCRIBED" });
+  await scene.item("resubscription").waitFor();
   await scene.open("v2.contacts.upsert");
   const path = process.env["PICTURE"] === undefined ? join(folder, "mock-page.png") : picture;
   await scene.page.screenshot({ path });

@@ -112,7 +112,36 @@ describe("On the page of the mock", () => {
     await person.getByText("email SUBSCRIBED → UNSUBSCRIBED, by the person").waitFor();
 
     expect(scene.mock.organization("acme").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
-    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await button.count()).toBe(0);
+    const head = person.locator(".head");
+    expect(await head.evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
+  it("a resubscription is marked at its request and its person, counted in the head, and found by the filters", async () => {
+    await scene.send("/api/v1/customer/create", { email: "grace@example.com", city: "Rome" });
+    scene.mock.unsubscribe("grace@example.com");
+    await scene.send("/api/v1/customer/create", { email: "grace@example.com", email_opt_in: "SUBSCRIBED" });
+    await scene.send("/api/v1/customer/create", { emial: email });
+    await scene.page.locator("header").getByText("1 resubscription").waitFor();
+    await scene.item("emial").waitFor();
+    const items = scene.page.locator(".item");
+    expect(await items.count()).toBe(3);
+
+    await scene.page.getByLabel("resubscriptions").check();
+    await scene.item("emial").waitFor({ state: "detached" });
+    expect(await items.allInnerTexts()).toEqual([
+      expect.stringMatching(/resubscription\s+email UNSUBSCRIBED/),
+    ]);
+    await scene.page.getByLabel("resubscriptions").uncheck();
+    await scene.page.getByLabel("Status").selectOption("4xx");
+    await scene.item("emial").waitFor();
+    expect(await items.count()).toBe(1);
+    await scene.page.getByLabel("Operation", { exact: true }).selectOption("v1.events.send");
+    await scene.page.getByText("Nothing matches").waitFor();
+
+    await scene.tab("Contacts");
+    const person = await scene.open("grace@example.com");
+    expect(await person.innerText()).toMatch(/by v1\.customers\.upsert\s+resubscription/);
   });
 
   it("a person answers the mail of a double opt-in", async () => {

@@ -43,6 +43,7 @@ interface PageNews {
   organizations: string[];
   organization: string;
   counts: Record<string, number>;
+  resubscriptions: number;
   note?: string;
   faults: unknown[];
   requests?: { changes: string[] }[];
@@ -68,6 +69,46 @@ async function news(query: Record<string, string> = {}): Promise<PageNews> {
   if (found === undefined) throw new Error("there are no news");
   return found;
 }
+
+describe("Resubscriptions", () => {
+  beforeEach(async () => {
+    await open.call(upsert, { body: { email, email_opt_in: "UNSUBSCRIBED" } });
+    await open.call(upsert, { body: { email, email_opt_in: "SUBSCRIBED" } });
+  });
+
+  it("are counted in their own organization, and marked at the request and the moment", async () => {
+    const [{ resubscriptions, requests }, { contacts }] = [await news(), await news({ tab: "contacts" })];
+
+    expect(resubscriptions).toBe(1);
+    expect((await news({ organization: "globex" })).resubscriptions).toBe(0);
+    expect(requests).toMatchObject([
+      {
+        number: 2,
+        isResubscription: true,
+        changes: [`${email}: email UNSUBSCRIBED → SUBSCRIBED (resubscription)`],
+      },
+      { number: 1, isResubscription: false },
+    ]);
+    expect(contacts).toMatchObject([{ history: [{ isResubscription: true }, { isResubscription: false }] }]);
+  });
+
+  it.each<[Record<string, string>, number[]]>([
+    [{ resubscriptions: "on" }, [2]],
+    [{ status: "2xx" }, [2, 1]],
+    [{ status: "4xx" }, [4, 3]],
+    [{ status: "429" }, [4]],
+    [{ status: "none" }, []],
+    [{ operation: "v1.events.send" }, [4]],
+    [{ operation: "v1.customers.upsert", status: "4xx" }, [3]],
+    [{ find: "SUBSCRIBED", resubscriptions: "on", status: "2xx" }, [2]],
+    [{ find: "Rome", resubscriptions: "on" }, []],
+  ])("and other requests are found by %j", async (query, numbers) => {
+    await open.call(upsert, { body: { emial: email } });
+    await open.call("/api/v1/events", { body: order });
+
+    expect((await news(query)).requests).toMatchObject(numbers.map((number) => ({ number })));
+  });
+});
 
 describe("The root is", () => {
   const root = (accept: string) => open.call("/", { headers: { accept } });

@@ -16,12 +16,17 @@ export interface PageView {
   news?: PageNews;
 }
 
+/** The statuses by which requests can be filtered; "none" for a response that never came. */
+export const STATUSES = ["2xx", "3xx", "4xx", "429", "5xx", "none"] as const;
+
 export interface PageNews {
   organizations: string[];
   /** The chosen one. */
   organization: string;
   /** Of all items of each tab, found or not. */
   counts: Record<Tab, number>;
+  /** The number of resubscriptions. */
+  resubscriptions: number;
   /** That not all of them are shown. */
   note?: string;
   faults: (MockFault & { id: number; matched: number })[];
@@ -48,6 +53,8 @@ export interface RequestRow {
   fault?: string;
   refusedFor?: string;
   changes: string[];
+  /** Whether one of the changes went over a refusal. */
+  isResubscription: boolean;
   /** Counts the same request again after a failure; 1 for the first. */
   attempt: number;
   durationMs?: number;
@@ -70,6 +77,7 @@ export interface RequestDetails extends RequestRow {
 export interface Moment {
   at: string;
   text: string;
+  isResubscription?: boolean;
 }
 
 export interface ContactView {

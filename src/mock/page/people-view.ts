@@ -29,7 +29,11 @@ function newest<Item, View>(
 }
 
 /** The contacts that were created last. */
-export function contactViews(state: MockOrganizationState, matches: Matches): Found<ContactView> {
+export function contactViews(
+  state: MockOrganizationState,
+  matches: Matches,
+  resubscriptions: ReadonlySet<MockConsentChange>,
+): Found<ContactView> {
   const listsOf = new Map<string, string[]>();
   for (const { contactId, listId } of state.memberships)
     listsOf.set(contactId, [...(listsOf.get(contactId) ?? []), listName(state, listId)]);
@@ -42,7 +46,9 @@ export function contactViews(state: MockOrganizationState, matches: Matches): Fo
       contact,
       lists: listsOf.get(contact.id) ?? [],
       consents: consentsOf(contact, history),
-      history: history.map(momentOf).reverse(),
+      history: history
+        .map((change) => ({ ...momentOf(change), isResubscription: resubscriptions.has(change) }))
+        .reverse(),
       timeline: timelineOf(state, isOwn),
     };
   });

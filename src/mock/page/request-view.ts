@@ -43,6 +43,7 @@ function rowOf({ number, entry, changes, hasEnded }: RequestRecord, attempt: num
     ...(fault !== undefined && { fault }),
     ...(refusedFor !== undefined && { refusedFor }),
     changes: changes.map(describeChange),
+    isResubscription: changes.some((change) => change.kind === "consent" && change.isResubscription),
     attempt,
     ...(durationMs !== undefined && { durationMs }),
   };

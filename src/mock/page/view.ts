@@ -3,7 +3,7 @@ import type { Mock, ServiceState } from "../handle-request.ts";
 import { OPERATIONS } from "../operations.ts";
 import type { MockRateUsage } from "../rate-window.ts";
 import type { RequestLog } from "../request-log.ts";
-import type { MockOrganizationState } from "../state/organization-state.ts";
+import type { MockConsentChange, MockOrganizationState } from "../state/organization-state.ts";
 import type { PageNews, PageView, RequestRow, Tab } from "./page-view.ts";
 import { contactViews, eventViews, listViews, type Matches, webhookViews } from "./people-view.ts";
 import { requestRows } from "./request-view.ts";
@@ -16,6 +16,8 @@ interface Question {
   tab: Tab;
   /** Words that an item must contain, in any case; empty for all items. */
   find: string;
+  /** Which requests: of an operation, with a status, resubscriptions alone; empty for all. */
+  only: { operation: string; status: string; resubscriptions: boolean };
 }
 
 /** What the page shows; without `news` if it shows the newest version. */
@@ -38,13 +40,14 @@ function gaugesOf({ rateLimiter, rateLimits, nowMs }: ServiceState): MockRateUsa
 function newsOf(
   { organizations, faults }: ServiceState,
   log: RequestLog,
-  { organization: chosen, tab, find }: Question,
+  { organization: chosen, tab, find, only }: Question,
 ): PageNews {
   // Safe: a mock has at least one organization.
   const organization =
     chosen === undefined ? organizations.organizations[0]! : organizations.organization(chosen);
   const { id } = organization.seed;
   const state = organization.state();
+  const resubscriptions = new Set(organization.resubscriptions);
   const words = find.toLowerCase().split(/\s+/).filter(Boolean);
   const matches: Matches = (item, others = []) => {
     if (words.length === 0) return true;
@@ -57,10 +60,11 @@ function newsOf(
     organizations: organizations.organizations.map(({ seed }) => seed.id),
     organization: id,
     counts: countsOf(state, sent),
+    resubscriptions: resubscriptions.size,
     faults: faults.list(),
     kinds: FAULT_KINDS,
     operations: OPERATIONS,
-    ...itemsOf(tab, { requests, sent, state, matches }),
+    ...itemsOf(tab, { requests, sent, state, matches, only, resubscriptions }),
   };
 }
 
@@ -80,25 +84,38 @@ function textsOf(value: unknown): string[] {
   return typeof value === "string" || typeof value === "number" ? [String(value)] : [];
 }
 
-interface Shown {
+interface Shown extends Pick<Question, "only"> {
   requests: readonly RequestRow[];
   /** How many requests there were. */
   sent: number;
   state: MockOrganizationState;
   matches: Matches;
+  resubscriptions: ReadonlySet<MockConsentChange>;
 }
 
-const LISTS = { contacts: contactViews, lists: listViews, events: eventViews, webhooks: webhookViews };
+const LISTS = { lists: listViews, events: eventViews, webhooks: webhookViews };
 
-function itemsOf(tab: Tab, { requests, sent, state, matches }: Shown): Partial<PageNews> {
+function itemsOf(
+  tab: Tab,
+  { requests, sent, state, matches, only, resubscriptions }: Shown,
+): Partial<PageNews> {
   if (tab === "requests") {
-    const found = requests.filter(({ operation, person, status, fault, refusedFor, changes }) =>
-      matches([operation, person, status, fault, refusedFor, changes]),
-    );
+    const found = requests.filter((row) => {
+      const { operation, person, status, fault, refusedFor, changes } = row;
+      return isOf(only, row) && matches([operation, person, status, fault, refusedFor, changes]);
+    });
     const note = `The page has the latest ${requests.length} of ${sent} requests.`;
     return { requests: found, ...(sent > requests.length && { note }) };
   }
-  const { items, found } = LISTS[tab](state, matches);
+  const { items, found } =
+    tab === "contacts" ? contactViews(state, matches, resubscriptions) : LISTS[tab](state, matches);
   const note = `The latest ${items.length} of ${found} are shown. The search looks through all of them.`;
   return { [tab]: items, ...(found > items.length && { note }) };
+}
+
+function isOf({ operation, status, resubscriptions }: Question["only"], row: RequestRow): boolean {
+  const code = row.status === undefined ? "none" : String(row.status);
+  const isStatus = status === "" || status === code || status === `${code[0]}xx`;
+  const isOperation = operation === "" || operation === row.operation;
+  return isOperation && isStatus && (row.isResubscription || !resubscriptions);
 }

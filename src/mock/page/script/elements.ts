@@ -1,3 +1,5 @@
+import type { Moment } from "../page-view.ts";
+
 /** Text becomes a text node, so that nothing of a request is ever markup. */
 export type Child = Node | string | false | undefined;
 
@@ -53,8 +55,13 @@ export function pairs(entries: readonly (readonly [name: string, value: string])
   return h("dl", { class: "pairs" }, ...rows);
 }
 
-export function moments(all: readonly { at: string; text: string }[]): HTMLElement {
-  const rows = all.map(({ at, text }) => h("li", {}, clock(at), span("", text)));
+/** The mark of what went over a refusal. */
+export const overMark = () => tag("bad", "resubscription");
+
+export function moments(all: readonly Moment[]): HTMLElement {
+  const rows = all.map(({ at, text, isResubscription }) =>
+    h("li", {}, clock(at), span("", `${text} `, isResubscription && overMark())),
+  );
   return h("ul", { class: "moments" }, ...rows);
 }
 

@@ -1,4 +1,4 @@
-import type { PageNews, PageView, Tab } from "../page-view.ts";
+import { type PageNews, type PageView, STATUSES, type Tab } from "../page-view.ts";
 import { byId, copy, h, say, span } from "./elements.ts";
 import { itemList } from "./items.ts";
 import { contacts, events, lists, webhooks } from "./people.ts";
@@ -20,6 +20,7 @@ const tabs = Object.keys(TITLES) as Tab[]; // Safe: they are its keys.
 const organizations = byId("organization") as HTMLSelectElement;
 const search = byId("find") as HTMLInputElement;
 const fault = byId("fault") as HTMLFormElement;
+const only = byId("only") as HTMLFormElement;
 const panel = byId("panel");
 const items = byId("items");
 const buttons = new Map(tabs.map((tab) => [tab, tabButton(tab)]));
@@ -48,7 +49,13 @@ const question = () =>
     tab: shownTab,
     find: search.value.trim(),
     ...(organizations.value !== "" && { organization: organizations.value }),
+    ...onlyThese(),
   }).toString();
+
+/** What the requests are filtered by. */
+const onlyThese = () =>
+  // Safe: it has no field for a file.
+  Object.fromEntries([...new FormData(only)].filter(([, value]) => value !== "") as [string, string][]);
 
 /** Asks what is new, and once more after half a second; not while nobody looks. */
 async function update(): Promise<void> {
@@ -65,8 +72,12 @@ async function update(): Promise<void> {
 function showWhetherItAnswers(doesAnswer: boolean): void {
   const text = doesAnswer ? "" : "The mock does not answer. If it runs, reload the page.";
   byId("dot").classList.toggle("off", !doesAnswer);
-  // The same text again would be announced again.
-  if (byId("down").textContent !== text) byId("down").textContent = text;
+  showStatus("down", text);
+}
+
+/** The same text again would be announced again. */
+function showStatus(id: string, text: string): void {
+  if (byId(id).textContent !== text) byId(id).textContent = text;
 }
 
 function show({ version: newest, gauges, news }: PageView): void {
@@ -86,17 +97,20 @@ function showNews(news: PageNews): void {
     organizations,
     news.organizations.map((id) => [id, id] as const),
   );
-  fillChoice(selectOf("operation"), [
-    ["", "any operation"],
-    ...news.operations.map((name) => [name, name] as const),
-  ]);
+  const names = news.operations.map((name) => [name, name] as const);
+  for (const form of [fault, only])
+    fillChoice(selectOf("operation", form), [["", "any operation"], ...names]);
   fillChoice(
     selectOf("kind"),
     news.kinds.map((kind) => [kind, kind] as const),
   );
+  const { resubscriptions } = news;
+  const told = `${resubscriptions} resubscription${resubscriptions === 1 ? "" : "s"}`;
+  showStatus("over", resubscriptions === 0 ? "" : told);
   drawFaults(news, refresh);
   byId("note").textContent = news.note ?? "";
-  const isSearch = search.value.trim() !== "";
+  const isFiltered = shownTab === "requests" && Object.keys(onlyThese()).length > 0;
+  const isSearch = search.value.trim() !== "" || isFiltered;
   if (news.requests) draw.requests(news.requests, items, isSearch);
   if (news.contacts) draw.contacts(news.contacts, items, isSearch);
   if (news.lists) draw.lists(news.lists, items, isSearch);
@@ -104,7 +118,7 @@ function showNews(news: PageNews): void {
   if (news.webhooks) draw.webhooks(news.webhooks, items, isSearch);
 }
 
-const selectOf = (name: string) => fault.elements.namedItem(name) as HTMLSelectElement;
+const selectOf = (name: string, form = fault) => form.elements.namedItem(name) as HTMLSelectElement;
 
 /** Tells a screen reader of new requests, not more often than it can say. */
 function announce({ counts, requests: [latest] = [] }: PageNews): void {
@@ -144,6 +158,7 @@ function choose(tab: Tab): void {
     button.tabIndex = each === tab ? 0 : -1;
   }
   panel.setAttribute("aria-label", TITLES[tab]);
+  only.hidden = tab !== "requests";
   refresh();
 }
 
@@ -164,5 +179,10 @@ byId("environment").addEventListener("click", () => void copyEnvironment());
 organizations.addEventListener("change", refresh);
 search.addEventListener("input", refresh);
 document.addEventListener("visibilitychange", () => void update());
+only.addEventListener("change", refresh);
+fillChoice(selectOf("status", only), [
+  ["", "any status"],
+  ...STATUSES.map((status) => [status, status === "none" ? "no response" : status] as const),
+]);
 prepareFaultForm(refresh);
 choose(shownTab);

@@ -1,5 +1,5 @@
 import type { ContactView, EventView, ListView, WebhookView } from "../page-view.ts";
-import { action, type Child, clock, h, json, moments, pairs, part, span, tag } from "./elements.ts";
+import { action, type Child, clock, h, json, moments, overMark, pairs, part, span, tag } from "./elements.ts";
 import type { Look } from "./items.ts";
 import { act } from "./service.ts";
 
@@ -15,11 +15,21 @@ export function contacts(organization: () => string, refresh: () => void): Look<
       refresh();
   };
   const buttonsOf = (view: ContactView): Child[] => {
-    const { email, phone, email_opt_in: optIn, double_opt_in: isAsked } = view.contact;
+    const {
+      email,
+      phone,
+      email_opt_in: optIn,
+      phone_opt_in: phoneOptIn,
+      double_opt_in: isAsked,
+    } = view.contact;
     const unsubscribe = (channel: string) => () => void decide("unsubscribe", view, { channel })();
     return [
-      email !== undefined && action("Unsubscribes (e-mail)", unsubscribe("email")),
-      phone !== undefined && action("Unsubscribes (phone)", unsubscribe("phone")),
+      email !== undefined &&
+        optIn !== "UNSUBSCRIBED" &&
+        action("Unsubscribes (e-mail)", unsubscribe("email")),
+      phone !== undefined &&
+        phoneOptIn !== "UNSUBSCRIBED" &&
+        action("Unsubscribes (phone)", unsubscribe("phone")),
       email !== undefined &&
         isAsked &&
         optIn !== "UNSUBSCRIBED" &&
@@ -35,6 +45,7 @@ export function contacts(organization: () => string, refresh: () => void): Look<
         "tags",
         ...view.consents.map(({ channel, state }) => span("", `${channel} `, consentTag(state))),
         view.contact.is_suppressed && tag("bad", "suppressed"),
+        view.history.some(({ isResubscription }) => isResubscription) && overMark(),
       ),
       clock(view.contact.updated),
     ],

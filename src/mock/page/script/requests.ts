@@ -1,5 +1,5 @@
 import type { RequestDetails, RequestRow } from "../page-view.ts";
-import { action, type Child, clock, copy, h, json, pairs, part, span, tag } from "./elements.ts";
+import { action, type Child, clock, copy, h, json, overMark, pairs, part, span, tag } from "./elements.ts";
 import type { Look } from "./items.ts";
 import { read } from "./service.ts";
 
@@ -30,10 +30,12 @@ function statusOf({ status, hasEnded, fault }: RequestRow): HTMLElement {
 }
 
 /** What became of it, in a line. */
-function whatOf({ fault, applied, refusedFor, changes, attempt, person }: RequestRow): Child[] {
-  // The line has named the person already.
-  const short = changes.map((change) => change.replace(`${person}: `, ""));
+function whatOf(row: RequestRow): Child[] {
+  const { fault, applied, refusedFor, changes, isResubscription, attempt, person } = row;
+  // The line has named the person already, and has the mark.
+  const short = changes.map((change) => change.replace(`${person}: `, "").replace(" (resubscription)", ""));
   return [
+    isResubscription && overMark(),
     attempt > 1 && tag("", `try ${attempt}`),
     fault !== undefined && tag("warn", fault),
     fault !== undefined && tag("", applied ? "applied" : "not applied"),

@@ -11,7 +11,7 @@ const INTERVALS = new Map([
 /** The windows of the rate limit, and when the next request may come. */
 export function drawGauges(gauges: PageView["gauges"]): void {
   const drawn = gauges.map(({ limit, intervalMs, used, waitMs }) => {
-    const name = INTERVALS.get(intervalMs) ?? `per ${intervalMs / 1_000} s`;
+    const name = INTERVALS.get(intervalMs) ?? `per ${Number((intervalMs / 1_000).toPrecision(3))} s`;
     const next = waitMs > 0 ? `next permit in ${(Math.ceil(waitMs / 100) / 10).toFixed(1)} s` : "free";
     const fill = h("div", { class: "fill" });
     fill.style.width = `${Math.min(100, (100 * used) / limit)}%`;
