@@ -1,4 +1,4 @@
-import type { MockConsentChange } from "./organization-state.ts";
+import type { MockConsentChange, MockOrganizationState } from "./organization-state.ts";
 
 type Channel = MockConsentChange["channel"];
 
@@ -10,6 +10,9 @@ export interface PersonalWord {
   /** The length of the history at that time. */
   after: number;
 }
+
+/** The state of an organization as a file has it. */
+export type SavedOrganization = MockOrganizationState & { personalWords?: PersonalWord[] };
 
 /** The history of the consents of one organization, and the entries of it that went over a refusal. */
 export class ConsentLog {

@@ -2,7 +2,7 @@ import type { MockVariants } from "../variants.ts";
 import type { WebhookCaller } from "../webhooks.ts";
 import { triggeredBy } from "./automations.ts";
 import { contactChanges, nameOfContact, type StateChange } from "./changes.ts";
-import { ConsentLog, type PersonalWord } from "./consent-log.ts";
+import { ConsentLog, type SavedOrganization } from "./consent-log.ts";
 import { consentChanges } from "./consents.ts";
 import { type ContactFields, mergedFields, newContact, type OmittedOptIns } from "./contact-fields.ts";
 import { ContactIndex } from "./contact-index.ts";
@@ -31,9 +31,6 @@ export interface Sources {
   /** Told of each change. */
   changed: (change: StateChange) => void;
 }
-
-/** The state of an organization as a file has it. */
-export type SavedOrganization = MockOrganizationState & { personalWords?: PersonalWord[] };
 
 /** One organization's state and its transitions. It knows nothing of HTTP. */
 export class Organization {
@@ -103,7 +100,6 @@ export class Organization {
     this.#change(contact, { [field]: optIn }, "person");
   }
 
-  /** What a call raises from now on is no resubscription. */
   asksAgain(contact: MockContact, channels: readonly MockConsentChange["channel"][]): void {
     for (const channel of channels) this.#consents.say(contact.id, channel, false);
   }
@@ -120,10 +116,9 @@ export class Organization {
     const before: Partial<MockContact> = { ...existing };
     const { customProperties } = this.#sources.variants;
     const changed = mergedFields(before, fields, { ...omitted, customProperties });
-    const action = existing === undefined ? "created" : "updated";
     this.#change(contact, changed, by, before);
     if (existing === undefined) this.#rows.contacts.push(contact);
-    return { contact, action };
+    return { contact, action: existing === undefined ? "created" : "updated" };
   }
 
   /** Makes a contact a member; the trigger fires once per contact and list. */

@@ -11,8 +11,8 @@ import {
   string,
   that,
 } from "../json-rules.ts";
+import type { SavedOrganization } from "./consent-log.ts";
 import type { MockOrganizationState } from "./organization-state.ts";
-import type { SavedOrganization } from "./organization.ts";
 import type { Organizations } from "./organizations.ts";
 
 /** What a file of saved state holds, as JSON. */
