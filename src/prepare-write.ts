@@ -37,14 +37,16 @@ interface Sender {
 
 /** Validates a write as its call does. Throws a `ValidationError` or a `ConfigurationError`. */
 export function prepareWrite(opened: OpenedClient, write: unknown, sender: Sender = {}): PreparedCall {
-  const valid = parseWrite(write);
-  return withEndpoint(valid, sender, (endpoint, input) => prepare(opened, valid, sender, endpoint, input));
+  return opened.transport.client.redactor.guard(() => {
+    const valid = parseWrite(write);
+    return withEndpoint(valid, sender, (endpoint, input) => prepare(opened, valid, sender, endpoint, input));
+  });
 }
 
 /** Sends a write as a direct call; rejects as one. */
 export function sendWrite(opened: OpenedClient, write: unknown, options: unknown): ApiPromise<unknown> {
   try {
-    const valid = parseWrite(write);
+    const valid = opened.transport.client.redactor.guard(() => parseWrite(write));
     const sender = { options, isDirect: true };
     return withEndpoint(valid, sender, (endpoint, input) =>
       opened.transport.start(endpoint, input, () => prepare(opened, valid, sender, endpoint, input)),

@@ -1,5 +1,6 @@
 import { isAudienceError } from "../errors.ts";
 import { isObject } from "../schema/predicates.ts";
+import { showCaller } from "./api-promise.ts";
 
 /** The longest substring of a key that is searched for. */
 export const gramLength = 8;
@@ -64,12 +65,23 @@ export class Redactor {
     );
   }
 
-  /** Redacts the names of fields, options and headers in an error. */
+  /** Redacts the names of fields, options and headers in an error; a schema of the user may repeat them in its words. */
   names(error: unknown): void {
     if (!isAudienceError(error) || (error.code !== "validation" && error.code !== "configuration")) return;
     error.message = this.string(error.message);
     if (error.code === "validation")
-      for (const { path } of error.issues) path.splice(0, Infinity, ...(this.json(path) as typeof path));
+      for (const issue of error.issues)
+        Object.assign(issue, { path: this.json(issue.path), message: this.string(issue.message) });
+  }
+
+  /** Redacts the names in the error that a function throws. */
+  guard<Result>(act: () => Result): Result {
+    try {
+      return act();
+    } catch (error) {
+      this.names(error);
+      throw showCaller(error);
+    }
   }
 
   headers(headers: Headers): Headers {

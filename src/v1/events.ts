@@ -6,6 +6,7 @@ import { parseStandard, type Parsed, type StandardSchema } from "../schema/stand
 import { nameMeant } from "../schema/validation-issues.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions, WriteOptions } from "../transport/call-options.ts";
+import type { Redactor } from "../transport/redact.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { validate } from "../validate.ts";
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
@@ -146,7 +147,7 @@ export interface V1Events {
   ): DefinedEvents<{ [Name in keyof Schemas]: EventDataOf<Schemas[Name]> }>;
 }
 
-export function v1Events(call: CallEndpoint): V1Events {
+export function v1Events(call: CallEndpoint, redactor: Redactor): V1Events {
   return {
     send: (event, options) => call(sendEvent, { body: event }, options),
     define: (schemas) => ({
@@ -156,8 +157,8 @@ export function v1Events(call: CallEndpoint): V1Events {
       },
       write(name, given, options) {
         const { endpoint, body } = definedEvent(schemas, name, given);
-        // Of a refused event it throws why.
-        if (typeof endpoint.body === "function") endpoint.body({});
+        const { body: refuse } = endpoint;
+        if (typeof refuse === "function") redactor.guard(() => refuse({}));
         // Safe: unchecked but for its data, as every write.
         const event = body as V1Event;
         return { operation: "v1.events.send", event, ...(options && { options }) };

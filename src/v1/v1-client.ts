@@ -51,7 +51,7 @@ export class V1Client {
     this.#client = transport.client;
     this.customers = v1Customers(call, settings.parsePage);
     this.contactGroups = v1ContactGroups(call, settings.parsePage);
-    this.events = v1Events(call);
+    this.events = v1Events(call, transport.client.redactor);
     this.request = customRequest(call, "v1.request");
   }
 
