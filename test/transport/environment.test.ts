@@ -439,3 +439,26 @@ describe("AUDIENCE_RATE_LIMIT=60x", () => {
     },
   );
 });
+
+describe("A Node that is too old", () => {
+  const versions = { node: "18.20.8" };
+
+  it("is named, by a client and by a limiter", () => {
+    vi.stubGlobal("process", { versions });
+
+    for (const create of [() => new AudienceClient(), () => new V1Client(), () => new RateLimiter()])
+      expect(thrownBy(create)).toMatchObject({
+        code: "configuration",
+        message: "audience-sdk needs Node 20.19 or later: this is Node 18.20.8.",
+      });
+  });
+
+  it.each([{ ...versions, bun: "1.0.0" }, { ...versions, deno: "2.0.0" }, { node: "20.0.0" }, {}])(
+    "is not one of the versions %j",
+    (others) => {
+      vi.stubGlobal("process", { versions: others });
+
+      expect(new RateLimiter().usage().inFlight).toBe(0);
+    },
+  );
+});
