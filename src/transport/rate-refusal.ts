@@ -53,36 +53,9 @@ export function findRefusal(
   return isRefusal ? { retryAfterMs: refusalWaitMs(candidate.headers) } : undefined;
 }
 
-/** The headers with the end of a limit, in ky's order. */
-const resetHeaders = [
-  "ratelimit-reset",
-  "x-ratelimit-retry-after",
-  "x-ratelimit-reset",
-  "x-rate-limit-reset",
-] as const;
-
-/** How long a refusal asks to wait, in milliseconds; undefined if no header says so. */
+/** How long a refusal asks to wait, in milliseconds; undefined if neither header says so. Any other is `isRateLimited`'s. */
 export function refusalWaitMs(headers: Headers): number | undefined {
-  const requestedMs = retryAfterMs(headers);
-  if (requestedMs !== undefined) return requestedMs;
-  for (const name of resetHeaders) {
-    const waitMs = waitOf(headers.get(name) ?? "", headers);
-    if (waitMs !== undefined) return waitMs;
-  }
-  return waitOf(resetOf(headers.get("ratelimit") ?? ""), headers);
-}
-
-/**
- * The times until the policies of a `RateLimit` header of the newer drafts have quota again, such as `"hour";r=0;t=7`:
- * of those that are spent, if one is, else of all.
- */
-function resetOf(header: string): string {
-  const policies = header.split(",").flatMap((policy) => {
-    const t = /;\s*t=(\d+)/.exec(policy)?.[1];
-    return t === undefined ? [] : { t, isSpent: /;\s*r=0(?!\d)/.test(policy) };
-  });
-  const spent = policies.filter(({ isSpent }) => isSpent);
-  return (spent.length > 0 ? spent : policies).map(({ t }) => t).join(", ");
+  return retryAfterMs(headers) ?? waitOf(headers.get("ratelimit-reset") ?? "", headers);
 }
 
 /** `Retry-After` in milliseconds, rounded up; undefined if it is missing or invalid. */

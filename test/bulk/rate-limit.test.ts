@@ -235,14 +235,6 @@ describe("In any dialect of a refusal", () => {
       retryAfter: false,
       isRateLimited: byStatus(403),
     },
-    "403 with X-RateLimit-Retry-After": {
-      variants: { rateLimitStatus: 403, rateLimitHeader: "x-ratelimit-retry-after" },
-      isRateLimited: byStatus(403),
-    },
-    "420 with X-Rate-Limit-Reset": {
-      variants: { rateLimitStatus: 420, rateLimitHeader: "x-rate-limit-reset" },
-      isRateLimited: byStatus(420),
-    },
     "400 with a code and a wait": {
       variants: { rateLimitStatus: 400, rateLimitBody: slowDown },
       retryAfter: false,

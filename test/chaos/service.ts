@@ -99,14 +99,7 @@ export const variantChoices: { readonly [Name in keyof MockVariants]: Choose<Moc
     ]),
   rateLimitStatus: (dice) => dice.pick([429, 429, 403, 503]),
   rateLimitBody: (dice) => dice.pick(["error", "html", ({ waitMs }) => ({ retry_in_ms: waitMs })]),
-  rateLimitHeader: (dice) =>
-    dice.pick([
-      "retry-after",
-      "ratelimit-reset",
-      "x-ratelimit-retry-after",
-      "x-ratelimit-reset",
-      "x-rate-limit-reset",
-    ]),
+  rateLimitHeader: (dice) => dice.pick(["retry-after", "ratelimit-reset"]),
   eventStatus: (dice) => dice.pick([200, 201, 202, 204]),
   eventBody: (dice) => dice.pick([{ status: "accepted" }, undefined, "queued", [], null]),
   contactUuidPlace: (dice) => dice.pick(["contact", "root", "either"]),
