@@ -98,8 +98,9 @@ function documentedContact(sent: CustomRequest): Readonly<Record<string, unknown
 const mostDecodings = 8;
 
 /** As servers and proxies in a row may read a path: decoded to the end, with one kind of slash, without path parameters (`;a=1`). */
-function asRead(path: string): string {
-  let read = path;
+function asRead(path: unknown): string {
+  // The rules run beside other issues, so this may be any value.
+  let read = typeof path === "string" ? path : "";
   for (let times = 0; times < mostDecodings; times++) read = decodedOnce(read);
   return read.replaceAll("\\", "/").replaceAll(/(?<=[^/]);[^/]*/g, "");
 }

@@ -80,8 +80,8 @@ describe("A link in a list response", () => {
     expect(items.map(({ id }) => id)).toEqual(["c-1", "c-2", "c-3"]);
     expect(requests.map((request) => request.split("\r\n")[0])).toEqual([
       "GET /api/v1/customer?limit=100 HTTP/1.1",
-      "GET /api/v1/customer?page=2&limit=100 HTTP/1.1",
-      "GET /api/v1/customer?page=3&limit=100 HTTP/1.1",
+      "GET /api/v1/customer?limit=100&page=2 HTTP/1.1",
+      "GET /api/v1/customer?limit=100&page=3 HTTP/1.1",
     ]);
     for (const request of requests) expect(request).not.toMatch(/^cookie:/im);
     expect(elsewhere.requests).toEqual([]);

@@ -177,6 +177,7 @@ describe("A custom request is refused, and nothing is sent:", () => {
       ["path"],
     ],
     ["an encoded one", { method: "GET", path: "/api/v1/%2E%2e/x" }, "must not hold . or ..", ["path"]],
+    ["a path that is null", { method: "POST", path: null, body: {} }, "must be a string", ["path"]],
     ["a query in the path", { method: "GET", path: "/api/v1/a?b=c" }, "give the query in `query`", ["path"]],
     ["a space in the path", { method: "GET", path: "/api/v1/a b" }, "encodeURIComponent", ["path"]],
     ["an empty segment", { method: "GET", path: "/api/v1//a" }, "must not hold an empty segment", ["path"]],
