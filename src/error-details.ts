@@ -98,3 +98,8 @@ export function printable(text: string): string {
     return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
   });
 }
+
+/** The same for a message, which has lines of its own: it may quote the service, a name or a function of the user. */
+export function printableLines(message: string): string {
+  return message.split("\n").map(printable).join("\n");
+}

@@ -10,7 +10,7 @@ import {
   type WaitFacts,
   describeIssues,
   note,
-  printable,
+  printableLines,
 } from "./error-details.ts";
 
 export * from "./error-details.ts";
@@ -46,8 +46,7 @@ export abstract class AudienceError extends Error {
   /** `facts` are the further properties of a class; undefined ones are left out. */
   constructor(message: string, outcome: Outcome, facts: Readonly<Record<string, unknown>> = {}) {
     const { cause, ...own } = facts;
-    // A message may quote the service, a name or a function of the user. It has lines of its own.
-    super(message.split("\n").map(printable).join("\n"), cause === undefined ? undefined : { cause });
+    super(printableLines(message), cause === undefined ? undefined : { cause });
     this.outcome = outcome;
     note(this, own);
     Object.defineProperty(this, brand, { value: true });
