@@ -10,7 +10,7 @@ import {
 } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 import { type ClientLimiter, keepsTheLimiter, limiterOf, parseKept } from "./rate-limiter/default-limiter.ts";
-import { isForbidden, ofRuntime, refuseOldNode } from "./runtime.ts";
+import { isForbidden, ofRuntime } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
 import { withoutPrototype } from "./schema/predicates.ts";
 import { keySource } from "./transport/api-key.ts";
@@ -39,7 +39,6 @@ export interface OpenedClient {
 
 /** `state` is that of another view of the same client. Throws a `ConfigurationError` that names the option. */
 export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
-  refuseOldNode();
   const redactor = state?.redactor ?? new Redactor();
   const environment = state ? noEnvironment : readEnvironment();
   const { settings, limiter } = readSettings(options, redactor, environment, state);

@@ -2,7 +2,6 @@ import * as z from "zod";
 import { readRateLimit, sayRateLimit } from "../environment.ts";
 import { ConfigurationError, type RateLimitWaitError, type RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
-import { refuseOldNode } from "../runtime.ts";
 import { copyOptions, type Given, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { defaultPriority, Dispatcher } from "./dispatcher.ts";
@@ -80,7 +79,6 @@ export class RateLimiter {
   #reserve: number | undefined;
 
   constructor(options: RateLimiterOptions = {}) {
-    refuseOldNode();
     const subject = "The options of RateLimiter";
     const given = copyOptions<RateLimiterOptions>(limiterOptionsSchema, options, subject);
     const {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
+import { refuseOldNode } from "../runtime.ts";
 import { awaitIt, contentLost, kindOf } from "./kind-of.ts";
 import { hasMethods, hasProperty, isObject, isRecord, withoutPrototype } from "./predicates.ts";
 import { explain, nameMeant, wrongType } from "./validation-issues.ts";
@@ -79,6 +80,8 @@ export function copyOptions<Options extends object>(
   options: unknown,
   subject: string,
 ): Options {
+  // Clients and limiters read theirs here first.
+  refuseOldNode();
   if (!isRecord(options))
     throw new ConfigurationError(`${subject} ${wrongType("an object", { input: options })}.`);
   refuseLost(options, subject);

@@ -80,15 +80,12 @@ function readIssue(issue: unknown, key: string): SchemaError["issues"][number] {
     propertyOf(issue, name),
   );
   const parts: unknown[] = Array.isArray(path) ? path : path === undefined || path === null ? [] : [path];
+  const names = parts.map((part) => (isObject(part) ? propertyOf(part, "key") : part));
   return {
-    path: [key, ...parts.map((part) => keyOf(isObject(part) ? propertyOf(part, "key") : part))],
+    path: [key, ...names.map((name) => (typeof name === "number" ? name : String(name)))],
     message: typeof message === "string" ? message : "is refused by its schema, which gives no reason",
     // zod and arktype add a code, and zod the unknown keys.
     code: typeof code === "string" ? code : "custom",
     ...(Array.isArray(keys) && { keys: keys.map(String) }),
   };
-}
-
-function keyOf(part: unknown): PropertyKey {
-  return typeof part === "number" || typeof part === "symbol" ? part : String(part);
 }
