@@ -15,8 +15,9 @@ export async function* readCheckpoint(
   onEnd: (length: number) => void,
 ): AsyncGenerator<string, void, undefined> {
   let [count, length, rest] = [0, 0, ""];
+  const onRest = (bytes: Uint8Array) => (rest = Buffer.from(bytes).toString());
   try {
-    for await (const { text, end } of readLines(handle, (bytes) => (rest = Buffer.from(bytes).toString()))) {
+    for await (const { text, end } of readLines(handle, { onRest })) {
       count += 1;
       length = end;
       if (count === 1) checkHeading(text, file);

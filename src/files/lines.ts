@@ -28,14 +28,17 @@ const chunkBytes = 65_536;
 const lineFeed = 10;
 const readBytes = promisify(read);
 
-/** The whole lines of a file. A kill may leave a part of one at its end: `onRest` gets it, also if it is empty. */
+/**
+ * The whole lines of a file, or those from a line's start on. A kill may leave a part of one at its end: `onRest` gets it,
+ * also if it is empty.
+ */
 export async function* readLines(
   handle: number,
-  onRest?: (rest: Uint8Array) => void,
+  { from: begin = 0, onRest }: { from?: number; onRest?: (rest: Uint8Array) => void } = {},
 ): AsyncGenerator<Line, void, undefined> {
   const chunk = Buffer.alloc(chunkBytes);
   let rest: Uint8Array = new Uint8Array();
-  let start = 0;
+  let start = begin;
   for (;;) {
     const { bytesRead } = await readBytes(handle, chunk, 0, chunkBytes, start + rest.length);
     if (bytesRead === 0) return onRest?.(rest);

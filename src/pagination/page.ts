@@ -67,17 +67,29 @@ export class ListPage<T> implements Page<T> {
   declare readonly hasNextPage: boolean;
   declare readonly raw: unknown;
   readonly #source: PageSource<T>;
+  readonly #received: readonly T[];
   readonly #next: Progress | undefined;
 
   constructor(
     source: PageSource<T>,
     values: Omit<Page<T>, keyof AsyncIterable<T> | "nextPage" | "hasNextPage">,
-    next: Progress | undefined,
+    { received, next }: { received: readonly T[]; next: Progress | undefined },
   ) {
     const { raw, ...described } = values;
     Object.assign(this, { ...described, hasNextPage: next !== undefined, raw });
     this.#source = source;
+    this.#received = received;
     this.#next = next;
+  }
+
+  /** All items of the page, also those that had come before. */
+  get received(): readonly T[] {
+    return this.#received;
+  }
+
+  /** Where the list goes on; undefined after the last page. */
+  get next(): Progress | undefined {
+    return this.#next;
   }
 
   async nextPage(reading: Reading = {}): Promise<ListPage<T>> {
@@ -141,5 +153,6 @@ function pageAfter<T>(before: Progress, decoded: DecodedPage<T>, source: PageSou
     ...(totalPages !== undefined && { totalPages }),
     raw,
   };
-  return new ListPage(source, values, cursor && { cursor, ids: known, idCount: known.size });
+  const next = cursor && { cursor, ids: known, idCount: known.size };
+  return new ListPage(source, values, { received, next });
 }

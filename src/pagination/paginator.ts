@@ -7,7 +7,7 @@ import { type CallOptions, callOptionsSchema } from "../transport/call-options.t
 import type { CallEndpoint } from "../transport/transport.ts";
 import type { DecodedPage } from "./cursor.ts";
 import { itemsOf } from "./page-stream.ts";
-import { type Page, type PageSource, loadPage, readPages } from "./page.ts";
+import { type ListPage, type Page, type PageSource, type Progress, loadPage, readPages } from "./page.ts";
 
 /**
  * A list. It sends nothing until it is awaited (one page) or iterated (every item).
@@ -52,6 +52,11 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
       if (items.length >= max || !page.hasNextPage) return items;
       page = await page.nextPage();
     }
+  }
+
+  /** @internal The page after what has come so far: a read that was cut off goes on with it. */
+  async pageAfter(before: Progress): Promise<ListPage<T>> {
+    return await loadPage(this.#source, {}, before);
   }
 
   /** @internal What `console.log` shows. */

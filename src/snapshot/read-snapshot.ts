@@ -1,8 +1,10 @@
 import * as z from "zod";
 import type { AudienceClient } from "../audience-client.ts";
 import { recordTarget } from "../bulk/target.ts";
-import { AbortError, UnexpectedResponseError } from "../errors.ts";
+import { AbortError } from "../errors.ts";
 import { acquireLock, type HeldLock } from "../files/lock.ts";
+import type { Cursor } from "../pagination/cursor.ts";
+import type { Page } from "../pagination/page.ts";
 import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";
@@ -74,7 +76,7 @@ const clientOption = optionThat<AudienceClient>("an AudienceClient", (value) =>
  * day ago begins afresh. One read of a file at a time.
  *
  * The file is NDJSON, readable by its owner alone: a line about the read, and then each contact once. If a contact comes
- * twice, as the list shifts while it is read, the later one counts.
+ * twice, as the list shifts while it is read, the stricter consent of the two counts in each channel.
  *
  * ```ts
  * const today = await readSnapshot(audience, { file: "audience.ndjson" });
@@ -122,6 +124,8 @@ async function readInto(
   }
 }
 
+type ListPosition = Pick<Page<unknown>, "page" | "limit" | "totalItems">;
+
 interface Reading {
   readonly lock: HeldLock;
   readonly source: SnapshotSource;
@@ -134,7 +138,7 @@ async function openWork(file: string, { lock, source, settings }: Reading): Prom
   const found = await begunRead(file);
   const isRecent = found && Math.abs(Date.now() - Date.parse(found.heading.readAt)) <= dayMs;
   // A kill may come between the last two steps: then it has replaced the older one already.
-  const hasPages = isRecent && found.state.page > 0;
+  const hasPages = isRecent && found.state.hasPages;
   const begun = hasPages && found.heading.id !== older?.id ? found : undefined;
   const signal = settings.signal ?? new AbortController().signal;
   const salt = targetSalt(source.target);
@@ -162,29 +166,24 @@ async function readPages(
   const { signal, priority } = settings;
   const options = { signal, priority, maxWaitMs: Infinity, deadlineMs: Infinity };
   const report = progressReporter(source, settings);
-  let [pagesWithoutNew, lastIds] = [0, ""];
-  while (!state.isEnded) {
-    const page = state.page + 1;
-    const { items, limit, totalItems, hasNextPage, raw } = await audience.v1.customers.list(
-      { page, limit: pageLimit },
-      options,
-    );
-    const added = work.add({ page, total: totalItems, isLast: !hasNextPage }, items);
-    const ids = items.map(({ id }) => id).join(" ");
-    pagesWithoutNew = added > 0 ? 0 : pagesWithoutNew + 1;
-    // Pages of a list that shifts differ, and it ends where its total says so.
-    const isShifting = ids !== lastIds && page * limit < (totalItems ?? 0);
-    if (hasNextPage && pagesWithoutNew > 1 && !isShifting) throw withoutEnd(page, raw);
-    lastIds = ids;
-    report({ done: state.latest.size, total: totalItems, passed: page * limit });
+  const ids = new Set(state.latest.keys());
+  const list = audience.v1.customers.list({ page: 1, limit: pageLimit }, options);
+  let before = state.cursor && { cursor: state.cursor, ids, idCount: ids.size };
+  while (before) {
+    const readAt = new Date().toISOString();
+    const page = await list.pageAfter(before);
+    const { received, limit, totalItems: total } = page;
+    const next = page.next && { ...page.next, cursor: pastKnownPage(page.next.cursor, before.cursor, page) };
+    await work.add({ page: page.page, total, next: next?.cursor }, received, readAt);
+    report({ done: state.latest.size, total, passed: page.page * limit });
+    before = next;
   }
 }
 
-function withoutEnd(page: number, body: unknown): UnexpectedResponseError {
-  const message =
-    `Pages ${page - 1} and ${page} of v1.customers.list hold no contact that had not come before, but the list goes on: ` +
-    "the service seems to repeat pages.";
-  return new UnexpectedResponseError({ message, outcome: "not-applied", status: 200, body });
+/** A change of many contacts moves known ones to the front: pages of them differ, and end no list before its total. */
+function pastKnownPage(next: Cursor, before: Cursor, { page, limit, totalItems = 0 }: ListPosition): Cursor {
+  const isShifting = next.idsBefore?.join() !== before.idsBefore?.join() && page * limit < totalItems;
+  return isShifting ? { ...next, pagesWithoutNew: 0 } : next;
 }
 
 /** As with bulk, an error of `onProgress` changes nothing, and is one line for all pages. */

@@ -1,13 +1,21 @@
 import * as z from "zod";
 import { LineTooLong, readLines } from "../files/lines.ts";
+import type { Cursor } from "../pagination/cursor.ts";
 import { type Heading, headingSchema, parseLine } from "./snapshot-file.ts";
 
 /** The line after the contacts of a page: without it a page counts as not read. */
-const pageSchema = z.object({
+export const pageSchema = z.object({
   page: z.int().min(1),
   /** The number of all contacts, as the page told it. */
   total: z.int().min(0).optional(),
-  isLast: z.boolean(),
+  /** Where the list goes on; absent after the last page. The ids of the page are its contacts'. */
+  next: z
+    .object({
+      itemsBefore: z.int().min(0).optional(),
+      pagesWithoutNew: z.int().min(0).exactOptional(),
+      mayBeMissing: z.boolean().optional(),
+    })
+    .optional(),
 });
 
 export type PageLine = z.infer<typeof pageSchema>;
@@ -22,29 +30,29 @@ export interface ContactStart {
 
 /** What the pages of a read have come to. */
 export class ReadState {
-  /** The number of the last page. */
-  page = 0;
-  isEnded = false;
+  /** Where the list is read next; undefined after the last page. */
+  cursor: Cursor | undefined = { page: 1 };
   /** The total that the last page told. */
   total: number | undefined;
-  /** The start of the last line of each contact: where one came twice, the later one counts (D167). */
+  /** The start of the last line of each contact. */
   readonly latest = new Map<string, number>();
   #isTotalSteady = true;
+
+  /** Whether a page has come. */
+  get hasPages(): boolean {
+    return this.cursor?.page !== 1;
+  }
 
   /** Whether every page told the same total, and as many contacts came. */
   get isComplete(): boolean {
     return this.#isTotalSteady && this.total === this.latest.size;
   }
 
-  /** Adds a page. Returns how many of its contacts are new. */
-  add({ page, total, isLast }: PageLine, contacts: readonly ContactStart[]): number {
-    const before = this.latest.size;
+  add({ page, total, next }: PageLine, contacts: readonly ContactStart[]): void {
     for (const { id, start } of contacts) this.latest.set(id, start);
-    if (this.page > 0 && total !== this.total) this.#isTotalSteady = false;
-    this.page = page;
+    if (this.hasPages && total !== this.total) this.#isTotalSteady = false;
     this.total = total;
-    this.isEnded = isLast;
-    return this.latest.size - before;
+    this.cursor = next && { ...next, page: page + 1, idsBefore: contacts.map(({ id }) => id) };
   }
 }
 

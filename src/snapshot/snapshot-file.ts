@@ -9,6 +9,7 @@ import { LockRefused } from "../files/lock.ts";
 import { FileRefused, openRegular } from "../files/regular-file.ts";
 import { errorMessage, optionThat } from "../schema/parse-options.ts";
 import { isObject } from "../schema/predicates.ts";
+import type { ReadContact } from "./contact.ts";
 
 /** The first line of a read that is under way. */
 export const headingSchema = z.object({
@@ -65,6 +66,22 @@ export function fileError(error: unknown, file: string): unknown {
   return new ConfigurationError(
     `The snapshot ${file} cannot be read or written (${errorMessage(error)}). ` +
       "Mend the cause, such as a full disk, or name another file.",
+  );
+}
+
+const contactSchema = z.looseObject({ id: z.string(), readAt: z.iso.datetime() });
+
+/** The contact of a line. */
+export function parseContact(text: string, file: string): ReadContact {
+  // Safe: `readSnapshot` wrote it.
+  const contact = parseLine(contactSchema, text) as ReadContact | undefined;
+  if (contact) return contact;
+  throw damaged(file, "a line of it is no contact");
+}
+
+export function damaged(file: string, reason: string): ConfigurationError {
+  return new ConfigurationError(
+    `The snapshot ${file} is damaged: ${reason}. Restore it from a copy, or read another one.`,
   );
 }
 

@@ -10,13 +10,14 @@ import { optionThat, parseOption, parseOptions } from "../schema/parse-options.t
 import { hasMethods } from "../schema/predicates.ts";
 import { changesBetween, type SnapshotChange } from "./changes.ts";
 import { ContactIndex, entriesOf, keysOf, type LineBounds } from "./contact-index.ts";
-import { hasRefused, type SnapshotContact, shownConsents } from "./contact.ts";
+import { hasRefused, type ReadContact, type SnapshotContact, shownConsents } from "./contact.ts";
 import {
   fileError,
   fileOption,
   type FinishedHeading,
+  damaged,
+  parseContact,
   parseHeading,
-  parseLine,
   targetSalt,
 } from "./snapshot-file.ts";
 
@@ -35,8 +36,6 @@ const querySchema = z.strictObject({
   phone: z.string().optional(),
   id: z.string().optional(),
 });
-
-const contactSchema = z.looseObject({ id: z.string() });
 
 const snapshotOption = optionThat<Snapshot>("a snapshot, as openSnapshot gives one", (value) =>
   hasMethods(value, "find", "checkConsents"),
@@ -117,6 +116,11 @@ export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact>
 
   /** Every contact, in the order of the file. */
   async *[Symbol.asyncIterator](): AsyncGenerator<SnapshotContact, void, undefined> {
+    for await (const contact of this.read()) yield shown(contact);
+  }
+
+  /** @internal Every contact, and when its page was asked for. */
+  async *read(): AsyncGenerator<ReadContact, void, undefined> {
     let isHeading = true;
     for await (const { text } of readLines(this.#handle)) {
       if (!isHeading) yield parseContact(text, this.#opened.file);
@@ -190,8 +194,14 @@ export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact>
   #contactAt({ start, end }: LineBounds): SnapshotContact {
     const bytes = Buffer.alloc(end - start - 1);
     readSync(this.#handle, bytes, 0, bytes.length, start);
-    return parseContact(bytes.toString(), this.#opened.file);
+    return shown(parseContact(bytes.toString(), this.#opened.file));
   }
+}
+
+function shown(read: ReadContact): SnapshotContact {
+  const { readAt, ...contact } = read;
+  void readAt;
+  return contact;
 }
 
 /**
@@ -235,17 +245,4 @@ async function readContacts(file: string, handle: number): Promise<OpenFile> {
     throw damaged(file, `it has ${bounds.length} contacts, and its heading says ${found.size}`);
   bounds.push(fstatSync(handle).size);
   return { file, handle, heading: found, index: new ContactIndex(bounds, entries), showsConsent };
-}
-
-function parseContact(text: string, file: string): SnapshotContact {
-  // Safe: `readSnapshot` wrote it.
-  const contact = parseLine(contactSchema, text) as SnapshotContact | undefined;
-  if (contact) return contact;
-  throw damaged(file, "a line of it is no contact");
-}
-
-function damaged(file: string, reason: string): ConfigurationError {
-  return new ConfigurationError(
-    `The snapshot ${file} is damaged: ${reason}. Restore it from a copy, or read another one.`,
-  );
 }

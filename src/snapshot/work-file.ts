@@ -5,9 +5,9 @@ import type { HeldLock } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { replaceFileBy } from "../files/replacement.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import { contactLine } from "./contact.ts";
-import { type BegunRead, type PageLine, readBegun, ReadState } from "./read-state.ts";
-import type { FinishedHeading, Heading } from "./snapshot-file.ts";
+import { contactOf, type ReadContact, withStricterConsent } from "./contact.ts";
+import { type BegunRead, type PageLine, pageSchema, readBegun, ReadState } from "./read-state.ts";
+import { type FinishedHeading, type Heading, parseContact } from "./snapshot-file.ts";
 
 /** The file beside the snapshot that is written while it is read. */
 function workPath(file: string): string {
@@ -49,22 +49,36 @@ export class WorkFile {
     if (!begun) this.#append(`${JSON.stringify(heading)}\n`);
   }
 
-  /** Writes a page. Returns how many of its contacts are new. */
-  add(page: PageLine, contacts: readonly Profile[]): number {
-    this.#checkLock();
+  /** Writes a page that was asked for at `readAt`. Of a contact that had come before the stricter consent counts. */
+  async add(page: PageLine, profiles: readonly Profile[], readAt: string): Promise<void> {
+    const contacts = new Map<string, ReadContact>();
+    for (const profile of profiles) {
+      const last = { ...contactOf(profile, this.#heading.fields), readAt };
+      const before = contacts.get(last.id) ?? (await this.#written(last.id));
+      contacts.set(last.id, before ? withStricterConsent(last, before) : last);
+    }
     const lines: string[] = [];
     let end = this.#length;
-    const starts = contacts.map((contact) => {
+    const starts = Array.from(contacts.values(), (contact) => {
       const start = end;
-      const line = `${contactLine(contact, this.#heading.fields)}\n`;
+      const line = `${JSON.stringify(contact)}\n`;
       const bytes = Buffer.byteLength(line);
       if (bytes > longestLineBytes) throw tooLong(contact.id);
       lines.push(line);
       end += bytes;
       return { id: contact.id, start };
     });
-    this.#append(`${lines.join("")}${JSON.stringify(page)}\n`);
-    return this.state.add(page, starts);
+    this.#checkLock();
+    this.#append(`${lines.join("")}${JSON.stringify(pageSchema.parse(page))}\n`);
+    this.state.add(page, starts);
+  }
+
+  /** The contact as an earlier page had it. */
+  async #written(id: string): Promise<ReadContact | undefined> {
+    const from = this.state.latest.get(id);
+    if (from === undefined) return undefined;
+    for await (const { text } of readLines(this.#handle, { from })) return parseContact(text, this.#file);
+    return undefined;
   }
 
   /** Writes the snapshot beside the older one, and replaces it in one step. */
