@@ -30,8 +30,8 @@ snapshot (.ndjson), with one line for each. After Ctrl-C or a crash, the same co
   --mock                export a mock on this machine; nothing leaves it
   --help                show this text
 
-In a .csv, a cell that begins with =, +, -, @, a tab or a line break begins with ' instead, as a spreadsheet would run
-it: so phone numbers read '+44….
+In a .csv, a ' stands before a =, +, - or @ that begins a cell, or what a spreadsheet with another list separator takes
+for one, as it would run it: so phone numbers read '+44….
 
 Environment: AUDIENCE_BASE_URL, AUDIENCE_API_KEY.
 Exit code: 0 written, 1 not written, 2 it could not start, 130 stopped by Ctrl-C.`;

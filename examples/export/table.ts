@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import type { Snapshot, SnapshotContact } from "audience-sdk/snapshot";
+import { replaceFileBy } from "../../src/files/replacement.ts";
+import { csvLine } from "../exports/csv-cell.ts";
 
 const consentColumns = [
   "id",
@@ -11,33 +12,21 @@ const consentColumns = [
   "updated",
 ] as const;
 
-const chunkLength = 65_536;
 // Excel takes a file for UTF-8 by this alone.
 const byteOrderMark = "\uFEFF";
 
-/** Writes the contacts of a snapshot as CSV (RFC 4180), readable by its owner alone, and replaces the file in one step. */
+/** Writes the contacts of a snapshot as CSV, readable by its owner alone, and replaces the file in one step. */
 export async function writeTable(file: string, snapshot: Snapshot): Promise<void> {
+  await replaceFileBy(file, tableOf(snapshot));
+}
+
+async function* tableOf(snapshot: Snapshot): AsyncGenerator<string> {
   const columns = await columnsOf(snapshot);
-  const written = `${file}.new`;
-  const handle = openSync(written, "w", 0o600);
-  try {
-    let chunk = byteOrderMark + rowOf(columns);
-    for await (const contact of snapshot) {
-      const values = valuesOf(contact);
-      chunk += rowOf(columns.map((column) => values.get(column)));
-      if (chunk.length < chunkLength) continue;
-      writeSync(handle, chunk);
-      chunk = "";
-    }
-    writeSync(handle, chunk);
-    fsyncSync(handle);
-  } catch (error) {
-    rmSync(written, { force: true });
-    throw error;
-  } finally {
-    closeSync(handle);
+  yield byteOrderMark + csvLine(columns);
+  for await (const contact of snapshot) {
+    const values = valuesOf(contact);
+    yield csvLine(columns.map((column) => textOf(values.get(column))));
   }
-  renameSync(written, file);
 }
 
 /** The known columns first, then each further attribute that a contact has. */
@@ -56,14 +45,8 @@ function valuesOf({ attributes = {}, ...contact }: SnapshotContact): Map<string,
   return new Map<string, unknown>([...Object.entries(others), ...own, ...Object.entries(contact)]);
 }
 
-function rowOf(values: readonly unknown[]): string {
-  return `${values.map(cellOf).join(",")}\r\n`;
-}
-
-function cellOf(value: unknown): string {
-  // Numbers and flags, and objects as they came.
-  const text = typeof value === "string" ? value : (value ?? null) === null ? "" : JSON.stringify(value);
-  // A spreadsheet would run it as a formula.
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+/** Numbers and flags, and objects as they came. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return (value ?? null) === null ? "" : JSON.stringify(value);
 }

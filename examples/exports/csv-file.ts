@@ -3,10 +3,12 @@ import { open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { fieldOf } from "./contact-columns.ts";
+import { withoutMark } from "./csv-cell.ts";
 import { delimiterNames, delimitersOf, type Delimiter } from "./csv-delimiter.ts";
 import { decoded, encodingOf, isBeyondAscii, isUtf8BeyondAscii } from "./csv-encoding.ts";
 import { CsvRow } from "./csv-row.ts";
 import { isOfAddresses } from "./identifiers.ts";
+import { isOfReport } from "./report-note.ts";
 
 /** A file that cannot be read as CSV. The message names the file and the way out. */
 export class CsvFileError extends Error {
@@ -44,8 +46,11 @@ export async function openCsv(
   if (others.length > 0) throw unknownDelimiter(path, [delimiter, ...others]);
   const isNamed = /^"?sep=/.test(beginning);
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });
-  const headings = await headingsIn(path, records());
-  if (headings === undefined) throw new CsvFileError(`${path}: is empty.`);
+  const written = await headingsIn(path, records());
+  if (written === undefined) throw new CsvFileError(`${path}: is empty.`);
+  // The marks of a report are no part of the cells that it was made of.
+  const plain = (cells: readonly string[]) => (written.some(isOfReport) ? cells.map(withoutMark) : cells);
+  const headings = plain(written);
   if (headings.some((heading) => isOfAddresses(heading)))
     throw new CsvFileError(
       `${path}: its first row holds an e-mail address. The first row must be the headings: email, first_name, …`,
@@ -60,7 +65,7 @@ export async function openCsv(
       for await (const cells of records()) {
         number += 1;
         if (number > 1 && cells.some((cell) => cell.trim() !== ""))
-          yield new CsvRow({ number, headings, cells });
+          yield new CsvRow({ number, headings, cells: plain(cells) });
       }
     },
   };

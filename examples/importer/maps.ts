@@ -1,5 +1,5 @@
-import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
+import { replaceFile } from "../../src/files/replacement.ts";
 import { type ColumnCells, readColumns } from "../exports/column-cells.ts";
 import {
   type ColumnMap,
@@ -118,6 +118,6 @@ export async function writeMaps(files: readonly MappedFile[]): Promise<void> {
       const isSame = known === undefined || JSON.stringify(known) === JSON.stringify(rule);
       columns.set(name, isSame ? rule : "?");
     }
-    await writeFile(path, mapText({ columns, everyone: own[0]?.map.everyone }));
+    replaceFile(path, [mapText({ columns, everyone: own[0]?.map.everyone })], { keepsMode: true });
   }
 }

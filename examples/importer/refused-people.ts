@@ -1,5 +1,6 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import * as z from "zod";
+import { replaceFile } from "../../src/files/replacement.ts";
 import { CsvFileError } from "../exports/csv-file.ts";
 import type { People } from "../exports/people.ts";
 
@@ -13,7 +14,7 @@ export async function writeRefusals(report: string, people: People): Promise<voi
   const refusals = people.refusals();
   if (refusals.size === 0) return await rm(refusedPathOf(report), { force: true });
   const text = JSON.stringify({ version: 1, people: Object.fromEntries(refusals) });
-  await writeFile(refusedPathOf(report), `${text}\n`);
+  replaceFile(refusedPathOf(report), [`${text}\n`]);
 }
 
 /** Adds who had refused when the report was written. Any other file has no such file beside it. */

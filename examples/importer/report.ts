@@ -1,5 +1,7 @@
-import { access, copyFile, mkdir, open, type FileHandle, realpath, rename, rm } from "node:fs/promises";
+import { access, mkdir, readFile, realpath, rm } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
+import { replaceFile, Replacement } from "../../src/files/replacement.ts";
+import { csvLine } from "../exports/csv-cell.ts";
 import { CsvFileError, openCsv } from "../exports/csv-file.ts";
 import type { People } from "../exports/people.ts";
 import { isOfReport, noteHeadings, reportNote } from "../exports/report-note.ts";
@@ -7,12 +9,6 @@ import { type ImporterArguments, UsageError } from "./arguments.ts";
 import { mapPathOf } from "./maps.ts";
 import { refusedPathOf, writeRefusals } from "./refused-people.ts";
 import type { SettledRow } from "./settled-rows.ts";
-
-interface ReportFile {
-  readonly path: string;
-  readonly partPath: string;
-  readonly handle: FileHandle;
-}
 
 /**
  * The failed rows of each file, under the name of the file (Mailchimp's states the consent), with its columns and two
@@ -27,7 +23,7 @@ export class Report {
   readonly #paths: ReadonlyMap<string, string>;
   /** The reports of earlier imports at these paths, and whether they are being imported. */
   readonly #earlier = new Map<string, { isInput: boolean }>();
-  readonly #files = new Map<string, ReportFile>();
+  readonly #files = new Map<string, Replacement>();
 
   private constructor(folder: string, options: ImporterArguments) {
     const { files } = options;
@@ -81,7 +77,7 @@ export class Report {
       hasFileConsents: isOfFileWithConsents,
       cutAfter: row.source.cutAfter,
     });
-    await file.handle.write(csvLine([...line, reason, note, ...surplus]));
+    file.write(csvLine([...line, reason, note, ...surplus]));
   }
 
   /**
@@ -94,10 +90,9 @@ export class Report {
     for (const [source, path] of this.#paths) {
       const file = this.#files.get(source);
       const earlier = this.#earlier.get(path);
-      await file?.handle.close();
-      if (file && earlier?.isInput && !isComplete) await rm(file.partPath);
+      if (file && earlier?.isInput && !isComplete) file.discard();
       else if (file) {
-        await rename(file.partPath, path);
+        file.commit();
         await this.#copyMap(source, path);
         await writeRefusals(path, people);
         written.push(path);
@@ -113,18 +108,18 @@ export class Report {
   /** The report is imported by the map of its file, without a question. */
   async #copyMap(source: string, path: string): Promise<void> {
     const [from, to] = [mapPathOf(source, this.#options), mapPathOf(path, this.#options)];
-    if (resolve(from) !== resolve(to)) await copyFile(from, to).catch(() => undefined);
+    if (resolve(from) === resolve(to)) return;
+    const map = await readFile(from, "utf8").catch(() => undefined);
+    if (map !== undefined) replaceFile(to, [map]);
   }
 
-  async #begin(source: string, headings: readonly string[]): Promise<ReportFile> {
+  async #begin(source: string, headings: readonly string[]): Promise<Replacement> {
     await mkdir(this.#folder, { recursive: true });
     // Safe: every row is of one of the files.
-    const path = this.#paths.get(source)!;
-    const partPath = `${path}.part`;
-    const file = { path, partPath, handle: await open(partPath, "w") };
+    const file = new Replacement(this.#paths.get(source)!);
     this.#files.set(source, file);
     // The byte-order mark marks UTF-8, whatever encoding the other files have.
-    await file.handle.write(`\ufeff${csvLine([...headings, noteHeadings.reason, noteHeadings.note])}`);
+    file.write(`\ufeff${csvLine([...headings, noteHeadings.reason, noteHeadings.note])}`);
     return file;
   }
 }
@@ -145,12 +140,4 @@ async function isReport(path: string, encoding: string | undefined): Promise<boo
     if (error instanceof CsvFileError) return false;
     throw error;
   }
-}
-
-function csvLine(cells: readonly string[]): string {
-  return `${cells.map(csvCell).join(",")}\r\n`;
-}
-
-function csvCell(text: string): string {
-  return /[",;\t|\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,5 +1,5 @@
-import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
+import { replaceFile } from "../../src/files/replacement.ts";
 import { inFull } from "../console/counted.ts";
 import { printable } from "../console/text-width.ts";
 import { type Channel, optIns } from "../exports/contact.ts";
@@ -52,7 +52,7 @@ export class Summary {
         ? []
         : ["", "## Not imported", "", ...failed.titles().map((line) => `- ${line}`)]),
     ];
-    await writeFile(path, `${lines.join("\n")}\n`);
+    replaceFile(path, [`${lines.join("\n")}\n`], { keepsMode: true });
   }
 }
 

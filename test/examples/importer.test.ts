@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -341,6 +342,32 @@ describe("--report", () => {
       mailchimp_address: '14, Larch "Road"',
       mailchimp_leid: "2",
     });
+  });
+
+  it("is its owner's alone and holds no cell that a spreadsheet runs; corrected, each cell is as it was", async () => {
+    const mock = await service();
+    const report = join(folder, "failed");
+    const notes = ["=1+1", "Ada;=1+1;", "\uFF0B1|@SUM(A1)", "'=1", "Ada - Grace"];
+    const path = await csv(
+      "people.csv",
+      "email,status,notes",
+      ...notes.map((note, index) => `person-${index}(at)example.com,subscribed,"${note}"`),
+    );
+    await run([path, "--report", report]);
+    const reported = join(report, "people.csv");
+    const text = await readFile(reported, "utf8");
+
+    for (const separator of [",", ";", "|", "\t"])
+      for (const cell of text.split("\r\n").flatMap((line) => line.split(separator)))
+        expect(cell).not.toMatch(/^["\s]*[=+\-@\uFF0B]/);
+    if (process.platform !== "win32") expect(statSync(reported).mode & 0o777).toBe(0o600);
+
+    await writeFile(reported, text.replaceAll("(at)", "@"));
+    await run([reported]);
+
+    const { contacts } = mock.organization("real");
+    const stored = contacts.flatMap((contact) => Object.values(contact.custom_properties ?? {}));
+    expect(stored.toSorted()).toEqual(notes.toSorted());
   });
 
   it("contains the strictest consent, so that the corrected row alone subscribes no contact again", async () => {
