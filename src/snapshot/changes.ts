@@ -1,6 +1,6 @@
 import type { RecordedTarget } from "../bulk/target.ts";
 import { ConfigurationError } from "../errors.ts";
-import { type SnapshotContact, shownConsents } from "./contact.ts";
+import { hasRefused, type ReadContact, type SnapshotContact, shownConsents } from "./contact.ts";
 import type { FinishedHeading } from "./snapshot-file.ts";
 
 /** What is another in a snapshot than in an earlier one. */
@@ -10,11 +10,33 @@ export type SnapshotChange =
   /** `before` is the contact as the earlier one has it. */
   | { readonly kind: "consent"; readonly contact: SnapshotContact; readonly before: SnapshotContact };
 
+/** Somebody who is unsubscribed from a channel, or suppressed. */
+export interface SnapshotRefusal {
+  /** The contact, with all that the service showed of its consent. */
+  readonly contact: SnapshotContact;
+  /** When its page was asked for: a word of your own that is newer goes before it. */
+  readonly readAt: Date;
+}
+
 /** A snapshot, as far as it is compared. */
 export interface Compared extends AsyncIterable<SnapshotContact> {
   readonly heading: FinishedHeading;
   checkConsents(): void;
   find(query: { readonly id: string }): SnapshotContact | undefined;
+  read(): AsyncIterable<ReadContact>;
+}
+
+/** Who is refused in a channel now and was not in it before; without an earlier snapshot, who is refused. */
+export async function* refusalsBetween(
+  later: Compared,
+  last: Compared | undefined,
+): AsyncGenerator<SnapshotRefusal, void, undefined> {
+  if (last) checkTargets(later.heading.target, last.heading.target);
+  later.checkConsents();
+  last?.checkConsents();
+  for await (const { readAt, ...contact } of later.read()) {
+    if (hasRefused(contact, last?.find({ id: contact.id }))) yield { contact, readAt: new Date(readAt) };
+  }
 }
 
 export async function* changesBetween(

@@ -84,7 +84,10 @@ export function shownConsents(contact: SnapshotContact): (string | undefined)[] 
   });
 }
 
-/** Whether it is unsubscribed from a channel, or suppressed. */
-export function hasRefused(contact: SnapshotContact): boolean {
-  return shownConsents(contact).some((value) => value !== undefined && refusals.includes(value));
+/** Whether it is unsubscribed from a channel, or suppressed: in one in which an earlier contact is not. */
+export function hasRefused(contact: SnapshotContact, earlier?: SnapshotContact): boolean {
+  const before = earlier ? shownConsents(earlier) : [];
+  return shownConsents(contact).some(
+    (value, at) => value !== undefined && refusals.includes(value) && !refusals.includes(before[at] ?? ""),
+  );
 }

@@ -1,7 +1,7 @@
 // The entry "audience-sdk/snapshot".
 export { readSnapshot } from "./read-snapshot.ts";
 export type { ReadSnapshotOptions, SnapshotProgress } from "./read-snapshot.ts";
-export { openSnapshot } from "./snapshot.ts";
+export { openSnapshot } from "./open-snapshot.ts";
 export type { Snapshot, SnapshotQuery } from "./snapshot.ts";
-export type { SnapshotChange } from "./changes.ts";
+export type { SnapshotChange, SnapshotRefusal } from "./changes.ts";
 export type { SnapshotContact, SnapshotFields } from "./contact.ts";

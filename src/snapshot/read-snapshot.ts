@@ -8,6 +8,7 @@ import type { Page } from "../pagination/page.ts";
 import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";
+import { openSnapshot } from "./open-snapshot.ts";
 import {
   existingHeading,
   fileError,
@@ -16,7 +17,7 @@ import {
   realPath,
   targetSalt,
 } from "./snapshot-file.ts";
-import { type Snapshot, openSnapshot } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
 import type { SnapshotSource } from "./source.ts";
 import { begunRead, WorkFile } from "./work-file.ts";
 
@@ -53,7 +54,8 @@ export interface SnapshotProgress {
 }
 
 const pageLimit = 100;
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 const optionsSchema = z.strictObject({
   file: fileOption,
@@ -72,8 +74,8 @@ const clientOption = optionThat<AudienceClient>("an AudienceClient", (value) =>
 
 /**
  * Reads all contacts of the service into a file (`GET /api/v1/customer`), 100 a call: 90,000 contacts in ten minutes of an
- * idle budget, 100,000 in an hour. After a kill or an abort the next call with the same file goes on; what was begun over a
- * day ago begins afresh. One read of a file at a time.
+ * idle budget, 100,000 in an hour. After a kill or an abort the next call with the same file goes on, after more than an
+ * hour with a line at `"warn"`; what was begun over a day ago begins afresh. One read of a file at a time.
  *
  * The file is NDJSON, readable by its owner alone: a line about the read, and then each contact once. If a contact comes
  * twice, as the list shifts while it is read, the stricter consent of the two counts in each channel.
@@ -146,8 +148,11 @@ async function openWork(file: string, { lock, source, settings }: Reading): Prom
   const { fields } = settings;
   // Pages that were read with another key, under no name, may be of another organization.
   const isSame = begun?.heading.target.organization === target.organization;
-  if (isSame && begun?.heading.fields === fields)
+  if (isSame && begun?.heading.fields === fields) {
+    const { readAt } = begun.heading;
+    if (Date.now() - Date.parse(readAt) > hourMs) source.goesOnLate(readAt);
     return new WorkFile(file, { lock, heading: { ...begun.heading, target }, begun });
+  }
   const heading: Heading = {
     audience_snapshot: 1,
     id: crypto.randomUUID(),

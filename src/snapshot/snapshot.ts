@@ -1,25 +1,15 @@
-import { closeSync, constants, fstatSync, readSync } from "node:fs";
-import { resolve } from "node:path";
+import { closeSync, readSync } from "node:fs";
 import * as z from "zod";
 import type { ConsentSnapshot } from "../bulk/consent-snapshot.ts";
 import { recordTarget, type Target } from "../bulk/target.ts";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
-import { openRegular } from "../files/regular-file.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
-import { changesBetween, type SnapshotChange } from "./changes.ts";
-import { ContactIndex, entriesOf, keysOf, type LineBounds } from "./contact-index.ts";
-import { hasRefused, type ReadContact, type SnapshotContact, shownConsents } from "./contact.ts";
-import {
-  fileError,
-  fileOption,
-  type FinishedHeading,
-  damaged,
-  parseContact,
-  parseHeading,
-  targetSalt,
-} from "./snapshot-file.ts";
+import { changesBetween, refusalsBetween, type SnapshotChange, type SnapshotRefusal } from "./changes.ts";
+import { type ContactIndex, keysOf, type LineBounds } from "./contact-index.ts";
+import { hasRefused, type ReadContact, type SnapshotContact } from "./contact.ts";
+import { type FinishedHeading, parseContact, targetSalt } from "./snapshot-file.ts";
 
 /** By what a contact is found: one of these. */
 export interface SnapshotQuery {
@@ -42,7 +32,7 @@ const snapshotOption = optionThat<Snapshot>("a snapshot, as openSnapshot gives o
 );
 
 /** An open file of a snapshot, and where its contacts are. */
-interface OpenFile {
+export interface OpenFile {
   readonly file: string;
   readonly handle: number;
   readonly heading: FinishedHeading;
@@ -95,12 +85,34 @@ export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact>
       throw new ConfigurationError("The query of find needs an `email`, a `phone` or an `id`.");
     void this.#handle;
     const found = this.#contactsWith(keysOf(asked));
-    return found.find(hasRefused) ?? found[0];
+    return found.find((contact) => hasRefused(contact)) ?? found[0];
+  }
+
+  /**
+   * Who has refused since an earlier snapshot: in a channel in which that one does not show a refusal. Without one, who is
+   * refused at all. `last` is the one whose refusals you have taken over to the end: keep its file until then.
+   *
+   * So refusals at the service come home into your own table. Write each over a word of yours that is older than `readAt`,
+   * and over no newer one.
+   *
+   * ```ts
+   * for await (const { contact, readAt } of today.refusalsSince(last))
+   *   console.log(contact.email, contact.email_opt_in, readAt);
+   * ```
+   *
+   * @throws ConfigurationError if one is of another service or organization, or no contact of one shows a consent.
+   */
+  refusalsSince(last?: Snapshot): AsyncGenerator<SnapshotRefusal, void, undefined> {
+    if (last !== undefined) parseOption(snapshotOption, last, "The last snapshot of refusalsSince");
+    return refusalsBetween(this, last);
   }
 
   /**
    * What is new since an earlier snapshot: contacts that are not in it (`"new"`), and contacts whose consent is another now
    * (`"consent"`). Who is missing is not told, as a list that shifts while it is read hides people.
+   *
+   * It is for a person to look at. Do not write it into your own table: an opt-in of it may be older than a refusal that
+   * has reached the table meanwhile. `refusalsSince` is for that.
    *
    * ```ts
    * for await (const { kind, contact, before } of today.changesSince(await openSnapshot("yesterday.ndjson")))
@@ -202,47 +214,4 @@ function shown(read: ReadContact): SnapshotContact {
   const { readAt, ...contact } = read;
   void readAt;
   return contact;
-}
-
-/**
- * Opens a snapshot that `readSnapshot` has written. It reads the file once, and keeps 32 bytes of each contact in memory.
- *
- * ```ts
- * const yesterday = await openSnapshot("yesterday.ndjson");
- * ```
- *
- * @throws ConfigurationError if the file is no snapshot, damaged, or of another version.
- */
-export async function openSnapshot(file: string): Promise<Snapshot> {
-  parseOption(fileOption, file, "The file of openSnapshot");
-  let handle: number | undefined;
-  try {
-    handle = openRegular(resolve(file), constants.O_RDONLY, { followsLink: true });
-    return new Snapshot(await readContacts(file, handle));
-  } catch (error) {
-    if (handle !== undefined) closeSync(handle);
-    throw fileError(error, file);
-  }
-}
-
-async function readContacts(file: string, handle: number): Promise<OpenFile> {
-  const bounds: number[] = [];
-  const entries: number[] = [];
-  let heading: FinishedHeading | undefined;
-  let showsConsent = false;
-  for await (const { text, start } of readLines(handle)) {
-    if (!heading) {
-      heading = parseHeading(text, file);
-      continue;
-    }
-    const contact = parseContact(text, file);
-    showsConsent ||= shownConsents(contact).some((value) => value !== undefined);
-    entries.push(...entriesOf(contact, bounds.length));
-    bounds.push(start);
-  }
-  const found = heading ?? parseHeading(undefined, file);
-  if (bounds.length !== found.size)
-    throw damaged(file, `it has ${bounds.length} contacts, and its heading says ${found.size}`);
-  bounds.push(fstatSync(handle).size);
-  return { file, handle, heading: found, index: new ContactIndex(bounds, entries), showsConsent };
 }

@@ -10,6 +10,8 @@ export interface SnapshotSource {
   readonly estimateMs: ((calls: number, priority: number) => number) | undefined;
   /** Says that the read waits for another one's lock. */
   readonly waitsForLock: () => void;
+  /** Says that a read goes on that was begun over an hour ago. */
+  readonly goesOnLate: (begunAt: string) => void;
   /** Says that `onProgress` has thrown. */
   readonly progressFailed: (error: unknown) => void;
 }
@@ -30,6 +32,11 @@ export function snapshotSource(
       : undefined,
     waitsForLock: () =>
       observer.info("readSnapshot waits up to 30 s for the lock of another read, which is not renewed"),
+    goesOnLate: (begunAt) =>
+      observer.warn(
+        `readSnapshot goes on with a read that was begun at ${begunAt}: people of its first pages may have left since. ` +
+          "Delete its .part file to begin afresh",
+      ),
     progressFailed: (error) => observer.failed("onProgress", error),
   };
 }

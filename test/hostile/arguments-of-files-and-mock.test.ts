@@ -138,6 +138,8 @@ it("For any question, a snapshot answers or throws an SDK error", async () => {
   await tryEntryPoint({ act: find, valid: [[{ email: "person-0@example.com" }, { id: "id-1" }]] });
   const changes = (earlier: unknown) => collect(today.changesSince(earlier as Snapshot));
   await tryEntryPoint({ act: changes, valid: [["yesterday"]] });
+  const refusals = (last: unknown) => collect(today.refusalsSince(last as Snapshot));
+  await tryEntryPoint({ act: refusals, valid: [["yesterday"]] });
 });
 
 /** The mock runs in no production process. */

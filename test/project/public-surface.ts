@@ -249,6 +249,7 @@ export const publicSurface: Record<string, ExportedNames> = {
       "SnapshotFields",
       "SnapshotProgress",
       "SnapshotQuery",
+      "SnapshotRefusal",
     ],
   },
 };

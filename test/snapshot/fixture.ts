@@ -120,6 +120,19 @@ interface Person {
   changed: number;
 }
 
+const strictness = [undefined, false, "SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED", true];
+
+/** A contact as it came last, with the stricter consents of the two. */
+function stricter(last: Shown, before: Shown | undefined): Shown {
+  const merged: Record<string, unknown> = { ...last };
+  for (const name of ["email_opt_in", "phone_opt_in", "is_suppressed"] as const) {
+    const rank = (contact: Shown | undefined) => strictness.indexOf(contact?.[name]);
+    if (rank(before) > rank(last)) merged[name] = before?.[name];
+  }
+  // Safe: of the same members.
+  return merged as unknown as Shown;
+}
+
 const orders = ["created", "newest", "updated"] as const;
 const states = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 
@@ -154,7 +167,7 @@ export class World {
     const end = page * this.#pageSize;
     const list = this.#listed();
     const data = list.slice(end - this.#pageSize, end).map((person) => this.#show(person));
-    for (const item of data) this.shown.set(item.id, item);
+    for (const item of data) this.shown.set(item.id, stricter(item, this.shown.get(item.id)));
     this.happen(this.#unrest);
     return Response.json({ data, total_items: list.length, items_per_page: this.#pageSize });
   };

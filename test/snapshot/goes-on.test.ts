@@ -102,6 +102,24 @@ describe("A read that was interrupted goes on at the next call with the same fil
     expect(pagesRead().slice(2)).toEqual(pages);
   });
 
+  it.each([
+    ["no word of it after an hour", 3_600_000, 0],
+    ["a warning after more than an hour", 3_601_000, 1],
+  ])("goes on with %s", async (_, laterMs, lines) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { client, file, work } = await interrupted(2);
+    const begunAt = String(linesOf(work)[0]?.["readAt"]);
+    vi.setSystemTime(Date.parse(begunAt) + laterMs);
+    const warn = vi.fn();
+
+    (await readSnapshot(client({ logger: { warn } }), { file })).close();
+
+    expect(warn).toHaveBeenCalledTimes(lines);
+    const begun = expect.stringContaining(`goes on with a read that was begun at ${begunAt}`) as string;
+    for (const call of warn.mock.calls) expect(call).toEqual([begun]);
+  });
+
   it("counts a contact once that has moved to a later page meanwhile", async () => {
     const { mock, client, audience, file } = createAudience(150, { variants: { v1CustomerOrder: "newest" } });
     await expect(readSnapshot(client({ fetch: failingFrom(2, mock.fetch) }), { file })).rejects.toThrow(

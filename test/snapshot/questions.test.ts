@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { AudienceClient, ConfigurationError } from "audience-sdk";
 import { openSnapshot, readSnapshot, type ReadSnapshotOptions, type Snapshot } from "audience-sdk/snapshot";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { collect, contactsOf, createAudience, temporaryFolder } from "./fixture.ts";
 
 describe("`find` finds a contact by what identifies it", () => {
@@ -219,6 +219,72 @@ describe("`changesSince` tells whose consent is another than in an earlier snaps
     expect(await collect(today.changesSince(yesterday))).toEqual([
       { kind: "consent", contact: person("a"), before: { id: "a" } },
     ]);
+  });
+});
+
+describe("`refusalsSince` tells who has refused", () => {
+  const emails = async (today: Snapshot, last?: Snapshot) =>
+    (await collect(today.refusalsSince(last))).map(({ contact }) => contact.email);
+  const someone = (id: string, consents: object) => ({ id, email: `${id}@example.com`, ...consents });
+
+  it("all of them without an earlier snapshot, and since one who refuses in a channel in which it did not", async () => {
+    const subscribed = { email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED", is_suppressed: false };
+    const left = { ...subscribed, email_opt_in: "unsubscribed" };
+    using last = await snapshotOf([
+      someone("stays", subscribed),
+      someone("left", left),
+      someone("leaves-phone", left),
+      someone("leaves", subscribed),
+      someone("came-back", left),
+    ]);
+    using today = await snapshotOf([
+      someone("stays", subscribed),
+      someone("left", left),
+      someone("leaves-phone", { ...left, phone_opt_in: "UNSUBSCRIBED" }),
+      someone("leaves", { ...subscribed, is_suppressed: true }),
+      someone("came-back", subscribed),
+      someone("new", left),
+    ]);
+
+    expect(await emails(last)).toEqual(
+      ["left", "leaves-phone", "came-back"].map((id) => `${id}@example.com`),
+    );
+    expect(await emails(today, last)).toEqual(
+      ["leaves-phone", "leaves", "new"].map((id) => `${id}@example.com`),
+    );
+  });
+
+  it("with the time at which its page was asked for, also of the earlier page if only that one shows it", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: 0 });
+    onTestFinished(() => void vi.useRealTimers());
+    const { client, file } = createAudience(0);
+    const left = { email_opt_in: "UNSUBSCRIBED" };
+    const pages = [
+      [someone("a", left), someone("b", left)],
+      [someone("a", { email_opt_in: "SUBSCRIBED" }), someone("c", left)],
+    ];
+    const fetch = async (url: string) => {
+      vi.setSystemTime(Date.now() + 60_000);
+      const data = pages[Number(new URL(url).searchParams.get("page")) - 1];
+      return Response.json({ data, total_pages: 2 });
+    };
+
+    using today = await readSnapshot(client({ fetch }), { file });
+
+    const told = await collect(today.refusalsSince());
+    expect(told.map(({ contact, readAt }) => [contact.id, readAt.getTime()])).toEqual([
+      ["b", 0],
+      ["a", 0],
+      ["c", 60_000],
+    ]);
+    expect(told[0]?.contact).toEqual(someone("b", left));
+  });
+
+  it("and refuses what is no snapshot, and one that shows no consent", async () => {
+    using today = await snapshotOf([{ id: "a", email: "ada@example.com" }]);
+
+    await expect(emails(today)).rejects.toThrow("shows a consent");
+    expect(() => today.refusalsSince("last.ndjson" as unknown as Snapshot)).toThrow("must be a snapshot");
   });
 });
 
