@@ -4,10 +4,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AbortError, AudienceClient, type V1ConsentedListContact } from "audience-sdk";
+import { AbortError, AudienceClient, type V1ConsentedListContact, write } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { createMockService } from "audience-sdk/mock";
-import { v1ListContactSchema } from "audience-sdk/schemas";
 
 const rows: V1ConsentedListContact[] = [
   { email: "ada@example.com", email_opt_in: "SUBSCRIBED" },
@@ -18,8 +17,11 @@ const rows: V1ConsentedListContact[] = [
 const mock = createMockService();
 await using audience = new AudienceClient(mock.clientOptions);
 
+// A row becomes a write: a value, which is sent later.
+const toWrite = (row: V1ConsentedListContact) => write.v1.contactGroups.addContact("mock-list", row);
+
 // Before sending: the valid rows, the invalid rows, and an estimate of the time.
-const check = await audience.bulk.check(rows, (row) => v1ListContactSchema.safeParse(row));
+const check = await audience.bulk.check(rows, toWrite);
 console.log(
   `${check.valid} of ${check.total}`,
   check.invalid.map(({ index, issues }) => [index, issues[0]?.path[0]]),
@@ -28,14 +30,14 @@ console.log(
 
 const folder = await mkdtemp(join(tmpdir(), "bulk-import-"));
 const startRun = (signal?: AbortSignal) =>
-  audience.bulk(rows, (row, request) => audience.v1.contactGroups.addContact("mock-list", row, request), {
+  audience.bulk(rows, toWrite, {
     key: (row) => row.email,
     checkpoint: fileCheckpoint(join(folder, "import.ckpt")),
     concurrency: 1,
     signal,
   });
 
-// The user presses Ctrl-C after the first row.
+// The user presses Ctrl-C after the first row. Rows with a refusal go first.
 const stop = new AbortController();
 try {
   for await (const { key, status } of startRun(stop.signal)) {
@@ -46,14 +48,14 @@ try {
   if (!(error instanceof AbortError)) throw error;
   console.log("stopped");
 }
-//=> ada@example.com succeeded
+//=> bo@example.com succeeded
 //=> stopped
 
 // The same program again: it continues where it was. One bad row does not end the run.
 const run = startRun();
 for await (const { key, status } of run) console.log(key, status);
-//=> ada@example.com skipped
-//=> bo@example.com succeeded
+//=> bo@example.com skipped
+//=> ada@example.com succeeded
 //=> cy@example invalid
 //=> di@example.com succeeded
 
@@ -61,20 +63,17 @@ const { total, succeeded, invalid, skipped } = await run;
 console.log({ total, succeeded, invalid, skipped });
 //=> { total: 4, succeeded: 2, invalid: 1, skipped: 1 }
 
-// The next night: changed rows are sent. Meanwhile the same client unsubscribes Di, whose row still says SUBSCRIBED: it has
-// changed, so it is looked up at the service (one of the six requests), and not sent.
-rows[1] = { email: "bo@example.com", email_opt_in: "SUBSCRIBED" };
+// The next night: changed rows are sent. Di has left meanwhile, and her row still says SUBSCRIBED: it has changed, so she is
+// looked up at the service, and her new name goes through with her refusal in place of that word.
+rows[0] = { email: "ada@example.com", email_opt_in: "SUBSCRIBED", first_name: "Ada" };
 rows[3] = { email: "di@example.com", email_opt_in: "SUBSCRIBED", first_name: "Di" };
-for await (const { key, status } of startRun()) {
-  console.log(key, status);
-  if (key === "ada@example.com")
-    await audience.v1.customers.upsert({ email: "di@example.com", email_opt_in: "UNSUBSCRIBED" });
-}
-//=> ada@example.com skipped
-//=> bo@example.com succeeded
+mock.unsubscribe("di@example.com");
+for await (const { key, status, kept } of startRun()) console.log(key, status, ...(kept ? [kept] : []));
+//=> bo@example.com skipped
+//=> ada@example.com succeeded
 //=> cy@example invalid
-//=> di@example.com superseded
+//=> di@example.com succeeded { email: 'service' }
 
-console.log(mock.requests.length, mock.organization("mock-organization").memberships.length);
-//=> 6 3
+console.log(mock.resubscriptions.length, mock.requests.length);
+//=> 0 7
 await rm(folder, { recursive: true });

@@ -35,7 +35,7 @@ export class AudienceClient {
   constructor(options: ClientOptions, state: ClientState);
   constructor(options: ClientOptions = {}, state?: ClientState) {
     this.#opened = openClient(options, state);
-    this.bulk = createBulk(this.#client, this.#opened.settings);
+    this.bulk = createBulk(this.#opened);
   }
 
   /** The v1 family: customers, contact groups, events. Throws a `ConfigurationError` without `baseUrl` or `apiKey`. */

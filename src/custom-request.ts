@@ -90,7 +90,7 @@ function isCreate({ method, path }: CustomRequest): boolean {
 }
 
 /** The contact in a body that is documented ("v1 contact"); that of another path may hold anything. */
-function documentedContact(sent: CustomRequest): Readonly<Record<string, unknown>> {
+export function documentedContact(sent: CustomRequest): Readonly<Record<string, unknown>> {
   return isAddContact(sent) || isCreate(sent) ? objectIn(sent.body) : {};
 }
 

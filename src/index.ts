@@ -28,10 +28,10 @@ export {
 
 export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
 export type { ClientOptions } from "./client-options.ts";
-export type { Bulk, BulkRun } from "./bulk/bulk.ts";
-export type { BulkCheck, BulkCheckOptions, CheckResult, CheckRow, PlannedBulkCheck } from "./bulk/check.ts";
+export type { Bulk, BulkChecks, BulkRun } from "./bulk/bulk.ts";
+export type { BulkCheck, BulkCheckOptions, PlannedBulkCheck } from "./bulk/check.ts";
 export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
-export type { BulkCall, BulkOptions, BulkRequest } from "./bulk/bulk-options.ts";
+export type { BulkFunction, BulkOptions, RowWrites } from "./bulk/bulk-options.ts";
 export type {
   BulkCounts,
   BulkProgress,
@@ -40,10 +40,12 @@ export type {
   BulkStatus,
   BulkSummary,
   RowEnd,
+  SucceededEnd,
   SupersededEnd,
   SupersededReason,
 } from "./bulk/result.ts";
-export type { BulkRows } from "./bulk/row-source.ts";
+export type { Kept, KnownBy } from "./bulk/refusals.ts";
+export type { BulkIterable, BulkRows } from "./bulk/row-source.ts";
 export type { ListOptions } from "./pagination/paginator.ts";
 export type { Operation } from "./endpoint.ts";
 export type {

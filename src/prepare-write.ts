@@ -146,6 +146,11 @@ function operationOf(write: unknown): Write["operation"] | undefined {
     : undefined;
 }
 
+/** Whether it is meant as a write: its members are checked when it is sent. */
+export function isWrite(value: unknown): value is Write {
+  return operationOf(value) !== undefined;
+}
+
 function membersSchema(operation: Write["operation"]): z.ZodType {
   const isAddContact = operation === "v1.contactGroups.addContact";
   const options = isAddContact || operation.endsWith(".request") ? withConsent : optionsSchema;

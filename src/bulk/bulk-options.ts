@@ -8,33 +8,29 @@ import {
   type Given,
 } from "../schema/parse-options.ts";
 import { hasMethods, isObject } from "../schema/predicates.ts";
-import type { CallOptions } from "../transport/call-options.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry-plan.ts";
+import type { Write } from "../write.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { ConsentSnapshot } from "./consent-snapshot.ts";
 import type { BulkProgress } from "./result.ts";
 
 /**
- * Pass this to the row's calls. It contains the run's signal, the last priority, and the state that makes the row safe
- * over a restart: an event without an id gets one from checkpoint, key and the row's version. These ids tell several
- * events of one name apart by their order: give such events ids of your own. It removes the client's `deadlineMs` and
- * `maxWaitMs`, so that a row waits as long as necessary. It may be spread: `{ ...request, timeoutMs }`.
+ * Gives the writes of a row: one, several in an array, or none (`[]`), or a promise of them. It may be called more than once
+ * for a row, and sends nothing.
  */
-export interface BulkRequest extends CallOptions {
-  readonly signal: AbortSignal;
-  readonly priority: number;
-  /** The row's key. A spread omits it, because it is not an option of a call. */
-  readonly key: string;
-}
-
-/** Makes a row's call, or several in sequence. It must return or await them. */
-export type BulkCall<Row, Result extends PromiseLike<unknown> = PromiseLike<unknown>> = (
+export type BulkFunction<Row, Writes extends RowWrites> = (
   row: Row,
-  request: BulkRequest,
-) => Result;
+  index: number,
+) => Writes | PromiseLike<Writes>;
+
+/** What the function of a row gives. */
+export type RowWrites = Write | readonly Write[];
 
 /** Of the calls of a row: they go last, and leave room for other calls. */
 export const rowPriority = 9;
+
+/** Of the calls of a row: it waits as long as necessary, as the client's own limits are for interactive calls (D53). */
+export const rowCallOptions = { priority: rowPriority, maxWaitMs: Infinity, deadlineMs: Infinity };
 
 /** Options of `audience.bulk`. */
 export interface BulkOptions<Row> {
@@ -46,30 +42,27 @@ export interface BulkOptions<Row> {
   total?: number | undefined;
   /**
    * Identifies a row over restarts and runs, such as its e-mail address. Rows with one key are sent one after the other.
-   * With a checkpoint, a later run then sends new and changed rows. Default: the index; with a checkpoint, a hash of the
-   * row, and the checkpoint serves one run.
+   * With a checkpoint, a later run then sends new and changed rows. Without it a checkpoint serves one run.
    */
   key?: ((row: Row, index: number) => string) | undefined;
-  /** With a checkpoint: the part of a row that counts as a change, as a string or JSON value. Default: the whole row. */
+  /**
+   * With a checkpoint: the part of a row that counts as a change, as a string or JSON value; the consents of its writes count
+   * besides. Default: the writes.
+   */
   fingerprint?: ((row: Row) => unknown) | undefined;
   /**
    * Whether a row is still current, by what your own database knows: another process of yours may have written there.
-   * Asked before each attempt, so that its answer is at most a second old when the row is sent, and once more after the
-   * response. If it returns false, the row is `superseded`; if it throws, that is the row's error. If it takes over a
-   * second three times, the row fails, and was not sent.
+   * Asked before each attempt, so that its answer is at most a second old when the row is sent. If it returns false, the row
+   * is `superseded`; if it throws, that is the row's error. If it takes over a second three times, the row fails.
    */
   isCurrent?: ((row: Row) => boolean | Promise<boolean>) | undefined;
   /**
-   * With a `key` and a checkpoint: whether a changed row is looked up at the service first (one call, with the id of its
-   * contact), if it was sent on an earlier night and its own consent is the same. It is `superseded` if the person has
-   * refused there since. Default: true.
+   * Whether the person of a row is looked up at the service before the row is sent (one call more), by the id that the
+   * `snapshot` or an earlier night's response gave. What she has refused is sent as refused. False leaves looks out, but for
+   * contacts that the snapshot shows as refused. Default: true.
    */
   checkConsent?: boolean | undefined;
-  /**
-   * A snapshot of the service, of less than a day ago: `readSnapshot` of `audience-sdk/snapshot` gives one. It holds back
-   * the opt-ins of contacts that it shows as `UNSUBSCRIBED` or suppressed, for rows whose contact has no recorded id: of the
-   * first night, of v2, and without a checkpoint. Such a row is `superseded`.
-   */
+  /** A snapshot of the service that was begun less than a day ago (`audience-sdk/snapshot`): by its ids rows are looked up. */
   snapshot?: ConsentSnapshot | undefined;
   /** Records the rows, so that a run that was killed continues where it was. */
   checkpoint?: Checkpoint | undefined;
@@ -101,22 +94,28 @@ const checkpointOption = optionThat<Checkpoint>("a Checkpoint, such as fileCheck
   hasMethods(value, "open"),
 );
 
+const snapshotOption = optionThat<ConsentSnapshot>("a snapshot, as readSnapshot gives one", (value) =>
+  hasMethods(value, "checkFor", "shownOf"),
+);
+
 const bulkOptionsSchema = z.strictObject({
   ...rowOptions,
   concurrency: optionTypes.positiveCount.default(10),
   signal: optionTypes.signal.optional(),
   total: optionTypes.count.optional(),
   isCurrent: optionTypes.function.optional(),
-  snapshot: optionThat<ConsentSnapshot>("a snapshot, as readSnapshot gives one", (value) =>
-    hasMethods(value, "checkFor", "shownOf"),
-  ).optional(),
+  snapshot: snapshotOption.optional(),
   checkpoint: checkpointOption.optional(),
   onProgress: optionTypes.function.optional(),
   stopWhen: optionTypes.function.default(() => endsRunByDefault),
 });
 
 /** Those of `bulk.check`. */
-export const checkOptionsSchema = z.strictObject({ ...rowOptions, checkpoint: checkpointOption });
+export const checkOptionsSchema = z.strictObject({
+  ...rowOptions,
+  checkpoint: checkpointOption.optional(),
+  snapshot: snapshotOption.optional(),
+});
 
 /** The options of a run, with their defaults. */
 export type BulkSettings<Row> = BulkOptions<Row> &

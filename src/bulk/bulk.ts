@@ -1,109 +1,117 @@
 import { ConfigurationError } from "../errors.ts";
-import type { ClientSettings } from "../open-client.ts";
+import type { OpenedClient } from "../open-client.ts";
+import { targetOf } from "../organization.ts";
 import { optionTypes, parseOption } from "../schema/parse-options.ts";
-import type { ClientState } from "../transport/client-state.ts";
-import { v1Access } from "../v1/v1-client.ts";
-import { type BulkCall, type BulkOptions, parseBulkOptions, rowPriority } from "./bulk-options.ts";
+import type { WriteValue } from "../write.ts";
+import {
+  type BulkFunction,
+  type BulkOptions,
+  parseBulkOptions,
+  rowPriority,
+  type RowWrites,
+} from "./bulk-options.ts";
 import {
   type BulkCheck,
   type BulkCheckOptions,
-  type CheckRow,
+  checkRows,
   parseCheckOptions,
   type PlannedBulkCheck,
-  RowChecker,
 } from "./check.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 import { type BulkResult, type BulkSummary, ProgressCounter } from "./result.ts";
-import { type BulkRows, RowSource } from "./row-source.ts";
-import { Run } from "./run-bulk.ts";
-import { targetOf } from "./target.ts";
+import type { BulkRows } from "./row-source.ts";
+import { Rows } from "./rows.ts";
+import { Run } from "./run.ts";
 
 /** Sends many rows, a few at a time, over days and through crashes. */
 export interface Bulk {
   /**
-   * Makes a call for each row, and yields a result for each. The run starts when it is iterated or awaited.
+   * Sends the writes of each row, and yields a result for each. The run starts when it is iterated or awaited.
    *
-   * One bad row never ends a run; an error that every other row would meet does (`stopWhen`). The function must return
-   * its call's promise, and pass `request` on to the call.
+   * A refusal stands: a row may write one, and never lifts one. One bad row never ends a run; an error that every other row
+   * would meet does (`stopWhen`).
    *
    * ```ts
-   * const run = audience.bulk(rows, (row, request) => audience.v1.contactGroups.addContact(listId, row, request));
+   * const run = audience.bulk(rows, (row) => write.v1.contactGroups.addContact(listId, row));
    * for await (const { index, status, error } of run) if (status !== "succeeded") console.log(index, status, error);
-   * console.log(await run);
    * ```
    *
    * @throws ConfigurationError if an option is wrong.
    */
-  <Row, Result extends PromiseLike<unknown>>(
+  <Row, const Writes extends RowWrites>(
     rows: BulkRows<Row>,
-    call: BulkCall<Row, Result>,
+    toWrites: BulkFunction<Row, Writes>,
     options?: BulkOptions<Row>,
-  ): BulkRun<Row, Awaited<Result>>;
+  ): BulkRun<Row, WriteValue<Writes>>;
+  /** Checks rows, and sends nothing: see `BulkChecks`. */
+  readonly check: BulkChecks;
+}
+
+/** `audience.bulk.check`. */
+export interface BulkChecks {
   /**
-   * Checks each row with a schema. Sends nothing.
+   * Tells with a checkpoint also what a run with these options would do. It reads the checkpoint, and leaves it as it is.
    *
    * ```ts
-   * const { valid, invalid, estimateMs } = await audience.bulk.check(rows, (row) => v1ContactSchema.safeParse(row));
-   * ```
-   */
-  check<Row>(rows: BulkRows<Row>, check: CheckRow<Row>): Promise<BulkCheck>;
-  /**
-   * Tells also what a run with these options would do, before it does it. It reads the checkpoint, and leaves it as it is.
-   *
-   * ```ts
-   * const tonight = await audience.bulk.check(rows, check, { key: (row) => row.email, checkpoint });
+   * const tonight = await audience.bulk.check(rows, toWrites, { key: (row) => row.id, checkpoint });
    * console.log(`${tonight.new} new, ${tonight.changed} changed, ${tonight.unchanged} unchanged`);
    * ```
    *
-   * @throws ConfigurationError if an option is wrong, or the checkpoint is in use, damaged, or of another organization.
+   * @throws ConfigurationError if an option is wrong, or the checkpoint is damaged, or of another organization.
    */
-  check<Row>(
+  <Row>(
     rows: BulkRows<Row>,
-    check: CheckRow<Row>,
-    options: BulkCheckOptions<Row>,
+    toWrites: BulkFunction<Row, RowWrites>,
+    options: BulkCheckOptions<Row> & { checkpoint: Checkpoint },
   ): Promise<PlannedBulkCheck>;
+  /**
+   * Validates the writes of each row as their calls do, and sends nothing.
+   *
+   * ```ts
+   * const { valid, invalid, estimateMs } = await audience.bulk.check(rows, toWrites);
+   * ```
+   */
+  <Row>(
+    rows: BulkRows<Row>,
+    toWrites: BulkFunction<Row, RowWrites>,
+    options?: BulkCheckOptions<Row>,
+  ): Promise<BulkCheck>;
 }
 
-export function createBulk(client: ClientState, settings: ClientSettings): Bulk {
+export function createBulk(opened: OpenedClient): Bulk {
+  const { settings, transport } = opened;
+  const { client } = transport;
   const estimateMs = client.limiter
     ? (calls: number) => client.limiter!.estimateMs(calls, { priority: rowPriority }) // a client keeps having one
     : undefined;
-  const bulk = <Row, Result extends PromiseLike<unknown>>(
+  const target = (organization: string | undefined) => targetOf(organization, settings, client.redactor);
+  const bulk = <Row, Writes extends RowWrites>(
     rows: BulkRows<Row>,
-    call: BulkCall<Row, Result>,
+    toWrites: BulkFunction<Row, Writes>,
     options?: BulkOptions<Row>,
   ) => {
-    parseOption(optionTypes.function, call, "The call of bulk");
-    // Safe: awaiting a Result gives its resolved value.
-    const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
-    const source = new RowSource<Row>(rows);
+    parseOption(optionTypes.function, toWrites, "The function of bulk");
     const parsed = parseBulkOptions<Row>(options);
-    const target = targetOf(parsed.organization, settings, client.redactor);
-    const v1 = settings.families.some(({ name }) => name === "v1") ? v1Access(settings) : undefined;
+    const source = new Rows<Row>(rows, toWrites, parsed);
+    const runOptions = { ...parsed, opened, target: target(parsed.organization), estimateMs };
     const start = () => {
       // A run that has ended before it begins reads no row.
       if (!client.closing.signal.aborted && !parsed.signal?.aborted) source.start();
     };
     return new BulkRun(start, (progress) =>
-      new Run(
-        source,
-        awaited,
-        { ...parsed, target, estimateMs, observer: settings.observer, v1 },
-        client,
-        progress,
-      ).results(),
+      new Run<Row, WriteValue<Writes>>(source, runOptions, progress).results(),
     );
   };
   const check = async <Row>(
     rows: BulkRows<Row>,
-    checkRow: CheckRow<Row>,
-    options?: BulkCheckOptions<Row>,
+    toWrites: BulkFunction<Row, RowWrites>,
+    options: BulkCheckOptions<Row> = {},
   ): Promise<PlannedBulkCheck> => {
-    const checker = new RowChecker(checkRow, estimateMs);
-    // Safe: without options nobody is promised the counts of a plan.
-    if (options === undefined) return (await checker.check(new RowSource<Row>(rows))) as PlannedBulkCheck;
+    parseOption(optionTypes.function, toWrites, "The function of bulk.check");
     const parsed = parseCheckOptions<Row>(options);
-    const target = targetOf(parsed.organization, settings, client.redactor);
-    return await checker.plan(new RowSource<Row>(rows), { ...parsed, target });
+    const settled = { ...parsed, toWrites, opened, target: target(parsed.organization), estimateMs };
+    // Safe: without a checkpoint nobody is promised the counts of a plan.
+    return (await checkRows(new Rows<Row>(rows, toWrites, parsed, "in order"), settled)) as PlannedBulkCheck;
   };
   return Object.assign(bulk, { check });
 }
@@ -137,6 +145,11 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     });
     // A caller who only iterates gets the failure from the loop.
     this.#summary.catch(() => undefined);
+  }
+
+  /** The summary so far, at any time: also after a run that was stopped. */
+  get counts(): BulkSummary {
+    return this.#progress.summary();
   }
 
   /** Starts the run. A run is iterated once. */

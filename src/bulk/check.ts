@@ -1,21 +1,19 @@
-import * as z from "zod";
-import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
-import {
-  errorMessage,
-  type Given,
-  ignoreRejection,
-  optionTypes,
-  parseOption,
-  parseOptions,
-} from "../schema/parse-options.ts";
-import { toIssues } from "../schema/validation-issues.ts";
-import { checkOptionsSchema, type BulkOptions } from "./bulk-options.ts";
-import type { Checkpoint } from "./checkpoint.ts";
-import { Journal } from "./journal.ts";
-import type { EstimateMs } from "./result.ts";
-import { rowReader, type ReadRow, type RowSource } from "./row-source.ts";
-import { decodeContacts } from "./statements.ts";
-import type { Target } from "./target.ts";
+import { isAudienceError, type ValidationError, type ValidationIssue } from "../errors.ts";
+import type { OpenedClient } from "../open-client.ts";
+import type { Target } from "../organization.ts";
+import { errorMessage, type Given, parseOptions } from "../schema/parse-options.ts";
+import { isObject } from "../schema/predicates.ts";
+import { type BulkOptions, checkOptionsSchema } from "./bulk-options.ts";
+import { openToRead } from "./checkpoint-calls.ts";
+import { checkSnapshot } from "./consent-snapshot.ts";
+import { type GuardedRow, rowWrite } from "./guard.ts";
+import { idsOf } from "./guards/service.ts";
+import { type PreparedWrite, prepareRow } from "./prepare-row.ts";
+import { RunRecord } from "./record.ts";
+import { hasRefusal, saysOnlyRefusals, subscribes } from "./refusals.ts";
+import { type EstimateMs, hasCode } from "./result.ts";
+import { type RowLog, RowLogs } from "./row-log.ts";
+import { canonicalJson, type ReadRow, type Rows, type ToWrites } from "./rows.ts";
 
 /** The result of `bulk.check`. */
 export interface BulkCheck {
@@ -25,180 +23,175 @@ export interface BulkCheck {
   readonly valid: number;
   /** The invalid rows: the index in the source, from 0, and all problems. */
   readonly invalid: { readonly index: number; readonly issues: readonly ValidationIssue[] }[];
+  /** The number of rows that refuse something. */
+  readonly refusals: number;
   /**
-   * The time to send the valid rows, in milliseconds, at one call a row, as the rate limiter estimates it. With a
-   * checkpoint: to send those that a run would send, and to look up those that it would look up.
+   * The first member that differed when the function was called twice for a row, among the first hundred: such a row is
+   * changed every night. Absent if there was none.
    */
+  readonly unstable?: { readonly index: number; readonly path: readonly (string | number)[] };
+  /** The time that a run takes, in milliseconds, looks included, as the rate limiter estimates it. */
   readonly estimateMs: number;
 }
 
 /** The result of `bulk.check` with a checkpoint: what a run would do with the valid rows. */
 export interface PlannedBulkCheck extends BulkCheck {
-  /** Rows that no run has carried out: they would be sent, unless a guard holds them back. */
+  /** Rows that no run has carried out: they would be sent. */
   readonly new: number;
-  /** Rows that have changed since: they would be sent, most of them after a look at the service, unless a guard holds them back. */
+  /** Rows that have changed since: they would be sent. */
   readonly changed: number;
   /** Rows that would be skipped. */
   readonly unchanged: number;
-  /** Rows that were superseded and have not changed since: they would be superseded again. */
-  readonly superseded: number;
   /** Rows that an earlier run may have carried out: repeatable ones would be sent again, the others be `unknown`. */
   readonly inDoubt: number;
+  /** Rows that would subscribe somebody of whom nothing is known, as v2 without a snapshot always does. */
+  readonly unjudged: number;
+  /** The number of looks at the service, a call each. */
+  readonly looks: number;
 }
 
 /** The options of `bulk.check`: those of the run that it tells of. */
-export interface BulkCheckOptions<Row> extends Pick<
+export type BulkCheckOptions<Row> = Pick<
   BulkOptions<Row>,
-  "key" | "fingerprint" | "organization" | "checkConsent"
-> {
-  /** Is opened, read and closed. No run may have it open. */
-  checkpoint: Checkpoint;
-}
+  "key" | "fingerprint" | "organization" | "checkConsent" | "checkpoint" | "snapshot"
+>;
 
-/** The options of a check, with their defaults. */
 type CheckSettings<Row> = BulkCheckOptions<Row> &
-  Required<Given<Pick<BulkCheckOptions<Row>, "checkConsent">>>;
+  Required<Given<Pick<BulkCheckOptions<Row>, "checkConsent">>> & {
+    readonly toWrites: ToWrites<Row>;
+    readonly opened: OpenedClient;
+    readonly target: Target;
+    readonly estimateMs: EstimateMs | undefined;
+  };
 
 /** Parses the options of a check. Throws a `ConfigurationError` that names the option. */
-export function parseCheckOptions<Row>(options: unknown): CheckSettings<Row> {
+export function parseCheckOptions<Row>(
+  options: unknown,
+): BulkCheckOptions<Row> & Pick<CheckSettings<Row>, "checkConsent"> {
   // Safe: functions are typed by the caller; the schema has checked the rest.
   return parseOptions(checkOptionsSchema, options, "The options of bulk.check") as CheckSettings<Row>;
 }
 
-/** The check of one row, such as a schema's `safeParse`. */
-export type CheckRow<Row> = (row: Row, index: number) => CheckResult;
-
-/** The result of a schema's `safeParse`. */
-export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
-
-type Fate = "new" | "changed" | "unchanged" | "superseded" | "inDoubt";
+const mostCalledTwice = 100;
 
 /** Checks rows, and tells what a run would do with them. Sends nothing. */
-export class RowChecker<Row> {
-  readonly #check: CheckRow<Row>;
-  readonly #estimateMs: EstimateMs;
-  readonly #invalid: BulkCheck["invalid"] = [];
-  #total = 0;
-
-  constructor(check: CheckRow<Row>, estimateMs: EstimateMs | undefined) {
-    parseOption(optionTypes.function, check, "The check of bulk.check");
-    this.#check = check;
-    this.#estimateMs = estimateMs ?? (() => 0);
-  }
-
-  async check(source: RowSource<Row>): Promise<BulkCheck> {
-    await this.#read(source, async () => {
-      const next = await source.next();
-      if (next.done) return false;
-      this.#isValid(next.value);
-      return true;
-    });
-    return this.#result();
-  }
-
-  async plan(
-    source: RowSource<Row>,
-    options: CheckSettings<Row> & { readonly target: Target },
-  ): Promise<PlannedBulkCheck> {
-    const { checkConsent, checkpoint, key, target } = options;
-    const isKeyed = key !== undefined;
-    const { signal } = new AbortController();
-    const journal = await Journal.read(checkpoint, { isKeyed, target, signal });
-    const reader = rowReader(source, options, journal);
-    const fates = { new: 0, changed: 0, unchanged: 0, superseded: 0, inDoubt: 0 };
-    const sent = new Set<string | undefined>();
-    let calls = 0;
-    await this.#read(source, async () => {
-      const row = await reader.next();
-      if (!row) return false;
-      if (!this.#isValid(row.item, row)) return true;
-      const { before, earlierEnd, isOwed } = row.record;
-      // A row follows each earlier one with its key that is sent, as it has the last word.
-      const isSent = !earlierEnd || sent.has(row.key.previousKey);
-      fates[fateOf(row, isSent)] += 1;
-      if (!isSent) return true;
-      sent.add(row.key.key);
-      const isLookedUp = isKeyed && checkConsent && isOwed && before !== undefined && hasId(before.contacts);
-      calls += isLookedUp ? 2 : 1;
-      return true;
-    });
-    return { ...this.#result(calls), ...fates };
-  }
-
-  #result(calls?: number): BulkCheck {
-    const valid = this.#total - this.#invalid.length;
-    return {
-      total: this.#total,
-      valid,
-      invalid: this.#invalid,
-      estimateMs: this.#estimateMs(calls ?? valid),
-    };
-  }
-
-  /** `readRow` returns false after the last one. */
-  async #read(source: RowSource<Row>, readRow: () => Promise<boolean>): Promise<void> {
-    try {
-      while (await readRow());
-    } catch (error) {
-      // An error of the cleanup would hide this one.
-      await source.close().catch(() => undefined);
-      throw error;
-    }
-  }
-
-  #isValid(item: Row, row?: ReadRow<Row>): boolean {
-    const index = this.#total++;
-    const issues = issuesOf(() => {
-      if (row?.key.problem) throw row.key.problem.error;
-      return this.#check(item, index);
-    });
-    if (issues) this.#invalid.push({ index, issues });
-    return issues === undefined;
-  }
-}
-
-function hasId(contacts: string): boolean {
-  return [...decodeContacts(contacts).ids.values()].some((id) => id !== "");
-}
-
-function fateOf({ record }: ReadRow<unknown>, isSent: boolean): Fate {
-  const { before, isChanged } = record;
-  // What failed, and nothing else, was never carried out.
-  if (!before || before.state === "failed") return "new";
-  if (record.refusesUnrepeatable) return "inDoubt";
-  if (isChanged) return "changed";
-  switch (before.state) {
-    case "succeeded":
-      return isSent ? "changed" : "unchanged";
-    case "sent":
-      return "inDoubt";
-    default:
-      return "superseded";
-  }
-}
-
-const checkResultSchema = z.discriminatedUnion("success", [
-  z.object({ success: z.literal(true) }),
-  z.object({
-    success: z.literal(false),
-    error: z.object({ issues: z.array(z.object({ path: z.array(z.unknown()) })) }),
-  }),
-]);
-
-function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined {
-  let result: unknown;
+export async function checkRows<Row>(rows: Rows<Row>, settings: CheckSettings<Row>): Promise<BulkCheck> {
+  const { checkpoint, estimateMs = () => 0, key, opened, snapshot, target } = settings;
+  const { signal } = new AbortController();
+  if (snapshot) await checkSnapshot(snapshot, target, signal);
+  const record = checkpoint
+    ? await RunRecord.read(await openToRead(checkpoint), { isKeyed: key !== undefined, target, signal })
+    : RunRecord.inMemory();
+  const plan = { new: 0, changed: 0, unchanged: 0, inDoubt: 0, unjudged: 0, looks: 0 };
+  const logs = new RowLogs(record, settings);
+  const invalid: BulkCheck["invalid"] = [];
+  let [total, refusals, calls] = [0, 0, 0];
+  let unstable: BulkCheck["unstable"];
   try {
-    result = check();
-  } catch (error) {
-    if (error instanceof ValidationError) return error.issues;
-    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${errorMessage(error)}` }];
+    for (let row = await rows.next(); row; row = await rows.next()) {
+      total += 1;
+      const writes = row.writes.map(rowWrite);
+      if (writes.some(({ said }) => hasRefusal(said))) refusals += 1;
+      if (row.index < mostCalledTwice) unstable ??= await differenceOf(row, settings.toWrites);
+      try {
+        if (row.problem) throw row.problem.error;
+        const log = await logs.open(row);
+        const prepared = prepareRow(opened, writes, log.newEventId);
+        const fate = fateOf(log, prepared);
+        plan[fate] += 1;
+        if (writes.length === 0 || (record.isRecorded && !isSent(fate, log, prepared))) continue;
+        log.foresee();
+        const { isUnjudged, looks } = looksOf(
+          { item: row.item, writes, recordedId: log.before?.id },
+          settings,
+        );
+        plan.looks += looks;
+        if (isUnjudged) plan.unjudged += 1;
+        calls += looks + writes.length;
+      } catch (error) {
+        invalid.push({ index: row.index, issues: issuesOf(error) });
+      }
+    }
+  } finally {
+    await rows.close().catch(() => undefined);
   }
-  ignoreRejection(result);
-  const { data } = checkResultSchema.safeParse(result);
-  if (!data)
-    throw new ConfigurationError(
-      "The check of bulk.check must return { success, error: { issues } }, as safeParse does.",
+  return {
+    total,
+    valid: total - invalid.length,
+    invalid,
+    refusals,
+    ...(unstable && { unstable }),
+    estimateMs: estimateMs(calls),
+    ...(record.isRecorded && plan),
+  };
+}
+
+type Fate = "new" | "changed" | "unchanged" | "inDoubt";
+
+function fateOf(log: RowLog, prepared: readonly PreparedWrite[]): Fate {
+  const { before } = log;
+  if (prepared.length === 0) return "unchanged";
+  if (!before || before.state === "failed") return "new";
+  if (before.state === "once") return "inDoubt";
+  if (log.isChanged) return "changed";
+  return before.state === "sent" ? "inDoubt" : "unchanged";
+}
+
+/** A row in doubt is sent if its writes may be repeated, or say nothing but refusals. */
+function isSent(fate: Fate, log: RowLog, prepared: readonly PreparedWrite[]): boolean {
+  if (fate === "unchanged") return false;
+  return !log.isInDoubt || prepared.every(({ call, of }) => call.isRepeatable || saysOnlyRefusals(of.said));
+}
+
+function looksOf<Row>(
+  row: GuardedRow,
+  { checkConsent, opened, snapshot }: CheckSettings<Row>,
+): { looks: number; isUnjudged: boolean } {
+  const found = idsOf(row, snapshot);
+  const canLook = opened.settings.families.some(({ name }) => name === "v1");
+  const isLookedUp = found !== undefined && canLook && (checkConsent || found.isRefused);
+  const isSubscribing = row.writes.some(({ said, write }) => subscribes(write, said));
+  return {
+    looks: isLookedUp ? found.ids.length : 0,
+    isUnjudged: isSubscribing && (found === undefined || found.ids.length === 0),
+  };
+}
+
+/** The first member that differs when the function is called again. */
+async function differenceOf<Row>(
+  { index, item, writes, problem }: ReadRow<Row>,
+  toWrites: ToWrites<Row>,
+): Promise<BulkCheck["unstable"]> {
+  if (problem) return undefined;
+  try {
+    const again = await toWrites(item, index);
+    const [one, other] = [writes, Array.isArray(again) ? again : [again]].map(
+      (each) => JSON.parse(canonicalJson(each)) as unknown,
     );
-  // Safe: the schema has checked what is read of it.
-  return data.success ? undefined : toIssues((result as { error: Parameters<typeof toIssues>[0] }).error);
+    const path = firstDifference(one, other);
+    return path && { index, path: writes.length === 1 ? path.slice(1) : path };
+  } catch {
+    // What JSON cannot carry is refused by its endpoint.
+    return undefined;
+  }
+}
+
+function firstDifference(one: unknown, other: unknown): (string | number)[] | undefined {
+  if (!isObject(one) || !isObject(other)) return one === other ? undefined : [];
+  const [left, right] = [
+    new Map<string, unknown>(Object.entries(one)),
+    new Map<string, unknown>(Object.entries(other)),
+  ];
+  for (const name of new Set([...left.keys(), ...right.keys()])) {
+    const path = firstDifference(left.get(name), right.get(name));
+    if (path) return [Array.isArray(one) ? Number(name) : name, ...path];
+  }
+  return undefined;
+}
+
+function issuesOf(error: unknown): readonly ValidationIssue[] {
+  // Safe: the class of the code.
+  if (hasCode(error, "validation")) return (error as ValidationError).issues;
+  if (isAudienceError(error)) throw error;
+  return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${errorMessage(error)}` }];
 }

@@ -1,14 +1,14 @@
 import { ConfigurationError } from "../errors.ts";
 import { hasMethods, isObject } from "../schema/predicates.ts";
 import { unlessLate, untilLongAborted } from "../transport/abort.ts";
-import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
+import { type Checkpoint, type OpenCheckpoint, readOnly } from "./checkpoint.ts";
 
-/** The longest time for a line: then the run ends, as it does if the line cannot be added (D153). */
-const longestAppendMs = 30_000;
+/** The longest time for a line: then the run ends, as it does if the line cannot be stored (D153). */
+const longestPutMs = 30_000;
 /** What has not settled so long after the end of the run is left alone. */
 const graceMs = 1_000;
 
-type Method = "open" | "append" | "rewrite" | "close";
+type Method = "open" | "put" | "clear" | "close";
 
 /**
  * Opens a checkpoint. What it throws is a rejection here. `end`: aborted when the run has ended early; a second later no
@@ -16,10 +16,16 @@ type Method = "open" | "append" | "rewrite" | "close";
  */
 export async function openCheckpoint(checkpoint: Checkpoint, end?: AbortSignal): Promise<OpenCheckpoint> {
   const opened: unknown = await promised("open", () => checkpoint.open());
-  if (!hasMethods(opened, "append", "rewrite", "close") || !("lines" in opened && isObject(opened.lines)))
-    throw new ConfigurationError("`open` of the checkpoint must return { lines, append, rewrite, close }.");
+  if (!hasMethods(opened, "put", "clear", "close") || !("entries" in opened && isObject(opened.entries)))
+    throw new ConfigurationError("`open` of the checkpoint must return { entries, put, clear, close }.");
   // Safe: checked as far as its methods go; the compiler asks the caller for the rest.
   return new CheckpointCalls(opened as OpenCheckpoint, end);
+}
+
+/** Opens a checkpoint to read it alone: that of a file without its lock. */
+export async function openToRead(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
+  const { [readOnly]: open } = checkpoint as { [readOnly]?: Checkpoint["open"] };
+  return await openCheckpoint(open ? { open: () => open.call(checkpoint) } : checkpoint);
 }
 
 /** Calls the methods of an open checkpoint, which may be anyone's: a call that hangs must not hold up all others. */
@@ -32,17 +38,17 @@ class CheckpointCalls implements OpenCheckpoint {
     this.#end = end;
   }
 
-  get lines(): AsyncIterable<string> {
-    return this.#opened.lines;
+  get entries(): OpenCheckpoint["entries"] {
+    return this.#opened.entries;
   }
 
-  async append(line: string, options: { readonly flush: boolean }): Promise<void> {
-    const appended = promised("append", () => this.#opened.append(line, options));
-    await unlessLate(this.#unlessEnded(appended), longestAppendMs, late);
+  async put(name: string, line: string, options: { readonly flush: boolean }): Promise<void> {
+    const stored = promised("put", () => this.#opened.put(name, line, options));
+    await unlessLate(this.#unlessEnded(stored), longestPutMs, late);
   }
 
-  async rewrite(lines: Iterable<string>): Promise<void> {
-    await this.#unlessEnded(promised("rewrite", () => this.#opened.rewrite(lines)));
+  async clear(): Promise<void> {
+    await this.#unlessEnded(promised("clear", () => this.#opened.clear()));
   }
 
   async close(): Promise<void> {
@@ -64,7 +70,7 @@ async function promised<Result>(method: Method, call: () => PromiseLike<Result>)
 
 function late(): never {
   throw new Error(
-    `The checkpoint has not added a line within ${longestAppendMs / 1_000} s; the run stops, so that no row goes ` +
+    `The checkpoint has not stored a line within ${longestPutMs / 1_000} s; the run stops, so that no row goes ` +
       "unrecorded. Mend the cause, such as a lost connection, and run it again: it continues from what is recorded.",
   );
 }

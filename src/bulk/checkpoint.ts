@@ -1,9 +1,9 @@
 /**
  * Records what a run learns, so that it can continue after a crash, and the next run sends the rows that have changed.
- * `fileCheckpoint` of `audience-sdk/checkpoint` uses a file; write your own to use a database.
+ * `fileCheckpoint` of `audience-sdk/checkpoint` uses a file; write your own to use a database: a table of names and lines.
  *
  * ```ts
- * const checkpoint: Checkpoint = { open: async () => new MyJournal(await connect()) };
+ * const checkpoint: Checkpoint = { open: async () => new MyTable(await connect()) };
  * ```
  */
 export interface Checkpoint {
@@ -11,23 +11,24 @@ export interface Checkpoint {
   open(): Promise<OpenCheckpoint>;
 }
 
+/** Opens a checkpoint of this package to be read, without its lock. Registered, as both module formats share it. */
+export const readOnly = Symbol.for("audience-sdk.checkpoint-to-read");
+
 /**
- * An open checkpoint: a journal of lines of text that outlives the process. A line holds hashes of rows and contacts, and
- * no line break. A rejection of `append` ends the run, because it must not continue without a record.
+ * An open checkpoint: lines of text under names, which outlive the process. Names and lines are ASCII, at most 200 and 2,000
+ * characters. They hold hashes of rows and contacts.
  */
 export interface OpenCheckpoint {
-  /** The lines so far, in order. Read once, before the first `append`. */
-  readonly lines: AsyncIterable<string>;
+  /** Each name with its line. Read once, before the first `put`. */
+  readonly entries: AsyncIterable<readonly [name: string, line: string]>;
   /**
-   * Adds a line. Lines count in the order of the calls, whichever resolves first. Resolves once a crash of this process
-   * cannot lose the line, nor any before it; with `flush`, once a loss of power cannot.
+   * Stores a line in place of the one that has this name. Several may be under way, and of one name the last that was called
+   * counts. Resolves once a crash of this process cannot lose it; with `flush`, once a loss of power cannot. A rejection ends
+   * the run, because it must not continue without a record.
    */
-  append(line: string, options: { readonly flush: boolean }): Promise<void>;
-  /**
-   * Replaces all lines, in one step. Called before the first `append`, if the journal has grown to twice the bytes that
-   * count, and at the end of a run without a `key`.
-   */
-  rewrite(lines: Iterable<string>): Promise<void>;
+  put(name: string, line: string, options: { readonly flush: boolean }): Promise<void>;
+  /** Removes all names, when a run without a `key` has ended. */
+  clear(): Promise<void>;
   /** Called once, when the run has ended: another run may then open it. */
   close(): Promise<void>;
 }

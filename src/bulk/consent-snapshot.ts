@@ -1,5 +1,6 @@
+import { ConfigurationError } from "../errors.ts";
+import type { Target } from "../organization.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import type { Target } from "./target.ts";
 
 /** What the service, or a snapshot of it, shows of a contact's consent. */
 export type ShownConsent = Pick<Profile["attributes"], "email_opt_in" | "phone_opt_in" | "is_suppressed">;
@@ -12,6 +13,23 @@ export interface ConsentSnapshot {
   readonly readAt: Date;
   /** @internal Throws a `ConfigurationError` if it is of another target, or no contact of it shows a consent. */
   checkFor(target: Target, signal: AbortSignal): Promise<void>;
-  /** @internal What it shows of the contacts that have one of these keys. */
-  shownOf(keys: readonly string[]): readonly ShownConsent[];
+  /** @internal The contacts that have one of these keys. */
+  shownOf(keys: readonly string[]): readonly (ShownConsent & { readonly id: string })[];
+}
+
+const dayMs = 86_400_000;
+
+/** Before a run: throws if the snapshot is too old, of another target, or shows no consent. */
+export async function checkSnapshot(
+  snapshot: ConsentSnapshot,
+  target: Target,
+  signal: AbortSignal,
+): Promise<void> {
+  const { readAt } = snapshot;
+  if (Math.abs(Date.now() - readAt.getTime()) > dayMs)
+    throw new ConfigurationError(
+      `The snapshot was begun at ${readAt.toISOString()}, over a day from now: many may have unsubscribed since. ` +
+        "Read a new one with readSnapshot.",
+    );
+  await snapshot.checkFor(target, signal);
 }

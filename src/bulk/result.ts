@@ -1,21 +1,22 @@
 import { ConnectionError, isAudienceError, type AbortError, type ValidationError } from "../errors.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
+import type { Kept } from "./refusals.ts";
 
 /** The number of rows by their end. */
 export interface BulkCounts {
-  /** The service carried out the row's call. */
+  /** The service carried out all writes of the row. */
   succeeded: number;
   /** Not sent: the row breaks a documented rule; `error` is a `ValidationError`. */
   invalid: number;
   /** Not carried out: see the error's `outcome`. */
   failed: number;
-  /** Possibly carried out. The next run sends it again, if its call may be repeated. */
+  /** Possibly carried out. The next run sends it again, if its writes may be repeated. */
   unknown: number;
-  /** Not sent: the checkpoint has recorded its success, and the row has not changed since. */
+  /** Not sent: the checkpoint has recorded its success and the row has not changed since, or the row has no write. */
   skipped: number;
   /**
-   * Held back, because it would override a consent that came after it, or is no longer current: `reason` says how that is
-   * known. The error's `outcome` says whether something of it was sent before.
+   * Not sent, as a refusal is known that the row cannot say, or as it is no longer current: `reason` says how that is known.
+   * The next run judges it afresh.
    */
   superseded: number;
 }
@@ -24,62 +25,91 @@ export interface BulkCounts {
 export type BulkStatus = keyof BulkCounts;
 
 /**
- * How it is known that a row is superseded: `"process"`: another call of this process wrote another consent. `"service"`:
- * the service shows a refusal, or the contact no longer. `"snapshot"`: a snapshot of the service shows a refusal.
+ * How it is known that a row is superseded: `"run"`: an earlier row of the run refuses. `"process"`: another call of this
+ * process does. `"service"`: the service shows a refusal, or the contact no longer. `"snapshot"`: only a snapshot shows it.
  * `"not-current"`: `isCurrent` returned false.
  */
-export type SupersededReason = "process" | "service" | "snapshot" | "not-current";
+export type SupersededReason = "run" | "process" | "service" | "snapshot" | "not-current";
 
-/** The result of one row, by its status. Results come in the order in which rows end. */
+/**
+ * The result of one row, by its status; every member may be destructured. Results come in the order in which rows end.
+ *
+ * ```ts
+ * for await (const { index, status, kept, error } of run) if (status !== "succeeded") console.log(index, status, error);
+ * ```
+ */
 export type BulkResult<Row, Value> = BulkItem<Row> & RowEnd<Value>;
 
 /** The row that a result is of. */
 export interface BulkItem<Row> {
   /** The row's index in the source, from 0. */
   readonly index: number;
-  /** The row's key; with a checkpoint, the second row with the same key gets the suffix `#2`. */
+  /** The row's key; without one its index. */
   readonly key: string;
   /** The row. */
   readonly item: Row;
 }
 
+/** What only some ends of a row have. */
+interface NoDetails {
+  readonly value?: undefined;
+  readonly kept?: undefined;
+  readonly error?: undefined;
+  readonly reason?: undefined;
+  readonly service?: undefined;
+  readonly formerId?: undefined;
+}
+
 /** The end of a row. */
 export type RowEnd<Value> =
-  /** `value` is the resolved value of the row's call. */
-  | { readonly status: "succeeded"; readonly value: Value; readonly error?: never }
-  | { readonly status: "skipped"; readonly value?: never; readonly error?: never }
-  | { readonly status: "invalid"; readonly error: ValidationError; readonly value?: never }
+  | SucceededEnd<Value>
+  | (Omit<NoDetails, "kept"> & {
+      readonly status: "skipped";
+      /** As the run told that sent the row. */
+      readonly kept?: Kept | undefined;
+    })
+  | (Omit<NoDetails, "error"> & { readonly status: "invalid"; readonly error: ValidationError })
   /** `error` is of this run, of this package or of your own function. */
-  | { readonly status: "failed" | "unknown"; readonly error: unknown; readonly value?: never }
+  | (Omit<NoDetails, "error"> & { readonly status: "failed" | "unknown"; readonly error: unknown })
   | SupersededEnd;
 
+/** The end of a row that was carried out. */
+export interface SucceededEnd<Value> extends Omit<NoDetails, "value" | "kept" | "service" | "formerId"> {
+  readonly status: "succeeded";
+  /** The value of the row's call; of several writes an array. */
+  readonly value: Value;
+  /** The channels in which a refusal was sent in place of the row's word, and how each was known. */
+  readonly kept?: Kept | undefined;
+  /** Of a refusal that the service showed: the contact as it was shown. */
+  readonly service?: Profile | undefined;
+  /** The row names another contact than under this key before: the id of that one, which is left as it is. */
+  readonly formerId?: string | undefined;
+}
+
 /** The end of a superseded row. */
-export interface SupersededEnd {
-  /** Held back, because it would override a consent that came after it, or is no longer current. */
+export interface SupersededEnd extends Omit<NoDetails, "error" | "reason" | "service"> {
+  /** Not sent, as a refusal is known that the row cannot say, or as it is no longer current. */
   readonly status: "superseded";
   /** How that is known. */
   readonly reason: SupersededReason;
-  /** Of `"service"`: the contact as the service shows it; absent if it has none, and for an end of an earlier run. */
+  /** Of `"service"`: the contact as the service shows it; absent if it has none. */
   readonly service?: Profile | undefined;
-  /**
-   * Its `outcome` is that of all calls of the row: `"not-sent"`, unless one of them was sent before, or `isCurrent` said no
-   * after the response. Absent for the end that an earlier run recorded.
-   */
-  readonly error?: AbortError | undefined;
-  /** Never present: nothing succeeded. */
-  readonly value?: never;
+  /** Names the opt-outs of the row that were not sent. Its `outcome` is that of all writes of the row. */
+  readonly error: AbortError;
 }
 
 /** The summary of a run. */
 export interface BulkSummary extends Readonly<BulkCounts> {
   /** The number of rows that ended. */
   readonly total: number;
+  /** The number of results with `kept`. */
+  readonly kept: number;
   /** The duration of the run, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** The time that so many more rows take, at one call a row, in milliseconds. */
-export type EstimateMs = (rows: number) => number;
+/** The time that so many more calls take, in milliseconds. */
+export type EstimateMs = (calls: number) => number;
 
 /** The progress of a run. */
 export interface BulkProgress extends Readonly<BulkCounts> {
@@ -87,23 +117,18 @@ export interface BulkProgress extends Readonly<BulkCounts> {
   readonly done: number;
   /** The number of all rows, if the source's length is known or `total` was given. */
   readonly total?: number;
+  /** The number of results with `kept`. */
+  readonly kept: number;
   /** Rows per minute over the last minute, without skipped and superseded rows. */
   readonly ratePerMinute: number;
-  /** The time for the remaining rows, in milliseconds, at one call a row; present if `total` is known. */
+  /** The time for the rows still to be sent, in milliseconds, by the calls of a row so far; present if `total` is known. */
   readonly etaMs?: number;
 }
 
-/** The end of a row by its error. Other errors than an `AudienceError` say nothing about the service. */
-export function endBy(error: unknown): RowEnd<never> {
-  // Safe: the class of the code.
-  if (hasCode(error, "validation")) return { status: "invalid", error: error as ValidationError };
-  return { status: isAudienceError(error) && error.outcome === "unknown" ? "unknown" : "failed", error };
-}
-
-/** The error of a row, or of a call of it, that is not sent because of its record. */
+/** The error of a row that is not sent because an earlier run may have carried it out. */
 export function inDoubt(): ConnectionError {
   const message =
-    "Not sent: an earlier run may have carried out a call of the row that must not be repeated.";
+    "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
   return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }
 
@@ -117,38 +142,60 @@ const minuteMs = 60_000;
 export class ProgressCounter {
   /** The number of rows that were read and have not ended. */
   underWay = 0;
+  /** The number of calls that rows have made, looks included. */
+  calls = 0;
   readonly #counts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0, superseded: 0 };
+  #kept = 0;
   /** When rows ended in the last minute, without skipped and superseded rows. */
   #recentEnds: number[] = [];
-  /** The beginning of the run, on the clock of `performance.now()`. */
-  startedAt = performance.now();
+  /** The beginning of the run, on the clock of `performance.now()`; undefined before. */
+  startedAt: number | undefined;
+  /** Of a run that has ended. */
+  #durationMs: number | undefined;
 
   get done(): number {
     return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
   }
 
-  add(status: BulkStatus): void {
+  add({ status, kept }: RowEnd<unknown>): void {
     this.#counts[status]++;
+    if (kept) this.#kept++;
     const now = performance.now();
     if (status !== "skipped" && status !== "superseded") this.#recentEnds.push(now);
     while (this.#recentEnds[0]! <= now - minuteMs) this.#recentEnds.shift();
   }
 
+  end(): void {
+    this.#durationMs = this.#passedMs();
+  }
+
   progress(total: number | undefined, estimateMs: EstimateMs | undefined): BulkProgress {
     const { done } = this;
-    // The limiter already counts the rows under way; the estimate is for the rows after them.
-    const etaMs = total === undefined ? undefined : estimateMs?.(Math.max(0, total - done - this.underWay));
-    const passedMs = Math.min(Math.max(performance.now() - this.startedAt, 1), minuteMs);
+    const remaining = Math.max(0, (total ?? 0) - done - this.underWay);
+    // The limiter already counts the calls under way; the estimate is for the rows after them.
+    const etaMs = total === undefined ? undefined : estimateMs?.(Math.ceil(remaining * this.#callsPerRow()));
+    const passedMs = Math.min(Math.max(this.#passedMs(), 1), minuteMs);
     return {
       done,
       ...(total === undefined ? {} : { total }),
       ...this.#counts,
+      kept: this.#kept,
       ratePerMinute: Math.round((this.#recentEnds.length / passedMs) * minuteMs),
       ...(etaMs === undefined ? {} : { etaMs }),
     };
   }
 
   summary(): BulkSummary {
-    return { total: this.done, ...this.#counts, durationMs: performance.now() - this.startedAt };
+    const durationMs = this.#durationMs ?? this.#passedMs();
+    return { total: this.done, ...this.#counts, kept: this.#kept, durationMs };
+  }
+
+  /** Rows that are skipped make no call, and a row that is looked up makes two. */
+  #callsPerRow(): number {
+    return this.done === 0 ? 1 : this.calls / (this.done + this.underWay);
+  }
+
+  #passedMs(): number {
+    return this.startedAt === undefined ? 0 : performance.now() - this.startedAt;
   }
 }

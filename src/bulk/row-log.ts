@@ -1,182 +1,130 @@
-import type { ConsentWrite } from "../consent.ts";
+import { sha256, shortHash } from "../hash.ts";
 import { randomUuid } from "../runtime.ts";
-import type { ApiRequest, ApiResponse } from "../transport/call.ts";
-import type { RecordedEnd } from "./events.ts";
-import { sha256 } from "./hash.ts";
-import type { Journal } from "./journal.ts";
-import { inDoubt, type RowEnd } from "./result.ts";
-import type { RowRecord } from "./row-record.ts";
-import { decide, decodeContacts, encodeContacts, knownIds, tagOf, type StatedWrites } from "./statements.ts";
+import type { RowRecord } from "./record-lines.ts";
+import type { RunRecord } from "./record.ts";
+import type { Kept } from "./refusals.ts";
+import { comparedText, type ReadRow, type RowIdentity } from "./rows.ts";
 
-const idPrefix = "contactUUID:";
-
-/** The identity of a row in its run. */
-export interface RowKey {
-  readonly key: string;
-  /** The key of the row before it with the same key. */
-  readonly previousKey?: string | undefined;
-  /** The key of a further row with the same key. */
-  readonly nextKey: string;
-  readonly fingerprint: string;
-  /** Why the row has no key, and is not sent. */
-  readonly problem?: { readonly error: unknown };
-}
+/** How a row ended, for the next run. `nothing`: nothing of it was carried out. */
+export type RecordedEnd = RowRecord["state"] | "nothing";
 
 /** Records one row during one run. Without a checkpoint it records nothing. */
 export class RowLog {
-  /** The record of an earlier run, or of this run before a crash. */
+  /** The record of an earlier run, or of this run before a kill, or of a row before it with the same key. */
   readonly before: RowRecord | undefined;
-  /** The position in the journal at which the row was read. */
-  readonly readAt: number;
-  readonly #journal: Journal;
-  readonly #row: RowKey & { readonly name: string };
-  /** Whether a row before it, with the same key, was sent after it: the last of them has the last word. */
-  readonly #isBehind: boolean;
-  /** Of the row in this state, for its events; undefined without a checkpoint. */
-  readonly #id: string | undefined;
+  readonly #record: RunRecord;
+  readonly #name: string;
+  readonly #print: string;
+  readonly #version: number;
+  /** Of the row in this version, for its events; undefined without a checkpoint. */
+  readonly #eventId: string | undefined;
   /** How many events of each name have a generated id. */
   readonly #events = new Map<string, number>();
-  /** The ids of the contacts that responses gave, by the tags of the contacts. */
-  readonly #ids = new Map<string, string>();
-  #sent: { readonly contacts: string; readonly isOnce: boolean } | undefined;
+  #sent: "sent" | "once" | undefined;
 
-  private constructor(
-    journal: Journal,
-    row: RowKey & { readonly name: string },
-    isBehind: boolean,
-    id?: string,
-  ) {
-    this.readAt = journal.ledger.at;
-    this.#journal = journal;
-    this.#row = row;
-    this.before = journal.ledger.row(row.name);
-    this.#isBehind = isBehind;
-    this.#id = id;
+  private constructor(record: RunRecord, name: string, print: string, eventId?: string) {
+    this.#record = record;
+    this.#name = name;
+    this.#print = print;
+    this.before = record.row(name);
+    this.#version = nextVersion(this.before, print);
+    this.#eventId = eventId;
   }
 
-  static async open(journal: Journal, row: RowKey): Promise<RowLog> {
-    const { ledger } = journal;
-    if (!journal.isRecorded) return new RowLog(journal, { ...row, name: "" }, false);
-    const name = await journal.nameOf(row.key);
-    const before = ledger.row(name);
-    const previous =
-      row.previousKey === undefined ? undefined : ledger.row(await journal.nameOf(row.previousKey));
-    const isBehind = (previous?.sentAt ?? 0) > (before?.sentAt ?? 0);
-    const version = before ? before.version + Number(before.print !== row.fingerprint) : 1;
-    // The same after a crash, and another after each change of the row, even a change back.
-    const parts = [ledger.run?.id, row.key, `${version} ${row.fingerprint}`];
-    return new RowLog(journal, { ...row, name }, isBehind, await sha256(JSON.stringify(parts)));
+  /** `text`: what is compared over nights. */
+  static async open(record: RunRecord, key: string, text: string): Promise<RowLog> {
+    if (!record.isRecorded) return new RowLog(record, "", "");
+    const [name, print] = await Promise.all([shortHash(key), shortHash(text)]);
+    // The same after a kill, and another after each change of the row, even a change back.
+    const version = nextVersion(record.row(name), print);
+    const eventId = await sha256(JSON.stringify([record.id, key, `${version} ${print}`]));
+    return new RowLog(record, name, print, eventId);
   }
 
-  /** The end that an earlier run recorded, if it still holds. */
-  get earlierEnd(): RowEnd<never> | undefined {
-    return this.before && !this.isChanged ? recordedEnd(this.before, this.#isBehind) : undefined;
+  /** Whether its success is recorded, and it has not changed since. */
+  get isDone(): boolean {
+    return this.before?.state === "succeeded" && !this.isChanged;
   }
 
-  /** Whether the row is new, or another than the recorded one. */
   get isChanged(): boolean {
-    return this.before?.print !== this.#row.fingerprint;
+    return this.before?.print !== this.#print;
   }
 
-  /** Whether it is not known to be carried out as it is now: it has changed, or has not succeeded since. */
-  get isOwed(): boolean {
-    return this.isChanged || this.before?.state !== "succeeded";
+  /** An earlier run may have carried it out, or an earlier version of it, and it must not be repeated. */
+  get isInDoubt(): boolean {
+    return this.before?.state === "once";
   }
 
-  /** An earlier run may have carried out an unrepeatable call of the row: none is sent now. */
-  get refusesUnrepeatable(): boolean {
-    return this.before?.state === "in-doubt" || this.before?.isInDoubt === true;
-  }
-
-  /**
-   * The id of an event that has none of its own. Independent of the order of events with different names: after a crash it
-   * may be another.
-   */
-  newEventId(eventName: string): string {
-    if (this.#id === undefined) return randomUuid();
+  /** The id of an event that has none of its own. Those of one name are told apart by their order. */
+  readonly newEventId = (eventName: string): string => {
+    if (this.#eventId === undefined) return randomUuid();
     const number = (this.#events.get(eventName) ?? 0) + 1;
     this.#events.set(eventName, number);
-    return `${this.#id}-${number}-${eventName}`;
-  }
+    return `${this.#eventId}-${number}-${eventName}`;
+  };
 
   /**
-   * Notes the id of the contact that a write's response gives, or that it gives none. Only the response knows it: a custom
-   * request names whom it likes.
+   * Records before an attempt that the row may be carried out: a kill must not make a changed row look unchanged. Also before
+   * each further attempt, as a checkpoint that another run has taken over refuses it.
    */
-  noteId({ consentWrite, appliedConsent }: ApiRequest, { data }: ApiResponse): void {
-    if (!consentWrite) return;
-    const key = appliedConsent(consentWrite, data).contacts.find(
-      (contact) => contact.startsWith(idPrefix) && !consentWrite.contacts.includes(contact),
-    );
-    const tag = tagOf(consentWrite.contacts);
-    this.#ids.set(tag, key?.slice(idPrefix.length) ?? this.#ids.get(tag) ?? "");
+  async sends(isRepeatable: boolean): Promise<void> {
+    if (!this.#record.isRecorded) return;
+    const state = isRepeatable && this.#sent !== "once" ? "sent" : "once";
+    const isNews = state !== this.#sent;
+    this.#sent = state;
+    await this.#put(state, {}, isNews && (state === "once" || this.before !== undefined));
   }
 
-  /** Every name of a write's contact: also the id that an earlier response gave. */
-  namesOf({ contacts }: ConsentWrite): readonly string[] {
-    const tag = tagOf(contacts);
-    const id = this.#ids.get(tag) || decodeContacts(this.before?.contacts ?? "").ids.get(tag);
-    return id ? [...contacts, idPrefix + id] : contacts;
+  /** For a check: the row will have been sent, for a further one with its key. */
+  foresee(): void {
+    const row = { version: this.#version, print: this.#print, id: this.before?.id, kept: undefined };
+    this.#record.foresee(this.#name, { ...row, state: "succeeded" });
   }
 
-  /**
-   * Records before an attempt that the row may be carried out. A crash must not make a changed row look unchanged. Also
-   * before each further attempt, as hours may lie between them: a checkpoint that another run has taken over refuses it.
-   */
-  async sends(writes: StatedWrites, isOnce: boolean): Promise<void> {
-    if (!this.#journal.isRecorded) return;
-    const { name, fingerprint } = this.#row;
-    const sent = { contacts: this.#contacts(writes), isOnce: isOnce || this.#sent?.isOnce === true };
-    const flush = sent.isOnce !== this.#sent?.isOnce && (sent.isOnce || this.before !== undefined);
-    this.#sent = sent;
-    await this.#journal.add(["sends", name, fingerprint, sent.contacts, sent.isOnce], { flush });
+  async ends(
+    end: RecordedEnd,
+    details: { readonly id?: string | undefined; readonly kept?: Kept } = {},
+  ): Promise<void> {
+    if (!this.#record.isRecorded) return;
+    if (end !== "nothing") return await this.#put(end, details);
+    // What is recorded of an earlier night stands.
+    if (this.#sent && this.before) await this.#record.putRow(this.#name, this.before);
+    else if (this.#sent) await this.#put("failed", details);
   }
 
-  /** Records the end. */
-  async ends(how: RecordedEnd, writes: StatedWrites): Promise<void> {
-    if (!this.#journal.isRecorded) return;
-    if (how === "unsent" && !this.#sent) return;
-    const { name, fingerprint } = this.#row;
-    const contacts = this.#contacts(writes, this.#ids);
-    if (!this.#sent) await this.#journal.add(["ends", name, how, contacts, fingerprint]);
-    else if (this.#sent.contacts === contacts) await this.#journal.add(["ends", name, how]);
-    else await this.#journal.add(["ends", name, how, contacts]);
-  }
-
-  /** Reverts a row that was recorded as succeeded before its call: the next run sends it. */
-  async reopen(): Promise<void> {
-    const { name, fingerprint } = this.#row;
-    const contacts = this.#journal.ledger.row(name)?.contacts ?? "";
-    await this.#journal.add(["sends", name, fingerprint, contacts, false], { flush: true });
-  }
-
-  /**
-   * What the row says now. A contact that the row has not had before takes the place of those that it no longer has: else
-   * its record would grow with each new address.
-   */
-  #contacts(writes: StatedWrites, given: ReadonlyMap<string, string> = new Map()): string {
-    const { ledger } = this.#journal;
-    const before = decodeContacts(this.before?.contacts ?? "");
-    const decisions = decide(before.decisions, writes, ({ status }) => ledger.newSince(this, status));
-    const written = new Set([...writes.keys()].map(({ contacts }) => tagOf(contacts)));
-    return encodeContacts({ decisions, ...knownIds(before, given, written) });
+  async #put(
+    state: RowRecord["state"],
+    { id, kept }: { id?: string | undefined; kept?: Kept },
+    flush = false,
+  ) {
+    const row = { state, version: this.#version, print: this.#print, id: id ?? this.before?.id, kept };
+    await this.#record.putRow(this.#name, row, flush);
   }
 }
 
-function recordedEnd({ state }: RowRecord, isBehind: boolean): RowEnd<never> | undefined {
-  switch (state) {
-    case "succeeded":
-      return isBehind ? undefined : { status: "skipped" };
-    case "in-doubt":
-      return { status: "unknown", error: inDoubt() };
-    case "superseded-process":
-      return { status: "superseded", reason: "process" };
-    case "superseded-service":
-      return { status: "superseded", reason: "service" };
-    case "superseded-snapshot":
-      return { status: "superseded", reason: "snapshot" };
-    case "failed":
-    case "sent":
-      return undefined;
+/** Opens the logs of rows. Without a key a row is known by its writes, and by how many rows before it have the same. */
+export class RowLogs<Row> {
+  readonly #record: RunRecord;
+  readonly #identity: RowIdentity<Row>;
+  readonly #twins = new Map<string, number>();
+
+  constructor(record: RunRecord, identity: RowIdentity<Row>) {
+    this.#record = record;
+    this.#identity = identity;
   }
+
+  /** Rejects with a `ValidationError` if the row cannot be compared. */
+  async open(row: ReadRow<Row>): Promise<RowLog> {
+    if (!this.#record.isRecorded) return await RowLog.open(this.#record, "", "");
+    // What JSON cannot carry is refused by its endpoint.
+    const text = comparedText(row, this.#identity) ?? "";
+    if (row.key !== undefined) return await RowLog.open(this.#record, row.key, text);
+    const count = (this.#twins.get(text) ?? 0) + 1;
+    this.#twins.set(text, count);
+    return await RowLog.open(this.#record, `${count} ${text}`, text);
+  }
+}
+
+function nextVersion(before: RowRecord | undefined, print: string): number {
+  return before ? before.version + Number(before.print !== print) : 1;
 }

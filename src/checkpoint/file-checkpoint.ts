@@ -13,7 +13,7 @@ import {
   statSync,
 } from "node:fs";
 import { resolve } from "node:path";
-import type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
+import { type Checkpoint, type OpenCheckpoint, readOnly } from "../bulk/checkpoint.ts";
 import { ConfigurationError } from "../errors.ts";
 import { acquireLock, type HeldLock, LockRefused } from "../files/lock.ts";
 import { FileRefused, openRegular } from "../files/regular-file.ts";
@@ -23,7 +23,7 @@ import { encodeLine, heading, readCheckpoint } from "./file-format.ts";
 export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 
 /**
- * Records the rows of a run in an append-only file: a run that was killed continues, and with a `key` the next run sends
+ * Records the rows of a run in a file that grows by lines: a run that was killed continues, and with a `key` the next run sends
  * the rows that have changed. One run at a time, over processes, containers and machines that share the file: a second run
  * is refused, and one after a kill waits up to 30 seconds, as only then the lock of the killed one counts as left behind.
  *
@@ -34,7 +34,7 @@ export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
  * stands for its target. Two hard links to one file count as two files, so the lock does not cover both.
  *
  * ```ts
- * const run = audience.bulk(rows, call, { key: (row) => row.email, checkpoint: fileCheckpoint("import.ckpt") });
+ * const run = audience.bulk(rows, toWrites, { key: (row) => row.email, checkpoint: fileCheckpoint("import.ckpt") });
  * ```
  *
  * `open` rejects with a `ConfigurationError` if the file is in use, damaged, no checkpoint of this version, no regular file,
@@ -46,15 +46,48 @@ export function fileCheckpoint(path: string): Checkpoint {
   if (typeof path !== "string" || path === "")
     throw new TypeError("fileCheckpoint takes the path of a file, as a string.");
   const named = resolve(path);
-  return {
-    async open() {
-      try {
-        return await openFile(named);
-      } catch (error) {
-        throw refusal(error, named);
-      }
-    },
+  const checkpoint: Checkpoint & { readonly [readOnly]: Checkpoint["open"] } = {
+    open: () => unlessRefused(named, () => openFile(named)),
+    [readOnly]: () => unlessRefused(named, async () => openToRead(named)),
   };
+  return checkpoint;
+}
+
+async function unlessRefused<Result>(named: string, open: () => Promise<Result>): Promise<Result> {
+  try {
+    return await open();
+  } catch (error) {
+    throw refusal(error, named);
+  }
+}
+
+/** Without its lock, and nothing is written: a run may have it open. */
+function openToRead(named: string): OpenCheckpoint {
+  const handle = existsSync(named)
+    ? openRegular(named, constants.O_RDONLY, { followsLink: true })
+    : undefined;
+  const refuse = async (): Promise<never> => {
+    throw new TypeError("This checkpoint was opened to be read.");
+  };
+  const lines = handle === undefined ? noLines() : readCheckpoint({ file: named, handle }, () => {});
+  return {
+    entries: entriesOf(lines),
+    put: refuse,
+    clear: refuse,
+    close: async () => (handle === undefined ? undefined : closeSync(handle)),
+  };
+}
+
+async function* noLines(): AsyncGenerator<string> {}
+
+/** A name, a space, and the line that it has from there on. */
+async function* entriesOf(
+  lines: AsyncIterable<string>,
+): AsyncGenerator<readonly [name: string, line: string]> {
+  for await (const line of lines) {
+    const space = line.indexOf(" ");
+    yield [line.slice(0, space), line.slice(space + 1)];
+  }
 }
 
 async function openFile(named: string): Promise<OpenFile> {
@@ -97,7 +130,7 @@ function refusal(error: unknown, named: string): unknown {
 
 /** A checkpoint file that this run has open. */
 class OpenFile implements OpenCheckpoint {
-  readonly lines: AsyncIterable<string>;
+  readonly entries: OpenCheckpoint["entries"];
   readonly #file: string;
   readonly #lock: HeldLock;
   readonly #isNew: boolean;
@@ -115,16 +148,29 @@ class OpenFile implements OpenCheckpoint {
     // A run that ended meanwhile may have removed an empty file.
     this.#handle = openRegular(file, flags);
     this.#opened = fstatSync(this.#handle);
-    this.lines = readCheckpoint({ file, handle: this.#handle }, (length) => (this.#written = length));
+    this.entries = this.#read();
+  }
+
+  /** The newest line of each name. A file whose lines are mostly out of date is replaced by these. */
+  async *#read(): OpenCheckpoint["entries"] & AsyncGenerator<readonly [name: string, line: string]> {
+    const newest = new Map<string, string>();
+    const opened = { file: this.#file, handle: this.#handle };
+    const lines = readCheckpoint(opened, (length) => (this.#written = length));
+    for await (const [name, line] of entriesOf(lines)) newest.set(name, line);
+    let size = 0;
+    for (const [name, line] of newest) size += name.length + line.length + overheadOfLine;
+    // It only saves space: if it fails, as on a full disk, the file is sound as it is.
+    if (this.#written! > 2 * size + heading.length) this.#replace(newest);
+    yield* newest;
   }
 
   /**
    * Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. A failed write ends
    * the run: its bytes are dropped, because they may hold a complete line.
    */
-  async append(line: string, { flush }: { readonly flush: boolean }): Promise<void> {
+  async put(name: string, line: string, { flush }: { readonly flush: boolean }): Promise<void> {
     const written = this.#checkHeld();
-    const text = (written === 0 ? `${heading}\n` : "") + encodeLine(line);
+    const text = (written === 0 ? `${heading}\n` : "") + encodeLine(`${name} ${line}`);
     try {
       appendFileSync(this.#handle, text);
       if (flush) fdatasyncSync(this.#handle);
@@ -140,9 +186,22 @@ class OpenFile implements OpenCheckpoint {
     }
   }
 
-  async rewrite(lines: Iterable<string>): Promise<void> {
+  async clear(): Promise<void> {
     this.#checkHeld();
-    replaceFile(this.#file, fileText(lines), { keepsMode: true });
+    this.#rewrite([]);
+  }
+
+  #replace(entries: Iterable<readonly [name: string, line: string]>): void {
+    try {
+      this.#checkHeld();
+      this.#rewrite(entries);
+    } catch (error) {
+      if (error instanceof ConfigurationError) throw error;
+    }
+  }
+
+  #rewrite(entries: Iterable<readonly [name: string, line: string]>): void {
+    replaceFile(this.#file, fileText(entries), { keepsMode: true });
     closeSync(this.#handle);
     this.#handle = openRegular(this.#file, flags);
     this.#opened = fstatSync(this.#handle);
@@ -187,9 +246,12 @@ class OpenFile implements OpenCheckpoint {
   }
 }
 
-function* fileText(lines: Iterable<string>): Generator<string> {
+/** A checksum of up to ten digits, two spaces and the end of the line. */
+const overheadOfLine = 13;
+
+function* fileText(entries: Iterable<readonly [name: string, line: string]>): Generator<string> {
   yield `${heading}\n`;
-  for (const line of lines) yield encodeLine(line);
+  for (const [name, line] of entries) yield encodeLine(`${name} ${line}`);
 }
 
 function lost(file: string, reason: string): ConfigurationError {

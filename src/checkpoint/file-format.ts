@@ -4,7 +4,7 @@ import { ConfigurationError } from "../errors.ts";
 import { LineTooLong, longestLineBytes, readLines } from "../files/lines.ts";
 
 /** The first line, with the version of the format. */
-export const heading = "audience-checkpoint 3";
+export const heading = "audience-checkpoint 4";
 
 /**
  * Reads the lines of a checkpoint. `onEnd` gets the end of the last complete one, in bytes: a crash may leave an incomplete
@@ -65,7 +65,7 @@ function checkHeading(line: string, file: string): void {
         "back, as dos2unix does.",
     );
   throw new ConfigurationError(
-    `${file} is a checkpoint of another version (format ${version}, this one reads 3), and is left unchanged. ` +
+    `${file} is a checkpoint of another version (format ${version}, this one reads 4), and is left unchanged. ` +
       "End its run with the version of audience-sdk that wrote it. Another file sends every row once, and knows none of " +
       "the refusals that this one holds.",
   );

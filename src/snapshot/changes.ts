@@ -1,4 +1,4 @@
-import type { RecordedTarget } from "../bulk/target.ts";
+import type { RecordedTarget } from "../organization.ts";
 import { ConfigurationError } from "../errors.ts";
 import { hasRefused, type ReadContact, type SnapshotContact, shownConsents } from "./contact.ts";
 import type { FinishedHeading } from "./snapshot-file.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { AudienceClient } from "../audience-client.ts";
-import { recordTarget } from "../bulk/target.ts";
+import { recordTarget } from "../organization.ts";
 import { AbortError } from "../errors.ts";
 import { acquireLock, type HeldLock } from "../files/lock.ts";
 import type { Cursor } from "../pagination/cursor.ts";

@@ -2,11 +2,11 @@
 import { closeSync, constants, existsSync, fstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import * as z from "zod";
-import { type Target, targetSchema } from "../bulk/target.ts";
 import { ConfigurationError } from "../errors.ts";
 import { LineTooLong, readLines } from "../files/lines.ts";
 import { LockRefused } from "../files/lock.ts";
 import { FileRefused, openRegular } from "../files/regular-file.ts";
+import { type Target, targetSchema } from "../organization.ts";
 import { errorMessage, optionThat } from "../schema/parse-options.ts";
 import { isObject } from "../schema/predicates.ts";
 import type { ReadContact } from "./contact.ts";

@@ -1,7 +1,7 @@
 import { closeSync, readSync } from "node:fs";
 import * as z from "zod";
 import type { ConsentSnapshot } from "../bulk/consent-snapshot.ts";
-import { recordTarget, type Target } from "../bulk/target.ts";
+import { recordTarget, type Target } from "../organization.ts";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";

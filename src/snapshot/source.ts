@@ -1,5 +1,5 @@
-import { type Target, targetOf } from "../bulk/target.ts";
 import type { OpenedClient } from "../open-client.ts";
+import { type Target, targetOf } from "../organization.ts";
 import { v1Access } from "../v1/v1-client.ts";
 
 /** What a snapshot needs to know of the client by which it is read. */

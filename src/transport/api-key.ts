@@ -15,11 +15,7 @@ export type ApiKey = string | (() => string | Promise<string>);
  */
 export async function changedKey(call: Call, refusedKey: string): Promise<string | undefined> {
   const { stopWaiting } = call;
-  if (stopWaiting.signal.aborted) {
-    // It may have changed.
-    call.hook?.cutOff(call);
-    return undefined;
-  }
+  if (stopWaiting.signal.aborted) return undefined;
   try {
     const newKey = await currentKey(call);
     return newKey === refusedKey ? undefined : newKey;

@@ -3,7 +3,7 @@ import { ConfigurationError } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { lostContent, optionTypes, optionThat, parseOptions, type Given } from "../schema/parse-options.ts";
 import { isRecord, withoutPrototype } from "../schema/predicates.ts";
-import type { CallHook, CallSettings, FamilyAccess } from "./call.ts";
+import type { CallSettings, FamilyAccess } from "./call.ts";
 
 /** Options of one call; each overrides the client's. */
 export interface CallOptions {
@@ -35,15 +35,6 @@ export interface WriteOptions extends Pick<CallOptions, "timeoutMs" | "maxRetrie
 export interface AddContactWriteOptions extends WriteOptions {
   /** Permits a contact without `email_opt_in`: see the options of the call. */
   consent?: "service-decides" | undefined;
-}
-
-/** Registered, so that both module formats share it. A symbol, so that only this package sets the option. */
-export const hookOption = Symbol.for("audience-sdk.call-hook");
-
-/** The hook among the options of a call, also if they are wrong. */
-export function hookOf(options: unknown): CallHook | undefined {
-  // Safe: only this package writes this property.
-  return isRecord(options) ? (options as { [hookOption]?: CallHook })[hookOption] : undefined;
 }
 
 /** The names in lower case. Its messages show no value. */

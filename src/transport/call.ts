@@ -40,10 +40,8 @@ export interface Call extends PreparedCall {
   readonly settings: TransportSettings;
   /** On the clock of `performance.now()`. */
   readonly deadlineAt: number;
-  /** The part of the package that makes the call; missing for a call of the user. */
-  readonly hook: CallHook | undefined;
-  /** That of the hook, of a write. */
-  readonly writeHook: WriteHook | undefined;
+  /** Of a call that bulk makes; undefined for a call of the user. */
+  readonly gate: Gate | undefined;
   /** Aborted, with an `AudienceError`, when the caller no longer waits. */
   readonly abort: AbortController;
   /** Aborted, with an `AudienceError`, when the call must stop waiting: then, and when its client is closed. */
@@ -170,34 +168,20 @@ export interface CallSettings {
 }
 
 /**
- * How another part of the package takes part in its calls. Such a call waits for the rate limit however often it is
- * refused, and keeps its own position in the queue.
+ * How bulk takes part in its calls. Such a call waits for the rate limit however often it is refused, and keeps its own
+ * position in the queue.
  */
-export interface CallHook {
+export interface Gate {
   /** Ends a waiting call; a request in flight continues to its end. */
   readonly stop: AbortSignal;
-  /** The call would have been retried, but had to stop waiting. */
-  readonly cutOff: (call: Call) => void;
-  /** Around the whole call. */
-  readonly aroundCall: (call: Call, next: SendCall) => Promise<ApiResponse>;
-  /** Undefined for a part that only reads. */
-  readonly writes?: WriteHook | undefined;
-}
-
-/** How another part of the package takes part in its writes. */
-export interface WriteHook {
-  /** Is not notified of the hook's own writes. */
-  readonly consentWatch: ConsentWatch;
-  /** Generates the id of an event without one. */
-  readonly newEventId: (eventName: string) => string;
-  /** Called when a write begins, with its result and the promise of its caller, which derives from it. */
-  readonly onWrite: (result: Promise<unknown>, promise: Promise<unknown>) => void;
-  /** Before a write waits for its first permit, in the order of the writes to its contact: throws if it must not be sent. */
-  readonly check: (call: Call) => Promise<void>;
-  /** Before each attempt of a write, once it has its permit and its key. The permit is held for a second. */
-  readonly prepare: (call: Call) => Promise<void>;
-  /** Directly before the attempt is sent, with no wait in between: false if it must be prepared again. Throws if it must not be sent. */
-  readonly confirm: (call: Call) => boolean;
+  /** It has waited in the queue before, for a look: it goes before the other rows. */
+  readonly isInFront?: boolean;
+  /** Is not notified of the call's consent. */
+  readonly watch?: ConsentWatch | undefined;
+  /** Before each attempt, once it has its permit and its key. The permit is held for a second. Rejects if it must not be sent. */
+  readonly enter: (call: Call) => Promise<void>;
+  /** Directly before the attempt is sent, with no wait in between: false if it must enter again. */
+  readonly isOpen: () => boolean;
 }
 
 /** Sends a call to its end. */

@@ -38,8 +38,6 @@ export class ClientState {
   /** The results of the calls, by what makes them stop waiting. */
   readonly underWay = new Map<AbortController, Promise<unknown>>();
   readonly closing = new AbortController();
-  /** While the function of a row is being called: refuses a call without the row's `request`. */
-  refuseForgotten: (() => Error) | undefined;
   readonly #background = new Set<Promise<unknown>>();
 
   constructor(clientLimiter: ClientLimiter, redactor: Redactor) {
@@ -49,16 +47,6 @@ export class ClientState {
 
   get limiter(): RateLimiter | undefined {
     return this.clientLimiter.current;
-  }
-
-  /** Calls the function of a row: `refuse` gives the error of a call that it starts without the row's `request`. */
-  callRow<T>(refuse: () => Error, run: () => T): T {
-    this.refuseForgotten = refuse;
-    try {
-      return run();
-    } finally {
-      this.refuseForgotten = undefined;
-    }
   }
 
   /** `close()` waits for the request of an aborted call too. */

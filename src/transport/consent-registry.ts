@@ -5,15 +5,6 @@ interface Registry {
   readonly watches: Set<ConsentWatch>;
   /** The writes that state a consent, from their begin to their end. */
   readonly writes: Map<ConsentWrite, readonly FamilyIdentity[]>;
-  /** Those that a journal could not record, by the id of its run: the run that goes on with it is told of them. */
-  readonly unrecorded: Map<string, Map<ConsentWrite, UnrecordedWrite>>;
-}
-
-/** A consent write that a journal of this process could not record. */
-export interface UnrecordedWrite {
-  /** The write as the response names it, if there was one. */
-  readonly applied: ConsentWrite;
-  readonly end: "applied" | "unknown";
 }
 
 /** One of the process, which both module formats share: a run must know the writes of every client. */
@@ -22,15 +13,7 @@ const registryKey = Symbol.for("audience-sdk.consent-registry");
 function registry(): Registry {
   // Safe: only this package writes this property.
   const global = globalThis as { [registryKey]?: Registry };
-  return (global[registryKey] ??= {
-    watches: new Set(),
-    writes: new Map(),
-    unrecorded: new Map(),
-  });
-}
-
-export function unrecordedWrites(): Registry["unrecorded"] {
-  return registry().unrecorded;
+  return (global[registryKey] ??= { watches: new Set(), writes: new Map() });
 }
 
 /** Notifies a watch of consent writes, also of those under way, until the returned function is called. */

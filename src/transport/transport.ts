@@ -4,14 +4,14 @@ import { randomUuid } from "../runtime.ts";
 import { withoutPrototype } from "../schema/predicates.ts";
 import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
-import { hookOf, parseCallOptions, refuseHeadersOf } from "./call-options.ts";
+import { parseCallOptions, refuseHeadersOf } from "./call-options.ts";
 import type {
   ApiResponse,
   Call,
-  CallHook,
   CallReport,
   CallSettings,
   FamilyAccess,
+  Gate,
   PreparedCall,
   SendCall,
   TransportSettings,
@@ -34,7 +34,7 @@ export type CallEndpoint = <Body, Output>(
 /** A call that starts. What it sends is checked while it is observed. */
 interface StartedCall {
   readonly prepare: () => PreparedCall;
-  readonly hook: CallHook | undefined;
+  readonly gate: Gate | undefined;
   readonly report: CallReport;
   /** Set once the call is prepared. */
   stopWaiting?: AbortController;
@@ -42,21 +42,14 @@ interface StartedCall {
 
 /** What a prepared call is sent with; each goes before the call's own. */
 export interface SendSettings extends Partial<Omit<CallSettings, "headers" | "given">> {
-  readonly hook?: CallHook | undefined;
+  readonly gate?: Gate | undefined;
 }
 
 /** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
 const layers: SendCall = (call) =>
   withDeadline(call, (complete) =>
-    inOrder(call, (position) =>
-      checked(call, () => tellWatches(call, () => attempts(call, { position, complete }))),
-    ),
+    inOrder(call, (position) => tellWatches(call, () => attempts(call, { position, complete }))),
   );
-
-/** The part of the package that makes a write may refuse it here. Any other call is sent in the same tick. */
-function checked(call: Call, send: () => Promise<ApiResponse>) {
-  return call.writeHook ? call.writeHook.check(call).then(send) : send();
-}
 
 /** The calls of a client's families: validation, then the layers. */
 export class Transport {
@@ -72,24 +65,19 @@ export class Transport {
   family(access: FamilyAccess): CallEndpoint {
     return (of, input, options) => {
       const endpoint = withoutPrototype(of);
-      const hook = hookOf(options);
-      const refusal = hook ? undefined : this.client.refuseForgotten?.();
-      const prepare = () => {
-        if (refusal) throw refusal;
+      return this.start(endpoint, input, () => {
         const settings = parseCallOptions(options, this.#settings.call, endpoint.options);
-        // A row waits until there is room.
-        if (!hook) this.refuseIfFull(settings);
-        return prepareCall(endpoint, input, { access, settings, newEventId: hook?.writes?.newEventId });
-      };
-      return this.start(endpoint, input, prepare, hook);
+        this.refuseIfFull(settings);
+        return prepareCall(endpoint, input, { access, settings });
+      });
     };
   }
 
   /** Sends a call that was prepared before. */
-  send(prepared: PreparedCall, { hook, ...settings }: SendSettings): ApiPromise<unknown> {
+  send(prepared: PreparedCall, { gate, ...settings }: SendSettings): ApiPromise<unknown> {
     const { operation, request } = prepared;
     const call = { ...prepared, options: withoutPrototype({ ...prepared.options, ...settings }) };
-    return this.#start({ ...request, operation }, request.uniqueIdentifier, { prepare: () => call, hook });
+    return this.#start({ ...request, operation }, request.uniqueIdentifier, { prepare: () => call, gate });
   }
 
   /** Throws where the queue of the rate limit is full: before anything is made for the call. */
@@ -102,15 +90,14 @@ export class Transport {
     endpoint: Endpoint<Body, Output>,
     input: EndpointInput,
     prepare: () => PreparedCall,
-    hook?: CallHook,
   ): ApiPromise<Output> {
-    return this.#start(endpoint, inputIdentifier(endpoint, input), { prepare, hook });
+    return this.#start(endpoint, inputIdentifier(endpoint, input), { prepare, gate: undefined });
   }
 
   #start<Output>(
     { operation, method, path }: Omit<CallFacts, "requestId">,
     uniqueIdentifier: string | undefined,
-    { prepare, hook }: Pick<StartedCall, "prepare" | "hook">,
+    { prepare, gate }: Pick<StartedCall, "prepare" | "gate">,
   ): ApiPromise<Output> {
     const report: CallReport = {
       facts: identify({ operation, method, path }),
@@ -119,12 +106,10 @@ export class Transport {
       outcome: "not-sent",
       uniqueIdentifier,
     };
-    const started: StartedCall = { prepare, hook, report };
+    const started: StartedCall = { prepare, gate, report };
     const result = this.#run<Output>(started);
     if (started.stopWaiting) this.client.underWay.set(started.stopWaiting, result);
-    const promise = apiPromise(result);
-    if (method !== "GET") hook?.writes?.onWrite(result, promise);
-    return promise;
+    return apiPromise(result);
   }
 
   async #run<Output>(started: StartedCall): Promise<WithResponse<Output>> {
@@ -132,8 +117,7 @@ export class Transport {
     const { report } = started;
     try {
       const { data, response } = await observeCall(report, this.#settings, async () => {
-        const call = this.#callOf(started);
-        return await (call.hook ? call.hook.aroundCall(call, layers) : layers(call));
+        return await layers(this.#callOf(started));
       });
       const { attempts: sent, queuedMs } = report;
       const { status, url } = response;
@@ -150,8 +134,8 @@ export class Transport {
   }
 
   #callOf(started: StartedCall): Call {
-    const { hook, report } = started;
-    const prepared = started.prepare();
+    const { gate, prepare, report } = started;
+    const prepared = prepare();
     started.stopWaiting = new AbortController();
     report.uniqueIdentifier = prepared.request.uniqueIdentifier;
     return {
@@ -160,8 +144,7 @@ export class Transport {
       client: this.client,
       settings: this.#settings,
       deadlineAt: performance.now() + prepared.options.deadlineMs,
-      hook,
-      writeHook: prepared.request.method === "GET" ? undefined : hook?.writes,
+      gate,
       abort: new AbortController(),
       stopWaiting: started.stopWaiting,
     };

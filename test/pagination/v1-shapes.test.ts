@@ -156,10 +156,6 @@ describe("the items of a v1 list response", () => {
     expect(await customers({ ...failure, data: contacts })).toEqual(["a", "b"]);
   });
 
-  it("are empty where the array of errors is", async () => {
-    expect(await customers({ customers: [], errors: [] })).toEqual([]);
-  });
-
   it.each([[{ email: "c@example.com" }], [null], ["c"], [{ id: "" }], [{ id: null }]])(
     "need an id, unlike %j",
     async (item) => {
@@ -168,12 +164,6 @@ describe("the items of a v1 list response", () => {
       expect(message).toContain("Let `parsePage` give each item an id");
     },
   );
-
-  it("name their keys where none has an id", async () => {
-    expect(await refusal(customers({ people: [{ uuid: "a" }] }))).toContain(
-      "item 0 of its list has no id: it is an object with the keys uuid",
-    );
-  });
 });
 
 describe("the place of a list", () => {
@@ -212,23 +202,11 @@ describe("the place of a list", () => {
   });
 });
 
-describe("the error for an unknown shape is short", () => {
-  it("and marks the keys that it omits", async () => {
-    const [longest, cut] = ["k".repeat(198), "k".repeat(199)];
-    expect(await refusal(customers({ [longest]: 1 }))).toContain(`${longest}. Give`);
-    expect(await refusal(customers({ [longest.slice(3)]: 1, a: 1 }))).toContain("kk, a. Give");
-    expect(await refusal(customers({ [cut]: 1, a: 1 }))).toContain(`${cut},…. Give`);
-  });
-
-  it.each<[string, unknown]>([
-    ["keys", 1],
-    ["arrays of items", [withId]],
-    ["arrays of something else", [other]],
-  ])("for any number of %s", async (_, value) => {
-    const body = Object.fromEntries(Array.from({ length: 2_000 }, (__, at) => [`a long key ${at}`, value]));
+it("the error for an unknown shape is short, whatever the body holds", async () => {
+  for (const value of [1, [withId], [other]]) {
+    const body = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`a long key ${at}`, value]));
     expect((await refusal(customers(body))).length).toBeLessThan(1_500);
-    expect((await refusal(customers({ data: body }))).length).toBeLessThan(1_500);
-  });
+  }
 });
 
 describe("parsePage", () => {
@@ -269,21 +247,10 @@ describe("parsePage", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["nothing", undefined, "the value: required: an object"],
     ["the array itself", contacts, "the value: must be an object, not an array"],
     ["no items", { totalItems: 3 }, "items: required: an array"],
-    ["items that are no array", { items: { a: 1 } }, "items: must be an array, not an object"],
-    ["a negative total", { items: [], totalItems: -1 }, "totalItems: must be at least 0"],
-    [
-      "a total that is no number",
-      { items: [], totalPages: "3" },
-      "totalPages: must be a number, not a string",
-    ],
-    [
-      "a flag that is no boolean",
-      { items: [], hasNextPage: "no" },
-      "hasNextPage: must be a boolean, not a string",
-    ],
+    ["a total that is no number", { items: [], totalPages: "3" }, "totalPages: must be a number"],
+    ["a flag that is no boolean", { items: [], hasNextPage: "no" }, "hasNextPage: must be a boolean"],
   ])("that returns %s is named in the error", async (_, given, message) => {
     // A caller in JavaScript can pass this.
     expect(await refusalOf(() => given as ReturnType<ParsePage>)).toContain(
@@ -307,9 +274,5 @@ describe("parsePage", () => {
       throw thrown;
     });
     expect(text).toContain(`threw ${message}; the body is an object with the keys result`);
-  });
-
-  it("that returns items without an id is named in the error", async () => {
-    expect(await refusalOf(() => ({ items: [{ email: "c@example.com" }] }))).toContain("item 0");
   });
 });

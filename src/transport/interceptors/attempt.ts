@@ -3,7 +3,7 @@ import type { Permit } from "../../rate-limiter/rate-limiter.ts";
 import type { PermitUse } from "../../rate-limiter/sliding-window-log.ts";
 import { unlessLate, untilAborted } from "../abort.ts";
 import { changedKey, currentKey } from "../api-key.ts";
-import type { ApiResponse, AttemptEnd, Call, WriteHook, ResponseHead, SentRequest } from "../call.ts";
+import type { ApiResponse, AttemptEnd, Call, Gate, ResponseHead, SentRequest } from "../call.ts";
 import { refusalWaitMs, retryAfterMs } from "../rate-refusal.ts";
 import { readResponse } from "../read-response.ts";
 import { send } from "../send.ts";
@@ -36,7 +36,7 @@ const longestHoldMs = 1_000;
 
 /**
  * Makes one attempt. `complete` is called when its response has been decoded. Rejects with what is no end of an attempt:
- * an error of a row's `isCurrent`, or a defect of our own.
+ * an error of its gate, or a defect of our own.
  */
 export async function attempt(call: Call, start: AttemptStart, complete: () => void): Promise<AttemptEnd> {
   let key: string | undefined;
@@ -61,34 +61,34 @@ function endOf(error: unknown): AttemptEnd {
 
 /** Waits until a request may be sent. Begins anew where a pause, or a long wait, has made permit and key out of date. */
 async function getReady(call: Call, { isInFront, key: newKey, position }: AttemptStart): Promise<Readiness> {
-  const { abort, client, stopWaiting, writeHook } = call;
+  const { abort, client, gate, stopWaiting } = call;
   let start = { isInFront, key: newKey, position };
   for (;;) {
     let permit = await acquire(call, start);
     try {
       const key = start.key ?? (await currentKey(call));
-      if (writeHook) {
-        permit = await prepare(call, writeHook, permit);
+      if (gate) {
+        permit = await enter(call, gate, permit);
         stopWaiting.signal.throwIfAborted();
       }
       // Before its timer, which may be late (D109).
       if (performance.now() > call.deadlineAt) abort.abort(deadlineError(call));
       // A call that was aborted as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
       abort.signal.throwIfAborted();
-      if (!client.limiter?.isPaused && (writeHook?.confirm(call) ?? true)) return { permit, key };
+      if (!client.limiter?.isPaused && (gate?.isOpen() ?? true)) return { permit, key };
     } catch (error) {
       permit.release("unsent");
       throw error;
     }
     permit.release("unsent");
-    start = { isInFront: call.hook === undefined, key: undefined, position: undefined };
+    start = { isInFront: gate === undefined, key: undefined, position: undefined };
   }
 }
 
-/** Prepares a write while the call has its permit. Work that takes long, or needs a permit itself, goes on without it. */
-async function prepare(call: Call, hook: WriteHook, permit: Permit): Promise<Permit> {
+/** Enters the gate while the call has its permit. Work that takes long, or needs a permit itself, goes on without it. */
+async function enter(call: Call, gate: Gate, permit: Permit): Promise<Permit> {
   // A checkpoint may hang: an aborted call must not block the contact's other writes.
-  const work = untilAborted(hook.prepare(call), call.stopWaiting.signal);
+  const work = untilAborted(gate.enter(call), call.stopWaiting.signal);
   const hasEnded = work.then(() => true);
   if (await unlessLate(hasEnded, longestHoldMs, () => false)) return permit;
   permit.release("unsent");

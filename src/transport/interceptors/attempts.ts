@@ -27,7 +27,7 @@ export interface AttemptsInput {
 
 /** Makes the attempts of a call, the first included, until one gives a response or the plan gives up. */
 export async function attempts(call: Call, { position, complete }: AttemptsInput): Promise<ApiResponse> {
-  let start: AttemptStart = { position, isInFront: false, mayRenewKey: true };
+  let start: AttemptStart = { position, isInFront: call.gate?.isInFront ?? false, mayRenewKey: true };
   /** Why the last retry was needed. */
   let cause: unknown;
   try {
@@ -65,10 +65,7 @@ export async function attempts(call: Call, { position, complete }: AttemptsInput
     else if (cause !== undefined) end.error.cause = cause;
     const next = planRetry(end, retries, policyOf(call));
     if (!next) return undefined;
-    if (call.stopWaiting.signal.aborted) {
-      call.hook?.cutOff(call);
-      return undefined;
-    }
+    if (call.stopWaiting.signal.aborted) return undefined;
     checkDeadline(call, next, end.error);
     const { observer } = call.settings;
     const { attempts: made, facts } = call.report;
@@ -89,12 +86,12 @@ function nextAfter(error: Error): NextAttempt | undefined {
   return error instanceof FailedAttempt ? error.next : undefined;
 }
 
-function policyOf({ client, hook, isRepeatable, options }: Call) {
+function policyOf({ client, gate, isRepeatable, options }: Call) {
   return {
     maxRetries: options.maxRetries,
     isRepeatable,
     hasLimiter: client.limiter !== undefined,
-    isPatient: hook !== undefined,
+    isPatient: gate !== undefined,
     maxWaitMs: options.maxWaitMs,
     random: Math.random,
   };

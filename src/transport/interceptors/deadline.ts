@@ -11,7 +11,7 @@ export async function withDeadline(
   call: Call,
   send: (complete: () => void) => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
-  const { abort, client, hook, options, stopWaiting } = call;
+  const { abort, client, gate, options, stopWaiting } = call;
   const { deadlineMs, signal } = options;
   if (client.closing.signal.aborted) throw new ClientClosedError();
   if (signal?.aborted) throw abortError(signal, call);
@@ -22,10 +22,9 @@ export async function withDeadline(
     abort.abort(error);
     stopWaiting.abort(error);
   };
-  const stop = hook?.stop;
+  const stop = gate?.stop;
   const removeListeners = [
-    // The hook's signal is already its `stop`.
-    signal && signal !== stop && onAbort(signal, () => end(() => abortError(signal, call))),
+    signal && onAbort(signal, () => end(() => abortError(signal, call))),
     stop && onAbort(stop, () => stopWaiting.abort(abortError(stop, call))),
   ];
   const cancelTimer = startTimer(() => end(() => deadlineError(call)), deadlineMs);

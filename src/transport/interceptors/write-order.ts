@@ -47,10 +47,10 @@ async function sendAfter(
  * knows each write before the contact's next one begins.
  */
 export async function tellWatches(call: Call, send: () => Promise<ApiResponse>): Promise<ApiResponse> {
-  const { report, request, settings, stopWaiting, writeHook } = call;
+  const { gate, report, request, settings, stopWaiting } = call;
   const { consentWrite } = request;
   if (!consentWrite || Object.keys(consentWrite.consent).length === 0) return await send();
-  const { watches, end } = announce(consentWrite, settings.families, writeHook?.consentWatch);
+  const { watches, end } = announce(consentWrite, settings.families, gate?.watch);
   const starting = watches().map((watch) => watch.begins(consentWrite, settings.families));
   try {
     // Without a watch the call is sent in the same tick of the event loop.

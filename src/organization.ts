@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { ConfigurationError } from "../errors.ts";
-import type { ClientSettings } from "../open-client.ts";
-import { requestKey } from "../transport/api-key.ts";
-import type { FamilyIdentity, KeySource } from "../transport/call.ts";
-import type { Redactor } from "../transport/redact.ts";
+import { ConfigurationError } from "./errors.ts";
 import { sha256 } from "./hash.ts";
+import type { ClientSettings } from "./open-client.ts";
+import { requestKey } from "./transport/api-key.ts";
+import type { FamilyIdentity, KeySource } from "./transport/call.ts";
+import type { Redactor } from "./transport/redact.ts";
 
 /** One organization of one service, to which a run writes, and to which its checkpoint belongs (D104). */
 export interface Target {

@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../errors.ts";
+import { ConfigurationError } from "./errors.ts";
 
 /** The SHA-256 of a text, as bytes. Web Crypto, as every runtime has it but a page on an insecure origin (D161). */
 async function digest(text: string): Promise<Uint8Array> {

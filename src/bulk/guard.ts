@@ -1,0 +1,216 @@
+import { TimeoutError, type Outcome } from "../errors.ts";
+import type { Profile } from "../v1/schemas/profile.ts";
+import type { Write } from "../write.ts";
+import {
+  contactsOf,
+  isRefusal,
+  type KnownBy,
+  type RestatedWrite,
+  type Said,
+  saidBy,
+  saysOnlyRefusals,
+  withRefusals,
+} from "./refusals.ts";
+import type { SupersededReason } from "./result.ts";
+
+/** A write of a row, and what guards ask of it. */
+export interface RowWrite {
+  readonly write: Write;
+  /** The keys of the contact that it names. */
+  readonly contacts: readonly string[];
+  readonly said: Said;
+}
+
+export function rowWrite(write: Write): RowWrite {
+  return { write, contacts: contactsOf(write), said: saidBy(write) };
+}
+
+/** A row, as guards see it. */
+export interface GuardedRow {
+  readonly item: unknown;
+  readonly writes: readonly RowWrite[];
+  /** The id of the contact that the response of an earlier night gave. */
+  readonly recordedId: string | undefined;
+}
+
+/** Whether nothing but `isCurrent` may hold the row back. */
+export function refusesOnly({ writes }: GuardedRow): boolean {
+  const spoken = writes.filter(({ said }) => said.size > 0);
+  return spoken.length > 0 && spoken.every(({ said }) => saysOnlyRefusals(said));
+}
+
+/** What is known of a channel at these addresses: whether it is refused. */
+export interface Word {
+  readonly by: KnownBy;
+  readonly channel: string;
+  /** Keys of the contact: one that a write names. */
+  readonly addresses: readonly string[];
+  readonly isRefused: boolean;
+  /** Of two words the later one counts: a count of what happened (`nextMoment`); Infinity for one that nothing lifts. */
+  readonly at: number;
+  /** The contact as the service showed it. */
+  readonly service?: Profile | undefined;
+}
+
+/** Knows refusals of the people of rows, or that a row must not go. */
+export interface Guard {
+  /** For messages. */
+  readonly name: string;
+  /** How old its answer may be when a row leaves, in milliseconds; 0: it answers at that moment, at once. */
+  readonly maxAgeMs: number;
+  /** It is asked before each attempt; another only when its answer is missing or grows old. */
+  readonly isAskedAlways?: boolean;
+  /** Rejects with a `RowStop` if the row must not go. */
+  ask(row: GuardedRow, signal: AbortSignal): readonly Word[] | Promise<readonly Word[]>;
+}
+
+/** Why a row, or a write of it, does not go on; thrown through the transport, so that no layer takes it for a failure. */
+export class RowStop extends Error {
+  /** `outdated`: a refusal has become known since the write was made. */
+  readonly why:
+    | { readonly kind: "outdated" }
+    | { readonly kind: "failed"; readonly error: unknown }
+    | {
+        readonly kind: "superseded";
+        readonly reason: SupersededReason;
+        readonly service?: Profile | undefined;
+      };
+  /** Of the attempts of the call that were made before. */
+  outcome: Outcome = "not-sent";
+
+  constructor(why: RowStop["why"], message: string = why.kind) {
+    super(message);
+    this.why = why;
+  }
+}
+
+let moment = 0;
+
+/** Counts what happens in this process, so that of two words the later one is known. */
+export function nextMoment(): number {
+  return ++moment;
+}
+
+const mostLateAnswers = 3;
+/** An answer that is nearly too old is asked for again while a row still may go by it. */
+const agingShare = 0.9;
+
+interface Answer {
+  readonly askedAt: number;
+  readonly words: readonly Word[];
+}
+
+/** Asks the guards of a run about one row: one runner for age, lateness and order. */
+export class RowGuards {
+  readonly #guards: readonly Guard[];
+  readonly #row: GuardedRow;
+  readonly #answers = new Map<Guard, Answer>();
+  readonly #late = new Map<Guard, number>();
+
+  constructor(guards: readonly Guard[], row: GuardedRow) {
+    this.#guards = guards;
+    this.#row = row;
+  }
+
+  /** Asks, in their order, those whose answer is missing or nearly too old. Rejects with a `RowStop`. */
+  async ask(signal: AbortSignal): Promise<void> {
+    for (const guard of this.#guards) {
+      if (this.#isYoung(guard, agingShare)) continue;
+      const askedAt = performance.now();
+      this.#answers.set(guard, { askedAt, words: await guard.ask(this.#row, signal) });
+      if (!this.#isYoung(guard)) this.#countLate(guard);
+    }
+  }
+
+  /** Whether the row may leave by the answers so far. */
+  get areFresh(): boolean {
+    return this.#guards.every((guard) => this.#isYoung(guard));
+  }
+
+  /** An attempt leaves: what is asked always is asked again before the next. */
+  leaves(): void {
+    for (const guard of this.#guards) if (guard.isAskedAlways) this.#answers.delete(guard);
+  }
+
+  /** The write as it may leave now. Throws a `RowStop` if it cannot say what is known. */
+  restated({ write, contacts, said }: RowWrite): RestatedWrite {
+    const words = this.#words();
+    const known = new Map<string, Word>();
+    for (const channel of new Set(words.map((word) => word.channel))) {
+      const addresses = addressesOf(channel, contacts);
+      const about = words.filter((word) => word.channel === channel && isAbout(word, addresses));
+      // Of two at one moment the refusal, and of two refusals that of the first guard.
+      const [newest] = about.toSorted(
+        (a, b) => Math.sign(b.at - a.at) || Number(b.isRefused) - Number(a.isRefused),
+      );
+      if (newest?.isRefused) known.set(channel, newest);
+    }
+    const restated = withRefusals(write, new Map([...known].map(([channel, { by }]) => [channel, by])));
+    if (!restated.unsaid) return restated;
+    const [channel] = restated.unsaid;
+    // Safe: only known channels are restated.
+    const { by, service } = known.get(channel!)!;
+    throw new RowStop(
+      { kind: "superseded", reason: by, service },
+      `The contact has refused ${restated.unsaid.join(" and ")}, which the write cannot say: ${notSent([said])}`,
+    );
+  }
+
+  /** The contact as the service showed it, if it did. */
+  get service(): Profile | undefined {
+    return this.#words().find((word) => word.service)?.service;
+  }
+
+  #words(): Word[] {
+    return this.#guards.flatMap((guard) => {
+      // Safe: guards of age 0 answer at once.
+      if (guard.maxAgeMs === 0) return guard.ask(this.#row, never) as readonly Word[];
+      return this.#answers.get(guard)?.words ?? [];
+    });
+  }
+
+  /** Whether the answer of a guard is younger than this share of its age. */
+  #isYoung(guard: Guard, share = 1): boolean {
+    if (guard.maxAgeMs === 0) return true;
+    const answer = this.#answers.get(guard);
+    return answer !== undefined && performance.now() - answer.askedAt <= guard.maxAgeMs * share;
+  }
+
+  #countLate(guard: Guard): void {
+    const late = (this.#late.get(guard) ?? 0) + 1;
+    this.#late.set(guard, late);
+    if (late < mostLateAnswers) return;
+    const message =
+      `${guard.name} answered too late, three times: when a row leaves, an answer may be ${guard.maxAgeMs / 1_000} s old. ` +
+      "The row was not sent, or not sent again.";
+    const error = new TimeoutError({ message, outcome: "not-sent", timeoutMs: guard.maxAgeMs });
+    throw new RowStop({ kind: "failed", error });
+  }
+}
+
+const never = new AbortController().signal;
+
+/** The keys by which a word about the channel concerns a contact: its addresses of this kind, or else all its keys. */
+export function addressesOf(channel: string, contacts: readonly string[]): readonly string[] {
+  const own = contacts.filter((key) => key.startsWith(`${channel}:`));
+  return own.length > 0 ? own : contacts;
+}
+
+/** The channels that a write may be judged by, at each key of its contact. */
+export function channelsAt({ contacts, said }: RowWrite): { channel: string; key: string }[] {
+  const channels = said.size === 0 ? [] : new Set([...said.keys(), "is_suppressed"]);
+  return [...channels].flatMap((channel) => contacts.map((key) => ({ channel, key })));
+}
+
+function isAbout({ addresses }: Word, those: readonly string[]): boolean {
+  return addresses.some((address) => those.includes(address));
+}
+
+/** What of a row was not sent: its opt-outs are named. */
+export function notSent(all: readonly Said[]): string {
+  const optOuts = all.flatMap((said) =>
+    [...said].flatMap(([channel, word]) => (isRefusal(channel, word) ? [channel] : [])),
+  );
+  const further = ` Nor was its opt-out of ${[...new Set(optOuts)].join(" and ")}: send that by a call of its own.`;
+  return `the row was not sent, or not sent again.${optOuts.length === 0 ? "" : further}`;
+}

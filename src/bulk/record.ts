@@ -1,0 +1,203 @@
+import { ConfigurationError } from "../errors.ts";
+import { shortHash } from "../hash.ts";
+import { recordTarget, type Target } from "../organization.ts";
+import { randomUuid } from "../runtime.ts";
+import { openCheckpoint } from "./checkpoint-calls.ts";
+import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
+import {
+  damaged,
+  decodeRow,
+  decodeRun,
+  encodeRow,
+  encodeRun,
+  rowLine,
+  type RowRecord,
+  type RunLine,
+} from "./record-lines.ts";
+
+interface RecordSettings {
+  readonly isKeyed: boolean;
+  readonly target: Target;
+  readonly signal: AbortSignal;
+  /** Aborted when the run ends early: a checkpoint that hangs does not hold up its end. */
+  readonly end?: AbortSignal;
+  /** Called if the checkpoint fails: the run must not continue without a record. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+const runName = "run";
+const rowPrefix = "row:";
+const refusalPrefix = "refusal:";
+
+/** What a run has recorded, and earlier ones: a line for each row. Without a checkpoint it is empty, and stays so. */
+export class RunRecord {
+  /** Of the checkpoint; undefined without one. */
+  readonly id: string | undefined;
+  /** Lines as they are stored: 100,000 of them take 20 MB. */
+  readonly #lines: Map<string, string>;
+  readonly #opened: OpenCheckpoint | undefined;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #run: RunLine | undefined;
+  /** The names of refusals that other calls wrote in this run. */
+  readonly #refusals: Set<string>;
+  #isClosed = false;
+
+  private constructor(
+    lines: Map<string, string>,
+    opened?: OpenCheckpoint,
+    run?: RunLine,
+    onFailure: (error: unknown) => void = () => {},
+  ) {
+    this.#lines = lines;
+    this.#opened = opened;
+    this.#run = run;
+    this.id = run?.id;
+    this.#onFailure = onFailure;
+    this.#refusals = new Set();
+    for (const [name, line] of lines)
+      if (name.startsWith(refusalPrefix) && line === String(run?.number)) this.#refusals.add(name);
+  }
+
+  static inMemory(): RunRecord {
+    return new RunRecord(new Map());
+  }
+
+  /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
+  static async open(checkpoint: Checkpoint, settings: RecordSettings): Promise<RunRecord> {
+    const opened = await openCheckpoint(checkpoint, settings.end);
+    try {
+      const { lines, run: before } = await readLines(opened);
+      const run = await nextRun(before, lines, settings);
+      const record = new RunRecord(lines, opened, run, settings.onFailure);
+      // Before the first row, so that no other target goes on with it.
+      await record.#put(runName, encodeRun(run), true);
+      return record;
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+  }
+
+  /** Reads a checkpoint, leaves it as it is, and closes it. */
+  static async read(opened: OpenCheckpoint, settings: Omit<RecordSettings, "onFailure">): Promise<RunRecord> {
+    try {
+      const { lines, run: before } = await readLines(opened);
+      return new RunRecord(lines, opened, await nextRun(before, lines, settings));
+    } finally {
+      await opened.close();
+    }
+  }
+
+  /** Whether it outlives the process. */
+  get isRecorded(): boolean {
+    return this.#opened !== undefined;
+  }
+
+  row(name: string): RowRecord | undefined {
+    const line = this.#lines.get(rowPrefix + name);
+    return line === undefined ? undefined : decodeRow(line);
+  }
+
+  /** Resolves when it is recorded. */
+  async putRow(name: string, row: RowRecord, flush = false): Promise<void> {
+    const line = encodeRow(row);
+    this.#lines.set(rowPrefix + name, line);
+    await this.#put(rowPrefix + name, line, flush);
+  }
+
+  /** Only in memory. */
+  foresee(name: string, row: RowRecord): void {
+    if (this.isRecorded) this.#lines.set(rowPrefix + name, encodeRow(row));
+  }
+
+  get hasRefusals(): boolean {
+    return this.#refusals.size > 0;
+  }
+
+  /** Whether another call has written a refusal there in this run, also before it was killed. */
+  async isRefused(address: string): Promise<boolean> {
+    return this.#refusals.has(refusalPrefix + (await shortHash(address)));
+  }
+
+  async noteRefusal(address: string, isRefused: boolean): Promise<void> {
+    if (!this.#run || (!isRefused && !this.hasRefusals)) return;
+    const name = refusalPrefix + (await shortHash(address));
+    if (!isRefused && !this.#refusals.delete(name)) return;
+    if (isRefused) this.#refusals.add(name);
+    // That of no run.
+    await this.#put(name, isRefused ? String(this.#run.number) : "0", true);
+  }
+
+  /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
+  async complete(): Promise<void> {
+    if (!this.#run) return;
+    if (this.#run.isKeyed) await this.#put(runName, encodeRun({ ...this.#run, isOver: true }), true);
+    else await this.#opened?.clear();
+  }
+
+  /** What hangs then was cut off by the end of the run. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#opened?.close();
+  }
+
+  async #put(name: string, line: string, flush: boolean): Promise<void> {
+    // Another run may use the checkpoint now.
+    if (this.#isClosed) throw new ConfigurationError("The run is over, and its checkpoint is closed.");
+    try {
+      // Not one after the other: one that hangs must not hold up every row.
+      await this.#opened?.put(name, line, { flush });
+    } catch (error) {
+      if (!this.#isClosed) this.#onFailure(error);
+      throw error;
+    }
+  }
+}
+
+async function readLines({
+  entries,
+}: OpenCheckpoint): Promise<{ lines: Map<string, string>; run?: RunLine }> {
+  const lines = new Map<string, string>();
+  let run: RunLine | undefined;
+  for await (const [name, line] of entries) {
+    if (name === runName) run = decodeRun(line);
+    else if (name.startsWith(rowPrefix) ? rowLine.test(line) : name.startsWith(refusalPrefix))
+      lines.set(name, line);
+    else throw damaged(`an entry named ${JSON.stringify(name)}`);
+  }
+  // Lost, and with it whose rows these are.
+  if (!run && lines.size > 0) throw damaged("no entry of its run");
+  return { lines, ...(run && { run }) };
+}
+
+/** The run that goes on, or the one after it. Throws if the record is of another kind of run, or of another target. */
+async function nextRun(
+  before: RunLine | undefined,
+  lines: ReadonlyMap<string, string>,
+  { isKeyed, target, signal }: Omit<RecordSettings, "onFailure">,
+): Promise<RunLine> {
+  if (before && before.isKeyed !== isKeyed) {
+    const kind = before.isKeyed ? "with" : "without";
+    throw new ConfigurationError(
+      `The checkpoint was written ${kind} a \`key\`. Run it ${kind} a \`key\` again, or name another checkpoint.`,
+    );
+  }
+  const id = before?.id ?? randomUuid();
+  // After a run with a wrong key, or to a wrong address, it belongs to nobody yet.
+  const recorded = isBlank(lines) ? undefined : before?.target;
+  const number = (before?.number ?? 0) + (before && !before.isOver ? 0 : 1);
+  return {
+    id,
+    number,
+    isOver: false,
+    isKeyed,
+    target: await recordTarget(target, recorded, { salt: id, signal }),
+  };
+}
+
+/** Whether no row may have reached the service. */
+function isBlank(lines: ReadonlyMap<string, string>): boolean {
+  for (const [name, line] of lines)
+    if (name.startsWith(rowPrefix) && !line.startsWith("failed")) return false;
+  return true;
+}
