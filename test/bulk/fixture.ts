@@ -1,11 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  AudienceClient,
-  type BulkRequest,
-  type BulkResult,
-  type BulkRun,
-  type V2Contact,
-} from "audience-sdk";
+import { AudienceClient, type BulkResult, type BulkRun, type V2Contact, write } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { expect, vi } from "vitest";
 import { timersEnd } from "../timers-end.ts";
@@ -37,11 +31,13 @@ export function v2Contact(email: string, status: string): V2Contact {
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 
-/** A mock, a client of it in process, and the usual call: an upsert of the row. */
+/** The usual function of bulk: an upsert of the row. */
+export const upsert = (contact: Row) => write.v1.customers.upsert(contact);
+
+/** A mock, and a client of it in process. */
 export function createFixture(mockOptions: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
   const mock = createMockService(mockOptions);
   const audience = new AudienceClient({ ...mock.clientOptions, ...clientOptions });
-  const upsert = (contact: Row, request: BulkRequest) => audience.v1.customers.upsert(contact, request);
   const emails = () => mock.organization("mock-organization").contacts.map(({ email }) => email);
   return { mock, audience, upsert, emails };
 }
