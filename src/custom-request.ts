@@ -81,7 +81,8 @@ const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
 const addContactPath = /^\/api\/v1\/contact-groups\/.+\/\s*contacts\s*(\.\w*)?[/\s]*([?#].*)?$/is;
 const createPath = /^\/api\/v1\/customer\/+\s*create\s*(\.\w*)?[/\s]*([?#].*)?$/is;
 
-function isAddContact({ method, path }: CustomRequest): boolean {
+/** Whether it adds a contact to a list. */
+export function isAddContact({ method, path }: CustomRequest): boolean {
   return method === "POST" && addContactPath.test(asRead(path));
 }
 

@@ -1,12 +1,13 @@
 // What writes say of consent, as values, and how a refusal that is known takes the place of a write's own word. Pure.
-import { contactKeys } from "../consent.ts";
-import { type CustomRequest, documentedContact } from "../custom-request.ts";
+import { contactKeys, decidedByService } from "../consent.ts";
+import { type CustomRequest, documentedContact, isAddContact } from "../custom-request.ts";
 import { isRecord } from "../schema/predicates.ts";
 import type { Write } from "../write.ts";
 
 /**
  * What a write says, by channel: `email`, `phone`, another one of v2, or `is_suppressed`. Words are in capitals. An empty
- * one: the write names an address of the channel, and says nothing of it.
+ * one: the write names an address of the channel, and says nothing of it. `decidedByService`: it says nothing of an e-mail
+ * that it adds to a list, which subscribes a contact that exists ("States and transitions").
  */
 export type Said = ReadonlyMap<string, string>;
 
@@ -62,6 +63,8 @@ export function saidBy(write: Write): Said {
     case "v1.request":
     case "v2.request":
       return requestSaid(write.request);
+    case "v1.contactGroups.addContact":
+      return v1Said(write.contact, decidedByService);
     default:
       return v1Said(write.contact);
   }
@@ -70,19 +73,20 @@ export function saidBy(write: Write): Said {
 /** A body that is not documented is not read for names: it may do anything with any channel of the contact beside it. */
 function requestSaid(request: CustomRequest): Said {
   if (!isRecord(request)) return new Map();
-  const documented = v1Said(documentedContact(request));
+  const documented = v1Said(documentedContact(request), isAddContact(request) ? decidedByService : "");
   return documented.size > 0 || !request.contact
     ? documented
     : new Map(["email", "phone", suppressed].map((channel) => [channel, ""]));
 }
 
-function v1Said(contact: unknown): Said {
+function v1Said(contact: unknown, unstatedEmail = ""): Said {
   const said = new Map<string, string>();
   if (!isRecord(contact)) return said;
   const fields: Fields = contact;
   for (const [channel, field] of v1Channels) {
-    const word = fields[field] ?? (fields[channel] === undefined ? undefined : "");
+    const word = fields[field];
     if (word !== undefined) said.set(channel, inCapitals(word));
+    else if (fields[channel] !== undefined) said.set(channel, channel === "email" ? unstatedEmail : "");
   }
   if (fields[suppressed] !== undefined) said.set(suppressed, inCapitals(fields[suppressed]));
   return said;
@@ -143,13 +147,11 @@ export function saysOnlyRefusals(said: Said): boolean {
   return hasRefusal(said) && [...said].every(([channel, word]) => word === "" || isRefusal(channel, word));
 }
 
-/** Whether somebody may become subscribed: by the write's word, or by the service's own decision about the e-mail. */
-export function subscribes({ operation }: Write, said: Said): boolean {
-  const isDecided = operation === "v1.contactGroups.addContact" && said.get("email") === "";
+/** Whether somebody may become subscribed. */
+export function subscribes(said: Said): boolean {
   const words = [...said].filter(([channel]) => channel !== suppressed);
-  return (
-    isDecided ||
-    words.some(([channel, word]) => !isRefusal(channel, word) && word !== "" && word !== "NON_SUBSCRIBED")
+  return words.some(
+    ([channel, word]) => !isRefusal(channel, word) && word !== "" && word !== "NON_SUBSCRIBED",
   );
 }
 

@@ -128,7 +128,7 @@ export class SendRow {
       isOpen: () => {
         if (!this.#guards.areFresh || !isAsBefore()) return false;
         this.#guards.leaves();
-        this.#hasSubscribed ||= subscribes(write, saidBy(write));
+        this.#hasSubscribed ||= subscribes(saidBy(write));
         return true;
       },
     };
