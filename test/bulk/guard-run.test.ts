@@ -1,0 +1,213 @@
+// "run": an earlier row of the run about the same contact, sent or skipped, that refuses.
+import { type BulkOptions, type BulkRows, type V1Contact, type Write, write } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { createFixture, v2Contact } from "./fixture.ts";
+import { MemoryCheckpoint } from "./memory-checkpoint.ts";
+import { contact, endOf, people, peopleOf } from "./people.ts";
+
+const { v1, v2 } = write;
+const { email, phone } = people["ada"]!;
+
+interface Item {
+  readonly key: string;
+  readonly write: Write | readonly Write[];
+}
+
+/** A row `a`, `b` and so on. */
+const upserts = (...rows: string[]): Item[] =>
+  rows.map((signs, index) => ({ key: "abcdef"[index]!, write: upsert(contact(signs)) }));
+const upsert = (fields: V1Contact) => v1.customers.upsert(fields as V1Contact & { email: string });
+
+type World = ReturnType<typeof createFixture>;
+
+/** How the rows of a night ended, by index. */
+async function ends(
+  { audience }: World,
+  rows: BulkRows<Item>,
+  options: BulkOptions<Item> = {},
+): Promise<string[]> {
+  const all: string[] = [];
+  const run = audience.bulk(rows, (item) => item.write, { key: ({ key }) => key, ...options });
+  for await (const result of run) all[result.index] = endOf(result);
+  return all;
+}
+
+async function* stream(...items: Item[]): AsyncGenerator<Item> {
+  yield* items;
+}
+
+const sent = ({ mock }: World) =>
+  mock.requests.filter(({ method }) => method === "POST").map(({ body }) => body);
+
+describe("Of two rows with one address, one that refuses and one that subscribes, the refusal stands", () => {
+  it.each([
+    ["whichever comes first", upserts("+", "-"), ["succeeded email:run", "succeeded"]],
+    ["and the subscription keeps it", upserts("-", "+"), ["succeeded", "succeeded email:run"]],
+    [
+      "over any number of rows",
+      upserts("-", "+", "0", "+"),
+      ["succeeded", ...Array(3).fill("succeeded email:run")],
+    ],
+    [
+      "channel by channel",
+      upserts("-+", "+-", "++"),
+      ["succeeded", "succeeded email:run", "succeeded email:run phone:run"],
+    ],
+  ])("%s: unchanged, both are skipped with the same kept", async (_, rows, expected) => {
+    const world = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+
+    const nights = [await ends(world, rows, { checkpoint }), await ends(world, rows, { checkpoint })];
+
+    const skipped = expected.map((end) => end.replace("succeeded", "skipped"));
+    expect(nights).toEqual([expected, skipped]);
+    expect(world.mock.resubscriptions).toEqual([]);
+    expect(peopleOf(world.mock)).toMatch(/^ada:-/);
+  });
+
+  it("with one key, too", async () => {
+    const world = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+    const rows = upserts("-", "+").map((row) => ({ ...row, key: "ada" }));
+
+    for (let night = 1; night <= 2; night++)
+      expect(await ends(world, rows, { checkpoint })).toEqual(["succeeded", "succeeded email:run"]);
+    expect(peopleOf(world.mock)).toBe("ada:-");
+  });
+});
+
+describe("A row is held to the refusal of an earlier one", () => {
+  it.each<[string, earlier: Item["write"], row: Write, end: string]>([
+    [
+      "of the other family",
+      v2.contacts.upsert(v2Contact(email, "unsubscribed")),
+      upsert(contact("+")),
+      "succeeded email:run",
+    ],
+    [
+      "that writes the address otherwise",
+      upsert({ email: ` ADA@Example.com`.trim(), email_opt_in: "UNSUBSCRIBED" }),
+      upsert(contact("+")),
+      "succeeded email:run",
+    ],
+    ["by the number", upsert(contact(".-")), upsert(contact("++")), "succeeded phone:run"],
+    [
+      "in its second write",
+      [v1.events.send({ eventName: "left", contact: { email } }), upsert(contact("-"))],
+      upsert(contact("+")),
+      "succeeded email:run",
+    ],
+    ["that suppresses", upsert(contact("?.s")), upsert(contact("+.x")), "succeeded is_suppressed:run"],
+    ["not of another channel", upsert(contact("-+")), upsert(contact(".+")), "succeeded"],
+    ["not of another person", upsert(contact("-", "bob")), upsert(contact("+")), "succeeded"],
+  ])("%s", async (_, earlier, row, end) => {
+    const world = createFixture();
+    const rows = stream({ key: "a", write: earlier }, { key: "b", write: row });
+
+    expect(await ends(world, rows)).toEqual(["succeeded", end]);
+    expect(world.mock.resubscriptions).toEqual([]);
+  });
+
+  it.each([
+    ["that was skipped", "succeeded email:run", {}],
+    ["that may have been sent", "succeeded email:run", { fault: "reset-after" as const }],
+    ["not where it surely was not sent", "succeeded", { fault: "redirect" as const }],
+    ["not where it is superseded", "succeeded", { isCurrent: ({ key }: Item) => key !== "a" }],
+  ])(
+    "%s",
+    async (
+      how,
+      end,
+      { fault, isCurrent }: { fault?: "reset-after" | "redirect"; isCurrent?: (item: Item) => boolean },
+    ) => {
+      const world = createFixture({}, { maxRetries: 0 });
+      const options = {
+        checkpoint: new MemoryCheckpoint(),
+        concurrency: 1,
+        checkConsent: false,
+        ...(isCurrent && { isCurrent }),
+      };
+      if (how === "that was skipped") await ends(world, upserts("-"), options);
+      if (fault) world.mock.addFault({ kind: fault, operation: "v1.customers.upsert", times: 1 });
+
+      const all = await ends(world, stream(...upserts("-", "+")), options);
+
+      expect(all[1]).toBe(end);
+      expect(peopleOf(world.mock)).toBe(end === "succeeded" ? "ada:+" : "ada:-");
+    },
+  );
+
+  it("whatever a call of the process says after it", async () => {
+    const world = createFixture();
+    async function* rows() {
+      yield* upserts("-");
+      await world.audience.v1.customers.upsert({ email, email_opt_in: "SUBSCRIBED" });
+      yield { key: "b", write: upsert(contact("+")) };
+    }
+
+    expect(await ends(world, rows(), { concurrency: 1 })).toEqual(["succeeded", "succeeded email:run"]);
+  });
+});
+
+describe("Refusals go first, so that nobody's opt-out waits behind others' changes", () => {
+  const rows = ["+", "0", "-", ".+", "+.s", "+-"].map((signs, index) => {
+    const fields = { ...contact(signs), email: `${index}@example.com`, phone: `+1555020${index}` };
+    return { key: String(index), write: upsert(fields) };
+  });
+  const emails = (world: World) =>
+    sent(world)
+      .map((body) => (body as V1Contact).email!.charAt(0))
+      .join("");
+
+  it.each<[string, () => BulkRows<Item>, string]>([
+    ["rows with a length", () => rows, "245013"],
+    ["rows with a size", () => new Set(rows), "245013"],
+    ["rows of a function", () => () => rows.values(), "245013"],
+    ["a stream keeps its order", () => stream(...rows), "012345"],
+    ["an iterable without a length keeps its order", () => rows.values(), "012345"],
+  ])("%s", async (_, source, order) => {
+    const world = createFixture();
+
+    const all = await ends(world, source(), { concurrency: 1 });
+
+    expect(emails(world)).toBe(order);
+    // `index` is its place in the source.
+    expect(all).toEqual(Array(6).fill("succeeded"));
+  });
+});
+
+describe("A second row with a known key is looked up as the first one is, and subscribes nobody who left", () => {
+  it.each([
+    ["behind one that is sent", {}, ["succeeded email:service", "succeeded email:service"]],
+    [
+      "behind one that is superseded",
+      { isCurrent: firstIsOld() },
+      ["superseded:not-current", "succeeded email:service"],
+    ],
+  ])("%s", async (_, options: BulkOptions<Item>, expected) => {
+    const world = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+    const night = (city: string) =>
+      ["1", "2"].map((name) => ({
+        key: "ada",
+        write: upsert({
+          email,
+          phone,
+          email_opt_in: "SUBSCRIBED",
+          phone_opt_in: "SUBSCRIBED",
+          city,
+          first_name: name,
+        }),
+      }));
+    await ends(world, night("Rome"), { checkpoint });
+    world.mock.unsubscribe(email);
+
+    expect(await ends(world, night("Oslo"), { checkpoint, ...options })).toEqual(expected);
+    expect(world.mock.resubscriptions).toEqual([]);
+  });
+});
+
+function firstIsOld() {
+  let asked = 0;
+  return () => ++asked > 1;
+}
