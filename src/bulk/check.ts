@@ -6,7 +6,7 @@ import { isObject } from "../schema/predicates.ts";
 import { type BulkOptions, checkOptionsSchema } from "./bulk-options.ts";
 import { openToRead } from "./checkpoint-calls.ts";
 import { checkSnapshot } from "./consent-snapshot.ts";
-import { type GuardedRow, rowWrite } from "./guard.ts";
+import type { GuardedRow } from "./guard.ts";
 import { idsOf } from "./guards/service.ts";
 import { type PreparedWrite, prepareRow } from "./prepare-row.ts";
 import { RunRecord } from "./record.ts";
@@ -90,7 +90,7 @@ export async function checkRows<Row>(rows: Rows<Row>, settings: CheckSettings<Ro
   try {
     for (let row = await rows.next(); row; row = await rows.next()) {
       total += 1;
-      const writes = row.writes.map(rowWrite);
+      const { writes } = row;
       if (writes.some(({ said }) => hasRefusal(said))) refusals += 1;
       if (row.index < mostCalledTwice) unstable ??= await differenceOf(row, settings.toWrites);
       try {
@@ -165,7 +165,8 @@ async function differenceOf<Row>(
   if (problem) return undefined;
   try {
     const again = await toWrites(item, index);
-    const [one, other] = [writes, Array.isArray(again) ? again : [again]].map(
+    const before = writes.map(({ write }) => write);
+    const [one, other] = [before, Array.isArray(again) ? again : [again]].map(
       (each) => JSON.parse(canonicalJson(each)) as unknown,
     );
     const path = firstDifference(one, other);

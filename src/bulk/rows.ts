@@ -4,7 +4,8 @@ import { contentLost, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
 import { isRecord } from "../schema/predicates.ts";
 import type { Write } from "../write.ts";
-import { hasRefusal, saidBy } from "./refusals.ts";
+import { type RowWrite, rowWrite } from "./guard.ts";
+import { hasRefusal } from "./refusals.ts";
 import { type BulkIterable, type BulkRows, RowSource } from "./row-source.ts";
 
 /** Gives the writes of a row: one, several in an array, or none (`[]`). It may be called more than once for a row. */
@@ -22,7 +23,7 @@ export interface ReadRow<Row> {
   readonly item: Row;
   /** The caller's key; undefined without one. */
   readonly key: string | undefined;
-  readonly writes: readonly Write[];
+  readonly writes: readonly RowWrite[];
   /** Whether the function gave an array: so does its value. */
   readonly isList: boolean;
   /** Why the row is not sent; it has no writes then. */
@@ -121,7 +122,7 @@ export class Rows<Row> {
   #isDue({ index, key, writes }: ReadRow<Row>): boolean {
     const name = key ?? index;
     const taken = this.#taken.get(name) ?? 0;
-    const isRefusing = writes.some((write) => hasRefusal(saidBy(write)));
+    const isRefusing = writes.some(({ said }) => hasRefusal(said));
     if (!this.#isSecondPass) {
       if (isRefusing) this.#taken.set(name, taken + 1);
       return isRefusing;
@@ -136,7 +137,8 @@ export class Rows<Row> {
     try {
       key = this.#identity.key && checkKey(this.#identity.key(item, index));
       const writes = await this.#toWrites(item, index);
-      return { index, item, key, writes: asWrites(writes), isList: Array.isArray(writes) };
+      // Here, as getters of the row may throw.
+      return { index, item, key, writes: asWrites(writes).map(rowWrite), isList: Array.isArray(writes) };
     } catch (error) {
       if (error instanceof NoWriteError) throw error;
       return { index, item, key, writes: [], isList: false, problem: { error } };
@@ -183,7 +185,7 @@ export function comparedText<Row>(
     const given: unknown = fingerprint(item);
     ignoreRejection(given);
     try {
-      return canonicalJson([given, writes.map((write) => [...saidBy(write)])]);
+      return canonicalJson([given, writes.map(({ said }) => [...said])]);
     } catch (error) {
       throw rowError(
         `the result of \`fingerprint\` cannot be written as JSON (${errorMessage(error)}): return a string or a JSON value`,
@@ -192,7 +194,7 @@ export function comparedText<Row>(
   }
   try {
     return canonicalJson(
-      writes.map(({ options, ...write }) => ({
+      writes.map(({ write: { options, ...write } }) => ({
         ...write,
         consent: (options as { consent?: unknown })?.consent,
       })),

@@ -4,7 +4,7 @@ import { untilAborted } from "../transport/abort.ts";
 import { watchConsents } from "../transport/consent-registry.ts";
 import { type BulkSettings, endsRun } from "./bulk-options.ts";
 import { checkSnapshot } from "./consent-snapshot.ts";
-import { type Guard, type GuardedRow, rowWrite } from "./guard.ts";
+import { type Guard, type GuardedRow } from "./guard.ts";
 import { CurrentGuard } from "./guards/current.ts";
 import { EarlierProcessGuard, ProcessGuard } from "./guards/process.ts";
 import { RunGuard } from "./guards/run.ts";
@@ -154,10 +154,9 @@ export class Run<Row, Value> {
 
   /** The life of a row. Takes its turn at once, as it must go after the rows before it that have its key or its contacts. */
   async #takeRow(row: ReadRow<Row>, logs: RowLogs<Row>, shared: SharedByRows): Promise<void> {
-    const writes = row.writes.map(rowWrite);
     const keys = [
       ...(row.key === undefined ? [] : [`row:${row.key}`]),
-      ...writes.flatMap((write) => write.contacts),
+      ...row.writes.flatMap((write) => write.contacts),
     ];
     const turn = this.#turns.take(keys);
     this.#progress.underWay++;
@@ -165,7 +164,7 @@ export class Run<Row, Value> {
     try {
       // The rows before it end with the run.
       await turn.before;
-      end = await this.#endOf(row, writes, logs, shared);
+      end = await this.#endOf(row, logs, shared);
     } finally {
       turn.end();
       this.#progress.underWay--;
@@ -180,16 +179,15 @@ export class Run<Row, Value> {
   /** Undefined for a row that only waited for the end of the run. */
   async #endOf(
     row: ReadRow<Row>,
-    writes: GuardedRow["writes"],
     logs: RowLogs<Row>,
     shared: SharedByRows,
   ): Promise<RowEnd<unknown> | undefined> {
     try {
       if (row.problem) throw row.problem.error;
       if (this.#end.stop.aborted) return undefined;
-      if (writes.length === 0) return { status: "skipped" };
+      if (row.writes.length === 0) return { status: "skipped" };
       const log = await logs.open(row);
-      const guarded: GuardedRow = { item: row.item, writes, recordedId: log.before?.id };
+      const guarded: GuardedRow = { item: row.item, writes: row.writes, recordedId: log.before?.id };
       if (log.isDone) {
         this.#earlierRows.note(guarded);
         const kept = log.before?.kept;
