@@ -1,4 +1,4 @@
-import { type BulkResult, isAudienceError, ValidationError } from "audience-sdk";
+import { type AudienceClient, type BulkResult, isAudienceError, ValidationError, write } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import type { Snapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
@@ -39,22 +39,11 @@ export async function importAll(
 ): Promise<void> {
   const { audience } = service;
   const line = new ProgressLine(output);
-  /** The errors after which the opt-outs of the row were sent. */
-  const sentAnyway = new Set<unknown>();
   const run = audience.bulk(
     settledRows(survey, target, options, snapshot),
-    async ({ row, contact, issues, refusals }, request) => {
-      try {
-        if (issues.length === 0) return await target.send(audience, contact, row, request);
-      } catch (error) {
-        // Another field may be the reason; and after a lost response the opt-outs may be repeated, unlike the row.
-        if (refusals && (isRefused(error) || isLost(error))) {
-          await audience.v1.customers.upsert(refusals, request);
-          sentAnyway.add(error);
-        }
-        throw error;
-      }
-      if (refusals) await audience.v1.customers.upsert(refusals, request);
+    ({ row, contact, issues, refusals }) => {
+      if (issues.length === 0) return target.write(contact, row);
+      if (refusals) return write.v1.customers.upsert(refusals);
       throw asValidationError(issues);
     },
     {
@@ -77,7 +66,7 @@ export async function importAll(
   let isComplete = false;
   try {
     for await (const result of run) {
-      const reason = reasonOf(result, options, sentAnyway.delete(result.error));
+      const reason = reasonOf(result, options, await areOptOutsSent(result, audience, signal));
       summary.add(result.item, outcomeOf(result));
       if (reason !== undefined) await failed.add(result.item, reason);
       else if (result.item.stopsSomebody) await failed.keep(result.item);
@@ -95,9 +84,25 @@ export async function importAll(
   );
 }
 
-function outcomeOf({ status }: BulkResult<SettledRow, unknown>) {
+function outcomeOf({ item, status }: BulkResult<SettledRow, unknown>) {
+  if (item.issues.length > 0) return "failed";
   if (status === "succeeded") return "imported";
   return status === "skipped" ? "before" : "failed";
+}
+
+/**
+ * Sends the opt-outs of a row that failed: another field may be the reason; and after a lost response the opt-outs may be
+ * repeated, unlike the row.
+ */
+async function areOptOutsSent(
+  { item, error }: BulkResult<SettledRow, unknown>,
+  audience: AudienceClient,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { issues, refusals } = item;
+  if (refusals === undefined || issues.length > 0 || !(isRefused(error) || isLost(error))) return false;
+  await audience.send(write.v1.customers.upsert(refusals), { priority: 9, signal });
+  return true;
 }
 
 /** Whether the row may have been carried out, and must not be sent again. */
@@ -122,12 +127,13 @@ function reasonOf(
   { checkpoint }: Pick<ImporterArguments, "checkpoint">,
   isSent: boolean,
 ): string | undefined {
-  const { item, status, error } = result;
-  if (result.status === "superseded") return result.reason === "snapshot" ? knownRefusal : laterRefusal;
+  const { item, status, error, reason } = result;
+  if (item.issues.length > 0) {
+    const hasFailed = item.refusals !== undefined && error !== undefined;
+    return hasFailed ? `${reasonIn(item)}; but that failed: ${messageOf(error)}` : reasonIn(item);
+  }
+  if (status === "superseded") return reason === "snapshot" ? knownRefusal : laterRefusal;
   if (status === "succeeded" || status === "skipped") return undefined;
-  const isAsChecked = isAudienceError(error) && error.code === "validation";
-  if (item.issues.length > 0)
-    return isAsChecked ? reasonIn(item) : `${reasonIn(item)}; but that failed: ${messageOf(error)}`;
   const again = checkpoint === undefined ? "import it again" : "to send it again, import it without --resume";
   const doubt = status === "unknown" ? ` (it may have been imported anyway; ${again})` : "";
   return `${messageOf(error)}${doubt}${isSent ? refusalsAreSent : ""}`;

@@ -1,4 +1,4 @@
-import { type AudienceClient, type BulkRequest, isAudienceError } from "audience-sdk";
+import { type AudienceClient, isAudienceError, type Write, write } from "audience-sdk";
 import type { Contact, RowIssue } from "../exports/contact.ts";
 import type { ReadRow } from "../exports/read-row.ts";
 import type { ImporterArguments } from "./arguments.ts";
@@ -15,7 +15,7 @@ export interface Target {
   issuesOf(contact: Contact, row: ReadRow): readonly RowIssue[];
   /** Rejects if the list is missing, or is a segment: adding to it may still create contacts. */
   checkList(audience: AudienceClient, signal: AbortSignal): Promise<void>;
-  send(audience: AudienceClient, contact: Contact, row: ReadRow, request: BulkRequest): Promise<unknown>;
+  write(contact: Contact, row: ReadRow): Write;
 }
 
 /** The service has no such list, or it is a segment. */
@@ -34,7 +34,7 @@ const v1Target: Target = {
   acceptsRefusals: true,
   issuesOf: () => [],
   checkList: () => Promise.resolve(),
-  send: (audience, contact, _row, request) => audience.v1.customers.upsert(contact, request),
+  write: (contact) => write.v1.customers.upsert(contact),
 };
 
 function v1ListTarget(listId: string): Target {
@@ -62,11 +62,11 @@ function v1ListTarget(listId: string): Target {
           `${listId} is a segment, and contacts can be added only to a list. Nothing was sent. Check --list.`,
         );
     },
-    async send(audience, { email, email_opt_in, ...rest }, _row, request) {
+    write({ email, email_opt_in, ...rest }) {
       // Such a row has an issue, and is not sent.
       if (email === undefined || email_opt_in === undefined)
         throw new TypeError("a row without its consent was not held back");
-      return await audience.v1.contactGroups.addContact(listId, { ...rest, email, email_opt_in }, request);
+      return write.v1.contactGroups.addContact(listId, { ...rest, email, email_opt_in });
     },
   };
 }
@@ -83,8 +83,7 @@ function v2Target(listId: string | undefined): Target {
       throw noSuchList(listId);
     },
     // Safe: `issuesOf` has validated it, and the client validates it again.
-    send: (audience, contact, row, request) =>
-      audience.v2.contacts.upsert(v2Contact(contact, row, listId).contact as V2Contact, request),
+    write: (contact, row) => write.v2.contacts.upsert(v2Contact(contact, row, listId).contact as V2Contact),
   };
 }
 
