@@ -4,7 +4,7 @@ import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import type { FailedRows } from "./failed-rows.ts";
+import { type FailedRows, stopsAnother } from "./failed-rows.ts";
 import type { ReadingLine } from "./reading-line.ts";
 import { Remarks } from "./remarks.ts";
 import { reasonIn, settledRows } from "./settled-rows.ts";
@@ -48,7 +48,7 @@ export async function checkAll(
       await failed?.add(settled, reasonIn(settled));
       continue;
     }
-    if (settled.stopsSomebody) await failed?.keep(settled);
+    if (settled.stopsSomebody) await failed?.keep(settled, stopsAnother);
     valid += 1;
     const isEmailUnstated = contact.email !== undefined && contact.email_opt_in === undefined;
     const isPhoneUnstated = contact.phone !== undefined && contact.phone_opt_in === undefined;

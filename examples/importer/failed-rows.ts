@@ -8,6 +8,11 @@ import { Reasons } from "./reasons.ts";
 import { Report } from "./report.ts";
 import type { SettledRow } from "./settled-rows.ts";
 
+/** Of a row that was imported: until it is corrected, another row of the report is in doubt. */
+export const stopsAnother =
+  "was imported, but holds a refusal, or a word that is not known, which may be about a person who is not: correct the " +
+  "address, number or word here or there";
+
 /** The rows that were not imported: prints the reasons with the first rows, and writes all rows to the report. */
 export class FailedRows {
   readonly #report: Report | undefined;
@@ -40,13 +45,9 @@ export class FailedRows {
     await this.#report?.add(settled, reason);
   }
 
-  /** Writes a row that was imported to the report: until it is corrected, another row of the report is in doubt. */
-  async keep(settled: SettledRow): Promise<void> {
-    await this.#report?.add(
-      settled,
-      "was imported, but holds a refusal, or a word that is not known, which may be about a person who is not: correct the " +
-        "address, number or word here or there",
-    );
+  /** Writes a row that was imported to the report, with what somebody should know of it. */
+  async keep(settled: SettledRow, remark: string): Promise<void> {
+    await this.#report?.add(settled, remark);
   }
 
   async print(

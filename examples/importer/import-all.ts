@@ -5,7 +5,7 @@ import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import type { FailedRows } from "./failed-rows.ts";
+import { type FailedRows, stopsAnother } from "./failed-rows.ts";
 import { knownRefusal, laterRefusal } from "./known-refusals.ts";
 import { ProgressLine } from "./progress-line.ts";
 import type { ImportService } from "./service.ts";
@@ -69,20 +69,29 @@ export async function importAll(
       const reason = reasonOf(result, options, await areOptOutsSent(result, audience, signal));
       summary.add(result.item, outcomeOf(result));
       if (reason !== undefined) await failed.add(result.item, reason);
-      else if (result.item.stopsSomebody) await failed.keep(result.item);
+      else if (result.kept) await failed.keep(result.item, keptRefusal);
+      else if (result.item.stopsSomebody) await failed.keep(result.item, stopsAnother);
     }
     isComplete = true;
   } finally {
     line.end();
     await failed.print(output, { isComplete, people: survey.people });
   }
-  const { succeeded, skipped, total, durationMs } = await run.summary();
+  const { succeeded, skipped, kept, total, durationMs } = await run.summary();
   const before = skipped === 0 ? "" : `; ${inFull(skipped)} were imported before`;
   say(
     output,
     `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
   );
+  if (kept > 0)
+    say(
+      output,
+      `${counted(kept, "row keeps", "rows keep")} a refusal that the service knows, in place of their word.`,
+    );
 }
+
+/** The remark of a row that was sent with a refusal. */
+const keptRefusal = "was imported, and keeps the refusal that the service knows of the person";
 
 function outcomeOf({ item, status }: BulkResult<SettledRow, unknown>) {
   if (item.issues.length > 0) return "failed";
@@ -101,8 +110,14 @@ async function areOptOutsSent(
 ): Promise<boolean> {
   const { issues, refusals } = item;
   if (refusals === undefined || issues.length > 0 || !(isRefused(error) || isLost(error))) return false;
-  await audience.send(write.v1.customers.upsert(refusals), { priority: 9, signal });
-  return true;
+  try {
+    await audience.send(write.v1.customers.upsert(refusals), { priority: 9, signal });
+    return true;
+  } catch (failure) {
+    // The row is reported as failed, without the words that they are sent.
+    if (isAudienceError(failure)) return false;
+    throw failure;
+  }
 }
 
 /** Whether the row may have been carried out, and must not be sent again. */

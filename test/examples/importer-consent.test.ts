@@ -303,7 +303,9 @@ describe("A table with a map, imported night after night with --resume, through 
             expect(readers.flatMap(({ wrong }) => wrong ?? [])).toEqual([]);
             const lost = calm.rows.filter(({ says }, person) => {
               const { hasClicked, state } = readers[person]!;
-              return !hasClicked && state !== says;
+              // A refusal stands, also one that an earlier file has said.
+              const hasRefused = state === "U" && plan.some(({ rows }) => rows[person]!.says === "U");
+              return !hasClicked && !hasRefused && state !== says;
             });
             expect(lost).toEqual([]);
           } finally {

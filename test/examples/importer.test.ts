@@ -607,7 +607,7 @@ describe("--report", () => {
 });
 
 describe("--resume", () => {
-  it("sends the values of a newer file, also if they return to older values", async () => {
+  it("sends the values of a newer file, and keeps a refusal that an older one has said", async () => {
     const mock = await service();
     const path = join(folder, "people.csv");
     const nightly = async (word: string) => {
@@ -617,10 +617,11 @@ describe("--resume", () => {
     };
 
     expect(await nightly("unsubscribed")).toEqual(["UNSUBSCRIBED", "Imported 2 of 2"]);
-    expect(await nightly("subscribed")).toEqual(["SUBSCRIBED", "Imported 1 of 2"]);
+    expect(await nightly("subscribed")).toEqual(["UNSUBSCRIBED", "Imported 1 of 2"]);
     expect(await nightly("unsubscribed")).toEqual(["UNSUBSCRIBED", "Imported 1 of 2"]);
     expect(await nightly("unsubscribed")).toEqual(["UNSUBSCRIBED", "Imported 0 of 2"]);
-    expect(mock.requests).toHaveLength(4);
+    // Three of them look.
+    expect(mock.requests).toHaveLength(5);
   });
 
   it.each([
@@ -638,11 +639,14 @@ describe("--resume", () => {
     };
 
     expect(await nightly("unsubscribed", one)).toBe("UNSUBSCRIBED");
-    expect(await nightly("subscribed", other)).toBe("SUBSCRIBED");
+    expect(await nightly("subscribed", other)).toBe("UNSUBSCRIBED");
     expect(await nightly("unsubscribed", one)).toBe("UNSUBSCRIBED");
+    expect(
+      mock.requests.filter(({ body }) => JSON.stringify(body ?? "").includes('"UNSUBSCRIBED"')),
+    ).toHaveLength(3);
   });
 
-  it("names a changed row that is not sent because its person has left since, and ends with exit code 1", async () => {
+  it("keeps the refusal of a person who has left since, names the changed row in the report, and ends with exit code 0", async () => {
     const mock = await service();
     const report = join(folder, "failed");
     const nightly = async (city: string) => {
@@ -657,14 +661,12 @@ describe("--resume", () => {
 
     expect([first.code, unchanged.code]).toEqual([0, 0]);
     for (const { code, out } of changed) {
-      expect(code).toBe(1);
-      expect(out).toContain("The service knows that these people have refused: 1");
-      expect(out).toContain(
-        "people.csv, row 2: the service knows a stricter one: since an earlier import the person has refused there, or was deleted",
-      );
+      expect(code).toBe(0);
+      expect(out).toContain("1 row keeps a refusal that the service knows");
     }
     expect(await readFile(join(report, "people.csv"), "utf8")).toContain("ada@example.com,subscribed,York");
     expect(emailConsents(mock)).toEqual({ "ada@example.com": "UNSUBSCRIBED" });
+    expect(mock.organization("real").contacts[0]).toMatchObject({ city: "York" });
   });
 
   it("does not resend a row that has moved, or is in another file", async () => {
@@ -883,6 +885,7 @@ describe("The progress line", () => {
     unknown: 0,
     skipped: 7,
     superseded: 0,
+    kept: 0,
     ratePerMinute: 96,
   };
 
