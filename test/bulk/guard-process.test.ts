@@ -1,13 +1,37 @@
-import { AudienceClient, type BulkOptions, type BulkRequest } from "audience-sdk";
+// "process": a call of this process since the run began, by any client that was given the same base URL and the same key or key
+// function, that refuses, may have, or is under way to.
+import {
+  AudienceClient,
+  type BulkOptions,
+  type BulkRows,
+  RateLimiter,
+  type V1Contact,
+  write,
+} from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
-import { collectRun, deferred, key, row, rows, until, type Row, v2Contact } from "./fixture.ts";
+import {
+  collectRun,
+  deferred,
+  gated,
+  key,
+  row,
+  rows,
+  until,
+  upsert,
+  type Row,
+  v2Contact,
+} from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
+import { endOf, snapshotOf } from "./people.ts";
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 type World = ReturnType<typeof createWorld>;
+type Act = (world: World) => unknown;
 
 const ada = row(0);
+const { email } = ada;
+const phone = "+15550100";
 const [key1, key2, otherKey] = ["mock-key-of-acme-1", "mock-key-of-acme-2", "mock-key-of-globex"] as const;
 
 /** A service with two organizations, and the client of a job. */
@@ -18,191 +42,198 @@ function createWorld(options: Partial<ClientOptions> = {}) {
       { id: "globex", apiKeys: [otherKey], appId: "app" },
     ],
   });
-  const clientOptions: ClientOptions = { ...mock.clientOptions, apiKey: key1, ...options };
+  const clientOptions: ClientOptions = { ...mock.clientOptions, apiKey: key1, maxRetries: 0, ...options };
   const audience = new AudienceClient(clientOptions);
   const clientWith = (other: Partial<ClientOptions> = {}) =>
     new AudienceClient({ ...clientOptions, ...other });
   return { mock, audience, clientOptions, clientWith };
 }
 
-/** A run of Ada's row, which waits until `write` has ended. */
-async function runBehind(world: World, write: () => PromiseLike<unknown>, options: BulkOptions<Row> = {}) {
-  const { audience, mock } = world;
+/** How Ada's row ends, which waits until `act` has ended, and her consent after it. */
+async function rowBehind(
+  world: World,
+  act: Act,
+  options: BulkOptions<V1Contact> = {},
+  item: V1Contact = ada,
+) {
   async function* source() {
-    await write();
-    yield ada;
+    await act(world);
+    yield item;
   }
-  const upsert = (item: Row, request: BulkRequest) => audience.v1.customers.upsert(item, request);
-  const { results, error } = await collectRun(audience.bulk(source(), upsert, options));
+  const toWrite = (contact: V1Contact) => write.v1.customers.upsert(contact);
+  const { results, error } = await collectRun(world.audience.bulk(source(), toWrite, options));
   expect(error).toBeUndefined();
-  const [contact] = mock.organization("acme").contacts;
-  return { result: results[0]!, consent: contact?.email_opt_in };
+  const contact = world.mock.organization("acme").contacts.find((each) => each.email === email);
+  return [endOf(results[0]!), contact?.email_opt_in];
 }
 
-function optOut({ v1 }: Pick<AudienceClient, "v1">, contact: Row = ada): PromiseLike<unknown> {
-  return v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" });
+const kept = ["succeeded email:process", "UNSUBSCRIBED"];
+const sent = ["succeeded", "SUBSCRIBED"];
+
+const say = ({ v1 }: Pick<AudienceClient, "v1">, email_opt_in: Row["email_opt_in"], contact: Row = ada) =>
+  v1.customers.upsert({ ...contact, email_opt_in });
+const optOut = (client: Pick<AudienceClient, "v1">, contact?: Row) => say(client, "UNSUBSCRIBED", contact);
+const optOutByV2 = ({ v2 }: AudienceClient) => v2.contacts.upsert(v2Contact(email, "unsubscribed"));
+
+/** A call that is applied, or not, and whose answer is lost. */
+async function lost(
+  { audience, mock }: World,
+  kind: "reset-before" | "reset-after" | "redirect",
+  word: Row["email_opt_in"],
+) {
+  mock.addFault({ kind, times: 1 });
+  await expect(say(audience, word)).rejects.toThrow();
 }
 
-function optOutByV2({ v2 }: AudienceClient): PromiseLike<unknown> {
-  return v2.contacts.upsert(v2Contact(ada.email, "unsubscribed"));
-}
-
-const sharedKey = () => key1;
-const sharedKeyFunction: [string, Partial<ClientOptions>][] = [
-  ["a key", {}],
-  ["a key function", { apiKey: sharedKey }],
-];
-
-describe("A row is superseded by the opt-out that was written through", () => {
-  it.each(sharedKeyFunction)(
-    "another client of the process with the same base URL and %s",
-    async (_, options) => {
-      const world = createWorld(options);
-
-      const { result, consent } = await runBehind(world, () => optOut(world.clientWith()));
-
-      expect(result).toMatchObject({
-        status: "superseded",
-        reason: "process",
-        error: { outcome: "not-sent" },
-      });
-      expect(consent).toBe("UNSUBSCRIBED");
-      expect(world.mock.requests).toHaveLength(1);
-    },
-  );
-
-  it.each<[string, ownKey: ClientOptions["apiKey"], webKey: ClientOptions["apiKey"]]>([
-    ["a function that gives the key of the run", key1, () => key1],
-    ["the key that the run's function gives", () => key1, key1],
-    ["another function that gives the same key", () => key1, async () => key1],
-  ])("another client with %s", async (_, ownKey, webKey) => {
-    const world = createWorld({ apiKey: ownKey });
-
-    const { result, consent } = await runBehind(world, () => optOut(world.clientWith({ apiKey: webKey })));
-
-    expect(result).toMatchObject({ status: "superseded", reason: "process" });
-    expect(consent).toBe("UNSUBSCRIBED");
-  });
-
-  it.each<[string, Partial<ClientOptions>]>([
-    ["the key", { apiKey: key1 }],
-    ["a function that gives the key", { apiKey: () => key1 }],
-  ])("another client that shares %s of one family, and not that of the other", async (_, shared) => {
-    const world = createWorld();
-
-    const { result, consent } = await runBehind(world, () =>
-      optOut(world.clientWith({ ...shared, apiKeyV2: key2 })),
-    );
-
-    expect(result).toMatchObject({ status: "superseded", reason: "process" });
-    expect(consent).toBe("UNSUBSCRIBED");
-  });
-
-  it("another client with the same key function, which is asked once for its request, and once for the row", async () => {
-    let asked = 0;
-    const apiKey = () => {
-      asked += 1;
-      return key1;
-    };
-    const world = createWorld({ apiKey });
-
-    const { result } = await runBehind(world, () => optOut(world.clientWith()));
-
-    expect(result).toMatchObject({ status: "superseded", reason: "process" });
-    expect(world.mock.requests).toHaveLength(1);
-    expect(asked).toBe(2);
-  });
-
-  it("another client whose function gives the key of the run since its rotation", async () => {
-    const world = createWorld({ apiKey: () => key2 });
-    let current: string = key1;
-    const web = world.clientWith({ apiKey: () => current });
-    await web.v1.contactGroups.get("list");
-
-    const { result, consent } = await runBehind(world, async () => {
-      current = key2;
-      await optOut(web);
-    });
-
-    expect(result).toMatchObject({ status: "superseded", reason: "process" });
-    expect(consent).toBe("UNSUBSCRIBED");
-  });
-
-  it.each<[string, (world: World) => PromiseLike<unknown>]>([
-    ["a view of the client", ({ audience }) => optOut(audience.withOptions({ timeoutMs: 1_000 }))],
-    ["the other family", ({ audience }) => optOutByV2(audience)],
-    ["the other family of another client", ({ clientWith }) => optOutByV2(clientWith())],
+describe("A row is sent with the refusal that was written by", () => {
+  it.each<[string, Act]>([
+    ["v1.customers.upsert", ({ audience }) => optOut(audience)],
     [
-      "another client whose base URL is written in another way",
-      ({ clientOptions, clientWith }) => optOut(clientWith({ baseUrl: `${String(clientOptions.baseUrl)}/` })),
+      "v1.contactGroups.addContact",
+      ({ audience: { v1 } }) => v1.contactGroups.addContact("list", { email, email_opt_in: "UNSUBSCRIBED" }),
+    ],
+    ["v2.contacts.upsert", ({ audience }) => optOutByV2(audience)],
+    ["audience.send", ({ audience }) => audience.send(upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" }))],
+    [
+      "a custom request for a documented path",
+      ({ audience: { v1 } }) =>
+        v1.request({
+          method: "POST",
+          path: "/api/v1/customer/create",
+          body: { email, email_opt_in: "UNSUBSCRIBED" },
+        }),
     ],
     [
-      "a row of another client's run",
-      ({ clientWith }) => {
-        const web = clientWith();
-        const leaving: Row = { ...ada, email_opt_in: "UNSUBSCRIBED" };
-        return web.bulk([leaving], (item, request) => web.v1.customers.upsert(item, request));
+      "a row of another run",
+      ({ audience }) => audience.bulk([{ ...ada, email_opt_in: "UNSUBSCRIBED" as const }], upsert),
+    ],
+    [
+      "a call that names the contact by another spelling",
+      ({ audience }) => optOut(audience, { ...ada, email: email.toUpperCase() }),
+    ],
+    [
+      "a call of which only the answer shows that it is the same contact",
+      async ({ audience: { v1 } }) => {
+        await v1.customers.upsert({ email, email_opt_in: "SUBSCRIBED", phone, phone_opt_in: "SUBSCRIBED" });
+        await v1.customers.upsert({ phone, phone_opt_in: "SUBSCRIBED", email_opt_in: "UNSUBSCRIBED" });
       },
     ],
-  ])("%s", async (_, write) => {
-    const world = createWorld();
-
-    const { result, consent } = await runBehind(world, () => write(world));
-
-    expect(result).toMatchObject({ status: "superseded", reason: "process" });
-    expect(consent).toBe("UNSUBSCRIBED");
-  });
-
-  it("the family that the run's own client does not have", async () => {
-    const world = createWorld();
-    const audience = world.clientWith({ baseUrlV2: undefined, appId: undefined });
-
-    const { result, consent } = await runBehind({ ...world, audience }, () => optOutByV2(world.audience));
-
-    expect(result).toMatchObject({ status: "superseded", reason: "process" });
-    expect(consent).toBe("UNSUBSCRIBED");
-  });
-
-  it("another instance of the package in the process, as of its other module format", async () => {
-    const world = createWorld();
-    vi.resetModules();
-    const other = await import("audience-sdk");
-    expect(other.AudienceClient).not.toBe(AudienceClient);
-
-    const { result, consent } = await runBehind(world, () =>
-      optOut(new other.AudienceClient(world.clientOptions)),
-    );
-
-    expect(result).toMatchObject({ status: "superseded", reason: "process" });
-    expect(consent).toBe("UNSUBSCRIBED");
-  });
-
-  it("another client, and is under way as the row would leave", async () => {
-    const world = createWorld();
-    let isSent = false;
-    let open = () => {};
-    const opened = new Promise<void>((resolve) => (open = resolve));
-    const web = world.clientWith({
-      fetch: async (url, init) => {
-        isSent = true;
-        await opened;
-        return await world.mock.fetch(url, init);
+    [
+      "a call that states two words of its channel",
+      ({ audience: { v2 } }) => {
+        const [first, second] = ["unsubscribed", "subscribed"].map((status) => v2Contact(email, status));
+        return v2.contacts.upsert({
+          ...first!,
+          identifiers: [...second!.identifiers, ...first!.identifiers],
+        });
       },
-    });
+    ],
+    ["a call whose outcome is unknown", (world) => lost(world, "reset-after", "UNSUBSCRIBED")],
+    [
+      "a call whose outcome is unknown, after an opt-in",
+      async (world) => {
+        await say(world.audience, "SUBSCRIBED");
+        await lost(world, "reset-after", "UNSUBSCRIBED");
+      },
+    ],
+    [
+      "a call before one that was refused",
+      async (world) => {
+        await optOut(world.audience);
+        await lost(world, "redirect", "SUBSCRIBED");
+      },
+    ],
+    [
+      "a call before an opt-in whose outcome is unknown",
+      async (world) => {
+        await optOut(world.audience);
+        await lost(world, "reset-before", "SUBSCRIBED");
+      },
+    ],
+    [
+      "a call before one of the contact without its consent",
+      async ({ audience: { v1 } }) => {
+        await optOut({ v1 });
+        await v1.customers.upsert({ email, first_name: "Ada" });
+      },
+    ],
+  ])("%s", async (_, act) => {
+    expect(await rowBehind(createWorld(), act)).toEqual(kept);
+  });
+
+  it("a call that suppresses: restated, and kept where the row says otherwise", async () => {
+    const suppress: Act = ({ audience }) => audience.v1.customers.upsert({ ...ada, is_suppressed: true });
+    const worlds = [createWorld(), createWorld()];
+
+    const ends = [
+      await rowBehind(worlds[0]!, suppress),
+      await rowBehind(worlds[1]!, suppress, {}, { ...ada, is_suppressed: false }),
+    ];
+
+    expect(ends.map(([end]) => end)).toEqual(["succeeded", "succeeded is_suppressed:process"]);
+    for (const { mock } of worlds)
+      expect(mock.organization("acme").contacts).toMatchObject([{ is_suppressed: true }]);
+  });
+});
+
+describe("A row is sent as it is after", () => {
+  it.each<[string, Act]>([
+    [
+      "an opt-in that follows the refusal",
+      async ({ audience }) => (await optOut(audience), await say(audience, "SUBSCRIBED")),
+    ],
+    [
+      "another word that follows the refusal",
+      async ({ audience }) => (await optOut(audience), await say(audience, "NON_SUBSCRIBED")),
+    ],
+    ["a refusal that was surely not applied", (world) => lost(world, "redirect", "UNSUBSCRIBED")],
+    ["another word", ({ audience }) => say(audience, "NON_SUBSCRIBED")],
+    ["a refusal of another contact", ({ audience }) => optOut(audience, row(1))],
+    [
+      "a refusal of another channel",
+      ({ audience: { v1 } }) => v1.customers.upsert({ ...ada, phone, phone_opt_in: "UNSUBSCRIBED" }),
+    ],
+    [
+      "a custom request of which only the contact is known",
+      ({ audience: { v1 } }) =>
+        v1.request({ method: "PUT", path: "/api/v1/new", contact: { email } }).catch(() => 0),
+    ],
+  ])("%s", async (_, act) => {
+    expect(await rowBehind(createWorld(), act)).toEqual(sent);
+  });
+
+  it("a refusal before the run began", async () => {
+    const world = createWorld();
+    await optOut(world.audience);
+
+    expect(await rowBehind(world, () => {})).toEqual(sent);
+  });
+});
+
+describe("A call that is under way", () => {
+  it.each<[string, begins: "before" | "in"]>([
+    ["to refuse as the row would leave counts", "in"],
+    ["to refuse as the run begins counts", "before"],
+  ])("%s", async (_, begins) => {
+    const world = createWorld();
+    const { fetch, open, sent: requests } = gated(world.mock.fetch);
+    const web = world.clientWith({ fetch });
     let written: PromiseLike<unknown> | undefined;
+    const begin = async () => {
+      written = optOut(web).then((profile) => profile);
+      await until(() => requests.length === 1);
+    };
+    if (begins === "before") await begin();
 
-    const { result } = await runBehind(world, async () => {
-      written = optOut(web);
-      await until(() => isSent);
-    });
+    const ended = rowBehind(world, begins === "before" ? () => {} : begin);
+    await until(() => requests.length === 1);
     open();
     await written;
 
-    expect(result).toMatchObject({ status: "superseded", reason: "process" });
-    expect(world.mock.requests).toHaveLength(1);
+    expect(await ended).toEqual(kept);
   });
 
-  it("another client, while an opt-in of a third one was under way: nobody knows which came last", async () => {
+  it("to subscribe beside a refusal does not lift it: nobody knows which came last", async () => {
     const world = createWorld();
     const opened = deferred();
     const slow = world.clientWith({
@@ -213,177 +244,186 @@ describe("A row is superseded by the opt-out that was written through", () => {
       },
     });
 
-    const { result, consent } = await runBehind(world, async () => {
-      const optIn = slow.v1.customers.upsert({ ...ada, email_opt_in: "SUBSCRIBED" });
+    const end = await rowBehind(world, async () => {
+      const optIn = say(slow, "SUBSCRIBED").then((profile) => profile);
       await until(() => world.mock.requests.length === 1);
       await optOut(world.clientWith());
       opened.resolve();
       await optIn;
     });
 
-    expect([result.status, consent]).toEqual(["superseded", "UNSUBSCRIBED"]);
+    expect(end).toEqual(kept);
   });
 });
 
-describe("A row is sent although an opt-out was written", () => {
-  it.each<[string, (world: World) => PromiseLike<unknown>]>([
+describe("A refusal is known by the call of", () => {
+  let current: string = key1;
+  it.each<[string, own: Partial<ClientOptions>, Act]>([
+    ["another client with the key", {}, ({ clientWith }) => optOut(clientWith())],
+    ["a view of the client", {}, ({ audience }) => optOut(audience.withOptions({ timeoutMs: 1_000 }))],
     [
-      "in another organization through a view with its key",
+      "another client with the same key function",
+      { apiKey: () => key1 },
+      ({ clientWith }) => optOut(clientWith()),
+    ],
+    [
+      "a function that gives the run's key",
+      {},
+      ({ clientWith }) => optOut(clientWith({ apiKey: () => key1 })),
+    ],
+    [
+      "a function that gives the run's key since its rotation",
+      { apiKey: key2 },
+      async ({ clientWith }) => {
+        const web = clientWith({ apiKey: () => current });
+        await web.v1.contactGroups.get("list");
+        current = key2;
+        await optOut(web);
+      },
+    ],
+    [
+      "a client that shares the key of one family alone",
+      {},
+      ({ clientWith }) => optOut(clientWith({ apiKeyV2: key2 })),
+    ],
+    ["the other family of another client", {}, ({ clientWith }) => optOutByV2(clientWith())],
+    [
+      "the family that the run's client does not have",
+      { baseUrlV2: undefined, appId: undefined },
+      ({ clientWith, mock }) =>
+        optOutByV2(clientWith({ baseUrlV2: mock.clientOptions.baseUrlV2, appId: "app" })),
+    ],
+    [
+      "a client whose base URL is written otherwise",
+      {},
+      ({ clientOptions, clientWith }) => optOut(clientWith({ baseUrl: `${String(clientOptions.baseUrl)}/` })),
+    ],
+    [
+      "the other copy of the package",
+      {},
+      async ({ clientOptions }) => {
+        vi.resetModules();
+        const other = await import("audience-sdk");
+        expect(other.AudienceClient).not.toBe(AudienceClient);
+        await optOut(new other.AudienceClient(clientOptions));
+      },
+    ],
+  ])("%s", async (_, own, act) => {
+    expect(await rowBehind(createWorld(own), act)).toEqual(kept);
+  });
+});
+
+describe("A refusal is not of the run's organization", () => {
+  const elsewhere = async () => Response.json({ data: { type: "profile", id: "elsewhere", attributes: {} } });
+  const staging = { baseUrl: "https://staging.example", baseUrlV2: "https://staging.example" };
+  it.each<[string, Act]>([
+    ["by another organization's key", ({ clientWith }) => optOut(clientWith({ apiKey: otherKey }))],
+    [
+      "by a view with another organization's key",
       ({ audience }) => optOut(audience.withOptions({ apiKey: otherKey })),
     ],
+    ["at another service", ({ clientWith }) => optOut(clientWith({ ...staging, fetch: elsewhere }))],
     [
-      "in another organization by another client",
-      ({ clientWith }) => optOut(clientWith({ apiKey: otherKey })),
+      "by a key function that gives another key",
+      ({ clientWith }) => optOut(clientWith({ apiKey: () => key2, fetch: elsewhere })),
     ],
-    [
-      "at another service with the same key",
-      ({ clientWith }) =>
-        optOut(
-          clientWith({
-            baseUrl: "https://staging.example",
-            baseUrlV2: "https://staging.example",
-            fetch: async () => profileOf("staging"),
-          }),
-        ),
-    ],
-    [
-      "through another key function",
-      ({ clientWith }) =>
-        optOut(clientWith({ apiKey: () => key2, fetch: async () => profileOf("elsewhere") })),
-    ],
-    [
-      "through a key function that fails, so that nothing is written",
-      async ({ clientWith }) => {
-        const away = (): never => {
-          throw new Error("the secrets are away");
-        };
-        await expect(optOut(clientWith({ apiKey: away }))).rejects.toThrow(/apiKey function failed/);
-      },
-    ],
-    ["of another contact", ({ clientWith }) => optOut(clientWith(), row(1))],
-  ])("%s", async (_, write) => {
-    const world = createWorld();
-
-    const { result, consent } = await runBehind(world, () => write(world));
-
-    expect(result.status).toBe("succeeded");
-    expect(world.mock.organization("acme").contacts.find(({ email }) => email === ada.email)).toMatchObject({
-      email_opt_in: "SUBSCRIBED",
-    });
-    expect(consent).toBeDefined();
+  ])("%s", async (_, act) => {
+    expect(await rowBehind(createWorld(), act)).toEqual(sent);
   });
+});
 
-  it("before the run began", async () => {
+describe("Of the service's word and the process's the newer counts:", () => {
+  const asked = (world: World) => world.mock.asksAgain(email, { organization: "acme" });
+  const tool = (world: World, word: Row["email_opt_in"]) => {
+    asked(world);
+    return say(world.clientWith({ apiKey: key2 }), word);
+  };
+
+  it("a look lifts an earlier call's refusal", async () => {
     const world = createWorld();
-    await optOut(world.clientWith());
+    await say(world.audience, "SUBSCRIBED");
+    const snapshot = await snapshotOf(world.audience);
 
-    const { result, consent } = await runBehind(world, () => Promise.resolve());
-
-    expect([result.status, consent]).toEqual(["succeeded", "SUBSCRIBED"]);
-  });
-
-  it("by another row of the run", async () => {
-    const { audience, mock } = createWorld();
-    const items: Row[] = [{ ...ada, email_opt_in: "UNSUBSCRIBED" }, ada];
-
-    const summary = await audience.bulk(
-      items,
-      (item, request) => audience.v1.customers.upsert(item, request),
-      {
-        concurrency: 1,
-      },
+    const end = await rowBehind(
+      world,
+      async () => (await optOut(world.audience), await tool(world, "SUBSCRIBED")),
+      { snapshot },
     );
 
-    expect(summary).toMatchObject({ succeeded: 2 });
-    expect(mock.organization("acme").contacts).toMatchObject([{ email_opt_in: "SUBSCRIBED" }]);
+    expect(end).toEqual(sent);
+    expect(world.mock.resubscriptions).toEqual([]);
+  });
+
+  it.each([
+    ["a call refuses after the look", "SUBSCRIBED", "UNSUBSCRIBED", kept],
+    ["a call brings back after the look", "UNSUBSCRIBED", "SUBSCRIBED", sent],
+  ] as const)("%s, while the row waits for the rate limit", async (_, shown, said, expected) => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 200 }], reserve: 0 });
+    const world = createWorld({ rateLimiter });
+    const free = world.clientWith({ rateLimiter: false });
+    await say(free, shown);
+    const snapshot = await snapshotOf(free);
+    await world.audience.v1.contactGroups.get("list");
+
+    const ended = rowBehind(world, () => {}, { snapshot });
+    await until(
+      () => rateLimiter.usage().queued === 1 && world.mock.requests.at(-1)?.operation === "v1.customers.get",
+    );
+    asked(world);
+    await say(free, said);
+
+    expect(await ended).toEqual(expected);
+    expect(world.mock.resubscriptions).toEqual([]);
   });
 });
 
-it("A view with another organization's key guards its own organization's rows", async () => {
-  const world = createWorld();
-  const globex = world.audience.withOptions({ apiKey: otherKey });
-  const upsert = (item: Row, request: BulkRequest) => globex.v1.customers.upsert(item, request);
-  async function* source() {
-    await optOut(world.clientWith({ apiKey: otherKey }));
-    await optOut(world.audience, row(1));
-    yield* rows(2);
-  }
-
-  const { results } = await collectRun(globex.bulk(source(), upsert, { concurrency: 1 }));
-
-  expect(results).toMatchObject([{ status: "superseded", reason: "process" }, { status: "succeeded" }]);
-  expect(world.mock.organization("globex").contacts).toMatchObject([
-    { email: ada.email, email_opt_in: "UNSUBSCRIBED" },
-    { email: row(1).email, email_opt_in: "SUBSCRIBED" },
-  ]);
-});
-
-describe("With a checkpoint an opt-out of another client", () => {
-  /** A run that is killed after another client's opt-out. Returns what is left, and another process. */
+describe("Over a kill the refusals of the process are known", () => {
+  /** A run that another client's call refuses in, and that is killed then: what is left, and a run of another process. */
   async function killedRun() {
     const world = createWorld();
     const checkpoint = new MemoryCheckpoint();
     const options = { key, organization: "acme", checkpoint };
-    let isRead = false;
-    // It stands still until the process is killed.
-    const source: AsyncIterable<Row> = {
-      [Symbol.asyncIterator]: () => ({
-        next: () => {
-          isRead = true;
-          return new Promise<never>(() => {});
-        },
-      }),
-    };
     const stop = new AbortController();
-    const run = world.audience.bulk(source, async () => {}, { ...options, signal: stop.signal });
-    const ended = collectRun(run);
-    await until(() => isRead);
+    const isRead = deferred();
+    async function* source(): AsyncGenerator<Row> {
+      isRead.resolve();
+      await new Promise(() => {});
+    }
+    const ended = collectRun(world.audience.bulk(source(), upsert, { ...options, signal: stop.signal }));
+    await isRead.promise;
     await optOut(world.clientWith());
     const left = checkpoint.copy();
     stop.abort();
     await ended;
     // Of another process: this one would see what the process has written, even if it were not recorded.
     const next = world.clientWith({ apiKey: key2 });
-    const upsert = (item: Row, request: BulkRequest) => next.v1.customers.upsert(item, request);
-    const resumed = (items: readonly Row[]) =>
-      collectRun(next.bulk(items, upsert, { ...options, checkpoint: left }));
-    return { ...world, left, resumed };
+    const resumed = async (items: BulkRows<Row>) => {
+      const { results } = await collectRun(
+        next.bulk(items, upsert, { ...options, checkpoint: left, checkConsent: false }),
+      );
+      return results.map(endOf);
+    };
+    return { ...world, left, next, resumed };
   }
 
-  it("is recorded without the contact's names", async () => {
-    const { left } = await killedRun();
+  it("until the run is over, and without the contact's names", async () => {
+    const { left, resumed, mock } = await killedRun();
 
-    expect(left.lines.join()).toContain("UNSUBSCRIBED");
-    expect(left.lines.join()).not.toMatch(/row-0|example\\.com/);
+    expect(await resumed(rows(2))).toEqual(["succeeded email:process", "succeeded"]);
+    expect(mock.resubscriptions).toEqual([]);
+    expect([...left.entries].join(" ")).not.toMatch(/row-0|example\.com/);
+    // That run is over.
+    expect(await resumed([{ ...ada, first_name: "Ada" } as Row])).toEqual(["succeeded"]);
   });
 
-  it("binds the run that goes on after a kill", async () => {
-    const { mock, resumed } = await killedRun();
+  it("until a later call of the process", async () => {
+    const { next, mock, resumed } = await killedRun();
+    async function* source() {
+      mock.asksAgain(email, { organization: "acme" });
+      await say(next, "SUBSCRIBED");
+      yield ada;
+    }
 
-    const { results } = await resumed(rows(2));
-
-    expect(results).toMatchObject([
-      { key: ada.email, status: "superseded", reason: "process" },
-      { status: "succeeded" },
-    ]);
-    expect(mock.organization("acme").contacts[0]).toMatchObject({ email_opt_in: "UNSUBSCRIBED" });
-  });
-
-  it("supersedes its row again, at no cost, while the row does not change", async () => {
-    const { mock, resumed } = await killedRun();
-    await resumed([ada]);
-    const { length } = mock.requests;
-
-    const { results } = await resumed([ada]);
-
-    expect(results).toEqual([
-      { index: 0, key: ada.email, item: ada, status: "superseded", reason: "process" },
-    ]);
-    expect(mock.requests).toHaveLength(length);
+    expect(await resumed(source())).toEqual(["succeeded"]);
   });
 });
-
-/** The answer of another service. */
-function profileOf(id: string): Response {
-  return Response.json({ data: { type: "profile", id, attributes: {} } });
-}

@@ -16,7 +16,7 @@ interface Item {
 /** A row `a`, `b` and so on. */
 const upserts = (...rows: string[]): Item[] =>
   rows.map((signs, index) => ({ key: "abcdef"[index]!, write: upsert(contact(signs)) }));
-const upsert = (fields: V1Contact) => v1.customers.upsert(fields as V1Contact & { email: string });
+const upsert = (fields: V1Contact) => v1.customers.upsert(fields);
 
 type World = ReturnType<typeof createFixture>;
 
@@ -46,7 +46,7 @@ describe("Of two rows with one address, one that refuses and one that subscribes
     [
       "over any number of rows",
       upserts("-", "+", "0", "+"),
-      ["succeeded", ...Array(3).fill("succeeded email:run")],
+      ["succeeded", ...Array<string>(3).fill("succeeded email:run")],
     ],
     [
       "channel by channel",
@@ -172,7 +172,7 @@ describe("Refusals go first, so that nobody's opt-out waits behind others' chang
 
     expect(emails(world)).toBe(order);
     // `index` is its place in the source.
-    expect(all).toEqual(Array(6).fill("succeeded"));
+    expect(all).toEqual(Array<string>(6).fill("succeeded"));
   });
 });
 

@@ -255,7 +255,7 @@ function nightsOf(steps: readonly Step[]): Night[] {
   return nights;
 }
 
-const asUpsert = (each: V1Contact): Write => write.v1.customers.upsert(each as V1Contact & { email: string });
+const asUpsert = (each: V1Contact): Write => write.v1.customers.upsert(each);
 
 function ofV2({ email = "", email_opt_in, city }: V1Contact): Write {
   return write.v2.contacts.upsert({ ...v2Contact(email, email_opt_in!.toLowerCase()), city });
@@ -329,5 +329,5 @@ async function direct(client: AudienceClient, mock: MockService, said: V1Contact
   const { contacts } = mock.organization("mock-organization");
   const isKnown = contacts.some(({ email }) => email === said.email);
   if (isKnown && said.email_opt_in === "SUBSCRIBED") mock.asksAgain(said.email!);
-  await client.v1.customers.upsert(said as V1Contact & { email: string });
+  await client.v1.customers.upsert(said);
 }
