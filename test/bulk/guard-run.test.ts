@@ -3,10 +3,10 @@ import { type BulkOptions, type BulkRows, type V1Contact, type Write, write } fr
 import { describe, expect, it } from "vitest";
 import { createFixture, v2Contact } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
-import { contact, endOf, people, peopleOf } from "./people.ts";
+import { addresses, contact, endOf, peopleOf } from "./people.ts";
 
 const { v1, v2 } = write;
-const { email, phone } = people["ada"]!;
+const { email, phone } = addresses["ada"]!;
 
 interface Item {
   readonly key: string;

@@ -4,7 +4,7 @@ import { createMockService, type MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { createFixture, v2Contact } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
-import { contact, endOf, people, peopleOf, snapshotOf } from "./people.ts";
+import { addresses, contact, endOf, peopleOf, snapshotOf } from "./people.ts";
 
 /**
  * The steps of an import of one row, night after night, and of others who write the same people.
@@ -33,9 +33,10 @@ function casesOf(table: string) {
   });
 }
 
-describeNights(
-  "From night to night a refusal stands",
-  `
+describe.each<[title: string, table: string, resubscriptions?: number]>([
+  [
+    "From night to night a refusal stands",
+    `
   at the service: the row's other fields go through, and unchanged it is skipped with the same kept
     ada:+; person ada:-; ada:+; ada:+ (unchanged); ada:+ | succeeded, succeeded email:service, skipped email:service, succeeded email:service | ada:- | 0 1 0 1
   by telephone
@@ -87,11 +88,10 @@ describeNights(
   without looks, where a snapshot shows it
     ada:+; person ada:-; ada:+ (no look, snapshot) | succeeded, succeeded email:service | ada:- | 0 1
 `,
-);
-
-describeNights(
-  "A row is superseded each night, until that changes, whose contact",
-  `
+  ],
+  [
+    "A row is superseded each night, until that changes, whose contact",
+    `
   is gone
     ada:+; everyone is deleted; ada:+; ada:+ | succeeded, superseded:service, superseded:service |  | 0 1 1
   had refused before the row named another address
@@ -103,11 +103,10 @@ describeNights(
   is refused at the new address too
     ada:+; person ada:-; ada2:- | succeeded, succeeded | ada:- ada2:- | 0 0
 `,
-);
-
-describeNights(
-  "Who comes back, comes by a call of their own:",
-  `
+  ],
+  [
+    "Who comes back, comes by a call of their own:",
+    `
   by another process; the unchanged row stays as it is
     ada:+; person ada:-; ada:+; tool ada:+; ada:+ (unchanged); ada:+ | succeeded, succeeded email:service, skipped email:service, succeeded | ada:+ | 0 1 0 1
   by a call of the client
@@ -119,11 +118,10 @@ describeNights(
   by the mail of a double opt-in
     ada:+ (double opt-in); tool ada:0; ada:+ (double opt-in); ada confirms; ada:+ (double opt-in) | succeeded, succeeded, succeeded | ada:+ | 0 1 1
 `,
-);
-
-describeNights(
-  "Nothing holds back, and looks up only what says more than refusals:",
-  `
+  ],
+  [
+    "Nothing holds back, and looks up only what says more than refusals:",
+    `
   a consent that nobody has refused
     ada:+; tool ada:0; ada:+; ada:0; ada:0 | succeeded, succeeded, succeeded, succeeded | ada:0 | 0 1 1 1
   an opt-out, changed or not
@@ -137,11 +135,10 @@ describeNights(
   an unchanged row
     ada:+; person ada:-; ada:+ (unchanged) | succeeded, skipped | ada:- | 0 0
 `,
-);
-
-describeNights(
-  "What remains:",
-  `
+  ],
+  [
+    "What remains:",
+    `
   a job without looks
     ada:+; person ada:-; ada:+ (no look) | succeeded, succeeded | ada:+ | 0 0
   a contact that is new to its key, and in no snapshot
@@ -149,8 +146,13 @@ describeNights(
   a contact that its key had before another one, and in no snapshot
     ada:+; bob:+; person ada:-; ada:+ | succeeded, succeeded, succeeded | ada:+ bob:+ | 0 1 1
 `,
-  1,
-);
+    1,
+  ],
+])("%s", (_, table, resubscriptions = 0) => {
+  it.each(casesOf(table))("%s", async (_rule, steps, ends, people, looks) => {
+    expect(await play(steps)).toEqual({ ends, people, looks, resubscriptions });
+  });
+});
 
 const { v1 } = write;
 const add = (each: V1Contact) =>
@@ -211,14 +213,6 @@ it.each<[string, (contact: V1Contact) => Write | Write[], string, string, string
 ])("A row that %s is looked up by the id that its answer gave", async (_, toWrite, steps, ends, looks) => {
   expect(await play(steps.split("; "), { toWrite })).toMatchObject({ ends, looks, resubscriptions: 0 });
 });
-
-function describeNights(title: string, table: string, resubscriptions = 0): void {
-  describe(title, () => {
-    it.each(casesOf(table))("%s", async (_, steps, ends, people, looks) => {
-      expect(await play(steps)).toEqual({ ends, people, looks, resubscriptions });
-    });
-  });
-}
 
 interface Night {
   readonly early: readonly V1Contact[];
@@ -318,7 +312,7 @@ function countLooks({ requests }: MockService): number {
 
 async function act(step: Step, { tool, mock }: { tool: AudienceClient; mock: MockService }) {
   if (step === "everyone is deleted") return mock.reset();
-  if (step === "ada confirms") return mock.confirm(people["ada"]!.email);
+  if (step === "ada confirms") return mock.confirm(addresses["ada"]!.email);
   const [by, text] = step.split(" ") as [string, string];
   const [said] = contactsOf(text);
   if (by === "person") return mock.unsubscribe(said!.email ?? said!.phone!);

@@ -13,7 +13,7 @@ const words: Record<string, V1OptIn | undefined> = {
   "0": "NON_SUBSCRIBED",
 };
 
-export const people: Record<string, { email: string; phone: string }> = {
+export const addresses: Record<string, { email: string; phone: string }> = {
   ada: { email: "ada@example.com", phone: "+15550100" },
   ada2: { email: "ada2@example.com", phone: "+15550100" },
   bob: { email: "bob@example.com", phone: "+15550101" },
@@ -22,7 +22,7 @@ export const people: Record<string, { email: string; phone: string }> = {
 /** Ada with these signs, or another person. */
 export function contact(signs: string, name = "ada"): V1Contact {
   const [email = ".", phone = ".", suppressed] = signs;
-  const address = people[name]!;
+  const address = addresses[name]!;
   return {
     ...(email !== "." && { email: address.email, ...(words[email] && { email_opt_in: words[email] }) }),
     ...(phone !== "." && { phone: address.phone, ...(words[phone] && { phone_opt_in: words[phone] }) }),
@@ -49,8 +49,8 @@ export function peopleOf(mock: MockService, organization = "mock-organization"):
   const signs = (each: MockContact) => signsOf(each).replace(/x$/, "").replace(/\.$/, "");
   const { contacts } = mock.organization(organization);
   const nameOf = ({ email, phone }: MockContact) =>
-    Object.keys(people).find((name) => email === people[name]!.email) ??
-    Object.keys(people).find((name) => phone === people[name]!.phone);
+    Object.keys(addresses).find((name) => email === addresses[name]!.email) ??
+    Object.keys(addresses).find((name) => phone === addresses[name]!.phone);
   return contacts.map((each) => `${nameOf(each)}:${signs(each)}`).join(" ");
 }
 

@@ -4,7 +4,7 @@ import { type V1Contact, type V2Contact, type Write, write } from "audience-sdk"
 import { describe, expect, it } from "vitest";
 import { type Known, type KnownBy, withRefusals } from "../../src/bulk/refusals.ts";
 import { createFixture } from "./fixture.ts";
-import { contact, endOf, people, peopleOf, signsOf, snapshotOf } from "./people.ts";
+import { addresses, contact, endOf, peopleOf, signsOf, snapshotOf } from "./people.ts";
 
 const { v1, v2 } = write;
 const listId = "mock-list";
@@ -93,7 +93,7 @@ function v2Contact(text: string, more: Partial<V2Contact> = {}): V2Contact {
       given.map(([channel, sign]) => [channel, { status: statuses[sign]! }]),
     );
     const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "import" };
-    const id = kind === "E" ? people["ada"]!.email : people["ada"]!.phone;
+    const id = kind === "E" ? addresses["ada"]!.email : addresses["ada"]!.phone;
     return { type: kind === "E" ? ("email" as const) : ("phone" as const), id, channels, consent };
   });
   return { firstName: "Ada", listIds: [], identifiers, ...more };
@@ -159,14 +159,14 @@ it.each([
   ],
   [
     "of a contact that it only names",
-    { path: "/api/v1/new", contact: people["ada"]! },
+    { path: "/api/v1/new", contact: addresses["ada"]! },
     "phone:run",
     "unsaid",
   ],
   ["of a contact that it does not name", { path: "/api/v1/new" }, "phone:run", "sent"],
   [
     "of a suppressed contact",
-    { path: "/api/v1/new", contact: people["ada"]! },
+    { path: "/api/v1/new", contact: addresses["ada"]! },
     "is_suppressed:run",
     "unsaid",
   ],
@@ -181,7 +181,7 @@ it.each([
 });
 
 it("An event says nothing of consent, so it is sent as it is", () => {
-  const event = v1.events.send({ eventName: "order_placed", contact: { email: people["ada"]!.email } });
+  const event = v1.events.send({ eventName: "order_placed", contact: { email: addresses["ada"]!.email } });
 
   expect(withRefusals(event, knownBy("email:run phone:run is_suppressed:run"))).toMatchObject({
     write: event,
@@ -220,7 +220,7 @@ function worldOf() {
     organizations: [
       {
         ...organization,
-        contacts: [{ ...people["ada"]!, email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" }],
+        contacts: [{ ...addresses["ada"]!, email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" }],
       },
     ],
   });
