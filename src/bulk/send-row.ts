@@ -133,9 +133,7 @@ export class SendRow {
       },
     };
     countCall();
-    const { data } = await opened.transport
-      .send(call, { ...rowCallOptions, gate, signal: stop })
-      .withResponse();
+    const { data } = await opened.transport.send(call, { ...rowCallOptions, gate }).withResponse();
     this.#ends.push({ outcome: "applied", isRepeatable: call.isRepeatable });
     this.#kept = { ...this.#kept, ...kept };
     const { appliedConsent, consentWrite } = call.request;
