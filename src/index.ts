@@ -45,7 +45,7 @@ export type {
   SupersededReason,
 } from "./bulk/result.ts";
 export type { Kept, KnownBy } from "./bulk/refusals.ts";
-export type { BulkIterable, BulkRows } from "./bulk/row-source.ts";
+export type { BulkIterable, BulkRows } from "./bulk/rows.ts";
 export type { ListOptions } from "./pagination/paginator.ts";
 export type { Operation } from "./endpoint.ts";
 export type {

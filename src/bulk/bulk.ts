@@ -19,8 +19,7 @@ import {
 } from "./check.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type BulkResult, type BulkSummary, ProgressCounter } from "./result.ts";
-import type { BulkRows } from "./row-source.ts";
-import { Rows } from "./rows.ts";
+import { type BulkRows, Rows } from "./rows.ts";
 import { Run } from "./run.ts";
 
 /** Sends many rows, a few at a time, over days and through crashes. */

@@ -1,12 +1,11 @@
 import { ConfigurationError, ValidationError } from "../errors.ts";
 import { isWrite } from "../prepare-write.ts";
-import { contentLost, kindOf } from "../schema/kind-of.ts";
+import { awaitIt, contentLost, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
-import { isRecord } from "../schema/predicates.ts";
+import { isObject, isRecord } from "../schema/predicates.ts";
 import type { Write } from "../write.ts";
 import { type RowWrite, rowWrite } from "./guard.ts";
 import { hasRefusal } from "./refusals.ts";
-import { type BulkIterable, type BulkRows, RowSource } from "./row-source.ts";
 
 /** Gives the writes of a row: one, several in an array, or none (`[]`). It may be called more than once for a row. */
 export type ToWrites<Row> = (row: Row, index: number) => unknown;
@@ -33,22 +32,31 @@ export interface ReadRow<Row> {
 /** The function gave what is no write: it would for every row. */
 class NoWriteError extends ConfigurationError {}
 
+/** An array or any other iterable of rows, or of promises of rows. A string is none. */
+export type BulkIterable<Row> = (Iterable<Row | PromiseLike<Row>> | AsyncIterable<Row>) & object;
+
+/** Rows, or a function that gives them anew each time: with it, or a `length` or `size`, rows with a refusal go first. */
+export type BulkRows<Row> = BulkIterable<Row> | (() => BulkIterable<Row>);
+
+const longestTurnMs = 10;
+
 /**
  * The rows of a run, one at a time. Rows that can be gone through twice are: those with a refusal go first, so that nobody's
  * refusal waits for others' changed addresses (contract: refusals first).
  */
 export class Rows<Row> {
-  readonly #rows: BulkRows<Row>;
+  /** The number of rows: their `length` or `size`, or the count of the first pass. */
+  length: number | undefined;
   readonly #toWrites: ToWrites<Row>;
   readonly #identity: RowIdentity<Row>;
-  readonly #isRefusalsFirst: boolean;
-  #source: RowSource<Row> | undefined;
-  #length: number | undefined;
-  #isSecondPass = false;
-  #index = 0;
+  readonly #give: () => BulkIterable<Row>;
+  readonly #inOrder: AsyncGenerator<ReadRow<Row>, void, undefined>;
+  /** The first row, until it is taken. */
+  #first: Promise<ReadRow<Row> | undefined> | undefined;
+  #hasBegun = false;
+  #isReading = false;
   #isClosed = false;
-  /** The rows of the first pass, by key or index, with how many of a key there were. */
-  readonly #taken = new Map<string | number, number>();
+  #turnBeganAt = performance.now();
 
   constructor(
     rows: unknown,
@@ -56,80 +64,96 @@ export class Rows<Row> {
     identity: RowIdentity<Row>,
     order: "refusals first" | "in order" = "refusals first",
   ) {
-    if (typeof rows !== "function") this.#source = new RowSource<Row>(rows);
-    // Safe: a function, or an iterable; the caller types its rows.
-    this.#rows = rows as BulkRows<Row>;
     this.#toWrites = toWrites;
     this.#identity = identity;
-    this.#length = this.#source?.length;
-    const canBeReadTwice = typeof rows === "function" || this.#length !== undefined;
-    this.#isRefusalsFirst = canBeReadTwice && order === "refusals first";
-  }
-
-  /** The number of rows: their `length` or `size`, or what the first pass has counted. */
-  get length(): number | undefined {
-    return this.#length;
+    if (typeof rows === "function") this.#give = () => checkIterable(rows());
+    else {
+      const iterable = checkIterable<Row>(rows);
+      this.#give = () => iterable;
+      this.length = lengthOf(iterable);
+    }
+    const canBeReadTwice = typeof rows === "function" || this.length !== undefined;
+    this.#inOrder = canBeReadTwice && order === "refusals first" ? this.#refusalsFirst() : this.#asGiven();
   }
 
   /** Asks for the first row, in the turn in which a run begins (D101). */
   start(): void {
-    if (typeof this.#rows !== "function") this.#open().start();
+    if (this.#hasBegun) return;
+    this.#first = this.#read();
+    // `next` rejects with it, unless the run ends before.
+    this.#first.catch(() => undefined);
   }
 
   /** Undefined after the last row. Rejects with the error of the caller's iterable, and where the function gives no write. */
   async next(): Promise<ReadRow<Row> | undefined> {
-    while (!this.#isClosed) {
-      const read = await this.#open().next();
-      if (read.done) {
-        if (!this.#isRefusalsFirst || this.#isSecondPass) return this.#ended();
-        this.#beginSecondPass();
-        continue;
-      }
-      const row = await this.#readRow(read.value, this.#index++);
-      if (!this.#isRefusalsFirst || this.#isDue(row)) return row;
-    }
-    return undefined;
+    const next = this.#first ?? this.#read();
+    this.#first = undefined;
+    return await next;
   }
 
+  /** Ends the caller's iteration, as the end of a loop does; does not wait for a row that is being read. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#source?.close();
+    const closing = this.#inOrder.return();
+    if (!this.#isReading) await closing;
+    // The pending row is no longer needed, so an error of the cleanup is ignored.
+    else closing.catch(() => undefined);
   }
 
-  #open(): RowSource<Row> {
-    if (this.#source) return this.#source;
-    // Safe: an iterable has a source from the beginning.
-    const giveRows = this.#rows as () => BulkIterable<Row>;
-    return (this.#source = new RowSource<Row>(giveRows()));
-  }
-
-  #beginSecondPass(): void {
-    this.#isSecondPass = true;
-    this.#length = this.#index;
-    this.#index = 0;
-    this.#source = typeof this.#rows === "function" ? undefined : new RowSource<Row>(this.#rows);
-  }
-
-  /** An iterator that can be gone through once gives nothing the second time. */
-  #ended(): undefined {
-    if (!this.#isSecondPass || this.#index > 0 || this.#length === 0) return undefined;
-    throw new ConfigurationError(
-      "The rows of bulk have a length, and could be gone through only once: give a function that gives them anew, as in () => rows().",
-    );
-  }
-
-  /** In the first pass a row with a refusal, in the second pass each other one. */
-  #isDue({ index, key, writes }: ReadRow<Row>): boolean {
-    const name = key ?? index;
-    const taken = this.#taken.get(name) ?? 0;
-    const isRefusing = writes.some(({ said }) => hasRefusal(said));
-    if (!this.#isSecondPass) {
-      if (isRefusing) this.#taken.set(name, taken + 1);
-      return isRefusing;
+  async #read(): Promise<ReadRow<Row> | undefined> {
+    this.#hasBegun = this.#isReading = true;
+    try {
+      const { value } = await this.#inOrder.next();
+      return value || undefined;
+    } finally {
+      this.#isReading = false;
     }
-    if (!isRefusing || taken === 0) return true;
-    this.#taken.set(name, taken - 1);
-    return false;
+  }
+
+  async *#asGiven(): AsyncGenerator<ReadRow<Row>, void, undefined> {
+    yield* this.#pass(() => true);
+  }
+
+  async *#refusalsFirst(): AsyncGenerator<ReadRow<Row>, void, undefined> {
+    /** The rows of the first pass, by key or index, with how many of a key there were. */
+    const taken = new Map<string | number, number>();
+    const count = yield* this.#pass(({ index, key = index, writes }) => {
+      if (!isRefusing(writes)) return false;
+      taken.set(key, (taken.get(key) ?? 0) + 1);
+      return true;
+    });
+    if (this.#isClosed) return;
+    this.length = count;
+    const countAgain = yield* this.#pass(({ index, key = index, writes }) => {
+      const left = taken.get(key) ?? 0;
+      if (left === 0 || !isRefusing(writes)) return true;
+      taken.set(key, left - 1);
+      return false;
+    });
+    if (count > 0 && countAgain === 0 && !this.#isClosed)
+      throw new ConfigurationError(
+        "The rows of bulk have a length, and could be gone through only once: give a function that gives them anew, as in () => rows().",
+      );
+  }
+
+  /** Goes through all rows. Returns their number. */
+  async *#pass(isDue: (row: ReadRow<Row>) => boolean): AsyncGenerator<ReadRow<Row>, number, undefined> {
+    const rows = this.#give();
+    // Promises that are there already may reject long before their rows are read: Node would end the process.
+    if (Array.isArray(rows) || rows instanceof Set)
+      for (const row of rows as Iterable<unknown>) ignoreRejection(row);
+    let index = 0;
+    for await (const item of rows) {
+      // Rows that wait for nothing, such as skipped rows of an array, must not block timers, sockets and aborts.
+      if (performance.now() - this.#turnBeganAt >= longestTurnMs) {
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        this.#turnBeganAt = performance.now();
+      }
+      if (this.#isClosed) break;
+      const row = await this.#readRow(item, index++);
+      if (isDue(row)) yield row;
+    }
+    return index;
   }
 
   async #readRow(item: Row, index: number): Promise<ReadRow<Row>> {
@@ -144,6 +168,25 @@ export class Rows<Row> {
       return { index, item, key, writes: [], isList: false, problem: { error } };
     }
   }
+}
+
+function checkIterable<Row>(rows: unknown): BulkIterable<Row> {
+  if (!isObject(rows) || !(Symbol.asyncIterator in rows || Symbol.iterator in rows))
+    throw new ConfigurationError(
+      `The rows of bulk must be an array or another iterable, not ${kindOf(rows)}${awaitIt(rows)}.`,
+    );
+  // Safe: it has the method of an iterable; the caller types its rows.
+  return rows as BulkIterable<Row>;
+}
+
+function lengthOf(rows: object): number | undefined {
+  const { length, size } = rows as { length?: unknown; size?: unknown };
+  // Safe: a safe integer is a number.
+  return [length, size].find((count) => Number.isSafeInteger(count)) as number | undefined;
+}
+
+function isRefusing(writes: readonly RowWrite[]): boolean {
+  return writes.some(({ said }) => hasRefusal(said));
 }
 
 function asWrites(given: unknown): readonly Write[] {
