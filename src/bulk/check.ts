@@ -6,6 +6,7 @@ import { isObject } from "../schema/predicates.ts";
 import { type BulkOptions, checkOptionsSchema } from "./bulk-options.ts";
 import { openToRead } from "./checkpoint-calls.ts";
 import { checkSnapshot } from "./consent-snapshot.ts";
+import { canonicalJson } from "./fingerprint.ts";
 import type { GuardedRow } from "./guard.ts";
 import { idsOf } from "./guards/service.ts";
 import { type PreparedWrite, prepareRow } from "./prepare-row.ts";
@@ -13,7 +14,7 @@ import { RunRecord } from "./record.ts";
 import { hasRefusal, saysOnlyRefusals, subscribes } from "./refusals.ts";
 import { type EstimateMs, hasCode } from "./result.ts";
 import { type RowLog, RowLogs } from "./row-log.ts";
-import { canonicalJson, type ReadRow, type Rows, type ToWrites } from "./rows.ts";
+import type { ReadRow, Rows, ToWrites } from "./rows.ts";
 
 /** The result of `bulk.check`. */
 export interface BulkCheck {
@@ -150,7 +151,7 @@ function looksOf<Row>(
   const found = idsOf(row, snapshot);
   const canLook = opened.settings.families.some(({ name }) => name === "v1");
   const isLookedUp = found !== undefined && canLook && (checkConsent || found.isRefused);
-  const isSubscribing = row.writes.some(({ said }) => subscribes(said));
+  const isSubscribing = row.writes.some(({ said, write }) => subscribes(write, said));
   return {
     looks: isLookedUp ? found.ids.length : 0,
     isUnjudged: isSubscribing && (found === undefined || found.ids.length === 0),

@@ -1,9 +1,10 @@
 import { sha256, shortHash } from "../hash.ts";
 import { randomUuid } from "../runtime.ts";
+import { comparedText } from "./fingerprint.ts";
 import type { RowRecord } from "./record-lines.ts";
 import type { RunRecord } from "./record.ts";
 import type { Kept } from "./refusals.ts";
-import { comparedText, type ReadRow, type RowIdentity } from "./rows.ts";
+import type { ReadRow, RowIdentity } from "./rows.ts";
 
 /** How a row ended, for the next run. `nothing`: nothing of it was carried out. */
 export type RecordedEnd = RowRecord["state"] | "nothing";

@@ -1,8 +1,8 @@
 import { ConfigurationError, ValidationError } from "../errors.ts";
 import { isWrite } from "../prepare-write.ts";
-import { awaitIt, contentLost, kindOf } from "../schema/kind-of.ts";
-import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
-import { isObject, isRecord } from "../schema/predicates.ts";
+import { awaitIt, kindOf } from "../schema/kind-of.ts";
+import { ignoreRejection } from "../schema/parse-options.ts";
+import { isObject } from "../schema/predicates.ts";
 import type { Write } from "../write.ts";
 import { type RowWrite, rowWrite } from "./guard.ts";
 import { hasRefusal } from "./refusals.ts";
@@ -66,13 +66,13 @@ export class Rows<Row> {
   ) {
     this.#toWrites = toWrites;
     this.#identity = identity;
-    if (typeof rows === "function") this.#give = () => checkIterable(rows());
+    if (isFunction(rows)) this.#give = () => checkIterable(rows());
     else {
       const iterable = checkIterable<Row>(rows);
       this.#give = () => iterable;
       this.length = lengthOf(iterable);
     }
-    const canBeReadTwice = typeof rows === "function" || this.length !== undefined;
+    const canBeReadTwice = isFunction(rows) || this.length !== undefined;
     this.#inOrder = canBeReadTwice && order === "refusals first" ? this.#refusalsFirst() : this.#asGiven();
   }
 
@@ -143,7 +143,8 @@ export class Rows<Row> {
     if (Array.isArray(rows) || rows instanceof Set)
       for (const row of rows as Iterable<unknown>) ignoreRejection(row);
     let index = 0;
-    for await (const item of rows) {
+    // Safe: such a loop takes an iterable of rows, or of their promises, as well.
+    for await (const item of rows as AsyncIterable<Row>) {
       // Rows that wait for nothing, such as skipped rows of an array, must not block timers, sockets and aborts.
       if (performance.now() - this.#turnBeganAt >= longestTurnMs) {
         await new Promise((resolve) => setTimeout(resolve, 0));
@@ -168,6 +169,10 @@ export class Rows<Row> {
       return { index, item, key, writes: [], isList: false, problem: { error } };
     }
   }
+}
+
+function isFunction(rows: unknown): rows is () => unknown {
+  return typeof rows === "function";
 }
 
 function checkIterable<Row>(rows: unknown): BulkIterable<Row> {
@@ -212,50 +217,6 @@ function checkKey(key: unknown): string {
 const loneSurrogate = /\p{Surrogate}/u;
 
 /** Ends only this row. */
-function rowError(message: string): ValidationError {
+export function rowError(message: string): ValidationError {
   return new ValidationError([{ path: [], code: "no_key", message }]);
-}
-
-/**
- * What is compared over nights: the writes without their options but `consent`, or what `fingerprint` gives and the consents
- * of the writes. Undefined for writes that JSON cannot carry: their endpoints refuse them.
- */
-export function comparedText<Row>(
-  { item, writes }: Pick<ReadRow<Row>, "item" | "writes">,
-  { fingerprint }: RowIdentity<Row>,
-): string | undefined {
-  if (fingerprint) {
-    const given: unknown = fingerprint(item);
-    ignoreRejection(given);
-    try {
-      return canonicalJson([given, writes.map(({ said }) => [...said])]);
-    } catch (error) {
-      throw rowError(
-        `the result of \`fingerprint\` cannot be written as JSON (${errorMessage(error)}): return a string or a JSON value`,
-      );
-    }
-  }
-  try {
-    return canonicalJson(
-      writes.map(({ write: { options, ...write } }) => ({
-        ...write,
-        consent: (options as { consent?: unknown })?.consent,
-      })),
-    );
-  } catch {
-    return undefined;
-  }
-}
-
-/** JSON, whatever the order of keys. Throws if JSON cannot carry the value. */
-export function canonicalJson(value: unknown): string {
-  const json = JSON.stringify(value, (_, each: unknown) => {
-    if (!isRecord(each)) return each;
-    // The JSON of a Map or a Promise is `{}`: all of them would have one fingerprint.
-    const lost = contentLost(each);
-    if (lost !== undefined) throw new TypeError(`it holds ${lost}`);
-    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
-  if (json === undefined) throw new TypeError(`it is ${typeof value}`);
-  return json;
 }

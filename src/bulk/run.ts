@@ -4,7 +4,7 @@ import { untilAborted } from "../transport/abort.ts";
 import { watchConsents } from "../transport/consent-registry.ts";
 import { type BulkSettings, endsRun } from "./bulk-options.ts";
 import { checkSnapshot } from "./consent-snapshot.ts";
-import { type Guard, type GuardedRow } from "./guard.ts";
+import type { Guard, GuardedRow } from "./guard.ts";
 import { CurrentGuard } from "./guards/current.ts";
 import { EarlierProcessGuard, ProcessGuard } from "./guards/process.ts";
 import { RunGuard } from "./guards/run.ts";

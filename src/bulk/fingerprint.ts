@@ -1,0 +1,48 @@
+import { contentLost } from "../schema/kind-of.ts";
+import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
+import { isRecord } from "../schema/predicates.ts";
+import { type ReadRow, rowError, type RowIdentity } from "./rows.ts";
+
+/**
+ * What is compared over nights: the writes without their options but `consent`, or what `fingerprint` gives and the consents
+ * of the writes. Undefined for writes that JSON cannot carry: their endpoints refuse them.
+ */
+export function comparedText<Row>(
+  { item, writes }: Pick<ReadRow<Row>, "item" | "writes">,
+  { fingerprint }: RowIdentity<Row>,
+): string | undefined {
+  if (fingerprint) {
+    const given: unknown = fingerprint(item);
+    ignoreRejection(given);
+    try {
+      return canonicalJson([given, writes.map(({ said }) => [...said])]);
+    } catch (error) {
+      throw rowError(
+        `the result of \`fingerprint\` cannot be written as JSON (${errorMessage(error)}): return a string or a JSON value`,
+      );
+    }
+  }
+  try {
+    return canonicalJson(
+      writes.map(({ write: { options, ...write } }) => ({
+        ...write,
+        consent: (options as { consent?: unknown })?.consent,
+      })),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON, whatever the order of keys. Throws if JSON cannot carry the value. */
+export function canonicalJson(value: unknown): string {
+  const json = JSON.stringify(value, (_, each: unknown) => {
+    if (!isRecord(each)) return each;
+    // The JSON of a Map or a Promise is `{}`: all of them would have one fingerprint.
+    const lost = contentLost(each);
+    if (lost !== undefined) throw new TypeError(`it holds ${lost}`);
+    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+  if (json === undefined) throw new TypeError(`it is ${typeof value}`);
+  return json;
+}
