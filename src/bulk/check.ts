@@ -151,7 +151,7 @@ function looksOf<Row>(
   const found = idsOf(row, snapshot);
   const canLook = opened.settings.families.some(({ name }) => name === "v1");
   const isLookedUp = found !== undefined && canLook && (checkConsent || found.isRefused);
-  const isSubscribing = row.writes.some(({ said, write }) => subscribes(write, said));
+  const isSubscribing = row.writes.some(({ said }) => subscribes(said));
   return {
     looks: isLookedUp ? found.ids.length : 0,
     isUnjudged: isSubscribing && (found === undefined || found.ids.length === 0),

@@ -6,7 +6,6 @@ import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./ap
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, refuseHeadersOf } from "./call-options.ts";
 import type {
-  ApiResponse,
   Call,
   CallReport,
   CallSettings,
