@@ -87,8 +87,9 @@ export class ClickRun {
         entry.contactId === click.contact.id &&
         entry.channel === this.#planned.channel &&
         record?.organization === this.#planned.organization;
-      if (isOfClick && index >= click.arrived && !this.#isExcused(index, click))
-        return { entry, by: this.request(index) };
+      if (!isOfClick || index < click.arrived) continue;
+      // Once it is undone by a request that could not know of it, no later one can.
+      return this.#isExcused(index, click) ? undefined : { entry, by: this.request(index) };
     }
     return undefined;
   }
