@@ -6,6 +6,7 @@ import {
   type JobRequest,
   learn,
   messageOf,
+  ofOneRun,
   runAll,
   timeoutRule,
 } from "./job-runs.ts";
@@ -180,7 +181,7 @@ interface Settings {
 }
 
 async function runWith(planned: PlannedClick, job: Job, settings: Settings): Promise<void> {
-  const run = new ClickRun(createMock(settings.mock), planned, settings);
+  const run = new ClickRun(createMock(ofOneRun(settings.mock)), planned, settings);
   let failure: { error: unknown } | undefined;
   await run.end(job, settings.timeoutMs).catch((error: unknown) => (failure = { error }));
   const undone = run.undone();

@@ -7,6 +7,7 @@ import {
   jobRequest,
   learn,
   messageOf,
+  ofOneRun,
   runAll,
   runOnce,
   timeoutRule,
@@ -103,7 +104,7 @@ async function runWith(
   job: Job,
   { mock: options, timeoutMs }: { mock: MockServiceOptions; timeoutMs: number },
 ): Promise<void> {
-  const mock = createMockService({ ...options, faults: [fault, ...(options.faults ?? [])] });
+  const mock = createMockService({ ...ofOneRun(options), faults: [fault, ...(options.faults ?? [])] });
   try {
     await runOnce(job, mock, timeoutMs);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { isDuration, type Rule, that } from "./json-rules.ts";
+import type { MockServiceOptions } from "./mock-options.ts";
 import type { MockOperation } from "./operations.ts";
 import type { MockRequest, MockService } from "./public-types.ts";
 import { V1_ENDPOINTS } from "./v1/routes.ts";
@@ -48,6 +49,21 @@ export async function learn<Learned>(
     mock.reset();
   }
   throw new TypeError("the job sent no request to its mock: give its client `mock.clientOptions`");
+}
+
+let runs = 0;
+
+/**
+ * The options of a mock for one run, at an address of its own: what a program remembers of its calls to a service must not
+ * pass from one run to another beside it.
+ */
+export function ofOneRun(options: MockServiceOptions): MockServiceOptions {
+  runs += 1;
+  const own = {
+    baseUrl: `https://audience-mock-${runs}.example`,
+    baseUrlV2: `https://audience-mock-v2-${runs}.example`,
+  };
+  return { ...options, variants: { ...own, ...options.variants } };
 }
 
 /** One run of a job: it ends with the job, or once its time is up. */

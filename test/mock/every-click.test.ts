@@ -204,6 +204,19 @@ describe("everyClick, a sound job", () => {
     await everyClick(job, { ...seeded(), writesPerLook: 2 });
   });
 
+  it("is not blamed for what follows a click that nobody could have known: no later look shows it", async () => {
+    const job: Job = async (mock) => {
+      const { customers } = clientOf(mock);
+      for (const email_opt_in of ["NON_SUBSCRIBED", "SUBSCRIBED"] as const) {
+        const { attributes } = await customers.get("a1");
+        if (attributes.email_opt_in === "UNSUBSCRIBED") return;
+        await customers.upsert({ email: ada.email, email_opt_in });
+      }
+    };
+
+    await everyClick(job, seeded([both[0]]));
+  });
+
   it("is not blamed for a look at another person, nor excused by one", async () => {
     const found = await foundIn(async (mock) => {
       const { customers } = clientOf(mock);
@@ -252,7 +265,7 @@ describe("everyClick, a sound job", () => {
 });
 
 describe("everyClick runs", () => {
-  it("several at a time, each on a mock of its own, with one click at each moment", async () => {
+  it("several at a time, each on a mock of its own at an address of its own, with one click at each moment", async () => {
     const clicks: string[] = [];
     const mocks = new Set<MockService>();
     await everyClick(
@@ -267,7 +280,8 @@ describe("everyClick runs", () => {
       seeded([both[1]]),
     );
 
-    expect(mocks.size).toBe(1 + 4);
+    // What a program remembers of its calls to a service must not pass from one run to another.
+    expect(new Set([...mocks].map(({ clientOptions }) => clientOptions.baseUrl)).size).toBe(1 + 4);
     expect(clicks.sort()).toEqual(["", bob.email, bob.email, bob.email, bob.email]);
   });
 
