@@ -210,7 +210,9 @@ export class Run<Row, Value> {
   ): Promise<RowEnd<unknown> | undefined> {
     if (recorded !== "nothing") {
       this.#earlierRows.note(row);
-      if (hasSubscribed && idsOf(row, this.#options.snapshot)?.ids.length === 0) this.#unknownPeople++;
+      // The one that was looked up may have been another contact than the row now names.
+      const isUnknown = idsOf(row, this.#options.snapshot)?.ids.every((each) => each === end?.formerId);
+      if (hasSubscribed && isUnknown) this.#unknownPeople++;
     }
     // A failure of the record has already ended the run; the row's end stays the same.
     const details = { id, ...(end?.kept && { kept: end.kept }) };
