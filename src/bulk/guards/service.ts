@@ -41,8 +41,6 @@ export function judgedError(error: unknown): unknown {
 /** The ids by which a row is looked up. */
 export interface RowIds {
   readonly ids: readonly string[];
-  /** It is that of an earlier night, so it may be of another contact than the row now names. */
-  readonly isRecorded: boolean;
   /** The snapshot shows a refusal. */
   readonly isRefused: boolean;
 }
@@ -53,9 +51,9 @@ export function idsOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined): R
   if (contacts.length === 0 || refusesOnly(row)) return undefined;
   const shown = shownTo(contacts, snapshot);
   const isRefused = shown.some((one) => everyChannel.some((channel) => refuses(one, channel)));
-  if (shown.length > 0) return { ids: shown.map(({ id }) => id), isRecorded: false, isRefused };
+  if (shown.length > 0) return { ids: shown.map(({ id }) => id), isRefused };
   const ids = row.recordedId === undefined ? [] : [row.recordedId];
-  return { ids, isRecorded: true, isRefused };
+  return { ids, isRefused };
 }
 
 /** The service shows, at most a minute before a row leaves, whether its person has refused. */
@@ -82,7 +80,8 @@ export class ServiceGuard implements Guard {
     for (const id of found.ids) {
       const shown = await this.#look(look, id, signal);
       if (!shown) throw superseded(row, "The service has no contact with this id any more");
-      if (found.isRecorded) refuseAfterEarlierContact(row, shown);
+      // It may be another contact than the row now names.
+      if (id === row.recordedId) refuseAfterEarlierContact(row, shown);
       words.push(...this.#wordsOf(row, shown, at));
     }
     return words;
