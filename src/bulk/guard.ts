@@ -116,6 +116,8 @@ export class RowGuards {
   async ask(signal: AbortSignal): Promise<void> {
     for (const guard of this.#guards) {
       if (this.#isYoung(guard, agingShare)) continue;
+      // It grew old while the row waited.
+      if (this.#answers.has(guard) && !guard.isAskedAlways) this.#countLate(guard);
       const askedAt = performance.now();
       this.#answers.set(guard, { askedAt, words: await guard.ask(this.#row, signal) });
       if (!this.#isYoung(guard)) this.#countLate(guard);
@@ -129,6 +131,7 @@ export class RowGuards {
 
   /** An attempt leaves: what is asked always is asked again before the next. */
   leaves(): void {
+    this.#late.clear();
     for (const guard of this.#guards) if (guard.isAskedAlways) this.#answers.delete(guard);
   }
 
@@ -181,7 +184,7 @@ export class RowGuards {
     this.#late.set(guard, late);
     if (late < mostLateAnswers) return;
     const message =
-      `${guard.name} answered too late, three times: when a row leaves, an answer may be ${guard.maxAgeMs / 1_000} s old. ` +
+      `${guard.name} was too old, three times: when a row leaves, an answer may be ${guard.maxAgeMs / 1_000} s old. ` +
       "The row was not sent, or not sent again.";
     const error = new TimeoutError({ message, outcome: "not-sent", timeoutMs: guard.maxAgeMs });
     throw new RowStop({ kind: "failed", error });
