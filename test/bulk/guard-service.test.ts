@@ -1,581 +1,490 @@
-import {
-  type AudienceClient,
-  RateLimiter,
-  type BulkOptions,
-  type BulkRequest,
-  type V1Contact,
-} from "audience-sdk";
-import type { MockServiceOptions } from "audience-sdk/mock";
+// "service": a look at the service, at most a minute before a row leaves.
+import { AudienceClient, type BulkOptions, RateLimiter, type V1Contact, write } from "audience-sdk";
+import { everyClick, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   collectRun,
   createFixture,
-  deferred,
   key,
-  row,
-  until,
-  type Row,
-  v2Contact,
   passUntil,
   passUntilSettled,
+  row,
+  rows,
+  type Row,
+  until,
   useFakeTime,
+  v2Contact,
 } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
-import { casesOf, play } from "./night-table.ts";
+import { addresses, contact, endOf, peopleOf, snapshotOf } from "./people.ts";
 
-const refused = casesOf(`
-  an unsubscription
-    ada:+; person ada:-; ada:+ | succeeded superseded | ada:- | 0 1
-  an unsubscription by telephone
-    ada:.+; person ada:.-; ada:.+ | succeeded superseded | ada:.- | 0 1
-  an unsubscription from one of two channels
-    ada:++; person ada:.-; ada:++ | succeeded superseded | ada:+- | 0 1
-  suppression
-    ada:+; tool ada:+.s; ada:+ | succeeded superseded | ada:+.s | 0 1
-  suppression, though the row ends one again, as on the night before
-    ada:+.x; tool ada:+.s; ada:+.x | succeeded superseded | ada:+.s | 0 1
-  NON_SUBSCRIBED
-    ada:+; tool ada:0; ada:+ | succeeded superseded | ada:0 | 0 1
-  that she is deleted
-    ada:+; everyone is deleted; ada:+ | succeeded superseded |  | 0 1
-  an unsubscription, where the row leaves the channel to the service
-    ada:?; person ada:-; ada:? | succeeded superseded | ada:- | 0 1
-  NON_SUBSCRIBED, where the row has subscribed her, and now leaves the channel to the service
-    ada:+; tool ada:0; ada:? | succeeded superseded | ada:0 | 0 1
-  an unsubscription, though the row changes the consent of another channel
-    ada:+0; person ada:-; ada:++ | succeeded superseded | ada:-0 | 0 1
-  an unsubscription, though the row names a channel more
-    ada:+; person ada:-; ada:++ | succeeded superseded | ada:- | 0 1
-  an unsubscription after a double opt-in
-    ada:+ (double opt-in); person ada:-; ada:+ (double opt-in) | succeeded superseded | ada:- | 0 1
-  an unsubscription before her address changed
-    ada:+; person ada:-; ada2:+ | succeeded superseded | ada:- | 0 1
-  an unsubscription after her address changed, and changes again
-    ada:+; bob:+; person bob:-; ada2:+ | succeeded succeeded superseded | ada:+ bob:- | 0 1 1
-  an unsubscription after another call had ended the row's own opt-out, though its opt-in failed on the night before
-    ada:-; call ada:+; ada:+ (refused); person ada:-; ada:+ | succeeded failed superseded | ada:- | 0 0 1
-  an unsubscription of a contact that the row has had before, and has again
-    ada:+; bob:+; person ada:-; ada:+ | succeeded succeeded superseded | ada:- bob:+ | 0 1 1
-  an unsubscription of one of the row's two people
-    ada:+ bob:+; person bob:-; ada:+ bob:+ | succeeded superseded | ada:+ bob:- | 0 2
-  an unsubscription of one of them, as the address of the other changes
-    ada:+ bob:+; person ada:-; ada2:+ bob:+ | succeeded superseded | ada:- bob:+ | 0 1
-  an unsubscription of one whom the row lacked for a night
-    ada:+ bob:+; ada:+; person bob:-; ada:+ bob:+ | succeeded succeeded superseded | ada:+ bob:- | 0 1 2
-  an unsubscription after a night of failure
-    ada:+; ada:+ (refused); person ada:-; ada:+ (unchanged) | succeeded failed superseded | ada:- | 0 1 1
-  NON_SUBSCRIBED after a night of failure
-    ada:+; ada:+ (refused); tool ada:0; ada:+ (unchanged) | succeeded failed superseded | ada:0 | 0 1 1
-  NON_SUBSCRIBED, which the row had said itself before its opt-in was applied
-    ada:0; ada:+; tool ada:0; ada:+ | succeeded succeeded superseded | ada:0 | 0 0 1
-  an unsubscription after a night in which her opt-in was new, and failed
-    ada:0; ada:+ (refused); person ada:-; ada:+ (unchanged) | succeeded failed superseded | ada:- | 0 0 1
-  an unsubscription though the run goes on since before, and its changed row may have been applied
-    ada:+ (left); ada:+ (in doubt, left); person ada:-; ada:+ (unchanged) | succeeded unknown superseded | ada:- | 0 1 1
-  an unsubscription after a new opt-in that may have been applied
-    ada:0; ada:+ (in doubt); person ada:-; ada:+ (unchanged) | succeeded unknown superseded | ada:- | 0 0 1
-  an unsubscription after a new opt-in that may have been applied, though the row itself had opted her out before
-    ada:-; ada:+ (in doubt); person ada:-; ada:+ (unchanged) | succeeded unknown superseded | ada:- | 0 0 1
-`);
+type World = ReturnType<typeof createFixture>;
+type Options = BulkOptions<V1Contact>;
+const [get, post] = ["v1.customers.get", "v1.customers.upsert"] as const;
+const ada = addresses["ada"]!;
 
-const sent = casesOf(`
-  the row's own NON_SUBSCRIBED, as its opt-in may not have been applied
-    ada:0; ada:+ (in doubt); tool ada:0; ada:+ (unchanged) | succeeded unknown succeeded | ada:+ | 0 0 1
-  SUBSCRIBED
-    ada:+; ada:+ | succeeded succeeded | ada:+ | 0 1
-  the consent of the contact that the row had first, whatever it said of another one meanwhile
-    ada:+; bob:-; ada:+ | succeeded succeeded succeeded | ada:+ bob:- | 0 0 1
-  NON_SUBSCRIBED, where the row asked her to confirm, and she has not
-    ada:+ (double opt-in); tool ada:0; ada:+ (double opt-in) | succeeded succeeded | ada:+ | 0 1
-  NON_SUBSCRIBED, where the row never subscribed her
-    ada:?; tool ada:0; ada:? | succeeded succeeded | ada:0 | 0 1
-  the row's own NON_SUBSCRIBED, as its opt-in failed on the night before
-    ada:0; ada:+ (refused); ada:+ | succeeded failed succeeded | ada:+ | 0 0 1
-  the row's own UNSUBSCRIBED, as its opt-in failed on the night before
-    ada:-; ada:+ (refused); ada:+ | succeeded failed succeeded | ada:+ | 0 0 1
-  the row's own UNSUBSCRIBED, as neither of its two decisions since then was applied
-    ada:-; ada:0 (refused); ada:+ (refused); ada:+ | succeeded failed failed succeeded | ada:+ | 0 0 0 1
-  the row's own UNSUBSCRIBED, though another call has written the same, and another channel
-    ada:-; call ada:-+; ada:+ (refused); ada:+ | succeeded failed succeeded | ada:++ | 0 0 1
-  the row's own UNSUBSCRIBED, though another call had subscribed her before the row said so
-    ada:0; call ada:+; ada:-; ada:+ (refused); ada:+ | succeeded succeeded failed succeeded | ada:+ | 0 0 0 1
-  what the row says of a contact whose address has changed, beside another one that is looked up once
-    bob:+ ada:+; bob:+ ada2:+ | succeeded succeeded | ada:+ ada2:+ bob:+ | 0 2
-  an unsubscription from a channel that the row does not name
-    ada:++; ada:+; tool ada:+-; ada:+ | succeeded succeeded succeeded | ada:+- | 0 1 1
-  the suppression that the row states itself
-    ada:+.s; ada:+.s | succeeded succeeded | ada:+.s | 0 1
-  suppression, which the row ends for the first time
-    ada:+; tool ada:+.s; ada:+.x | succeeded succeeded | ada:+ | 0 1
-  an unsubscription by another call from a channel that the row does not name
-    ada:++; ada:+; call ada:+-; ada:+ | succeeded succeeded succeeded | ada:+- | 0 1 1
-  SUBSCRIBED, which a second call of the row by fewer names does not ask for again
-    ada:++ ada:+; ada:++ ada:+ | succeeded succeeded | ada:++ | 0 1
-`);
-
-const noLook = casesOf(`
-  a new row
-    ada:+ | succeeded | ada:+ | 0
-  an unchanged row
-    ada:+; person ada:-; ada:+ (unchanged) | succeeded skipped | ada:- | 0 0
-  a row whose own consent is new
-    ada:0; ada:+ | succeeded succeeded | ada:+ | 0 0
-  an opt-out
-    ada:-; ada:- | succeeded succeeded | ada:- | 0 0
-  NON_SUBSCRIBED
-    ada:0; ada:0 | succeeded succeeded | ada:0 | 0 0
-  an opt-out after an opt-in
-    ada:+; ada:-; ada:- | succeeded succeeded succeeded | ada:- | 0 0 0
-  a row without checkConsent
-    ada:+; person ada:-; ada:+ (no look) | succeeded succeeded | ada:+ | 0 0
-  a row that the service superseded, while it does not change
-    ada:+; person ada:-; ada:+; ada:+ (unchanged) | succeeded superseded superseded | ada:- | 0 1 0
-  a row that was superseded, and whose own consent changes
-    ada:+; person ada:-; ada:+; ada:0 | succeeded superseded succeeded | ada:0 | 0 1 0
-  a row that was superseded, and then holds without checkConsent, whatever it leaves to the service
-    ada:+?; person ada:-; ada:+?; ada:+? (no look) | succeeded superseded superseded | ada:-0 | 0 1 0
-  a row that was superseded, and decides anew without checkConsent what was refused
-    ada:++; person ada:-; ada:++; ada:0+ (no look) | succeeded superseded succeeded | ada:0+ | 0 1 0
-  a row without an id, as its first night failed
-    ada:+ (refused); ada:+ | failed succeeded | ada:+ | 0 0
-`);
-
-describe("A changed row is superseded if the service shows", () => {
-  it.each(refused)("%s", async (_, steps, ends, people, looks) => {
-    for (const isRewritten of [false, true])
-      expect(await play(steps, { isRewritten })).toMatchObject({ ends, looks, people });
-  });
-});
-
-describe("A changed row is sent if the service shows", () => {
-  it.each(sent)("%s", async (_, steps, ends, people, looks) => {
-    for (const isRewritten of [false, true])
-      expect(await play(steps, { isRewritten })).toMatchObject({ ends, looks, people });
-  });
-});
-
-describe("No look is made for", () => {
-  it.each(noLook)("%s", async (_, steps, ends, people, looks) => {
-    for (const isRewritten of [false, true])
-      expect(await play(steps, { isRewritten })).toMatchObject({ ends, looks, people });
-  });
-});
-
-describe("A row that is added to a list", () => {
-  const addContact = (audience: AudienceClient, contact: V1Contact, request: BulkRequest) =>
-    audience.v1.contactGroups.addContact("list", contact as Row, { ...request, consent: "service-decides" });
-
-  it.each(
-    casesOf(`
-  is looked up
-    ada:+; person ada:-; ada:+ | succeeded superseded | ada:- | 0 1
-  and leaves the consent to the service is looked up
-    ada:?; person ada:-; ada:? | succeeded superseded | ada:- | 0 1
-  twice is looked up once
-    ada:+ (twice); ada:+ (twice); person ada:-; ada:+ (twice) | succeeded succeeded superseded | ada:- | 0 1 1
-`),
-  )("%s", async (_, steps, ends, people, looks) => {
-    expect(await play(steps, { send: addContact })).toMatchObject({ ends, looks, people });
-  });
-});
-
-function sendByV2({ v2 }: AudienceClient, contact: V1Contact, request: BulkRequest) {
-  const { city, email = "", email_opt_in = "" } = contact;
-  return v2.contacts.upsert({ ...v2Contact(email, email_opt_in.toLowerCase()), city }, request);
+/** How the rows of a night ended, what ended it, and what its operations were. */
+async function night(
+  { audience, mock }: Pick<World, "audience" | "mock">,
+  contacts: readonly V1Contact[],
+  options: Options = {},
+) {
+  const before = mock.requests.length;
+  const { results, error } = await collectRun(
+    audience.bulk(contacts, (each) => write.v1.customers.upsert(each), options),
+  );
+  const operations = mock.requests.slice(before).map(({ operation }) => operation);
+  return { results, error, ends: results.map(endOf), operations };
 }
 
-it("A row of v2 costs no look, as its response gives no id", async () => {
-  const played = await play(["ada:+", "person ada:-", "ada:+"], { send: sendByV2 });
+/** Rows of people that the service has, each named anew each night. */
+const named = (name: string, count = 1): V1Contact[] =>
+  rows(count).map((each) => ({ ...each, first_name: name }));
 
-  expect(played).toMatchObject({ ends: "succeeded succeeded", looks: "0 0" });
-});
-
-it("A contact of v2 is not judged by another contact of its row, whose response gives an id", async () => {
-  const send = async (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => {
-    await sendByV2(audience, contact, request);
-    await audience.v1.customers.upsert({ phone: "+15550199", phone_opt_in: "SUBSCRIBED" }, request);
+/** A night in which every row succeeds; the options of the next one. */
+async function firstNight(world: World, contacts = named("Ada")) {
+  const options = {
+    key: ({ email, phone }: V1Contact) => email ?? phone!,
+    checkpoint: new MemoryCheckpoint(),
   };
-
-  const played = await play(["ada:+", "ada:+"], { send });
-
-  expect(played).toMatchObject({ ends: "succeeded succeeded", looks: "0 1" });
-});
-
-function sendByV1({ v1 }: AudienceClient, contact: V1Contact, request: BulkRequest): Promise<unknown> {
-  return v1.customers.upsert(contact, request);
+  expect((await night(world, contacts, options)).error).toBeUndefined();
+  return options;
 }
 
-it.each([
-  ["v1 and then by v2", [sendByV1, sendByV2]],
-  ["v2 and then by v1", [sendByV2, sendByV1]],
-])("A row that writes a contact by %s is looked up by the id that v1 gave", async (_, sends) => {
-  const send = async (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => {
-    for (const each of sends) await each(audience, contact, request);
+function withLines(mockOptions: MockServiceOptions = {}) {
+  const lines: string[] = [];
+  const world = createFixture(mockOptions, { logger: { warn: (line) => lines.push(line) } });
+  return { ...world, lines };
+}
+
+/** A fetch whose looks show this beside, or in place of, what the service shows. */
+function showing({ mock }: World, shown: object) {
+  return async (url: string, init: RequestInit) => {
+    const response = await mock.fetch(url, init);
+    if (init.method !== "GET") return response;
+    const { data } = (await response.json()) as { data: { attributes: object } };
+    return Response.json({ data: { ...data, attributes: { ...data.attributes, ...shown } } });
   };
+}
 
-  const played = await play(["ada:+", "person ada:-", "ada:+"], { send });
+describe("A row is looked up", () => {
+  const idOf = ({ mock }: World, email: string) =>
+    mock.organization("mock-organization").contacts.find((each) => each.email === email)!.id;
+  const lookedUp = ({ mock }: World) =>
+    mock.requests.flatMap(({ operation, path }) => (operation === get ? [path.split("/").at(-1)] : []));
 
-  expect(played).toMatchObject({ ends: "succeeded superseded", looks: "0 1", people: "ada:-" });
+  it("by the id that the snapshot has for its e-mail, before the one that an earlier night recorded", async () => {
+    const world = createFixture();
+    const options = { ...(await firstNight(world)), key: () => "key" };
+    await night(world, [row(0)], options);
+    await world.audience.v1.customers.upsert(row(1));
+    world.mock.unsubscribe(row(1).email);
+
+    const { ends } = await night(world, [row(1)], { ...options, snapshot: await snapshotOf(world.audience) });
+
+    expect(ends).toEqual(["succeeded email:service"]);
+    expect(lookedUp(world)).toEqual([idOf(world, row(1).email)]);
+  });
+
+  it("by the id that the snapshot has for its phone, where it names no e-mail", async () => {
+    const world = createFixture();
+    await night(world, [contact("++")]);
+    world.mock.unsubscribe(ada.phone);
+
+    const { ends, operations } = await night(world, [contact(".+")], {
+      snapshot: await snapshotOf(world.audience),
+    });
+
+    expect(ends).toEqual(["succeeded phone:service"]);
+    expect(operations).toEqual([get, post]);
+  });
+
+  it("each time where it may not have been sent, as is one that says NON_SUBSCRIBED", async () => {
+    const world = createFixture({}, { maxRetries: 0 });
+    const options = await firstNight(world);
+    world.mock.addFault({ kind: "reset-before", operation: post, times: 1 });
+    const neither = named("Ada L.").map((each) => ({ ...each, email_opt_in: "NON_SUBSCRIBED" as const }));
+
+    expect((await night(world, neither, options)).ends).toEqual(["unknown"]);
+    world.mock.unsubscribe(row(0).email);
+
+    expect(await night(world, neither, options)).toMatchObject({
+      ends: ["succeeded email:service"],
+      operations: [get, post],
+    });
+  });
+
+  it("not where it says nothing but refusals: whatever would fail, they are sent", async () => {
+    const world = createFixture();
+    const options = await firstNight(world, [contact("++")]);
+    world.mock.addFault({ kind: "500-before", operation: get, times: 99 });
+
+    expect(await night(world, [contact("-?")], options)).toMatchObject({
+      ends: ["succeeded"],
+      operations: [post],
+    });
+    expect(await night(world, [contact("--s")], options)).toMatchObject({
+      ends: ["succeeded"],
+      operations: [post],
+    });
+  });
+
+  it("not without looks, but for people whom the snapshot shows as refused", async () => {
+    const world = createFixture();
+    await firstNight(world, [...named("Ada", 3), contact("++s")]);
+    world.mock.unsubscribe(row(1).email);
+    const snapshot = await snapshotOf(world.audience);
+    // Back again, which only a look shows.
+    world.mock.asksAgain(row(1).email);
+    await world.audience.v1.customers.upsert(row(1));
+    world.mock.unsubscribe(row(2).email);
+
+    const { ends, operations } = await night(world, [...named("A.", 3), contact("++x")], {
+      snapshot,
+      checkConsent: false,
+      concurrency: 1,
+    });
+
+    expect(ends).toEqual(["succeeded", "succeeded", "succeeded", "succeeded is_suppressed:service"]);
+    expect(operations).toEqual([post, get, post, post, get, post]);
+    expect(world.mock.resubscriptions).toMatchObject([{ email: row(2).email }]);
+  });
 });
 
-it.each([
-  ["is looked up by the id that v1 gave on an earlier night", "ada:+; ada:+; person ada:-; ada:+", "0 1 1"],
-  [
-    "changes to another address and back is looked up by the other one's id",
-    "ada:+; bob:+; person bob:-; ada:+",
-    "0 0 1",
+describe("A word counts for the address that is shown with it", () => {
+  const other = "+15550199";
+  it.each<[string, V1Contact, end: string, people: string]>([
+    [
+      "the refused number is another one's",
+      { ...contact("++"), phone: other },
+      "superseded:service",
+      "ada:+-",
+    ],
+    ["the refused number is the row's", contact("++"), "succeeded phone:service", "ada:+-"],
+    ["the e-mail alone is the row's", contact("+"), "succeeded", "ada:+-"],
+  ])("%s", async (_, tonight, end, people) => {
+    const world = createFixture();
+    const options = await firstNight(world, [contact("++")]);
+    world.mock.unsubscribe(ada.phone);
+
+    const snapshot = await snapshotOf(world.audience);
+    const nights = [
+      await night(world, [{ ...tonight, city: "Rome" }], options),
+      await night(world, [{ ...tonight, city: "Oslo" }], { ...options, snapshot }),
+    ];
+
+    expect(nights.map(({ ends }) => ends)).toEqual([[end], [end]]);
+    expect(peopleOf(world.mock)).toBe(people);
+  });
+});
+
+describe("A person who left stays so, whatever is new in the row:", () => {
+  it("no click is undone or hidden, the row's own word being new each night", async () => {
+    const job = async (mock: World["mock"]) => {
+      const audience = new AudienceClient(mock.clientOptions);
+      const snapshot = await snapshotOf(audience);
+      const checkpoint = new MemoryCheckpoint();
+      const words = ["SUBSCRIBED", "NON_SUBSCRIBED", "SUBSCRIBED"] as const;
+      for (const email_opt_in of words) {
+        const contacts = rows(2).map((each) => ({ ...each, email_opt_in }));
+        const toWrite = (each: Row) => write.v1.contactGroups.addContact("mock-list", each);
+        await audience.bulk(contacts, toWrite, { key, checkpoint, snapshot });
+      }
+    };
+    await expect(everyClick(job, { mock: seeded })).resolves.toMatchObject({ requests: 13 });
+  });
+
+  it("an opt-out by SMS goes with a row whose e-mail is refused", async () => {
+    const world = createFixture();
+    const options = await firstNight(world, [contact("++")]);
+    world.mock.unsubscribe(ada.email);
+
+    expect((await night(world, [contact("+-")], options)).ends).toEqual(["succeeded email:service"]);
+    expect(peopleOf(world.mock)).toBe("ada:--");
+  });
+
+  it("also after a first night by a snapshot that has grown old", async () => {
+    const world = createFixture();
+    const snapshot = await snapshotOf(world.audience);
+    const options = await firstNight(world, named("Ada", 10));
+    for (const { email } of rows(5)) world.mock.unsubscribe(email);
+
+    const second = await night(world, named("A.", 10), { ...options, snapshot });
+
+    expect(second.ends.toSorted()).toEqual([
+      ...Array<string>(5).fill("succeeded"),
+      ...Array<string>(5).fill("succeeded email:service"),
+    ]);
+    expect(world.mock.resubscriptions).toEqual([]);
+  });
+});
+
+const seeded: MockServiceOptions = {
+  organizations: [
+    {
+      id: "mock-organization",
+      apiKeys: ["mock-key"],
+      appId: "app",
+      lists: [{ id: "mock-list", name: "List" }],
+      contacts: rows(2),
+    },
   ],
-])("A row that writes a contact by one family, and later by the other, and %s", async (_, steps, looks) => {
-  const isByV1 = ({ city }: V1Contact) => (city === "City 1") === (looks === "0 1 1");
-  const send: typeof sendByV1 = (audience, contact, request) =>
-    (isByV1(contact) ? sendByV1 : sendByV2)(audience, contact, request);
+};
 
-  expect(await play(steps.split("; "), { send })).toMatchObject({
-    ends: "succeeded succeeded superseded",
-    looks,
-  });
-});
-
-it("A person whose call failed on a night that brought another one is looked up as the address changes", async () => {
-  const send = async (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => {
-    await sendByV1(audience, contact, request).catch(() => undefined);
-  };
-
-  const played = await play(["ada:+", "ada:+ bob:+ (refused)", "person ada:-", "ada2:+ bob:+"], { send });
-
-  expect(played).toMatchObject({ ends: "succeeded succeeded superseded", people: "ada:- bob:+" });
-});
-
-it("Once a row is superseded, no other contact of it is looked up", async () => {
-  const send = async (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => {
-    await sendByV1(audience, contact, request).catch(() => undefined);
-  };
-
-  const played = await play(["ada:+ bob:+", "person ada:-", "ada:+ bob:+"], { send });
-
-  expect(played).toMatchObject({ ends: "succeeded superseded", looks: "0 1", people: "ada:- bob:+" });
-});
-
-it("A row whose first call is refused as in doubt is looked up once for the others", async () => {
-  const send = async (audience: AudienceClient, contact: V1Contact, request: BulkRequest) => {
-    const isLast = contact.city === "City 3";
-    const mailed = sendByV1(audience, { ...contact, double_opt_in: true }, request);
-    await (isLast ? mailed.catch(() => undefined) : mailed);
-    if (isLast) await sendByV1(audience, contact, request);
-    if (isLast) await sendByV1(audience, contact, request);
-  };
-
-  const played = await play(["ada:+", "ada:+ (in doubt)", "ada:+"], { send });
-
-  expect(played).toMatchObject({ ends: "succeeded unknown unknown", looks: "0 1 1" });
-});
-
-it("A row that only sends events costs no look", async () => {
-  const send = ({ v1 }: AudienceClient, { email, city }: V1Contact, request: BulkRequest) =>
-    v1.events.send({ eventName: "imported", contact: { email }, eventData: { city } }, request);
-
-  const played = await play(["ada:+", "ada:+"], { send });
-
-  expect(played).toMatchObject({ ends: "succeeded succeeded", looks: "0 0" });
-});
-
-it.each([
-  ["without a key", (): BulkOptions<Named> => ({ checkpoint: new MemoryCheckpoint() })],
-  ["without a checkpoint", (): BulkOptions<Named> => ({ key })],
-])("A run %s costs no look", async (_, optionsOf) => {
-  const world = createFixture();
-  const options = optionsOf();
-  await world.audience.bulk([named("Ada")], world.upsert, options);
-  world.mock.unsubscribe(row(0).email);
-
-  await world.audience.bulk([named("Ada L.")], world.upsert, options);
-
-  expect(operations(world)).toEqual(["v1.customers.upsert", "v1.customers.upsert"]);
-});
-
-it.each(["service", "snapshot"])(
-  "What a %s has refused stays refused on later nights, without a look too",
-  async (reason) => {
+describe("`service` is the contact as it was shown", () => {
+  it("of a kept row, of one that is superseded, and of no other", async () => {
     const world = createFixture();
     const options = await firstNight(world);
     world.mock.unsubscribe(row(0).email);
-    await world.audience.bulk([named("Ada L.")], world.upsert, options);
-    const lines = options.checkpoint.lines.map((line) =>
-      line.replace("superseded-service", `superseded-${reason}`),
-    );
-    const later = { ...options, checkpoint: new MemoryCheckpoint(lines), checkConsent: false };
+    const shown = { type: "profile", attributes: { email: row(0).email, email_opt_in: "UNSUBSCRIBED" } };
 
-    const third = await collectRun(world.audience.bulk([named("Ada L.")], world.upsert, later));
-    const fourth = await collectRun(world.audience.bulk([named("A. L.")], world.upsert, later));
+    const kept = await night(world, named("A."), options);
+    const skipped = await night(world, named("A."), options);
+    const moved = await night(world, [{ ...row(1) }], { ...options, key: () => row(0).email });
+    const optOut = { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const;
+    const byRun = await night(world, [optOut, ...named("B.")], { ...options, checkConsent: false });
 
-    expect(third.results).toEqual([
-      { index: 0, key: row(0).email, item: named("Ada L."), status: "superseded", reason },
+    expect([kept, moved].map(({ results }) => results[0])).toMatchObject([
+      { status: "succeeded", service: shown },
+      {
+        status: "superseded",
+        reason: "service",
+        service: shown,
+        error: { code: "aborted", outcome: "not-sent" },
+      },
     ]);
-    expect(fourth.results).toMatchObject([{ status: "superseded", reason }]);
-    expect(writes(world)).toHaveLength(1);
-  },
-);
+    for (const result of [...skipped.results, ...byRun.results]) expect(result).not.toHaveProperty("service");
+    expect(byRun.ends.toSorted()).toEqual(["succeeded", "succeeded email:run"]);
+  });
 
-it("A row that the service supersedes has the contact that the service shows, and its next night has none", async () => {
-  const world = createFixture();
-  const options = await firstNight(world);
-  world.mock.unsubscribe(row(0).email);
+  it("absent where the service has the contact no longer", async () => {
+    const world = createFixture();
+    const options = await firstNight(world);
+    world.mock.reset();
 
-  const second = await collectRun(world.audience.bulk([named("Ada L.")], world.upsert, options));
-  const third = await collectRun(world.audience.bulk([named("Ada L.")], world.upsert, options));
+    const { ends, results } = await night(world, named("A."), options);
 
-  expect(second.results).toMatchObject([
-    {
-      status: "superseded",
-      reason: "service",
-      service: { type: "profile", attributes: { email: row(0).email, email_opt_in: "UNSUBSCRIBED" } },
-      error: { code: "aborted", outcome: "not-sent" },
-    },
-  ]);
-  expect(third.results).toEqual([
-    { index: 0, key: row(0).email, item: named("Ada L."), status: "superseded", reason: "service" },
-  ]);
-  expect(operations(world)).toEqual(["v1.customers.upsert", "v1.customers.get"]);
+    expect(ends).toEqual(["superseded:service"]);
+    expect(results[0]).not.toHaveProperty("service");
+  });
 });
 
-it("A row whose contact is deleted at the service has no `service`", async () => {
+it("The error of a superseded row names the opt-outs that were not sent", async () => {
   const world = createFixture();
-  const options = await firstNight(world);
-  world.mock.reset();
+  const options = await firstNight(world, [contact("++")]);
+  world.mock.unsubscribe(ada.email);
 
-  const { results } = await collectRun(world.audience.bulk([named("Ada L.")], world.upsert, options));
+  const { results } = await night(world, [contact("+-", "ada2")], { ...options, key: () => ada.email });
 
-  expect(results).toMatchObject([{ status: "superseded", reason: "service" }]);
-  expect(results[0]).not.toHaveProperty("service");
-  expect(operations(world)).toEqual(["v1.customers.get"]);
+  const message =
+    "The contact that the row had before has refused: the row was not sent, or not sent again. Nor was its opt-out of phone: send that by a call of its own.";
+  expect(results).toMatchObject([{ status: "superseded", error: { message } }]);
 });
 
-describe("A row whose look fails", () => {
-  /** A text is the body of a gateway's 404. */
-  const failures: [string, Partial<ClientOptions>, object, string | MockServiceOptions["faults"]][] = [
-    [
-      "with 500s",
-      { maxRetries: 1 },
-      { code: "server", status: 500 },
-      [{ kind: "500-before", operation: get, times: 2 }],
-    ],
-    ["with a 404 of a gateway", {}, { code: "not_found", status: 404 }, "<h1>Not Found</h1>"],
-    ["with a 404 that says nothing", {}, { code: "not_found", status: 404 }, "null"],
-    [
-      "with a timeout",
-      { maxRetries: 0, timeoutMs: 50 },
-      { code: "timeout" },
-      [{ kind: "hang", operation: get, times: 1 }],
-    ],
+it("Without the v1 family nobody can be looked up: whom the snapshot shows as refused, is superseded by it", async () => {
+  const world = createFixture();
+  await firstNight(world, named("Ada", 4));
+  for (const { email } of rows(2)) world.mock.unsubscribe(email);
+  await world.audience.v1.customers.upsert({ ...row(3), is_suppressed: true });
+  const snapshot = await snapshotOf(world.audience, "acme");
+  const audience = new AudienceClient({ ...world.mock.clientOptions, baseUrl: undefined });
+  const contacts = ["subscribed", "unsubscribed", "subscribed", "subscribed"].map((word, index) =>
+    v2Contact(row(index).email, word),
+  );
+
+  const { results } = await collectRun(
+    audience.bulk(contacts, (each) => write.v2.contacts.upsert(each), { snapshot, organization: "acme" }),
+  );
+
+  const ends = results.toSorted((a, b) => a.index - b.index).map(endOf);
+  expect(ends).toEqual(["superseded:snapshot", "succeeded", "succeeded", "superseded:snapshot"]);
+  expect(world.mock.resubscriptions).toEqual([]);
+});
+
+describe("A row whose look fails is failed and not sent, and looked up on the next night", () => {
+  const gateway = (body: string, type: string) =>
+    new Response(body, { status: 404, headers: { "content-type": type } });
+  it.each<[string, object, MockServiceOptions["faults"] | (() => Response)]>([
+    ["with 500s", { code: "server" }, [{ kind: "500-before", operation: get, times: 2 }]],
+    ["with a timeout", { code: "timeout" }, [{ kind: "hang", operation: get, times: 2 }]],
     [
       "with a broken body",
-      {},
       { code: "unexpected_response" },
       [{ kind: "wrong-json", operation: get, times: 1 }],
     ],
-  ];
-
-  it.each([
-    ["run is aborted", "aborted", (stop: AbortController) => stop.abort()],
-    ["client is closed", "closed", (_: AbortController, audience: AudienceClient) => audience.close()],
-  ])("because the %s meanwhile is not sent, and looked up on the next night", async (_, code, end) => {
+    ["with a 404 of a gateway", { code: "not_found" }, () => gateway("<h1>Not Found</h1>", "text/html")],
+    ["with a 404 that says nothing", { code: "not_found" }, () => gateway("null", "application/json")],
+  ])("%s", async (_, cause, failure) => {
     const world = createFixture();
     const options = await firstNight(world);
-    world.mock.addFault({ kind: "hang", operation: get, times: 1 });
-    const stop = new AbortController();
-    const { audience, upsert } = createFixture({}, world.mock.clientOptions);
-    const run = collectRun(
-      audience.bulk(namedPeople(["Ada L."]), upsert, { ...options, signal: stop.signal }),
-    );
-    await vi.waitFor(() => expect(operations(world)).toContain(get));
+    const before = [...options.checkpoint.entries].filter(([name]) => name.startsWith("row"));
+    const isGateway = typeof failure === "function";
+    for (const fault of isGateway ? [] : failure!) world.mock.addFault(fault);
+    const fetch: typeof world.mock.fetch = isGateway
+      ? async (url, init) =>
+          (init?.method ?? "GET") === "GET" ? failure() : await world.mock.fetch(url, init)
+      : world.mock.fetch;
+    const audience = world.audience.withOptions({ maxRetries: 1, timeoutMs: 50, fetch });
+    const stopWhen = vi.fn(() => false);
 
-    await end(stop, audience);
-    const { results, error } = await run;
-    const next = await world.audience.bulk(namedPeople(["Ada L."]), world.upsert, options);
+    const { error, operations, results } = await night({ ...world, audience }, named("A."), {
+      ...options,
+      stopWhen,
+    });
 
-    expect([results, error]).toMatchObject([[], { code, outcome: "not-sent" }]);
-    expect(next).toMatchObject({ succeeded: 1 });
-    expect(operations(world)).toEqual(["v1.customers.upsert", get, get, "v1.customers.upsert"]);
+    expect(error).toBeUndefined();
+    expect(results).toMatchObject([
+      { status: "failed", error: { code: "connection", outcome: "not-sent", cause } },
+    ]);
+    expect(stopWhen.mock.calls).toMatchObject([[cause]]);
+    expect(operations).not.toContain(post);
+    expect([...options.checkpoint.entries].filter(([name]) => name.startsWith("row"))).toEqual(before);
+    world.mock.unsubscribe(row(0).email);
+    expect((await night(world, named("A."), options)).ends).toEqual(["succeeded email:service"]);
   });
 
-  it.each(failures)(
-    "%s fails, is neither sent nor recorded, and is looked up on the next night",
-    async (...args) => {
-      const [, clientOptions, cause, given = []] = args;
-      const world = createFixture();
-      const options = await firstNight(world);
-      const before = options.checkpoint.lines;
-      const isGateway = typeof given === "string";
-      for (const fault of isGateway ? [] : given) world.mock.addFault(fault);
-      const fetch = isGateway ? gatewayOf(world, given) : world.mock.fetch;
-      const audience = world.audience.withOptions({ ...clientOptions, fetch });
-      const stopWhen = vi.fn(() => false);
+  it("with a 401, which ends the run, as every other row would meet it", async () => {
+    const world = createFixture();
+    const options = await firstNight(world, named("Ada", 3));
+    const fetch = async (url: string, init: RequestInit) =>
+      init.method === "GET" ? Response.json({}, { status: 401 }) : await world.mock.fetch(url, init);
 
-      const { results, error } = await collectRun(
-        audience.bulk([named("Ada L.")], (item, request) => audience.v1.customers.upsert(item, request), {
-          ...options,
-          stopWhen,
-        }),
-      );
+    const { error, operations, results } = await night(
+      { ...world, audience: world.audience.withOptions({ fetch }) },
+      named("A.", 3),
+      { ...options, concurrency: 1 },
+    );
 
-      expect(error).toBeUndefined();
-      expect(results).toMatchObject([{ status: "failed", error: { ...notLookedUp, cause } }]);
-      expect(results[0]?.error).toMatchObject({ request: { operation: "v1.customers.upsert", attempts: 0 } });
-      expect(stopWhen.mock.calls).toMatchObject([[cause]]);
-      expect(writes(world)).toHaveLength(1);
-      expect(rowLines(options.checkpoint.lines)).toEqual(rowLines(before));
-      world.mock.unsubscribe(row(0).email);
-      const next = await world.audience.bulk([named("Ada L.")], world.upsert, options);
-      expect(next).toMatchObject({ superseded: 1 });
-    },
-  );
+    expect(error).toMatchObject({ code: "authentication" });
+    expect(results).toMatchObject([{ status: "failed", error: { outcome: "not-sent", cause: error } }]);
+    expect(operations).toEqual([]);
+  });
 
-  it("with a wait of over an hour ends the run, with an error that says that the row was not sent", async () => {
+  it("with a wait of over an hour, which ends the run", async () => {
     const world = createFixture();
     const options = await firstNight(world);
     world.mock.addFault({ kind: "429", operation: get, times: 1, retryAfter: 3_601 });
 
-    const { results, error } = await collectRun(
-      world.audience.bulk([named("Ada L.")], world.upsert, { ...options, stopWhen: () => false }),
-    );
+    const { error, operations } = await night(world, named("A."), { ...options, stopWhen: () => false });
 
     expect(error).toMatchObject({ code: "rate_limit", retryAfterMs: 3_601_000 });
-    expect(results).toMatchObject([
-      {
-        status: "failed",
-        error: { outcome: "not-sent", request: { attempts: 0 }, cause: { code: "rate_limit" } },
-      },
-    ]);
-    expect(writes(world)).toHaveLength(1);
+    expect(operations).toEqual([get]);
   });
 
-  it("with a 401 ends the run, as every other row would meet it", async () => {
+  it.each([
+    ["as the run is aborted", "aborted", (stop: AbortController) => stop.abort()],
+    ["as the client is closed", "closed", (_: AbortController, audience: AudienceClient) => audience.close()],
+  ])("%s", async (_, code, end) => {
     const world = createFixture();
-    const options = await firstNight(world, ["Ada", "Bob", "Cleo"]);
-    const fetch = async (url: string, init: RequestInit) =>
-      init.method === "GET" ? Response.json({}, { status: 401 }) : await world.mock.fetch(url, init);
-    const audience = world.audience.withOptions({ fetch });
+    const options = await firstNight(world);
+    world.mock.addFault({ kind: "hang", operation: get, times: 1 });
+    const stop = new AbortController();
+    const { audience } = createFixture({}, world.mock.clientOptions);
+    const run = night({ ...world, audience }, named("A."), { ...options, signal: stop.signal });
+    await until(() => world.mock.requests.some(({ operation }) => operation === get));
 
-    const { results, error } = await collectRun(
-      audience.bulk(
-        namedPeople(["Ada L.", "Bob L.", "Cleo L."]),
-        (item, request) => audience.v1.customers.upsert(item, request),
-        {
-          ...options,
-          concurrency: 1,
-        },
-      ),
+    await end(stop, audience);
+
+    expect(await run).toMatchObject({ results: [], error: { code, outcome: "not-sent" } });
+    expect((await night(world, named("A."), options)).operations).toEqual([get, post]);
+  });
+});
+
+describe("What the service shows", () => {
+  it.each([
+    [{ is_suppressed: "true" }, "succeeded"],
+    [{ is_suppressed: 1 }, "succeeded"],
+    [{ email_opt_in: "Unsubscribed " }, "succeeded email:service"],
+  ])("is a refusal as %j, too", async (shown, end) => {
+    const world = createFixture();
+    const options = await firstNight(world);
+    const audience = world.audience.withOptions({ fetch: showing(world, shown) });
+
+    expect((await night({ ...world, audience }, named("A."), options)).ends).toEqual([end]);
+    expect(world.mock.requests.at(-1)?.body).toMatchObject(
+      "is_suppressed" in shown ? { is_suppressed: true } : { email_opt_in: "UNSUBSCRIBED" },
+    );
+  });
+
+  it.each([
+    ["does not have the channel", null],
+    ["is a word that is not documented", "PAUSED"],
+  ])("is not judged where it %s, which the run says once", async (_, shown) => {
+    const world = withLines();
+    const contacts = ["1", "2"].map((digit) => ({
+      ...contact("++"),
+      email: `${digit}@example.com`,
+      phone: `+1555020${digit}`,
+    }));
+    const options = await firstNight(world, contacts);
+    world.mock.unsubscribe("+15550201");
+    world.lines.length = 0;
+    const audience = world.audience.withOptions({ fetch: showing(world, { email_opt_in: shown }) });
+
+    const { ends } = await night(
+      { ...world, audience },
+      contacts.map((each) => ({ ...each, city: "Rome" })),
+      options,
     );
 
-    expect(error).toMatchObject({ code: "authentication", status: 401 });
-    expect(results).toMatchObject([{ status: "failed", error: { outcome: "not-sent", cause: error } }]);
-    expect(writes(world)).toHaveLength(3);
+    // It hides no refusal of another channel.
+    expect(ends.toSorted()).toEqual(["succeeded", "succeeded phone:service"]);
+    expect(world.lines).toEqual([expect.stringMatching(/shows no consent of email that is documented/)]);
   });
 });
 
-it.each([{ is_suppressed: "true" }, { is_suppressed: 1 }, { email_opt_in: "Unsubscribed " }])(
-  "A refusal that the service shows as %j is one too",
-  async (shown) => {
-    const world = createFixture();
-    const fetch = async (url: string, init: RequestInit) => {
-      const response = await world.mock.fetch(url, init);
-      if (init.method !== "GET") return response;
-      const { data } = (await response.json()) as { data: { attributes: object } };
-      return Response.json({ data: { ...data, attributes: { ...data.attributes, ...shown } } });
-    };
-    const audience = world.audience.withOptions({ fetch });
-    const options = await firstNight(world);
-    const call = (item: Named, request: BulkRequest) => audience.v1.customers.upsert(item, request);
+describe("A run says once how many rows subscribed people of whom nothing was known", () => {
+  const unknown = (count: string) => expect.stringContaining(`${count} of whom nothing was known`);
+  it.each<[string, readonly V1Contact[], string | undefined]>([
+    ["one", [row(0)], "1 row subscribed somebody"],
+    [
+      "several, and not those who were opted out, or not subscribed",
+      [...rows(2), contact("-"), contact("0", "bob")],
+      "2 rows subscribed people",
+    ],
+    ["none", [contact("-"), contact("0", "bob")], undefined],
+  ])("%s", async (_, contacts, said) => {
+    const world = withLines();
 
-    const { results } = await collectRun(audience.bulk([named("Ada L.")], call, options));
+    await night(world, contacts);
 
-    expect(results).toMatchObject([{ status: "superseded", reason: "service" }]);
-  },
-);
-
-describe("A channel that the service does not show", () => {
-  it("is not judged, and a run says so in one line", async () => {
-    const lines: string[] = [];
-    const world = createFixture({}, { logger: { warn: (line) => lines.push(line) } });
-    const audience = world.audience.withOptions({ fetch: withoutConsents(world) });
-    const options = await firstNight(world, ["Ada", "Bob"]);
-    const call = (item: Named, request: BulkRequest) =>
-      audience.v1.customers.upsert({ ...item, phone: item.phone, phone_opt_in: "SUBSCRIBED" }, request);
-    await audience.bulk(namedPeople(["Ada", "Bob"], "+"), call, options);
-    lines.length = 0;
-
-    const summary = await audience.bulk(namedPeople(["Ada L.", "Bob L."], "+"), call, options);
-
-    expect(summary).toMatchObject({ succeeded: 2 });
-    expect(lines.filter((line) => line.includes("does not show"))).toEqual([
-      expect.stringContaining("the service does not show the consent of email and phone"),
-    ]);
+    expect(world.lines).toEqual(said === undefined ? [] : [unknown(said)]);
   });
 
-  it("hides no refusal of another one, and is named alone", async () => {
-    const lines: string[] = [];
-    const world = createFixture({}, { logger: { warn: (line) => lines.push(line) } });
-    const audience = world.audience.withOptions({ fetch: withoutConsents(world, "email_opt_in") });
-    const options = { key, checkpoint: new MemoryCheckpoint() };
-    const call = (item: Named, request: BulkRequest) =>
-      audience.v1.customers.upsert({ ...item, phone_opt_in: "SUBSCRIBED" }, request);
-    await audience.bulk(namedPeople(["Ada"], "+"), call, options);
-    world.mock.unsubscribe(namedPeople(["Ada"], "+")[0]!.phone!);
+  it("not those whom a snapshot or an earlier night knows", async () => {
+    const world = withLines();
+    const options = await firstNight(world, [row(0)]);
+    await world.audience.v1.customers.upsert(row(1));
+    const snapshot = await snapshotOf(world.audience);
+    world.lines.length = 0;
 
-    lines.length = 0;
+    await night(world, named("A.", 3), { ...options, snapshot });
 
-    const summary = await audience.bulk(namedPeople(["Ada L."], "+"), call, options);
-
-    expect(summary).toMatchObject({ superseded: 1 });
-    expect(lines).toEqual([expect.stringContaining("does not show the consent of email: rows are not")]);
-    expect(writes(world)).toHaveLength(1);
+    expect(world.lines).toEqual([unknown("1 row subscribed somebody")]);
   });
 });
 
-it("A row is looked up with the key and the base URL of the view that writes it", async () => {
-  const organizations = ["acme", "globex"].map((id) => ({
-    id,
-    apiKeys: [`mock-key-of-${id}`],
-    appId: "app",
-  }));
-  const world = createFixture({ organizations }, { apiKey: "mock-key-of-acme" });
-  const view = world.audience.withOptions({ apiKey: "mock-key-of-globex" });
-  // A name stands for any key.
-  const options = { key, checkpoint: new MemoryCheckpoint(), organization: "both" };
-  const call = (item: Named, request: BulkRequest) => view.v1.customers.upsert(item, request);
-  await world.audience.bulk([named("Ada")], call, options);
+it("The same key with another contact than before names the one that it leaves as it is, which the run says once", async () => {
+  const world = withLines();
+  const options = { ...(await firstNight(world, named("Ada", 2))), key: ({ city }: V1Contact) => city! };
+  const first = rows(2).map((each, index) => ({ ...each, city: `City ${index}` }));
+  await night(world, first, options).then(({ ends }) => expect(ends).toEqual(["succeeded", "succeeded"]));
+  const ids = world.mock.organization("mock-organization").contacts.map(({ id }) => id);
+  world.lines.length = 0;
 
-  const summary = await world.audience.bulk([named("Ada L.")], call, options);
-
-  expect(summary).toMatchObject({ succeeded: 1 });
-  expect(operations(world)).toEqual(["v1.customers.upsert", "v1.customers.get", "v1.customers.upsert"]);
-});
-
-it("The look waits for the writes to the contact before it", async () => {
-  const world = createFixture();
-  const options = await firstNight(world);
-  const { promise: isOpen, resolve: open } = deferred();
-  const log: string[] = [];
-  const audience = world.audience.withOptions({
-    fetch: async (url, init) => {
-      log.push(`${init.method} begins`);
-      if (log.length === 1) await isOpen;
-      const response = await world.mock.fetch(url, init);
-      log.push(`${init.method} ends`);
-      return response;
-    },
-  });
-  const write = audience.v1.customers.upsert({ ...row(0), last_name: "Lovelace" });
-  await until(() => log.length === 1);
-
-  const run = collectRun(
-    audience.bulk([named("Ada L.")], (item, request) => audience.v1.customers.upsert(item, request), options),
+  const { results } = await night(
+    world,
+    first.map((each, index) => ({ ...each, email: `new-${index}@example.com` })),
+    options,
   );
-  await until(() => options.checkpoint.log.includes("append"));
-  open();
-  await Promise.all([write, run]);
 
-  expect(log).toEqual(["POST begins", "POST ends", "GET begins", "GET ends", "POST begins", "POST ends"]);
+  expect(results.map(({ formerId }) => formerId).toSorted()).toEqual(ids.toSorted());
+  expect(world.lines.filter((line) => line.includes("formerId"))).toHaveLength(1);
+  // Nothing was known of those whom the rows subscribed.
+  expect(
+    world.lines.filter((line) => line.includes("2 rows subscribed people of whom nothing was known")),
+  ).toHaveLength(1);
+  expect(world.mock.organization("mock-organization").contacts).toHaveLength(4);
 });
 
 describe("A look that is over a minute old when its row may leave", () => {
@@ -584,138 +493,30 @@ describe("A look that is over a minute old when its row may leave", () => {
   afterEach(() => void vi.useRealTimers());
 
   /** A night of one changed row, of which `limit` requests leave in two minutes. */
-  async function slowNight(
-    limit: number,
-    between: (world: ReturnType<typeof createFixture>) => void,
-    call = sendByV1,
-  ) {
+  async function slowNight(limit: number, between: (world: World) => void = () => {}) {
     const world = createFixture();
     const options = await firstNight(world);
     const rateLimiter = new RateLimiter({ windows: [{ limit, intervalMs: 2 * minuteMs }], reserve: 0 });
     const { audience } = createFixture({}, { ...world.mock.clientOptions, rateLimiter });
     for (let others = 1; others < limit; others++) await audience.v1.contactGroups.get("mock-list");
-    const night = (item: Named, request: BulkRequest) => call(audience, item, request);
-    const run = collectRun(audience.bulk([named("Ada L.")], night, options));
+    const run = night({ ...world, audience }, named("A."), options);
     await passUntil(() => rateLimiter.usage().queued === 1);
     between(world);
-    return { world, options, ...(await passUntilSettled(run)) };
+    return await passUntilSettled(run);
   }
 
-  it("is made again, and the row is sent", async () => {
-    const { world, results } = await slowNight(2, () => {});
-
-    expect(results).toMatchObject([{ status: "succeeded" }]);
-    expect(operations(world).slice(2)).toEqual([get, get, "v1.customers.upsert"]);
+  it("is made again", async () => {
+    expect(await slowNight(2)).toMatchObject({ ends: ["succeeded"], operations: [get, get, post] });
   });
 
   it("is made again, and sees who has left meanwhile", async () => {
-    const { world, results } = await slowNight(2, ({ mock }) => mock.unsubscribe(row(0).email));
+    const { ends, operations } = await slowNight(2, ({ mock }) => mock.unsubscribe(row(0).email));
 
-    expect(results).toMatchObject([{ status: "superseded", reason: "service" }]);
-    expect(operations(world).slice(2)).toEqual([get, get]);
+    expect([ends, operations]).toEqual([["succeeded email:service"], [get, get, post]]);
   });
-
-  it("is not made again for a further call of the row: it would show the first one", async () => {
-    const twice = async (...args: Parameters<typeof sendByV1>) => {
-      await sendByV1(...args);
-      return await sendByV1(...args);
-    };
-
-    const { world, results } = await slowNight(2, () => {}, twice);
-
-    expect(results).toMatchObject([{ status: "succeeded" }]);
-    expect(operations(world).slice(2)).toEqual([get, get, "v1.customers.upsert", "v1.customers.upsert"]);
-  });
-
-  it("is made three times more, and then the row fails, is not sent, and is looked up on the next night", async () => {
-    const { world, options, results } = await slowNight(1, () => {});
-    world.mock.unsubscribe(row(0).email);
-
-    expect(results).toMatchObject([
-      {
-        status: "failed",
-        error: {
-          ...notLookedUp,
-          cause: {
-            code: "timeout",
-            outcome: "not-applied",
-            timeoutMs: minuteMs,
-            message:
-              "The row waited for over a minute after its look, three times: what it showed was too old.",
-          },
-        },
-      },
-    ]);
-    expect(operations(world)).toEqual(["v1.customers.upsert", get, get, get, get]);
-    expect(await world.audience.bulk([named("Ada L.")], world.upsert, options)).toMatchObject({
-      superseded: 1,
-    });
+  it("three times over ends the row", async () => {
+    const { results, operations } = await slowNight(1);
+    expect(results).toMatchObject([{ status: "failed", error: { code: "timeout", outcome: "not-sent" } }]);
+    expect(operations).toEqual([get, get, get]);
   });
 });
-
-type Named = Row & { first_name: string; phone?: string };
-type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
-const get = "v1.customers.get";
-
-/** The error of a row that was not sent because its look failed. */
-const notLookedUp = {
-  code: "connection",
-  outcome: "not-sent",
-  reason: "other",
-  message:
-    "Not sent: the contact could not be looked up, so it may have unsubscribed. The next run looks again.",
-};
-
-function named(first_name: string): Named {
-  return { ...row(0), first_name };
-}
-
-/** With `+` they have phones. */
-function namedPeople(names: readonly string[], phone = ""): Named[] {
-  return names.map((first_name, index) => ({
-    ...row(index),
-    first_name,
-    ...(phone && { phone: `+1555010${index}` }),
-  }));
-}
-
-/** A night in which every row succeeds. Returns the options of the next one. */
-async function firstNight({ audience, upsert }: ReturnType<typeof createFixture>, names = ["Ada"]) {
-  const options = { key, checkpoint: new MemoryCheckpoint() };
-  await audience.bulk(namedPeople(names), upsert, options);
-  return options;
-}
-
-function operations({ mock }: ReturnType<typeof createFixture>) {
-  return mock.requests.map(({ operation }) => operation);
-}
-
-function writes({ mock }: ReturnType<typeof createFixture>) {
-  return mock.requests.filter(({ method }) => method === "POST");
-}
-
-/** The lines of a journal that are about rows. */
-function rowLines(lines: readonly string[]) {
-  return lines.filter((line) => /^\["(sends|ends|row)"/.test(line));
-}
-
-/** A fetch that responds to reads as a gateway that knows no such path. */
-function gatewayOf({ mock }: ReturnType<typeof createFixture>, body: string) {
-  return async (url: string, init: RequestInit) => {
-    if (init.method !== "GET") return await mock.fetch(url, init);
-    const type = body.startsWith("<") ? "text/html" : "application/json";
-    return new Response(body, { status: 404, headers: { "content-type": type } });
-  };
-}
-
-/** A fetch whose profiles lack these attributes. */
-function withoutConsents({ mock }: ReturnType<typeof createFixture>, ...names: string[]) {
-  const hidden = names.length > 0 ? names : ["email_opt_in", "phone_opt_in", "is_suppressed"];
-  return async (url: string, init: RequestInit) => {
-    const response = await mock.fetch(url, init);
-    if (init.method !== "GET") return response;
-    const body = (await response.json()) as { data: { attributes: Record<string, unknown> } };
-    for (const name of hidden) delete body.data.attributes[name];
-    return Response.json(body);
-  };
-}

@@ -61,8 +61,11 @@ export function endOf({ status, kept, reason }: BulkResult<unknown, unknown>): s
 }
 
 /** What the service shows now. */
-export async function snapshotOf(audience: AudienceClient): Promise<Snapshot> {
-  const snapshot = await readSnapshot(audience, { file: join(temporaryFolder(), "audience.ndjson") });
+export async function snapshotOf(audience: AudienceClient, organization?: string): Promise<Snapshot> {
+  const snapshot = await readSnapshot(audience, {
+    file: join(temporaryFolder(), "audience.ndjson"),
+    organization,
+  });
   onTestFinished(() => snapshot.close());
   return snapshot;
 }
