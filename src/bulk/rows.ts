@@ -198,6 +198,7 @@ function asWrites(given: unknown): readonly Write[] {
   const writes: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (writes.every(isWrite)) return writes;
   const other = writes.find((each) => !isWrite(each));
+  for (const each of writes) ignoreRejection(each);
   throw new NoWriteError(
     `The function of bulk must return a write, an array of writes, or [] for none, not ${kindOf(other)}: ` +
       "(row) => write.v1.customers.upsert(row).",
