@@ -1,8 +1,26 @@
 // The nights of an import: what stands, who comes back, and what remains, as a table.
-import { type AudienceClient, type V1Contact, type Write, write } from "audience-sdk";
+import {
+  type AudienceClient,
+  type BulkOptions,
+  type BulkProgress,
+  RateLimiter,
+  type V1Contact,
+  type Write,
+  write,
+} from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { createFixture, v2Contact } from "./fixture.ts";
+import {
+  collectRun,
+  createFixture,
+  flushEventLoop,
+  key,
+  row,
+  rows,
+  type Row,
+  upsert,
+  v2Contact,
+} from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 import { addresses, contact, endOf, peopleOf, snapshotOf } from "./people.ts";
 
@@ -214,9 +232,81 @@ it.each<[string, (contact: V1Contact) => Write | Write[], string, string, string
   expect(await play(steps.split("; "), { toWrite })).toMatchObject({ ends, looks, resubscriptions: 0 });
 });
 
+describe("A night compares a row's writes:", () => {
+  const city = (each: Row) => ({ ...each, city: "Rome" });
+  const night = async (toWrite: (each: Row) => Write, options: BulkOptions<Row>, world = createFixture()) => {
+    const { results } = await collectRun(world.audience.bulk([row(0)], toWrite, { key, ...options }));
+    return { world, end: endOf(results[0]!) };
+  };
+
+  it("a changed mapping is a change of each row", async () => {
+    const options = { checkpoint: new MemoryCheckpoint() };
+    const { world } = await night(upsert, options);
+
+    expect((await night(upsert, options, world)).end).toBe("skipped");
+    expect((await night((each) => asUpsert(city(each)), options, world)).end).toBe("succeeded");
+  });
+
+  it("a fingerprint hides no opt-out: the consents of the writes count besides", async () => {
+    const options = { checkpoint: new MemoryCheckpoint(), fingerprint: () => "Rome" };
+    const { world } = await night(upsert, options);
+
+    expect((await night((each) => asUpsert(city(each)), options, world)).end).toBe("skipped");
+    const optOut = (each: Row) => upsert({ ...each, email_opt_in: "UNSUBSCRIBED" });
+    expect((await night(optOut, options, world)).end).toBe("succeeded");
+  });
+});
+
+it("etaMs counts the rows still to be sent, by their share so far, and not those that will be skipped", async () => {
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 25, intervalMs: 60_000 }], reserve: 0 });
+  const { audience, mock } = createFixture();
+  const options = { checkpoint: new MemoryCheckpoint(), key, checkConsent: false, concurrency: 1 };
+  await audience.bulk(rows(40), upsert, options);
+  const etas: number[] = [];
+
+  // Every second row has changed: of 20 rows that remain 10 calls, for which there are permits.
+  const changed = rows(40).map((each, index) => (index % 2 === 0 ? each : { ...each, first_name: "Ada" }));
+  const onProgress = ({ done, etaMs }: BulkProgress) => void (done >= 20 && etas.push(etaMs!));
+  const second = createFixture({}, { ...mock.clientOptions, rateLimiter }).audience.bulk(changed, upsert, {
+    ...options,
+    onProgress,
+  });
+
+  expect(await second).toMatchObject({ succeeded: 20, skipped: 20 });
+  expect(etas).toHaveLength(21);
+  expect(Math.max(...etas)).toBeLessThan(1_000);
+});
+
+it.each<[string, (audience: AudienceClient) => unknown]>([
+  ["that forgets its return", () => undefined],
+  ["that sends its call itself", ({ v1: { customers } }) => customers.upsert(row(0))],
+  [
+    "that sends calls itself, which fail",
+    ({ v1: { customers } }) => [customers.upsert({ email: "" }), customers.upsert({ email: "" })],
+  ],
+])(
+  "A row's function %s ends the run with a ConfigurationError, and leaves no rejection behind",
+  async (_, give) => {
+    const { audience } = createFixture();
+    const left: unknown[] = [];
+    const note = (reason: unknown) => left.push(reason);
+    process.on("unhandledRejection", note);
+
+    const { error } = await collectRun(audience.bulk(rows(2), () => give(audience) as Write));
+    await flushEventLoop();
+    process.off("unhandledRejection", note);
+
+    expect(error).toMatchObject({
+      code: "configuration",
+      message: expect.stringContaining("must return a write"),
+    });
+    expect(left).toEqual([]);
+  },
+);
+
 interface Night {
   readonly early: readonly V1Contact[];
-  readonly row: readonly V1Contact[];
+  readonly contacts: readonly V1Contact[];
   readonly flags: string;
   readonly calls: V1Contact[];
   /** What others do before the next night. */
@@ -241,8 +331,14 @@ function nightsOf(steps: readonly Step[]): Night[] {
     else if (kind === "call") nights.at(-1)!.calls.push(...contactsOf(text));
     else if (kind !== "") nights.at(-1)!.between.push(step);
     else {
-      const [, row = "", flags = ""] = /^(.*?) ?(?:\((.*)\))?$/.exec(text)!;
-      nights.push({ early, row: row === "" ? [] : contactsOf(row), flags, calls: [], between: [] });
+      const [, people = "", flags = ""] = /^(.*?) ?(?:\((.*)\))?$/.exec(text)!;
+      nights.push({
+        early,
+        contacts: people === "" ? [] : contactsOf(people),
+        flags,
+        calls: [],
+        between: [],
+      });
       early = [];
     }
   }
@@ -271,7 +367,7 @@ async function play(
   const ends: string[] = [];
   const looks: number[] = [];
   let changes = 0;
-  for (const { early, row, flags, calls, between } of nightsOf(steps)) {
+  for (const { early, contacts, flags, calls, between } of nightsOf(steps)) {
     if (!flags.includes("unchanged")) changes += 1;
     const more = { city: `City ${changes}`, ...(flags.includes("double opt-in") && { double_opt_in: true }) };
     if (flags.includes("refused"))
@@ -280,12 +376,12 @@ async function play(
       mock.addFault({ kind: "wrong-json", operation: "v1.customers.upsert", times: 1 });
     async function* source() {
       for (const each of early) await direct(audience, mock, each);
-      yield row;
+      yield contacts;
     }
     const asked = countLooks(mock);
     const run = audience.bulk(
       source(),
-      (contacts) => contacts.flatMap((each) => toWrite({ ...each, ...more })),
+      (written) => written.flatMap((each) => toWrite({ ...each, ...more })),
       {
         checkpoint,
         key: () => (flags.includes("absent") ? "another" : "row"),
