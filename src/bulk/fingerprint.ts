@@ -15,7 +15,7 @@ export function comparedText<Row>(
     const given: unknown = fingerprint(item);
     ignoreRejection(given);
     try {
-      return canonicalJson([given, writes.map(({ said }) => [...said])]);
+      return `${canonicalJson(given)} ${canonicalJson(writes.map(({ said }) => [...said]))}`;
     } catch (error) {
       throw rowError(
         `the result of \`fingerprint\` cannot be written as JSON (${errorMessage(error)}): return a string or a JSON value`,
