@@ -1,63 +1,32 @@
-import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AudienceClient, ConfigurationError } from "audience-sdk";
+import { ConfigurationError, type Write, write } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
-import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { collectRun, createFixture, key, row, type Row, rows } from "./fixture.ts";
+import { collectRun, createFixture, key, row, type Row, rows, upsert } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
+/** A promise is made where it is asked for, as its rejection is handled there. */
+const valueOf = (given: unknown): unknown => (typeof given === "function" ? given() : given);
+
 describe("A row's key", () => {
-  const names = async (emails: string[], options: object) => {
-    const { audience } = createFixture();
-    const items = emails.map((email) => ({ email }));
-    const { results } = await collectRun(
-      audience.bulk(items, async () => null, { concurrency: 1, ...options }),
-    );
-    return results.map((result) => result.key);
-  };
-  const byEmail = ({ email }: { email: string }) => email;
+  it("may be that of two rows: both are sent, in order, each night", async () => {
+    const { audience, mock } = createFixture();
+    const twins = [row(0), { ...row(0), email_opt_in: "NON_SUBSCRIBED" } as const, row(1)];
+    const options = { key, checkpoint: new MemoryCheckpoint() };
 
-  it("gets a number where it repeats", async () => {
-    const options = { key: byEmail, checkpoint: new MemoryCheckpoint() };
-
-    expect(await names(["a", "b", "a", "a", "b"], options)).toEqual(["a", "b", "a#2", "a#3", "b#2"]);
-  });
-
-  it("never equals the numbered key of another row", async () => {
-    const of = (emails: string[]) => names(emails, { key: byEmail, checkpoint: new MemoryCheckpoint() });
-
-    expect(await of(["a", "a", "a#2"])).toEqual(["a", "a#2", "a#2#2"]);
-    expect(await of(["a#2", "a", "a"])).toEqual(["a#2", "a", "a#3"]);
-  });
-
-  it("is unchanged where there is no checkpoint", async () => {
-    expect(await names(["a", "a"], { key: byEmail })).toEqual(["a", "a"]);
-  });
-
-  it("is a hash of the row's content where no key function is given", async () => {
-    const once = await names(["a", "b", "a"], { checkpoint: new MemoryCheckpoint() });
-    const other = await names(["x", "b", "a"], { checkpoint: new MemoryCheckpoint() });
-
-    // 96 bits of it.
-    const hash = createHash("sha256").update('{"email":"a"}').digest().subarray(0, 12);
-    expect(once[0]).toBe(hash.toString("base64url"));
-    expect(once[2]).toBe(`${once[0]}#2`);
-    expect([other[1], other[2]]).toEqual([once[1], once[0]]);
-  });
-
-  it("whose function fails makes the row invalid, and does not end the run", async () => {
-    const { audience, mock, upsert } = createFixture();
-    const items = [row(0), { ...row(1), email: "" }, row(2)];
-
-    const { results, error } = await collectRun(audience.bulk(items, upsert, { key, concurrency: 1 }));
-
-    expect(results.map(({ status }) => status)).toEqual(["succeeded", "invalid", "succeeded"]);
-    expect(results[1]).toMatchObject({ key: "1", error: { code: "validation" } });
-    expect(error).toBeUndefined();
-    expect(mock.requests).toHaveLength(2);
+    for (const [night, skipped] of [0, 1, 1].entries()) {
+      mock.addFault({ kind: "latency", delayMs: 3, times: 1 });
+      const { results } = await collectRun(audience.bulk(twins, upsert, options));
+      expect(
+        results.filter(({ status }) => status === "skipped"),
+        `night ${night}`,
+      ).toHaveLength(skipped);
+      const written = mock.requests.flatMap(({ body, method }) => (method === "POST" ? [body as Row] : []));
+      const words = written.flatMap((each) => (each.email === row(0).email ? [each.email_opt_in] : []));
+      expect(words).toEqual(Array.from({ length: night + 1 }, () => ["SUBSCRIBED", "NON_SUBSCRIBED"]).flat());
+    }
   });
 
   it.each([
@@ -65,104 +34,156 @@ describe("A row's key", () => {
     [null, "null"],
     [7, "a number"],
     [undefined, "undefined"],
+    [() => Promise.reject(new Error("later")), "a Promise"],
     // A string cut in the middle of a character: two such keys could be confused.
     ["\ud800", "half a character"],
-    ["ada \udc00", "half a character"],
-  ])("is a non-empty string, and not %j", async (given, kind) => {
-    const { audience } = createFixture();
+  ])("is a non-empty string; a row with another one, as %j, is invalid", async (given, kind) => {
+    const { audience, mock } = createFixture();
+    const keyOf = ({ email }: Row) => (email === row(0).email ? (valueOf(given) as string) : email);
 
-    const { results } = await collectRun(audience.bulk([1], async () => null, { key: () => given as never }));
+    const { results, error } = await collectRun(
+      audience.bulk(rows(2), upsert, { key: keyOf, concurrency: 1 }),
+    );
 
     const message = `the key function must return a string that names the row, not ${kind}: such as String(row.id)`;
-    expect(results).toMatchObject([{ error: { issues: [{ path: [], code: "no_key", message }] } }]);
-  });
-
-  it("whose function fails is passed to stopWhen", async () => {
-    const { audience, upsert } = createFixture();
-    const seen: unknown[] = [];
-    const stopWhen = (error: unknown) => seen.push(error) === 0;
-
-    const { results } = await collectRun(audience.bulk(rows(1), upsert, { key: () => "", stopWhen }));
-
-    expect(seen).toEqual([results[0]?.error]);
+    const issues = [{ path: [], code: "no_key", message }];
+    expect(results).toMatchObject([
+      { key: "0", status: "invalid", error: { issues } },
+      { status: "succeeded" },
+    ]);
+    expect(error).toBeUndefined();
+    expect(mock.requests).toHaveLength(1);
   });
 
   it.each([
     ["another error of this package", new ConfigurationError("not configured")],
-    ["a foreign error that resembles one", Object.assign(new Error("no"), { code: "validation" })],
-  ])("whose function throws %s makes the row failed", async (_, thrown) => {
-    const { audience, upsert } = createFixture();
+    ["any other error", new TypeError("no such column")],
+  ])("whose function throws %s fails the row, and is passed to stopWhen", async (_, thrown) => {
+    const { audience } = createFixture();
+    const seen: unknown[] = [];
     const keyOf = () => {
       throw thrown;
     };
 
     const { results } = await collectRun(
-      audience.bulk(rows(1), upsert, { key: keyOf, stopWhen: () => false }),
+      audience.bulk(rows(1), upsert, { key: keyOf, stopWhen: (error) => seen.push(error) === 0 }),
     );
 
     expect(results).toMatchObject([{ status: "failed", error: thrown }]);
+    expect(seen).toEqual([thrown]);
   });
 
-  it("whose function throws makes the row failed with what it threw", async () => {
-    const { audience, upsert } = createFixture();
+  it("is never a list of the client: it is not started", async () => {
+    const { audience, mock } = createFixture();
 
-    const { results, error } = await collectRun(
-      audience.bulk([null as unknown as Row, row(1)], upsert, { key, concurrency: 1 }),
-    );
+    const summary = await audience.bulk(rows(1), upsert, {
+      key: () => audience.v1.customers.list() as never,
+    });
 
-    expect(results.map(({ status }) => status)).toEqual(["failed", "succeeded"]);
-    expect(results[0]?.error).toBeInstanceOf(TypeError);
-    expect(error).toBeUndefined();
-  });
-
-  it.each([
-    ["a BigInt", { n: 1n }, "Do not know how to serialize a BigInt"],
-    [
-      "a value whose toJSON throws a string",
-      {
-        toJSON: () => {
-          // oxlint-disable-next-line typescript/only-throw-error -- as a caller's own code may.
-          throw "not today";
-        },
-      },
-      "not today",
-    ],
-    ["a Map", new Map([["email", "ada@example.com"]]), "it holds a Map"],
-    ["a Set within", { emails: new Set(["ada@example.com"]) }, "it holds a Set"],
-    ["a URLSearchParams", new URLSearchParams("email=ada@example.com"), "it holds a URLSearchParams"],
-    [
-      "a class without public fields",
-      new (class Row {
-        readonly #email = "ada@example.com";
-        get email() {
-          return this.#email;
-        }
-      })(),
-      "it holds an instance of a class without properties",
-    ],
-  ])("needs a fingerprint where JSON cannot represent the row: %s", async (_, item, reason) => {
-    const { audience } = createFixture();
-
-    const { results } = await collectRun(
-      audience.bulk([item], async () => null, { checkpoint: new MemoryCheckpoint() }),
-    );
-
-    const message = `the row cannot be written as JSON (${reason}): give a \`fingerprint\``;
-    expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
-  });
-
-  it.each([undefined, () => 1])("cannot be a hash of %s, which JSON omits", async (item) => {
-    const { audience } = createFixture();
-    const options = { checkpoint: new MemoryCheckpoint() };
-
-    const { results } = await collectRun(audience.bulk([item], async () => null, options));
-
-    const message = `the row cannot be written as JSON (it is ${typeof item}): give a \`fingerprint\``;
-    expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
+    expect(summary).toMatchObject({ invalid: 1 });
+    expect(mock.requests).toEqual([]);
   });
 });
 
-describe("Without a key a checkpoint belongs to one run", () => {
+describe("The fingerprint of a row", () => {
+  const email = "ada@example.com";
+  const fault = { kind: "500-before", times: 1 } as const;
+  const upsertWith = (options: object) => write.v1.customers.upsert({ email, first_name: "Ada" }, options);
+
+  it.each<[string, Write | Write[], Write | Write[], "skipped" | "succeeded"]>([
+    [
+      "the same, with its keys in another order",
+      write.v1.customers.upsert({ email, first_name: "Ada" }),
+      write.v1.customers.upsert({ first_name: "Ada", email }),
+      "skipped",
+    ],
+    ["another value", upsertWith({}), write.v1.customers.upsert({ email, first_name: "Eve" }), "succeeded"],
+    [
+      "other options",
+      upsertWith({}),
+      upsertWith({ timeoutMs: 5_000, repeatable: true, headers: { "x-a": "b" } }),
+      "skipped",
+    ],
+    [
+      "another operation",
+      write.v1.customers.upsert(row(0)),
+      write.v1.contactGroups.addContact("mock-list", row(0)),
+      "succeeded",
+    ],
+    [
+      "another list",
+      write.v1.contactGroups.addContact("mock-list", row(0)),
+      write.v1.contactGroups.addContact("other-list", row(0)),
+      "succeeded",
+    ],
+    [
+      "another `consent`",
+      write.v1.contactGroups.addContact("mock-list", row(0)),
+      write.v1.contactGroups.addContact("mock-list", row(0), { consent: "service-decides" }),
+      "succeeded",
+    ],
+    ["one write more", upsert(row(0)), [upsert(row(0)), upsert(row(0))], "succeeded"],
+  ])("is that of its writes: %s", async (_, monday, tuesday, status) => {
+    const lists = ["mock-list", "other-list"].map((id) => ({ id, name: id }));
+    const { audience } = createFixture({
+      organizations: [{ id: "acme", apiKeys: ["mock-api-key"], lists, appId: "app" }],
+    });
+    const options = { key: String, checkpoint: new MemoryCheckpoint() };
+    await audience.bulk([0], () => monday, options);
+
+    const { results } = await collectRun(audience.bulk([0], () => tuesday, options));
+
+    expect(results.map((result) => result.status)).toEqual([status]);
+  });
+
+  it.each<[string, (item: Row & { city?: string }) => unknown, object, "skipped" | "succeeded"]>([
+    ["what it leaves out is no change", ({ email }) => email, { city: "Paris" }, "skipped"],
+    ["what it names is one", ({ city }) => ({ city }), { city: "Paris" }, "succeeded"],
+    ["and a consent always", ({ city }) => city ?? null, { email_opt_in: "UNSUBSCRIBED" }, "succeeded"],
+  ])(
+    "is what `fingerprint` gives, besides the consents of the writes: %s",
+    async (_, fingerprint, change, status) => {
+      const { audience } = createFixture();
+      const options = { key, fingerprint, checkpoint: new MemoryCheckpoint() };
+      const toWrite = ({ city, ...contact }: Row & { city?: string }) =>
+        write.v1.customers.upsert({ ...contact, ...(city && { first_name: city }) });
+      await audience.bulk(rows(1), toWrite, options);
+
+      const { results } = await collectRun(audience.bulk([{ ...row(0), ...change }], toWrite, options));
+
+      expect(results.map((result) => result.status)).toEqual([status]);
+    },
+  );
+
+  it.each([
+    [1n, "Do not know how to serialize a BigInt"],
+    [new Map([["a", 1]]), "it holds a Map"],
+    [() => Promise.reject(new Error("later")), "it holds a Promise"],
+    [undefined, "it is undefined"],
+    [() => () => 1, "it is function"],
+  ])("must be a JSON value, else the row is invalid: %o", async (given, reason) => {
+    const { audience, mock } = createFixture();
+    const options = { key, fingerprint: () => valueOf(given), checkpoint: new MemoryCheckpoint() };
+
+    const { results } = await collectRun(audience.bulk(rows(1), upsert, options));
+
+    expect(results).toMatchObject([
+      { status: "invalid", error: { issues: [{ message: expect.stringContaining(reason) }] } },
+    ]);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("is the same after a night on which its call failed, so that the row is sent again", async () => {
+    const { audience } = createFixture({ faults: [fault] }, { maxRetries: 0 });
+    const options = { key, checkpoint: new MemoryCheckpoint() };
+
+    expect(await audience.bulk(rows(1), upsert, options)).toMatchObject({ unknown: 1 });
+    expect(await audience.bulk(rows(1), upsert, options)).toMatchObject({ succeeded: 1 });
+    expect(await audience.bulk(rows(1), upsert, options)).toMatchObject({ skipped: 1 });
+  });
+});
+
+describe("Without a key a checkpoint serves one run", () => {
   it.each([
     ["in memory", async () => new MemoryCheckpoint()],
     [
@@ -173,90 +194,51 @@ describe("Without a key a checkpoint belongs to one run", () => {
         return fileCheckpoint(join(folder, "import.ckpt"));
       },
     ],
-  ])("after a complete run, the next run sends every row: %s", async (_, create) => {
-    const { audience, upsert, mock } = createFixture();
+  ])("after a complete run, also with a failed row, the next run sends every row: %s", async (_, create) => {
+    const { audience, mock } = createFixture({ faults: [{ kind: "redirect", times: 1 }] });
     const checkpoint = await create();
-    const [monday, tuesday] = (["SUBSCRIBED", "UNSUBSCRIBED"] as const).map((email_opt_in) =>
-      rows(5).map((each): Row => ({ ...each, email_opt_in })),
-    );
 
-    for (const day of [monday!, tuesday!, monday!])
-      expect(await audience.bulk(day, upsert, { checkpoint })).toMatchObject({ succeeded: 5 });
+    const runs = [];
+    for (let night = 1; night <= 3; night++) runs.push(await audience.bulk(rows(5), upsert, { checkpoint }));
 
-    const { contacts } = mock.organization("mock-organization");
-    expect(contacts.map(({ email_opt_in }) => email_opt_in)).toEqual(rows(5).map(() => "SUBSCRIBED"));
+    expect(runs).toMatchObject([{ succeeded: 4, failed: 1 }, { succeeded: 5 }, { succeeded: 5 }]);
+    expect(mock.requests).toHaveLength(15);
   });
 
-  it("after an abort, the next run resumes", async () => {
-    const { audience, mock, upsert, emails } = createFixture();
+  it("after an abort, the next run resumes: equal rows are told apart", async () => {
+    const { audience, mock } = createFixture();
     const checkpoint = new MemoryCheckpoint();
-    const stop = new AbortController();
-    const first = audience.bulk(rows(5), upsert, { checkpoint, concurrency: 1, signal: stop.signal });
-    for await (const { index } of first) if (index === 1) break;
+    const source = [...rows(3), ...rows(3)];
+    for await (const { index } of audience.bulk(source, upsert, { checkpoint, concurrency: 1 }))
+      if (index === 3) break;
 
-    const second = await audience.bulk(rows(5), upsert, { checkpoint });
+    const second = await audience.bulk(source, upsert, { checkpoint });
 
-    expect(second.skipped).toBeGreaterThanOrEqual(2);
-    expect(second.skipped + second.succeeded).toBe(5);
-    expect(new Set(emails()).size).toBe(5);
-    expect(mock.requests).toHaveLength(5);
-    expect(await audience.bulk(rows(5), upsert, { checkpoint })).toMatchObject({ succeeded: 5 });
-  });
-
-  it("a run with a failed row is complete", async () => {
-    const { audience, upsert } = createFixture(
-      { faults: [{ kind: "500-before", times: 1 }] },
-      { maxRetries: 0 },
-    );
-    const checkpoint = new MemoryCheckpoint();
-
-    const summary = await audience.bulk(rows(2), upsert, { checkpoint });
-
-    expect(summary).toMatchObject({ succeeded: 1, unknown: 1 });
-    expect(await audience.bulk(rows(2), upsert, { checkpoint })).toMatchObject({ succeeded: 2 });
+    expect(second.skipped).toBeGreaterThanOrEqual(4);
+    expect(second.skipped + second.succeeded).toBe(6);
+    expect(mock.requests.filter(({ method }) => method === "POST")).toHaveLength(6);
+    expect(await audience.bulk(source, upsert, { checkpoint })).toMatchObject({ succeeded: 6 });
   });
 
   it.each([
-    [
-      "with a `key`",
-      "without one",
-      { key },
-      {},
-      "The checkpoint was written with a `key`. Run it with a `key` again",
-    ],
-    [
-      "without a `key`",
-      "with one",
-      {},
-      { key },
-      "The checkpoint was written without a `key`. Run it without a `key` again",
-    ],
-  ])("a checkpoint that was written %s is refused %s", async (_, __, before, after, message) => {
-    const { audience, mock, upsert } = createFixture();
+    ["with", "without", { key }, {}],
+    ["without", "with", {}, { key }],
+  ])("a checkpoint that was written %s a key is refused %s one", async (before, _, options, others) => {
+    const { audience, mock } = createFixture();
     const checkpoint = new MemoryCheckpoint();
-    for await (const first of audience.bulk(rows(3), upsert, { checkpoint, concurrency: 1, ...before }))
+    for await (const first of audience.bulk(rows(3), upsert, { checkpoint, concurrency: 1, ...options }))
       if (first.status === "succeeded") break;
     const sent = mock.requests.length;
-    const kept = checkpoint.lines;
+    const { entries } = checkpoint;
 
-    const { error } = await collectRun(audience.bulk(rows(3), upsert, { checkpoint, ...after }));
+    const { error } = await collectRun(audience.bulk(rows(3), upsert, { checkpoint, ...others }));
 
-    expect(error).toEqual(new ConfigurationError(`${message}, or name another checkpoint.`));
-    expect(mock.requests).toHaveLength(sent);
-    expect([checkpoint.lines, checkpoint.log.at(-1)]).toEqual([kept, "close"]);
+    const message = `The checkpoint was written ${before} a \`key\`. Run it ${before} a \`key\` again, or name another checkpoint.`;
+    expect(error).toEqual(new ConfigurationError(message));
+    expect([mock.requests.length, checkpoint.entries, checkpoint.log.at(-1)]).toEqual([
+      sent,
+      entries,
+      "close",
+    ]);
   });
-});
-
-it("A list that the key function of bulk returns by mistake is not started: the row is invalid", async () => {
-  const mock = createMockService();
-  const audience = new AudienceClient(mock.clientOptions);
-
-  const summary = await audience.bulk(
-    [{ email: "ada@example.com" }],
-    (person, request) => audience.v1.customers.upsert(person, request),
-    { key: () => audience.v1.customers.list() as never },
-  );
-
-  expect(summary).toMatchObject({ invalid: 1 });
-  expect(mock.requests).toEqual([]);
 });

@@ -1,5 +1,4 @@
-import { AudienceClient, type BulkRequest, RateLimiter } from "audience-sdk";
-import { v1ContactSchema } from "audience-sdk/schemas";
+import { type AudienceClient, type BulkProgress, RateLimiter } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import {
@@ -7,8 +6,8 @@ import {
   createFixture,
   passUntil,
   passUntilSettled,
+  upsert,
   useFakeTime,
-  type Row,
   rows,
 } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
@@ -16,13 +15,13 @@ import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 const tenAMinute = [{ limit: 10, intervalMs: 60_000 }];
 
 /** A client of the mock in virtual time, whose requests are logged with the second in which they arrive. */
-function start(clientOptions: ConstructorParameters<typeof AudienceClient>[0] = {}) {
+function start(clientOptions: ConstructorParameters<typeof AudienceClient>[0] = {}, reserve?: number) {
   const time = new VirtualTime();
-  const rateLimiter = new RateLimiter({ clock: time.now, windows: tenAMinute });
+  const rateLimiter = new RateLimiter({ clock: time.now, windows: tenAMinute, reserve });
   const lines: string[] = [];
   const throttled: (number | undefined)[] = [];
   const sentAt: number[] = [];
-  const { mock, audience, upsert } = createFixture(
+  const { mock, audience } = createFixture(
     {},
     {
       rateLimiter,
@@ -35,12 +34,12 @@ function start(clientOptions: ConstructorParameters<typeof AudienceClient>[0] = 
       ...clientOptions,
     },
   );
-  return { time, mock, audience, upsert, sentAt, lines, throttled };
+  return { time, mock, audience, sentAt, lines, throttled };
 }
 
 describe("A run", () => {
   it("leaves a permit of ten to other calls, which do not wait beside it", async () => {
-    const { time, mock, audience, upsert, sentAt } = start();
+    const { time, mock, audience, sentAt } = start();
     await time.run(() => {
       void audience.bulk(rows(18), upsert, { concurrency: 20 }).summary();
       time.at(5_000, () => void audience.v1.customers.list().toArray());
@@ -50,7 +49,7 @@ describe("A run", () => {
   });
 
   it("that stands still for others says so, in the line and by `onThrottle` of a wait of more than ten seconds", async () => {
-    const { time, audience, upsert, lines, throttled } = start();
+    const { time, audience, lines, throttled } = start();
     await time.run(() => void audience.bulk(rows(10), upsert, { concurrency: 20 }).summary(), 30_000);
     expect(lines).toEqual([
       expect.stringMatching(
@@ -60,56 +59,24 @@ describe("A run", () => {
     expect(throttled).toEqual([60]);
   });
 
-  it.each(["of a client", "of a view"])("leaves no room with the option `reserve: 0` %s", async (whose) => {
-    const { time, mock, audience, lines } = start();
-    const view = audience.withOptions({ rateLimiter: { reserve: 0 } });
-    const client =
-      whose === "of a view"
-        ? view
-        : new AudienceClient({
-            ...mock.clientOptions,
-            rateLimiter: new RateLimiter({ clock: time.now, windows: tenAMinute, reserve: 0 }),
-          });
-    expect(view.rateLimiter).toBe(audience.rateLimiter);
-    await time.run(
-      () =>
-        void client
-          .bulk(rows(11), (row, request) => client.v1.customers.upsert(row, request), { concurrency: 20 })
-          .summary(),
-      30_000,
-    );
+  it("leaves no room with the option `reserve: 0` of the limiter", async () => {
+    const { time, mock, audience, lines } = start({}, 0);
+    await time.run(() => void audience.bulk(rows(11), upsert, { concurrency: 20 }).summary(), 30_000);
     expect(mock.requests).toHaveLength(10);
     expect(lines.join("")).not.toContain("reserve");
   });
 
-  it("estimates its end with the reserve, of its progress as of its check", async () => {
-    const checked: number[] = [];
+  it.each([
+    [undefined, 11],
+    [0, 9],
+  ])("estimates its end with the reserve, of its progress as of its check: %s", async (reserve, minutes) => {
     const etas: number[] = [];
-    for (const reserve of [undefined, 0]) {
-      const { time, audience } = start();
-      const client = audience.withOptions({ rateLimiter: { reserve } });
-      const { estimateMs } = await client.bulk.check(rows(100), (row) => v1ContactSchema.safeParse(row));
-      checked.push(Math.round(estimateMs / 60_000));
-      await time.run(() => {
-        void client
-          .bulk(rows(100), (row, request) => client.v1.customers.upsert(row, request), {
-            onProgress: ({ done, etaMs }) => void (done === 1 && etas.push(Math.round(etaMs! / 60_000))),
-          })
-          .summary();
-      });
-    }
-    expect(checked).toEqual([11, 9]);
-    expect(etas).toEqual([11, 9]);
+    const { time, audience } = start({}, reserve);
+    const onProgress = ({ done, etaMs }: BulkProgress) => void (done === 1 && etas.push(etaMs!));
+    etas.push((await audience.bulk.check(rows(100), upsert)).estimateMs);
+    await time.run(() => void audience.bulk(rows(100), upsert, { onProgress }).summary());
+    expect(etas.map((etaMs) => Math.round(etaMs / 60_000))).toEqual([minutes, minutes]);
   });
-});
-
-it("The option `reserve` of a client keeps the limiter of the process", () => {
-  const options = { baseUrl: "https://api.example.com", apiKey: "abcdefgh" };
-  const audience = new AudienceClient({ ...options, rateLimiter: { reserve: 0 } });
-  expect(audience.rateLimiter).toBe(new AudienceClient(options).rateLimiter);
-  expect(() => new AudienceClient({ ...options, rateLimiter: { reserve: 0.91 } })).toThrow(
-    "reserve must be a number from 0 to 0.9, not 0.91.",
-  );
 });
 
 describe("A row that is prepared", () => {
@@ -129,8 +96,6 @@ describe("A row that is prepared", () => {
       await audience.v1.contactGroups.list().toArray({ max: 1 });
       return true;
     };
-    const upsert = (row: Row, request: BulkRequest) => audience.v1.customers.upsert(row, request);
-
     const run = collectRun(audience.bulk(rows(12), upsert, { isCurrent }));
     const { results } = await passUntilSettled(run);
 
@@ -145,19 +110,14 @@ describe("A row that is prepared", () => {
       const hang = () => new Promise<never>(() => void hanging++);
       /** The records of its rows are never written. */
       class HangingCheckpoint extends MemoryCheckpoint {
-        override append = async (text: string, isFlushed: boolean) =>
-          await (hasBegun ? hang() : super.append(text, isFlushed));
+        override put = async (name: string, line: string, flush: boolean) =>
+          await (name.startsWith("row:") ? hang() : super.put(name, line, flush));
       }
-      let hasBegun = false;
       const checkpoint = new HangingCheckpoint();
       const rateLimiter = new RateLimiter({ windows });
-      const { audience, upsert, mock } = createFixture({}, { rateLimiter });
-      const call = (item: Row, request: BulkRequest) => {
-        hasBegun = true;
-        return upsert(item, request);
-      };
+      const { audience, mock } = createFixture({}, { rateLimiter });
       const options = option === "isCurrent" ? { isCurrent: hang } : { checkpoint };
-      const run = audience.bulk(rows(20), call, options);
+      const run = audience.bulk(rows(20), upsert, options);
       void run.then(undefined, () => {});
       await passUntil(() => hanging === 10);
 
@@ -180,7 +140,7 @@ describe("A row that is prepared", () => {
     };
     const rateLimiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 1_000 }] });
     const faults = [{ kind: "429", operation: "v1.contactGroups.get", times: 1, retryAfter: 4 } as const];
-    const { audience, upsert, mock } = createFixture({ faults }, { rateLimiter, apiKey });
+    const { audience, mock } = createFixture({ faults }, { rateLimiter, apiKey });
     let isAdaCurrent = true;
     const isCurrent = async () => {
       await new Promise((resolve) => setTimeout(resolve, 400));
