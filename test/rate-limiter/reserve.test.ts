@@ -1,4 +1,4 @@
-import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
+import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter, write } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { besideAnImport, sendRows } from "./beside-an-import.ts";
@@ -285,7 +285,7 @@ it("Over HTTP a call beside an endless import leaves at once, and no call is ref
     for (let row = 0; ; row += 1) yield { email: `row-${row}@example.com` };
   }
   const run = audience
-    .bulk(rows(), (row, request) => audience.v1.customers.upsert(row, request), { signal: controller.signal })
+    .bulk(rows(), (row) => write.v1.customers.upsert(row), { signal: controller.signal })
     .summary()
     .catch((error: unknown) => error);
 

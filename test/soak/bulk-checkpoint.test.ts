@@ -54,21 +54,17 @@ async function writeNight(path: string, run: (from: Iterable<Row>) => PromiseLik
   await run(rows(1_000));
   const filled = await fileCheckpoint(path).open();
   const recorded: string[] = [];
-  for await (const line of filled.lines) recorded.push(line);
-  const sends = recorded.find((line) => line.startsWith('["sends"'))!;
-  const ends = recorded.find((line) => line.startsWith('["ends"'))!;
-  const other = (line: string, index: number) => {
-    const event = JSON.parse(line) as string[];
-    event[1] = hashOf(row(index).email);
-    if (event[0] === "sends") event[2] = hashOf(String(index));
-    event[3] = event[3]!.replace(/^\w+=(?<id>[\w-]*)/, (_, id: string) => {
-      return `${(index * 7_919).toString(36)}=${id && crypto.randomUUID()}`;
-    });
-    return JSON.stringify(event);
+  for await (const [name, line] of filled.entries) if (name.startsWith("row:")) recorded.push(line);
+  const other = (index: number) => {
+    const [state, version, , ...rest] = recorded[index % recorded.length]!.split(" ");
+    const [, kept] = rest;
+    return [state, version, hashOf(String(index)), crypto.randomUUID(), kept].join(" ");
   };
   for (let index = 1_000; index < count; index++) {
-    await filled.append(other(sends, index), { flush: false });
-    await filled.append(other(ends, index), { flush: false });
+    const name = `row:${hashOf(row(index).email)}`;
+    // A line when it is sent, and one when it has ended.
+    for (const line of [other(index).replace(/^\w+/, "sent"), other(index)])
+      await filled.put(name, line, { flush: false });
   }
   await filled.close();
 }

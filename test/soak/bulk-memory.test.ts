@@ -1,4 +1,4 @@
-import { AudienceClient } from "audience-sdk";
+import { AudienceClient, write } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 import { heldMb } from "./heap.ts";
@@ -15,9 +15,7 @@ it("A run of 50,000 rows needs no more memory at its end than after its thousand
     for (let index = 0; index < count; index++)
       yield { email: `row-${index}@example.com`, email_opt_in: "SUBSCRIBED" as const };
   }
-  const run = audience.bulk(rows(), (row, request) => audience.v1.customers.upsert(row, request), {
-    total: count,
-  });
+  const run = audience.bulk(rows(), (row) => write.v1.customers.upsert(row), { total: count });
   const held: number[] = [];
   let done = 0;
   const startedMs = performance.now();

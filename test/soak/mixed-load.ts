@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isAudienceError, type AudienceClient } from "audience-sdk";
+import { isAudienceError, write, type AudienceClient } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect } from "vitest";
 import type { CallRecord } from "./mixed-state.ts";
@@ -171,11 +171,12 @@ export class MixedLoad {
       const signal = life < 3 ? AbortSignal.timeout(Math.ceil(this.#load.random() * 1_500)) : undefined;
       const bulk = this.#client.bulk(
         rows,
-        (id, request) =>
-          this.#client.v1.events.send(
-            { eventName: "soak", uniqueIdentifier: id, contact: { email: `${id}@example.com` } },
-            request,
-          ),
+        (id) =>
+          write.v1.events.send({
+            eventName: "soak",
+            uniqueIdentifier: id,
+            contact: { email: `${id}@example.com` },
+          }),
         { key: (id) => id, checkpoint: fileCheckpoint(path), ...(signal && { signal }), concurrency: 5 },
       );
       try {

@@ -139,14 +139,12 @@ describe("A schema", () => {
     expect(sent()).toMatchObject([{ eventName: "order" }, { eventName: "signed_up" }]);
   });
 
-  it("is a call of its row in bulk, and a refusal makes the row invalid", async () => {
+  it("is a write of its row in bulk, and a refusal makes the row invalid", async () => {
     const { v1, bulk, sent } = service();
     const events = v1.events.define({ order: doubled });
     const rows = [{ total: 1 }, { total: untyped("x") }];
     const ends: string[] = [];
-    for await (const { status } of bulk(rows, (eventData, request) =>
-      events.send("order", { contact, eventData }, request),
-    ))
+    for await (const { status } of bulk(rows, (eventData) => events.write("order", { contact, eventData })))
       ends.push(status);
 
     expect(ends.sort()).toEqual(["invalid", "succeeded"]);

@@ -1,4 +1,4 @@
-import { AudienceClient, RateLimiter, type BulkRequest } from "audience-sdk";
+import { AudienceClient, RateLimiter, write } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
@@ -86,20 +86,18 @@ describe("A call that has its permit, and is not sent yet when a 429 comes,", ()
     let begun = 0;
     /** The records of all rows but the first are slow. */
     class SlowCheckpoint extends MemoryCheckpoint {
-      override append = async (text: string, isFlushed: boolean) => {
-        if (isCalled && isSlow && ++begun > 1)
+      override async put(name: string, line: string, flush: boolean) {
+        if (name.startsWith("row:") && isSlow && ++begun > 1)
           await new Promise<void>((resolve) => void waiting.push(resolve));
-        await super.append(text, isFlushed);
-      };
+        await super.put(name, line, flush);
+      }
     }
-    let isCalled = false;
-    const upsert = (row: number, request: BulkRequest) => {
-      isCalled = true;
-      return audience.v1.customers.upsert(contact(row), request);
-    };
 
     const run = audience
-      .bulk([0, 1, 2, 3, 4], upsert, { checkpoint: new SlowCheckpoint(), key: (row) => String(row) })
+      .bulk([0, 1, 2, 3, 4], (row) => write.v1.customers.upsert(contact(row)), {
+        checkpoint: new SlowCheckpoint(),
+        key: String,
+      })
       .summary();
     await eventually(() => expect([arrived.length, waiting.length]).toEqual([1, 4]));
     respond();

@@ -1,4 +1,4 @@
-import { AudienceClient, type ClientOptions, ConfigurationError, RateLimiter } from "audience-sdk";
+import { AudienceClient, type ClientOptions, ConfigurationError, RateLimiter, write } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
@@ -111,9 +111,9 @@ describe("A page without TLS", () => {
     const mock = createMockService();
     const ids: string[] = [];
     const hooks = { onResponse: ({ requestId }: { requestId: string }) => void ids.push(requestId) };
-    const { v1, bulk } = new AudienceClient({ ...mock.clientOptions, hooks });
-    const result = await bulk([contact], (row, request) =>
-      v1.events.send({ eventName: "order placed", contact: row }, request),
+    const { bulk } = new AudienceClient({ ...mock.clientOptions, hooks });
+    const result = await bulk([contact], (row) =>
+      write.v1.events.send({ eventName: "order placed", contact: row }),
     );
 
     expect(ids).toEqual([expect.stringMatching(UUID)]);
@@ -122,9 +122,9 @@ describe("A page without TLS", () => {
 
   it("On an insecure origin a checkpoint is refused, with the reason", async () => {
     const mock = createMockService();
-    const { v1, bulk } = new AudienceClient(mock.clientOptions);
+    const { bulk } = new AudienceClient(mock.clientOptions);
     const checkpoint = new MemoryCheckpoint();
-    const run = bulk([contact], (row, request) => v1.customers.upsert(row, request), { checkpoint });
+    const run = bulk([contact], (row) => write.v1.customers.upsert(row), { checkpoint });
     const error = await failureOf(run);
 
     expect(error).toBeInstanceOf(ConfigurationError);

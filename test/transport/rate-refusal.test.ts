@@ -4,6 +4,7 @@ import {
   PermissionError,
   RateLimiter,
   RateLimitError,
+  write,
   type ClientOptions,
   type IsRateLimited,
 } from "audience-sdk";
@@ -133,9 +134,7 @@ describe.each(dialects)("A refusal for the rate: %s", (_, refusal, isRateLimited
   it("puts a row of a run back into the queue", async () => {
     const { audience, sentAt } = refusedOnce(refusal, { isRateLimited });
 
-    const run = audience.bulk([contact], (row, request) =>
-      audience.v1.contactGroups.addContact("list-1", row, request),
-    );
+    const run = audience.bulk([contact], (row) => write.v1.contactGroups.addContact("list-1", row));
     const summary = run.summary();
     await vi.advanceTimersByTimeAsync(waitMs + 3_000);
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, tracingChannel, unsubscribe } from "node:diagnostics_channel";
-import { AudienceClient, type ClientOptions, RateLimiter } from "audience-sdk";
+import { AudienceClient, type ClientOptions, RateLimiter, write } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -158,24 +158,24 @@ describe("The tracing channel audience-sdk:call", () => {
     expect(new Set(log.map(([, { requestId }]) => requestId)).size).toBe(1);
   });
 
-  it("reports that a function of the user threw, and nothing of its error", async () => {
+  it("reports that a function of the user threw between two attempts, and nothing of its error", async () => {
     const log = record(callChannel);
-    const { audience } = open();
+    const { audience } = open({ faults: [{ kind: "500-before", times: 1 }] });
+    let asked = 0;
     const isCurrent = () => {
-      throw new Error("no row for ada@example.com");
+      if (asked++ > 0) throw new Error("no row for ada@example.com");
+      return true;
     };
 
-    const run = audience.bulk([contact], (row, request) => audience.v1.customers.upsert(row, request), {
-      isCurrent,
-    });
+    const run = audience.bulk([contact], (row) => write.v1.customers.upsert(row), { isCurrent });
     const results: unknown[] = [];
     const loop = async () => {
       for await (const result of run) results.push(result);
     };
     await settle(loop());
 
-    expect(results).toMatchObject([{ status: "failed", error: { message: "no row for ada@example.com" } }]);
-    expect(log.at(-1)?.[1]).toMatchObject({ attempts: 0, error: { name: "Error", code: "other" } });
+    expect(results).toMatchObject([{ status: "unknown", error: { message: "no row for ada@example.com" } }]);
+    expect(log.at(-1)?.[1]).toMatchObject({ attempts: 1, error: { name: "Error", code: "other" } });
     expect(JSON.stringify(log)).not.toContain("ada@");
   });
 

@@ -1,11 +1,26 @@
-import { AudienceClient, type AddContactResult, type BulkSummary, type Profile } from "audience-sdk";
+import {
+  AudienceClient,
+  type AbortError,
+  type AddContactResult,
+  type BulkSummary,
+  type EventResult,
+  type Profile,
+  type SupersededReason,
+  type V2UpsertResult,
+  type ValidationError,
+  type Write,
+  write,
+} from "audience-sdk";
 import { describe, expectTypeOf, it } from "vitest";
 
 const audience = new AudienceClient();
 const rows = [{ email: "ada@example.com", email_opt_in: "SUBSCRIBED" as const }];
+type Row = (typeof rows)[number];
+const { v1, v2 } = write;
+const upsert = (row: Row) => v1.customers.upsert(row);
+const event = ({ email }: Row) => v1.events.send({ eventName: "e", contact: { email } });
 
-it("The rows of bulk are any iterable but a string", () => {
-  const { upsert } = audience.v1.customers;
+it("The rows of bulk are any iterable but a string, or a function that gives one", () => {
   void audience.bulk(rows, upsert);
   void audience.bulk(new Set(rows), upsert);
   void audience.bulk(rows.values(), upsert);
@@ -14,70 +29,98 @@ it("The rows of bulk are any iterable but a string", () => {
     upsert,
   );
   void audience.bulk(new Map([["ada", rows[0]!]]).values(), upsert);
-  void audience.bulk(
-    (async function* () {
-      yield* rows;
-    })(),
-    upsert,
-  );
+  async function* generated() {
+    yield* rows;
+  }
+  void audience.bulk(generated(), upsert);
+  void audience.bulk(generated, upsert);
+  void audience.bulk(() => rows, upsert);
   // @ts-expect-error
-  void audience.bulk("ada@example.com", (id: string, o) => audience.v1.customers.get(id, o));
+  void audience.bulk("ada@example.com", (email: string) => v1.customers.upsert({ email }));
 });
 
 describe("The function of bulk", () => {
-  it("that returns nothing is refused", () => {
-    // @ts-expect-error its call is neither returned nor awaited
-    void audience.bulk(rows, (row, request) => {
-      void audience.v1.customers.upsert(row, request);
+  it("that gives no write is refused, and so is the promise of a call", () => {
+    // @ts-expect-error a forgotten `return`
+    void audience.bulk(rows, (row) => {
+      upsert(row);
+    });
+    // @ts-expect-error
+    void audience.bulk(rows, async (row) => {
+      upsert(row);
     });
     // @ts-expect-error
     void audience.bulk(rows, () => null);
+    // @ts-expect-error
+    void audience.bulk(rows, (row) => (row.email === "" ? undefined : upsert(row)));
+    // @ts-expect-error
+    void audience.bulk(rows, (row) => row);
+    // @ts-expect-error
+    void audience.bulk(rows, (row) => audience.v1.customers.upsert(row));
+    // @ts-expect-error
+    void audience.bulk.check(rows, (row) => audience.v1.customers.upsert(row));
   });
 
-  it("may return any call of the client, several of them, none for some rows, or await them", () => {
-    const { v1, v2 } = audience;
-    const contact = { firstName: "Ada", listIds: [], identifiers: [] };
-    const path = "/api/v1/customer/create";
-    void audience.bulk(rows, (row, o) => v1.customers.upsert(row, o));
-    void audience.bulk(rows, (_, o) => v1.customers.get("id", o));
-    void audience.bulk(rows, (_, o) => v1.customers.list({}, o));
-    void audience.bulk(rows, (_, o) => v1.contactGroups.list({}, o).toArray());
-    void audience.bulk(rows, (_, o) => v1.contactGroups.get("id", o));
-    void audience.bulk(rows, (row, o) => v1.contactGroups.addContact("id", row, o));
-    void audience.bulk(rows, (row, o) => v1.events.send({ eventName: "e", contact: row }, o));
-    void audience.bulk(rows, (_, o) => v2.contacts.upsert(contact, o));
-    void audience.bulk(rows, (_, o) => v2.lists.list({}, o));
-    void audience.bulk(rows, (body, o) => v1.request({ method: "POST", path, body }, o));
-    void audience.bulk(rows, (_, o) => v2.request({ method: "GET", path: "/v2/lists" }, o));
-    void audience.bulk(rows, (row, o) => v1.customers.upsert(row, o).withResponse());
-    void audience.bulk(rows, (row, o) =>
-      Promise.all([v1.customers.upsert(row, o), v1.customers.get("id", o)]),
-    );
-    // Its calls are awaited: the run detects one that is not.
-    void audience.bulk(rows, async (row, o) => {
-      await v1.customers.upsert(row, o);
-    });
-    void audience.bulk(rows, async (row, o) => {
-      if (row.email === "") return undefined;
-      return await v1.customers.upsert(row, o);
-    });
+  it("gives any write, several, none for some rows, or a promise of them", () => {
+    void audience.bulk(rows, (row, index) => v1.contactGroups.addContact(`list-${index}`, row));
+    void audience.bulk(rows, (row) => (row.email === "" ? [] : upsert(row)));
+    void audience.bulk(rows, (row): Write[] => [upsert(row), event(row)]);
+    void audience.bulk(rows, async (row) => [upsert(row), event(row)]);
+    void audience.bulk(rows, (body) => v1.request({ method: "POST", path: "/api/v1/x", body: { ...body } }));
+    void audience.bulk(rows, () => JSON.parse("") as Write);
+    void audience.bulk.check(rows, (row) => [upsert(row)], { key: ({ email }) => email });
   });
 
-  it("returns the value of its row, for any of its calls", async () => {
-    const one = audience.bulk(rows, (row, request) => audience.v1.customers.upsert(row, request));
-    for await (const { value } of one) expectTypeOf(value).toEqualTypeOf<Profile | undefined>();
-    const either = audience.bulk(rows, (row, request) =>
-      row.email.endsWith("@example.com")
-        ? audience.v1.contactGroups.addContact("list", row, request)
-        : audience.v1.customers.upsert(row, request),
+  it("says the value of its row: of an array a tuple, or an array", async () => {
+    for await (const { value } of audience.bulk(rows, upsert))
+      expectTypeOf(value).toEqualTypeOf<Profile | undefined>();
+    for await (const { value } of audience.bulk(rows, async (row) => upsert(row)))
+      expectTypeOf(value).toEqualTypeOf<Profile | undefined>();
+    const either = audience.bulk(rows, (row) =>
+      row.email.endsWith("@example.com") ? v1.contactGroups.addContact("list", row) : upsert(row),
     );
     for await (const { value } of either)
       expectTypeOf(value).toEqualTypeOf<AddContactResult | Profile | undefined>();
+    for await (const { status, value } of audience.bulk(rows, (row) => [upsert(row), event(row)]))
+      if (status === "succeeded") expectTypeOf(value).toEqualTypeOf<[Profile, EventResult]>();
+    const two = audience.bulk(
+      rows,
+      async (row): Promise<[ReturnType<typeof upsert>, ReturnType<typeof event>]> => [
+        upsert(row),
+        event(row),
+      ],
+    );
+    for await (const { status, value } of two)
+      if (status === "succeeded") expectTypeOf(value).toEqualTypeOf<[Profile, EventResult]>();
+    const many = audience.bulk(rows, (row) => [row].map(upsert));
+    for await (const { status, value } of many)
+      if (status === "succeeded") expectTypeOf(value).toEqualTypeOf<Profile[]>();
+    const contact = { firstName: "Ada", listIds: [], identifiers: [] };
+    for await (const { status, value } of audience.bulk(rows, () => v2.contacts.upsert(contact)))
+      if (status === "succeeded") expectTypeOf(value).toEqualTypeOf<V2UpsertResult>();
   });
 });
 
-describe("A run of bulk", () => {
-  it("is awaited for the summary", async () => {
-    expectTypeOf(await audience.bulk(rows, async () => 1)).toEqualTypeOf<BulkSummary>();
-  });
+it("The members of a result may be destructured, each of them: its status says which it has", async () => {
+  for await (const result of audience.bulk(rows, upsert)) {
+    const { index, key, item, status, value, kept, error, reason, service, formerId } = result;
+    expectTypeOf({ index, key, item }).toEqualTypeOf<{ index: number; key: string; item: Row }>();
+    expectTypeOf(value).toEqualTypeOf<Profile | undefined>();
+    expectTypeOf(kept?.email).toEqualTypeOf<"run" | "process" | "service" | undefined>();
+    expectTypeOf(formerId).toEqualTypeOf<string | undefined>();
+    expectTypeOf(service).toEqualTypeOf<Profile | undefined>();
+    if (status === "succeeded") expectTypeOf(value).toEqualTypeOf<Profile>();
+    if (status === "invalid") expectTypeOf(error).toEqualTypeOf<ValidationError>();
+    if (status === "skipped") expectTypeOf(error).toEqualTypeOf<undefined>();
+    if (status === "superseded") {
+      expectTypeOf(error).toEqualTypeOf<AbortError>();
+      expectTypeOf(reason).toEqualTypeOf<SupersededReason>();
+    }
+  }
+});
+
+it("A run of bulk is awaited for the summary, which `counts` has at any time", async () => {
+  const run = audience.bulk(rows, upsert);
+  expectTypeOf(run.counts).toEqualTypeOf<BulkSummary>();
+  expectTypeOf(await run).toEqualTypeOf<BulkSummary>();
 });

@@ -9,6 +9,7 @@ import {
   type V1Contact,
   type V1Customers,
   type V1Event,
+  write,
 } from "audience-sdk";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import * as v from "valibot";
@@ -372,7 +373,7 @@ describe("A contact that has one, or may have one", () => {
     void send(contact);
     const [first]: Parameters<V1Customers["upsert"]> = [{ email: "ada@example.com" }];
     void first;
-    void audience.bulk([contact], (row, request) => customers.upsert(row, request));
+    void audience.bulk([contact], (row) => write.v1.customers.upsert(row));
   });
 
   it("is accepted by a test double", () => {
@@ -401,6 +402,6 @@ describe("An event that names a contact, or may name one", () => {
     void events.send(held<{ eventName: string; contact?: { email: string } }>());
     const ofAnyKind = <T extends V1Event>(one: T) => events.send(one);
     void ofAnyKind({ eventName: "order_placed", contactUUID: "c-1" });
-    void audience.bulk([event], (row, request) => events.send(row, request));
+    void audience.bulk([event], (row) => write.v1.events.send(row));
   });
 });
