@@ -129,7 +129,7 @@ export function parseBulkOptions<Row>(options: unknown): BulkSettings<Row> {
 }
 
 /** Whether the service asks to wait for more than an hour: every other row would have to, too. */
-export function isRefusedForLong(error: unknown): boolean {
+function isRefusedForLong(error: unknown): boolean {
   return isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error);
 }
 

@@ -16,6 +16,7 @@ import { type BulkResult, type EstimateMs, hasCode, type ProgressCounter, type R
 import { type RowLog, RowLogs } from "./row-log.ts";
 import type { ReadRow, Rows } from "./rows.ts";
 import { RunEnd } from "./run-end.ts";
+import { RunWarnings } from "./run-warnings.ts";
 import { SendRow, type SentRow, type SharedByRows } from "./send-row.ts";
 import { Turns } from "./turns.ts";
 import { type BegunTask, Workers } from "./workers.ts";
@@ -40,14 +41,15 @@ export class Run<Row, Value> {
   readonly #turns = new Turns();
   readonly #earlierRows = new RunGuard();
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
-  readonly #said = new Set<string>();
-  #unknownPeople = 0;
+  readonly #warnings: RunWarnings;
+  readonly #warn = (message: string): void => this.#options.opened.settings.observer.warn(message);
   #isEverythingRead = false;
 
   constructor(rows: Rows<Row>, options: RunOptions<Row>, progress: ProgressCounter) {
     this.#rows = rows;
     this.#options = options;
     this.#progress = progress;
+    this.#warnings = new RunWarnings(this.#warn);
     this.#end = new RunEnd(options.signal, options.opened.transport.client.closing.signal);
   }
 
@@ -81,7 +83,7 @@ export class Run<Row, Value> {
       await end.failOnError(() => record?.close());
       unwatch();
       await end.failOnError(() => this.#rows.close());
-      this.#sayUnknownPeople();
+      this.#warnings.sayUnknownPeople();
       this.#progress.end();
       end.settle(this.#progress.done === 0);
     }
@@ -119,17 +121,13 @@ export class Run<Row, Value> {
   /** In the order in which they are asked; of two words at one moment the first guard's counts. */
   #guards(record: RunRecord, watch: ProcessGuard): Guard[] {
     const { checkConsent, isCurrent, opened, snapshot } = this.#options;
-    const notShown = (channel: string) =>
-      this.#warnOnce(
-        `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
-      );
     return [
       ...(isCurrent ? [new CurrentGuard(isCurrent)] : []),
       new ServiceGuard({
         look: lookOf(opened, this.#end.stop, this.#countCall),
         checksConsent: checkConsent,
         snapshot,
-        notShown,
+        notShown: (channel) => this.#warnings.notShown(channel),
       }),
       this.#earlierRows,
       new EarlierProcessGuard(record),
@@ -212,15 +210,12 @@ export class Run<Row, Value> {
       this.#earlierRows.note(row);
       // The one that was looked up may have been another contact than the row now names.
       const isUnknown = idsOf(row, this.#options.snapshot)?.ids.every((each) => each === end?.formerId);
-      if (hasSubscribed && isUnknown) this.#unknownPeople++;
+      if (hasSubscribed && isUnknown) this.#warnings.unknownPeople++;
     }
     // A failure of the record has already ended the run; the row's end stays the same.
     const details = { id, ...(end?.kept && { kept: end.kept }) };
     if (recorded) await log.ends(recorded, details).catch(() => undefined);
-    if (end?.formerId !== undefined)
-      this.#warnOnce(
-        "a row names another contact than under its key before: `formerId` is the one that is left as it is",
-      );
+    if (end?.formerId !== undefined) this.#warnings.leavesContact();
     return end;
   }
 
@@ -243,32 +238,12 @@ export class Run<Row, Value> {
       const soFar = this.#progress.progress(total, estimateMs);
       // As with hooks, an error or a rejection of `onProgress` changes nothing.
       void (async () => onProgress(soFar))().catch((error: unknown) => {
-        if (this.#isNews("onProgress")) this.#options.opened.settings.observer.failed("onProgress", error);
+        if (this.#warnings.isNews("onProgress"))
+          this.#options.opened.settings.observer.failed("onProgress", error);
       });
     }
     await this.#results.give({ index, key, item, ...end });
   }
 
-  #sayUnknownPeople(): void {
-    if (this.#unknownPeople === 0) return;
-    const [rows, whom] =
-      this.#unknownPeople === 1 ? ["1 row", "somebody"] : [`${this.#unknownPeople} rows`, "people"];
-    this.#warn(
-      `${rows} subscribed ${whom} of whom nothing was known: a snapshot shows who has refused at the service`,
-    );
-  }
-
   readonly #countCall = (): void => void this.#progress.calls++;
-
-  readonly #warn = (message: string): void => this.#options.opened.settings.observer.warn(message);
-
-  #warnOnce(message: string): void {
-    if (this.#isNews(message)) this.#warn(message);
-  }
-
-  #isNews(what: string): boolean {
-    const isNews = !this.#said.has(what);
-    this.#said.add(what);
-    return isNews;
-  }
 }
