@@ -11,28 +11,7 @@ import {
 import { FairQueue } from "./queue.ts";
 import { lastPriority } from "./reserve.ts";
 import type { Ask, PermitStore, Release, Reply, StoreUser } from "./store.ts";
-
-/** A call in the queue. */
-interface Waiter {
-  readonly level: number;
-  /** It is of priority 9. */
-  readonly isLast: boolean;
-  readonly position: number;
-  readonly client: object;
-  readonly deadlineAt: number;
-  /** Its `maxQueued` if it found so many waiting, else Infinity. */
-  readonly maxQueued: number;
-  readonly request: PermitRequest;
-  readonly permit: Deferred<Permit>;
-  readonly firstWait: Deferred<ExpectedWait> | undefined;
-  readonly forget: () => void;
-}
-
-/** A request with the bounds of its call or of the limiter. */
-export interface BoundRequest extends PermitRequest {
-  readonly maxWaitMs: number;
-  readonly maxQueued: number;
-}
+import { type BoundRequest, isFull, levelOf, levels, type Waiter } from "./waiter.ts";
 
 /** Another limiter. */
 interface PermitSource {
@@ -41,8 +20,6 @@ interface PermitSource {
 }
 
 export const defaultPriority = 5;
-/** The levels of the queue: the calls that were refused for their rate, priorities 0 to 8; then the refused ones of 9, and 9. */
-const levels = { others: lastPriority, last: lastPriority + 2 };
 // Calls without a client share one position in the round robin.
 const anonymous = {};
 // The timer is set again at least this often: one of more than 24 days would fire at once.
@@ -282,13 +259,4 @@ export class Dispatcher {
     const isLast = priority === lastPriority;
     return position === 0 ? 0 : this.#estimates.respondedInMs(isLast, position, this.#clock());
   }
-}
-
-function levelOf(priority: number, isRequeued: boolean): number {
-  if (priority !== lastPriority) return isRequeued ? 0 : 1 + priority;
-  return levels.last - (isRequeued ? 1 : 0);
-}
-
-function isFull(maxQueued: number): string {
-  return `The queue is full: \`maxQueued\` is ${maxQueued}.`;
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { readRateLimit, sayRateLimit } from "../environment.ts";
 import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { numberThat, optionThat, optionTypes } from "../schema/parse-options.ts";
@@ -77,3 +78,31 @@ export const limiterOptionsSchema = z.strictObject({
     (value) => typeof value === "function" && Number.isFinite(Reflect.apply(value, undefined, [])),
   ).default(() => () => performance.now()),
 });
+
+/** The documented windows are shorter for a rehearsal: `AUDIENCE_RATE_LIMIT=60x`. */
+export function windowsInForce(windows: readonly RateLimitWindow[]): readonly RateLimitWindow[] {
+  const isDocumented =
+    windows.length === DOCUMENTED_WINDOWS.length &&
+    DOCUMENTED_WINDOWS.every(
+      ({ limit, intervalMs }, index) =>
+        windows[index]?.limit === limit && windows[index].intervalMs === intervalMs,
+    );
+  const speed = isDocumented ? readRateLimit().speed : 1;
+  if (speed === 1) return windows;
+  sayRateLimit(
+    `${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service counts in whole windows.`,
+  );
+  return windows.map(({ limit, intervalMs }) => Object.freeze({ limit, intervalMs: intervalMs / speed }));
+}
+
+/** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
+export function monotonic(clock: () => number): () => number {
+  let last = -Infinity;
+  let aheadMs = 0;
+  return () => {
+    const read = clock();
+    if (read < last) aheadMs += last - read;
+    last = read;
+    return read + aheadMs;
+  };
+}

@@ -1,11 +1,15 @@
 import * as z from "zod";
-import { readRateLimit, sayRateLimit } from "../environment.ts";
 import { ConfigurationError, type RateLimitWaitError, type RateLimitWindow } from "../errors.ts";
-import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { copyOptions, type Given, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { defaultPriority, Dispatcher } from "./dispatcher.ts";
-import { type Bounds, limiterOptionsSchema, type RateLimiterOptions } from "./limiter-options.ts";
+import {
+  type Bounds,
+  limiterOptionsSchema,
+  monotonic,
+  type RateLimiterOptions,
+  windowsInForce,
+} from "./limiter-options.ts";
 import type { Permit, PermitRequest } from "./permit-request.ts";
 import { keptPermits } from "./reserve.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
@@ -234,31 +238,3 @@ export class RateLimiter {
 const estimateOptionsSchema = z.strictObject({
   priority: optionTypes.priority.default(defaultPriority),
 }) satisfies z.ZodType<unknown, EstimateOptions>;
-
-/** The documented windows are shorter for a rehearsal: `AUDIENCE_RATE_LIMIT=60x`. */
-function windowsInForce(windows: readonly RateLimitWindow[]): readonly RateLimitWindow[] {
-  const isDocumented =
-    windows.length === DOCUMENTED_WINDOWS.length &&
-    DOCUMENTED_WINDOWS.every(
-      ({ limit, intervalMs }, index) =>
-        windows[index]?.limit === limit && windows[index].intervalMs === intervalMs,
-    );
-  const speed = isDocumented ? readRateLimit().speed : 1;
-  if (speed === 1) return windows;
-  sayRateLimit(
-    `${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service counts in whole windows.`,
-  );
-  return windows.map(({ limit, intervalMs }) => Object.freeze({ limit, intervalMs: intervalMs / speed }));
-}
-
-/** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
-function monotonic(clock: () => number): () => number {
-  let last = -Infinity;
-  let aheadMs = 0;
-  return () => {
-    const read = clock();
-    if (read < last) aheadMs += last - read;
-    last = read;
-    return read + aheadMs;
-  };
-}
