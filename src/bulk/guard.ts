@@ -140,13 +140,11 @@ export class RowGuards {
     const words = this.#words();
     const known = new Map<string, Word>();
     for (const channel of new Set(words.map((word) => word.channel))) {
-      const addresses = addressesOf(channel, contacts);
-      const about = words.filter((word) => word.channel === channel && isAbout(word, addresses));
-      // Of two at one moment the refusal, and of two refusals that of the first guard.
-      const [newest] = about.toSorted(
-        (a, b) => Math.sign(b.at - a.at) || Number(b.isRefused) - Number(a.isRefused),
-      );
-      if (newest?.isRefused) known.set(channel, newest);
+      const about = words.filter((word) => word.channel === channel);
+      // A word counts for its addresses alone.
+      const newest = addressesOf(channel, contacts).map((address) => newestAt(address, about));
+      const refusal = newest.find((word) => word?.isRefused);
+      if (refusal) known.set(channel, refusal);
     }
     const restated = withRefusals(write, new Map([...known].map(([channel, { by }]) => [channel, by])));
     if (!restated.unsaid) return restated;
@@ -205,8 +203,11 @@ export function channelsAt({ contacts, said }: RowWrite): { channel: string; key
   return [...channels].flatMap((channel) => contacts.map((key) => ({ channel, key })));
 }
 
-function isAbout({ addresses }: Word, those: readonly string[]): boolean {
-  return addresses.some((address) => those.includes(address));
+/** Of two words at one moment the refusal, and of two refusals that of the first guard. */
+function newestAt(address: string, words: readonly Word[]): Word | undefined {
+  return words
+    .filter(({ addresses }) => addresses.includes(address))
+    .toSorted((a, b) => Math.sign(b.at - a.at) || Number(b.isRefused) - Number(a.isRefused))[0];
 }
 
 /** What of a row was not sent: its opt-outs are named. */

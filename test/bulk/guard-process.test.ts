@@ -377,6 +377,22 @@ describe("Of the service's word and the process's the newer counts:", () => {
   });
 });
 
+it("A later word about one address lifts no refusal of another one that the write names", async () => {
+  const { audience, mock } = createWorld();
+  const other = row(1).email;
+  async function* source() {
+    await optOut(audience);
+    await say(audience, "SUBSCRIBED", row(1));
+    const [first, second] = [email, other].map((address) => v2Contact(address, "subscribed"));
+    yield { ...first!, identifiers: [...second!.identifiers, ...first!.identifiers] };
+  }
+
+  const { results } = await collectRun(audience.bulk(source(), (each) => write.v2.contacts.upsert(each)));
+
+  expect(results.map(endOf)).toEqual(["succeeded email:process"]);
+  expect(mock.resubscriptions).toEqual([]);
+});
+
 describe("Over a kill the refusals of the process are known", () => {
   /** A run that another client's call refuses in, and that is killed then: what is left, and a run of another process. */
   async function killedRun() {
