@@ -256,6 +256,19 @@ describe("A call that is under way", () => {
   });
 });
 
+it("A refusal that a call writes at the last moment, as the row's key is asked for, is not lost", async () => {
+  let isAsked = false;
+  const apiKey = async () => {
+    if (isAsked) return key1;
+    isAsked = true;
+    await optOut(world.clientWith());
+    return key1;
+  };
+  const world = createWorld({ apiKey });
+
+  expect(await rowBehind(world, () => {})).toEqual(kept);
+});
+
 describe("A refusal is known by the call of", () => {
   let current: string = key1;
   it.each<[string, own: Partial<ClientOptions>, Act]>([

@@ -114,6 +114,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+; everyone is deleted; ada:+; ada:+ | succeeded, superseded:service, superseded:service |  | 0 1 1
   had refused before the row named another address
     ada:+; person ada:-; ada2:+; ada2:+ | succeeded, superseded:service, superseded:service | ada:- | 0 1 1
+  is suppressed, where the row names somebody else
+    ada:+; tool ada:+.s; bob:+ | succeeded, superseded:service | ada:+.s | 0 1
   of the last night had refused, where the row names an earlier one again
     ada:+; bob:-; ada:+ | succeeded, succeeded, superseded:service | ada:+ bob:- | 0 0 1
   comes back

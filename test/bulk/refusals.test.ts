@@ -287,3 +287,41 @@ describe.each(["run", "process", "service"] as const)("A refusal that is known b
     expect(world.mock.resubscriptions).toEqual([]);
   });
 });
+
+it("A kept row goes through but for the refusal: its other fields, its list and that list's automation, once", async () => {
+  const automations = [{ name: "welcome", on: { listId } }];
+  const lists = [{ id: listId, name: "List" }];
+  const world = createFixture({
+    organizations: [{ id: "mock-organization", apiKeys: ["mock-key"], appId: "app", lists, automations }],
+  });
+  await world.audience.v1.customers.upsert(contact("--"));
+  const snapshot = await snapshotOf(world.audience);
+  const fields = { ...contact("+?"), first_name: "Ada", city: "Rome", custom_properties: { vip: true } };
+  const toWrite = () => [v1.contactGroups.addContact(listId, fields as never), v1.customers.upsert(fields)];
+
+  const summary = await world.audience.bulk([fields], toWrite, { snapshot });
+
+  expect(summary).toMatchObject({ total: 1, succeeded: 1, kept: 1 });
+  const bodies = world.mock.requests.slice(-2).map(({ body }) => body);
+  const sent = { ...fields, email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" };
+  expect(bodies).toEqual([sent, sent]);
+  const { automationRuns, memberships } = world.mock.organization("mock-organization");
+  expect([memberships.length, automationRuns.length]).toEqual([1, 1]);
+});
+
+it("A row whose later write cannot say a refusal is superseded before its first one leaves", async () => {
+  const world = worldOf();
+  const row = [v1.customers.upsert(contact("+-")), writes["custom"]!("+")];
+  async function* source() {
+    await world.audience.v1.customers.upsert(contact("-"));
+    yield row;
+  }
+
+  const run = world.audience.bulk(source(), (each) => each);
+  const results = [];
+  for await (const result of run) results.push(result);
+
+  expect(results.map(endOf)).toEqual(["superseded:process"]);
+  expect(world.mock.requests).toHaveLength(1);
+  expect(await run).toMatchObject({ superseded: 1, kept: 0 });
+});
