@@ -9,16 +9,19 @@ import {
   write,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   collectRun,
   deferred,
   gated,
   key,
+  passUntil,
+  passUntilSettled,
   row,
   rows,
   until,
   upsert,
+  useFakeTime,
   type Row,
   v2Contact,
 } from "./fixture.ts";
@@ -256,17 +259,30 @@ describe("A call that is under way", () => {
   });
 });
 
-it("A refusal that a call writes at the last moment, as the row's key is asked for, is not lost", async () => {
-  let isAsked = false;
-  const apiKey = async () => {
-    if (isAsked) return key1;
-    isAsked = true;
-    await optOut(world.clientWith());
-    return key1;
-  };
-  const world = createWorld({ apiKey });
+it("A refusal that a call writes while the row has lost its permit to a slow checkpoint is not lost", async () => {
+  await useFakeTime();
+  onTestFinished(() => void vi.useRealTimers());
+  const puts: string[] = [];
+  class SlowCheckpoint extends MemoryCheckpoint {
+    override async put(name: string, line: string, flush: boolean): Promise<void> {
+      puts.push(name);
+      if (name.startsWith("row:") && line.startsWith("sent"))
+        await new Promise((stored) => setTimeout(stored, 1_500));
+      await super.put(name, line, flush);
+    }
+  }
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 10_000 }], reserve: 0 });
+  const world = createWorld({ rateLimiter });
 
-  expect(await rowBehind(world, () => {})).toEqual(kept);
+  const ended = rowBehind(world, () => {}, { key: () => email, checkpoint: new SlowCheckpoint() });
+  await passUntil(() => puts.length === 2);
+  // It takes the permit that the row gives back.
+  const other = world.audience.v1.contactGroups.get("list").then((list) => list);
+  await passUntil(() => world.mock.requests.length === 1 && rateLimiter.usage().queued === 1);
+  await optOut(world.clientWith({ rateLimiter: false }));
+
+  expect(await passUntilSettled(ended)).toEqual(kept);
+  await other;
 });
 
 describe("A refusal is known by the call of", () => {
