@@ -176,6 +176,7 @@ function isFunction(rows: unknown): rows is () => unknown {
 }
 
 function checkIterable<Row>(rows: unknown): BulkIterable<Row> {
+  ignoreRejection(rows);
   if (!isObject(rows) || !(Symbol.asyncIterator in rows || Symbol.iterator in rows))
     throw new ConfigurationError(
       `The rows of bulk must be an array or another iterable, not ${kindOf(rows)}${awaitIt(rows)}.`,
