@@ -8,7 +8,8 @@ import { collectRun, createFixture, key, row, type Row, rows, upsert } from "./f
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 /** A promise is made where it is asked for, as its rejection is handled there. */
-const valueOf = (given: unknown): unknown => (typeof given === "function" ? given() : given);
+const valueOf = (given: unknown): unknown =>
+  typeof given === "function" ? (given as () => unknown)() : given;
 
 describe("A row's key", () => {
   it("may be that of two rows: both are sent, in order, each night", async () => {
@@ -86,18 +87,24 @@ describe("A row's key", () => {
 });
 
 describe("The fingerprint of a row", () => {
-  const email = "ada@example.com";
+  const ada = "ada@example.com";
   const fault = { kind: "500-before", times: 1 } as const;
-  const upsertWith = (options: object) => write.v1.customers.upsert({ email, first_name: "Ada" }, options);
+  const upsertWith = (options: object) =>
+    write.v1.customers.upsert({ email: ada, first_name: "Ada" }, options);
 
   it.each<[string, Write | Write[], Write | Write[], "skipped" | "succeeded"]>([
     [
       "the same, with its keys in another order",
-      write.v1.customers.upsert({ email, first_name: "Ada" }),
-      write.v1.customers.upsert({ first_name: "Ada", email }),
+      write.v1.customers.upsert({ email: ada, first_name: "Ada" }),
+      write.v1.customers.upsert({ first_name: "Ada", email: ada }),
       "skipped",
     ],
-    ["another value", upsertWith({}), write.v1.customers.upsert({ email, first_name: "Eve" }), "succeeded"],
+    [
+      "another value",
+      upsertWith({}),
+      write.v1.customers.upsert({ email: ada, first_name: "Eve" }),
+      "succeeded",
+    ],
     [
       "other options",
       upsertWith({}),

@@ -5,10 +5,9 @@ import {
   AudienceError,
   AuthenticationError,
   BadRequestError,
-  type BulkCall,
+  type BulkFunction,
   type BulkOptions,
   type BulkRows,
-  type CheckResult,
   ClientClosedError,
   type ClientOptions,
   ConfigurationError,
@@ -30,6 +29,7 @@ import {
   type V1Contact,
   V2Client,
   ValidationError,
+  type Write,
   write,
 } from "audience-sdk";
 import type { Checkpoint } from "audience-sdk/checkpoint";
@@ -37,7 +37,6 @@ import { redisRateLimitStore } from "audience-sdk/redis";
 import {
   type FlattenOptions,
   flattenProperties,
-  v1ContactSchema,
   v1EventFieldsSchema,
 } from "audience-sdk/schemas";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -284,9 +283,9 @@ it("isAudienceError returns a boolean for any value", async () => {
 /** Forgets every line. */
 const forgetful: Checkpoint = {
   open: async () => ({
-    lines: (async function* () {})(),
-    append: async () => undefined,
-    rewrite: async () => undefined,
+    entries: (async function* () {})(),
+    put: async () => undefined,
+    clear: async () => undefined,
     close: async () => undefined,
   }),
 };
@@ -303,7 +302,8 @@ const bulkOptions = {
   stopWhen: () => false,
 };
 // Safe: the test passes rows of any type on purpose.
-const upsert: BulkCall<unknown> = (row, request) => audience.v1.customers.upsert(row as V1Contact, request);
+const upsert: BulkFunction<unknown, Write> = (row) =>
+  write.v1.customers.upsert(row as V1Contact & { email: string });
 
 /** A run rejects with the error that the caller's iterable throws. */
 function unlessTheirs(error: unknown): void {
@@ -319,9 +319,7 @@ it("For any rows, each row has its result, or the run rejects with an SDK error 
       const { total, succeeded, invalid, failed, unknown } = summary;
       expect(succeeded + invalid + failed + unknown).toBe(total);
     }
-    await audience.bulk
-      .check(rows as BulkRows<unknown>, (row) => v1ContactSchema.safeParse(row))
-      .catch(unlessTheirs);
+    await audience.bulk.check(rows as BulkRows<unknown>, upsert).catch(unlessTheirs);
   };
   await tryEntryPoint({ act, valid: [[[validV1Contact, validV1Contact]]] });
 });
@@ -334,7 +332,7 @@ it("For any row among valid ones, each row has its result", async () => {
     const { total, succeeded } = await audience.bulk(rows, upsert).summary();
     expect(total).toBe(3);
     expect(succeeded).toBeGreaterThanOrEqual(2);
-    const checked = await audience.bulk.check(rows, (each) => v1ContactSchema.safeParse(each));
+    const checked = await audience.bulk.check(rows, upsert);
     expect(checked.total).toBe(3);
     const recorded = audience.bulk(rows, upsert, { checkpoint: forgetful });
     expect(await recorded.summary()).toMatchObject({ total: 3 });
@@ -352,14 +350,20 @@ it("For any options, the run ends with a result for each row, or with an SDK err
   await tryEntryPoint({ act, valid: [[bulkOptions]] });
 });
 
-it("For any value as the call or the check of a row, the run ends or throws an SDK error", async () => {
+it("For any value as the function of a row, or as its write, the run and the check end or throw an SDK error", async () => {
   const act = async (value: unknown, given: unknown) => {
-    await audience.bulk.check([1], () => value as CheckResult);
-    await audience.bulk([1], async () => value).summary();
-    await audience.bulk.check([1], given as () => CheckResult);
-    await audience.bulk([1], given as () => Promise<void>).summary();
+    for (const toWrites of [
+      () => value,
+      async () => value,
+      () => [upsert(validV1Contact, 0), value],
+      given,
+    ]) {
+      await audience.bulk.check([1], toWrites as () => Write);
+      await audience.bulk([1], toWrites as () => Write);
+    }
   };
-  await tryEntryPoint({ act, argumentCount: 2, valid: [[{ success: false, error: { issues: [] } }], []] });
+  const event = write.v1.events.send({ eventName: "order", contact: validV1Contact });
+  await tryEntryPoint({ act, argumentCount: 2, valid: [[upsert(validV1Contact, 0), event], [() => []]] });
 });
 
 it("Any arguments of a run's then leave the run unchanged", async () => {

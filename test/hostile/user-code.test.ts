@@ -6,6 +6,7 @@ import {
   type Fetch,
   isAudienceError,
   RateLimiter,
+  write,
 } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { describe, expect, it } from "vitest";
@@ -25,10 +26,10 @@ const behaviors: readonly (readonly [string, (value: unknown) => () => unknown])
   ],
 ];
 
-/** The lines of a checkpoint: what a function gives for the first, and no further one. */
-async function* linesOf(first: () => unknown): AsyncGenerator {
-  const line = await first();
-  if (line !== undefined) yield line;
+/** The entries of a checkpoint: what a function gives for the first, and no further one. */
+async function* entriesOf(first: () => unknown): AsyncGenerator {
+  const entry = await first();
+  if (entry !== undefined) yield entry;
 }
 
 /** A run rejects with the error that the caller's checkpoint or iterator throws. */
@@ -98,36 +99,36 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
 
   it("a checkpoint records the rows, or the run ends with an SDK error or the checkpoint's error", async () => {
     const opened = () => ({
-      lines: linesOf(() => undefined),
-      append: async () => undefined,
-      rewrite: async () => undefined,
+      entries: entriesOf(() => undefined),
+      put: async () => undefined,
+      clear: async () => undefined,
       close: async () => undefined,
     });
     const target = { organization: "acme", families: {} };
-    const lines = [
-      JSON.stringify(["run", "id", false, target]),
-      JSON.stringify(["sends", "0123456789abcdef", "0123456789abcdef", "", false]),
-      JSON.stringify(["over"]),
+    const run = { id: "id", number: 1, isOver: false, isKeyed: false, target };
+    const entries = [
+      ["run", JSON.stringify(run)],
+      ["row:0123456789abcdef", "succeeded 1 0123456789abcdef - -"],
+      ["refusal:0123456789abcdef", "1"],
     ];
-    for (const part of ["open", "lines", "append", "rewrite", "close"] as const) {
+    for (const part of ["open", "entries", "put", "clear", "close"] as const) {
       const act = async (value: unknown) => {
         const own = behaviorOf(value);
-        const given = part === "lines" ? { lines: linesOf(own) } : { [part]: own };
+        const given = part === "entries" ? { entries: entriesOf(own) } : { [part]: own };
         const open = part === "open" ? own : async () => ({ ...opened(), ...given });
         const checkpoint = { open } as Checkpoint;
-        const run = offlineClient.bulk([validV1Contact, validV1Contact], send, { checkpoint });
-        await run.summary().catch((error: unknown) => {
+        const sending = offlineClient.bulk([validV1Contact, validV1Contact], upsert, { checkpoint });
+        await sending.summary().catch((error: unknown) => {
           if (!Object.is(error, value)) unlessTheirs(error);
         });
       };
-      await tryEntryPoint({ act, valid: [[opened(), ...lines]] });
+      await tryEntryPoint({ act, valid: [[opened(), ...entries]] });
     }
   });
 });
 
 const offlineClient = new AudienceClient(offline);
-const send = (row: unknown, request: object) =>
-  offlineClient.v1.customers.upsert(row as { email: string }, request);
+const upsert = (row: unknown) => write.v1.customers.upsert(row as { email: string });
 
 describe("For any result of an iterator of rows", () => {
   const endless = { next: () => ({ done: false, value: validV1Contact }) };
@@ -139,13 +140,15 @@ describe("For any result of an iterator of rows", () => {
     ["itself", (value: unknown) => value],
   ])(
     "from its %s, the run ends with results, an SDK error, or the iterator's error",
-    async (_, iteratorOf) => {
+    async (from, iteratorOf) => {
+      const isAsync = from.endsWith("promise");
       const act = async (value: unknown) => {
-        for (const kind of [Symbol.iterator, Symbol.asyncIterator]) {
+        // A loop does not await the results of an iterator that is not async.
+        for (const kind of [...(isAsync ? [] : [Symbol.iterator]), Symbol.asyncIterator]) {
           let reads = 0;
           const iterator = iteratorOf(value);
           const rows = { [kind]: () => iterator } as unknown as BulkRows<unknown>;
-          const run = offlineClient.bulk(rows, send);
+          const run = offlineClient.bulk(rows, upsert);
           try {
             for await (const { index } of run) {
               expect(index).toBe(reads);
