@@ -156,7 +156,11 @@ class OpenFile implements OpenCheckpoint {
     const newest = new Map<string, string>();
     const opened = { file: this.#file, handle: this.#handle };
     const lines = readCheckpoint(opened, (length) => (this.#written = length));
-    for await (const [name, line] of entriesOf(lines)) newest.set(name, line);
+    for await (const [name, line] of entriesOf(lines)) {
+      // Else the earlier name stays as the key, and holds the whole earlier line, of which it is a slice.
+      newest.delete(name);
+      newest.set(name, line);
+    }
     let size = 0;
     for (const [name, line] of newest) size += name.length + line.length + overheadOfLine;
     // It only saves space: if it fails, as on a full disk, the file is sound as it is.
