@@ -18,7 +18,7 @@ import {
   type PlannedBulkCheck,
 } from "./check.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { type BulkResult, type BulkSummary, ProgressCounter } from "./result.ts";
+import type { BulkResult, BulkSummary } from "./result.ts";
 import { type BulkRows, Rows } from "./rows.ts";
 import { Run } from "./run.ts";
 
@@ -93,13 +93,7 @@ export function createBulk(opened: OpenedClient): Bulk {
     const parsed = parseBulkOptions<Row>(options);
     const source = new Rows<Row>(rows, toWrites, parsed);
     const runOptions = { ...parsed, opened, target: target(parsed.organization), estimateMs };
-    const start = () => {
-      // A run that has ended before it begins reads no row.
-      if (!client.closing.signal.aborted && !parsed.signal?.aborted) source.start();
-    };
-    return new BulkRun(start, (progress) =>
-      new Run<Row, WriteValue<Writes>>(source, runOptions, progress).results(),
-    );
+    return new BulkRun(new Run<Row, WriteValue<Writes>>(source, runOptions));
   };
   const check = async <Row>(
     rows: BulkRows<Row>,
@@ -121,10 +115,7 @@ export function createBulk(opened: OpenedClient): Bulk {
  * Do not await it inside its loop: the summary is ready when the loop has ended.
  */
 export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
-  /** Asks for the first row, once. */
-  readonly #start: () => void;
-  readonly #run: (progress: ProgressCounter) => AsyncGenerator<BulkResult<Row, Value>, void, undefined>;
-  readonly #progress = new ProgressCounter();
+  readonly #run: Run<Row, Value>;
   readonly #summary: Promise<BulkSummary>;
   // Set by the promise's executor, which runs at once.
   #resolve!: (summary: BulkSummary) => void;
@@ -132,11 +123,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   #isIterated = false;
 
   /** @internal */
-  constructor(
-    start: () => void,
-    run: (progress: ProgressCounter) => AsyncGenerator<BulkResult<Row, Value>, void, undefined>,
-  ) {
-    this.#start = start;
+  constructor(run: Run<Row, Value>) {
     this.#run = run;
     this.#summary = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -148,28 +135,28 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   /** The summary so far, at any time: also after a run that was stopped. */
   get counts(): BulkSummary {
-    return this.#progress.summary();
+    return this.#run.progress.summary();
   }
 
   /** Starts the run. A run is iterated once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
     this.#isIterated = true;
-    this.#start();
+    this.#run.start();
     try {
-      yield* this.#run(this.#progress);
+      yield* this.#run.results();
     } catch (error) {
       this.#reject(error);
       throw error;
     } finally {
       // Also after a loop that was left early: the summary counts the rows that have ended.
-      this.#resolve(this.#progress.summary());
+      this.#resolve(this.#run.progress.summary());
     }
   }
 
   /** The summary. Starts the run if it is not iterated; rejects with the failure of the run. */
   async summary(): Promise<BulkSummary> {
-    this.#start();
+    this.#run.start();
     // A loop that begins in the same tick comes first.
     await Promise.resolve();
     // Its failure is the summary's.
@@ -184,7 +171,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ) => Promise<Result | Failure> {
     // `await` reads this at once, and calls it some microtasks later: an emitter may have emitted rows by then (D101).
-    this.#start();
+    this.#run.start();
     return (onFulfilled, onRejected) => this.summary().then(onFulfilled, onRejected);
   }
 

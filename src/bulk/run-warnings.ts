@@ -1,40 +1,44 @@
-/** What a run says once, at `"warn"`. */
+import type { ClientSettings } from "../open-client.ts";
+
+/** What a run says to the logger at "warn": each thing once. */
 export class RunWarnings {
-  readonly #warn: (message: string) => void;
+  readonly #observer: ClientSettings["observer"];
   readonly #said = new Set<string>();
-  /** The rows that subscribed somebody of whom nothing was known. */
-  unknownPeople = 0;
+  #unknownPeople = 0;
 
-  constructor(warn: (message: string) => void) {
-    this.#warn = warn;
+  constructor(observer: ClientSettings["observer"]) {
+    this.#observer = observer;
   }
 
-  /** Whether it is said for the first time. */
-  isNews(what: string): boolean {
-    const isNews = !this.#said.has(what);
-    this.#said.add(what);
-    return isNews;
+  readonly say = (message: string): void => this.#observer.warn(message);
+
+  sayOnce(message: string): void {
+    if (this.#isNews(message)) this.say(message);
   }
 
-  notShown(channel: string): void {
-    this.#once(`the service shows no consent of ${channel} that is documented: rows are not judged by it`);
+  /** `onProgress` threw, or rejected. */
+  failed(error: unknown): void {
+    if (this.#isNews("onProgress")) this.#observer.failed("onProgress", error);
   }
 
-  leavesContact(): void {
-    this.#once(
-      "a row names another contact than under its key before: `formerId` is the one that is left as it is",
+  /** A row may have subscribed somebody of whom nothing was known. */
+  subscribesUnknown(): void {
+    this.#unknownPeople++;
+  }
+
+  /** The run is over. */
+  end(): void {
+    if (this.#unknownPeople === 0) return;
+    const [rows, whom] =
+      this.#unknownPeople === 1 ? ["1 row", "somebody"] : [`${this.#unknownPeople} rows`, "people"];
+    this.say(
+      `${rows} subscribed ${whom} of whom nothing was known: a snapshot shows who has refused at the service`,
     );
   }
 
-  /** At the end of the run. */
-  sayUnknownPeople(): void {
-    if (this.unknownPeople === 0) return;
-    const subject =
-      this.unknownPeople === 1 ? "1 row subscribed somebody" : `${this.unknownPeople} rows subscribed people`;
-    this.#warn(`${subject} of whom nothing was known: a snapshot shows who has refused at the service`);
-  }
-
-  #once(message: string): void {
-    if (this.isNews(message)) this.#warn(message);
+  #isNews(what: string): boolean {
+    const isNews = !this.#said.has(what);
+    this.#said.add(what);
+    return isNews;
   }
 }

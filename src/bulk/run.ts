@@ -12,7 +12,7 @@ import { idsOf, judgedError, ServiceGuard } from "./guards/service.ts";
 import { lookOf } from "./look.ts";
 import { RunRecord } from "./record.ts";
 import { ResultQueue } from "./result-queue.ts";
-import { type BulkResult, type EstimateMs, hasCode, type ProgressCounter, type RowEnd } from "./result.ts";
+import { type BulkResult, type EstimateMs, hasCode, ProgressCounter, type RowEnd } from "./result.ts";
 import { type RowLog, RowLogs } from "./row-log.ts";
 import type { ReadRow, Rows } from "./rows.ts";
 import { RunEnd } from "./run-end.ts";
@@ -29,28 +29,34 @@ export type RunOptions<Row> = BulkSettings<Row> & {
   readonly estimateMs: EstimateMs | undefined;
 };
 
+/** Undefined for a row that only waited for the end of the run. */
+type End = RowEnd<unknown> | undefined;
+
 /**
  * Sends the rows of a run, a few at a time. `Rows` reads a row with its writes; here it takes its turn and is compared with
  * its record; `SendRow` sends it; its end is recorded, and the caller gets its result.
  */
 export class Run<Row, Value> {
+  readonly progress = new ProgressCounter();
   readonly #rows: Rows<Row>;
   readonly #options: RunOptions<Row>;
-  readonly #progress: ProgressCounter;
   readonly #end: RunEnd;
   readonly #turns = new Turns();
   readonly #earlierRows = new RunGuard();
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
   readonly #warnings: RunWarnings;
-  readonly #warn = (message: string): void => this.#options.opened.settings.observer.warn(message);
   #isEverythingRead = false;
 
-  constructor(rows: Rows<Row>, options: RunOptions<Row>, progress: ProgressCounter) {
+  constructor(rows: Rows<Row>, options: RunOptions<Row>) {
     this.#rows = rows;
     this.#options = options;
-    this.#progress = progress;
-    this.#warnings = new RunWarnings(this.#warn);
+    this.#warnings = new RunWarnings(options.opened.settings.observer);
     this.#end = new RunEnd(options.signal, options.opened.transport.client.closing.signal);
+  }
+
+  /** Asks for the first row, once. A run that has ended before it begins reads none. */
+  start(): void {
+    if (!this.#end.stop.aborted) this.#rows.start();
   }
 
   /**
@@ -58,10 +64,10 @@ export class Run<Row, Value> {
    * end.
    */
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
-    this.#progress.startedAt = performance.now();
+    this.progress.startedAt = performance.now();
     const end = this.#end;
     const opening = this.#openRecord();
-    const watch = new ProcessGuard(this.#options.target, opening, this.#warn);
+    const watch = new ProcessGuard(this.#options.target, opening, this.#warnings.say);
     // Before the checkpoint is open: a refusal that is under way is one of the run.
     const unwatch = watchConsents(watch);
     let record: RunRecord | undefined;
@@ -83,9 +89,9 @@ export class Run<Row, Value> {
       await end.failOnError(() => record?.close());
       unwatch();
       await end.failOnError(() => this.#rows.close());
-      this.#warnings.sayUnknownPeople();
-      this.#progress.end();
-      end.settle(this.#progress.done === 0);
+      this.#warnings.end();
+      this.progress.end();
+      end.settle(this.progress.done === 0);
     }
   }
 
@@ -121,13 +127,17 @@ export class Run<Row, Value> {
   /** In the order in which they are asked; of two words at one moment the first guard's counts. */
   #guards(record: RunRecord, watch: ProcessGuard): Guard[] {
     const { checkConsent, isCurrent, opened, snapshot } = this.#options;
+    const notShown = (channel: string) =>
+      this.#warnings.sayOnce(
+        `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
+      );
     return [
       ...(isCurrent ? [new CurrentGuard(isCurrent)] : []),
       new ServiceGuard({
         look: lookOf(opened, this.#end.stop, this.#countCall),
         checksConsent: checkConsent,
         snapshot,
-        notShown: (channel) => this.#warnings.notShown(channel),
+        notShown,
       }),
       this.#earlierRows,
       new EarlierProcessGuard(record),
@@ -157,15 +167,15 @@ export class Run<Row, Value> {
       ...row.writes.flatMap((write) => write.contacts),
     ];
     const turn = this.#turns.take(keys);
-    this.#progress.underWay++;
-    let end: RowEnd<unknown> | undefined;
+    this.progress.underWay++;
+    let end: End;
     try {
       // The rows before it end with the run.
       await turn.before;
       end = await this.#endOf(row, logs, shared);
     } finally {
       turn.end();
-      this.#progress.underWay--;
+      this.progress.underWay--;
     }
     if (!end) return;
     if (end.status === "failed" || end.status === "invalid" || end.status === "unknown")
@@ -174,12 +184,7 @@ export class Run<Row, Value> {
     await this.#giveResult(row, end as RowEnd<Value>);
   }
 
-  /** Undefined for a row that only waited for the end of the run. */
-  async #endOf(
-    row: ReadRow<Row>,
-    logs: RowLogs<Row>,
-    shared: SharedByRows,
-  ): Promise<RowEnd<unknown> | undefined> {
+  async #endOf(row: ReadRow<Row>, logs: RowLogs<Row>, shared: SharedByRows): Promise<End> {
     try {
       if (row.problem) throw row.problem.error;
       if (this.#end.stop.aborted) return undefined;
@@ -191,8 +196,7 @@ export class Run<Row, Value> {
         const kept = log.before?.kept;
         return { status: "skipped", ...(kept && { kept }) };
       }
-      const sent = await new SendRow(row, guarded, log, shared).send();
-      return await this.#ended(sent, guarded, log);
+      return await this.#ended(await new SendRow(row, guarded, log, shared).send(), guarded, log);
     } catch (error) {
       // Safe: the class of the code.
       if (hasCode(error, "validation")) return { status: "invalid", error: error as never };
@@ -201,21 +205,21 @@ export class Run<Row, Value> {
   }
 
   /** Notes and records how a row was sent. */
-  async #ended(
-    { end, hasSubscribed, id, recorded }: SentRow,
-    row: GuardedRow,
-    log: RowLog,
-  ): Promise<RowEnd<unknown> | undefined> {
+  async #ended(sent: SentRow, row: GuardedRow, log: RowLog): Promise<End> {
+    const { end, hasSubscribed, id, recorded } = sent;
     if (recorded !== "nothing") {
       this.#earlierRows.note(row);
       // The one that was looked up may have been another contact than the row now names.
       const isUnknown = idsOf(row, this.#options.snapshot)?.ids.every((each) => each === end?.formerId);
-      if (hasSubscribed && isUnknown) this.#warnings.unknownPeople++;
+      if (hasSubscribed && isUnknown) this.#warnings.subscribesUnknown();
     }
     // A failure of the record has already ended the run; the row's end stays the same.
     const details = { id, ...(end?.kept && { kept: end.kept }) };
     if (recorded) await log.ends(recorded, details).catch(() => undefined);
-    if (end?.formerId !== undefined) this.#warnings.leavesContact();
+    if (end?.formerId !== undefined)
+      this.#warnings.sayOnce(
+        "a row names another contact than under its key before: `formerId` is the one that is left as it is",
+      );
     return end;
   }
 
@@ -233,17 +237,14 @@ export class Run<Row, Value> {
   /** Resolves when the caller has finished with the result. */
   async #giveResult({ index, item, key = String(index) }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
     const { estimateMs, onProgress, total = this.#rows.length } = this.#options;
-    this.#progress.add(end);
+    this.progress.add(end);
     if (onProgress) {
-      const soFar = this.#progress.progress(total, estimateMs);
+      const soFar = this.progress.progress(total, estimateMs);
       // As with hooks, an error or a rejection of `onProgress` changes nothing.
-      void (async () => onProgress(soFar))().catch((error: unknown) => {
-        if (this.#warnings.isNews("onProgress"))
-          this.#options.opened.settings.observer.failed("onProgress", error);
-      });
+      void (async () => onProgress(soFar))().catch((error: unknown) => this.#warnings.failed(error));
     }
     await this.#results.give({ index, key, item, ...end });
   }
 
-  readonly #countCall = (): void => void this.#progress.calls++;
+  readonly #countCall = (): void => void this.progress.calls++;
 }

@@ -34,11 +34,7 @@ import {
 } from "audience-sdk";
 import type { Checkpoint } from "audience-sdk/checkpoint";
 import { redisRateLimitStore } from "audience-sdk/redis";
-import {
-  type FlattenOptions,
-  flattenProperties,
-  v1EventFieldsSchema,
-} from "audience-sdk/schemas";
+import { type FlattenOptions, flattenProperties, v1EventFieldsSchema } from "audience-sdk/schemas";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { offline, offlineFetch } from "../transport/fixture.ts";
 import {
