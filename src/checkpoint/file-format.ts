@@ -1,7 +1,7 @@
 // The format of the file: a heading, and then lines, each with a checksum before it. All of it is ASCII.
 import { crc32 } from "node:zlib";
 import { ConfigurationError } from "../errors.ts";
-import { LineTooLong, longestLineBytes, readLines } from "../files/lines.ts";
+import { LineTooLong, readLines } from "../files/lines.ts";
 
 /** The first line, with the version of the format. */
 export const heading = "audience-checkpoint 4";
@@ -13,7 +13,7 @@ export const heading = "audience-checkpoint 4";
 export async function* readCheckpoint(
   { file, handle }: { readonly file: string; readonly handle: number },
   onEnd: (length: number) => void,
-): AsyncGenerator<string, void, undefined> {
+): AsyncGenerator<readonly [name: string, line: string], void, undefined> {
   let [count, length, rest] = [0, 0, ""];
   const onRest = (bytes: Uint8Array) => (rest = Buffer.from(bytes).toString());
   try {
@@ -34,23 +34,25 @@ export async function* readCheckpoint(
   onEnd(length);
 }
 
-/** The checksum, a space, and the text in ASCII. */
-export function encodeLine(text: string): string {
-  // Lines are JSON: where a character is not ASCII, it stands in a string.
-  const ascii = text.replaceAll(
-    /[^\x20-\x7e]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  const line = `${crc32(ascii)} ${ascii}\n`;
-  if (line.length > longestLineBytes) throw new TypeError("A line of a checkpoint has at most 1 MB.");
-  return line;
+/** The checksum, a space, the name, a space, and the line. Throws a `TypeError` if they are not as a checkpoint has them. */
+export function encodeLine(name: string, line: string): string {
+  // Also strings, as a caller in JavaScript may give anything.
+  if (!isName.test(name) || !isLine.test(line) || typeof name !== "string" || typeof line !== "string")
+    throw new TypeError("A name of a checkpoint has at most 200 characters of ASCII, and a line 2,000.");
+  const text = `${name} ${line}`;
+  return `${crc32(text)} ${text}\n`;
 }
 
+const isName = /^[\x21-\x7e]{1,200}$/;
+const isLine = /^[\x20-\x7e]{0,2000}$/;
+
 /** Undefined if the line is damaged. */
-function decodeLine(line: string): string | undefined {
-  const space = line.indexOf(" ");
-  const text = line.slice(space + 1);
-  return Number(line.slice(0, space)) === crc32(text) ? text : undefined;
+function decodeLine(encoded: string): readonly [name: string, line: string] | undefined {
+  const [begin, end] = [encoded.indexOf(" ") + 1, encoded.indexOf(" ", encoded.indexOf(" ") + 1)];
+  const text = encoded.slice(begin);
+  return Number(encoded.slice(0, begin - 1)) === crc32(text)
+    ? [encoded.slice(begin, end), encoded.slice(end + 1)]
+    : undefined;
 }
 
 function checkHeading(line: string, file: string): void {
