@@ -148,10 +148,10 @@ describe("One run at a time", () => {
 
   it("a deleted lock ends its run before the next line, and does not make its end fail", async () => {
     const open = await fileCheckpoint(path).open();
-    for await (const _ of open.lines) continue;
+    for await (const _ of open.entries) continue;
     rmSync(lock);
 
-    await expect(open.append("[1]", { flush: false })).rejects.toThrow("its lock was taken over by another");
+    await expect(open.put("a", "1", { flush: false })).rejects.toThrow("its lock was taken over by another");
     await open.close();
   });
 

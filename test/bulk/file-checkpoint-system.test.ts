@@ -78,24 +78,21 @@ function logged(): string[] {
   return log;
 }
 
-/** Opens the file, and reads its lines. */
-async function openAndRead(): Promise<{ open: OpenCheckpoint; lines: string[] }> {
+/** Opens the file, and reads its entries. */
+async function openAndRead(): Promise<{ open: OpenCheckpoint; entries: string[] }> {
   const open = await fileCheckpoint(path).open();
-  const lines: string[] = [];
-  for await (const line of open.lines) lines.push(line);
-  return { open, lines };
+  const entries: string[] = [];
+  for await (const entry of open.entries) entries.push(entry.join(" "));
+  return { open, entries };
 }
 
 const kept = { flush: false };
 
-it("A line that asks for a flush is on the disk when append() resolves; any other is in the kernel's buffers", async () => {
+it("A line that asks for a flush is on the disk when put() resolves; any other is in the kernel's buffers", async () => {
   const { open } = await openAndRead();
   const log = logged();
 
-  await open.append("[1]", { flush: true });
-  await open.append("[2]", kept);
-  await open.append("[3]", kept);
-  await open.append("[4]", { flush: true });
+  for (const flush of [true, false, false, true]) await open.put("a", "1", { flush });
 
   // It also looks at its lock.
   const ofLines = log.filter((call) => !/^(open|close) /.test(call));
@@ -114,32 +111,22 @@ it("Each open handle is closed once", async () => {
   expect(closed.sort()).toEqual(opened.sort());
 });
 
-/** Rewrites a file of two lines with one. */
-async function rewriteFile(): Promise<unknown> {
+/** A file that is rewritten when it is opened: all but its last line are out of date. */
+async function longFile(): Promise<Buffer> {
   const { open } = await openAndRead();
-  try {
-    return await open.rewrite(["[3]"]);
-  } finally {
-    await open.close();
-  }
-}
-
-async function fileOfTwoLines(): Promise<Buffer> {
-  const { open } = await openAndRead();
-  await open.append("[1]", kept);
-  await open.append("[2]", kept);
+  for (let line = 0; line < 9; line++) await open.put("a", String(line), kept);
   await open.close();
   return real.readFileSync(path);
 }
 
-async function linesOf(): Promise<string[]> {
-  const { open, lines } = await openAndRead();
+async function entriesOf(): Promise<string[]> {
+  const { open, entries } = await openAndRead();
   await open.close();
-  return lines;
+  return entries;
 }
 
 it("A rewritten file is flushed before it replaces the old file, and takes further lines", async () => {
-  await fileOfTwoLines();
+  await longFile();
   const log = logged();
   vi.mocked(renameSync).mockImplementationOnce((from, to) => {
     log.push("rename");
@@ -147,13 +134,12 @@ it("A rewritten file is flushed before it replaces the old file, and takes furth
   });
   const { open } = await openAndRead();
 
-  await open.rewrite(["[3]"]);
-  await open.append("[4]", kept);
+  await open.put("b", "1", kept);
   await open.close();
 
   expect(log.indexOf("to the disk")).toBeGreaterThanOrEqual(0);
   expect(log.indexOf("to the disk")).toBeLessThan(log.indexOf("rename"));
-  expect(await linesOf()).toEqual(["[3]", "[4]"]);
+  expect(await entriesOf()).toEqual(["a 8", "b 1"]);
 });
 
 it.each([
@@ -161,40 +147,37 @@ it.each([
   ["flushed", fsyncSync],
   ["renamed", renameSync],
 ] as const)(
-  "Where the new file cannot be %s the old one stays as it is, and the new one takes no space",
+  "Where the new file cannot be %s the old one stays as it is and is used, and the new one takes no space",
   async (...each) => {
     const [, step] = each;
-    const before = await fileOfTwoLines();
+    const before = await longFile();
     vi.mocked<(...given: never[]) => unknown>(step).mockImplementationOnce(() => {
       throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
     });
 
-    await expect(rewriteFile()).rejects.toThrow("ENOSPC");
+    expect(await entriesOf()).toEqual(["a 8"]);
 
     expect(real.readFileSync(path)).toEqual(before);
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
-    expect(await linesOf()).toEqual(["[1]", "[2]"]);
   },
 );
 
-it("A run whose file cannot be rewritten goes on with it as it is", async () => {
-  const { audience, upsert } = createFixture();
-  const night = (city: number) =>
-    audience.bulk(
-      rows(5).map((row) => ({ ...row, city: `City ${city}` })),
-      upsert,
-      { key, checkpoint: fileCheckpoint(path), checkConsent: false },
-    );
-  for (let city = 0; city < 3; city += 1) await night(city);
-  let refused = 0;
-  vi.mocked(renameSync).mockImplementation(() => {
-    refused += 1;
-    throw new Error("EPERM: operation not permitted");
-  });
-  for (let city = 3; city < 6; city += 1) expect(await night(city)).toMatchObject({ succeeded: 5 });
+it.each([
+  ["is emptied", undefined, ""],
+  ["cannot be emptied stays as it is, and the error says so", renameSync, "a 8"],
+] as const)("A file that %s by clear()", async (_, step, entries) => {
+  await longFile();
+  const { open } = await openAndRead();
+  if (step)
+    vi.mocked(step).mockImplementationOnce(() => {
+      throw new Error("EPERM: operation not permitted");
+    });
 
-  expect(refused).toBeGreaterThan(0);
-  expect(await night(5)).toMatchObject({ skipped: 5 });
+  const cleared = open.clear();
+
+  await (step ? expect(cleared).rejects.toThrow("EPERM") : cleared);
+  await open.close();
+  expect((await entriesOf()).join()).toBe(entries);
 });
 
 /** The system shows files as another user's: these, or all. */
@@ -208,7 +191,7 @@ function showAsAnothers(isShown: (file: unknown) => boolean): void {
 }
 
 it("A file that belongs to another user is refused, and untouched", async () => {
-  const before = await fileOfTwoLines();
+  const before = await longFile();
   showAsAnothers((file) => file === path);
 
   await expect(fileCheckpoint(path).open()).rejects.toThrow(
@@ -222,16 +205,15 @@ it("A file that belongs to another user is refused, and untouched", async () => 
 });
 
 it("A share that shows one owner of all files, and refuses modes, is used as it is", async () => {
-  await fileOfTwoLines();
+  await longFile();
   showAsAnothers(() => true);
   vi.mocked(fchmodSync).mockImplementation(() => {
     throw Object.assign(new Error("EPERM: operation not permitted"), { code: "EPERM" });
   });
 
-  await rewriteFile();
+  expect(await entriesOf()).toEqual(["a 8"]);
 
   expect(vi.mocked(fchmodSync)).toHaveBeenCalled();
-  expect(await linesOf()).toEqual(["[3]"]);
 });
 
 it.each([
@@ -242,15 +224,15 @@ it.each([
   async (...each) => {
     const [, step] = each;
     const { open } = await openAndRead();
-    await open.append("[1]", kept);
+    await open.put("a", "1", kept);
     const cause = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
     vi.mocked(step).mockImplementationOnce((handle) => {
       // A full disk takes a part of the line.
-      if (step === appendFileSync) real.appendFileSync(handle, "12345678 [2");
+      if (step === appendFileSync) real.appendFileSync(handle, "12345678 b");
       throw cause;
     });
 
-    await expect(open.append("[2 and more than the next]", { flush: true })).rejects.toThrow(
+    await expect(open.put("b", "more than the next", { flush: true })).rejects.toThrow(
       expect.objectContaining({
         message:
           `The checkpoint ${path} cannot be written (ENOSPC: no space left on device); the run stops, so that no row goes unrecorded. ` +
@@ -259,10 +241,10 @@ it.each([
         cause,
       }),
     );
-    await open.append("[3]", kept);
+    await open.put("c", "1", kept);
     await open.close();
 
-    expect(await linesOf()).toEqual(["[1]", "[3]"]);
+    expect(await entriesOf()).toEqual(["a 1", "c 1"]);
   },
 );
 
@@ -326,17 +308,14 @@ describe("A run that stands still, as in a suspended machine, and whose lock is 
   it("does not send a row again that it had sent before", async () => {
     vi.mocked(writeSync).mockImplementation(() => expect.fail("EIO: i/o error"));
     let other: OpenCheckpoint | undefined;
-    const { mock, audience } = createFixture({ faults: [{ kind: "429", times: 1 }] });
+    const { mock, audience, upsert } = createFixture({ faults: [{ kind: "429", times: 1 }] });
     const taken = async (url: string, init: RequestInit) => {
       const response = await mock.fetch(url, init);
       other = await takeOver();
       return response;
     };
     const client = audience.withOptions({ fetch: taken });
-    const run = client.bulk(rows(1), (contact, request) => client.v1.customers.upsert(contact, request), {
-      key,
-      checkpoint: fileCheckpoint(path),
-    });
+    const run = client.bulk(rows(1), upsert, { key, checkpoint: fileCheckpoint(path) });
 
     expect(await failureOf(run.summary())).toMatchObject({
       name: "ConfigurationError",
@@ -347,13 +326,15 @@ describe("A run that stands still, as in a suspended machine, and whose lock is 
   });
 
   it("while it still reads the file, it drops no line that the other one is writing", async () => {
-    await fileOfTwoLines();
+    await longFile();
+    const { open: other } = await openAndRead();
+    await other.close();
     appendFileSync(path, "1234");
     const before = real.readFileSync(path);
     const { open } = await openAndRead();
     rmSync(`${path}.lock`);
 
-    await expect(open.append("[3]", kept)).rejects.toThrow(
+    await expect(open.put("c", "1", kept)).rejects.toThrow(
       "its lock was taken over by another run, or deleted",
     );
 
@@ -361,17 +342,17 @@ describe("A run that stands still, as in a suspended machine, and whose lock is 
     await open.close();
   });
 
-  it("does not rewrite it either", async () => {
+  it("does not empty it either", async () => {
     vi.mocked(writeSync).mockImplementation(() => 0);
     const { open: first } = await openAndRead();
-    await first.append("[1]", kept);
+    await first.put("a", "1", kept);
     const second = await takeOver();
 
-    await expect(first.rewrite([])).rejects.toThrow("its lock was taken over by another run, or deleted");
+    await expect(first.clear()).rejects.toThrow("its lock was taken over by another run, or deleted");
 
     await first.close();
     await second.close();
-    expect(await linesOf()).toEqual(["[1]"]);
+    expect(await entriesOf()).toEqual(["a 1"]);
   });
 });
 
@@ -379,7 +360,7 @@ it("A lock is held and released also where timers are numbers", async () => {
   vi.spyOn(globalThis, "setInterval").mockReturnValue(5 as never);
 
   const { open } = await openAndRead();
-  await open.append("[1]", kept);
+  await open.put("a", "1", kept);
   await open.close();
 
   expect(readdirSync(folder)).toEqual(["import.ckpt"]);

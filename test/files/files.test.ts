@@ -8,7 +8,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { ConfigurationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
@@ -27,7 +27,7 @@ afterAll(() => mockCommand.remove());
 const readCheckpoint = async (file: string) => {
   const open = await fileCheckpoint(file).open();
   try {
-    for await (const _ of open.lines) continue;
+    for await (const _ of open.entries) continue;
   } finally {
     await open.close();
   }
@@ -129,17 +129,20 @@ describe("A write that the disk takes in part replaces no good file", () => {
     return program;
   }
 
-  it("a checkpoint that is rewritten", async () => {
+  it("a checkpoint that is rewritten, and then takes no line", async () => {
     const file = join(temporaryFolder(), "rows.ckpt");
     const open = await fileCheckpoint(file).open();
-    for await (const _ of open.lines) continue;
-    await open.append('["row"]', { flush: false });
+    for await (const _ of open.entries) continue;
+    // So grown it is rewritten when it is opened, and the new file would pass the limit.
+    for (let line = 0; line < 1_500; line++)
+      await open.put(`row:${line % 500}`, String(line), { flush: false });
     await open.close();
     const before = readFileSync(file, "utf8");
 
     await expect(limited([await child(), "checkpoint", file])).rejects.toThrow("EFBIG");
 
     expect(readFileSync(file, "utf8")).toBe(before);
+    expect(readdirSync(dirname(file)).toSorted()).toEqual(["rows.ckpt", "rows.ckpt.lock"]);
   });
 
   it("a snapshot that is finished", async () => {

@@ -6,8 +6,8 @@ import { readSnapshot } from "audience-sdk/snapshot";
 const [kind, file = ""] = process.argv.slice(2);
 if (kind === "checkpoint") {
   const open = await fileCheckpoint(file).open();
-  for await (const _ of open.lines) continue;
-  await open.rewrite(Array.from({ length: 1_000 }, (_, row) => `["row ${row}"]`));
+  for await (const _ of open.entries) continue;
+  await open.put("row:1", "next", { flush: false });
 } else {
   // Its last page has come: only the file is to be finished.
   const audience = new AudienceClient({ baseUrl: "https://api.example", apiKey: "mock-key-acme" });

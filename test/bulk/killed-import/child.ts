@@ -5,7 +5,7 @@ import { importRow, importRows } from "./rows.ts";
 
 const [url = "", apiKey = "", checkpoint = "", count = "", concurrency = ""] = process.argv.slice(2);
 const audience = new AudienceClient({ baseUrl: url, apiKey, rateLimiter: false });
-const run = audience.bulk(importRows(Number(count)), (row, request) => importRow(audience, row, request), {
+const run = audience.bulk(importRows(Number(count)), importRow, {
   key: ({ id }) => id,
   checkpoint: fileCheckpoint(checkpoint),
   concurrency: Number(concurrency),

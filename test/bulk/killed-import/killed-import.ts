@@ -105,15 +105,13 @@ async function live(
   throw new Error(`The import ended with ${code ?? by}: ${errors}`);
 }
 
-/** The rows whose success is recorded; a line names its row by a hash of the key. */
+/** The rows whose success is recorded; an entry is named by a hash of the key. */
 async function recordedIn(path: string, rows: readonly ImportRow[]): Promise<ReadonlySet<string>> {
   const checkpoint = await fileCheckpoint(path).open();
   try {
     const succeeded = new Set<string>();
-    for await (const line of checkpoint.lines) {
-      const [kind, row, state] = JSON.parse(line) as string[];
-      if ((kind === "ends" || kind === "row") && state === "succeeded") succeeded.add(row!);
-    }
+    for await (const [name, line] of checkpoint.entries)
+      if (line.startsWith("succeeded ")) succeeded.add(name.slice("row:".length));
     return new Set(rows.map(({ id }) => id).filter((id) => succeeded.has(hashOf(id))));
   } finally {
     await checkpoint.close();

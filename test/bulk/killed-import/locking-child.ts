@@ -18,8 +18,8 @@ for (let inside = 0; inside < Number(times);) {
     });
   if (!open) continue;
   appendFileSync(notes, `${process.pid} in\n`);
-  for await (const _ of open.lines) continue;
-  await open.append(`[${process.pid}]`, { flush: false });
+  for await (const _ of open.entries) continue;
+  await open.put("pid", String(process.pid), { flush: false });
   await new Promise((resolve) => setTimeout(resolve, 50));
   appendFileSync(notes, `${process.pid} out\n`);
   inside += 1;

@@ -1,4 +1,4 @@
-import type { AudienceClient, BulkRequest } from "audience-sdk";
+import { type Write, write } from "audience-sdk";
 
 /** A row that is named in every request that is made for it. */
 export interface ImportRow {
@@ -16,18 +16,11 @@ export function* importRows(count: number): Generator<ImportRow> {
   }
 }
 
-export function importRow(
-  { v1 }: AudienceClient,
-  { id, kind }: ImportRow,
-  request: BulkRequest,
-): Promise<unknown> {
-  const contact = { email: `${id}@example.com`, email_opt_in: "SUBSCRIBED" } as const;
-  if (kind === "event")
-    return v1.events.send({ eventName: "imported", contact: { email: contact.email } }, request);
-  return v1.customers.upsert(
-    { ...contact, ...(kind === "double opt-in" ? { double_opt_in: true } : {}) },
-    request,
-  );
+export function importRow({ id, kind }: ImportRow): Write {
+  const email = `${id}@example.com`;
+  if (kind === "event") return write.v1.events.send({ eventName: "imported", contact: { email } });
+  const doubleOptIn = kind === "double opt-in" && { double_opt_in: true };
+  return write.v1.customers.upsert({ email, email_opt_in: "SUBSCRIBED", ...doubleOptIn });
 }
 
 /** The row that a request was made for. */
