@@ -100,21 +100,24 @@ describe("A file checkpoint", () => {
       return audience.bulk(changed, upsert, options);
     };
 
-    it.each([0o664, 0o600])("is rewritten when it is opened, knows the same, and keeps its mode %o", async (mode) => {
-      await night(0);
-      chmodSync(path, mode);
-      const sizes = [statSync(path).size];
-      for (let city = 1; city < 6; city += 1) {
-        expect(await night(city)).toMatchObject({ succeeded: 10 });
-        sizes.push(statSync(path).size);
-      }
+    it.each([0o664, 0o600])(
+      "is rewritten when it is opened, knows the same, and keeps its mode %o",
+      async (mode) => {
+        await night(0);
+        chmodSync(path, mode);
+        const sizes = [statSync(path).size];
+        for (let city = 1; city < 6; city += 1) {
+          expect(await night(city)).toMatchObject({ succeeded: 10 });
+          sizes.push(statSync(path).size);
+        }
 
-      expect(Math.max(...sizes)).toBeLessThan(4 * sizes[0]!);
-      expect(sizes.some((size, at) => size < sizes[at - 1]!)).toBe(true);
-      expect(await night(5)).toMatchObject({ skipped: 10 });
-      expect(statSync(path).mode & 0o7777).toBe(mode);
-      expect(readdirSync(folder)).toEqual(["import.ckpt"]);
-    });
+        expect(Math.max(...sizes)).toBeLessThan(4 * sizes[0]!);
+        expect(sizes.some((size, at) => size < sizes[at - 1]!)).toBe(true);
+        expect(await night(5)).toMatchObject({ skipped: 10 });
+        expect(statSync(path).mode & 0o7777).toBe(mode);
+        expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+      },
+    );
 
     it("is not rewritten where a line is damaged", async () => {
       await entriesAnd(...Array.from({ length: 9 }, (each, line) => `a ${line}`));
