@@ -1,299 +1,243 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { BulkOptions, BulkRequest } from "audience-sdk";
-import { fileCheckpoint } from "audience-sdk/checkpoint";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { collectRun, flushEventLoop, row, rows, createFixture, type Row, key } from "./fixture.ts";
+import { type BulkOptions, type Write, write } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import {
+  collectRun,
+  createFixture,
+  flushEventLoop,
+  gated,
+  key,
+  row,
+  type Row,
+  rows,
+  until,
+  upsert,
+} from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
-let folder = "";
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "delta-"))));
-afterAll(() => rm(folder, { recursive: true }));
+type World = ReturnType<typeof createFixture>;
+type Toggles = Partial<BulkOptions<Row>> & { toWrites?: (item: Row) => Write | Write[] };
 
 /** What was written; a changed row may be looked up before. */
-const bodies = (mock: ReturnType<typeof createFixture>["mock"]) =>
+const bodies = ({ mock }: World) =>
   mock.requests.filter(({ method }) => method === "POST").map(({ body }) => body);
 
-/** A night: a run of the rows over the checkpoint. Returns the status of each row, in the order of the rows. */
-async function night<R>(
-  { audience, upsert }: ReturnType<typeof createFixture>,
-  items: readonly R[],
-  options: BulkOptions<R>,
-  call: (item: R, request: BulkRequest) => Promise<unknown> = (item, request) => upsert(item as Row, request),
-) {
-  const { results, error } = await collectRun(audience.bulk(items, call, options));
-  expect(error).toBeUndefined();
-  return results.toSorted((a, b) => a.index - b.index).map(({ status }) => status);
+/** Nights over one checkpoint: each gives the status of each row, in the order of the rows. */
+function importOf(world: World, options: Toggles = {}) {
+  const checkpoint = new MemoryCheckpoint();
+  return async (items: readonly Row[], { toWrites = upsert, ...own }: Toggles = {}) => {
+    const settings = { key, checkpoint, ...options, ...own };
+    const { results, error } = await collectRun(world.audience.bulk(items, toWrites, settings));
+    expect(error).toBeUndefined();
+    return results.toSorted((a, b) => a.index - b.index).map(({ status }) => status);
+  };
 }
 
-describe("With a key and a checkpoint, a later run sends new and changed rows only", () => {
+const optedOut: Row = { ...row(0), email_opt_in: "UNSUBSCRIBED" };
+const named = (first_name: string): Row & { first_name: string } => ({ ...row(0), first_name });
+const contactOf = ({ mock }: World) => mock.organization("mock-organization").contacts[0];
+
+describe("With a key and a checkpoint, a later run sends exactly what is new or changed", () => {
   it("an unchanged row is skipped, a changed row and a new row are sent", async () => {
     const world = createFixture();
-    const options = { key, checkpoint: fileCheckpoint(join(folder, "changed")) };
-    await night(world, rows(3), options);
+    const night = importOf(world);
+    await night(rows(3));
     world.mock.reset();
+    const changed: Row = { ...row(1), email_opt_in: "UNSUBSCRIBED" };
 
-    const statuses = await night(
-      world,
-      [row(0), { ...row(1), email_opt_in: "UNSUBSCRIBED" } as const, row(2), row(3)],
-      options,
-    );
-
-    expect(statuses).toEqual(["skipped", "succeeded", "skipped", "succeeded"]);
-    expect(bodies(world.mock)).toEqual([{ ...row(1), email_opt_in: "UNSUBSCRIBED" }, row(3)]);
+    expect(await night([row(0), changed, row(2), row(3)])).toEqual([
+      "skipped",
+      "succeeded",
+      "skipped",
+      "succeeded",
+    ]);
+    expect(bodies(world)).toEqual([changed, row(3)]);
   });
 
   it("a row that changes back is sent", async () => {
     const world = createFixture();
-    const options = { key, checkpoint: fileCheckpoint(join(folder, "back")) };
-    const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
+    const night = importOf(world);
+    const [a, b] = [named("Ada"), named("Bob")];
 
-    const nights = [];
-    for (const item of [a, b, b, a, a, b]) nights.push(...(await night(world, [item], options)));
+    const ends = [];
+    for (const item of [a, b, b, a, a, b]) ends.push(...(await night([item])));
 
-    expect(nights).toEqual(["succeeded", "succeeded", "skipped", "succeeded", "skipped", "succeeded"]);
-    expect(bodies(world.mock)).toEqual([a, b, a, b]);
+    expect(ends).toEqual(["succeeded", "succeeded", "skipped", "succeeded", "skipped", "succeeded"]);
+    expect(bodies(world)).toEqual([a, b, a, b]);
   });
 
-  it("another order of keys is no change, at any depth; another order of array items is a change", async () => {
-    const world = createFixture();
-    const options = { key: ({ id }: { id: string }) => id, checkpoint: new MemoryCheckpoint() };
-    const call = (_: unknown, request: BulkRequest) => world.upsert(row(0), request);
-    await night(world, [{ id: "1", a: { b: 1, c: [1, 2] }, d: 2 }], options, call);
+  const properties = (custom_properties: object) => (item: Row) =>
+    write.v1.customers.upsert({ ...item, custom_properties: { ...custom_properties } });
+  const withOptions = (options: object) => (item: Row) => write.v1.customers.upsert(item, options);
+  const add = (options?: object) => (item: Row) =>
+    write.v1.contactGroups.addContact(
+      "mock-list",
+      { email: item.email },
+      { consent: "service-decides", ...options },
+    );
+  const addAsk = (item: Row) => write.v1.contactGroups.addContact("mock-list", item);
 
-    const again = await night(world, [{ d: 2, a: { c: [1, 2], b: 1 }, id: "1" }], options, call);
-    const turned = await night(world, [{ id: "1", a: { b: 1, c: [2, 1] }, d: 2 }], options, call);
+  it.each<[string, (item: Row) => Write | Write[], (item: Row) => Write | Write[], "skipped" | "succeeded"]>([
+    [
+      "another order of fields, at any depth",
+      properties({ a: 1, b: 2 }),
+      properties({ b: 2, a: 1 }),
+      "skipped",
+    ],
+    [
+      "another order of the writes",
+      (item) => [upsert(item), addAsk(item)],
+      (item) => [addAsk(item), upsert(item)],
+      "succeeded",
+    ],
+    [
+      "another mapping of an unchanged row",
+      upsert,
+      (item) => write.v1.customers.upsert({ ...item, city: "Ulm" }),
+      "succeeded",
+    ],
+    ["another operation", upsert, addAsk, "succeeded"],
+    ["a write more", upsert, (item) => [upsert(item), addAsk(item)], "succeeded"],
+    ["an array of one write in place of it", upsert, (item) => [upsert(item)], "skipped"],
+    [
+      "options",
+      upsert,
+      withOptions({ timeoutMs: 9_000, maxRetries: 0, headers: { "x-trace": "1" }, repeatable: true }),
+      "skipped",
+    ],
+    ["options beside `consent`", add(), add({ timeoutMs: 9_000 }), "skipped"],
+  ])("%s", async (_, monday, tuesday, status) => {
+    const night = importOf(createFixture());
+    await night(rows(1), { toWrites: monday });
 
-    expect([again, turned]).toEqual([["skipped"], ["succeeded"]]);
+    expect(await night(rows(1), { toWrites: tuesday })).toEqual([status]);
   });
 
-  it("`fingerprint` decides which changes count", async () => {
+  it("the option `consent` counts", async () => {
+    const night = importOf(createFixture());
+    const unconsented = ({ email }: Row) =>
+      ({ operation: "v1.contactGroups.addContact", listId: "mock-list", contact: { email } }) as Write;
+    expect(await night(rows(1), { toWrites: unconsented })).toEqual(["invalid"]);
+
+    expect(await night(rows(1), { toWrites: add() })).toEqual(["succeeded"]);
+  });
+
+  it("a changed row that is invalid is told each night, and skipped once it has changed back", async () => {
     const world = createFixture();
-    const options = {
-      key,
-      fingerprint: ({ email, email_opt_in }: Row & { seenAt: number }) => ({ email, email_opt_in }),
-      checkpoint: new MemoryCheckpoint(),
-    };
-    const call = ({ email, email_opt_in }: Row, request: BulkRequest) =>
-      world.upsert({ email, email_opt_in }, request);
+    const night = importOf(world);
+    await night([row(0)]);
+    const bad = named("x".repeat(101));
 
-    const nights = [];
-    for (const item of [
-      { ...row(0), seenAt: 1 },
-      { ...row(0), seenAt: 2 },
-      { ...row(0), email_opt_in: "UNSUBSCRIBED" as const, seenAt: 2 },
-    ])
-      nights.push(...(await night(world, [item], options, call)));
-
-    expect(nights).toEqual(["succeeded", "skipped", "succeeded"]);
+    expect([...(await night([bad])), ...(await night([bad])), ...(await night([row(0)]))]).toEqual([
+      "invalid",
+      "invalid",
+      "skipped",
+    ]);
+    expect(world.mock.requests).toHaveLength(1);
   });
 
   it.each([
-    ["undefined", () => undefined, "the result of `fingerprint` cannot be written as JSON (it is undefined)"],
-    ["a Map", () => new Map(), "the result of `fingerprint` cannot be written as JSON (it holds a Map)"],
-  ])(
-    "a fingerprint that returns %s makes its row invalid, and nothing is sent",
-    async (_, fingerprint, message) => {
-      const { audience, mock, upsert } = createFixture();
+    ["was not applied: it is as the night before", "redirect", ["failed", "skipped"]],
+    [
+      "may have been applied: it is sent, as it may have to be undone",
+      "reset-after",
+      ["unknown", "succeeded"],
+    ],
+  ] as const)("a row that changed back after a write that %s", async (_, kind, ends) => {
+    const world = createFixture({}, { maxRetries: 0 });
+    const night = importOf(world, { checkConsent: false });
+    await night([named("Ada")]);
+    world.mock.addFault({ kind, times: 1 });
 
-      const { results } = await collectRun(
-        audience.bulk(rows(1), upsert, { key, fingerprint, checkpoint: new MemoryCheckpoint() }),
-      );
+    expect([...(await night([named("Bob")])), ...(await night([named("Ada")]))]).toEqual(ends);
+    expect(contactOf(world)).toMatchObject({ first_name: "Ada" });
+  });
+});
 
-      expect(results).toMatchObject([
-        {
-          status: "invalid",
-          error: { issues: [{ message: `${message}: return a string or a JSON value` }] },
-        },
-      ]);
-      expect(mock.requests).toEqual([]);
-    },
-  );
+describe("`fingerprint` says otherwise", () => {
+  const fingerprint = (item: Row) => (item as { city?: string }).city ?? "none";
 
-  it("a row that JSON cannot represent is invalid, because its changes could not be detected", async () => {
-    const { audience, mock, upsert } = createFixture();
-    const items = [{ ...row(0), tags: new Set(["a"]) }];
+  it("which changes count; another mapping is none then", async () => {
+    const world = createFixture();
+    const night = importOf(world, { fingerprint });
+    await night([named("Ada")]);
 
-    const { results } = await collectRun(
-      audience.bulk(items, upsert, { key, checkpoint: new MemoryCheckpoint() }),
-    );
+    expect(await night([named("Bob")])).toEqual(["skipped"]);
+    expect(await night([{ ...named("Bob"), city: "Ulm" } as Row])).toEqual(["succeeded"]);
+    const mapped = (item: Row) => write.v1.customers.upsert({ ...item, state: "BW" });
+    expect(await night([{ ...named("Cy"), city: "Ulm" } as Row], { toWrites: mapped })).toEqual(["skipped"]);
+  });
 
-    expect(results).toMatchObject([
-      {
-        status: "invalid",
-        error: {
-          issues: [
-            {
-              path: [],
-              message: "the row cannot be written as JSON (it holds a Set): give a `fingerprint`",
-            },
-          ],
-        },
-      },
-    ]);
+  it("and the consents of the writes count besides: a row that became UNSUBSCRIBED is sent", async () => {
+    const world = createFixture();
+    const night = importOf(world, { fingerprint: () => "Ulm" });
+    await night(rows(1));
+
+    expect(await night([optedOut])).toEqual(["succeeded"]);
+    expect(await night([optedOut])).toEqual(["skipped"]);
+    expect(contactOf(world)).toMatchObject({ email_opt_in: "UNSUBSCRIBED" });
+  });
+
+  it.each([
+    ["undefined", () => undefined],
+    ["a Map", () => new Map()],
+    ["a promise", async () => "Ulm"],
+  ])("but one that gives %s makes its row invalid, and nothing is sent", async (_, given) => {
+    const { audience, mock } = createFixture();
+    const options = { key, fingerprint: given, checkpoint: new MemoryCheckpoint() };
+
+    const { results } = await collectRun(audience.bulk(rows(1), upsert, options));
+
+    const message = expect.stringContaining("the result of `fingerprint` cannot be written as JSON (");
+    expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
     expect(mock.requests).toEqual([]);
   });
+});
 
-  it("a changed row that was refused is sent again, and a row that changed back is not", async () => {
-    const { mock, ...world } = createFixture();
-    const options = { key, checkpoint: new MemoryCheckpoint() };
-    const bad = { ...row(0), first_name: "x".repeat(101) };
-    await night({ mock, ...world }, [row(0)], options);
+describe("Two rows with one key are both sent, in order, each night", () => {
+  it.each([
+    ["though neither has changed", [named("Ada"), named("Bob")], []],
+    ["though one has changed", [named("Ada"), named("Bob")], [named("Ada"), named("Cy")]],
+    ["three of them", [named("Ada"), named("Bob"), named("Cy")], []],
+  ])("%s", async (_, monday, changed) => {
+    const world = createFixture();
+    const night = importOf(world);
+    const tuesday = changed.length > 0 ? changed : monday;
 
-    const nights = [];
-    for (const item of [bad, bad, row(0)]) nights.push(...(await night({ mock, ...world }, [item], options)));
+    for (const items of [monday, tuesday]) expect(await night(items)).toEqual(items.map(() => "succeeded"));
 
-    expect(nights).toEqual(["invalid", "invalid", "skipped"]);
-    expect(mock.requests).toHaveLength(1);
+    expect(bodies(world)).toEqual([...monday, ...tuesday]);
+    expect(contactOf(world)).toMatchObject({ first_name: tuesday.at(-1)!.first_name });
   });
 
-  it("a changed row whose outcome is unknown is sent again, also when it changed back", async () => {
-    const world = createFixture({ faults: [{ kind: "reset-after", times: 1, after: 1 }] }, { maxRetries: 0 });
-    const options = { key, checkpoint: new MemoryCheckpoint() };
-    const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
+  it("but rows that say the same are one: the second is skipped", async () => {
+    const world = createFixture();
 
-    const nights = [];
-    for (const item of [a, b, a]) nights.push(...(await night(world, [item], options)));
+    expect(await importOf(world)([named("Ada"), named("Ada")])).toEqual(["succeeded", "skipped"]);
+  });
 
-    expect(nights).toEqual(["succeeded", "unknown", "succeeded"]);
-    expect(world.mock.organization("mock-organization").contacts).toMatchObject([
-      { email_opt_in: "SUBSCRIBED" },
-    ]);
+  it("the second waits for the end of the first, also where it names another contact", async () => {
+    const { mock } = createFixture();
+    const gate = gated(mock.clientOptions.fetch);
+    const world = createFixture({}, { ...mock.clientOptions, fetch: gate.fetch });
+    const night = importOf(world, { key: () => "1", checkConsent: false });
+
+    const ended = night([row(0), row(1)]);
+    await until(() => gate.sent.length > 0);
+    await flushEventLoop();
+    expect(gate.sent).toHaveLength(1);
+    gate.open();
+
+    expect(await ended).toEqual(["succeeded", "succeeded"]);
+    expect(bodies({ ...world, mock })).toEqual([row(0), row(1)]);
   });
 });
 
-describe("Rows with the same key in one run", () => {
-  const first = row(0);
-  const last = { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const;
-
-  it("are sent in order, and the next run skips both", async () => {
-    const world = createFixture();
-    const options = { key, checkpoint: new MemoryCheckpoint() };
-
-    const nights = [await night(world, [first, last], options), await night(world, [first, last], options)];
-
-    expect(nights).toEqual([
-      ["succeeded", "succeeded"],
-      ["skipped", "skipped"],
-    ]);
-    expect(bodies(world.mock)).toEqual([first, last]);
-  });
-
-  it.each([
-    ["was refused", [{ kind: "500-before", times: 1 }]],
-    ["may have been carried out", [{ kind: "reset-after", times: 1 }]],
-  ] as const)(
-    "the last row is sent again after the first, when the first %s and is sent the next night",
-    async (_, faults) => {
-      const world = createFixture({ faults: [...faults] }, { maxRetries: 0 });
-      const options = { key, checkpoint: new MemoryCheckpoint(), concurrency: 1 };
-
-      const nights = [await night(world, [first, last], options), await night(world, [first, last], options)];
-
-      expect(nights).toEqual([
-        ["unknown", "succeeded"],
-        ["succeeded", "succeeded"],
-      ]);
-      expect(world.mock.organization("mock-organization").contacts).toMatchObject([
-        { email_opt_in: "UNSUBSCRIBED" },
-      ]);
-    },
-  );
-
-  it("the last of three is sent again where the one before it has changed, so that the service holds the last one", async () => {
-    const world = createFixture();
-    const options = { key, checkpoint: new MemoryCheckpoint() };
-    const named = (first_name: string) => ({ ...row(0), first_name });
-    await night(world, [named("Ada"), named("Bob"), named("Cy")], options);
-
-    const statuses = await night(world, [named("Ada"), named("Bo"), named("Cy")], options);
-
-    expect(statuses).toEqual(["skipped", "succeeded", "succeeded"]);
-    expect(world.mock.organization("mock-organization").contacts).toMatchObject([{ first_name: "Cy" }]);
-  });
-
-  it("the last row is skipped while the service refuses the first every night", async () => {
-    const world = createFixture();
-    const options = { key, checkpoint: new MemoryCheckpoint() };
-    const refusing = world.audience.withOptions({
-      fetch: (url, init) =>
-        world.mock.fetch(
-          JSON.stringify(init.body).includes("UNSUBSCRIBED")
-            ? url
-            : url.replace("customer/create", "nowhere"),
-          init,
-        ),
-    });
-    const call = (item: Row, request: BulkRequest) => refusing.v1.customers.upsert(item, request);
-
-    const nights = [
-      await night(world, [first, last], options, call),
-      await night(world, [first, last], options, call),
-    ];
-
-    expect(nights).toEqual([
-      ["failed", "succeeded"],
-      ["failed", "skipped"],
-    ]);
-  });
-
-  it("the last row is skipped while the first is invalid every night", async () => {
-    const world = createFixture();
-    const options = { key, checkpoint: new MemoryCheckpoint() };
-    const bad = { ...first, first_name: "x".repeat(101) };
-
-    const nights = [await night(world, [bad, last], options), await night(world, [bad, last], options)];
-
-    expect(nights).toEqual([
-      ["invalid", "succeeded"],
-      ["invalid", "skipped"],
-    ]);
-  });
-
-  it.each([
-    ["", async () => undefined],
-    [", and also where the changed row takes its time before its call", () => sleep(20)],
-  ])(
-    "the rows after a changed row are sent again, so that the service holds the last one%s",
-    async (_, wait) => {
-      const world = createFixture();
-      const options = { key, checkpoint: new MemoryCheckpoint() };
-      const before = { ...row(0), email_opt_in: "NON_SUBSCRIBED" } as const;
-      await night(world, [before, row(0)], options);
-
-      const statuses = await night(
-        world,
-        [{ ...before, first_name: "Ada" }, row(0)],
-        options,
-        async (item, request) => {
-          await wait();
-          await world.upsert(item, request);
-        },
-      );
-
-      expect(statuses).toEqual(["succeeded", "succeeded"]);
-      expect(world.mock.organization("mock-organization").contacts).toMatchObject([
-        { email_opt_in: "SUBSCRIBED", first_name: "Ada" },
-      ]);
-    },
-  );
-});
-
-it("A row with the key of one in progress waits for its end, which decides whether it is sent again", async () => {
-  const { audience, mock, upsert } = createFixture();
+it("Over one checkpoint the clients of two processes run one after the other", async () => {
+  const one = createFixture();
+  const other = createFixture({}, one.mock.clientOptions);
   const options = { key, checkpoint: new MemoryCheckpoint() };
-  await audience.bulk([row(0), row(0)], upsert, options);
-  const changed = { ...row(0), first_name: "Ada" };
-  const isCurrent = async (item: object) => {
-    // The first is not recorded as sent yet.
-    if (item === changed) await flushEventLoop();
-    return true;
-  };
 
-  const { results } = await collectRun(audience.bulk([changed, row(0)], upsert, { ...options, isCurrent }));
-
-  expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
-  expect(bodies(mock).slice(2)).toEqual([changed, row(0)]);
+  expect(await one.audience.bulk(rows(5), upsert, options)).toMatchObject({ succeeded: 5 });
+  expect(await other.audience.bulk(rows(5), upsert, options)).toMatchObject({ skipped: 5 });
+  expect(one.mock.requests).toHaveLength(5);
 });
