@@ -1,4 +1,4 @@
-import { type BulkOptions, type Write, write } from "audience-sdk";
+import type { BulkOptions } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import {
   collectRun,
@@ -15,24 +15,21 @@ import {
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 type World = ReturnType<typeof createFixture>;
-type Toggles = Partial<BulkOptions<Row>> & { toWrites?: (item: Row) => Write | Write[] };
 
 /** What was written; a changed row may be looked up before. */
 const bodies = ({ mock }: World) =>
   mock.requests.filter(({ method }) => method === "POST").map(({ body }) => body);
 
 /** Nights over one checkpoint: each gives the status of each row, in the order of the rows. */
-function importOf(world: World, options: Toggles = {}) {
-  const checkpoint = new MemoryCheckpoint();
-  return async (items: readonly Row[], { toWrites = upsert, ...own }: Toggles = {}) => {
-    const settings = { key, checkpoint, ...options, ...own };
-    const { results, error } = await collectRun(world.audience.bulk(items, toWrites, settings));
+function importOf({ audience }: World, own: BulkOptions<Row> = {}) {
+  const options = { key, checkpoint: new MemoryCheckpoint(), ...own };
+  return async (items: readonly Row[]) => {
+    const { results, error } = await collectRun(audience.bulk(items, upsert, options));
     expect(error).toBeUndefined();
     return results.toSorted((a, b) => a.index - b.index).map(({ status }) => status);
   };
 }
 
-const optedOut: Row = { ...row(0), email_opt_in: "UNSUBSCRIBED" };
 const named = (first_name: string): Row & { first_name: string } => ({ ...row(0), first_name });
 const contactOf = ({ mock }: World) => mock.organization("mock-organization").contacts[0];
 
@@ -65,62 +62,6 @@ describe("With a key and a checkpoint, a later run sends exactly what is new or 
     expect(bodies(world)).toEqual([a, b, a, b]);
   });
 
-  const properties = (custom_properties: object) => (item: Row) =>
-    write.v1.customers.upsert({ ...item, custom_properties: { ...custom_properties } });
-  const withOptions = (options: object) => (item: Row) => write.v1.customers.upsert(item, options);
-  const add = (options?: object) => (item: Row) =>
-    write.v1.contactGroups.addContact(
-      "mock-list",
-      { email: item.email },
-      { consent: "service-decides", ...options },
-    );
-  const addAsk = (item: Row) => write.v1.contactGroups.addContact("mock-list", item);
-
-  it.each<[string, (item: Row) => Write | Write[], (item: Row) => Write | Write[], "skipped" | "succeeded"]>([
-    [
-      "another order of fields, at any depth",
-      properties({ a: 1, b: 2 }),
-      properties({ b: 2, a: 1 }),
-      "skipped",
-    ],
-    [
-      "another order of the writes",
-      (item) => [upsert(item), addAsk(item)],
-      (item) => [addAsk(item), upsert(item)],
-      "succeeded",
-    ],
-    [
-      "another mapping of an unchanged row",
-      upsert,
-      (item) => write.v1.customers.upsert({ ...item, city: "Ulm" }),
-      "succeeded",
-    ],
-    ["another operation", upsert, addAsk, "succeeded"],
-    ["a write more", upsert, (item) => [upsert(item), addAsk(item)], "succeeded"],
-    ["an array of one write in place of it", upsert, (item) => [upsert(item)], "skipped"],
-    [
-      "options",
-      upsert,
-      withOptions({ timeoutMs: 9_000, maxRetries: 0, headers: { "x-trace": "1" }, repeatable: true }),
-      "skipped",
-    ],
-    ["options beside `consent`", add(), add({ timeoutMs: 9_000 }), "skipped"],
-  ])("%s", async (_, monday, tuesday, status) => {
-    const night = importOf(createFixture());
-    await night(rows(1), { toWrites: monday });
-
-    expect(await night(rows(1), { toWrites: tuesday })).toEqual([status]);
-  });
-
-  it("the option `consent` counts", async () => {
-    const night = importOf(createFixture());
-    const unconsented = ({ email }: Row) =>
-      ({ operation: "v1.contactGroups.addContact", listId: "mock-list", contact: { email } }) as Write;
-    expect(await night(rows(1), { toWrites: unconsented })).toEqual(["invalid"]);
-
-    expect(await night(rows(1), { toWrites: add() })).toEqual(["succeeded"]);
-  });
-
   it("a changed row that is invalid is told each night, and skipped once it has changed back", async () => {
     const world = createFixture();
     const night = importOf(world);
@@ -150,46 +91,6 @@ describe("With a key and a checkpoint, a later run sends exactly what is new or 
 
     expect([...(await night([named("Bob")])), ...(await night([named("Ada")]))]).toEqual(ends);
     expect(contactOf(world)).toMatchObject({ first_name: "Ada" });
-  });
-});
-
-describe("`fingerprint` says otherwise", () => {
-  const fingerprint = (item: Row) => (item as { city?: string }).city ?? "none";
-
-  it("which changes count; another mapping is none then", async () => {
-    const world = createFixture();
-    const night = importOf(world, { fingerprint });
-    await night([named("Ada")]);
-
-    expect(await night([named("Bob")])).toEqual(["skipped"]);
-    expect(await night([{ ...named("Bob"), city: "Ulm" } as Row])).toEqual(["succeeded"]);
-    const mapped = (item: Row) => write.v1.customers.upsert({ ...item, state: "BW" });
-    expect(await night([{ ...named("Cy"), city: "Ulm" } as Row], { toWrites: mapped })).toEqual(["skipped"]);
-  });
-
-  it("and the consents of the writes count besides: a row that became UNSUBSCRIBED is sent", async () => {
-    const world = createFixture();
-    const night = importOf(world, { fingerprint: () => "Ulm" });
-    await night(rows(1));
-
-    expect(await night([optedOut])).toEqual(["succeeded"]);
-    expect(await night([optedOut])).toEqual(["skipped"]);
-    expect(contactOf(world)).toMatchObject({ email_opt_in: "UNSUBSCRIBED" });
-  });
-
-  it.each([
-    ["undefined", () => undefined],
-    ["a Map", () => new Map()],
-    ["a promise", async () => "Ulm"],
-  ])("but one that gives %s makes its row invalid, and nothing is sent", async (_, given) => {
-    const { audience, mock } = createFixture();
-    const options = { key, fingerprint: given, checkpoint: new MemoryCheckpoint() };
-
-    const { results } = await collectRun(audience.bulk(rows(1), upsert, options));
-
-    const message = expect.stringContaining("the result of `fingerprint` cannot be written as JSON (");
-    expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
-    expect(mock.requests).toEqual([]);
   });
 });
 
