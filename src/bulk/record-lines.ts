@@ -31,13 +31,16 @@ export interface RunLine {
 /** The line of a row. */
 export const rowLine = /^(succeeded|sent|once|failed) \d+ \S+ \S+ \S+$/;
 const none = "-";
-/** Longer ids are looked up no more: a line has 2,000 characters. */
-const longestId = 1_000;
+/** A line has 2,000 characters. An id that takes more of them is looked up no more, and such channels are kept unnamed. */
+const longestPart = 900;
 
 export function encodeRow({ state, version, print, id, kept }: RowRecord): string {
-  const encodedId = id === undefined ? none : encodeURIComponent(id);
-  const channels = Object.entries(kept ?? {}).map(([channel, by]) => `${encodeURIComponent(channel)}:${by}`);
-  const parts = [encodedId.length > longestId ? none : encodedId, channels.join(",") || none];
+  // Half of a character has no encoding.
+  const named = (channel: string) => encodeURIComponent(channel.replaceAll(/\p{Surrogate}/gu, "\u{fffd}"));
+  const channels = Object.entries(kept ?? {}).map(([channel, by]) => `${named(channel)}:${by}`);
+  const parts = [encodeURIComponent(id ?? ""), channels.join(",")].map((part) =>
+    part === "" || part.length > longestPart ? none : part,
+  );
   return `${state} ${version} ${print} ${parts.join(" ")}`;
 }
 
