@@ -1,362 +1,418 @@
-import { AbortError, ClientClosedError, ConfigurationError, type Checkpoint } from "audience-sdk";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { collectRun, createFixture, deferred, key, row, rows, until } from "./fixture.ts";
+import {
+  AbortError,
+  type AudienceClient,
+  type Checkpoint,
+  ClientClosedError,
+  ConfigurationError,
+  type V2Contact,
+  write,
+} from "audience-sdk";
+import type { OpenCheckpoint } from "audience-sdk/checkpoint";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  collectRun,
+  createFixture,
+  deferred,
+  key,
+  passUntil,
+  row,
+  rows,
+  until,
+  upsert,
+  useFakeTime,
+  v2Contact,
+} from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
-describe("A checkpoint of one's own", () => {
-  const complete = {
-    lines: (async function* () {})(),
-    append: async () => undefined,
-    rewrite: async () => undefined,
-    close: async () => undefined,
+/** A checkpoint whose open one is another. */
+function changed(
+  checkpoint: Checkpoint,
+  change: (opened: OpenCheckpoint) => { [Name in keyof OpenCheckpoint]?: unknown },
+): Checkpoint {
+  // Safe: as far as a test needs it. A program in JavaScript can give anything.
+  return {
+    open: async () =>
+      ({ ...((opened) => ({ ...opened, ...change(opened) }))(await checkpoint.open()) }) as never,
   };
+}
 
-  it.each([
-    ["nothing", undefined],
-    ["null", null],
-    ["an object without lines", { ...complete, lines: undefined }],
-    ["lines that are a string", { ...complete, lines: "[]" }],
-    ["an object without append", { ...complete, append: undefined }],
-    ["a rewrite that is no function", { ...complete, rewrite: "no" }],
-    ["an object without close", { ...complete, close: undefined }],
-  ])(
-    "whose open() returns %s ends the run with a ConfigurationError before a row is sent",
-    async (_, opened) => {
-      const { audience, mock, upsert } = createFixture();
-      // A program in JavaScript can pass this.
-      const checkpoint = { open: async () => opened } as unknown as Checkpoint;
+const never = () => new Promise<never>(() => {});
+const away = new Error("the database is away");
 
-      const { error } = await collectRun(audience.bulk(rows(2), upsert, { checkpoint }));
+describe("A Checkpoint of one's own is a table of names and lines", () => {
+  it("of which `entries` are read once, before the first `put`", async () => {
+    const { audience } = createFixture();
+    const table = new MemoryCheckpoint();
+    const log: string[] = [];
+    const checkpoint = changed(table, (opened) => ({
+      entries: (async function* () {
+        for await (const entry of opened.entries) {
+          log.push("entry");
+          yield entry;
+        }
+        log.push("all");
+      })(),
+      put: async (...given: Parameters<OpenCheckpoint["put"]>) => {
+        log.push("put");
+        await opened.put(...given);
+      },
+    }));
 
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error).toMatchObject({
-        message: "`open` of the checkpoint must return { lines, append, rewrite, close }.",
+    for (const night of ["Ada", "Bob"])
+      await audience.bulk([{ ...row(0), first_name: night }], upsert, {
+        key,
+        checkpoint,
+        checkConsent: false,
       });
-      expect(mock.requests).toEqual([]);
+
+    expect(log.join(" ")).toMatch(/^all( put)+ entry entry all( put)+$/);
+    expect(table.log.filter((method) => method !== "put")).toEqual(["open", "close", "open", "close"]);
+  });
+
+  it("whose names and lines are ASCII, of at most 200 and 2,000 characters, whatever is recorded", async () => {
+    // `MemoryCheckpoint` refuses others.
+    const { mock } = createFixture();
+    const ids = ["x".repeat(3_000), "ü".repeat(600), "\u{1f600} é, : -"];
+    const fetch = async (url: string, init: RequestInit) => {
+      const response = await mock.fetch(url, init);
+      if (!url.includes("/customer/create")) return response;
+      const body = (await response.json()) as { data: { id: string } };
+      const id = ids[mock.requests.length - 1]!;
+      return Response.json({ data: { ...body.data, id } });
+    };
+    const { audience } = createFixture({}, { ...mock.clientOptions, fetch });
+    const checkpoint = new MemoryCheckpoint();
+    const options = {
+      checkpoint,
+      organization: "Ünïcörn „GmbH“ 株式会社 %23 \ud800 \u{1f984}".padEnd(100, "社"),
+    };
+
+    expect(await audience.bulk(rows(3), upsert, { key, ...options })).toMatchObject({ succeeded: 3 });
+
+    expect(await audience.bulk(rows(3), upsert, { key, ...options })).toMatchObject({ skipped: 3 });
+    // Only what can be looked up is worth a place.
+    const recorded = [...checkpoint.entries.values()].map((line) => line.split(" ")[3]);
+    expect(recorded.filter((id) => id?.startsWith("%F0"))).toEqual([encodeURIComponent(ids[2]!)]);
+    expect(recorded.filter((id) => id === "-")).toHaveLength(2);
+  });
+
+  it.each(["push ü", "x".repeat(3_000), "\ud800"])(
+    "and so it is with a channel of any name: %s",
+    async (channel) => {
+      const { audience } = createFixture();
+      const options = { checkpoint: new MemoryCheckpoint(), key: ({ firstName }: V2Contact) => firstName };
+      const person = (firstName: string, status: string): V2Contact => {
+        const { identifiers, ...contact } = v2Contact("ada@example.com", "subscribed");
+        return {
+          ...contact,
+          firstName,
+          identifiers: identifiers.map((each) => ({
+            ...each,
+            channels: { ...each.channels, [channel]: { status } },
+          })),
+        };
+      };
+      const nights = [person("Ada", "unsubscribed"), person("Eve", "subscribed")];
+      const sent = (contact: V2Contact) => write.v2.contacts.upsert(contact);
+
+      expect(await audience.bulk(nights, sent, options)).toMatchObject({ succeeded: 2, kept: 1 });
+      expect(await audience.bulk(nights, sent, options)).toMatchObject({ skipped: 2 });
     },
   );
 
-  it("that still reads its lines when the run is aborted is closed once they fail, which is no error of the run", async () => {
-    const { audience, mock, upsert } = createFixture();
-    const log: string[] = [];
-    const { promise: cutOff, resolve: cut } = deferred();
-    async function* lines() {
-      log.push("read");
-      await cutOff;
-      yield* [];
-      throw new Error("the connection is closed");
-    }
-    const checkpoint: Checkpoint = {
-      open: async () => ({ ...complete, lines: lines(), close: async () => void log.push("close") }),
+  it("into which several `put`s may be under way", async () => {
+    const { audience } = createFixture();
+    const { promise: open, resolve } = deferred();
+    let [underWay, most] = [0, 0];
+    const checkpoint = changed(new MemoryCheckpoint(), (opened) => ({
+      put: async (...given: Parameters<OpenCheckpoint["put"]>) => {
+        if (given[0].startsWith("row:")) {
+          most = Math.max(most, (underWay += 1));
+          if (most === 3) resolve();
+          await open;
+          underWay -= 1;
+        }
+        await opened.put(...given);
+      },
+    }));
+
+    const run = audience.bulk(rows(3), upsert, { key, checkpoint, concurrency: 3 });
+
+    expect(await run).toMatchObject({ succeeded: 3 });
+    expect(most).toBe(3);
+  });
+
+  it("in which what must be stored is what a loss of power must not take: the run, its end, and rows that were recorded before or must not be repeated", async () => {
+    const { audience } = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+    const flushes = async (items: readonly object[]) => {
+      const before = checkpoint.puts.length;
+      await audience.bulk(items as ReturnType<typeof rows>, upsert, { key, checkpoint, checkConsent: false });
+      const puts = checkpoint.puts.slice(before).filter(({ flush }) => flush);
+      return puts.map(({ name, line }) => (name === "run" ? name : line.split(" ")[0])).join(" ");
     };
-    const stop = new AbortController();
-    const ended = collectRun(audience.bulk(rows(2), upsert, { key, checkpoint, signal: stop.signal }));
-    await until(() => log.includes("read"));
 
-    stop.abort();
+    expect(await flushes(rows(2))).toBe("run run");
+    expect(await flushes(rows(2).map((item) => ({ ...item, first_name: "Ada" })))).toBe("run sent sent run");
+    expect(await flushes([{ ...row(9), double_opt_in: true }])).toBe("run once run");
+  });
 
-    expect((await ended).error).toBeInstanceOf(AbortError);
-    cut();
-    await until(() => log.includes("close"));
+  it("which is emptied by `clear` when a run without a key has ended, and then closed", async () => {
+    const { audience } = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+
+    await audience.bulk(rows(2), upsert, { checkpoint });
+
+    expect(checkpoint.log.slice(-2)).toEqual(["clear", "close"]);
+    expect(checkpoint.entries.size).toBe(0);
+  });
+});
+
+describe("A checkpoint that fails ends the run with its error", () => {
+  it("in `put`, after what is in flight", async () => {
+    const { mock } = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+    const { promise: answer, resolve: isAnswered } = deferred();
+    const fetch = async (url: string, init: RequestInit) => {
+      const response = await mock.fetch(url, init);
+      if (mock.requests.length === 2) {
+        checkpoint.fails.set("put", away);
+        isAnswered();
+      }
+      await answer;
+      return response;
+    };
+    const { audience } = createFixture({}, { ...mock.clientOptions, fetch });
+
+    const { error, results } = await collectRun(
+      audience.bulk(rows(9), upsert, { key, checkpoint, concurrency: 2 }),
+    );
+
+    expect(error).toBe(away);
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+    expect(mock.requests).toHaveLength(2);
+    expect(checkpoint.log.at(-1)).toBe("close");
+  });
+
+  it.each(["open", "put", "clear", "close"] as const)("where `%s` rejects", async (method) => {
+    const { audience } = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+    checkpoint.fails.set(method, away);
+
+    expect((await collectRun(audience.bulk(rows(2), upsert, { checkpoint }))).error).toBe(away);
+  });
+
+  it.each(["open", "put", "clear", "close"] as const)(
+    "where `%s` throws, or returns no promise",
+    async (method) => {
+      const { audience } = createFixture();
+      const ends = [() => expect.fail("at once"), () => undefined].map(async (call) => {
+        const own =
+          method === "open" ? { open: call } : changed(new MemoryCheckpoint(), () => ({ [method]: call }));
+        return (await collectRun(audience.bulk(rows(2), upsert, { checkpoint: own as Checkpoint }))).error;
+      });
+
+      expect(await Promise.all(ends)).toEqual([
+        expect.objectContaining({ message: "at once" }),
+        new ConfigurationError(`\`${method}\` of the checkpoint must return a promise.`),
+      ]);
+    },
+  );
+
+  it.each<[string, object | null]>([
+    ["nothing", null],
+    ["no entries", { entries: undefined }],
+    ["entries that are a string", { entries: "[]" }],
+    ["no put", { put: undefined }],
+    ["a clear that is no function", { clear: "no" }],
+    ["no close", { close: undefined }],
+  ])("where `open` gives %s, before a row is sent", async (_, change) => {
+    const { audience, mock } = createFixture();
+    const checkpoint = change
+      ? changed(new MemoryCheckpoint(), () => change)
+      : ({ open: async () => undefined } as never);
+
+    const { error } = await collectRun(audience.bulk(rows(2), upsert, { checkpoint }));
+
+    expect(error).toEqual(
+      new ConfigurationError("`open` of the checkpoint must return { entries, put, clear, close }."),
+    );
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("where another run has it open", async () => {
+    const { audience, mock } = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+    await checkpoint.open();
+
+    expect((await collectRun(audience.bulk(rows(2), upsert, { key, checkpoint }))).error).toMatchObject({
+      message: "another run has the checkpoint open",
+    });
     expect(mock.requests).toEqual([]);
   });
 });
 
-it("A loop that is left while a line of a row is added ends, and what its end has cut off is no error", async () => {
-  const { audience, mock, upsert } = createFixture();
-  const { promise: asked, resolve: isAsked } = deferred();
-  let cutOff: (error: Error) => void = () => undefined;
-  let rowsSent = 0;
-  class Connection extends MemoryCheckpoint {
-    override append = async (text: string, isFlushed: boolean) => {
-      if (text.startsWith('["sends"') && (rowsSent += 1) === 2) {
-        isAsked();
-        await new Promise<never>((_, reject) => (cutOff = reject));
-      }
-      await super.append(text, isFlushed);
-    };
-    override async open() {
-      const opened = await super.open();
-      // As a database does whose connection ends.
-      return {
-        ...opened,
-        close: async () => {
-          await opened.close();
-          cutOff(new Error("the connection is closed"));
-        },
-      };
-    }
-  }
-  const checkpoint = new Connection();
-
-  const statuses: string[] = [];
-  for await (const { status } of audience.bulk(rows(3), upsert, { key, checkpoint, concurrency: 2 })) {
-    statuses.push(status);
-    await asked;
-    break;
-  }
-
-  expect(statuses).toEqual(["succeeded"]);
-  expect(mock.requests).toHaveLength(1);
-  const { results, error } = await collectRun(audience.bulk(rows(3), upsert, { key, checkpoint }));
-  expect(error).toBeUndefined();
-  expect(results.map(({ status }) => status)).toEqual(["skipped", "succeeded", "succeeded"]);
-});
-
-/** The first calls of a method that hang, by default one, for lines that begin so. */
-type Hang = readonly [method: "open" | "append" | "rewrite" | "close", line?: string, times?: number];
-
-/** A checkpoint of which some calls never settle. */
-class HangingCheckpoint extends MemoryCheckpoint {
-  hung = 0;
-  readonly #hang: Hang;
-
-  constructor(hang: Hang) {
-    super();
-    this.#hang = hang;
-  }
-
-  async #pass(method: Hang[0], text = ""): Promise<void> {
-    const [hanging, line = "", times = 1] = this.#hang;
-    if (this.hung === times || method !== hanging || !text.startsWith(line)) return;
-    this.hung += 1;
-    await new Promise<never>(() => {});
-  }
-
-  override open = async () => {
-    await this.#pass("open");
-    const opened = await super.open();
-    const close = async () => {
-      await this.#pass("close");
-      await opened.close();
-    };
-    return { ...opened, close };
-  };
-
-  override append = async (text: string, isFlushed: boolean) => {
-    await this.#pass("append", text);
-    await super.append(text, isFlushed);
-  };
-
-  override rewrite = async (lines: Iterable<string>) => {
-    await this.#pass("rewrite");
-    await super.rewrite(lines);
-  };
-}
-
 describe("A checkpoint that hangs", () => {
-  beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** A run whose checkpoint hangs. A row's fingerprint takes real time: `waitFor` gives it, and moves the clock on. */
-  async function hangingRun(hang: Hang, options: { key?: typeof key } = { key }) {
+  /** A method, and for `put` the begin of the line. */
+  type Hang = readonly [method: "open" | "put" | "clear" | "close", line?: RegExp];
+
+  /** A run whose checkpoint hangs. Hashes take real time: `waitFor` gives it, and moves the clock on. */
+  async function hangingRun([method, begin = /^/]: Hang, options: object = { key }) {
+    await useFakeTime();
     const world = createFixture();
-    const checkpoint = new HangingCheckpoint(hang);
+    const checkpoint = new MemoryCheckpoint();
+    let hung = 0;
+    const hang = () => ((hung += 1), never());
+    const hanging: Checkpoint =
+      method === "open"
+        ? { open: hang }
+        : changed(checkpoint, (opened) => ({
+            [method]: (name: string, line: string, how: { flush: boolean }) =>
+              method === "put" && !begin.test(line) ? opened.put(name, line, how) : hang(),
+          }));
     const stop = new AbortController();
     let isOver = false;
-    const run = world.audience.bulk(rows(2), world.upsert, {
-      ...options,
-      checkpoint,
+    const run = world.audience.bulk(rows(2), upsert, {
+      checkpoint: hanging,
       concurrency: 1,
       signal: stop.signal,
+      ...options,
     });
     const ended = collectRun(run).finally(() => (isOver = true));
-    await vi.waitFor(() => expect(checkpoint.hung).toBe(1), { interval: 1, timeout: 5_000 });
+    await passUntil(() => hung > 0);
     const over = async () => {
-      await vi.waitFor(() => expect(isOver).toBe(true), { interval: 50, timeout: 5_000 });
+      await passUntil(() => isOver);
       return await ended;
     };
     return { ...world, checkpoint, stop, over };
   }
 
-  it.each<[string, Hang, sent: number]>([
-    ["open", ["open"], 0],
-    ["append, for the line of the run", ["append", '["run"'], 0],
-    ["append, for a row that leaves", ["append", '["sends"'], 0],
-    ["append, for a row that has ended", ["append", '["ends"'], 1],
-    ["append, for the end of the run", ["append", '["over"'], 2],
-    ["close", ["close"], 2],
-  ])("in `%s` does not hold up the end of the run", async (_, hang, sent) => {
+  it.each<[string, Hang, object, sent: number]>([
+    ["open", ["open"], { key }, 0],
+    ["put, for the run", ["put", /^%7B/], { key }, 0],
+    ["put, for a row that leaves", ["put", /^sent/], { key }, 0],
+    ["put, for a row that has ended", ["put", /^succeeded/], { key }, 1],
+    ["put, for the end of the run", ["put", /isOver%22:true/], { key }, 2],
+    ["clear", ["clear"], {}, 2],
+    ["close", ["close"], { key }, 2],
+  ])("in `%s` does not hold up the end of the run", async (_, hang, options, sent) => {
     for (const [end, error] of [
       [({ stop }: { stop: AbortController }) => stop.abort(), AbortError],
-      [({ audience }: ReturnType<typeof createFixture>) => void audience.close(), ClientClosedError],
+      [({ audience }: { audience: AudienceClient }) => void audience.close(), ClientClosedError],
     ] as const) {
-      const world = await hangingRun(hang);
+      const world = await hangingRun(hang, options);
 
       end(world);
 
       expect((await world.over()).error).toBeInstanceOf(error);
       expect(world.mock.requests).toHaveLength(sent);
+      vi.useRealTimers();
     }
   });
 
-  it("in `rewrite` at the end of a complete run does not make it fail when it is aborted", async () => {
-    const { stop, over, checkpoint } = await hangingRun(["rewrite"], {});
-
-    stop.abort();
-
-    const { results, error } = await over();
-    expect([results.map(({ status }) => status), error]).toEqual([["succeeded", "succeeded"], undefined]);
-    expect(checkpoint.log.at(-1)).toBe("close");
-  });
-
-  it("makes a loop that is left end with an error, and the row is sent again", async () => {
-    const { audience, mock, upsert } = createFixture();
-    const checkpoint = new HangingCheckpoint(["append", '["ends"']);
-    const leave = async () => {
-      const run = audience.bulk(rows(2), upsert, { key, checkpoint, concurrency: 2 });
-      for await (const _ of run) break;
-    };
-    let error: unknown;
-    void leave().catch((thrown: unknown) => (error = thrown));
-
-    await vi.waitFor(() => expect(error).toBeDefined(), { interval: 50, timeout: 5_000 });
-
-    expect(error).toMatchObject({ message: expect.stringContaining("has not settled within a second") });
-    vi.useRealTimers();
-    expect(await audience.bulk(rows(2), upsert, { key, checkpoint })).toMatchObject({
-      succeeded: 1,
-      skipped: 1,
-    });
-    expect(mock.requests).toHaveLength(3);
-  });
-
-  it("in `append` for another call's consent holds it up for two seconds, and no further call", async () => {
-    const lines: string[] = [];
-    const { audience, mock, upsert } = createFixture({}, { logger: { warn: (line) => lines.push(line) } });
-    const checkpoint = new HangingCheckpoint(["append", '["writes"', 4]);
-    const optOut = (email: string) =>
-      audience.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" }).then(({ id }) => id);
-    const ids: string[] = [];
-    async function* source() {
-      // Later the run has its checkpoint open.
-      yield row(3);
-      const three = [0, 1, 2].map((index) => optOut(row(index).email));
-      await vi.waitFor(() => expect(checkpoint.hung).toBe(3), { interval: 1, timeout: 5_000 });
-      await vi.advanceTimersByTimeAsync(2_000);
-      ids.push(...(await Promise.all(three)));
-      const calledAt = Date.now();
-      ids.push(await optOut(row(4).email));
-      expect(Date.now() - calledAt).toBeLessThan(1_000);
-      yield* rows(3);
-    }
-    const stop = new AbortController();
-    const run = audience.bulk(source(), upsert, { key, checkpoint, signal: stop.signal });
-    const results: string[] = [];
-    const ended = (async () => {
-      for await (const { status } of run) results.push(status);
-    })().catch((error: unknown) => error);
-    await vi.waitFor(() => expect(results).toHaveLength(4), { interval: 1, timeout: 5_000 });
-    stop.abort();
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(await ended).toBeInstanceOf(AbortError);
-
-    expect(ids).toHaveLength(4);
-    expect(results).toEqual(["succeeded", "superseded", "superseded", "superseded"]);
-    expect(mock.requests).toHaveLength(5);
-    expect(lines).toEqual([expect.stringContaining("the checkpoint of a bulk run is slow")]);
-  });
-
-  it("as it records another call's consent lets that call end when it is aborted", async () => {
-    const { audience, mock, upsert } = createFixture();
-    const checkpoint = new HangingCheckpoint(["append", '["writes"']);
-    const caller = new AbortController();
-    let failure: unknown;
-    async function* source() {
-      yield row(3);
-      const [direct, options] = [{ ...row(0), email: "direct@example.com" }, { signal: caller.signal }];
-      failure = await audience.v1.customers.upsert(direct, options).catch((error: unknown) => error);
-      yield row(0);
-    }
-    const stop = new AbortController();
-    const ended = collectRun(audience.bulk(source(), upsert, { key, checkpoint, signal: stop.signal }));
-    await vi.waitFor(() => expect(checkpoint.hung).toBe(1), { interval: 1, timeout: 5_000 });
-
-    caller.abort();
-
-    await vi.waitFor(() => expect(failure).toBeInstanceOf(AbortError), { interval: 50, timeout: 5_000 });
-    stop.abort();
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect((await ended).error).toBeInstanceOf(AbortError);
-    expect(mock.organization("mock-organization").contacts.map(({ email }) => email)).not.toContain(
-      "direct@example.com",
-    );
-  });
-
-  it("as it records a row holds up another call of the contact for 30 seconds", async () => {
-    const { audience, mock, over } = await hangingRun(["append", '["sends"']);
-
-    const written = audience.v1.customers.upsert({ ...row(0), email_opt_in: "UNSUBSCRIBED" });
-    await vi.advanceTimersByTimeAsync(30_000);
-
-    await over();
-    await written;
-    expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
-  });
-
-  it("in `append` for 30 seconds ends the run, and the next one continues", async () => {
-    const world = await hangingRun(["append", '["sends"']);
-    const { audience, checkpoint, mock, over, upsert } = world;
+  it("in `put` for 30 seconds ends the run, and the next one continues", async () => {
+    const { audience, checkpoint, mock, over } = await hangingRun(["put", /^sent/]);
 
     await vi.advanceTimersByTimeAsync(29_000);
     expect(checkpoint.log).not.toContain("close");
     await vi.advanceTimersByTimeAsync(1_000);
 
     expect((await over()).error).toMatchObject({
-      message: expect.stringContaining("has not added a line within 30 s"),
+      message: expect.stringContaining("has not stored a line within 30 s"),
     });
     expect(mock.requests).toEqual([]);
     vi.useRealTimers();
     expect(await audience.bulk(rows(2), upsert, { key, checkpoint })).toMatchObject({ succeeded: 2 });
   });
-});
 
-describe("A method of a checkpoint that is not as it should be is a rejection", () => {
-  const thrown = new Error("the database is away");
-  const throws = () => {
-    throw thrown;
-  };
+  it("in `put` makes a loop that is left end with an error, and the row is sent again", async () => {
+    await useFakeTime();
+    const { audience, mock } = createFixture();
+    const table = new MemoryCheckpoint();
+    let hung = 0;
+    const checkpoint = changed(table, (opened) => ({
+      put: (name: string, line: string, how: { flush: boolean }) =>
+        line.startsWith("succeeded") && hung++ === 0 ? never() : opened.put(name, line, how),
+    }));
+    const leave = async () => {
+      for await (const _ of audience.bulk(rows(2), upsert, { key, checkpoint, concurrency: 2 })) break;
+    };
+    let error: unknown;
+    void leave().catch((thrown: unknown) => (error = thrown));
 
-  it.each(["open", "append", "close"] as const)("%s throws", async (method) => {
-    const { audience, upsert } = createFixture();
-    const checkpoint = new MemoryCheckpoint();
-    const opened = { ...(await checkpoint.open()), [method]: throws };
-    const own: Checkpoint = { open: method === "open" ? throws : async () => opened };
+    await passUntil(() => error !== undefined);
 
-    const { error } = await collectRun(audience.bulk(rows(2), upsert, { checkpoint: own }));
-
-    expect(error).toBe(thrown);
+    expect(error).toMatchObject({ message: expect.stringContaining("has not settled within a second") });
+    vi.useRealTimers();
+    const next = await audience.bulk(rows(2), upsert, { key, checkpoint: table });
+    expect(next).toMatchObject({ succeeded: 1, skipped: 1 });
+    expect(mock.requests).toHaveLength(3);
   });
 
-  it.each(["open", "append", "close"] as const)(
-    "%s returns no promise, which an error says",
-    async (method) => {
-      const { audience, upsert } = createFixture();
-      const checkpoint = new MemoryCheckpoint();
-      const opened = { ...(await checkpoint.open()), [method]: () => undefined };
-      const own = (method === "open" ? opened : { open: async () => opened }) as unknown as Checkpoint;
+  it("in `put` for another call's refusal holds that call up for two seconds, and no further one", async () => {
+    const warnings: string[] = [];
+    const { audience, mock } = createFixture({}, { logger: { warn: (line) => warnings.push(line) } });
+    let hung = 0;
+    const checkpoint = changed(new MemoryCheckpoint(), (opened) => ({
+      put: (name: string, line: string, how: { flush: boolean }) =>
+        name.startsWith("refusal:") ? ((hung += 1), never()) : opened.put(name, line, how),
+    }));
+    const optOut = (index: number) =>
+      audience.v1.customers.upsert({ ...row(index), email_opt_in: "UNSUBSCRIBED" });
+    await useFakeTime();
+    async function* source() {
+      // Later the run has its checkpoint open.
+      yield row(3);
+      const first = optOut(0);
+      await passUntil(() => hung === 1);
+      await vi.advanceTimersByTimeAsync(2_000);
+      await first;
+      await optOut(1);
+      yield* rows(2);
+    }
+    const stop = new AbortController();
+    const kept: unknown[] = [];
+    const ended = (async () => {
+      for await (const result of audience.bulk(source(), upsert, { key, checkpoint, signal: stop.signal }))
+        kept.push(result.kept);
+    })().catch((error: unknown) => error);
+    await passUntil(() => kept.length === 3);
+    stop.abort();
+    await vi.advanceTimersByTimeAsync(1_000);
 
-      const { error } = await collectRun(audience.bulk(rows(2), upsert, { checkpoint: own }));
+    expect(await ended).toBeInstanceOf(AbortError);
+    expect(kept).toEqual([undefined, { email: "process" }, { email: "process" }]);
+    expect(warnings).toEqual([
+      expect.stringContaining("the checkpoint of a bulk run is slow"),
+      expect.anything(),
+    ]);
+    expect(mock.resubscriptions).toEqual([]);
+  });
 
-      expect(error).toEqual(new ConfigurationError(`\`${method}\` of the checkpoint must return a promise.`));
-    },
-  );
+  it("as its entries are read is closed once they fail, which is no error of the run", async () => {
+    const { audience, mock } = createFixture();
+    const table = new MemoryCheckpoint();
+    const { promise: cutOff, resolve: cut } = deferred();
+    let isReading = false;
+    const checkpoint = changed(table, () => ({
+      entries: (async function* () {
+        isReading = true;
+        await cutOff;
+        yield* [];
+        throw away;
+      })(),
+    }));
+    const stop = new AbortController();
+    const ended = collectRun(audience.bulk(rows(2), upsert, { key, checkpoint, signal: stop.signal }));
+    await until(() => isReading);
 
-  it.each([
-    ["throws", throws],
-    ["returns no promise", () => undefined],
-  ])("rewrite %s, and the run is complete, as it only saves space", async (_, rewrite) => {
-    const { audience, upsert } = createFixture();
-    const checkpoint = new MemoryCheckpoint();
-    const own = {
-      open: async () => ({ ...(await checkpoint.open()), rewrite }),
-    } as unknown as Checkpoint;
+    stop.abort();
 
-    const runs = [
-      await audience.bulk(rows(2), upsert, { checkpoint: own }),
-      await audience.bulk(rows(2), upsert, { checkpoint: own }),
-    ];
-
-    expect(runs).toMatchObject([{ succeeded: 2 }, { succeeded: 2 }]);
+    expect((await ended).error).toBeInstanceOf(AbortError);
+    cut();
+    await until(() => table.log.includes("close"));
+    expect(mock.requests).toEqual([]);
   });
 });
