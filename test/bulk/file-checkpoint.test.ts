@@ -120,7 +120,7 @@ describe("A file checkpoint", () => {
     );
 
     it("is not rewritten where a line is damaged", async () => {
-      await entriesAnd(...Array.from({ length: 9 }, (each, line) => `a ${line}`));
+      await entriesAnd(...Array.from({ length: 9 }, (_, line) => `a ${line}`));
       appendFileSync(path, "?\n");
       const file = fileText();
 
@@ -197,7 +197,7 @@ describe("A file checkpoint", () => {
     ["some at its beginning", 0, 500],
     ["those of a line", heading.length, heading.length + 15],
   ])("refuses zeros before further lines, as damage: %s", async (_, begin, end) => {
-    await entriesAnd(...Array.from({ length: 100 }, (each, index) => `row${index} x`));
+    await entriesAnd(...Array.from({ length: 100 }, (_, index) => `row${index} x`));
     const bytes = readFileSync(path).fill(0, begin, end);
     writeFileSync(path, bytes);
 
