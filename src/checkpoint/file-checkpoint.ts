@@ -16,7 +16,7 @@ export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
  * is refused, and one after a kill waits up to 30 seconds, as only then the lock of the killed one counts as left behind.
  *
  * The file holds hashes of keys and contacts, never the keys themselves. An incomplete last line is dropped. A full disk
- * ends the run. 100,000 rows take 16 to 26 MB in the file and about 30 MB of memory, and are read in a second.
+ * ends the run. 100,000 rows take 10 to 20 MB in the file and at most 30 MB of memory, and are read in a second.
  *
  * The file is created if it does not exist; its folder is not. `bulk.check` leaves no new file behind. A symbolic link
  * stands for its target. Two hard links to one file count as two files, so the lock does not cover both.
