@@ -188,7 +188,7 @@ describe("A public function with parameters", () => {
         "Bulk.check",
         "Paginator.toArray",
         "MockService.addFault",
-        "OpenCheckpoint.append",
+        "OpenCheckpoint.put",
         "BulkRun.then",
       ]),
     );
