@@ -86,17 +86,21 @@ describe("A row is looked up", () => {
     expect(lookedUp(world)).toEqual([idOf(world, row(1).email)]);
   });
 
-  it("by the id that the snapshot has for its phone, where it names no e-mail", async () => {
+  it.each([
+    ["it names no e-mail", contact(".+")],
+    ["the snapshot has no id for its e-mail", { ...contact("++"), email: "new@example.com" }],
+  ])("by the id that the snapshot has for its phone, where %s", async (_, tonight) => {
     const world = createFixture();
     await night(world, [contact("++")]);
     world.mock.unsubscribe(ada.phone);
 
-    const { ends, operations } = await night(world, [contact(".+")], {
+    const { ends, operations } = await night(world, [tonight], {
       snapshot: await snapshotOf(world.audience),
     });
 
     expect(ends).toEqual(["succeeded phone:service"]);
     expect(operations).toEqual([get, post]);
+    expect(world.mock.resubscriptions).toEqual([]);
   });
 
   it("each time where it may not have been sent, as is one that says NON_SUBSCRIBED", async () => {

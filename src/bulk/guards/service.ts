@@ -49,7 +49,7 @@ export interface RowIds {
 export function idsOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined): RowIds | undefined {
   const contacts = contactsOfRow(row);
   if (contacts.length === 0 || refusesOnly(row)) return undefined;
-  const shown = shownTo(contacts, snapshot);
+  const shown = shownTo(contacts, snapshot, row.recordedId !== undefined);
   const isRefused = shown.some((one) => everyChannel.some((channel) => refuses(one, channel)));
   if (shown.length > 0) return { ids: shown.map(({ id }) => id), isRefused };
   const ids = row.recordedId === undefined ? [] : [row.recordedId];
@@ -172,11 +172,16 @@ function contactsOfRow({ writes }: GuardedRow): string[] {
   return [...new Set(writes.filter(({ said }) => said.size > 0).flatMap(({ contacts }) => contacts))];
 }
 
-/** The contacts of a snapshot that have the e-mail, or without one the phone. */
-function shownTo(contacts: readonly string[], snapshot: ConsentSnapshot | undefined) {
+/**
+ * The contacts of a snapshot that have the e-mail, or without one the phone: the service finds a contact by either. Of a row
+ * with an e-mail whose id an earlier night has recorded, the phone may be another person's.
+ */
+function shownTo(contacts: readonly string[], snapshot: ConsentSnapshot | undefined, hasId = false) {
   if (!snapshot) return [];
   const emails = contacts.filter((key) => key.startsWith("email:"));
-  return snapshot.shownOf(emails.length > 0 ? emails : addressesOf("phone", contacts));
+  const byEmail = snapshot.shownOf(emails);
+  if (byEmail.length > 0 || (emails.length > 0 && hasId)) return byEmail;
+  return snapshot.shownOf(addressesOf("phone", contacts));
 }
 
 function statusOf(shown: ShownConsent, channel: (typeof channels)[number]): string {
