@@ -148,7 +148,7 @@ export class RunRecord {
       // Not one after the other: one that hangs must not hold up every row.
       await this.#opened?.put(name, line, { flush });
     } catch (error) {
-      if (!this.#isClosed) this.#onFailure(error);
+      this.#onFailure(error);
       throw error;
     }
   }

@@ -74,6 +74,11 @@ describe("bulk.check", () => {
       [1, "contact", "first_name"],
     ],
     ["nothing", upsert, undefined],
+    [
+      "none of its options, which are not compared over nights",
+      (item) => write.v1.customers.upsert(item, { headers: { "x-trace": String(Math.random()) } }),
+      undefined,
+    ],
   ])("calls the function twice, and tells the first member that differed: %s", async (_, toWrites, path) => {
     const { audience } = createFixture();
 

@@ -183,15 +183,22 @@ describe("A checkpoint with", () => {
   });
 });
 
-it("After the end of a run nothing more is recorded in its checkpoint", async () => {
-  const { audience } = createFixture();
+it("What another call refuses as the checkpoint is closed is not recorded, as another run may have it", async () => {
+  const { audience, mock } = createFixture();
   const checkpoint = new MemoryCheckpoint();
-  await audience.bulk(rows(1), upsert, { key, checkpoint });
-  const { entries } = checkpoint;
+  const open = async () => {
+    const opened = await checkpoint.open();
+    const close = async () => {
+      await opened.close();
+      await audience.v1.customers.upsert({ ...row(0), email_opt_in: "UNSUBSCRIBED" });
+    };
+    return { ...opened, close };
+  };
 
-  await audience.v1.customers.upsert({ ...row(0), email_opt_in: "UNSUBSCRIBED" });
+  expect(await audience.bulk(rows(1), upsert, { key, checkpoint: { open } })).toMatchObject({ succeeded: 1 });
 
-  expect(checkpoint.entries).toEqual(entries);
+  expect(mock.requests).toHaveLength(2);
+  expect(checkpoint.log.at(-1)).toBe("close");
 });
 
 it.each<[string, (night: number) => Partial<Row> & { city?: string }, (mock: MockService) => unknown]>([
