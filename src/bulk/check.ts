@@ -1,12 +1,13 @@
 import { isAudienceError, type ValidationError, type ValidationIssue } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import type { Target } from "../organization.ts";
+import { isWrite } from "../prepare-write.ts";
 import { errorMessage, type Given, parseOptions } from "../schema/parse-options.ts";
 import { isObject } from "../schema/predicates.ts";
 import { type BulkOptions, checkOptionsSchema } from "./bulk-options.ts";
 import { openToRead } from "./checkpoint-calls.ts";
 import { checkSnapshot } from "./consent-snapshot.ts";
-import { canonicalJson } from "./fingerprint.ts";
+import { canonicalJson, comparedWrite } from "./fingerprint.ts";
 import type { GuardedRow } from "./guard.ts";
 import { idsOf } from "./guards/service.ts";
 import { type PreparedWrite, prepareRow } from "./prepare-row.ts";
@@ -158,7 +159,7 @@ function looksOf<Row>(
   };
 }
 
-/** The first member that differs when the function is called again. */
+/** The first member that differs when the function is called again, of those that are compared over nights. */
 async function differenceOf<Row>(
   { index, item, writes, problem }: ReadRow<Row>,
   toWrites: ToWrites<Row>,
@@ -166,10 +167,10 @@ async function differenceOf<Row>(
   if (problem) return undefined;
   try {
     const again = await toWrites(item, index);
-    const before = writes.map(({ write }) => write);
-    const [one, other] = [before, Array.isArray(again) ? again : [again]].map(
-      (each) => JSON.parse(canonicalJson(each)) as unknown,
-    );
+    const [one, other] = [writes.map(({ write }) => write), [again].flat()].map((each) => {
+      const compared = each.map((given) => (isWrite(given) ? comparedWrite(given) : given));
+      return JSON.parse(canonicalJson(compared)) as unknown;
+    });
     const path = firstDifference(one, other);
     return path && { index, path: writes.length === 1 ? path.slice(1) : path };
   } catch {

@@ -1,6 +1,7 @@
 import { contentLost } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
 import { isRecord } from "../schema/predicates.ts";
+import type { Write } from "../write.ts";
 import { type ReadRow, rowError, type RowIdentity } from "./rows.ts";
 
 /**
@@ -23,15 +24,15 @@ export function comparedText<Row>(
     }
   }
   try {
-    return canonicalJson(
-      writes.map(({ write: { options, ...write } }) => ({
-        ...write,
-        consent: (options as { consent?: unknown })?.consent,
-      })),
-    );
+    return canonicalJson(writes.map(({ write }) => comparedWrite(write)));
   } catch {
     return undefined;
   }
+}
+
+/** A write as it is compared over nights: what is sent otherwise is no other write. */
+export function comparedWrite({ options, ...write }: Write): object {
+  return { ...write, options: { consent: (options as { consent?: unknown })?.consent } };
 }
 
 /** JSON, whatever the order of keys. Throws if JSON cannot carry the value. */
