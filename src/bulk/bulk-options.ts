@@ -67,9 +67,9 @@ export interface BulkOptions<Row> {
   /** Records the rows, so that a run that was killed continues where it was. */
   checkpoint?: Checkpoint | undefined;
   /**
-   * With a checkpoint: a name of your own for the organization, such as `"acme"`. A checkpoint belongs to one organization
-   * of one service, by its base URLs and this name, which survives a rotation of keys. Default: by its base URLs and keys.
-   * Given later, it takes over a checkpoint that was recorded with a key.
+   * With a checkpoint: a name of your own for the organization, such as `"acme"`, of at most 100 characters. A checkpoint
+   * belongs to one organization of one service, by its base URLs and this name, which survives a rotation of keys. Default:
+   * by its base URLs and keys. Given later, it takes over a checkpoint that was recorded with a key.
    */
   organization?: string | undefined;
   /** Called after each row. An error of it is one line of the logger, and changes nothing. */
