@@ -1,0 +1,485 @@
+import { AudienceClient, type BulkOptions, type BulkResult, type Write } from "audience-sdk";
+import { createMockService, type MockContact, type MockService } from "audience-sdk/mock";
+import { MemoryCheckpoint } from "../../bulk/memory-checkpoint.ts";
+import {
+  type Actor,
+  isRefusal,
+  type Known,
+  Oracle,
+  refusals,
+  refusesOnly,
+  subscribes,
+  type Words,
+  wordsOf,
+} from "./oracle.ts";
+import {
+  type Act,
+  actWrite,
+  emailOf,
+  type Night,
+  type Plan,
+  people,
+  phoneOf,
+  rowWrites,
+  type RowPlan,
+} from "./plans.ts";
+
+export interface Row {
+  readonly index: number;
+  readonly plan: RowPlan;
+  readonly writes: readonly Write[];
+  readonly words: readonly Words[];
+}
+
+type Result = BulkResult<Row, unknown>;
+type Snapshot = NonNullable<BulkOptions<Row>["snapshot"]>;
+type Job = "job" | "web" | "process";
+
+interface Sent {
+  /** A request that may have been carried out, and one that subscribes. */
+  wasDone: boolean;
+  hasSubscribed: boolean;
+  id: string | undefined;
+}
+
+/** Plays a plan: one service, one process after the other, and beside it another one. */
+export class World {
+  readonly mock: MockService;
+  readonly oracle: Oracle;
+  readonly results: Result[] = [];
+  at = 0;
+  readonly #plan: Plan;
+  readonly #table: RowPlan[];
+  #checkpoint = new MemoryCheckpoint();
+  #process!: Process;
+  #lives = 0;
+  /** By row: the ids that may be recorded. */
+  readonly #ids = new Map<number, Set<string | undefined>>();
+  readonly #forgotten = new Set<string>();
+  /** What the night knows. */
+  #rows: readonly Row[] = [];
+  #snapshots: (MockContact[] | undefined)[] = [];
+  #snapshot: readonly MockContact[] | undefined;
+  #sent = new Map<number, Sent>();
+  #waiting: Act[] = [];
+  #acting: Promise<void>[] = [];
+  /** The service answers one request after the other, so that each change has its request. */
+  #service: Promise<unknown> = Promise.resolve();
+
+  constructor(given: Plan) {
+    this.#plan = given;
+    this.#table = [...given.table];
+    this.oracle = new Oracle(given);
+    this.mock = createMockService({
+      organizations: [
+        {
+          id: "acme",
+          apiKeys: ["mock-key-of-job", "mock-key-of-process"],
+          appId: "app",
+          lists: [{ id: "list", name: "List" }],
+        },
+      ],
+      variants: given.showsAll ? {} : { profileAttributes: "documented" },
+    });
+  }
+
+  async play(): Promise<void> {
+    let isOver = true;
+    for (const each of this.#plan.nights) {
+      forgetConsents();
+      this.#process = new Process(this, each.dyingAt, this.#plan, (this.#lives += 1));
+      const early = each.acts.filter(({ after }) => after === "before");
+      for (const act of early) await this.#act(act);
+      for (const [index, row] of each.changes.entries())
+        if (row && this.#table[index]) this.#table[index] = row;
+      isOver = await this.#playNight(each, isOver);
+    }
+  }
+
+  get contacts(): MockContact[] {
+    return this.mock.organization("acme").contacts;
+  }
+
+  /** Returns whether the run has ended by itself. */
+  async #playNight(night: Night, isNewRun: boolean): Promise<boolean> {
+    const own = this.#process;
+    if (night.fault) this.mock.addFault(night.fault);
+    this.#rows = this.#table.flatMap((plan, index) => (plan.isAbsent ? [] : [this.#rowOf(plan, index)]));
+    this.#snapshots.push(structuredClone(this.contacts));
+    this.#snapshot = night.snapshot && this.#snapshots.at(night.snapshot === "new" ? -1 : -2);
+    this.#sent = new Map();
+    this.#waiting = night.acts.filter(({ after }) => after !== "before");
+    this.#acting = [];
+    this.oracle.begins(own.life, isNewRun);
+    own.isRunning = true;
+    const inOrder = this.#rows;
+    const run = own.job.bulk(
+      night.isStream
+        ? (function* () {
+            yield* inOrder;
+          })()
+        : inOrder,
+      ({ writes }) => [...writes],
+      {
+        key: ({ index }) => `row-${index}`,
+        checkpoint: this.#checkpoint,
+        concurrency: this.#plan.concurrency,
+        organization: "acme",
+        stopWhen: () => false,
+        ...(this.#plan.hasIsCurrent && { isCurrent: ({ plan }: Row) => !plan.isOutdated }),
+        ...(this.#snapshot && { snapshot: snapshotOf(this.#snapshot) }),
+      },
+    );
+    const atMost = new Map(this.#rows.map((row) => [row.index, this.#known(row)]));
+    const ended = (async () => {
+      for await (const result of run) {
+        // A dead process tells nothing.
+        if (own.isDead) return false;
+        this.#ended(result);
+      }
+      return true;
+    })();
+    const isOver = await Promise.race([ended, own.died.then(() => false)]);
+    if (isOver) {
+      await Promise.race([Promise.all(this.#acting), own.died]);
+      this.oracle.ends(own.life);
+      this.#checkWarning(own.warnings, atMost);
+    } else {
+      this.#checkpoint = this.#checkpoint.copy();
+      // A success may be recorded of which nobody has heard.
+      for (const [index, { id }] of this.#sent) if (id !== undefined) this.#idsOf(index).add(id);
+    }
+    return isOver;
+  }
+
+  #rowOf(plan: RowPlan, index: number): Row {
+    const writes = rowWrites(plan, index, this.#plan);
+    return { index, plan, writes, words: writes.map(wordsOfWrite) };
+  }
+
+  #idsOf(index: number): Set<string | undefined> {
+    const ids = this.#ids.get(index) ?? new Set([undefined]);
+    this.#ids.set(index, ids);
+    return ids;
+  }
+
+  /** By which ids a row is looked up, by the contract. */
+  #known({ index, words }: Row): Known {
+    const keys = words.filter(({ said }) => said.size > 0).flatMap((each) => each.keys);
+    const emails = keys.filter((key) => key.startsWith("email:"));
+    const shown = this.#snapshot ? withKeys(this.#snapshot, emails.length > 0 ? emails : keys) : [];
+    const refused = new Set(
+      shown.flatMap(({ email_opt_in, phone_opt_in, is_suppressed }) => [
+        ...(isRefusal(email_opt_in) ? (["email"] as const) : []),
+        ...(isRefusal(phone_opt_in) ? (["phone"] as const) : []),
+        ...(is_suppressed ? (["suppressed"] as const) : []),
+      ]),
+    );
+    if (shown.length > 0) return { refused, ids: [shown.map(({ id }) => id)] };
+    return { refused, ids: [...this.#idsOf(index)].map((id) => (id === undefined ? [] : [id])) };
+  }
+
+  #ended(result: Result): void {
+    const { index, words, plan } = result.item;
+    const { status } = result;
+    const wrong = (problem: string) => this.oracle.wrongs.push(`row ${index} ${problem}`);
+    this.results.push(result);
+    const sent = this.#sent.get(index);
+    if (status === "skipped") this.oracle.refused(index, words);
+    if (sent?.wasDone && sent.id !== undefined) this.#ids.set(index, new Set([sent.id]));
+    const isOutdated = this.#plan.hasIsCurrent && plan.isOutdated;
+    if (isOutdated && sent) wrong("was sent, and is not current");
+    if (status !== "superseded") return;
+    if (refusesOnly(words) && result.reason !== "not-current")
+      wrong(`says nothing but refusals, and is superseded by ${result.reason}`);
+    if (!this.#hasReason(result, isOutdated)) wrong(`is superseded by ${result.reason} without a reason`);
+  }
+
+  #hasReason({ item, reason, service }: Result & { status: "superseded" }, isOutdated: boolean): boolean {
+    const { index, words } = item;
+    const consents = (contact: object | undefined) => Object.values(contact ?? {}).some(isRefusal);
+    switch (reason) {
+      case "not-current":
+        return isOutdated;
+      case "snapshot":
+        return (
+          this.#plan.hasV2Alone &&
+          this.#known(item)
+            .ids.flat()
+            .some((id) => consents(this.#snapshot?.find((each) => each.id === id)))
+        );
+      case "service":
+        return service
+          ? consents(service.attributes)
+          : this.#known(item)
+              .ids.flat()
+              .some((id) => this.#forgotten.has(id));
+      default:
+        return this.oracle.knows(reason, index, words);
+    }
+  }
+
+  /** As many as the run says. */
+  #checkWarning(warnings: readonly string[], before: ReadonlyMap<number, Known>): void {
+    const said = warnings.flatMap(
+      (line) => /(\d+) rows? subscribed \w+ of whom nothing was known/.exec(line)?.[1] ?? [],
+    );
+    const unknown = this.#rows.filter(({ index }) => {
+      const sent = this.#sent.get(index);
+      return sent?.wasDone && sent.hasSubscribed;
+    });
+    const isKnown = (row: Row) => before.get(row.index)!.ids.map((ids) => ids.length > 0);
+    const least = unknown.filter((row) => isKnown(row).every((each) => !each)).length;
+    const most = unknown.filter((row) => isKnown(row).some((each) => !each)).length;
+    const count = Number(said[0] ?? 0);
+    if (said.length > 1 || count < least || count > most)
+      this.oracle.wrongs.push(
+        `${least} to ${most} rows are of unknown people, and it says ${said.join(", ")}`,
+      );
+  }
+
+  /** The acts begin whose time has come. */
+  reaches(moment: "look" | "row" | number, about: Partial<Act> = {}): void {
+    if (this.#process.isDead) return;
+    const isDue = ({ after }: Act) =>
+      typeof after === "number" && typeof moment === "number" ? after <= moment : after === moment;
+    const due = this.#waiting.filter(isDue);
+    this.#waiting = this.#waiting.filter((each) => !due.includes(each));
+    this.#acting.push(...due.map((act) => this.#act({ ...act, ...about })));
+  }
+
+  async #act(act: Act): Promise<void> {
+    const { by, does, hasMoved, person } = act;
+    const [email, phone] = [emailOf(person, hasMoved), phoneOf(person, this.#plan)];
+    const own = this.#process;
+    try {
+      if (does === "is forgotten") {
+        const gone = this.contacts.find((contact) => contact.email === email);
+        if (gone) this.#forgotten.add(gone.id);
+        return;
+      }
+      const words: Words = { keys: [], said: new Map() };
+      const acts = (work: () => void) =>
+        this.serve(async () => work(), { actor: { by: "person", sentAt: this.at, words, life: own.life } });
+      if (does === "returns") await acts(() => this.mock.asksAgain(email));
+      if (by === "person" && does === "leaves")
+        await acts(() => this.mock.unsubscribe(email, { channel: "email" }));
+      else if (by === "person" && does === "stops SMS")
+        await acts(() => this.mock.unsubscribe(phone, { channel: "phone" }));
+      else await own.clients[by === "person" ? "process" : by].send(actWrite(act, this.#plan));
+    } catch {
+      // The service does not know the person yet, or a fault.
+    }
+  }
+
+  /** Lets the service do something, alone, and judges each change of a consent. */
+  serve<T>(work: () => Promise<T>, change: { actor: Actor; row?: Row | undefined }): Promise<T> {
+    const result = this.#service.then(async () => {
+      const { consentHistory } = this.mock.organization("acme");
+      const { length } = consentHistory;
+      const raised = this.mock.resubscriptions.length;
+      this.at += 1;
+      try {
+        return await work();
+      } finally {
+        // Also of a write whose response is lost.
+        const resubscriptions = new Set(
+          this.mock.resubscriptions.slice(raised).map((each) => JSON.stringify(each)),
+        );
+        const known = change.row && this.#known(change.row);
+        for (const entry of this.mock.organization("acme").consentHistory.slice(length))
+          this.oracle.changed(entry, resubscriptions.has(JSON.stringify(entry)), {
+            ...change,
+            known,
+            at: this.at,
+            own: change.row && together(change.row.words),
+          });
+      }
+    });
+    this.#service = result.catch(() => undefined);
+    return result;
+  }
+
+  /** A request of a process. */
+  async request(url: string, init: RequestInit, by: Job, { life, isDead, dies }: Travel): Promise<Response> {
+    if (isDead()) return await new Promise<never>(() => {});
+    const index = new Headers(init.headers).get("x-row");
+    const row = index === null ? undefined : this.#rows.find((each) => each.index === Number(index));
+    const body: unknown = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
+    const isAddContact = url.includes("/contact-groups/");
+    const words =
+      init.method === "POST" && !url.endsWith("/events")
+        ? wordsOf(body, isAddContact)
+        : { keys: [], said: new Map() };
+    const actor: Actor = {
+      by: row ? "row" : by,
+      sentAt: (this.at += 1),
+      words,
+      life,
+      ...(row && { row: row.index }),
+    };
+    if (row) this.#leaves(row, words);
+    if (row) this.reaches("row", { person: row.index % people, hasMoved: row.plan.hasMoved });
+    else if (init.method === "POST") this.oracle.calls(actor);
+    await dies(0);
+    if (isDead()) return await new Promise<never>(() => {});
+    const id = init.method === "GET" ? decodeURIComponent(url.split("/").at(-1)!) : undefined;
+    if (id !== undefined && this.#forgotten.has(id)) {
+      this.oracle.looked(id, this.at);
+      return Response.json({ message: "gone" }, { status: 404 });
+    }
+    const response = await this.serve(
+      async () => {
+        const answer = await this.mock.fetch(url, init);
+        if (id !== undefined) this.oracle.looked(id, this.at);
+        return answer;
+      },
+      { actor, row },
+    ).catch((error: unknown) => {
+      if (row) this.#mayBeDone(row);
+      throw error;
+    });
+    const looked = id !== undefined && this.contacts.find((contact) => contact.id === id)?.email;
+    if (looked) this.reaches("look", { person: Number(/\d/.exec(looked)), hasMoved: looked.includes("new") });
+    if (row) await this.#arrived(row, words, response.clone());
+    await dies(1);
+    if (isDead()) return await new Promise<never>(() => {});
+    return response;
+  }
+
+  #sentBy({ index }: Row): Sent {
+    const sent = this.#sent.get(index) ?? { wasDone: false, hasSubscribed: false, id: undefined };
+    this.#sent.set(index, sent);
+    return sent;
+  }
+
+  #mayBeDone(row: Row): void {
+    this.#sentBy(row).wasDone = true;
+    this.oracle.refused(row.index, row.words);
+  }
+
+  /** A row's request leaves the client: of the row's words only refusals are sure. */
+  #leaves(row: Row, words: Words): void {
+    this.#sentBy(row).hasSubscribed ||= subscribes(words);
+    this.oracle.leaves(row.index, row.words, this.#known(row));
+    const own = row.words.find(({ keys, said }) => said.size > 0 && keys.join(" ") === words.keys.join(" "));
+    for (const channel of own ? refusals(own) : [])
+      if (words.said.has(channel) && !isRefusal(words.said.get(channel)))
+        this.oracle.wrongs.push(`row ${row.index} lost its opt-out of ${channel}`);
+  }
+
+  async #arrived(row: Row, words: Words, response: Response): Promise<void> {
+    const { status } = response;
+    if (status < 300 || status >= 500) this.#mayBeDone(row);
+    if (status >= 300) return;
+    const sent = this.#sentBy(row);
+    const { data, contact } = (await response.json()) as {
+      data?: { id: string };
+      contact?: { contactUUID: string };
+    };
+    sent.id = data?.id ?? contact?.contactUUID ?? sent.id;
+    for (const channel of refusals(words)) {
+      const shown = withKeys(
+        this.contacts,
+        words.keys.filter((key) => key.startsWith(`${channel}:`)),
+      );
+      if (channel !== "suppressed" && !shown.some((each) => each[`${channel}_opt_in`] === "UNSUBSCRIBED"))
+        this.oracle.wrongs.push(`the opt-out of ${channel} of row ${row.index} was lost`);
+    }
+  }
+}
+
+interface Travel {
+  readonly life: number;
+  readonly isDead: () => boolean;
+  readonly dies: (leg: number) => Promise<void>;
+}
+
+/** A process: its clients, until it dies. */
+class Process {
+  readonly clients: Readonly<Record<Job, AudienceClient>>;
+  readonly warnings: string[] = [];
+  readonly died: Promise<void>;
+  readonly life: number;
+  /** Its run has begun. */
+  isRunning = false;
+  isDead = false;
+  #requests = 0;
+  #die: () => void = () => {};
+
+  constructor(world: World, dyingAt: number, { hasV2Alone, latencies }: Plan, life: number) {
+    this.life = life;
+    this.died = new Promise((resolve) => (this.#die = resolve));
+    const fetchAs = (by: Job) => async (url: string, init: RequestInit) => {
+      const number = this.isRunning ? this.#requests++ : -1;
+      world.reaches(number);
+      const dies = async (leg: number) => {
+        if (leg === 1 && number === dyingAt) {
+          this.isDead = true;
+          this.#die();
+        }
+        // Another process may be quicker than a row between its look and its write.
+        if (by !== "process") await turns(latencies[(number + 1 + leg) % latencies.length]!);
+      };
+      return await world.request(url, init, by, { life, isDead: () => this.isDead, dies });
+    };
+    const {
+      apiKey: _,
+      baseUrl,
+      ...options
+    } = { ...world.mock.clientOptions, maxRetries: 0, rateLimiter: false as const };
+    const logger = { warn: (line: string) => void this.warnings.push(line) };
+    const newClient = (by: Job) => {
+      const apiKey = by === "process" ? "mock-key-of-process" : "mock-key-of-job";
+      const own = { ...options, fetch: fetchAs(by), ...(by === "job" && { logger }) };
+      return new AudienceClient(
+        hasV2Alone && by === "job" ? { ...own, apiKeyV2: apiKey } : { ...own, baseUrl, apiKey },
+      );
+    };
+    this.clients = { job: newClient("job"), web: newClient("web"), process: newClient("process") };
+  }
+
+  get job(): AudienceClient {
+    return this.clients.job;
+  }
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A process that ends takes along what it knows of the consents that its clients write. */
+function forgetConsents(): void {
+  Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.consent-registry"));
+}
+
+function wordsOfWrite(write: Write): Words {
+  if ("contact" in write) return wordsOf(write.contact, write.operation === "v1.contactGroups.addContact");
+  return "request" in write ? wordsOf(write.request.body, false) : { keys: [], said: new Map() };
+}
+
+/** All writes of a row are about one person. */
+function together(all: readonly Words[]): Words {
+  return { keys: all.flatMap(({ keys }) => keys), said: new Map(all.flatMap(({ said }) => [...said])) };
+}
+
+function withKeys<C extends { email?: string; phone?: string }>(
+  contacts: readonly C[],
+  keys: readonly string[],
+): C[] {
+  const digits = (key: string) => key.replace("phone:+", "phone:");
+  return contacts.filter(({ email, phone }) =>
+    keys.some((key) => key === `email:${email}` || digits(key) === digits(`phone:${phone}`)),
+  );
+}
+
+/** As a file of `readSnapshot` would show them. */
+function snapshotOf(contacts: readonly MockContact[]): Snapshot {
+  return {
+    size: contacts.length,
+    readAt: new Date(),
+    checkFor: async () => undefined,
+    // Safe: the words of this world are documented.
+    shownOf: (keys) => withKeys(contacts, keys) as ReturnType<Snapshot["shownOf"]>,
+  };
+}
