@@ -117,7 +117,7 @@ const act: fc.Arbitrary<Act> = fc.record({
 /** What no look can show. */
 const actBeside: fc.Arbitrary<Act> = fc.record({
   person: fc.constant(0),
-  by: fc.constantFrom<By>("process", "process", "process", "person", "person"),
+  by: fc.constantFrom<By>("web", "process", "process", "process", "person", "person"),
   does: fc.constantFrom<Act["does"]>("leaves", "leaves", "stops SMS"),
   hasMoved: fc.constant(false),
   isV2: fc.constant(false),
