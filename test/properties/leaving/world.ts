@@ -1,4 +1,4 @@
-import { AudienceClient, type BulkOptions, type BulkResult, type Write } from "audience-sdk";
+import type { BulkOptions, BulkResult, Write } from "audience-sdk";
 import { createMockService, type MockContact, type MockService } from "audience-sdk/mock";
 import { MemoryCheckpoint } from "../../bulk/memory-checkpoint.ts";
 import {
@@ -23,6 +23,7 @@ import {
   rowWrites,
   type RowPlan,
 } from "./plans.ts";
+import { forgetConsents, type Job, Process, type Travel } from "./process.ts";
 
 export interface Row {
   readonly index: number;
@@ -33,7 +34,6 @@ export interface Row {
 
 type Result = BulkResult<Row, unknown>;
 type Snapshot = NonNullable<BulkOptions<Row>["snapshot"]>;
-type Job = "job" | "web" | "process";
 
 interface Sent {
   /** A request that may have been carried out, and one that subscribes. */
@@ -387,70 +387,6 @@ export class World {
         this.oracle.wrongs.push(`the opt-out of ${channel} of row ${row.index} was lost`);
     }
   }
-}
-
-interface Travel {
-  readonly life: number;
-  readonly isDead: () => boolean;
-  readonly dies: (leg: number) => Promise<void>;
-}
-
-/** A process: its clients, until it dies. */
-class Process {
-  readonly clients: Readonly<Record<Job, AudienceClient>>;
-  readonly warnings: string[] = [];
-  readonly died: Promise<void>;
-  readonly life: number;
-  /** Its run has begun. */
-  isRunning = false;
-  isDead = false;
-  #requests = 0;
-  #die: () => void = () => {};
-
-  constructor(world: World, dyingAt: number, { hasV2Alone, latencies }: Plan, life: number) {
-    this.life = life;
-    this.died = new Promise((resolve) => (this.#die = resolve));
-    const fetchAs = (by: Job) => async (url: string, init: RequestInit) => {
-      const number = this.isRunning ? this.#requests++ : -1;
-      world.reaches(number);
-      const dies = async (leg: number) => {
-        if (leg === 1 && number === dyingAt) {
-          this.isDead = true;
-          this.#die();
-        }
-        // Another process may be quicker than a row between its look and its write.
-        if (by !== "process") await turns(latencies[(number + 1 + leg) % latencies.length]!);
-      };
-      return await world.request(url, init, by, { life, isDead: () => this.isDead, dies });
-    };
-    const {
-      apiKey: _,
-      baseUrl,
-      ...options
-    } = { ...world.mock.clientOptions, maxRetries: 0, rateLimiter: false as const };
-    const logger = { warn: (line: string) => void this.warnings.push(line) };
-    const newClient = (by: Job) => {
-      const apiKey = by === "process" ? "mock-key-of-process" : "mock-key-of-job";
-      const own = { ...options, fetch: fetchAs(by), ...(by === "job" && { logger }) };
-      return new AudienceClient(
-        hasV2Alone && by === "job" ? { ...own, apiKeyV2: apiKey } : { ...own, baseUrl, apiKey },
-      );
-    };
-    this.clients = { job: newClient("job"), web: newClient("web"), process: newClient("process") };
-  }
-
-  get job(): AudienceClient {
-    return this.clients.job;
-  }
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** A process that ends takes along what it knows of the consents that its clients write. */
-function forgetConsents(): void {
-  Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.consent-registry"));
 }
 
 function wordsOfWrite(write: Write): Words {
