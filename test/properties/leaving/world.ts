@@ -332,6 +332,7 @@ export class World {
       async () => {
         const answer = await this.mock.fetch(url, init);
         if (id !== undefined) this.oracle.looked(id, this.at);
+        if (row && answer.ok) this.#hasArrived(row, words);
         return answer;
       },
       { actor, row },
@@ -341,7 +342,7 @@ export class World {
     });
     const looked = id !== undefined && this.contacts.find((contact) => contact.id === id)?.email;
     if (looked) this.reaches("look", { person: Number(/\d/.exec(looked)), hasMoved: looked.includes("new") });
-    if (row) await this.#arrived(row, words, response.clone());
+    if (row) await this.#arrived(row, response.clone());
     await dies(1);
     if (isDead()) return await new Promise<never>(() => {});
     return response;
@@ -368,7 +369,19 @@ export class World {
         this.oracle.wrongs.push(`row ${row.index} lost its opt-out of ${channel}`);
   }
 
-  async #arrived(row: Row, words: Words, response: Response): Promise<void> {
+  /** Before anybody else changes it. */
+  #hasArrived(row: Row, words: Words): void {
+    for (const channel of refusals(words)) {
+      const shown = withKeys(
+        this.contacts,
+        words.keys.filter((key) => key.startsWith(`${channel}:`)),
+      );
+      if (channel !== "suppressed" && !shown.some((each) => each[`${channel}_opt_in`] === "UNSUBSCRIBED"))
+        this.oracle.wrongs.push(`the opt-out of ${channel} of row ${row.index} was lost`);
+    }
+  }
+
+  async #arrived(row: Row, response: Response): Promise<void> {
     const { status } = response;
     if (status < 300 || status >= 500) this.#mayBeDone(row);
     if (status >= 300) return;
@@ -378,14 +391,6 @@ export class World {
       contact?: { contactUUID: string };
     };
     sent.id = data?.id ?? contact?.contactUUID ?? sent.id;
-    for (const channel of refusals(words)) {
-      const shown = withKeys(
-        this.contacts,
-        words.keys.filter((key) => key.startsWith(`${channel}:`)),
-      );
-      if (channel !== "suppressed" && !shown.some((each) => each[`${channel}_opt_in`] === "UNSUBSCRIBED"))
-        this.oracle.wrongs.push(`the opt-out of ${channel} of row ${row.index} was lost`);
-    }
   }
 }
 
