@@ -185,7 +185,8 @@ export class World {
     const wrong = (problem: string) => this.oracle.wrongs.push(`row ${index} ${problem}`);
     this.results.push(result);
     const sent = this.#sent.get(index);
-    if (status === "skipped") this.oracle.refused(index, words);
+    // A row in doubt may have been sent by a run before.
+    if (status === "skipped" || status === "unknown") this.oracle.refused(index, words);
     if (sent?.wasDone && sent.id !== undefined) this.#ids.set(index, new Set([sent.id]));
     const isOutdated = this.#plan.hasIsCurrent && plan.isOutdated;
     if (isOutdated && sent) wrong("was sent, and is not current");
