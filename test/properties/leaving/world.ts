@@ -167,7 +167,10 @@ export class World {
   #known({ index, words }: Row): Known {
     const keys = words.filter(({ said }) => said.size > 0).flatMap((each) => each.keys);
     const emails = keys.filter((key) => key.startsWith("email:"));
-    const shown = this.#snapshot ? withKeys(this.#snapshot, emails.length > 0 ? emails : keys) : [];
+    const find = (wanted: readonly string[]) => withKeys(this.#snapshot ?? [], wanted);
+    const byEmail = find(emails);
+    const hasId = emails.length > 0 && !this.#idsOf(index).has(undefined);
+    const shown = byEmail.length > 0 || hasId ? byEmail : find(keys);
     const refused = new Set(
       shown.flatMap(({ email_opt_in, phone_opt_in, is_suppressed }) => [
         ...(isRefusal(email_opt_in) ? (["email"] as const) : []),
@@ -229,7 +232,10 @@ export class World {
       const sent = this.#sent.get(index);
       return sent?.wasDone && sent.hasSubscribed;
     });
-    const isKnown = (row: Row) => before.get(row.index)!.ids.map((ids) => ids.length > 0);
+    // The id may be that of the contact that the row leaves behind.
+    const formerIds = new Map(this.results.map(({ formerId, item }) => [item, formerId]));
+    const isKnown = (row: Row) =>
+      before.get(row.index)!.ids.map((ids) => ids.some((id) => id !== formerIds.get(row)));
     const least = unknown.filter((row) => isKnown(row).every((each) => !each)).length;
     const most = unknown.filter((row) => isKnown(row).some((each) => !each)).length;
     const count = Number(said[0] ?? 0);
