@@ -1,5 +1,5 @@
-import type { RecordedTarget } from "../organization.ts";
 import { ConfigurationError } from "../errors.ts";
+import type { RecordedTarget } from "../organization.ts";
 import { hasRefused, type ReadContact, type SnapshotContact, shownConsents } from "./contact.ts";
 import type { FinishedHeading } from "./snapshot-file.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { AudienceClient } from "../audience-client.ts";
-import { recordTarget } from "../organization.ts";
 import { AbortError } from "../errors.ts";
 import { acquireLock, type HeldLock } from "../files/lock.ts";
+import { recordTarget } from "../organization.ts";
 import type { Cursor } from "../pagination/cursor.ts";
 import type { Page } from "../pagination/page.ts";
 import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";

@@ -1,9 +1,9 @@
 import { closeSync, readSync } from "node:fs";
 import * as z from "zod";
 import type { ConsentSnapshot } from "../bulk/consent-snapshot.ts";
-import { recordTarget, type Target } from "../organization.ts";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
+import { recordTarget, type Target } from "../organization.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../schema/predicates.ts";
 import { changesBetween, refusalsBetween, type SnapshotChange, type SnapshotRefusal } from "./changes.ts";

@@ -5,15 +5,13 @@ import type { Dice } from "./dice.ts";
 import { type Mortal, never } from "./process.ts";
 
 interface Line {
+  readonly name: string;
   readonly text: string;
-  /** A crash cannot lose it, nor any line before it. */
+  /** A crash cannot lose it. */
   isSafe: boolean;
 }
 
-/**
- * Lines in memory that are stored out of order. A crash leaves all up to the last one whose `append` has resolved, and any
- * of the others.
- */
+/** Lines in memory that are stored out of order. A crash leaves those whose `put` has resolved, and any of the others. */
 export class Lines {
   readonly #dice: Dice;
   #lines: Line[] = [];
@@ -26,33 +24,29 @@ export class Lines {
   open(owner: Mortal, sleep: (delayMs: number) => Promise<void>): OpenCheckpoint {
     this.#crash();
     return {
-      lines: this.#read(),
-      append: async (text) => {
-        const line = { text, isSafe: false };
-        const lines = this.#lines;
-        lines.push(line);
+      entries: this.#read(),
+      put: async (name, text) => {
+        const line = { name, text, isSafe: false };
+        this.#lines.push(line);
         await sleep(this.#dice.pick([0, 0, 1, 30]));
-        if (owner.isDead) return;
-        for (const each of lines.slice(0, lines.indexOf(line) + 1)) each.isSafe = true;
+        if (!owner.isDead) line.isSafe = true;
       },
-      rewrite: async (lines) => {
-        this.#lines = Array.from(lines, (text) => ({ text, isSafe: true }));
+      clear: async () => {
+        this.#lines = [];
       },
       close: async () => undefined,
     };
   }
 
   #crash(): void {
-    const [isTorn, isGapped] = [this.#dice.chance(0.7), this.#dice.chance(0.3)];
-    const safe = this.#lines.findLastIndex(({ isSafe }) => isSafe) + 1;
-    const open = this.#lines.slice(safe);
-    const left = isTorn ? open.slice(0, this.#dice.int(0, open.length)) : open;
-    const kept = isGapped ? left.filter(() => this.#dice.chance(0.5)) : left;
-    this.#lines = [...this.#lines.slice(0, safe), ...kept].map(({ text }) => ({ text, isSafe: true }));
+    const share = this.#dice.pick([0, 0.5, 1]);
+    const left = this.#lines.filter(({ isSafe }) => isSafe || this.#dice.chance(share));
+    this.#lines = left.map((line) => ({ ...line, isSafe: true }));
   }
 
-  async *#read(): AsyncGenerator<string, void, undefined> {
-    yield* this.#lines.map(({ text }) => text);
+  /** Of one name the last that was called counts. */
+  async *#read(): OpenCheckpoint["entries"] & AsyncGenerator<readonly [name: string, line: string]> {
+    yield* new Map(this.#lines.map(({ name, text }) => [name, text]));
   }
 }
 
@@ -89,21 +83,21 @@ export class Book {
       return result;
     };
     const inner = await step(() => this.#openInner(owner));
-    async function* read(): AsyncGenerator<string, void, undefined> {
-      yield* await step(() => all(inner.lines));
+    async function* read(): AsyncGenerator<readonly [name: string, line: string]> {
+      yield* await step(() => all(inner.entries));
     }
     return {
-      lines: read(),
-      // Lines count in the order of the calls: only the answers take their time.
-      append: async (line, options) => {
+      entries: read(),
+      // Of one name the last that was called counts: only the answers take their time.
+      put: async (name, line, options) => {
         if (owner.isDead) await never();
-        const appended = inner.append(line, options);
-        appended.catch(() => undefined);
+        const stored = inner.put(name, line, options);
+        stored.catch(() => undefined);
         await this.#delay(owner);
-        await appended;
+        await stored;
         await this.#delay(owner);
       },
-      rewrite: (lines) => step(() => inner.rewrite(lines)),
+      clear: () => step(() => inner.clear()),
       close: () =>
         step(async () => {
           await inner.close();

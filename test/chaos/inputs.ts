@@ -1,12 +1,14 @@
-import type {
-  ApiPromise,
-  AudienceClient,
-  CallOptions,
-  V1ConsentedListContact,
-  V1Contact,
-  V1Event,
-  V1ListContact,
-  V2Contact,
+import {
+  type ApiPromise,
+  type AudienceClient,
+  type CallOptions,
+  type V1ConsentedListContact,
+  type V1Contact,
+  type V1Event,
+  type V1ListContact,
+  type V2Contact,
+  type Write,
+  write,
 } from "audience-sdk";
 import type { Dice } from "./dice.ts";
 
@@ -146,6 +148,14 @@ export function withOtherAddress(input: Input): Input {
   return JSON.parse(text.replaceAll(from, to)) as Input;
 }
 
+/** The same write with another field. */
+export function withNote(input: Input, note: number): Input {
+  if (input.kind === "event")
+    return { ...input, body: { ...input.body, eventData: { ...input.body.eventData, night: note } } };
+  // Safe: each other body has a city.
+  return { ...input, body: { ...input.body, city: `City ${note}` } } as Input;
+}
+
 /** Whom a write is about. */
 export function personOf({ body }: Input): number {
   return Number(
@@ -176,6 +186,35 @@ export function send(
       const { body } = input;
       const contact = { email: body.email, phone: body.phone };
       return v1.request({ method: "POST", path: "/api/v1/customer/create", body, contact }, o);
+    }
+  }
+}
+
+/** The same as a value. */
+export function writeOf(input: Input, o: CallOptions): Write {
+  const { headers, maxRetries } = o;
+  const options = {
+    ...(headers && { headers: headers as Readonly<Record<string, string>> }),
+    ...(maxRetries !== undefined && { maxRetries }),
+  };
+  switch (input.kind) {
+    case "upsert":
+      return write.v1.customers.upsert(input.body, options);
+    case "addContact":
+      return write.v1.contactGroups.addContact(input.listId, input.body, options);
+    case "service-decides":
+      return write.v1.contactGroups.addContact(input.listId, input.body, {
+        ...options,
+        consent: "service-decides",
+      });
+    case "event":
+      return write.v1.events.send(input.body, options);
+    case "v2":
+      return write.v2.contacts.upsert(input.body, options);
+    case "custom": {
+      const { body } = input;
+      const contact = { email: body.email, phone: body.phone };
+      return write.v1.request({ method: "POST", path: "/api/v1/customer/create", body, contact }, options);
     }
   }
 }

@@ -1,6 +1,14 @@
-import type { BulkOptions, BulkRequest, CallOptions } from "audience-sdk";
+import type { BulkOptions, BulkResult } from "audience-sdk";
 import type { Dice } from "./dice.ts";
-import { crowdInput, anyRow, type Input, withOtherAddress, withOtherConsent } from "./inputs.ts";
+import {
+  crowdInput,
+  anyRow,
+  type Input,
+  withOtherAddress,
+  withNote,
+  withOtherConsent,
+  writeOf,
+} from "./inputs.ts";
 import type { Lineage, Process } from "./process.ts";
 import type { CallRecord, Row, RunRecord, StrayRecord } from "./records.ts";
 import type { Import, World } from "./world.ts";
@@ -35,14 +43,17 @@ export class Table {
   }
 
   #newRow(key: string, person: number): Row {
-    return { key, person, inputs: anyRow(this.#dice, person), isReadFirst: this.#dice.chance(0.1), note: 0 };
+    return { key, person, inputs: anyRow(this.#dice, person), note: 0 };
   }
 
   #changed(row: Row): Row {
     const dice = this.#dice;
     const chance = dice.next();
     if (chance < 0.6) return row;
-    if (chance < 0.74) return { ...row, note: row.note + 1 };
+    if (chance < 0.74) {
+      const note = row.note + 1;
+      return { ...row, note, inputs: row.inputs.map((input) => withNote(input, note)) };
+    }
     if (chance < 0.78) return { ...row, inputs: row.inputs.map(withOtherAddress) };
     if (chance < 0.92) {
       const isFirstAlone = dice.chance(0.3);
@@ -113,21 +124,16 @@ interface Consumed {
 
 async function consume(world: World, { process, lineage, run, one, night }: Consumed): Promise<void> {
   const { dice, isCalm = false } = night;
-  const calls = new Map<Row, CallRecord>();
+  const calls = new Map<Row, CallRecord[]>();
   const client = dice.pick(lineage.views);
-  const options = (request: BulkRequest) => retriesOf(client === lineage.views[0], request);
-  const write = (row: Row, request: BulkRequest, input: Input) => {
-    const record = world.newCall(lineage, input, options(request), { run, key: row.key });
-    calls.set(row, record);
-    return world.write(process, lineage, record, dice);
-  };
-  const call = async (row: Row, request: BulkRequest) => {
-    if (row.isReadFirst) {
-      const record = world.newCall(lineage, undefined, options(request));
-      const read = client.v1.customers.get(`uuid-${row.person}`, world.tagged(record));
-      await world.watch(process, record, read);
-    }
-    for (const input of row.inputs) await write(row, request, input);
+  const options = client === lineage.views[0] ? {} : { maxRetries: 1 };
+  const toWrites = (row: Row) => {
+    // It may be called more than once for a row.
+    const records =
+      calls.get(row) ??
+      row.inputs.map((input) => world.newCall(lineage, input, options, { run, key: row.key }));
+    calls.set(row, records);
+    return records.map((record) => writeOf(record.input!, world.tagged(record)));
   };
   const bulkOptions: BulkOptions<Row> = {
     key: ({ key }) => {
@@ -144,7 +150,8 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
         const [isCurrent, askedAt] = [dice.chance(0.85), performance.now()];
         // Sometimes too late.
         await world.time.sleep(dice.chance(0.05) ? 1_100 : dice.int(0, 5));
-        calls.get(row)!.answers.push({ askedAt, at: performance.now(), isCurrent });
+        const answer = { askedAt, at: performance.now(), isCurrent };
+        for (const { answers } of calls.get(row)!) answers.push(answer);
         return isCurrent;
       },
     }),
@@ -153,11 +160,16 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
   };
   const leftAfter = !isCalm && dice.chance(0.08) ? dice.int(1, 3) : Infinity;
   const pauseMs = dice.pick([0, 0, 0, 30, 700]);
-  const bulk = client.bulk(dice.chance(0.5) ? run.rows : slowly(world, run.rows, dice), call, bulkOptions);
+  const bulk = client.bulk(
+    dice.chance(0.5) ? run.rows : slowly(world, run.rows, dice),
+    toWrites,
+    bulkOptions,
+  );
   try {
     for await (const result of bulk) {
       if (process.isDead) return;
       run.results.push(result);
+      settle(calls.get(result.item) ?? [], result);
       if (pauseMs > 0) await world.time.sleep(pauseMs);
       if (run.results.length >= leftAfter) {
         run.wasLeft = true;
@@ -170,13 +182,36 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
   }
 }
 
+/** Notes the ends of the writes of a row, and the words that were sent in place of its own. */
+function settle(records: readonly CallRecord[], { status, value, kept }: BulkResult<Row, unknown>): void {
+  if (status !== "succeeded") return;
+  const refused = Object.fromEntries(
+    Object.keys(kept ?? {}).map((channel) => [
+      channel,
+      channel === "is_suppressed" ? "TRUE" : "UNSUBSCRIBED",
+    ]),
+  );
+  for (const [index, record] of records.entries()) {
+    const { facts } = record;
+    // Safe: a row of chaos gives an array of writes.
+    Object.assign(record, {
+      settledAt: performance.now(),
+      value: (value as unknown[])[index],
+      facts: {
+        ...facts,
+        consent: { ...facts.consent, ...refused },
+        leavesEmailToService: facts.leavesEmailToService && kept?.email === undefined,
+      },
+    });
+  }
+}
+
 /** The rows of a long import, which says nothing of consent. */
 export function crowdRows(count: number): Row[] {
   return Array.from({ length: count }, (_, index) => ({
     key: `crowd-${index}`,
     person: 9,
     inputs: [crowdInput(index)],
-    isReadFirst: false,
     note: 0,
   }));
 }
@@ -198,12 +233,16 @@ export async function stray(world: World, process: Process, lineage: Lineage, di
   ] as const);
   const record: StrayRecord = { target, rows: 0, error: undefined };
   world.log.strays.push(record);
-  const send = (row: Row, request: BulkRequest) => {
-    record.rows += 1;
-    return of.v1.customers.get(row.key, request);
-  };
+  // Nothing is sent there.
+  const stranger = of.withOptions({
+    fetch: async () => {
+      record.rows += 1;
+      throw new TypeError("a row was sent");
+    },
+  });
+  const toWrites = ({ inputs }: Row) => inputs.map((input) => writeOf(input, {}));
   const name = named === undefined ? {} : { organization: named };
-  const run = of.bulk(one.table.rows, send, {
+  const run = stranger.bulk(one.table.rows, toWrites, {
     key: ({ key }) => key,
     checkpoint: one.book.for(process),
     ...name,
@@ -212,11 +251,6 @@ export async function stray(world: World, process: Process, lineage: Lineage, di
   await Promise.race([ended, process.died]);
   if (process.isDead) world.log.strays.splice(world.log.strays.indexOf(record), 1);
   one.isRunning = false;
-}
-
-/** The request as it is handed on, or spread. */
-function retriesOf(isFirstView: boolean, request: BulkRequest): CallOptions {
-  return isFirstView ? { ...request } : { ...request, maxRetries: 1 };
 }
 
 function signalAfter(world: World, delayMs: number): AbortSignal {

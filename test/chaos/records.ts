@@ -62,8 +62,6 @@ export interface Row {
   readonly person: number;
   /** Its writes, one after the other. */
   readonly inputs: readonly Input[];
-  /** Whether its function reads the contact before it writes. */
-  readonly isReadFirst: boolean;
   /** Changes without the consent. */
   readonly note: number;
 }
@@ -151,12 +149,6 @@ export interface Log {
   readonly unhandled: unknown[];
   readonly secrets: string[];
   isVisitedByStrangers: boolean;
-}
-
-/** Whether the runs of one client see the consents that the other one writes: it is of their process and organization. */
-export function seesConsentsOf({ clients }: Log, client: string, other: string): boolean {
-  const [own, others] = [clients.get(client)!, clients.get(other)!];
-  return own.process === others.process && own.keys.some((key, family) => key === others.keys[family]);
 }
 
 export function newLog(): Log {

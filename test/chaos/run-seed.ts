@@ -5,14 +5,12 @@ import { join } from "node:path";
 import { isAudienceError } from "audience-sdk";
 import { act, closeLineage, defaultSteps, planOf, themeOf } from "./actions.ts";
 import { ChaosTime } from "./chaos-time.ts";
-import { checkConsentOverNights } from "./checks/consent-over-nights.ts";
-import { checkConsent } from "./checks/consent.ts";
+import { checkReasonsOfRuns } from "./checks/consent.ts";
 import { checkClosing, checkSecrets } from "./checks/leaks.ts";
 import { checkLimits } from "./checks/limits.ts";
 import { checkIsCurrent, checkOrder } from "./checks/order.ts";
 import { checkOutcomes } from "./checks/outcomes.ts";
 import { checkPages, checkSnapshots } from "./checks/reads.ts";
-import { checkRefusals } from "./checks/refusals.ts";
 import { checkRows } from "./checks/rows.ts";
 import { checkEvents, checkState } from "./checks/state.ts";
 import { checkWaits } from "./checks/waits.ts";
@@ -28,10 +26,8 @@ const checks = [
   checkOrder,
   checkRows,
   checkEvents,
-  checkConsent,
+  checkReasonsOfRuns,
   checkIsCurrent,
-  checkConsentOverNights,
-  checkRefusals,
   checkState,
   checkLimits,
   checkSecrets,
@@ -247,11 +243,10 @@ export class Tally {
     for (const { results, wasKilled } of log.runs) {
       this.#count(wasKilled ? "runs killed" : "runs");
       for (const result of results) {
-        const { status, error, item } = result;
+        const { status, item } = result;
         this.#count(`row ${status}`);
         if (item.inputs.length > 1) this.#count("rows of two writes");
-        if (status === "superseded" && error === undefined)
-          this.#count("rows superseded since an earlier night");
+        if (result.kept) this.#count("rows kept");
         if (result.status === "superseded") this.#count(`rows superseded by ${result.reason}`);
       }
     }

@@ -26,8 +26,18 @@ function namedStatus({ service }: World): number | undefined {
 }
 
 /** Whether the call may be sent again though the attempt may have been applied. */
-export function isRepeatable({ facts, options }: CallRecord): boolean {
-  return options.repeatable ?? facts.isRepeatable;
+export function isRepeatable({ departures, facts, input, options, run }: CallRecord): boolean {
+  const isSafe = options.repeatable ?? facts.isRepeatable;
+  const { body } = departures.at(-1) ?? {};
+  // A refusal in place of a row's word leaves nothing to the service, and asks nobody by mail.
+  return (
+    isSafe ||
+    (run !== undefined && body !== undefined && refusalsIn(body) > refusalsIn(JSON.stringify(input)))
+  );
+}
+
+function refusalsIn(text: string): number {
+  return text.match(/"unsubscribed"|"is_suppressed":true/gi)?.length ?? 0;
 }
 
 export function describe({ tag, client, input, run, key }: CallRecord): string {
@@ -68,9 +78,6 @@ function checkEnd(world: World, call: CallRecord): string[] {
   }
   if (!isAudienceError(error)) return [`rejected with ${inspect(error)}`];
   const { outcome, request } = error;
-  // The call of a row in doubt: an earlier run may have carried it out.
-  if (error.message.startsWith("Not sent: an earlier run") && departures.length === 0)
-    return outcome === "unknown" ? [] : [`says ${outcome}, and is in doubt`];
   const trace = request && world.log.traces.get(request.requestId);
   const applied = departures.filter(wasApplied).length;
   return [
@@ -114,11 +121,6 @@ function verdicts(world: World, call: CallRecord): Verdict[] {
 /** `unknown` if any attempt was open, else `not-applied` if any was refused, else `not-sent`. */
 function possibleOutcomes(world: World, call: CallRecord): Outcome[] {
   const all = verdicts(world, call);
-  const { status = 500 } = call.departures.at(-1) ?? {};
-  // `isCurrent` is asked once more after the response. The run may end meanwhile.
-  const isAskedAfter = call.run?.hasIsCurrent === true && isCut(call) && status <= 299;
-  if (isAskedAfter && String(call.error).includes("the service has it")) return ["applied"];
-  if (isAskedAfter) return ["applied", "unknown"];
   if (all.includes("open")) return ["unknown"];
   const last = call.departures.at(-1);
   const clear: Outcome = all.every((each) => each === "unsent") ? "not-sent" : "not-applied";
@@ -150,7 +152,8 @@ function checkAttempts(world: World, call: CallRecord): string[] {
       (verdict === "unsent" && unsent !== "tls") ||
       (verdict === "open" && isRepeatable(call) && !isUnreadable(departure) && status !== 404);
     if (!may) problems.push(`was sent again after ${unsent ?? status ?? "a lost response"} (${verdict})`);
-    if (next.body !== departure.body) problems.push("was sent again with another body");
+    // A refusal that has become known meanwhile takes the place of a row's word.
+    if (next.body !== departure.body && !run) problems.push("was sent again with another body");
   }
   const most = call.options.maxRetries ?? 4;
   if (counted > most) problems.push(`was retried ${counted} times, at most ${most}`);

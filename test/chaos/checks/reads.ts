@@ -2,9 +2,8 @@ import { inspect } from "node:util";
 import { isAudienceError } from "audience-sdk";
 import type { MockConsentChange, MockOrganizationState } from "audience-sdk/mock";
 import type { SnapshotContact } from "audience-sdk/snapshot";
-import { type CallRecord, type Departure, groupBy, type Log, type SnapshotRecord } from "../records.ts";
+import { type Departure, groupBy, type Log, type SnapshotRecord } from "../records.ts";
 import type { World } from "../world.ts";
-import { describe } from "./outcomes.ts";
 
 /** Every item comes once, and a list ends. */
 export function checkPages({ log, service }: World): string[] {
@@ -154,7 +153,7 @@ function isConfiguration(error: unknown): boolean {
   return isAudienceError(error) && error.code === "configuration";
 }
 
-/** A row of which no id is recorded subscribes nobody whom the snapshot of its night shows as gone. */
+/** A run refuses a snapshot by which nobody can be judged. */
 function checkGuard({ log }: World): string[] {
   const silent = log.runs.filter(
     ({ guard, results, error, endedAt }) =>
@@ -164,32 +163,5 @@ function checkGuard({ log }: World): string[] {
       !guard.contacts.some(showsConsent) &&
       !(results.length === 0 && isAudienceError(error)),
   );
-  const met = new Set<string>();
-  const opened = log.calls.flatMap((call) => {
-    const { run, key, input } = call;
-    if (!run || !input) return [];
-    const place = `${run.book ?? log.runs.indexOf(run)} ${key}`;
-    // Its first write asks, and gets the id.
-    if (met.has(place)) return [];
-    met.add(place);
-    const isSent = call.departures.some(({ request }) => request?.applied === true);
-    if (!run.guard || !isSent || input.kind === "event" || input.kind === "custom") return [];
-    const gone = run.guard.contacts.find((contact) => isGone(contact, call));
-    return gone
-      ? [`${describe(call)} was sent, and the snapshot shows ${consentOf(gone)} of ${gone.id}`]
-      : [];
-  });
-  return [...silent.map(() => "a run took a snapshot that shows no consent as its guard"), ...opened];
-}
-
-/** Whether it shows a refusal of what a write subscribes. */
-function isGone(contact: SnapshotContact, { facts }: CallRecord): boolean {
-  const { contacts, consent, leavesEmailToService } = facts;
-  const names = [`email:${contact.email?.toLowerCase()}`, `phone:${contact.phone?.replaceAll(/\D/g, "")}`];
-  if (!names.some((name) => contacts.includes(name))) return false;
-  const subscribed = (["email", "phone"] as const).filter(
-    (channel) => consent[channel] === "SUBSCRIBED" || (channel === "email" && leavesEmailToService),
-  );
-  const isSuppressed = contact.is_suppressed === true && consent["is_suppressed"] === undefined;
-  return subscribed.some((channel) => isSuppressed || contact[fields[channel]] === "UNSUBSCRIBED");
+  return silent.map(() => "a run took a snapshot that shows no consent as its guard");
 }

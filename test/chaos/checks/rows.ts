@@ -1,4 +1,5 @@
 import { type BulkResult, isAudienceError } from "audience-sdk";
+import { factsOf } from "../inputs.ts";
 import { type CallRecord, type Departure, groupBy, type Row, type RunRecord } from "../records.ts";
 import type { World } from "../world.ts";
 import { describe, isOptOut, isRepeatable, verdictOf } from "./outcomes.ts";
@@ -35,19 +36,21 @@ function checkRun(run: RunRecord, calls: readonly CallRecord[]): string[] {
   if (summary && !run.wasLeft) {
     const indices = new Set(results.map(({ index }) => index));
     if (indices.size !== rows.length) problems.push(`${rows.length} rows, results of ${indices.size}`);
-    const { total, durationMs: _, ...counts } = summary;
+    const { total, kept, durationMs: _, ...counts } = summary;
     const tally = Object.entries(counts).every(
       ([status, count]) => results.filter((each) => each.status === status).length === count,
     );
-    if (total !== results.length || !tally) problems.push("its summary does not count its results");
+    const isKept = results.filter((each) => each.kept !== undefined).length === kept;
+    if (total !== results.length || !tally || !isKept)
+      problems.push("its summary does not count its results");
   }
   if (new Set(results.map(({ index }) => index)).size < results.length)
     problems.push("a row has two results");
   for (const result of results) {
-    const own = calls.filter(({ key }) => key === result.key);
+    const own = calls.filter(({ departures, key }) => key === result.key && departures.length > 0);
     if (own.length > result.item.inputs.length)
       problems.push(`row ${result.key} made ${own.length} calls of ${result.item.inputs.length}`);
-    problems.push(...checkResult(run, result, own).map((problem) => `row ${result.key} ${problem}`));
+    problems.push(...checkResult(result, own).map((problem) => `row ${result.key} ${problem}`));
   }
   return problems.map((problem) => `${nameOf(run)}: ${problem}`);
 }
@@ -58,11 +61,12 @@ function nameOf({ book, client, startedAt }: RunRecord): string {
 
 /** Whether the status is true of the requests of this run. The last call is the one that failed, if any has. */
 function checkResult(
-  run: RunRecord,
   { status, error, item }: BulkResult<Row, unknown>,
   calls: readonly CallRecord[],
 ): string[] {
-  const applied = (calls.at(-1)?.departures ?? []).filter(isApplied).length;
+  // A write of which nothing was sent has failed after the one that was.
+  const isUnsent = isAudienceError(error) && error.request?.attempts === 0;
+  const applied = isUnsent ? 0 : (calls.at(-1)?.departures ?? []).filter(isApplied).length;
   const outcome = isAudienceError(error) ? error.outcome : undefined;
   switch (status) {
     case "succeeded":
@@ -74,7 +78,7 @@ function checkResult(
       if (outcome === "unknown") return [`is ${status}, and its outcome is unknown`];
       return applied > 0 ? [`is ${status}, and was applied`] : [];
     case "superseded":
-      // An attempt before may have been applied, or the call itself before `isCurrent` said no: the error says so.
+      // An attempt before may have been applied: the error says so.
       return applied > 0 && outcome !== "unknown" && outcome !== "applied"
         ? ["is superseded, and was applied"]
         : [];
@@ -83,11 +87,7 @@ function checkResult(
     case "unknown": {
       // A call of the row was carried out, and another, whose outcome is known, was not.
       const isHalf = calls.some((call) => call.error === undefined && !isRepeatable(call));
-      // `isCurrent` may have failed, or not answered, after the response.
-      const isUnasked = outcome === "applied" && run.hasIsCurrent;
-      return outcome === "unknown" || isHalf || isUnasked
-        ? []
-        : [`is unknown, and its outcome is ${outcome}`];
+      return outcome === "unknown" || isHalf ? [] : [`is unknown, and its outcome is ${outcome}`];
     }
   }
 }
@@ -112,7 +112,8 @@ function checkLives(
       const sent = calls.filter(({ key, departures }) => key === row.key && departures.length > 0);
       const result = run.results.find(({ key }) => key === row.key);
       const text = JSON.stringify(row);
-      const doubtful = inDoubt.get(row.key);
+      // A row that says nothing but refusals is always sent.
+      const doubtful = saysOnlyRefusals(row) ? undefined : inDoubt.get(row.key);
       const hasChanged = doubtful?.text !== text;
       for (const call of sent) {
         if (recorded.get(row.key) === text) problems.push(`${describe(call)} was sent after its success`);
@@ -121,12 +122,11 @@ function checkLives(
       }
       if (doubtful && !hasChanged && result && result.status !== "unknown")
         problems.push(`${describe(doubtful.call)} is in doubt, and then ${result.status}`);
-      if (result?.status === "succeeded" || result?.status === "superseded") inDoubt.delete(row.key);
+      if (result?.status === "succeeded") inDoubt.delete(row.key);
       if (sent.length > 0 && killed.has(row.key)) again.push(row.key);
       if (result?.status === "skipped" && recorded.get(row.key) !== text && !wasSentBefore(world, run, row))
         problems.push(`${nameOf(run)}: row ${row.key} is skipped, and was never sent so`);
-      // Also a row that was superseded is another version: the one before comes back as a change.
-      if (sent.length > 0 || result?.status === "superseded") recorded.delete(row.key);
+      if (sent.length > 0) recorded.delete(row.key);
       if (result?.status === "succeeded") recorded.set(row.key, text);
       const left = sent.find((call) => mayNotRepeat(world, call));
       if (left) inDoubt.set(row.key, { call: left, text });
@@ -141,6 +141,14 @@ function checkLives(
     killed = new Set(run.wasKilled ? applied.map(({ key }) => key!) : []);
   }
   return problems;
+}
+
+function saysOnlyRefusals({ inputs }: Row): boolean {
+  const said = inputs.flatMap((input) => {
+    const { consent, leavesEmailToService } = factsOf(input);
+    return [...Object.values(consent), ...(leavesEmailToService ? ["decided"] : [])];
+  });
+  return said.length > 0 && said.every((word) => word === "UNSUBSCRIBED" || word === "TRUE");
 }
 
 function isApplied({ request }: Departure): boolean {
