@@ -2,6 +2,7 @@ import { ConfigurationError } from "../errors.ts";
 import { shortHash } from "../hash.ts";
 import { recordTarget, type Target } from "../organization.ts";
 import { randomUuid } from "../runtime.ts";
+import { startTimer } from "../timer.ts";
 import { openCheckpoint } from "./checkpoint-calls.ts";
 import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
 import {
@@ -23,7 +24,12 @@ interface RecordSettings {
   readonly end?: AbortSignal;
   /** Called if the checkpoint fails: the run must not continue without a record. */
   readonly onFailure: (error: unknown) => void;
+  /** Called if the checkpoint does not open at once: the lock of a run that was killed may still stand. */
+  readonly onWait: () => void;
 }
+
+/** A file is locked at once, unless there is a lock. */
+const longestOpeningMs = 2_000;
 
 const runName = "run";
 const rowPrefix = "row:";
@@ -64,7 +70,8 @@ export class RunRecord {
 
   /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
   static async open(checkpoint: Checkpoint, settings: RecordSettings): Promise<RunRecord> {
-    const opened = await openCheckpoint(checkpoint, settings.end);
+    const cancel = startTimer(settings.onWait, longestOpeningMs);
+    const opened = await openCheckpoint(checkpoint, settings.end).finally(cancel);
     try {
       const { lines, run: before } = await readLines(opened);
       const run = await nextRun(before, lines, settings);
@@ -79,7 +86,10 @@ export class RunRecord {
   }
 
   /** Reads a checkpoint, leaves it as it is, and closes it. */
-  static async read(opened: OpenCheckpoint, settings: Omit<RecordSettings, "onFailure">): Promise<RunRecord> {
+  static async read(
+    opened: OpenCheckpoint,
+    settings: Pick<RecordSettings, "isKeyed" | "target" | "signal">,
+  ): Promise<RunRecord> {
     try {
       const { lines, run: before } = await readLines(opened);
       return new RunRecord(lines, opened, await nextRun(before, lines, settings));
@@ -174,7 +184,7 @@ async function readLines({
 async function nextRun(
   before: RunLine | undefined,
   lines: ReadonlyMap<string, string>,
-  { isKeyed, target, signal }: Omit<RecordSettings, "onFailure">,
+  { isKeyed, target, signal }: Pick<RecordSettings, "isKeyed" | "target" | "signal">,
 ): Promise<RunLine> {
   if (before && before.isKeyed !== isKeyed) {
     const kind = before.isKeyed ? "with" : "without";

@@ -1,6 +1,6 @@
 import type { ClientSettings } from "../open-client.ts";
 
-/** What a run says to the logger at "warn": each thing once. */
+/** What a run says to the logger: each thing once. */
 export class RunWarnings {
   readonly #observer: ClientSettings["observer"];
   readonly #said = new Set<string>();
@@ -15,6 +15,12 @@ export class RunWarnings {
   sayOnce(message: string): void {
     if (this.#isNews(message)) this.say(message);
   }
+
+  /** At "info": it is no fault. */
+  readonly waitsForCheckpoint = (): void =>
+    this.#observer.info(
+      "bulk waits for its checkpoint to open: up to 30 s for the lock of another run, which is not renewed",
+    );
 
   /** `onProgress` threw, or rejected. */
   failed(error: unknown): void {

@@ -65,7 +65,6 @@ export class Run<Row, Value> {
    */
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     this.progress.startedAt = performance.now();
-    const end = this.#end;
     const opening = this.#openRecord();
     const watch = new ProcessGuard(this.#options.target, opening, this.#warnings.say);
     // Before the checkpoint is open: a refusal that is under way is one of the run.
@@ -79,19 +78,19 @@ export class Run<Row, Value> {
       yield* this.#results.until(sending);
       isWhole = this.#isEverythingRead;
     } catch (error) {
-      end.fail(error);
+      this.#end.fail(error);
     } finally {
-      end.leave(isWhole);
+      this.#end.leave(isWhole);
       this.#results.leave();
       await sending;
       await watch.settled();
-      if (isWhole && !end.hasFailed) await end.failOnError(() => record?.complete());
-      await end.failOnError(() => record?.close());
+      if (isWhole && !this.#end.hasFailed) await this.#end.failOnError(() => record?.complete());
+      await this.#end.failOnError(() => record?.close());
       unwatch();
-      await end.failOnError(() => this.#rows.close());
+      await this.#end.failOnError(() => this.#rows.close());
       this.#warnings.end();
       this.progress.end();
-      end.settle(this.progress.done === 0);
+      this.#end.settle(this.progress.done === 0);
     }
   }
 
@@ -100,8 +99,9 @@ export class Run<Row, Value> {
     const { stop: signal, early: end, fail: onFailure } = this.#end;
     if (snapshot) await checkSnapshot(snapshot, target, signal);
     if (!checkpoint || signal.aborted) return RunRecord.inMemory();
-    const isKeyed = key !== undefined;
-    const opening = RunRecord.open(checkpoint, { isKeyed, target, signal, end, onFailure });
+    const { waitsForCheckpoint: onWait } = this.#warnings;
+    const ends = { signal, end, onFailure, onWait };
+    const opening = RunRecord.open(checkpoint, { isKeyed: key !== undefined, target, ...ends });
     try {
       return await untilAborted(opening, signal);
     } catch (error) {

@@ -252,6 +252,33 @@ describe("A checkpoint that fails ends the run with its error", () => {
   });
 });
 
+it("A run that waits for its checkpoint to open says so once, at info", async () => {
+  await useFakeTime();
+  const info = vi.fn();
+  const world = createFixture();
+  const opening = deferred();
+  const checkpoint = new MemoryCheckpoint();
+  const audience = world.audience.withOptions({ logger: { info }, logLevel: "info" });
+
+  const ended = collectRun(
+    audience.bulk(rows(1), upsert, {
+      key,
+      checkpoint: { open: () => opening.promise.then(() => checkpoint.open()) },
+    }),
+  );
+  await vi.advanceTimersByTimeAsync(1_000);
+  const before = info.mock.calls.length;
+  await vi.advanceTimersByTimeAsync(20_000);
+  opening.resolve();
+  await passUntil(() => world.mock.requests.length === 1);
+  await ended;
+  vi.useRealTimers();
+
+  expect(before).toBe(0);
+  const lines = info.mock.calls.filter(([line]) => String(line).includes("waits for its checkpoint"));
+  expect(lines).toHaveLength(1);
+});
+
 describe("A checkpoint that hangs", () => {
   afterEach(() => void vi.useRealTimers());
 
