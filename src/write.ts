@@ -11,39 +11,56 @@ import type { V2Contact, V2UpsertResult } from "./v2/schemas/contact.ts";
 
 /** A `v1.customers.upsert` that is not sent yet: `write.v1.customers.upsert(contact)`. */
 export interface CustomerWrite {
+  /** The name of its call. */
   readonly operation: "v1.customers.upsert";
+  /** The contact, as its call takes it. */
   readonly contact: V1Contact;
+  /** Options of the write; those of who sends it go before them. */
   readonly options?: WriteOptions | undefined;
 }
 
 // Before the usual one: of two members that fit equally, messages of the compiler name the last.
 /** A `v1.contactGroups.addContact` that leaves the e-mail consent to the service, and is not sent yet. */
 export interface UnconsentedAddContactWrite {
+  /** The name of its call. */
   readonly operation: "v1.contactGroups.addContact";
+  /** The id of the list. */
   readonly listId: string;
+  /** The contact, as its call takes it. */
   readonly contact: V1ListContact;
+  /** Options of the write; those of who sends it go before them. */
   readonly options: WriteOptions & { readonly consent: "service-decides" };
 }
 
 /** A `v1.contactGroups.addContact` that is not sent yet: `write.v1.contactGroups.addContact(listId, contact)`. */
 export interface AddContactWrite {
+  /** The name of its call. */
   readonly operation: "v1.contactGroups.addContact";
+  /** The id of the list. */
   readonly listId: string;
+  /** The contact, as its call takes it. */
   readonly contact: V1ConsentedListContact;
+  /** Options of the write; those of who sends it go before them. */
   readonly options?: WriteOptions | undefined;
 }
 
 /** A `v2.contacts.upsert` that is not sent yet: `write.v2.contacts.upsert(contact)`. */
 export interface V2ContactWrite {
+  /** The name of its call. */
   readonly operation: "v2.contacts.upsert";
+  /** The contact, as its call takes it. */
   readonly contact: V2Contact;
+  /** Options of the write; those of who sends it go before them. */
   readonly options?: WriteOptions | undefined;
 }
 
 /** A custom request that is not sent yet: `write.v1.request(request)`. */
 export interface RequestWrite<Family extends "v1" | "v2" = "v1" | "v2"> {
+  /** The name of its call. */
   readonly operation: `${Family}.request`;
+  /** The request, as its call takes it. */
   readonly request: CustomRequest;
+  /** Options of the write; those of who sends it go before them. */
   readonly options?: AddContactWriteOptions | undefined;
 }
 
@@ -67,11 +84,17 @@ export type Write =
 
 /** What each operation's call resolves to. */
 export interface WriteValues {
+  /** The contact. */
   readonly "v1.customers.upsert": Profile;
+  /** The result of the call. */
   readonly "v1.contactGroups.addContact": AddContactResult;
+  /** The result of the call. */
   readonly "v1.events.send": EventResult;
+  /** The response's body. */
   readonly "v2.contacts.upsert": V2UpsertResult;
+  /** The response's body. */
   readonly "v1.request": unknown;
+  /** The response's body. */
   readonly "v2.request": unknown;
 }
 

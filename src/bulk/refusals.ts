@@ -19,8 +19,11 @@ export type Known = ReadonlyMap<string, KnownBy>;
 
 /** The channels of a row that were sent as a refusal, though the row said otherwise, and how each was known. */
 export interface Kept {
+  /** The consent to e-mail. */
   readonly email?: KnownBy | undefined;
+  /** The consent to SMS and phone messaging. */
   readonly phone?: KnownBy | undefined;
+  /** The suppression. */
   readonly is_suppressed?: KnownBy | undefined;
   /** Another channel of v2. */
   readonly [channel: string]: KnownBy | undefined;

@@ -52,11 +52,17 @@ export interface BulkItem<Row> {
 
 /** What only some ends of a row have. */
 interface NoDetails {
+  /** Of a row that succeeded. */
   readonly value?: undefined;
+  /** Of a row that was sent. */
   readonly kept?: undefined;
+  /** Of a row that was not carried out. */
   readonly error?: undefined;
+  /** Of a superseded row. */
   readonly reason?: undefined;
+  /** Of a refusal that the service showed. */
   readonly service?: undefined;
+  /** Of a row that succeeded. */
   readonly formerId?: undefined;
 }
 
@@ -75,6 +81,7 @@ export type RowEnd<Value> =
 
 /** The end of a row that was carried out. */
 export interface SucceededEnd<Value> extends Omit<NoDetails, "value" | "kept" | "service" | "formerId"> {
+  /** The service carried out all writes of the row. */
   readonly status: "succeeded";
   /** The value of the row's call; of several writes an array. */
   readonly value: Value;

@@ -23,8 +23,11 @@ export type EventResult = {
 
 /** A `v1.events.send` that is not sent yet: `write.v1.events.send(event)`. */
 export interface EventWrite {
+  /** The name of its call. */
   readonly operation: "v1.events.send";
+  /** The event, as its call takes it. */
   readonly event: V1Event;
+  /** Options of the write; those of who sends it go before them. */
   readonly options?: WriteOptions | undefined;
 }
 

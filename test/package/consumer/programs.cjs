@@ -172,7 +172,7 @@ async function runImport({ sdk, checkpoints, mocking, entryPoint }) {
   }));
   const importRows = () =>
     audience
-      .bulk(rows, (row, request) => audience.v1.customers.upsert(row, request), {
+      .bulk(rows, (row) => sdk.write.v1.customers.upsert(row), {
         concurrency: 1,
         key: (row) => row.email,
         checkpoint: checkpoints.fileCheckpoint(file),
