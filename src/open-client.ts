@@ -16,8 +16,9 @@ import { withoutPrototype } from "./schema/predicates.ts";
 import { keySource } from "./transport/api-key.ts";
 import type { FamilyIdentity, KeySource, TransportSettings } from "./transport/call.ts";
 import { ClientState } from "./transport/client-state.ts";
-import { Observer, openTracing } from "./transport/observer.ts";
+import { Observer } from "./transport/observer.ts";
 import { gramLength, Redactor } from "./transport/redact.ts";
+import { openTracing } from "./transport/tracing.ts";
 import { Transport } from "./transport/transport.ts";
 
 type ParsedOptions = Given<z.output<typeof clientOptionsSchema>>;

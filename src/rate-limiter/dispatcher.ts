@@ -1,23 +1,19 @@
 import type { RateLimitWaitError } from "../errors.ts";
 import { errorMessage } from "../schema/parse-options.ts";
 import { Estimates } from "./estimate.ts";
-import {
-  Deferred,
-  type ExpectedWait,
-  type Permit,
-  type PermitRequest,
-  type Waiting,
-} from "./permit-request.ts";
+import { Deferred, type ExpectedWait, type Waiting } from "./permit-request.ts";
 import { FairQueue } from "./queue.ts";
 import { lastPriority } from "./reserve.ts";
 import type { Ask, PermitStore, Release, Reply, StoreUser } from "./store.ts";
-import { type BoundRequest, isFull, levelOf, levels, type Waiter } from "./waiter.ts";
-
-/** Another limiter. */
-interface PermitSource {
-  takePosition(): number;
-  acquire(request: PermitRequest): Promise<Permit>;
-}
+import {
+  type BoundRequest,
+  handOver,
+  isFull,
+  levelOf,
+  levels,
+  type PermitSource,
+  type Waiter,
+} from "./waiter.ts";
 
 export const defaultPriority = 5;
 // Calls without a client share one position in the round robin.
@@ -245,10 +241,7 @@ export class Dispatcher {
     const now = this.#clock();
     for (const waiter of this.#queue.all()) {
       this.#leave(waiter);
-      const { deadlineAt, firstWait, permit, request } = waiter;
-      const onWait = firstWait && ((wait: ExpectedWait) => firstWait.resolve(wait));
-      const [maxWaitMs, position] = [Math.max(0, deadlineAt - now), limiter.takePosition()];
-      permit.resolve(limiter.acquire({ ...request, maxWaitMs, deadlineInMs: undefined, position, onWait }));
+      handOver(waiter, limiter, now);
     }
     clearTimeout(this.#timer);
   }

@@ -26,6 +26,23 @@ export interface BoundRequest extends PermitRequest {
 /** The levels of the queue: the calls that were refused for their rate, priorities 0 to 8; then the refused ones of 9, and 9. */
 export const levels = { others: lastPriority, last: lastPriority + 2 };
 
+/** Another limiter. */
+export interface PermitSource {
+  takePosition(): number;
+  acquire(request: PermitRequest): Promise<Permit>;
+}
+
+/** It asks another limiter, with what is left of its bounds. */
+export function handOver(
+  { deadlineAt, firstWait, permit, request }: Waiter,
+  limiter: PermitSource,
+  now: number,
+): void {
+  const onWait = firstWait && ((wait: ExpectedWait) => firstWait.resolve(wait));
+  const [maxWaitMs, position] = [Math.max(0, deadlineAt - now), limiter.takePosition()];
+  permit.resolve(limiter.acquire({ ...request, maxWaitMs, deadlineInMs: undefined, position, onWait }));
+}
+
 export function levelOf(priority: number, isRequeued: boolean): number {
   if (priority !== lastPriority) return isRequeued ? 0 : 1 + priority;
   return levels.last - (isRequeued ? 1 : 0);

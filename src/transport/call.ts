@@ -10,8 +10,9 @@ import type {
 } from "../errors.ts";
 import type { ClientState } from "./client-state.ts";
 import type { Fetch } from "./fetch.ts";
-import type { CallFacts, Observer, Tracing } from "./observer.ts";
+import type { CallFacts, Observer } from "./observer.ts";
 import type { IsRateLimited } from "./rate-refusal.ts";
+import type { Tracing } from "./tracing.ts";
 
 /** What errors, hooks and channels tell of a call: its identity, its costs and its outcome. An invalid call has one, too. */
 export interface CallReport {

@@ -1,5 +1,5 @@
 import { ofRuntime } from "../runtime.ts";
-import { diagnosticsChannel } from "./observer.ts";
+import { diagnosticsChannel } from "./tracing.ts";
 
 /** After a 421 Node's fetch sends the request again; of a 407 it makes a failed connection without a reason (D110). */
 const hiddenStatuses: readonly unknown[] = [407, 421];

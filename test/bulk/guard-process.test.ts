@@ -177,6 +177,22 @@ describe("A row is sent with the refusal that was written by", () => {
     for (const { mock } of worlds)
       expect(mock.organization("acme").contacts).toMatchObject([{ is_suppressed: true }]);
   });
+
+  it("a call that suppresses, also where the service shows the contact that the row had before", async () => {
+    const world = createWorld();
+    const options = { key: () => "ada", checkpoint: new MemoryCheckpoint() };
+    await rowBehind(world, () => {}, options);
+    const moved = { ...ada, email: "moved@example.com" };
+
+    await rowBehind(
+      world,
+      ({ audience }) => audience.v1.customers.upsert({ ...moved, is_suppressed: true }),
+      options,
+      moved,
+    );
+
+    expect(world.mock.requests.at(-1)?.body).toMatchObject({ email: moved.email, is_suppressed: true });
+  });
 });
 
 describe("A row is sent as it is after", () => {

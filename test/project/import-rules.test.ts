@@ -27,7 +27,7 @@ const mayLoadNode =
   /^src\/(mock\/(listen|cli|command\/.+|page\/build-page)|(checkpoint|files|snapshot)\/.+)\.ts$/;
 const mayCount =
   /^src\/(timer|rate-limiter\/(sliding-window-log|adaptive-rate|reserve)|schema\/(parse-options|predicates))\.ts$/;
-const mayAskForNode = /^src\/transport\/observer\.ts$/;
+const mayAskForNode = /^src\/transport\/tracing\.ts$/;
 
 const importRules: ImportRule[] = [
   {
@@ -311,7 +311,7 @@ describe("A broken rule is reported", () => {
     ],
     [
       "a built-in module at the top of a file that may only load it at run time",
-      "src/transport/observer.ts",
+      "src/transport/tracing.ts",
       'import { x } from "node:diagnostics_channel";',
       "built-in modules are loaded where",
     ],
@@ -366,7 +366,7 @@ describe("An allowed import is not reported", () => {
     ],
     [
       "the channels, as a type",
-      "src/transport/observer.ts",
+      "src/transport/tracing.ts",
       'import type { X } from "node:diagnostics_channel";',
     ],
     ["an import in a comment", "src/errors.ts", '// import { x } from "./limits.ts";'],

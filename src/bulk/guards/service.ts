@@ -118,7 +118,9 @@ export class ServiceGuard implements Guard {
       return [word(channel, isShown ? keys : own, status === "UNSUBSCRIBED")];
     });
     const flag = shownFlag(attributes.is_suppressed);
-    if (flag !== undefined) words.push(word("is_suppressed", own, flag));
+    // Of another contact than the row now names it says nothing about hers.
+    const isOwn = keys.length === 1 || keys.some((key) => own.includes(key));
+    if (flag !== undefined) words.push(word("is_suppressed", isOwn ? own : keys, flag));
     else if (row.writes.some(({ said }) => said.has("is_suppressed")))
       this.#settings.notShown("is_suppressed");
     return words;

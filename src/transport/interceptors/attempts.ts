@@ -92,7 +92,6 @@ function policyOf({ client, gate, isRepeatable, options }: Call) {
     isRepeatable,
     hasLimiter: client.limiter !== undefined,
     isPatient: gate !== undefined,
-    maxWaitMs: options.maxWaitMs,
     random: Math.random,
   };
 }

@@ -15,7 +15,6 @@ export interface RetryPolicy {
   readonly hasLimiter: boolean;
   /** Whether it waits however often it is refused for its rate, as a row of bulk does. */
   readonly isPatient: boolean;
-  readonly maxWaitMs: number | undefined;
   /** From 0 to 1. */
   readonly random: () => number;
 }
@@ -38,7 +37,7 @@ export function planRetry(end: FailedEnd, retries: number, policy: RetryPolicy):
       return uncounted(0);
     case "no-permit":
       // A full queue may have room long before the expected wait ends.
-      return policy.isPatient && policy.maxWaitMs === Infinity
+      return policy.isPatient
         ? uncounted(Math.max(Math.min(end.error.waitMs, longestBackoffMs), shortestRefusalMs))
         : undefined;
     case "refused":
