@@ -58,7 +58,7 @@ describe("A run that was killed goes on where it was", () => {
 
   it("and reads no further row once the loop was left at a row that was skipped", async () => {
     const { audience } = createFixture();
-    const options = { key, checkpoint: new MemoryCheckpoint() };
+    const options = { key, checkpoint: new MemoryCheckpoint(), concurrency: 1 };
     await audience.bulk(rows(3), upsert, options);
     const read: string[] = [];
     function* source() {

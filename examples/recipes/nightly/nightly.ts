@@ -9,7 +9,8 @@ const { audience, people, close } = await connect();
 const stop = new AbortController();
 process.once("SIGTERM", () => stop.abort());
 
-async function sendAll(snapshot: Snapshot): Promise<void> {
+/** Whether the table has changed under its rows: then the run is due again, and sends what has. */
+async function sendAll(snapshot: Snapshot): Promise<boolean> {
   const rows = (await people.all()).filter(({ isHeld }) => !isHeld);
   const run = audience.bulk(
     rows,
@@ -30,6 +31,9 @@ async function sendAll(snapshot: Snapshot): Promise<void> {
     else if (error && reason !== "not-current") console.error(item.email, status, error);
   }
   console.log(JSON.stringify(await run));
+  const versions = new Map(rows.map(({ email, version }) => [email, version]));
+  const now = await people.all();
+  return now.some(({ email, isHeld, version }) => !isHeld && versions.get(email) !== version);
 }
 
 /** Writes a refusal into the table, unless the website has changed it meanwhile: then the next night judges it afresh. */
@@ -41,7 +45,7 @@ try {
   // The service as it is tonight, one call for 100 contacts: it judges rows that were never sent.
   const file = process.env["SNAPSHOT"] ?? "audience.ndjson";
   const snapshot = await readSnapshot(audience, { file, signal: stop.signal });
-  await sendAll(snapshot);
+  while (await sendAll(snapshot));
   snapshot.close();
 } catch (error) {
   // Stopped: the next night goes on.

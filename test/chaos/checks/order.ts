@@ -25,12 +25,12 @@ function areCalledInOrder({ key, run }: CallRecord, after: CallRecord): boolean 
   return (!run && !after.run) || (run === after.run && key === after.key);
 }
 
+/** A row whose write is made anew, as a refusal has become known, takes its place in the order once more. */
 function isBeside(one: CallRecord, other: CallRecord): string | undefined {
-  const [first, second] = [one, other]
-    .filter(({ departures }) => departures.length > 0)
-    .toSorted((a, b) => a.departures[0]!.at - b.departures[0]!.at);
-  const endedAt = first?.departures.at(-1)!.endedAt;
-  return second && endedAt !== undefined && second.departures[0]!.at < endedAt ? "left beside" : undefined;
+  const areBeside = one.departures.some((each) =>
+    other.departures.some(({ at, endedAt = at }) => each.at < endedAt && at < (each.endedAt ?? each.at)),
+  );
+  return areBeside ? "left beside" : undefined;
 }
 
 function isOutOfOrder(before: CallRecord, after: CallRecord): string | undefined {

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { isAudienceError, type Outcome } from "audience-sdk";
+import { factsOf, type Input } from "../inputs.ts";
 import type { CallRecord, Departure } from "../records.ts";
 import type { World } from "../world.ts";
 
@@ -27,17 +28,12 @@ function namedStatus({ service }: World): number | undefined {
 
 /** Whether the call may be sent again though the attempt may have been applied. */
 export function isRepeatable({ departures, facts, input, options, run }: CallRecord): boolean {
-  const isSafe = options.repeatable ?? facts.isRepeatable;
   const { body } = departures.at(-1) ?? {};
-  // A refusal in place of a row's word leaves nothing to the service, and asks nobody by mail.
-  return (
-    isSafe ||
-    (run !== undefined && body !== undefined && refusalsIn(body) > refusalsIn(JSON.stringify(input)))
-  );
-}
-
-function refusalsIn(text: string): number {
-  return text.match(/"unsubscribed"|"is_suppressed":true/gi)?.length ?? 0;
+  // A refusal in place of a row's word may leave nothing to the service, and ask nobody by mail.
+  // Safe: the body of the same write.
+  const sent =
+    run && input && body !== undefined ? ({ ...input, body: JSON.parse(body) } as Input) : undefined;
+  return options.repeatable ?? (sent ? factsOf(sent) : facts).isRepeatable;
 }
 
 export function describe({ tag, client, input, run, key }: CallRecord): string {
