@@ -134,6 +134,21 @@ it("A row waits while the queue is full, and is sent when there is room", async 
   expect(await audience.bulk(rows(4), upsert, { concurrency: 4 }).summary()).toMatchObject({ succeeded: 4 });
 });
 
+it("The look at a row waits while the queue is full, and is made when there is room", async () => {
+  const { audience, mock } = createFixture(
+    {},
+    { rateLimiter: { windows: [{ limit: 2, intervalMs: 50 }], maxQueued: 0 } },
+  );
+  const options = { key, checkpoint: new MemoryCheckpoint() };
+  await audience.bulk(rows(3), upsert, options);
+  const changed = rows(3).map((item) => ({ ...item, city: "Bern" }));
+
+  const summary = await audience.bulk(changed, upsert, options);
+
+  expect(summary).toMatchObject({ succeeded: 3 });
+  expect(mock.requests.filter(({ method }) => method === "GET")).toHaveLength(3);
+});
+
 it("A single call gets the next permit during a run", async () => {
   const mock = createMockService();
   const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 40 }] });
