@@ -2,7 +2,7 @@ import { ConfigurationError, ValidationError } from "../errors.ts";
 import { isWrite } from "../prepare-write.ts";
 import { awaitIt, kindOf } from "../schema/kind-of.ts";
 import { ignoreRejection } from "../schema/parse-options.ts";
-import { isObject } from "../schema/predicates.ts";
+import { hasMethods, isObject } from "../schema/predicates.ts";
 import type { Write } from "../write.ts";
 import { type RowWrite, rowWrite } from "./guard.ts";
 import { hasRefusal } from "./refusals.ts";
@@ -161,7 +161,9 @@ export class Rows<Row> {
     let key: string | undefined;
     try {
       key = this.#identity.key && checkKey(this.#identity.key(item, index));
-      const writes = await this.#toWrites(item, index);
+      const given = this.#toWrites(item, index);
+      // The promise of a call is none of writes, however the call ends.
+      const writes = hasMethods(given, "withResponse") ? given : await given;
       // Here, as getters of the row may throw.
       return { index, item, key, writes: asWrites(writes).map(rowWrite), isList: Array.isArray(writes) };
     } catch (error) {

@@ -85,10 +85,11 @@ describe("The function of bulk gives", () => {
     expect(await audience.bulk(rows(3), upsert, { checkpoint, key })).toMatchObject({ succeeded: 3 });
   });
 
-  it("nor the promise of a call, whose value is no write", async () => {
+  it.each(["succeeds", "fails"])("nor the promise of a call, also of one that %s", async (how) => {
     const { audience } = createFixture();
 
-    const call = (item: Row) => audience.v1.customers.upsert(item) as never;
+    const { customers } = audience.v1;
+    const call = (item: Row) => (how === "fails" ? customers.get("nobody") : customers.upsert(item)) as never;
     const { error, results } = await collectRun(audience.bulk(rows(2), call));
 
     expect(error).toBeInstanceOf(ConfigurationError);

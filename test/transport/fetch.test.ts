@@ -264,21 +264,13 @@ describe("A 421 and a 407 end a call with their status, after one request, thoug
   });
 
   it("so no window of the rate limit is passed by reads that are sent twice", async () => {
-    const arrivals: number[] = [];
-    const { options } = await serve((outgoing) => {
-      arrivals.push(performance.now());
-      json(outgoing, 421, {});
-    });
-    const rateLimiter = { windows: [{ limit: 5, intervalMs: 200 }] };
+    const { options, received } = await serve((outgoing) => json(outgoing, 421, {}));
+    const rateLimiter = { windows: [{ limit: 5, intervalMs: 3_600_000 }], maxWaitMs: 0 };
     const { v1 } = new AudienceClient({ ...options, rateLimiter });
 
     await Promise.allSettled(Array.from({ length: 12 }, (_, index) => v1.customers.get(`c-${index}`)));
 
-    const inOneWindow = arrivals.map(
-      (at) => arrivals.filter((other) => other >= at && other < at + 200).length,
-    );
-    expect(arrivals).toHaveLength(12);
-    expect(Math.max(...inOneWindow)).toBeLessThanOrEqual(5);
+    expect(received).toHaveLength(5);
   });
 });
 
