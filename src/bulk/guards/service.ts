@@ -113,9 +113,10 @@ export class ServiceGuard implements Guard {
         if (row.writes.some(({ said }) => said.has(channel))) this.#settings.notShown(channel);
         return [];
       }
-      // A word counts for the address that is shown with it.
+      // A word counts for the address that is shown with it. Without one only a refusal does, for those of the row.
       const isShown = keys.some((key) => key.startsWith(`${channel}:`));
-      return [word(channel, isShown ? keys : own, status === "UNSUBSCRIBED")];
+      const isRefused = status === "UNSUBSCRIBED";
+      return isShown || isRefused ? [word(channel, isShown ? keys : own, isRefused)] : [];
     });
     const flag = shownFlag(attributes.is_suppressed);
     // Of another contact than the row now names it says nothing about hers.
