@@ -87,7 +87,9 @@ const inherited = [
   ...named("apiKey apiKeyV2 appId userAgent eventName uniqueIdentifier contactUUID first_name other", "evil"),
   ...named("timeoutMs deadlineMs maxResponseBytes", 1),
   ...named("maxRetries page limit", 7),
-  ...named("maxWaitMs maxQueued priority readAhead max reserve", 0),
+  ...named("maxWaitMs maxQueued readAhead max reserve", 0),
+  // `Request` of newer runtimes reads it too: a value that it takes.
+  ...named("priority", "high"),
   ...named("parsePage fetch logger onRequest warn", refuse),
   ...named("dangerouslyAllowBrowser allowInsecureHttp repeatable drain is_suppressed double_opt_in", true),
   ...named("email_opt_in phone_opt_in type", "SUBSCRIBED"),
