@@ -11,7 +11,6 @@ import {
   parseOptions,
   problemsBy,
 } from "./schema/parse-options.ts";
-import { hasMethods, hasProperty, isPlain, isRecord, withoutPrototype } from "./schema/predicates.ts";
 import { besideOtherIssues } from "./schema/validation-issues.ts";
 import { problemsOfSecret, type ApiKey } from "./transport/api-key.ts";
 import { baseUrlOption, isInsecure } from "./transport/base-url.ts";
@@ -26,6 +25,7 @@ import {
 } from "./transport/observer.ts";
 import type { IsRateLimited } from "./transport/rate-refusal.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
+import { hasMethods, hasProperty, isPlain, isRecord, withoutPrototype } from "./values/predicates.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */
 export interface ClientOptions extends Pick<

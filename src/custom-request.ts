@@ -8,13 +8,12 @@ import {
   v1Consent,
 } from "./consent.ts";
 import type { Endpoint, Method } from "./endpoint.ts";
-import { jsonValue } from "./schema/copy-as-json.ts";
-import { hasOwn, isRecord, withoutPrototype } from "./schema/predicates.ts";
-import { emailAddress, nonBlankString } from "./schema/string-formats.ts";
+import { jsonValue, emailAddress, nonBlankString } from "./schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
 import { callOptionsSchema, consentOption, type CallOptions } from "./transport/call-options.ts";
 import type { CallEndpoint } from "./transport/transport.ts";
+import { hasOwn, isRecord, withoutPrototype } from "./values/predicates.ts";
 
 /** A request that no method of this package makes: a new path, or a new field of a known one. */
 export interface CustomRequest {

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
-import { copyAsJson } from "./schema/copy-as-json.ts";
 import { parseOptions } from "./schema/parse-options.ts";
-import { isDate, isObject, isRecord } from "./schema/predicates.ts";
 import { wrongType } from "./schema/validation-issues.ts";
+import { copyAsJson } from "./values/copy-as-json.ts";
+import { isDate, isObject, isRecord } from "./values/predicates.ts";
 
 /** Options of `flattenProperties`. */
 export interface FlattenOptions {

@@ -12,7 +12,6 @@ import { ConfigurationError } from "./errors.ts";
 import { type ClientLimiter, keepsTheLimiter, limiterOf, parseKept } from "./rate-limiter/default-limiter.ts";
 import { isForbidden, ofRuntime } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
-import { withoutPrototype } from "./schema/predicates.ts";
 import { keySource } from "./transport/api-key.ts";
 import type { FamilyIdentity, KeySource, TransportSettings } from "./transport/call.ts";
 import { ClientState } from "./transport/client-state.ts";
@@ -20,6 +19,7 @@ import { Observer } from "./transport/observer.ts";
 import { gramLength, Redactor } from "./transport/redact.ts";
 import { openTracing } from "./transport/tracing.ts";
 import { Transport } from "./transport/transport.ts";
+import { withoutPrototype } from "./values/predicates.ts";
 
 type ParsedOptions = Given<z.output<typeof clientOptionsSchema>>;
 

@@ -9,8 +9,7 @@ import { customEndpoint } from "./custom-request.ts";
 import type { Endpoint, EndpointInput } from "./endpoint.ts";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import type { OpenedClient } from "./open-client.ts";
-import { hasOwn, isRecord, withoutPrototype } from "./schema/predicates.ts";
-import { besideOtherIssues, propertyOf, unknownKeys } from "./schema/validation-issues.ts";
+import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
 import { apiPromise, type ApiPromise } from "./transport/api-promise.ts";
 import { parseCallOptions } from "./transport/call-options.ts";
 import type { CallSettings, PreparedCall } from "./transport/call.ts";
@@ -23,6 +22,7 @@ import { v1Access } from "./v1/v1-client.ts";
 import { upsertContact } from "./v2/contacts.ts";
 import { v2Access } from "./v2/v2-client.ts";
 import { validate } from "./validate.ts";
+import { hasOwn, isRecord, withoutPrototype, propertyOf } from "./values/predicates.ts";
 import type { Write } from "./write.ts";
 
 /** Who sends a write. */

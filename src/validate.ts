@@ -1,8 +1,9 @@
 import * as z from "zod";
 import type { ValidationIssue } from "./errors.ts";
-import { copyAsJson } from "./schema/copy-as-json.ts";
-import { isObject, isRecord } from "./schema/predicates.ts";
-import { explain, nameMeant, propertyOf, toIssues } from "./schema/validation-issues.ts";
+import { explain, toIssues } from "./schema/validation-issues.ts";
+import { copyAsJson } from "./values/copy-as-json.ts";
+import { nameMeant } from "./values/name-meant.ts";
+import { isObject, isRecord, propertyOf } from "./values/predicates.ts";
 
 /**
  * Returns the input as JSON would send it. What the schema refuses, and what JSON would lose, is added to `issues`. The

@@ -1,14 +1,9 @@
 import * as z from "zod";
 import { ConfigurationError, isAudienceError } from "../errors.ts";
-import {
-  ignoreRejection,
-  optionThat,
-  optionTypes,
-  parseOptions,
-  type Given,
-} from "../schema/parse-options.ts";
-import { hasMethods, isObject } from "../schema/predicates.ts";
+import { optionThat, optionTypes, parseOptions, type Given } from "../schema/parse-options.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry-plan.ts";
+import { ignoreRejection } from "../values/error-message.ts";
+import { hasMethods, isObject } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { ConsentSnapshot } from "./consent-snapshot.ts";

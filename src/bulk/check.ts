@@ -2,8 +2,9 @@ import { isAudienceError, type ValidationError, type ValidationIssue } from "../
 import type { OpenedClient } from "../open-client.ts";
 import type { Target } from "../organization.ts";
 import { isWrite } from "../prepare-write.ts";
-import { errorMessage, type Given, parseOptions } from "../schema/parse-options.ts";
-import { isObject } from "../schema/predicates.ts";
+import { type Given, parseOptions } from "../schema/parse-options.ts";
+import { errorMessage } from "../values/error-message.ts";
+import { isObject } from "../values/predicates.ts";
 import { type BulkOptions, checkOptionsSchema } from "./bulk-options.ts";
 import { openToRead } from "./checkpoint-calls.ts";
 import { checkSnapshot } from "./consent-snapshot.ts";

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
-import { hasMethods, isObject } from "../schema/predicates.ts";
 import { unlessLate, untilLongAborted } from "../transport/abort.ts";
+import { hasMethods, isObject } from "../values/predicates.ts";
 import { type Checkpoint, type OpenCheckpoint, readOnly } from "./checkpoint.ts";
 
 /** The longest time for a line: then the run ends, as it does if the line cannot be stored (D153). */

@@ -1,6 +1,6 @@
-import { contentLost } from "../schema/kind-of.ts";
-import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
-import { isRecord } from "../schema/predicates.ts";
+import { errorMessage, ignoreRejection } from "../values/error-message.ts";
+import { contentLost } from "../values/kind-of.ts";
+import { isRecord } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import { type ReadRow, rowError, type RowIdentity } from "./rows.ts";
 

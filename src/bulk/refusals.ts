@@ -1,7 +1,7 @@
 // What writes say of consent, as values, and how a refusal that is known takes the place of a write's own word. Pure.
 import { contactKeys, decidedByService } from "../consent.ts";
 import { type CustomRequest, documentedContact, isAddContact } from "../custom-request.ts";
-import { isRecord } from "../schema/predicates.ts";
+import { isRecord } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 
 /**

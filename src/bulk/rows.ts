@@ -1,8 +1,8 @@
 import { ConfigurationError, ValidationError } from "../errors.ts";
 import { isWrite } from "../prepare-write.ts";
-import { awaitIt, kindOf } from "../schema/kind-of.ts";
-import { ignoreRejection } from "../schema/parse-options.ts";
-import { hasMethods, isObject } from "../schema/predicates.ts";
+import { ignoreRejection } from "../values/error-message.ts";
+import { awaitIt, kindOf } from "../values/kind-of.ts";
+import { hasMethods, isObject } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import { type RowWrite, rowWrite } from "./guard.ts";
 import { hasRefusal } from "./refusals.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
-import { contentLost } from "../schema/kind-of.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
-import { isRecord, withoutPrototype } from "../schema/predicates.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
+import { contentLost } from "../values/kind-of.ts";
+import { isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { DecodedPage } from "./cursor.ts";
 import { itemsOf } from "./page-stream.ts";
 import { type ListPage, type Page, type PageSource, type Progress, loadPage, readPages } from "./page.ts";

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
 import { copyOptions, parseOptions } from "../schema/parse-options.ts";
-import { hasMethods, withoutPrototype } from "../schema/predicates.ts";
+import { hasMethods, withoutPrototype } from "../values/predicates.ts";
 import { type KeepingOptions, keepingSchema, type RateLimiterOptions } from "./limiter-options.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { joinedSnapshot } from "./snapshot.ts";

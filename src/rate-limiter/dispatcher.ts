@@ -1,5 +1,5 @@
 import type { RateLimitWaitError } from "../errors.ts";
-import { errorMessage } from "../schema/parse-options.ts";
+import { errorMessage } from "../values/error-message.ts";
 import { Estimates } from "./estimate.ts";
 import { Deferred, type ExpectedWait, type Waiting } from "./permit-request.ts";
 import { FairQueue } from "./queue.ts";

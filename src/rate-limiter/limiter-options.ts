@@ -3,7 +3,7 @@ import { readRateLimit, sayRateLimit } from "../environment.ts";
 import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { numberThat, optionThat, optionTypes } from "../schema/parse-options.ts";
-import { hasMethods } from "../schema/predicates.ts";
+import { hasMethods } from "../values/predicates.ts";
 import { type RateLimiterSnapshot, snapshotSchema } from "./snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
 

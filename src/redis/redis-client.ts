@@ -1,4 +1,4 @@
-import { hasMethods } from "../schema/predicates.ts";
+import { hasMethods } from "../values/predicates.ts";
 import { permitScript, type ScriptRequest } from "./permit-script.ts";
 
 /** The methods by which a client or a cluster of `ioredis` is known. */

@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { refuseOldNode } from "../runtime.ts";
-import { awaitIt, contentLost, kindOf } from "./kind-of.ts";
-import { hasMethods, hasProperty, isObject, isRecord, withoutPrototype } from "./predicates.ts";
-import { explain, nameMeant, wrongType } from "./validation-issues.ts";
+import { awaitIt, contentLost, kindOf } from "../values/kind-of.ts";
+import { nameMeant } from "../values/name-meant.ts";
+import { hasMethods, hasProperty, isRecord, withoutPrototype } from "../values/predicates.ts";
+import { explain, wrongType } from "./validation-issues.ts";
 
 // zod would skip a rule over several options beside a wrong one.
 const reportsAll = { abort: false };
@@ -175,27 +176,4 @@ function inWords(
       .map((line) => `${name}${/^("|there )/.test(line) ? ":" : ""} ${line}${line.endsWith("?") ? "" : "."}`);
   });
   return sentences.join(" ");
-}
-
-/** The message of a value that a function of the user has thrown. */
-export function errorMessage(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
-  return isObject(thrown) ? kindOf(thrown) : String(thrown);
-}
-
-/** The class of what a function of the user has thrown, where its message may hold a secret. */
-export function errorType(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.name : typeof thrown;
-}
-
-/**
- * Handles the rejection of a promise that a function of the user returns instead of a value: unhandled, it would end the
- * process. The promise may be of another realm. A lazy one, such as a list of this package, is not started.
- */
-export function ignoreRejection(
-  result: unknown,
-  onRejection: (error: unknown) => void = () => undefined,
-): void {
-  if (Object.prototype.toString.call(result) === "[object Promise]")
-    Promise.resolve(result).catch(onRejection);
 }

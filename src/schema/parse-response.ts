@@ -1,7 +1,5 @@
 // Tolerant decoding of responses: a value of another type counts as missing.
 import * as z from "zod";
-import { kindOf } from "./kind-of.ts";
-import { isRecord } from "./predicates.ts";
 import { explain, toIssues } from "./validation-issues.ts";
 
 /**
@@ -54,6 +52,8 @@ export function requireId(value: unknown, path: string): string {
   return id;
 }
 
+const notWhole = /[\ufffd\p{Surrogate}]/u;
+
 /** The schema of an id in a response: a number becomes a string (D24). */
 export const receivedId = z.union([z.string(), z.number()]);
 
@@ -66,28 +66,3 @@ export function documented<Value>(type: "string" | "number" | "boolean" | "objec
   // Safe: the document states this type, and the value is passed on unchecked.
   return (schema as unknown as z.ZodType<Value | null, Value | null>).optional();
 }
-
-const notWhole = /[\ufffd\p{Surrogate}]/u;
-
-/** The type and the keys of a response's value, for a message. */
-export function describeShape(value: unknown): string {
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (!isRecord(value)) return value === undefined ? "nothing" : kindOf(value);
-  const keys = Object.keys(value);
-  if (keys.length === 0) return "an object without keys";
-  return `an object with the keys ${describeKeys(keys)}`;
-}
-
-/** As `describeShape`, and the same of `data`. */
-export function describeBody(body: unknown): string {
-  const data = isRecord(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
-  return `${describeShape(body)}${data}`;
-}
-
-/** The keys for a message, cut after 200 characters. */
-export function describeKeys(keys: readonly string[]): string {
-  const shown = keys.join(", ");
-  return shown.length > shownLength ? `${shown.slice(0, shownLength)}…` : shown;
-}
-
-const shownLength = 200;

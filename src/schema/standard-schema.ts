@@ -1,7 +1,7 @@
 import { ConfigurationError, type ValidationIssue } from "../errors.ts";
-import { errorType, ignoreRejection } from "./parse-options.ts";
-import { hasMethods, hasProperty, isObject } from "./predicates.ts";
-import { propertyOf, type SchemaError, toIssues } from "./validation-issues.ts";
+import { errorType, ignoreRejection } from "../values/error-message.ts";
+import { hasMethods, hasProperty, isObject, propertyOf } from "../values/predicates.ts";
+import { type SchemaError, toIssues } from "./validation-issues.ts";
 
 /** A schema of any library that follows [Standard Schema](https://standardschema.dev): zod, valibot, arktype. */
 export interface StandardSchema<Input = unknown, Output = Input> {

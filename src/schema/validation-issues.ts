@@ -1,8 +1,9 @@
 import type * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { awaitIt, kindNamed, kindOf } from "./kind-of.ts";
-import { isRecord } from "./predicates.ts";
-import { countCharacters } from "./string-formats.ts";
+import { awaitIt, kindNamed, kindOf } from "../values/kind-of.ts";
+import { nameMeant } from "../values/name-meant.ts";
+import { isRecord, propertyOf } from "../values/predicates.ts";
+import { countCharacters } from "./formats.ts";
 
 /** For a rule over several keys of an object: zod skips it beside other issues, but a call reports all problems at once. */
 export const besideOtherIssues = { when: ({ value }: z.core.ParsePayload): boolean => isRecord(value) };
@@ -87,21 +88,4 @@ export function toIssues({ issues }: SchemaError): ValidationIssue[] {
     // A union (a string or a number) is a type error, and its message names the types.
     return [{ path: parent, code: code === "invalid_union" ? "invalid_type" : code, message }];
   });
-}
-
-/** For `path.reduce(propertyOf, value)`. */
-export function propertyOf(holder: unknown, key: string | number): unknown {
-  // Safe: any value may be read by a key; `Object` wraps undefined and null too.
-  return (Object(holder) as Record<string | number, unknown>)[key];
-}
-
-/** `total_pages`, `totalPages` and `total-pages` are one name; so are `_links` and `links`. */
-export function plainName(key: string): string {
-  return key.replace(/[\s_-]/g, "").toLowerCase();
-}
-
-/** The one of `names` that differs from `given` only in case and separators: `first_name` for `firstName`. */
-export function nameMeant(given: string, names: readonly string[]): string | undefined {
-  const plain = plainName(given);
-  return names.find((name) => plainName(name) === plain);
 }

@@ -6,7 +6,7 @@ import { recordTarget } from "../organization.ts";
 import type { Cursor } from "../pagination/cursor.ts";
 import type { Page } from "../pagination/page.ts";
 import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
-import { hasMethods } from "../schema/predicates.ts";
+import { hasMethods } from "../values/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";
 import { openSnapshot } from "./open-snapshot.ts";
 import {

@@ -7,8 +7,9 @@ import { LineTooLong, readLines } from "../files/lines.ts";
 import { LockRefused } from "../files/lock.ts";
 import { FileRefused, openRegular } from "../files/regular-file.ts";
 import { type Target, targetSchema } from "../organization.ts";
-import { errorMessage, optionThat } from "../schema/parse-options.ts";
-import { isObject } from "../schema/predicates.ts";
+import { optionThat } from "../schema/parse-options.ts";
+import { errorMessage } from "../values/error-message.ts";
+import { isObject } from "../values/predicates.ts";
 import type { ReadContact } from "./contact.ts";
 
 /** The first line of a read that is under way. */

@@ -5,7 +5,7 @@ import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { recordTarget, type Target } from "../organization.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
-import { hasMethods } from "../schema/predicates.ts";
+import { hasMethods } from "../values/predicates.ts";
 import { changesBetween, refusalsBetween, type SnapshotChange, type SnapshotRefusal } from "./changes.ts";
 import { type ContactIndex, keysOf, type LineBounds } from "./contact-index.ts";
 import { hasRefused, type ReadContact, type SnapshotContact } from "./contact.ts";

@@ -1,7 +1,6 @@
 import { ConfigurationError, TimeoutError } from "../errors.ts";
-import { kindOf } from "../schema/kind-of.ts";
-import { isObject } from "../schema/predicates.ts";
-import { propertyOf } from "../schema/validation-issues.ts";
+import { kindOf } from "../values/kind-of.ts";
+import { isObject, propertyOf } from "../values/predicates.ts";
 import { unlessLate, untilAborted } from "./abort.ts";
 import type { Call, KeySource } from "./call.ts";
 import type { Redactor } from "./redact.ts";

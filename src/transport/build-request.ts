@@ -1,8 +1,8 @@
 import { isOnePersons } from "../consent.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
-import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
+import { kindOf } from "../values/kind-of.ts";
 import type { ApiRequest } from "./call.ts";
 
 /** Validates the whole input and builds the request. Throws a `ValidationError` with every issue. */

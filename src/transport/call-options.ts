@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { kindOf } from "../schema/kind-of.ts";
 import { lostContent, optionTypes, optionThat, parseOptions, type Given } from "../schema/parse-options.ts";
-import { isRecord, withoutPrototype } from "../schema/predicates.ts";
+import { kindOf } from "../values/kind-of.ts";
+import { isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { CallSettings, FamilyAccess } from "./call.ts";
 
 /** Options of one call; each overrides the client's. */

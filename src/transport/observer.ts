@@ -2,8 +2,8 @@ import type { Operation } from "../endpoint.ts";
 import { isAudienceError, printable, type AudienceError } from "../errors.ts";
 import type { ExpectedWait } from "../rate-limiter/permit-request.ts";
 import { randomUuid } from "../runtime.ts";
-import { errorMessage, errorType, ignoreRejection } from "../schema/parse-options.ts";
-import { hasProperty } from "../schema/predicates.ts";
+import { errorMessage, errorType, ignoreRejection } from "../values/error-message.ts";
+import { hasProperty } from "../values/predicates.ts";
 import { maskAddresses, type Redactor } from "./redact.ts";
 
 /**

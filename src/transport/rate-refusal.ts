@@ -1,7 +1,7 @@
 import { ConfigurationError, type ApiError } from "../errors.ts";
-import { kindOf } from "../schema/kind-of.ts";
-import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
-import { isRecord } from "../schema/predicates.ts";
+import { errorMessage, ignoreRejection } from "../values/error-message.ts";
+import { kindOf } from "../values/kind-of.ts";
+import { isRecord } from "../values/predicates.ts";
 import { maskAddresses } from "./redact.ts";
 
 /** A response that may refuse a call for its rate; the parts are those of an `ApiError`. */

@@ -1,5 +1,5 @@
 import { isAudienceError } from "../errors.ts";
-import { isObject } from "../schema/predicates.ts";
+import { isObject } from "../values/predicates.ts";
 import { showCaller } from "./api-promise.ts";
 
 /** The longest substring of a key that is searched for. */

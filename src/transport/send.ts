@@ -1,7 +1,7 @@
 import ky, { NetworkError, replaceOption } from "ky";
 import { ConfigurationError, TimeoutError } from "../errors.ts";
-import { withoutPrototype } from "../schema/predicates.ts";
 import { startTimer } from "../timer.ts";
+import { withoutPrototype } from "../values/predicates.ts";
 import { untilAborted } from "./abort.ts";
 import type { BodyText, Call, ReceivedResponse, ResponseHead, SentRequest } from "./call.ts";
 import type { Fetch, FetchInit } from "./fetch.ts";

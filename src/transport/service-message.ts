@@ -1,5 +1,5 @@
 // The service's own words, for the message of an error.
-import { isObject, isRecord } from "../schema/predicates.ts";
+import { isObject, isRecord } from "../values/predicates.ts";
 
 const shownMessageLength = 300;
 const shownStartLength = 120;

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { isAudienceError, note } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
-import { withoutPrototype } from "../schema/predicates.ts";
+import { withoutPrototype } from "../values/predicates.ts";
 import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, refuseHeadersOf } from "./call-options.ts";

@@ -1,5 +1,5 @@
 import { parseId, type JsonObject } from "../schema/parse-response.ts";
-import { isRecord } from "../schema/predicates.ts";
+import { isRecord } from "../values/predicates.ts";
 import type { ContactGroup } from "./schemas/contact-group.ts";
 import type { Profile } from "./schemas/profile.ts";
 

@@ -1,14 +1,14 @@
 import { contactKeys } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
-import { isRecord, withoutPrototype } from "../schema/predicates.ts";
 import { parseStandard, type Parsed, type StandardSchema } from "../schema/standard-schema.ts";
-import { nameMeant } from "../schema/validation-issues.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions, WriteOptions } from "../transport/call-options.ts";
 import type { Redactor } from "../transport/redact.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { validate } from "../validate.ts";
+import { nameMeant } from "../values/name-meant.ts";
+import { isRecord, withoutPrototype } from "../values/predicates.ts";
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 
 /** The result of `v1.events.send`. The response is not documented, so status and body are unchanged. */

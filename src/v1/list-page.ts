@@ -1,11 +1,7 @@
-import {
-  type JsonObject,
-  UndecodableResponse,
-  describeBody,
-  describeKeys,
-} from "../schema/parse-response.ts";
-import { isRecord } from "../schema/predicates.ts";
-import { plainName } from "../schema/validation-issues.ts";
+import { type JsonObject, UndecodableResponse } from "../schema/parse-response.ts";
+import { describeBody, describeKeys } from "../values/describe-shape.ts";
+import { plainName } from "../values/name-meant.ts";
+import { isRecord } from "../values/predicates.ts";
 
 /** The keys that lead to the items of a list; none if the body is the array. */
 export type ListPath = readonly string[];

@@ -1,7 +1,7 @@
 import type { ListHints } from "../pagination/cursor.ts";
 import { type JsonObject, parseCount } from "../schema/parse-response.ts";
-import { isRecord } from "../schema/predicates.ts";
-import { plainName } from "../schema/validation-issues.ts";
+import { plainName } from "../values/name-meant.ts";
+import { isRecord } from "../values/predicates.ts";
 
 /**
  * The names that JSON:API, Laravel, Spring and the service's own v2 lists use, without case and separators, as none is

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import type { DecodedPage } from "../pagination/cursor.ts";
-import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
-import { describeShape, parseResponse, UndecodableResponse } from "../schema/parse-response.ts";
+import { parseResponse, UndecodableResponse } from "../schema/parse-response.ts";
+import { describeShape } from "../values/describe-shape.ts";
+import { errorMessage, ignoreRejection } from "../values/error-message.ts";
 
 /** The result of `parsePage`. Totals and `hasNextPage` are optional. */
 export interface ParsedPage {

@@ -8,9 +8,9 @@ import {
   receivedId,
   requireId,
   UndecodableResponse,
-  describeBody,
 } from "../schema/parse-response.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
+import { describeBody } from "../values/describe-shape.ts";
 import { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./schemas/list.ts";
 
 /** The lists of the v2 family. */

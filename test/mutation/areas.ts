@@ -19,6 +19,7 @@ export const areas: readonly Area[] = [
     sources: [
       "pagination",
       "schema/parse-response.ts",
+      "values/describe-shape.ts",
       "v1/list-page.ts",
       "v1/page-info.ts",
       "v1/parse-page.ts",
@@ -64,11 +65,12 @@ export const areas: readonly Area[] = [
     name: "schemas",
     sources: [
       "schema/validation-issues.ts",
-      "schema/copy-as-json.ts",
+      "values/copy-as-json.ts",
       "schema/standard-schema.ts",
-      "schema/kind-of.ts",
-      "schema/predicates.ts",
-      "schema/string-formats.ts",
+      "values/kind-of.ts",
+      "values/predicates.ts",
+      "values/name-meant.ts",
+      "schema/formats.ts",
       "v1/schemas",
       "v2/schemas",
       "validate.ts",
@@ -127,6 +129,7 @@ export const areas: readonly Area[] = [
     sources: [
       "custom-request.ts",
       "schema/parse-options.ts",
+      "values/error-message.ts",
       "transport/call-options.ts",
       "transport/interceptors/observe.ts",
       "transport/observer.ts",

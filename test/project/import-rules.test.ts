@@ -26,7 +26,7 @@ const isError = /^src\/(errors|error-details)\.ts$/;
 const mayLoadNode =
   /^src\/(mock\/(listen|cli|command\/.+|page\/build-page)|(checkpoint|files|snapshot)\/.+)\.ts$/;
 const mayCount =
-  /^src\/(timer|rate-limiter\/(sliding-window-log|adaptive-rate|reserve)|schema\/(parse-options|predicates))\.ts$/;
+  /^src\/(timer|rate-limiter\/(sliding-window-log|adaptive-rate|reserve)|schema\/parse-options|values\/.+)\.ts$/;
 const mayAskForNode = /^src\/transport\/tracing\.ts$/;
 
 const importRules: ImportRule[] = [
@@ -37,6 +37,13 @@ const importRules: ImportRule[] = [
   {
     rule: "files knows nothing of ours",
     isBrokenBy: ({ from, to }) => from.startsWith("src/files/") && isOurs(to) && !to.startsWith("src/files/"),
+  },
+  {
+    rule: "values know no schema, and of ours only types of errors",
+    isBrokenBy: ({ from, to, kind }) =>
+      from.startsWith("src/values/") &&
+      !to.startsWith("src/values/") &&
+      !(to === "src/errors.ts" && kind === "type"),
   },
   {
     rule: "errors know nothing else of ours",
@@ -210,6 +217,12 @@ describe("A broken rule is reported", () => {
       "src/files/lock.ts",
       'import { x } from "../errors.ts";',
       "files knows nothing of ours",
+    ],
+    [
+      "a schema in the values",
+      "src/values/predicates.ts",
+      'import * as z from "zod";',
+      "values know no schema",
     ],
     [
       "files in the state of the mock",

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { optInStates } from "../../consent.ts";
 import { LIMITS } from "../../limits.ts";
-import { kindOf } from "../../schema/kind-of.ts";
-import { hasMethods, hasOwn, isDate, isObject } from "../../schema/predicates.ts";
-import { boundedString, day, emailAddress } from "../../schema/string-formats.ts";
+import { boundedString, day, emailAddress } from "../../schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
+import { kindOf } from "../../values/kind-of.ts";
+import { hasMethods, hasOwn, isDate, isObject } from "../../values/predicates.ts";
 
 /** The state of a contact's consent on one channel; case counts ("States and transitions"). */
 export type V1OptIn = (typeof optInStates)[number];

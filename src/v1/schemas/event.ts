@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { jsonObject, jsonValue } from "../../schema/copy-as-json.ts";
-import { hasOwn, isRecord, withoutPrototype } from "../../schema/predicates.ts";
-import { emailAddress, nonBlankString } from "../../schema/string-formats.ts";
-import { besideOtherIssues, nameMeant, unknownKeys } from "../../schema/validation-issues.ts";
+import { jsonObject, jsonValue, emailAddress, nonBlankString } from "../../schema/formats.ts";
+import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
+import { nameMeant } from "../../values/name-meant.ts";
+import { hasOwn, isRecord, withoutPrototype } from "../../values/predicates.ts";
 
 /** A custom event, the input of `v1.events.send`. It names its contact by an `email` or a `contactUUID` ("Custom event"). */
 export type V1Event = {

@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { jsonValue } from "../../schema/copy-as-json.ts";
-import { hasOwn, isRecord } from "../../schema/predicates.ts";
-import { dateTime, day, dayOrDateTime, ipAddress, problemOfEmail } from "../../schema/string-formats.ts";
+import { jsonValue, dateTime, day, dayOrDateTime, ipAddress, problemOfEmail } from "../../schema/formats.ts";
 import { besideOtherIssues } from "../../schema/validation-issues.ts";
+import { hasOwn, isRecord } from "../../values/predicates.ts";
 
 /** A v2 contact, the input of `v2.contacts.upsert` ("v2 contact", "v2 identifier object"). Other keys are passed on. */
 export type V2Contact = {

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { kindOf } from "./kind-of.ts";
-import { isDate } from "./predicates.ts";
+import { copyAsJson } from "../values/copy-as-json.ts";
+import { kindOf } from "../values/kind-of.ts";
+import { isDate } from "../values/predicates.ts";
 
 /** A string with inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */
 export function boundedString(bounds: { minLength?: number; maxLength?: number }) {
@@ -127,3 +128,14 @@ export const ipAddress = stringThat(
       : "must be an IPv4 or IPv6 address alone",
   "ip",
 ).meta({ anyOf: ["ipv4", "ipv6"].map((format) => ({ type: "string", format })) });
+
+function rejectLost({ value, issues }: z.core.ParsePayload): void {
+  if (value === undefined) return;
+  for (const issue of copyAsJson(value).lost) issues.push({ ...issue, code: "custom", input: value });
+}
+
+/** Any value that JSON can carry, except `null`. */
+export const jsonValue = z.unknown().check(rejectLost);
+
+/** An object with any keys and such values. */
+export const jsonObject = z.record(z.string(), z.unknown()).check(rejectLost);

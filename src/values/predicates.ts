@@ -52,3 +52,9 @@ export function hasMethods(value: unknown, ...names: readonly string[]): value i
 export function isDate(value: unknown): value is Date {
   return Object.prototype.toString.call(value) === "[object Date]";
 }
+
+/** For `path.reduce(propertyOf, value)`. */
+export function propertyOf(holder: unknown, key: string | number): unknown {
+  // Safe: any value may be read by a key; `Object` wraps undefined and null too.
+  return (Object(holder) as Record<string | number, unknown>)[key];
+}

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
 import { awaitIt, contentLost, kindOf } from "./kind-of.ts";
 import { isDate, isObject, isPlain } from "./predicates.ts";
@@ -93,14 +92,3 @@ class Copier {
 function isOverflow(error: unknown): boolean {
   return error instanceof Error && /call stack|recursion/.test(error.message);
 }
-
-function rejectLost({ value, issues }: z.core.ParsePayload): void {
-  if (value === undefined) return;
-  for (const issue of copyAsJson(value).lost) issues.push({ ...issue, code: "custom", input: value });
-}
-
-/** Any value that JSON can carry, except `null`. */
-export const jsonValue = z.unknown().check(rejectLost);
-
-/** An object with any keys and such values. */
-export const jsonObject = z.record(z.string(), z.unknown()).check(rejectLost);
