@@ -129,7 +129,8 @@ function refuseBrowser({ dangerouslyAllowBrowser }: Pick<ParsedOptions, "dangero
 function refuseNoBaseUrl({ baseUrl, baseUrlV2 }: Pick<ParsedOptions, "baseUrl" | "baseUrlV2">): void {
   if (baseUrl !== undefined || baseUrlV2 !== undefined) return;
   throw new ConfigurationError(
-    `The client needs ${withVariable("baseUrl")} for the v1 family, or ${withVariable("baseUrlV2")} for the v2 family.`,
+    `The client needs ${withVariable("baseUrl")} for the v1 family, or ${withVariable("baseUrlV2")} for the v2 family. ` +
+      "No service yet? `npx audience-mock --env .env` starts a mock, and `node --env-file=.env` reads its address.",
   );
 }
 

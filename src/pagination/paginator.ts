@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
+import { showCaller } from "../transport/api-promise.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { contentLost } from "../values/kind-of.ts";
@@ -69,8 +70,17 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     onFulfilled?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Value | Failure> {
-    this.#firstPage ??= loadPage(this.#source);
+    this.#firstPage ??= this.#loadFirst();
     return this.#firstPage.then(onFulfilled, onRejected);
+  }
+
+  /** `await` calls `then` without a line of the caller: the error gets it when it arrives. */
+  async #loadFirst(): Promise<Page<T>> {
+    try {
+      return await loadPage(this.#source);
+    } catch (error) {
+      throw showCaller(error);
+    }
   }
 
   /** Like a promise's; fetches the page, as awaiting does. */

@@ -73,7 +73,7 @@ const clientOption = optionThat<AudienceClient>("an AudienceClient", (value) =>
 );
 
 /**
- * Reads all contacts of the service into a file (`GET /api/v1/customer`), 100 a call: 90,000 contacts in ten minutes of an
+ * Reads all contacts of the service into a file (`GET /api/v1/customer`), 100 a call: 90,000 contacts in nine minutes of an
  * idle budget, 100,000 in an hour. After a kill or an abort the next call with the same file goes on, after more than an
  * hour with a line at `"warn"`; what was begun over a day ago begins afresh. One read of a file at a time.
  *

@@ -30,15 +30,34 @@ export interface ApiPromise<T> extends Promise<T> {
 
 export function apiPromise<T>(result: Promise<WithResponse<T>>): ApiPromise<T> {
   const value = result.then(({ data }) => data);
-  // Chained to `value`, so that its rejection is handled, and an error's stack leads to the caller that awaits either.
+  // Chained to `value`, so that its rejection is handled.
   return Object.assign(value, { withResponse: () => value.then(() => result) });
 }
 
 /**
- * Points an error's stack at the line that awaits the call, where the runtime can. An error from a timer or an event has
- * no line of the caller.
+ * Points an error's stack at the line that awaits it, where the runtime can. An error from a timer or an event has no line of
+ * the caller.
  */
 export function showCaller<E>(error: E): E {
   if (isAudienceError(error) && "captureStackTrace" in Error) Error.captureStackTrace(error, showCaller);
+  return error;
+}
+
+/** The lines of the code that makes a call. They become text only when `stack` is read: taking them costs 5 µs. */
+export interface CallerLines {
+  readonly stack?: string;
+}
+
+/** Taken when a call starts: once it has failed, nobody may be awaiting it (D182). */
+export function callerLines(): CallerLines {
+  const lines: CallerLines = {};
+  if ("captureStackTrace" in Error) Error.captureStackTrace(lines, callerLines);
+  return lines;
+}
+
+/** Points the stack of a call's error at the line that made the call. */
+export function showCall<E>(error: E, { stack }: CallerLines): E {
+  if (isAudienceError(error) && stack !== undefined)
+    error.stack = `${error.name}: ${error.message}${stack.slice(stack.indexOf("\n"))}`;
   return error;
 }

@@ -2,7 +2,14 @@ import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { isAudienceError, note } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
 import { withoutPrototype } from "../values/predicates.ts";
-import { apiPromise, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
+import {
+  apiPromise,
+  callerLines,
+  showCall,
+  type ApiPromise,
+  type CallerLines,
+  type WithResponse,
+} from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, refuseHeadersOf } from "./call-options.ts";
 import type {
@@ -35,6 +42,7 @@ interface StartedCall {
   readonly prepare: () => PreparedCall;
   readonly gate: Gate | undefined;
   readonly report: CallReport;
+  readonly caller: CallerLines;
   /** Set once the call is prepared. */
   stopWaiting?: AbortController;
 }
@@ -105,7 +113,7 @@ export class Transport {
       outcome: "not-sent",
       uniqueIdentifier,
     };
-    const started: StartedCall = { prepare, gate, report };
+    const started: StartedCall = { prepare, gate, report, caller: callerLines() };
     const result = this.#run<Output>(started);
     if (started.stopWaiting) this.client.underWay.set(started.stopWaiting, result);
     return apiPromise(result);
@@ -113,7 +121,7 @@ export class Transport {
 
   async #run<Output>(started: StartedCall): Promise<WithResponse<Output>> {
     const { redactor, underWay } = this.client;
-    const { report } = started;
+    const { report, caller } = started;
     try {
       const { data, response } = await observeCall(report, this.#settings, async () => {
         return await layers(this.#callOf(started));
@@ -126,7 +134,7 @@ export class Transport {
     } catch (error) {
       redactor.names(error);
       completeError(error, report);
-      throw showCaller(error);
+      throw showCall(error, caller);
     } finally {
       if (started.stopWaiting) underWay.delete(started.stopWaiting);
     }

@@ -249,7 +249,8 @@ describe("Access to a family with missing options is a ConfigurationError that n
 
         expect(error).toBeInstanceOf(ConfigurationError);
         expect((error as Error).message).toBe(
-          "The client needs baseUrl (or AUDIENCE_BASE_URL) for the v1 family, or baseUrlV2 (or AUDIENCE_BASE_URL_V2) for the v2 family.",
+          "The client needs baseUrl (or AUDIENCE_BASE_URL) for the v1 family, or baseUrlV2 (or AUDIENCE_BASE_URL_V2) for the v2 family. " +
+            "No service yet? `npx audience-mock --env .env` starts a mock, and `node --env-file=.env` reads its address.",
         );
       }
     },

@@ -311,7 +311,7 @@ function setting(fault?: MockFaultKind) {
   return new AudienceClient({ ...mock.clientOptions, maxRetries: 0 });
 }
 
-describe("The stack of an error shows the line of the user's code that awaited the call", () => {
+describe("The stack of an error shows the line of the user's code that made the call", () => {
   const refused = () =>
     Promise.reject(Object.assign(new TypeError("fetch failed"), { code: "ECONNREFUSED" }));
 
@@ -339,6 +339,16 @@ describe("The stack of an error shows the line of the user's code that awaited t
     ["of a list as an array", () => setting("500-before").v1.customers.list().toArray()],
   ])("%s", async (_what, call) => {
     expect(await stackOf(call)).toContain("importCustomers");
+  });
+
+  it("also where nobody awaits it yet when it fails", async () => {
+    const { v1 } = setting();
+    function sendLater(): Promise<unknown> {
+      return v1.customers.get("nobody");
+    }
+    const error = await new Promise<Error>((resolve) => void sendLater().catch(resolve));
+
+    expect(error.stack).toMatch(/\n +at sendLater .*promise\.test\.ts/);
   });
 
   it("and begins with the error's name and message", async () => {
