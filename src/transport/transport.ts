@@ -2,14 +2,7 @@ import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { isAudienceError, note } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
 import { withoutPrototype } from "../values/predicates.ts";
-import {
-  apiPromise,
-  callerLines,
-  showCall,
-  type ApiPromise,
-  type CallerLines,
-  type WithResponse,
-} from "./api-promise.ts";
+import { apiPromise, showCall, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, refuseHeadersOf } from "./call-options.ts";
 import type {
@@ -42,7 +35,8 @@ interface StartedCall {
   readonly prepare: () => PreparedCall;
   readonly gate: Gate | undefined;
   readonly report: CallReport;
-  readonly caller: CallerLines;
+  /** Its stack has the line that makes the call; it becomes text when it is read. */
+  readonly caller: Error;
   /** Set once the call is prepared. */
   stopWaiting?: AbortController;
 }
@@ -113,7 +107,7 @@ export class Transport {
       outcome: "not-sent",
       uniqueIdentifier,
     };
-    const started: StartedCall = { prepare, gate, report, caller: callerLines() };
+    const started: StartedCall = { prepare, gate, report, caller: new Error() };
     const result = this.#run<Output>(started);
     if (started.stopWaiting) this.client.underWay.set(started.stopWaiting, result);
     return apiPromise(result);
