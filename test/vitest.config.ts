@@ -68,7 +68,7 @@ const settings: ViteUserConfig = {
         lines: 95,
         branches: 95,
         ...Object.fromEntries(
-          ["consent", "rate-limiter/sliding-window-log", "transport/interceptors/retry-plan"].map((path) => [
+          ["consent", "rate-limiter/sliding-window-log", "transport/retry-plan"].map((path) => [
             `src/${path}.ts`,
             { lines: 100, branches: 100 },
           ]),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { optionThat, optionTypes, parseOptions, type Given } from "../schema/parse-options.ts";
-import { isWaitTooLong } from "../transport/interceptors/retry-plan.ts";
+import { isWaitTooLong } from "../transport/retry-plan.ts";
 import { ignoreRejection } from "../values/error-message.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 import type { Write } from "../write.ts";

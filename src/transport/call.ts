@@ -47,6 +47,10 @@ export interface Call extends PreparedCall {
   readonly abort: AbortController;
   /** Aborted, with an `AudienceError`, when the call must stop waiting: then, and when its client is closed. */
   readonly stopWaiting: AbortController;
+  /** Its position in the queue of the rate limit, taken before it waited for an earlier write. */
+  position: number | undefined;
+  /** Its response has been decoded: an abort comes too late. */
+  isComplete: boolean;
 }
 
 /** A request without its key, which is requested before each attempt. Every attempt sends the same bytes. */

@@ -3,6 +3,7 @@ import { isAudienceError, note } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
 import { withoutPrototype } from "../values/predicates.ts";
 import { apiPromise, showCall, type ApiPromise, type WithResponse } from "./api-promise.ts";
+import { attempts } from "./attempts.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, refuseHeadersOf } from "./call-options.ts";
 import type {
@@ -16,12 +17,11 @@ import type {
   TransportSettings,
 } from "./call.ts";
 import type { ClientState } from "./client-state.ts";
-import { refuseIfFull } from "./interceptors/attempt.ts";
-import { attempts } from "./interceptors/attempts.ts";
-import { withDeadline } from "./interceptors/deadline.ts";
-import { observeCall } from "./interceptors/observe.ts";
-import { inOrder, tellWatches } from "./interceptors/write-order.ts";
+import { withDeadline } from "./deadline.ts";
+import { observeCall } from "./observe.ts";
 import { identify, type CallFacts } from "./observer.ts";
+import { refuseIfFull } from "./permit.ts";
+import { inOrder, tellWatches } from "./write-order.ts";
 
 /** Calls one family's endpoints. The call starts at once; an invalid call rejects, and never throws. */
 export type CallEndpoint = <Body, Output>(
@@ -48,9 +48,7 @@ export interface SendSettings extends Partial<Omit<CallSettings, "headers" | "gi
 
 /** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
 const layers: SendCall = (call) =>
-  withDeadline(call, (complete) =>
-    inOrder(call, (position) => tellWatches(call, () => attempts(call, { position, complete }))),
-  );
+  withDeadline(call, () => inOrder(call, () => tellWatches(call, () => attempts(call))));
 
 /** The calls of a client's families: validation, then the layers. */
 export class Transport {
@@ -148,6 +146,8 @@ export class Transport {
       gate,
       abort: new AbortController(),
       stopWaiting: started.stopWaiting,
+      position: undefined,
+      isComplete: false,
     };
   }
 }

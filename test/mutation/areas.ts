@@ -95,7 +95,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "transport-retries",
-    sources: ["transport/interceptors/attempts.ts", "transport/interceptors/retry-plan.ts"],
+    sources: ["transport/attempts.ts", "transport/retry-plan.ts"],
     tests: ["transport/{api-key,deadlines,errors,observe,outcomes,retries,retry-after}", "bulk/rate-limit"],
   },
   {
@@ -104,9 +104,9 @@ export const areas: readonly Area[] = [
       "transport/api-promise.ts",
       "transport/client-state.ts",
       "transport/call.ts",
-      "transport/interceptors/deadline.ts",
-      "transport/interceptors/attempt.ts",
-      "transport/interceptors/write-order.ts",
+      "transport/deadline.ts",
+      "transport/permit.ts",
+      "transport/write-order.ts",
       "transport/transport.ts",
     ],
     tests: [
@@ -131,7 +131,7 @@ export const areas: readonly Area[] = [
       "schema/parse-options.ts",
       "values/error-message.ts",
       "transport/call-options.ts",
-      "transport/interceptors/observe.ts",
+      "transport/observe.ts",
       "transport/observer.ts",
       "transport/build-request.ts",
     ],

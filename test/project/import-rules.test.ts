@@ -11,7 +11,7 @@ interface ImportRule {
 /** The only files that may import a package, so that it can be replaced in one place. */
 const importers: Record<string, RegExp> = {
   ky: /^src\/transport\/send\.ts$/,
-  "p-retry": /^src\/transport\/interceptors\/attempts\.ts$/,
+  "p-retry": /^src\/transport\/attempts\.ts$/,
   // Its types, for the part that is used.
   bottleneck: /^src\/bulk\/bottleneck-light\.d\.ts$/,
   "bottleneck/light.js": /^src\/bulk\/workers\.ts$/,
@@ -269,7 +269,7 @@ describe("A broken rule is reported", () => {
     ["the entry inside", "src/v1/events.ts", 'import type { X } from "../index.ts";', "nothing imports it"],
     [
       "a second importer of ky",
-      "src/transport/interceptors/attempts.ts",
+      "src/transport/attempts.ts",
       'import ky from "ky";',
       "a package has one importer",
     ],

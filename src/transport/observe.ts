@@ -1,12 +1,12 @@
-import { isAudienceError, type Outcome } from "../../errors.ts";
+import { isAudienceError, type Outcome } from "../errors.ts";
 import {
   recordOutcome,
   type ApiResponse,
   type Call,
   type CallReport,
   type TransportSettings,
-} from "../call.ts";
-import { summary, type EventDetails, type RequestEvent } from "../observer.ts";
+} from "./call.ts";
+import { summary, type EventDetails, type RequestEvent } from "./observer.ts";
 
 /** The message of the tracing channel `audience-sdk:call` is completed at the end of the call. */
 export async function observeCall(

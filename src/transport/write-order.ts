@@ -1,12 +1,12 @@
-import { untilAborted } from "../abort.ts";
-import type { ApiResponse, Call } from "../call.ts";
-import { announce } from "../consent-registry.ts";
+import { untilAborted } from "./abort.ts";
+import type { ApiResponse, Call } from "./call.ts";
+import { announce } from "./consent-registry.ts";
 
 /**
  * Sends writes to one contact one after the other, in call order, so that a later `UNSUBSCRIBED` is never overwritten by
  * a retried `SUBSCRIBED`. Writes to other contacts do not wait.
  */
-export function inOrder(call: Call, send: (position?: number) => Promise<ApiResponse>): Promise<ApiResponse> {
+export function inOrder(call: Call, send: () => Promise<ApiResponse>): Promise<ApiResponse> {
   const { contacts } = call.request;
   if (contacts.length === 0) return send();
   const { writeChains } = call.client;
@@ -31,15 +31,16 @@ export function inOrder(call: Call, send: (position?: number) => Promise<ApiResp
 /** The call takes its position in the queue of the rate limit before it waits. */
 async function sendAfter(
   earlierWrites: readonly Promise<void>[],
-  { client, report, settings, stopWaiting }: Call,
-  send: (position?: number) => Promise<ApiResponse>,
+  call: Call,
+  send: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
+  const { client, report, settings, stopWaiting } = call;
   const askedAt = performance.now();
   settings.observer.waitsForContact(report.facts);
-  const position = client.limiter?.takePosition();
+  call.position = client.limiter?.takePosition();
   await untilAborted(Promise.all(earlierWrites), stopWaiting.signal);
   report.queuedMs += performance.now() - askedAt;
-  return await send(position);
+  return await send();
 }
 
 /**

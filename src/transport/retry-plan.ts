@@ -1,6 +1,6 @@
-import { ApiError, ConnectionError, type AudienceError } from "../../errors.ts";
-import { longestWindowMs } from "../../limits.ts";
-import type { FailedEnd } from "../call.ts";
+import { ApiError, ConnectionError, type AudienceError } from "../errors.ts";
+import { longestWindowMs } from "../limits.ts";
+import type { FailedEnd } from "./call.ts";
 
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;

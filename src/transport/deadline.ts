@@ -1,23 +1,22 @@
-import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../../errors.ts";
-import { startTimer } from "../../timer.ts";
-import { onAbort, untilAborted } from "../abort.ts";
-import type { ApiResponse, Call } from "../call.ts";
+import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../errors.ts";
+import { startTimer } from "../timer.ts";
+import { onAbort, untilAborted } from "./abort.ts";
+import type { ApiResponse, Call } from "./call.ts";
 
 /**
- * Ends a call at the caller's signal and at `deadlineMs`: at once, though its request may continue in the background.
- * `send` says when the call is complete: then an abort comes too late.
+ * Ends a call for its caller. What becomes of a request in flight:
+ *
+ * - the caller's signal, and `deadlineMs`: the call ends at once, and its request continues unseen for two seconds (D44);
+ * - `close()`, and the stop of a run of bulk: the call stops waiting, and its request continues to its end;
+ * - `timeoutMs`, in `send.ts`: it cuts the request, and ends the attempt alone.
  */
-export async function withDeadline(
-  call: Call,
-  send: (complete: () => void) => Promise<ApiResponse>,
-): Promise<ApiResponse> {
+export async function withDeadline(call: Call, send: () => Promise<ApiResponse>): Promise<ApiResponse> {
   const { abort, client, gate, options, stopWaiting } = call;
   const { deadlineMs, signal } = options;
   if (client.closing.signal.aborted) throw new ClientClosedError();
   if (signal?.aborted) throw abortError(signal, call);
-  let isComplete = false;
   const end = (errorOf: () => AudienceError) => {
-    if (isComplete) return;
+    if (call.isComplete) return;
     const error = errorOf();
     abort.abort(error);
     stopWaiting.abort(error);
@@ -28,13 +27,13 @@ export async function withDeadline(
     stop && onAbort(stop, () => stopWaiting.abort(abortError(stop, call))),
   ];
   const cancelTimer = startTimer(() => end(() => deadlineError(call)), deadlineMs);
-  const response = send(() => (isComplete = true));
+  const response = send();
   try {
     return await untilAborted(response, abort.signal);
   } finally {
     if (abort.signal.aborted) client.leaveInBackground(response);
     cancelTimer();
-    for (const each of removeListeners) if (each) each();
+    for (const remove of removeListeners) remove?.();
   }
 }
 

@@ -1,0 +1,135 @@
+// What a call has to do with the rate limiter: it waits for a permit, and a response may make all calls wait.
+import { isAudienceError, RateLimitWaitError } from "../errors.ts";
+import type { Permit } from "../rate-limiter/rate-limiter.ts";
+import { unlessLate, untilAborted } from "./abort.ts";
+import { currentKey } from "./api-key.ts";
+import type { Call, Gate, ResponseHead } from "./call.ts";
+import { deadlineError } from "./deadline.ts";
+import { refusalWaitMs, retryAfterMs } from "./rate-refusal.ts";
+
+/** What an attempt begins with. */
+export interface AttemptStart {
+  /** It goes before the calls that wait: it was refused for its rate, or has waited before. */
+  readonly isInFront: boolean;
+  /** The key after a 401. */
+  readonly key?: string | undefined;
+  /** Whether a 401 asks the key function once more. */
+  readonly mayRenewKey: boolean;
+}
+
+/** A permit and a key, with which a request may be sent now. */
+export interface Readiness {
+  readonly permit: Permit;
+  readonly key: string;
+}
+
+/** Of a client without a limiter. */
+const unlimited: Permit = { release: () => {} };
+
+/** Longer work would hold up calls that could be sent. */
+const longestHoldMs = 1_000;
+
+/** Waits until a request may be sent. Begins anew where a pause, or a long wait, has made permit and key out of date. */
+export async function getReady(call: Call, start: AttemptStart): Promise<Readiness> {
+  const { abort, client, gate, stopWaiting } = call;
+  let { isInFront, key: newKey } = start;
+  for (;;) {
+    let permit = await acquire(call, isInFront);
+    try {
+      const key = newKey ?? (await currentKey(call));
+      if (gate) {
+        permit = await enter(call, gate, permit);
+        stopWaiting.signal.throwIfAborted();
+      }
+      // Before its timer, which may be late (D109).
+      if (performance.now() > call.deadlineAt) abort.abort(deadlineError(call));
+      // A call that was aborted as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
+      abort.signal.throwIfAborted();
+      if (!client.limiter?.isPaused && (gate?.isOpen() ?? true)) return { permit, key };
+    } catch (error) {
+      permit.release("unsent");
+      throw error;
+    }
+    permit.release("unsent");
+    [isInFront, newKey] = [gate === undefined, undefined];
+  }
+}
+
+/** Enters the gate while the call has its permit. Work that takes long, or needs a permit itself, goes on without it. */
+async function enter(call: Call, gate: Gate, permit: Permit): Promise<Permit> {
+  // A checkpoint may hang: an aborted call must not block the contact's other writes.
+  const work = untilAborted(gate.enter(call), call.stopWaiting.signal);
+  const hasEnded = work.then(() => true);
+  if (await unlessLate(hasEnded, longestHoldMs, () => false)) return permit;
+  permit.release("unsent");
+  await work;
+  // It has had a permit: it goes before the other rows.
+  return await acquire(call, true);
+}
+
+async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
+  const { client, deadlineAt, options, position, report, settings, stopWaiting } = call;
+  if (!client.limiter) return unlimited;
+  const { maxQueued, observer } = settings;
+  const askedAt = performance.now();
+  let endWait: (() => void) | undefined;
+  // It holds for the first permit.
+  call.position = undefined;
+  try {
+    return await client.limiter.acquire({
+      priority: options.priority,
+      client,
+      signal: stopWaiting.signal,
+      isRequeued,
+      position,
+      observer,
+      onWait: (wait) => void (endWait = observer.waits(report.facts, report.attempts + 1, wait)),
+      maxWaitMs: options.maxWaitMs,
+      // After the deadline, even before its late timer, there is no time to wait.
+      deadlineInMs: Math.max(0, deadlineAt - askedAt),
+      maxQueued,
+    });
+  } catch (error) {
+    throw asOwnError(error);
+  } finally {
+    endWait?.();
+    report.queuedMs += performance.now() - askedAt;
+  }
+}
+
+/** Before anything is made for the call: a flood of calls beyond `maxQueued` must cost next to nothing. */
+export function refuseIfFull(
+  { limiter }: Call["client"],
+  { maxQueued }: Call["settings"],
+  { priority }: Call["options"],
+): void {
+  const error = limiter?.fullError(priority, maxQueued);
+  if (error) throw asOwnError(error);
+}
+
+/** The limiter may belong to another copy of the package: its errors become instances of this copy's class. */
+function asOwnError(error: unknown): unknown {
+  if (!isAudienceError(error) || error.code !== "rate_limit_wait") return error;
+  return error instanceof RateLimitWaitError ? error : new RateLimitWaitError(error);
+}
+
+/** The pause of a 429 begins with its head. Returns it, in milliseconds. */
+export function pauseByHead(call: Call, { status, headers }: ResponseHead): number {
+  if (status === 429) {
+    const waitMs = refusalWaitMs(headers);
+    wasRefused(call, waitMs);
+    return waitMs ?? 0;
+  }
+  if (status === 503 && !call.settings.isRateLimited) call.client.limiter?.pause(retryAfterMs(headers) ?? 0);
+  return 0;
+}
+
+/** The service refused the call for its rate: all calls wait. */
+export function wasRefused(
+  { client: { limiter }, report, settings }: Call,
+  waitMs: number | undefined,
+): void {
+  if (!limiter) return;
+  limiter.refused(waitMs);
+  settings.observer.refused(report.facts, report.attempts, limiter);
+}
