@@ -12,20 +12,16 @@ export interface Tracing {
   end(message: object): void;
 }
 
-/** The module `node:diagnostics_channel`; undefined on runtimes that lack or forbid it. */
-export function diagnosticsChannel(): DiagnosticsChannel | undefined {
-  // At run time, because a static import would fail on edge runtimes. Safe: Node's own module.
-  return ofRuntime(({ process }) => process?.getBuiltinModule?.("node:diagnostics_channel")) as
-    | DiagnosticsChannel
-    | undefined;
-}
-
 /**
  * Undefined on runtimes that lack or forbid `node:diagnostics_channel`. Without `tracePromise`, which would publish the
  * result, and would end an aborted attempt only with its request.
  */
 export function openTracing(name: string): Tracing | undefined {
-  const channel = ofRuntime(() => diagnosticsChannel()?.tracingChannel(name));
+  const channel = ofRuntime(({ process }) => {
+    // At run time, because a static import would fail on edge runtimes. Safe: Node's own module.
+    const module = process?.getBuiltinModule?.("node:diagnostics_channel") as DiagnosticsChannel | undefined;
+    return module?.tracingChannel(name);
+  });
   if (!channel) return undefined;
   const { start, end, asyncStart, asyncEnd, error } = channel;
   return {

@@ -190,7 +190,13 @@ const bytes = String(Buffer.byteLength(JSON.stringify(written)));
 afterEach(() => void vi.unstubAllGlobals());
 
 describe("A write leaves once for each attempt", () => {
-  const writes = callKinds.filter(({ kind }) => kind !== "read");
+  const writes = [
+    ...callKinds.filter(({ kind }) => kind !== "read"),
+    {
+      name: "v1.request without a body",
+      call: ({ v1 }: AudienceClient) => v1.request({ method: "DELETE", path: "/api/v1/customer/c-1" }),
+    },
+  ];
 
   it.each(writes)("after a 421, after which Node's fetch sends a string again: $name", async ({ call }) => {
     const { options, received } = await serve((outgoing) => json(outgoing, 421, {}));
@@ -220,58 +226,30 @@ describe("A write leaves once for each attempt", () => {
   });
 });
 
-describe("A 421 and a 407 end a call with their status, after one request, though Node's fetch hides them", () => {
-  const oneOfEach = [...new Map(callKinds.map((kind) => [kind.kind, kind])).values()];
+describe("A 407 ends a call with its status, after one request, though Node's fetch hides it", () => {
   const fetches = [
     ["the global fetch", undefined],
     ["that of npm's undici", undiciFetch],
     ["one that hands on the global fetch", (async (url, init) => await fetch(url, init)) satisfies Fetch],
   ] as const;
 
-  it.each(
-    fetches.flatMap(([name, given]) =>
-      [421, 407].flatMap((status) => oneOfEach.map((kind) => ({ ...kind, fetch: name, given, status }))),
-    ),
-  )("$status, $name, by $fetch", async ({ call, given, status }) => {
-    const { options, received } = await serve((outgoing) => json(outgoing, status, {}));
+  it.each(fetches.flatMap(([name, given]) => callKinds.map((kind) => ({ ...kind, fetch: name, given }))))(
+    "$name, by $fetch",
+    async ({ call, given }) => {
+      const { options, received } = await serve((outgoing) => json(outgoing, 407, {}));
 
-    const error = await failureOf(call(new AudienceClient({ ...options, ...(given && { fetch: given }) })));
+      const error = await failureOf(call(new AudienceClient({ ...options, ...(given && { fetch: given }) })));
 
-    expect(error).toMatchObject({ status, code: "api", outcome: "not-applied", request: { attempts: 1 } });
-    expect(received).toHaveLength(1);
-  });
-
-  it("a 407 with its likely cause", async () => {
-    const { options } = await serve((outgoing) => json(outgoing, 407, {}));
-
-    const error = await failureOf(new AudienceClient(options).v1.customers.get("c-1"));
-
-    expect(error.message).toBe("407 on GET /api/v1/customer/{id} (a proxy asks for credentials of its own)");
-  });
-
-  it("only the call whose response it is, of many that are under way", async () => {
-    const { options } = await serve((outgoing, { path }) =>
-      json(outgoing, path.endsWith("-odd") ? 421 : 200, { data: { type: "profile", id: path } }),
-    );
-    const { v1 } = new AudienceClient(options);
-    const ids = Array.from({ length: 20 }, (_, index) => `${index}-${index % 2 ? "odd" : "even"}`);
-
-    const ends = await Promise.allSettled(ids.map((id) => v1.customers.get(id)));
-
-    expect(ends.map(({ status }) => status)).toEqual(
-      ids.map((id) => (id.endsWith("odd") ? "rejected" : "fulfilled")),
-    );
-  });
-
-  it("so no window of the rate limit is passed by reads that are sent twice", async () => {
-    const { options, received } = await serve((outgoing) => json(outgoing, 421, {}));
-    const rateLimiter = { windows: [{ limit: 5, intervalMs: 3_600_000 }], maxWaitMs: 0 };
-    const { v1 } = new AudienceClient({ ...options, rateLimiter });
-
-    await Promise.allSettled(Array.from({ length: 12 }, (_, index) => v1.customers.get(`c-${index}`)));
-
-    expect(received).toHaveLength(5);
-  });
+      expect(error).toMatchObject({
+        status: 407,
+        code: "api",
+        outcome: "not-applied",
+        request: { attempts: 1 },
+      });
+      expect(error.message).toMatch(/^407 on .+ \(a proxy asks for credentials of its own\)$/);
+      expect(received).toHaveLength(1);
+    },
+  );
 });
 
 describe("The body stays a string, whose length the runtime sends,", () => {
