@@ -30,7 +30,7 @@ export type Details<Facts> = Facts & { message: string; outcome: Outcome; cause?
 
 /** Assigns the facts that are not undefined. The transport completes an error with those of its call. */
 export function note(error: Error, facts: object): void {
-  Object.assign(error, Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)));
+  for (const [name, fact] of Object.entries(facts)) if (fact !== undefined) Reflect.set(error, name, fact);
 }
 
 /** Why no response arrived: `"other"` if the runtime does not say. */

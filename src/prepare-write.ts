@@ -60,9 +60,10 @@ function prepare<Body, Output>(
   { settings: client, transport }: OpenedClient,
   { operation, options: own }: Write,
   { options, newEventId, isDirect }: Sender,
-  endpoint: Endpoint<Body, Output>,
+  of: Endpoint<Body, Output>,
   input: EndpointInput,
 ): PreparedCall {
+  const endpoint = withoutPrototype(of);
   const access = operation.startsWith("v1.") ? v1Access(client) : v2Access(client);
   const ofWrite = parseCallOptions(own, client.call, endpoint.options);
   const ofSender = parseCallOptions(options, ofWrite);

@@ -7,24 +7,33 @@ import {
   type TransportSettings,
 } from "./call.ts";
 import { summary, type EventDetails, type RequestEvent } from "./observer.ts";
+import type { Tracing } from "./tracing.ts";
 
-/** The message of the tracing channel `audience-sdk:call` is completed at the end of the call. */
-export async function observeCall(
+/** Reports a call to the tracing channel `audience-sdk:call`. */
+export function observeCall(
   report: CallReport,
   { callTracing }: TransportSettings,
   call: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
-  if (!callTracing?.hasSubscribers) return await call();
+  return callTracing?.hasSubscribers ? traceCall(report, callTracing, call) : call();
+}
+
+/** The message is completed at the end of the call. */
+async function traceCall(
+  report: CallReport,
+  tracing: Tracing,
+  call: () => Promise<ApiResponse>,
+): Promise<ApiResponse> {
   const message = { ...report.facts };
   const startedAt = performance.now();
   const end = (ending: { outcome: Outcome; error?: RequestEvent["error"] }) => {
     const { attempts, queuedMs } = report;
-    callTracing.end(
+    tracing.end(
       Object.assign(message, { attempts, queuedMs, durationMs: performance.now() - startedAt }, ending),
     );
   };
   try {
-    const response = await callTracing.run(message, call);
+    const response = await tracing.run(message, call);
     end({ outcome: report.facts.method === "GET" ? "not-applied" : "applied" });
     return response;
   } catch (error) {

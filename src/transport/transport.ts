@@ -115,9 +115,11 @@ export class Transport {
     const { redactor, underWay } = this.client;
     const { report, caller } = started;
     try {
-      const { data, response } = await observeCall(report, this.#settings, async () => {
-        return await layers(this.#callOf(started));
-      });
+      const { data, response } = await observeCall(
+        report,
+        this.#settings,
+        async () => await layers(this.#callOf(started)),
+      );
       const { attempts: sent, queuedMs } = report;
       const { status, url } = response;
       const summary = { status, headers: redactor.headers(response.headers), url: redactor.string(url) };
@@ -152,7 +154,7 @@ export class Transport {
   }
 }
 
-/** Validates a call, and sends nothing. Throws a `ConfigurationError` or a `ValidationError`. */
+/** Validates a call, and sends nothing. The endpoint has no prototype, which anything may have changed. Throws a `ConfigurationError` or a `ValidationError`. */
 export function prepareCall<Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
@@ -167,7 +169,7 @@ export function prepareCall<Body, Output>(
   },
 ): PreparedCall {
   refuseHeadersOf(access, settings);
-  const request = buildRequest(withoutPrototype(endpoint), withoutPrototype(input), {
+  const request = buildRequest(endpoint, withoutPrototype(input), {
     options: settings.given,
     newId: newEventId,
   });

@@ -1,8 +1,7 @@
 // It reaches into `src` for the memory of a process, to count what is asked of it: see `slow-store.ts`.
-import diagnosticsChannel from "node:diagnostics_channel";
 import { getEventListeners } from "node:events";
 import { AudienceClient, RateLimiter, type RateLimitStore, write } from "audience-sdk";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { MemoryStore } from "../../src/rate-limiter/store.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 
@@ -52,13 +51,12 @@ function countingLimiter(options: ConstructorParameters<typeof RateLimiter>[0] =
   return { limiter, asked };
 }
 
-const client = (rateLimiter: RateLimiter | false, more: object = {}) =>
+const client = (rateLimiter: RateLimiter) =>
   new AudienceClient({
     baseUrl: "https://audience.test",
     apiKey: "a-key-of-the-tests",
     rateLimiter,
     fetch: async () => Response.json({ data: { id: "1" } }),
-    ...more,
   });
 
 it.each([5, 9])(
@@ -115,12 +113,4 @@ it("a call that finds no permit and may not queue costs nothing either", async (
   const calls = Array.from({ length: 1_000 }, () => audience.v1.customers.get("1"));
   await Promise.allSettled(calls);
   expect(asked.takes).toBe(2);
-});
-
-it("without a limiter all requests under way share one listener of each channel", async () => {
-  const subscribe = vi.spyOn(diagnosticsChannel, "subscribe");
-  const unsubscribe = vi.spyOn(diagnosticsChannel, "unsubscribe");
-  const audience = client(false);
-  await Promise.all(Array.from({ length: 1_000 }, () => audience.v1.customers.get("1")));
-  expect([subscribe.mock.calls.length, unsubscribe.mock.calls.length]).toEqual([2, 2]);
 });
