@@ -60,16 +60,15 @@ function prepare<Body, Output>(
   { settings: client, transport }: OpenedClient,
   { operation, options: own }: Write,
   { options, newEventId, isDirect }: Sender,
-  of: Endpoint<Body, Output>,
+  endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
 ): PreparedCall {
-  const endpoint = withoutPrototype(of);
   const access = operation.startsWith("v1.") ? v1Access(client) : v2Access(client);
   const ofWrite = parseCallOptions(own, client.call, endpoint.options);
   const ofSender = parseCallOptions(options, ofWrite);
   const settings: CallSettings = withoutPrototype({ ...ofSender, given: ofWrite.given });
   if (isDirect) transport.refuseIfFull(settings);
-  return prepareCall(endpoint, input, { access, settings, newEventId });
+  return prepareCall(withoutPrototype(endpoint), input, { access, settings, newEventId });
 }
 
 /** The endpoint of a write, and what the write sends to it. */
