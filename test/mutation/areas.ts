@@ -76,7 +76,7 @@ export const areas: readonly Area[] = [
       "validate.ts",
       "flatten-properties.ts",
     ],
-    tests: ["schemas/*", "transport/defined-events"],
+    tests: ["schemas/*", "transport/write"],
   },
   {
     name: "rate-limiter",
@@ -84,7 +84,7 @@ export const areas: readonly Area[] = [
     tests: [
       "rate-limiter/!(cost-of-waiting|within-limits)",
       "redis/{outages,requests,shared-limit}",
-      "transport/{options,outcomes,pauses,rate-refusal}",
+      "transport/{options,outcomes,rate-refusal}",
     ],
   },
   // The transport is split into areas, because every call reaches nearly all of it.
@@ -110,14 +110,14 @@ export const areas: readonly Area[] = [
       "transport/transport.ts",
     ],
     tests: [
-      "transport/{abort,api-key,close,deadlines,errors,observe,options,order,outcomes,pauses,promise,rate-refusal,responses,retry-after,tracing}",
+      "transport/{abort,api-key,close,deadlines,errors,observe,options,order,outcomes,promise,rate-refusal,responses,retry-after,tracing}",
       "bulk/{rate-limit,stop,superseded}",
     ],
   },
   {
     name: "transport-send",
     sources: ["transport/abort.ts", "transport/network-error.ts", "transport/send.ts"],
-    tests: ["transport/{abort,connection-failures,deadlines,errors,fetch,promise,responses,retry-after}"],
+    tests: ["transport/{abort,deadlines,errors,fetch,promise,responses,retry-after}"],
   },
   {
     name: "transport-keys",

@@ -22,21 +22,6 @@ describe("the options of a limiter", () => {
     expect(new RateLimiter(none).usage().windows).toHaveLength(3);
   });
 
-  it.each(["windows", "store", "snapshot", "clock"])(
-    "of a client keep the limiter of the process if its `%s` is undefined",
-    (name) => {
-      const absent = { [name]: undefined };
-      const client = new AudienceClient({
-        ...service,
-        rateLimiter: { ...absent, maxWaitMs: 5 },
-      });
-      const view = client.withOptions({ rateLimiter: { ...absent, maxQueued: 1 } });
-
-      expect(client.rateLimiter).toBe(defaultLimiter());
-      expect(view.rateLimiter).toBe(defaultLimiter());
-    },
-  );
-
   it.each([
     ["options", null],
     ["maxWait", { maxWait: 5 }],

@@ -222,11 +222,4 @@ describe("snapshot", () => {
       "snapshot.version must be what `limiter.snapshot()` gives; left out, the count starts empty",
     );
   });
-
-  it("has no `pausedUntil` without a pause", () => {
-    const limiter = new RateLimiter({ clock: () => 5 });
-    limiter.refused(0);
-    expect(limiter.snapshot()).toEqual({ version: 1, takenAt: day, answeredAt: [], isLast: [], share: 0.5 });
-    expect(restart(limiter, 0).usage().pausedMs).toBe(0);
-  });
 });

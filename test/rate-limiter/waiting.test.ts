@@ -134,16 +134,6 @@ describe("the next call", () => {
     expect(log).toEqual(["first", "refused", "zero", "none", "five", "refused nine", "nine"]);
   });
 
-  it("is a call of priority 0, even behind 1,000 waiting calls", async () => {
-    const { time, log, leftAt, call, calls } = start();
-    await time.run(() => {
-      calls(1_010, "import ", { priority: 8 });
-      time.at(990, () => call("page view", { priority: 0 }));
-    }, 1_500);
-    expect(log[10]).toBe("page view");
-    expect(leftAt.get("page view")).toBeLessThan(1_120);
-  });
-
   it("is one of another client (round robin): a client with 600 queued calls does not delay 49 others", async () => {
     const { time, leftAt, call, calls } = start();
     await time.run(() => {
@@ -181,12 +171,6 @@ describe("a call that is aborted in the queue", () => {
     }, 10_000);
     expect(reasons).toEqual([[500, "no longer needed"]]);
     expect(leftAt.get("second")).toBeLessThan(1_120);
-  });
-
-  it("rejects at once if its signal is already aborted", async () => {
-    const { limiter } = start();
-    await expect(limiter.acquire({ signal: AbortSignal.abort("before") })).rejects.toBe("before");
-    expect(limiter.usage().inFlight).toBe(0);
   });
 
   it("leaves no listener and no timer behind", async () => {
@@ -395,34 +379,6 @@ describe("the expected wait", () => {
     const calls = [5, 9, 0, 5].map((priority) => ({ client, priority }));
     expect(await before(calls)).toEqual([0, 1, 0, 2]);
   });
-});
-
-it("a call whose abort also makes its wait too long leaves the queue once", async () => {
-  const { time, limiter, log, call } = start(oneASecond);
-  const controller = new AbortController();
-  await time.run(() => {
-    call("sent");
-    // This listener runs before that of the waiting call, and makes its wait too long.
-    controller.signal.addEventListener("abort", () => limiter.refused(60_000));
-    call("aborted", { signal: controller.signal, maxWaitMs: 5_000 });
-    call("other");
-    time.at(50, () => controller.abort());
-    time.at(51, () => log.push(`${limiter.usage().queued} waits`));
-  });
-  expect(log).toEqual(["sent", "aborted: RateLimitWaitError", "1 waits", "other"]);
-});
-
-it("the only waiting call of its client does so, too", async () => {
-  const { time, limiter, log, call } = start(oneASecond);
-  const controller = new AbortController();
-  await time.run(() => {
-    call("sent");
-    controller.signal.addEventListener("abort", () => limiter.refused(60_000));
-    call("aborted", { signal: controller.signal, maxWaitMs: 5_000, client: {} });
-    time.at(50, () => controller.abort());
-    time.at(51, () => log.push(`${limiter.usage().queued} waits`));
-  });
-  expect(log).toEqual(["sent", "aborted: RateLimitWaitError", "0 waits"]);
 });
 
 it("permits that are released at the same moment dispatch as many calls", async () => {

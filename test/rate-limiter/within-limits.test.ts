@@ -1,4 +1,4 @@
-import { DOCUMENTED_WINDOWS } from "audience-sdk";
+import { DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { timesOf } from "../properties/runs.ts";
 import {
@@ -12,6 +12,7 @@ import {
   refusedByTokenBucket,
   simulate,
 } from "./simulation.ts";
+import { type Permit, VirtualTime } from "./virtual-time.ts";
 
 // Outside the soak the longest loads run once in each network.
 const seedsOf = (calls: number) => {
@@ -58,26 +59,135 @@ describe.each(delays)("with delays of %i to %i ms each way", (...delayMs) => {
   });
 });
 
-// The time at which one window ends and the next begins.
-describe("Loads at the edges of windows never exceed a limit", () => {
-  it.each(delays)("with delays of %i to %i ms each way", async (...delayMs) => {
-    for (const seed of seedsOf(1_180)) {
-      const random = randomFrom(seed);
-      const groups: [at: number, calls: number][] = [
-        [950, 10],
-        [1_000, 10],
-        [59_500, 60],
-        [60_010, 100],
-        [3_590_000, 700],
-        [3_600_001, 300],
-      ];
-      const askedAt = groups.flatMap(([at, calls]) =>
-        Array.from({ length: calls }, () => at + 60 * random()),
-      );
-      const load: Load = { seed, askedAt, delayMs };
-      const { arrivals, lastResponseAt } = await simulate(load);
-      expect(refusals(arrivals, seed)).toBe(0);
-      expect(lastResponseAt / bestLastResponse(load)).toBeLessThan(1.005);
+function start(windows = DOCUMENTED_WINDOWS) {
+  const time = new VirtualTime();
+  const limiter = new RateLimiter({ clock: time.now, windows });
+  const leaves = (at: number, log: number[]): void => {
+    time.at(at, () => {
+      void limiter.acquire().then((permit) => {
+        log.push(time.now());
+        permit.release("responded");
+      });
+    });
+  };
+  return { time, limiter, leaves };
+}
+
+describe("a 429", () => {
+  it.each([
+    ["as long as the server says", 7_000, 7_000],
+    ["1 s if it does not say", undefined, 1_000],
+    ["at most an hour", 86_400_000, 3_600_000],
+    ["not at all if it says so", 0, 0],
+  ])("pauses all calls %s", async (_, retryAfterMs, pausedMs) => {
+    const { time, limiter, leaves } = start();
+    const left: number[] = [];
+    await time.run(() => {
+      limiter.refused(retryAfterMs);
+      expect(limiter.usage().pausedMs).toBe(pausedMs);
+      leaves(0, left);
+    });
+    expect(left[0]).toBeGreaterThanOrEqual(pausedMs);
+    expect(left[0]).toBeLessThan(pausedMs + 20);
+  });
+
+  it("halves the second and the minute window, not the hour's, and once for calls that left together", async () => {
+    const { time, limiter, leaves } = start();
+    const left: number[] = [];
+    await time.run(() => {
+      for (let call = 0; call < 10; call += 1) limiter.refused();
+      for (let call = 0; call < 60; call += 1) leaves(0, left);
+    });
+    expect(left.filter((at) => at < 2_000)).toHaveLength(5);
+    expect(left.filter((at) => at < 60_000)).toHaveLength(50);
+  });
+
+  it("does not halve again during its pause, as the refused call left before it", async () => {
+    const { time, limiter, leaves } = start();
+    const left: number[] = [];
+    await time.run(() => {
+      limiter.refused(5_000);
+      time.at(2_000, () => limiter.refused());
+      for (let call = 0; call < 10; call += 1) leaves(5_000, left);
+    });
+    expect(left.filter((at) => at < 6_000)).toHaveLength(5);
+  });
+
+  it("leaves at least one permit of each window", async () => {
+    const { time, limiter, leaves } = start();
+    const left: number[] = [];
+    await time.run(() => {
+      for (let refusal = 0; refusal < 8; refusal += 1) time.at(refusal * 1_000, () => limiter.refused(0));
+      for (let call = 0; call < 9; call += 1) leaves(8_000, left);
+    });
+    expect(left.filter((at) => at < 9_000)).toHaveLength(1);
+    expect(left.filter((at) => at < 67_000)).toHaveLength(1);
+    expect(left).toHaveLength(9);
+  });
+
+  it("does not reduce the limit of a single window: it only pauses", async () => {
+    const { limiter } = start([{ limit: 10, intervalMs: 1_000 }]);
+    limiter.refused(0);
+    await Promise.all(Array.from({ length: 10 }, () => limiter.acquire()));
+    expect(limiter.usage()).toMatchObject({ inFlight: 10, queued: 0 });
+  });
+
+  it("is forgotten with success: after 100 responses the rate is the full one", async () => {
+    const { limiter } = start();
+    limiter.refused(0);
+    for (let response = 0; response < 100; response += 1) limiter.succeeded();
+    await Promise.all(Array.from({ length: 10 }, () => limiter.acquire()));
+    expect(limiter.usage()).toMatchObject({ inFlight: 10, queued: 0 });
+  });
+
+  it("stays rare beside another client that uses half of the IP's budget for two minutes", async () => {
+    for (const seed of [1, 2, 3]) {
+      const refusalsCount = seed % 2 === 0;
+      const { refused, succeeded } = await besideAnotherClient(seed, refusalsCount);
+      expect(succeeded).toBe(300);
+      expect(refused).toBeLessThan(15);
     }
   });
 });
+
+/** 300 of our calls, and 5 a second (at most 50 a minute) of another client, against a server with sliding windows. */
+async function besideAnotherClient(
+  seed: number,
+  refusalsCount: boolean,
+): Promise<{ refused: number; succeeded: number }> {
+  const { time, limiter } = start();
+  const random = randomFrom(seed);
+  const accepted: number[] = [];
+  let [refused, succeeded] = [0, 0];
+  const arrive = (): boolean => {
+    const isAccepted = DOCUMENTED_WINDOWS.every(
+      ({ limit, intervalMs }) => accepted.filter((at) => at > time.now() - intervalMs).length < limit,
+    );
+    if (isAccepted || refusalsCount) accepted.push(time.now());
+    return isAccepted;
+  };
+  const send = (permit: Permit): void => {
+    time.after(5 + 295 * random(), () => {
+      const isAccepted = arrive();
+      time.after(5 + 295 * random(), () => {
+        permit.release("responded");
+        if (isAccepted) {
+          succeeded += 1;
+          limiter.succeeded();
+        } else {
+          refused += 1;
+          limiter.refused();
+          void limiter.acquire({ isRequeued: true }).then(send);
+        }
+      });
+    });
+  };
+  await time.run(() => {
+    for (let second = 0; second < 120; second += 1) {
+      if (second % 60 >= 10) continue;
+      for (let call = 0; call < 5; call += 1) time.at(second * 1_000 + 1_000 * random(), () => arrive());
+    }
+    for (let call = 0; call < 300; call += 1) void limiter.acquire().then(send);
+  });
+  return { refused, succeeded };
+}

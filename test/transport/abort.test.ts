@@ -69,43 +69,6 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     expectAbort({ error, isAtOnce: true }, outcome, 1);
   });
 
-  it("before it begins: nothing is sent", async () => {
-    const { mock, audience } = inProcess();
-
-    const error = await failureOf(
-      audience.v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }),
-    );
-
-    expectAbort({ error, isAtOnce: true }, "not-sent", 0);
-    expect(mock.requests).toEqual([]);
-  });
-
-  it("before it begins, behind an earlier write to the same contact", async () => {
-    const { mock, audience } = inProcess({ latencyMs: 60 });
-    const log: string[] = [];
-    const first = audience.v1.customers.upsert(contact).then(() => log.push("written"));
-
-    const signal = AbortSignal.abort(reason);
-    const error = await failureOf(audience.v1.customers.upsert(contact, { signal }));
-    log.push("aborted");
-    await first;
-
-    expectAbort({ error, isAtOnce: true }, "not-sent", 0);
-    expect(log).toEqual(["aborted", "written"]);
-    expect(mock.requests).toHaveLength(1);
-  });
-
-  it("in the turn in which it begins: nothing is sent", async () => {
-    const { mock, audience } = inProcess();
-    const stop = new AbortController();
-
-    const failure = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
-    stop.abort(reason);
-
-    expectAbort({ error: await failure, isAtOnce: true }, "not-sent", 0);
-    expect(mock.requests).toEqual([]);
-  });
-
   it("in the queue: nothing is sent, no budget is spent, and the others go on", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 300 }] });
     const { mock, audience } = inProcess({}, { rateLimiter });
@@ -202,21 +165,6 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     expectAbort(inBody, "not-applied", 1);
   });
 
-  it.each([
-    ["500-before", "unknown"],
-    ["429", "not-applied"],
-  ] as const)("in the backoff after a %s: it stays %s", async (kind, outcome) => {
-    const { mock, audience } = inProcess({ faults: [{ kind, retryAfter: 30 }] });
-
-    const aborted = await abortedWhen(
-      () => mock.requests[0]?.status !== undefined,
-      (signal) => audience.v1.customers.upsert(contact, { signal }),
-    );
-
-    expectAbort(aborted, outcome, 1);
-    expect(mock.requests).toHaveLength(1);
-  });
-
   it("in the backoff: no timer is left behind, and no other call is delayed", async () => {
     vi.useFakeTimers();
     try {
@@ -248,20 +196,6 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
       "unknown",
       1,
     );
-  });
-
-  it("and stays aborted if the client is closed in the same turn", async () => {
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
-    const { audience } = inProcess({}, { rateLimiter });
-    await audience.v1.customers.list();
-    const stop = new AbortController();
-    const failure = failureOf(audience.v1.customers.get("c", { signal: stop.signal }));
-    await eventually(() => expect(rateLimiter.usage().queued).toBe(1));
-
-    stop.abort(reason);
-    await audience.close();
-
-    expect(await failure).toMatchObject({ code: "aborted", cause: reason });
   });
 
   it("with a reason of any kind, and with AbortSignal.timeout", async () => {
@@ -310,20 +244,6 @@ describe("After an abort in flight", () => {
     expect(isGivenUp).toBe(true);
   });
 
-  it("in the body, the rest of the body is cancelled in the same turn", async () => {
-    const log: string[] = [];
-    const source = { pull: () => void log.push("read"), cancel: () => void log.push("given up") };
-    const body = new ReadableStream(source, { highWaterMark: 0 });
-    const { audience } = inProcess({}, { fetch: async () => new Response(body) });
-
-    await abortedWhen(
-      () => log.includes("read"),
-      (signal) => audience.v1.customers.get("c", { signal }),
-    );
-
-    expect(log).toEqual(["read", "given up"]);
-  });
-
   it("in the body, the connection is closed at once, because the headers are known", async () => {
     const log: string[] = [];
     const { options } = await serve((outgoing) => {
@@ -343,19 +263,6 @@ describe("After an abort in flight", () => {
     );
 
     await eventually(() => expect(log).toEqual(["headers", "cut"]));
-  });
-
-  it("a later write to the contact still waits for the request, which may still arrive", async () => {
-    const { mock, audience } = inProcess({ latencyMs: 80 });
-
-    await abortedWhen(
-      () => mock.requests.length === 1,
-      (signal) => audience.v1.customers.upsert(contact, { signal }),
-    );
-    await audience.v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" });
-
-    expect(mock.requests.map(({ status }) => status)).toEqual([201, 201]);
-    expect(mock.organization("mock-organization").contacts[0]?.email_opt_in).toBe("UNSUBSCRIBED");
   });
 
   it("the request continues for two seconds, and a later write to the contact waits for as long", async () => {

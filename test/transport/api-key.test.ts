@@ -30,19 +30,6 @@ function rotating(
 }
 
 describe("A key that is a function", () => {
-  it("is called before every attempt", async () => {
-    vi.useFakeTimers();
-    const { mock, audience } = rotating(["k-1", "k-2", "k-3"], ["k-1", "k-2", "k-3"], {
-      faults: [{ kind: "500-before", times: 2 }],
-    });
-
-    const call = audience.v1.customers.upsert(contact);
-    await vi.advanceTimersByTimeAsync(5_000);
-    await call;
-
-    expect(mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual(["k-1", "k-2", "k-3"]);
-  });
-
   it("is called once the call has its permit, so that no key becomes old in the queue", async () => {
     vi.useFakeTimers();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 10_000 }] });
@@ -57,17 +44,6 @@ describe("A key that is a function", () => {
     expect(askedBefore).toBe(1);
     expect(apiKey).toHaveBeenCalledTimes(2);
     expect(mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual(["k-1", "k-2"]);
-  });
-
-  it("may return a promise, and serves both families", async () => {
-    const mock = createMockService();
-    const apiKey = async () => "mock-api-key-not-a-secret";
-    const audience = new AudienceClient({ ...mock.clientOptions, apiKey });
-
-    await audience.v1.customers.upsert(contact);
-    await audience.v2.lists.list();
-
-    expect(mock.requests.map(({ status }) => status)).toEqual([201, 200]);
   });
 
   it("is called again after a 401, and a different key is tried once, even with maxRetries 0", async () => {
@@ -149,12 +125,8 @@ describe("A key that is a function", () => {
     ["an empty text", ""],
     ["a blank text", "  "],
     ["a line break", "abc\n"],
-    ["a NUL", "a\0bc"],
-    ["DEL", "a\u007f"],
     ["a letter beyond ASCII", "schl\u00fcssel"],
     ["undefined", undefined],
-    ["null", null],
-    ["a number", 12345678],
     ["an object", { key: "abcdefgh" }],
   ])("that returns %s rejects the call with a ConfigurationError, and nothing is sent", async (_, key) => {
     const mock = createMockService();
@@ -185,11 +157,6 @@ describe("A key that is a function", () => {
     ["rejects with a text", () => Promise.reject("secret-of-the-vault"), "string"],
     ["rejects with nothing", () => Promise.reject(), "undefined"],
     [
-      "rejects with a code",
-      () => Promise.reject(Object.assign(new Error("secret-of-the-vault"), { code: "ECONNREFUSED" })),
-      "Error (ECONNREFUSED)",
-    ],
-    [
       "rejects for a cause with a code",
       () => {
         const cause = Object.assign(new Error("secret-of-the-vault"), { code: "ENOTFOUND" });
@@ -203,24 +170,9 @@ describe("A key that is a function", () => {
       "Error",
     ],
     [
-      "rejects with a number as its code",
-      () => Promise.reject(Object.assign(new Error("x"), { code: 7 })),
-      "Error (7)",
-    ],
-    [
       "rejects with a name that is none, of another realm",
       () => Promise.reject({ name: "secret-of-the-vault", code: "invalid_grant" }),
       "object (invalid_grant)",
-    ],
-    [
-      "rejects with getters that throw",
-      () =>
-        Promise.reject({
-          get code() {
-            throw new Error("secret-of-the-vault");
-          },
-        }),
-      "object",
     ],
   ])(
     "that %s rejects the call with a ConfigurationError that names its type, and does not repeat its message",
@@ -374,14 +326,6 @@ describe("A key that is a string", () => {
 
     expect(mock.requests.map(({ headers }) => headers["service-api-key"])).toEqual(["two", "one"]);
     expect(error).toMatchObject({ status: 401 });
-  });
-
-  it("is refused if it is a number, which is not shown", () => {
-    const error = thrownBy(() => new AudienceClient({ apiKey: 1234567890123456 as never }));
-
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(String(error)).toContain("apiKey must be a string, or a function that returns one, not a number");
-    expect(String(error)).not.toContain("12345678");
   });
 
   it("is refused if it is megabytes long, from a function too, and is not shown", async () => {

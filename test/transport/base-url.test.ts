@@ -50,76 +50,35 @@ describe("A base URL", () => {
 
   it.each([
     ["already holds the family's path", "https://api.example.com/api/v1"],
-    ["already holds the family's path", "https://api.example.com/api/v1/"],
-    ["already holds the family's path", "https://api.example.com/api/v1/customer"],
     ["already holds the other family's path", "https://api.example.com/v2"],
-    ["already holds the other family's path", "https://api.example.com/prefix/v2/"],
     ["already holds the family's path", "https://api.example.com/API/V1"],
     ["would send the key in the clear", "http://api.example.com"],
-    ["would send the key in the clear", "http://192.168.0.1"],
-    ["would send the key in the clear", "http://0.0.0.0"],
-    ["would send the key in the clear", "http://[::ffff:127.0.0.1]"],
-    ["would send the key in the clear", "http://localhost."],
     ["would send the key in the clear", "http://api.localhost"],
     ["only looks like loopback", "http://localhost.example.com"],
-    ["only looks like loopback", "http://127.0.0.1.example.com"],
-    ["only looks like loopback", "http://127.example.com"],
     ["has user info", "https://user:password@api.example.com"],
-    ["has user info", "https://api.example.com@evil.example"],
     ["has an @", "https://api.example.com/@x"],
     ["has a backslash", "https://api.example.com\\@evil.example"],
-    ["has a backslash", "https:\\\\evil.example"],
-    ["has a backslash", "https://api.example.com\\prefix"],
     ["has a look-alike dot", "https://api\u3002example.com"],
-    ["has a look-alike dot", "https://api\uff0eexample\uff61com"],
-    ["has a look-alike slash", "https://api.example.com\u2044.evil.example"],
-    ["has look-alike digits", "http://\uff11\uff12\uff17.0.0.1"],
     ["has a NUL", "https://api.example.com/\0"],
     ["has a letter beyond ASCII", "https://\u0430pi.example.com"],
-    ["is percent-encoded in its host", "https://api%2eexample.com"],
-    ["is percent-encoded in its host", "https://api.example.com%40evil.example"],
     ["is percent-encoded in its host", "https://api%2Eexample.com"],
-    ["is percent-encoded in its host", "https://api%E3%80%82example.com/prefix"],
-    ["is percent-encoded in its host", "https://%61pi.example.com"],
     ["has a zone in its host", "https://[fe80::1%25eth0]"],
-    ["has a zone in its host", "https://[fe80::1%eth0]"],
     ["has another number than it reads for a host", "https://010.0.0.1"],
-    ["has another number than it reads for a host", "https://0x7f.1"],
-    ["has another number than it reads for a host", "https://1.2.3"],
-    ["has another number than it reads for a host", "https://0x08080808"],
-    ["has another number than it reads for a host", "http://2130706433"],
     ["has another number than it reads for a host", "http://127.1"],
-    ["has another number than it reads for a host", "http://127.0.0.1."],
     ["has no name for a host", "https://api.example.com;.evil.example"],
-    ["has no name for a host", "https://api.example.com&evil.example"],
-    ["has no name for a host", "https://api.example.com,evil.example"],
     ["has no name for a host", "https://*.example.com"],
     ["has dots in its path", "https://gateway.example/audience/../x"],
-    ["has dots in its path", "https://gateway.example/audience/%2E%2e"],
     ["has dots in its path", "https://gateway.example/audience/%2E%2e/admin"],
-    ["has dots in its path", "https://gateway.example/audience/."],
-    ["has dots in its path", "https://gateway.example/./x"],
     ["has a query", "https://api.example.com?a=b"],
-    ["has a query", "https://api.example.com/?"],
     ["has a fragment", "https://api.example.com#a"],
     ["has a space", " https://api.example.com"],
     ["has a line break", "https://api.example.com\n"],
-    ["has a tab", "https://api.ex\tample.com"],
     ["names no host", "https://"],
-    ["names no host", "https:///api.example.com"],
-    ["names no host", "https:api.example.com"],
     ["names no host", "https:/api.example.com"],
-    ["names no host", "https:////api.example.com"],
-    ["names no host", "https://:443"],
     ["is no URL", "api.example.com"],
-    ["is no URL", "//api.example.com"],
     ["is no URL", "https://api.example.com:99999"],
     ["is of another kind", "wss://api.example.com"],
-    ["is of another kind", "blob:https://api.example.com"],
-    ["is of another kind", "ftp://api.example.com"],
     ["is of another kind", "file:///etc/passwd"],
-    ["is of another kind", "javascript:alert(1)"],
-    ["is of another kind", "data:text/plain,x"],
   ])("that %s is a ConfigurationError: %j", (_, url) => {
     const v1 = thrownBy(() => new AudienceClient({ baseUrl: url, apiKey: "k" }));
     const v2 = thrownBy(() => new AudienceClient({ baseUrlV2: url, apiKey: "k", appId: "a" }));
@@ -162,17 +121,6 @@ describe("A base URL", () => {
       "https://two.example/b/v2/lists?page=2&limit=5",
       expect.stringMatching(/^https:\/\/one\.example\/a\/api\/v1\/contact-groups\?/),
     ]);
-  });
-
-  // Quadratic time would take hours.
-  it("of megabytes is refused for its length", () => {
-    const url = `https://api.example.com${"/".repeat(3_000_000)}x`;
-
-    for (const name of ["baseUrl", "baseUrlV2"]) {
-      const error = thrownBy(() => new AudienceClient({ apiKey: "k", appId: "a", [name]: url }));
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(String(error)).toContain(`${name} is longer than 2,048 characters`);
-    }
   });
 
   it("of http: to a subdomain of localhost needs allowInsecureHttp, because a resolver may ask the network for it", () => {

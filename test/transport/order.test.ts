@@ -166,33 +166,6 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(names.join(" ")).toBe("1 2 3 3 3 4");
   });
 
-  it("by contactUUID, in the event's contact or at its root", async () => {
-    const { audience, log } = logged();
-
-    const calls = Promise.allSettled([
-      audience.v1.events.send({ eventName: "e", contact: { contactUUID: "c-1" } }),
-      audience.v1.events.send({ eventName: "e", contactUUID: "c-1" }),
-    ]);
-    await vi.advanceTimersByTimeAsync(1_000);
-    await calls;
-
-    expect(log).toEqual(["> 1", "< 1", "> 2", "< 2"]);
-  });
-
-  it("by a phone in an event's contact", async () => {
-    const { audience, log } = logged();
-
-    const calls = Promise.allSettled([
-      audience.v1.customers.upsert({ phone: "+1 555 0100", phone_opt_in: "UNSUBSCRIBED" }),
-      audience.v1.events.send({ eventName: "e", contact: { email, phone: "15550100" } }),
-      audience.v1.events.send({ eventName: "e", contact: { contactUUID: "c-1", phone: 15550100 } }),
-    ]);
-    await vi.advanceTimersByTimeAsync(1_000);
-    await calls;
-
-    expect(log).toEqual(["> 1", "< 1", "> 2", "< 2", "> 3", "< 3"]);
-  });
-
   it("in any spelling of the address", async () => {
     const { audience, log, optIn } = logged();
 

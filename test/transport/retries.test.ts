@@ -238,7 +238,7 @@ describe("If every attempt fails", () => {
 });
 
 describe("Never retried is", () => {
-  // A read, and a write that may be repeated. TLS stands in `connection-failures`, an unreadable 2xx in the table above.
+  // A read, and a write that may be repeated. TLS stands in `fetch`, an unreadable 2xx in the table above.
   it.each([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 451, 300, 301, 302, 303, 307, 308])(
     "a response with the status %i",
     async (status) => {

@@ -533,11 +533,4 @@ describe("A key that stands in place of a name shows in no error", () => {
     expectNoSecret(thrownBy(create));
     expectNoSecret(thrownBy(() => client(undefined).withOptions(options as ClientOptions)));
   });
-
-  it("of an option of a call, or of close()", async () => {
-    const audience = client(undefined);
-
-    expectNoSecret(await failureOf(audience.v1.customers.get("c-1", { [key]: 1 } as object)));
-    expectNoSecret(await failureOf(audience.close({ [key]: 1 } as object)));
-  });
 });

@@ -1,6 +1,15 @@
 import { inspect } from "node:util";
-import { AudienceClient, ConfigurationError, ValidationError, write, type Write } from "audience-sdk";
+import { type } from "arktype";
+import {
+  AudienceClient,
+  ConfigurationError,
+  type StandardSchema,
+  ValidationError,
+  type Write,
+  write,
+} from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { failureOf, thrownBy } from "./failure.ts";
@@ -377,4 +386,265 @@ describe("write of events.define", () => {
       thrownBy(() => broken.write("order_placed", untyped({ contact: { email }, eventData }))),
     ).toBeInstanceOf(ConfigurationError);
   });
+});
+
+function eventService() {
+  const mock = createMockService();
+  const { v1, bulk } = new AudienceClient(mock.clientOptions);
+  const sent = () => mock.requests.map(({ body }) => body);
+  return { mock, v1, bulk, sent };
+}
+
+async function issuesOfCall(call: Promise<unknown>) {
+  const error = await failureOf(call);
+  expect(error).toBeInstanceOf(ValidationError);
+  return (error as ValidationError).issues.map(({ path, code }) => `${path.join(".")} ${code}`);
+}
+
+/** Standard Schema without a library. */
+function schemaThat(validate: (value: unknown) => unknown): StandardSchema<{ total: number }> {
+  return { "~standard": { version: 1, vendor: "test", validate: untyped(validate) } };
+}
+
+/** Accepts numbers, and doubles them. */
+const doubled = schemaThat((value) => {
+  const { total } = Object(value) as { total: unknown };
+  return typeof total === "number"
+    ? { value: { total: total * 2 } }
+    : { issues: [{ message: "must be a number", path: [{ key: "total" }] }] };
+});
+
+const librarySchemas = {
+  zod: z.object({ total: z.number(), at: z.date().optional() }),
+  valibot: v.object({ total: v.number(), at: v.optional(v.date()) }),
+  arktype: type({ total: "number", "at?": "Date" }),
+};
+
+describe.each(Object.entries(librarySchemas))("A schema of %s", (_, schema) => {
+  it("accepts eventData, which is sent as JSON", async () => {
+    const { v1, sent } = eventService();
+    const events = v1.events.define({ order: untyped(schema) });
+    const at = new Date(0);
+    const { data } = await events
+      .send("order", untyped({ contact, eventData: { total: 42, at }, uniqueIdentifier: "o-1" }))
+      .withResponse();
+
+    expect(data).toMatchObject({ uniqueIdentifier: "o-1" });
+    expect(sent()).toEqual([
+      {
+        eventName: "order",
+        contact,
+        uniqueIdentifier: "o-1",
+        eventData: { total: 42, at: "1970-01-01T00:00:00.000Z" },
+      },
+    ]);
+  });
+
+  it("refuses eventData with all issues, below eventData, and nothing is sent", async () => {
+    const { v1, sent } = eventService();
+    const events = v1.events.define({ order: untyped(schema) });
+    const call = events.send(
+      "order",
+      untyped({ eventData: { total: "42", at: "x" }, uniqueIdentifier: "o-1" }),
+    );
+
+    const paths = (await issuesOfCall(call)).map((issue) => issue.split(" ")[0]);
+    expect(paths).toEqual(["contact", "eventData.total", "eventData.at"]);
+    await expect(call).rejects.toMatchObject({ uniqueIdentifier: "o-1", outcome: "not-sent" });
+    expect(sent()).toEqual([]);
+  });
+});
+
+describe("A schema", () => {
+  it("decides what is sent by its output", async () => {
+    const { v1, sent } = eventService();
+    const events = v1.events.define({ order: doubled });
+    const result = await events.send("order", { contact, eventData: { total: 2 } });
+
+    expect(sent()).toEqual([
+      { eventName: "order", contact, eventData: { total: 4 }, uniqueIdentifier: result.uniqueIdentifier },
+    ]);
+  });
+
+  it("is refused for an output that JSON cannot carry", async () => {
+    const { v1, sent } = eventService();
+    const events = v1.events.define({ order: doubled });
+
+    expect(await issuesOfCall(events.send("order", { contact, eventData: { total: Infinity } }))).toEqual([
+      "eventData.total custom",
+    ]);
+    expect(sent()).toEqual([]);
+  });
+
+  it("reports the problems of the event and of its data at once", async () => {
+    const { v1 } = eventService();
+    const events = v1.events.define({ order: doubled });
+    const invalid = { contact: null, eventName: "other", eventData: {}, extra: 1, uniqueIdentifier: 5 };
+
+    expect((await issuesOfCall(events.send("order", untyped(invalid)))).sort()).toEqual([
+      "contact invalid_type",
+      "eventData.total custom",
+      "eventName custom",
+      "extra unrecognized_keys",
+      "uniqueIdentifier invalid_type",
+    ]);
+  });
+
+  it("keeps the call's position in the order of writes to its contact", async () => {
+    const { v1, sent } = eventService();
+    const events = v1.events.define({ order: doubled, signed_up: null });
+    await Promise.all([
+      events.send("order", { contact, eventData: { total: 1 } }),
+      events.send("signed_up", { contact }),
+    ]);
+
+    expect(sent()).toMatchObject([{ eventName: "order" }, { eventName: "signed_up" }]);
+  });
+
+  it("is a write of its row in bulk, and a refusal makes the row invalid", async () => {
+    const { v1, bulk, sent } = eventService();
+    const events = v1.events.define({ order: doubled });
+    const rows = [{ total: 1 }, { total: untyped("x") }];
+    const ends: string[] = [];
+    for await (const { status } of bulk(rows, (eventData) => events.write("order", { contact, eventData })))
+      ends.push(status);
+
+    expect(ends.sort()).toEqual(["invalid", "succeeded"]);
+    expect(sent()).toMatchObject([{ eventData: { total: 2 } }]);
+  });
+
+  it("that throws is a ConfigurationError, which does not show the message of its error", async () => {
+    const { v1, sent } = eventService();
+    const schema = schemaThat(() => {
+      throw new RangeError("ada@example.com");
+    });
+    const events = v1.events.define({ order: schema });
+    const error = await failureOf(events.send("order", untyped({ contact, uniqueIdentifier: "o-1" })));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({
+      message: "The schema of order failed: RangeError",
+      outcome: "not-sent",
+      uniqueIdentifier: "o-1",
+    });
+    expect(sent()).toEqual([]);
+  });
+});
+
+describe("A schema that refuses", () => {
+  const unusual: (readonly [string, unknown, string[]])[] = [
+    ["without an issue", [], ["eventData custom"]],
+    ["with a text", "no", ["eventData custom"]],
+    ["with null", null, ["eventData custom"]],
+    ["with true", true, ["eventData custom"]],
+    ["with an issue that is none", [null], ["eventData custom"]],
+    ["without a path", [{ message: "no" }], ["eventData custom"]],
+    ["with a path of null", [{ message: "no", path: null }], ["eventData custom"]],
+    ["with a text as its path", [{ message: "no", path: "a.b" }], ["eventData.a.b custom"]],
+    ["with null in its path", [{ message: "no", path: ["a", null, 0] }], ["eventData.a.null.0 custom"]],
+    [
+      "with numbers as code and message",
+      [{ message: 5, code: 5, path: [Symbol("s")] }],
+      ["eventData.Symbol(s) custom"],
+    ],
+  ];
+  it.each(unusual)("%s makes a ValidationError, and nothing is sent", async (_, issues, expected) => {
+    const { v1, sent } = eventService();
+    const events = v1.events.define({ order: schemaThat(() => ({ issues })) });
+
+    expect(await issuesOfCall(events.send("order", { contact, eventData: { total: 1 } }))).toEqual(expected);
+    expect(sent()).toEqual([]);
+  });
+});
+
+describe("A schema that answers later, or with no result, is a ConfigurationError, and nothing is sent", () => {
+  it.each([
+    ["zod", z.object({ total: z.number().refine(async () => true) })],
+    [
+      "valibot",
+      v.objectAsync({
+        total: v.pipeAsync(
+          v.number(),
+          v.checkAsync(async () => true),
+        ),
+      }),
+    ],
+    ["a rejection", schemaThat(() => Promise.reject(new Error("later")))],
+    ["nothing", schemaThat(() => undefined)],
+    ["an empty object", schemaThat(() => ({}))],
+  ])("%s", async (_, schema) => {
+    const { v1, sent } = eventService();
+    const events = v1.events.define({ order: untyped(schema) });
+    const error = await failureOf(events.send("order", untyped({ contact, eventData: { total: 1 } })));
+
+    expect(error).toMatchObject({ code: "configuration", outcome: "not-sent" });
+    expect(error.message).toContain("if it gave a promise, await it before the call");
+    expect(sent()).toEqual([]);
+  });
+});
+
+describe("An event with null for a schema", () => {
+  it("is sent without eventData", async () => {
+    const { v1, sent } = eventService();
+    await v1.events.define({ signed_up: null }).send("signed_up", { contact, uniqueIdentifier: "s-1" });
+
+    expect(sent()).toEqual([{ eventName: "signed_up", contact, uniqueIdentifier: "s-1" }]);
+  });
+
+  it("takes no eventData", async () => {
+    const { v1, sent } = eventService();
+    const call = v1.events.define({ signed_up: null }).send("signed_up", untyped({ contact, eventData: {} }));
+
+    expect(await issuesOfCall(call)).toEqual(["eventData custom"]);
+    expect(sent()).toEqual([]);
+  });
+});
+
+describe("A call never throws at once: it rejects", () => {
+  const schemas = { order_placed: z.strictObject({ total: z.number() }), signed_up: null };
+
+  it.each([
+    ["orderPlaced", 'write "order_placed"'],
+    ["toString", "the names are: order_placed, signed_up"],
+    [undefined, "the names are: order_placed, signed_up"],
+  ])("a name that is not defined: %s", async (name, hint) => {
+    const { v1, sent } = eventService();
+    const call = v1.events.define(schemas).send(untyped(name), untyped({ contact }));
+
+    expect(await failureOf(call)).toMatchObject({
+      issues: [{ path: ["eventName"], message: `is not the name of a defined event: ${hint}` }],
+    });
+    expect(sent()).toEqual([]);
+  });
+
+  it.each([[undefined], [null], ["order_placed"], [[{ contact }]]])("an event that is %j", async (given) => {
+    const { v1 } = eventService();
+
+    expect(await issuesOfCall(v1.events.define(schemas).send("signed_up", untyped(given)))).toEqual([
+      " invalid_type",
+    ]);
+  });
+
+  it.each([[{}], [7], [undefined], [() => ({})]])("a schema that is none: %s", async (schema) => {
+    const { v1 } = eventService();
+    const failure = failureOf(
+      v1.events.define({ order: untyped(schema) }).send("order", untyped({ contact })),
+    );
+
+    expect(await failure).toMatchObject({
+      code: "configuration",
+      message: "The schema of order must be a Standard Schema, or null",
+    });
+  });
+});
+
+it("an unknown key of eventData is an issue at its path", async () => {
+  const { v1 } = eventService();
+  const events = v1.events.define({ order: z.strictObject({ total: z.number() }) });
+  const eventData = untyped({ total: 1, a: 1, b: 2 });
+
+  expect(await issuesOfCall(events.send("order", { contact, eventData }))).toEqual([
+    "eventData.a unrecognized_keys",
+    "eventData.b unrecognized_keys",
+  ]);
 });
