@@ -50,13 +50,15 @@ describe("A dead link is reported", () => {
   });
 });
 
-const guide = join(repository, "examples/guides/recipes.md");
+const guides = ["recipes", "outgrowing-one-process"].map((name) =>
+  join(repository, `examples/guides/${name}.md`),
+);
 const folder = join(repository, "examples/recipes");
 /** A block that shows a file: its language, its path below `examples/recipes`, its code. */
 const shown = /^```(\w+) file=(\S+)\n[\s\S]*?^```$/gm;
 
-describe("The guide of recipes", () => {
-  it("shows the files as they are; `-u` writes them into it", async () => {
+describe("The guides with recipes", () => {
+  it.each(guides)("show the files as they are; `-u` writes them into %s", async (guide) => {
     const text = readFileSync(guide, "utf8");
     const filled = text.replace(
       shown,
@@ -67,11 +69,12 @@ describe("The guide of recipes", () => {
     await expect(filled).toMatchFileSnapshot(guide);
   });
 
-  it("shows every file but the frame of a page", () => {
-    const paths = [...readFileSync(guide, "utf8").matchAll(shown)].map(([, , path = ""]) => path);
+  it("show every file but the frame of a page", () => {
+    const texts = guides.map((guide) => readFileSync(guide, "utf8")).join("\n");
+    const paths = [...texts.matchAll(shown)].map(([, , path = ""]) => path);
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
       .map((path) => path.replaceAll("\\", "/"))
-      .filter((path) => /\.tsx?$/.test(path));
+      .filter((path) => /\.(tsx?|sql)$/.test(path));
 
     expect(paths.toSorted()).toEqual(files.filter((path) => path !== "next/app/layout.tsx").toSorted());
   });

@@ -20,6 +20,8 @@ const wanted = {
     ],
   },
   hono: { recipe: "hono", packages: ["hono@4", "workerd", "@cloudflare/workers-types"] },
+  // The newest for Node 20.
+  postgres: { recipe: "postgres", packages: ["graphile-worker@0.17", "pg@8", "@types/pg@8"] },
   // The last version that keeps answers to GETs on disk, and the newest for Node 20.
   "next 14": { recipe: "next", packages: ["next@14", "react@18", "react-dom@18", "@types/react@18"] },
   "next 15": { recipe: "next", packages: ["next@15", "react@19", "react-dom@19", "@types/react@19"] },
