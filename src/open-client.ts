@@ -103,7 +103,7 @@ function withoutKeys<T>({ apiKey, apiKeyV2 }: ClientOptions, redactor: Redactor,
     // A shorter one would take letters out of every word.
     for (const key of [apiKey, apiKeyV2])
       if (typeof key === "string" && key.length >= gramLength) redactor.remember(key);
-    redactor.names(error);
+    redactor.error(error);
     throw error;
   }
 }

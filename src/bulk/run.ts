@@ -1,7 +1,7 @@
 import type { OpenedClient } from "../open-client.ts";
 import type { Target } from "../organization.ts";
 import { untilAborted } from "../transport/abort.ts";
-import { watchConsents } from "../transport/consent-registry.ts";
+import { listenToConsents } from "../transport/consent-registry.ts";
 import { type BulkSettings, endsRun } from "./bulk-options.ts";
 import { checkSnapshot } from "./consent-snapshot.ts";
 import type { Guard, GuardedRow } from "./guard.ts";
@@ -68,7 +68,7 @@ export class Run<Row, Value> {
     const opening = this.#openRecord();
     const watch = new ProcessGuard(this.#options.target, opening, this.#warnings.say);
     // Before the checkpoint is open: a refusal that is under way is one of the run.
-    const unwatch = watchConsents(watch);
+    const unwatch = listenToConsents(watch);
     let record: RunRecord | undefined;
     let sending: Promise<void> | undefined;
     let isWhole = false;

@@ -1,7 +1,7 @@
 import { AbortError, isAudienceError, type Outcome, type ValidationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import { prepareWrite } from "../prepare-write.ts";
-import { type Call, type ConsentWatch, type PreparedCall, severer } from "../transport/call.ts";
+import { type Call, type ConsentListener, type PreparedCall, severer } from "../transport/call.ts";
 import { rowCallOptions } from "./bulk-options.ts";
 import { type Guard, type GuardedRow, RowGuards, RowStop, type RowWrite } from "./guard.ts";
 import { type PreparedWrite, prepareRow } from "./prepare-row.ts";
@@ -16,7 +16,7 @@ export interface SharedByRows {
   /** Aborted when the run ends. */
   readonly stop: AbortSignal;
   readonly guards: readonly Guard[];
-  readonly watch: ConsentWatch;
+  readonly watch: ConsentListener;
   /** A call is about to be made. */
   readonly countCall: () => void;
 }
@@ -112,7 +112,7 @@ export class SendRow {
     const isAsBefore = () => this.#guards.restated(of).channels === channels;
     const gate = {
       stop,
-      watch,
+      listener: watch,
       isInFront: true,
       enter: async (sent: Call) => {
         try {

@@ -15,8 +15,9 @@ export const leastRateFactor = 1 / 64;
 
 /** The effect of a 429: a pause for all calls, then half the rate, and with success the full rate again. */
 export class AdaptiveRate {
-  /** The part of the limits in force, over 0 to 1. */
-  factor: number;
+  /** The limits in force, one for each window. */
+  limits: readonly number[];
+  #factor: number;
   readonly #windows: readonly RateLimitWindow[];
   #pausedUntil: number;
   #slowedAt = -Infinity;
@@ -26,12 +27,19 @@ export class AdaptiveRate {
     { share, pausedUntil } = { share: 1, pausedUntil: -Infinity },
   ) {
     this.#windows = windows;
-    this.factor = share;
+    this.#factor = share;
     this.#pausedUntil = pausedUntil;
+    this.limits = this.limitsOf(windows);
   }
 
-  get limits(): number[] {
-    return this.limitsOf(this.#windows);
+  /** The part of the limits in force, over 0 to 1. */
+  get factor(): number {
+    return this.#factor;
+  }
+
+  set factor(factor: number) {
+    this.#factor = factor;
+    this.limits = this.limitsOf(this.#windows);
   }
 
   pausedMs(now: number): number {
@@ -43,7 +51,7 @@ export class AdaptiveRate {
     const isSlower = this.pausedMs(now) === 0 && now - this.#slowedAt >= burstMs;
     if (isSlower) {
       this.#slowedAt = now;
-      this.factor = Math.max(leastRateFactor, this.factor / 2);
+      this.factor = Math.max(leastRateFactor, this.#factor / 2);
     }
     const pausedBefore = this.#pausedUntil;
     this.pause(now, retryAfterMs);
@@ -55,13 +63,13 @@ export class AdaptiveRate {
   }
 
   succeeded(): void {
-    this.factor = Math.min(1, this.factor + growthPerSuccess);
+    this.factor = Math.min(1, this.#factor + growthPerSuccess);
   }
 
   /** The limits in force of windows like those of the limiter. */
   limitsOf(windows: readonly RateLimitWindow[]): number[] {
     return windows.map((window) =>
-      isAdaptive(window, windows) ? Math.max(1, Math.floor(window.limit * this.factor)) : window.limit,
+      isAdaptive(window, windows) ? Math.max(1, Math.floor(window.limit * this.#factor)) : window.limit,
     );
   }
 }

@@ -193,12 +193,12 @@ export class Dispatcher {
   #grant(waiter: Waiter, release: Release, acquiredAt: number): void {
     this.#queue.rotate(waiter);
     this.#leave(waiter);
-    let isHeld = true;
+    let isReleased = false;
     waiter.request.observer?.storeWarning(this.#warning);
     waiter.permit.resolve({
       release: (use) => {
-        if (!isHeld) return;
-        isHeld = false;
+        if (isReleased) return;
+        isReleased = true;
         const now = this.#clock();
         if (use === "responded") this.#estimates.addRoundTrip(now - acquiredAt);
         this.#estimates.changed();

@@ -48,9 +48,8 @@ export class FairQueue<T extends Queued> {
 
   /** The next entry, if one waits. */
   get head(): T | undefined {
-    const level = this.#levels.find((clients) => clients.size > 0);
-    const own: T[] | undefined = level?.values().next().value;
-    return own?.[0];
+    for (const level of this.#levels) for (const [head] of level.values()) return head;
+    return undefined;
   }
 
   /** An entry has had its turn: its client goes to the end of its level. */
@@ -63,7 +62,9 @@ export class FairQueue<T extends Queued> {
 
   /** The number of entries at a level and those before it. */
   sizeUpTo(level: number): number {
-    return this.#sizes.slice(0, level + 1).reduce((sum, size) => sum + size, 0);
+    let sum = 0;
+    for (let at = 0; at <= level; at += 1) sum += this.#sizes[at]!;
+    return sum;
   }
 
   /** The number of entries up to this one. Its client takes turns with the others, so each has at most as many before it. */

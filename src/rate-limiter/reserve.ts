@@ -89,9 +89,9 @@ function spacingNow({ ofLongest }: Allowance, log: SlidingWindowLog, now: number
 
 export function availableTo(allowance: Allowance, log: SlidingWindowLog, now: number): number {
   const available = log.available(now, allowance.limits);
-  const withinMs = spacingNow(allowance, log, now);
   const { ofLongest } = allowance;
   if (!ofLongest) return available;
+  const withinMs = spacingNow(allowance, log, now);
   if (withinMs === 0)
     return Math.min(available, Math.ceil(ofLongest.permits / 2) - log.usedByLast(ofLongest.countedMs, now));
   return Math.min(available, Math.max(0, permitsPerSpacing - log.takenByLast(now - withinMs).length));

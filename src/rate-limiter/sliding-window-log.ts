@@ -118,8 +118,12 @@ export class SlidingWindowLog {
   }
 
   available(now: number, limits: readonly number[]): number {
-    const available = this.used(now).map((used, index) => limits[index]! - used);
-    return Math.max(0, Math.min(...available));
+    let available = Infinity;
+    for (const [index, countedMs] of this.countedMs.entries()) {
+      const used = this.#inFlight.size + countWithin(this.#responded, countedMs, now);
+      available = Math.min(available, limits[index]! - used);
+    }
+    return Math.max(0, available);
   }
 
   /** When each window has so many permits available; what is in flight is responded to now at the soonest. */

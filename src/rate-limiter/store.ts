@@ -89,18 +89,17 @@ export class MemoryStore implements PermitStore {
     const pausedMs = rate.pausedMs(now);
     if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
     const allowance = allowanceOf(log, rate.limits, ask.isLast ? this.#user.reserve() : 0, now);
-    const length = Math.min(ask.calls, availableTo(allowance, log, now));
-    const permits = Array.from({ length }, () => this.#take(ask, now));
+    const available = Math.min(ask.calls, availableTo(allowance, log, now));
+    const permits: Release[] = [];
+    while (permits.length < available) {
+      const permit = log.take(ask, now);
+      permits.push((use, releasedAt) => {
+        log.release(permit, use, releasedAt);
+        this.#user.onChange();
+      });
+    }
     // The allowance is still right: the calls of a class do not change what is left to it. Never 0, by rounding.
-    return { permits, waitMs: length < ask.calls ? availableToInMs(allowance, log, now) || 1 : 0 };
-  }
-
-  #take(ask: Ask, now: number): Release {
-    const permit = this.#log.take(ask, now);
-    return (use, releasedAt) => {
-      this.#log.release(permit, use, releasedAt);
-      this.#user.onChange();
-    };
+    return { permits, waitMs: available < ask.calls ? availableToInMs(allowance, log, now) || 1 : 0 };
   }
 
   known(now: number): Known {

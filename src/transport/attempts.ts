@@ -16,7 +16,7 @@ import { observeAttempt } from "./observe.ts";
 import { getReady, pauseByHead, wasRefused, type AttemptStart, type Readiness } from "./permit.ts";
 import { readResponse } from "./read-response.ts";
 import { planRetry, type NextAttempt } from "./retry-plan.ts";
-import { send } from "./send.ts";
+import { Exchange } from "./send.ts";
 
 /** Makes the attempts of a call, the first included, until one gives a response or the plan gives up. */
 export async function attempts(call: Call): Promise<ApiResponse> {
@@ -74,7 +74,7 @@ async function exchange(call: Call, { key, permit }: Readiness): Promise<ApiResp
     // A hook or a subscriber may have aborted the call.
     call.abort.signal.throwIfAborted();
     use = "lost";
-    sent = await send(call, key);
+    sent = await new Exchange(call).send(key);
     // Before the release: if the response begins a pause, no other call may acquire the permit.
     pausedMs = pauseByHead(call, sent.head);
     use = "responded";

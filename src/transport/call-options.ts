@@ -114,12 +114,13 @@ export function refuseHeadersOf(
   { headers: own }: Pick<FamilyAccess, "headers">,
   { headers }: Pick<CallSettings, "headers">,
 ): void {
-  const name = Object.keys(headers).find((each) => Object.hasOwn(own, asHeaderIsRead(each)));
-  if (name === undefined) return;
-  const message = `headers: "${name}" authenticates a v2 call: another app id is another client, withOptions({ appId }).`;
-  const wayOut =
-    "For the v1 calls of a client with both families, give it to a withOptions({ headers }) of their own.";
-  throw new ConfigurationError(`${message} ${wayOut}`);
+  for (const authenticating of Object.keys(own))
+    for (const name of Object.keys(headers))
+      if (asHeaderIsRead(name) === authenticating)
+        throw new ConfigurationError(
+          `headers: "${name}" authenticates a v2 call: another app id is another client, withOptions({ appId }). ` +
+            "For the v1 calls of a client with both families, give it to a withOptions({ headers }) of their own.",
+        );
 }
 
 /** The names and values, or why there are none. */

@@ -149,7 +149,7 @@ export interface FamilyAccess {
 }
 
 /** Is notified of the writes of this process that state a consent, of its own organization. */
-export interface ConsentWatch {
+export interface ConsentListener {
   /** Whether a write of a client with these families may be one of its organization. */
   concerns(families: readonly FamilyIdentity[]): boolean;
   /** Before the write is sent; it waits for the promise. At once for a write under way, which does not wait. */
@@ -182,8 +182,8 @@ export interface Gate {
   /** It has waited in the queue before, for a look: it goes before the other rows. */
   readonly isInFront?: boolean;
   /** Is not notified of the call's consent. */
-  readonly watch?: ConsentWatch | undefined;
-  /** Before each attempt, once it has its permit and its key. The permit is held for a second. Rejects if it must not be sent. */
+  readonly listener?: ConsentListener | undefined;
+  /** Before each attempt, once it has its permit and its key. It keeps its permit for a second. Rejects if it must not be sent. */
   readonly enter: (call: Call) => Promise<void>;
   /** Directly before the attempt is sent, with no wait in between: false if it must enter again. */
   readonly isOpen: () => boolean;

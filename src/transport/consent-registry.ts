@@ -1,8 +1,9 @@
 import type { ConsentWrite } from "../consent.ts";
-import type { ConsentWatch, FamilyIdentity } from "./call.ts";
+import { untilAborted } from "./abort.ts";
+import type { ApiResponse, Call, ConsentListener, FamilyIdentity } from "./call.ts";
 
 interface Registry {
-  readonly watches: Set<ConsentWatch>;
+  readonly listeners: Set<ConsentListener>;
   /** The writes that state a consent, from their begin to their end. */
   readonly writes: Map<ConsentWrite, readonly FamilyIdentity[]>;
 }
@@ -13,27 +14,44 @@ const registryKey = Symbol.for("audience-sdk.consent-registry");
 function registry(): Registry {
   // Safe: only this package writes this property.
   const global = globalThis as { [registryKey]?: Registry };
-  return (global[registryKey] ??= { watches: new Set(), writes: new Map() });
+  return (global[registryKey] ??= { listeners: new Set(), writes: new Map() });
 }
 
-/** Notifies a watch of consent writes, also of those under way, until the returned function is called. */
-export function watchConsents(watch: ConsentWatch): () => void {
-  const { watches, writes } = registry();
-  watches.add(watch);
-  for (const [write, families] of writes) if (watch.concerns(families)) void watch.begins(write, families);
-  return () => void watches.delete(watch);
+/** Notifies a listener of consent writes, also of those under way, until the returned function is called. */
+export function listenToConsents(listener: ConsentListener): () => void {
+  const { listeners, writes } = registry();
+  listeners.add(listener);
+  for (const [write, families] of writes)
+    if (listener.concerns(families)) void listener.begins(write, families);
+  return () => void listeners.delete(listener);
 }
 
-/** The watches that a write concerns, but its own. A write under way is known to a watch that is added meanwhile. */
-export function announce(
-  write: ConsentWrite,
-  families: readonly FamilyIdentity[],
-  own: ConsentWatch | undefined,
-) {
-  const { watches, writes } = registry();
+/**
+ * Notifies each listener of a consent write, before it is sent and after its end. Inside the write order, so that it knows
+ * each write before the contact's next one begins.
+ */
+export async function tellListeners(call: Call, send: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  const { gate, report, request, settings, stopWaiting } = call;
+  const { consentWrite: write } = request;
+  if (!write || Object.keys(write.consent).length === 0) return await send();
+  const { families } = settings;
+  const { listeners, writes } = registry();
+  // One may begin or end to listen meanwhile.
+  const tell = (notify: (listener: ConsentListener) => Promise<void>) =>
+    [...listeners].filter((each) => each !== gate?.listener && each.concerns(families)).map(notify);
   writes.set(write, families);
-  return {
-    watches: () => [...watches].filter((watch) => watch !== own && watch.concerns(families)),
-    end: () => void writes.delete(write),
-  };
+  try {
+    const beginning = tell((listener) => listener.begins(write, families));
+    // Without a listener the call is sent in the same tick of the event loop.
+    if (beginning.length > 0) await untilAborted(Promise.all(beginning), stopWaiting.signal);
+    const response = await send();
+    const applied = request.appliedConsent(write, response.data);
+    await Promise.all(tell((listener) => listener.ended(write, "applied", applied)));
+    return response;
+  } catch (error) {
+    await Promise.all(tell((listener) => listener.ended(write, report.outcome)));
+    throw error;
+  } finally {
+    writes.delete(write);
+  }
 }

@@ -66,7 +66,7 @@ export class Redactor {
   }
 
   /** Redacts the names of fields, options and headers in an error; a schema of the user may repeat them in its words. */
-  names(error: unknown): void {
+  error(error: unknown): void {
     if (!isAudienceError(error) || (error.code !== "validation" && error.code !== "configuration")) return;
     error.message = this.string(error.message);
     if (error.code === "validation")
@@ -79,7 +79,7 @@ export class Redactor {
     try {
       return act();
     } catch (error) {
-      this.names(error);
+      this.error(error);
       throw showCaller(error);
     }
   }

@@ -14,22 +14,14 @@ const backgroundMs = 2_000;
 const errorBodyBytes = 64 * 1024;
 const chunksPerTick = 1_000;
 
-/**
- * Sends one request. Resolves at the head of its response, as `fetch` does; rejects, and so does `read`, with a
- * `ConnectionError` or `TimeoutError`, or the signal's reason.
- */
-export async function send(call: Call, key: string): Promise<SentRequest> {
-  return await new Exchange(call).send(key);
-}
-
 /** A request and its response, in the time that they may take. */
-class Exchange {
+export class Exchange {
   readonly #call: Call;
   readonly #url: string;
   /** Cuts the request. */
   readonly #controller = new AbortController();
   readonly #cancelTimeout: () => void;
-  #cancelBackground = () => {};
+  #cancelBackground: (() => void) | undefined;
   #hasHead = false;
 
   constructor(call: Call) {
@@ -44,6 +36,10 @@ class Exchange {
     call.abort.signal.addEventListener("abort", this.#onAbort);
   }
 
+  /**
+   * Resolves at the head of the response, as `fetch` does; rejects, and so does `read`, with a `ConnectionError` or
+   * `TimeoutError`, or the signal's reason.
+   */
   async send(key: string): Promise<SentRequest> {
     try {
       const response = await fetchResponse(this.#url, this.#call, key, this.#controller.signal);
@@ -90,7 +86,7 @@ class Exchange {
 
   #end(): void {
     this.#cancelTimeout();
-    this.#cancelBackground();
+    this.#cancelBackground?.();
     this.#call.abort.signal.removeEventListener("abort", this.#onAbort);
   }
 
@@ -110,7 +106,8 @@ async function fetchResponse(
 ): Promise<Response> {
   const { method, body } = request;
   const name = fetch ? "The fetch option" : "The global fetch";
-  const start = fetch ? callerFetch(fetch, { url, body, signal }) : globalFetch;
+  // The global one is looked up for each request, as a test may replace it.
+  const start = fetch ? callerFetch(fetch, { url, body, signal }) : globalThis.fetch;
   // A write without a body too, as its fetch sends that again as well.
   const stream = method !== "GET" && !fetch && repeatsStrings() ? singleUse(body ?? "") : undefined;
   // What all objects inherit is no header and no body: ky would merge it, and read the headers of its input too.
@@ -151,11 +148,6 @@ function isHidden407(failure: unknown): boolean {
   return (
     message === "fetch failed" && reason.name === "Error" && reason.message === "" && !("code" in reason)
   );
-}
-
-/** Asked for each request, as a test may replace it. */
-async function globalFetch(input: string | URL | Request, init?: RequestInit): Promise<unknown> {
-  return await globalThis.fetch(input, init);
 }
 
 /**

@@ -17,11 +17,12 @@ import type {
   TransportSettings,
 } from "./call.ts";
 import type { ClientState } from "./client-state.ts";
+import { tellListeners } from "./consent-registry.ts";
 import { withDeadline } from "./deadline.ts";
 import { observeCall } from "./observe.ts";
 import { identify, type CallFacts } from "./observer.ts";
 import { refuseIfFull } from "./permit.ts";
-import { inOrder, tellWatches } from "./write-order.ts";
+import { inOrder } from "./write-order.ts";
 
 /** Calls one family's endpoints. The call starts at once; an invalid call rejects, and never throws. */
 export type CallEndpoint = <Body, Output>(
@@ -48,7 +49,7 @@ export interface SendSettings extends Partial<Omit<CallSettings, "headers" | "gi
 
 /** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
 const layers: SendCall = (call) =>
-  withDeadline(call, () => inOrder(call, () => tellWatches(call, () => attempts(call))));
+  withDeadline(call, () => inOrder(call, () => tellListeners(call, () => attempts(call))));
 
 /** The calls of a client's families: validation, then the layers. */
 export class Transport {
@@ -126,7 +127,7 @@ export class Transport {
       // Safe: the endpoint has decoded it.
       return { data: data as Output, response: summary, attempts: sent, queuedMs };
     } catch (error) {
-      redactor.names(error);
+      redactor.error(error);
       completeError(error, report);
       throw showCall(error, caller);
     } finally {

@@ -1,6 +1,5 @@
 import { untilAborted } from "./abort.ts";
 import type { ApiResponse, Call } from "./call.ts";
-import { announce } from "./consent-registry.ts";
 
 /**
  * Sends writes to one contact one after the other, in call order, so that a later `UNSUBSCRIBED` is never overwritten by
@@ -41,31 +40,4 @@ async function sendAfter(
   await untilAborted(Promise.all(earlierWrites), stopWaiting.signal);
   report.queuedMs += performance.now() - askedAt;
   return await send();
-}
-
-/**
- * Notifies each watch of a consent write, before it is sent and after its end. Inside the write order, so that the watch
- * knows each write before the contact's next one begins.
- */
-export async function tellWatches(call: Call, send: () => Promise<ApiResponse>): Promise<ApiResponse> {
-  const { gate, report, request, settings, stopWaiting } = call;
-  const { consentWrite } = request;
-  if (!consentWrite || Object.keys(consentWrite.consent).length === 0) return await send();
-  const { watches, end } = announce(consentWrite, settings.families, gate?.watch);
-  const starting = watches().map((watch) => watch.begins(consentWrite, settings.families));
-  try {
-    // Without a watch the call is sent in the same tick of the event loop.
-    if (starting.length > 0) {
-      await untilAborted(Promise.all(starting), stopWaiting.signal);
-    }
-    const response = await send();
-    const applied = request.appliedConsent(consentWrite, response.data);
-    await Promise.all(watches().map((watch) => watch.ended(consentWrite, "applied", applied)));
-    return response;
-  } catch (error) {
-    await Promise.all(watches().map((watch) => watch.ended(consentWrite, report.outcome)));
-    throw error;
-  } finally {
-    end();
-  }
 }

@@ -3,7 +3,7 @@ import { decidedByService } from "../../consent.ts";
 import type { Outcome } from "../../errors.ts";
 import type { Target } from "../../organization.ts";
 import { unlessLate } from "../../transport/abort.ts";
-import type { ConsentWatch, FamilyIdentity } from "../../transport/call.ts";
+import type { ConsentListener, FamilyIdentity } from "../../transport/call.ts";
 import { channelsAt, type Guard, type GuardedRow, nextMoment, type Word } from "../guard.ts";
 import type { RunRecord } from "../record.ts";
 import { isRefusal } from "../refusals.ts";
@@ -22,7 +22,7 @@ const slowRecord =
   "the checkpoint of a bulk run is slow: other calls go on before their refusals are recorded, and a crash now would lose them";
 
 /** Knows the refusals that other calls of this process write, from the begin of the run on. */
-export class ProcessGuard implements Guard, ConsentWatch {
+export class ProcessGuard implements Guard, ConsentListener {
   readonly name = "the process";
   readonly maxAgeMs = 0;
   readonly #target: Target;
