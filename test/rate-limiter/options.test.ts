@@ -121,6 +121,8 @@ describe("the limiter of a service", () => {
   });
 
   it("counts for two services that a client joins: the permits, the pause, and the calls that wait", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     const arrived: string[] = [];
     const fetch = async (url: string) => (
       arrived.push(url.slice(8, 10)),
@@ -148,6 +150,7 @@ describe("the limiter of a service", () => {
       queued: 1,
       pausedMs: expect.toSatisfy((pausedMs: number) => pausedMs > 0),
     });
+    await vi.advanceTimersByTimeAsync(5_000);
     await waits;
     expect(arrived).toHaveLength(17);
     expect(clientAt("ri").rateLimiter).toBe(rateLimiter);

@@ -1,11 +1,9 @@
 import {
   AudienceClient,
   ValidationError,
-  write as writeOf,
   type ClientOptions,
   type CustomRequest,
   type RequestEvent,
-  type V1Contact,
 } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -252,20 +250,6 @@ describe("A custom request that adds a contact to a list", () => {
     expect(sent).toEqual([]);
   });
 
-  it("ends a run of bulk at an unknown list, as each row would create a contact", async () => {
-    const { audience, sent } = recording(Array.from({ length: 9 }, () => json(404, {})));
-    const rows = Array.from({ length: 9 }, (_, row) => ({
-      email: `row${row}@example.com`,
-      email_opt_in: "SUBSCRIBED" as const,
-    }));
-
-    const toWrite = (body: V1Contact) => writeOf.v1.request({ method: "POST", path, body });
-    const run = audience.bulk(rows, toWrite, { concurrency: 1 });
-
-    expect(await failureOf(run.summary())).toMatchObject({ code: "not_found" });
-    expect(sent).toHaveLength(1);
-  });
-
   it("may leave the consent to the service", async () => {
     const { audience, sent } = recording();
 
@@ -350,58 +334,5 @@ describe("The order of writes includes a custom write by its `contact`", () => {
     const body = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" };
 
     expect(await waits("v1", write, { method: "POST", path, body })).toBe(true);
-  });
-});
-
-describe("A row of a run that began before a custom write", () => {
-  const ada = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
-  const list = "/api/v1/contact-groups/list-1/contacts";
-
-  /** Two rows, Eve and Ada; the write comes while the first is under way. */
-  async function runBehind(own: CustomRequest, toRequest: (row: V1Contact) => Omit<CustomRequest, "method">) {
-    const { audience, sent } = recording();
-    let isFirst = true;
-    const toWrite = async (row: typeof ada) => {
-      if (!isFirst) await audience.v1.request(own, { consent: "service-decides" });
-      isFirst = false;
-      return writeOf.v1.request({ method: "POST", ...toRequest(row) }, { consent: "service-decides" });
-    };
-    const rows = [{ ...ada, email: "eve@example.com" as typeof ada.email }, ada];
-    const { superseded, kept } = await audience.bulk(rows.values(), toWrite, { concurrency: 1 });
-    return { kept, superseded, sent: sent.length };
-  }
-
-  const adding = (row: V1Contact) => ({ path: list, body: row });
-  const naming = ({ email }: V1Contact) => ({ path: "/api/v1/rows", contact: { email } });
-  const refusal: CustomRequest = {
-    method: "POST",
-    path: list,
-    body: { ...ada, email_opt_in: "UNSUBSCRIBED" },
-  };
-
-  it.each<[string, typeof adding | typeof naming]>([
-    ["that adds it to a list", adding],
-    ["that names it by `contact`", naming],
-  ])(
-    "which refuses in its body is superseded, as a custom request cannot say the refusal: %s",
-    async (_, of) => {
-      expect(await runBehind(refusal, of)).toEqual({ kept: 0, superseded: 1, sent: 2 });
-    },
-  );
-
-  it.each<[string, CustomRequest]>([
-    ["says no refusal", { method: "POST", path: "/api/v1/new", contact: { email: ada.email } }],
-    ["adds to a list without a consent", { method: "POST", path: list, body: { email: ada.email } }],
-    [
-      "has its contact only in an undocumented body",
-      { method: "POST", path: "/api/v1/new", body: { ...ada, email_opt_in: "UNSUBSCRIBED" } },
-    ],
-    [
-      "is about another contact",
-      { ...refusal, body: { email: "bo@example.com", email_opt_in: "UNSUBSCRIBED" } },
-    ],
-    ["is a read", { method: "GET", path: "/api/v1/new", contact: { email: ada.email } }],
-  ])("is sent where that %s", async (_, own) => {
-    expect(await runBehind(own, adding)).toEqual({ kept: 0, superseded: 0, sent: 3 });
   });
 });

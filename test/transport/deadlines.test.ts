@@ -140,24 +140,6 @@ describe("timeoutMs", () => {
 
     expect(await failureOf(v1.customers.get("c-1", { ...once, timeoutMs: 50 }))).toBeInstanceOf(TimeoutError);
   });
-
-  it.each([
-    ["goes on reading", async () => undefined],
-    ["returns no promise", () => undefined],
-    [
-      "throws",
-      () => {
-        throw new Error("no");
-      },
-    ],
-  ])("applies to a body whose reader %s after cancel()", async (_, cancel) => {
-    const body = { getReader: () => ({ read: () => new Promise(() => undefined), cancel }) };
-    // Safe: the client reads only these members of a response and its body.
-    const response = { status: 200, headers: new Headers(), body } as unknown as Response;
-    const { v1 } = new AudienceClient({ ...createMockService().clientOptions, fetch: async () => response });
-
-    expect(await failureOf(v1.customers.get("c-1", { ...once, timeoutMs: 50 }))).toBeInstanceOf(TimeoutError);
-  });
 });
 
 describe("By default", () => {

@@ -84,15 +84,6 @@ describe("Hooks", () => {
     for (const [, event] of hookLog) expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
   });
 
-  it("get the duration of an attempt, from sending to its end", async () => {
-    const { hookLog, audience } = hooked({ latencyMs: 40, faults: [{ kind: "500-before", times: 1 }] });
-
-    await settle(audience.v1.customers.upsert(contact));
-
-    const durations = hookLog.flatMap(([, { durationMs }]) => (durationMs === undefined ? [] : [durationMs]));
-    expect(durations).toEqual([40, 40]);
-  });
-
   it("get the template of a path, never an id", async () => {
     const { hookLog, audience } = hooked();
 
@@ -368,25 +359,6 @@ describe("The logger", () => {
 
     const waits = lines.filter((line) => line.endsWith(" waits for an earlier write to the same contact"));
     expect(waits).toEqual([expect.stringMatching(/^debug audience-sdk: v1\.customers\.upsert, attempt 1 /)]);
-  });
-
-  it.each([
-    ["succeeded", contact],
-    ["failed", { ...contact, email: "refused@example.com" }],
-  ])("logs no such wait if that write has %s already", async (_, written) => {
-    const lines: string[] = [];
-    const debug = (line: string) => void lines.push(line);
-    const { audience } = hooked(
-      { faults: [{ kind: "500-before", after: 1, times: 1 }] },
-      { maxRetries: 0, logLevel: "debug", logger: { debug, info() {}, warn() {}, error() {} } },
-    );
-    await settle(audience.v1.customers.upsert(contact));
-    await settle(audience.v1.customers.upsert({ ...contact, email: "refused@example.com" }));
-
-    await settle(audience.v1.customers.upsert(written));
-
-    expect(lines.filter((line) => line.includes("waits"))).toEqual([]);
-    expect(lines).toHaveLength(6);
   });
 
   it("at debug logs each attempt, wait and retry", async () => {

@@ -213,17 +213,6 @@ describe("Writes to the same contact leave in call order, each after the one bef
     },
   );
 
-  it("every decimal digit of Unicode is one of these", () => {
-    const known = new Set(systemsOfDigits.flatMap(([, digits = ""]) => [...digits]));
-    const points = Array.from({ length: 0x11_0000 / 1_024 }, (_, block) =>
-      String.fromCodePoint(...Array.from({ length: 1_024 }, (__, at) => block * 1_024 + at)),
-    );
-
-    const digits = points.flatMap((text) => text.match(/\p{Nd}/gu) ?? []);
-    expect(digits.length).toBeGreaterThan(700);
-    expect(digits.filter((digit) => !known.has(digit))).toEqual([]);
-  });
-
   it.each([
     ["a phone without a digit", { phone: "Call me" }, { phone: "\uff23ALL me " }],
     [
@@ -376,20 +365,6 @@ describe("The order of writes does not delay", () => {
     await stuck;
   });
 
-  it("a read of the contact by a custom request", async () => {
-    const { audience, log } = logged({ faults: [{ kind: "hang", times: 1 }] });
-    const request = { path: "/api/v1/customer/c1", contact: { contactUUID: "c1" } };
-
-    const stuck = failureOf(audience.v1.request({ method: "PUT", ...request }, { timeoutMs: 5_000 }));
-    await vi.advanceTimersByTimeAsync(100);
-    const read = failureOf(audience.v1.request({ method: "GET", ...request }));
-    await vi.advanceTimersByTimeAsync(200);
-
-    expect(log).toEqual(["> 1", "> 2", "< 2"]);
-    await vi.advanceTimersByTimeAsync(20_000);
-    await Promise.all([stuck, read]);
-  });
-
   it("other clients", async () => {
     const { audience, log, mock } = logged({ faults: [{ kind: "hang", times: 1 }] });
     const other = new AudienceClient(mock.clientOptions);
@@ -419,21 +394,4 @@ describe("The order of writes does not delay", () => {
     await vi.advanceTimersByTimeAsync(20_000);
     await stuck;
   });
-});
-
-it("500 writes to as many contacts do not delay the next one", async () => {
-  const mock = createMockService({ latencyMs: 0 });
-  const { customers } = new AudienceClient(mock.clientOptions).v1;
-  const upsert = (address: string) => customers.upsert({ ...on, email: address });
-
-  const calls = Promise.all(Array.from({ length: 500 }, (_, at) => upsert(`c${at}@example.com`)));
-  await vi.advanceTimersByTimeAsync(100);
-  await calls;
-  const before = mock.requests.length;
-  const next = upsert("c1@example.com");
-  await vi.advanceTimersByTimeAsync(0);
-
-  expect([before, mock.requests.length]).toEqual([500, 501]);
-  await next;
-  expect(vi.getTimerCount()).toBe(0);
 });

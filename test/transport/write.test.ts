@@ -320,14 +320,6 @@ describe("audience.send", () => {
       ConfigurationError,
     );
   });
-
-  it("takes no member and no option from a polluted prototype", async () => {
-    const inherited = Object.create({ contact, options: { repeatable: true } }) as object;
-
-    expect(await issuesOf(Object.assign(inherited, { operation }))).toEqual([
-      expect.stringContaining("contact: required"),
-    ]);
-  });
 });
 
 describe("write of events.define", () => {
@@ -499,18 +491,6 @@ describe("A schema", () => {
     ]);
 
     expect(sent()).toMatchObject([{ eventName: "order" }, { eventName: "signed_up" }]);
-  });
-
-  it("is a write of its row in bulk, and a refusal makes the row invalid", async () => {
-    const { v1, bulk, sent } = eventService();
-    const events = v1.events.define({ order: doubled });
-    const rows = [{ total: 1 }, { total: untyped("x") }];
-    const ends: string[] = [];
-    for await (const { status } of bulk(rows, (eventData) => events.write("order", { contact, eventData })))
-      ends.push(status);
-
-    expect(ends.sort()).toEqual(["invalid", "succeeded"]);
-    expect(sent()).toMatchObject([{ eventData: { total: 2 } }]);
   });
 
   it("that throws is a ConfigurationError, which does not show the message of its error", async () => {
