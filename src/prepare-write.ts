@@ -22,6 +22,7 @@ import { v1Access } from "./v1/v1-client.ts";
 import { upsertContact } from "./v2/contacts.ts";
 import { v2Access } from "./v2/v2-client.ts";
 import { validate } from "./validate.ts";
+import { kindOf } from "./values/kind-of.ts";
 import { hasOwn, isRecord, withoutPrototype, propertyOf } from "./values/predicates.ts";
 import type { Write } from "./write.ts";
 
@@ -170,6 +171,10 @@ function membersSchema(operation: Write["operation"]): z.ZodType {
 function parseWrite(write: unknown): Write {
   const found: ValidationIssue[] = [];
   const copy: unknown = validate(writeSchema, write, found);
+  if ((isRecord(copy) ? copy["operation"] : undefined) === undefined) {
+    const message = `must be one write, as write.v1.customers.upsert(contact) gives it, not ${kindOf(write)}`;
+    throw new ValidationError([{ path: [], code: "invalid_type", message }]);
+  }
   const operation = operationOf(copy);
   const sent = operation && sentMembers[operation];
   // What is wrong inside of what is sent, the endpoint says with the paths of a direct call.

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ValidationIssue } from "./errors.ts";
 import { explain, toIssues } from "./schema/validation-issues.ts";
 import { copyAsJson } from "./values/copy-as-json.ts";
-import { nameMeant } from "./values/name-meant.ts";
+import { nameMeant, sameName } from "./values/name-meant.ts";
 import { isObject, isRecord, propertyOf } from "./values/predicates.ts";
 
 /**
@@ -45,11 +45,15 @@ function messageWithWayOut(
     return `${message}: leave it out to send nothing, if it is optional`;
   if (typeof key !== "string" || code === "custom") return message;
   if (code === "unrecognized_keys") {
-    const meant = nameMeant(key, names);
-    return meant === undefined ? message : `unknown key: write "${meant}"`;
+    const known = path.length === 1 ? names : [];
+    const [same, meant] = [sameName(key, known), nameMeant(key, known)];
+    if (same !== undefined) return `unknown key: write "${same}"`;
+    return meant === undefined ? message : `unknown key: did you mean "${meant}"?`;
   }
   if (!isRecord(holder) || value !== undefined) return message;
-  const given = nameMeant(key, Object.keys(holder));
+  const given = Object.keys(holder).find(
+    (other) => !names.includes(other) && nameMeant(other, [key]) !== undefined,
+  );
   return given === undefined ? message : `required; "${given}" was given: write "${key}"`;
 }
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { copyAsJson } from "../values/copy-as-json.ts";
-import { kindOf } from "../values/kind-of.ts";
+import { mustBe } from "../values/kind-of.ts";
 import { isDate } from "../values/predicates.ts";
 
 /** A string with inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */
@@ -108,7 +108,7 @@ function moment(isValid: (value: string) => boolean, what: string, jsonSchema: R
       const message = `must be ${text === input ? what : "a Date of the years 0 to 9999"}`;
       issues.push({ code: "invalid_format", format: "datetime", input: text, message });
     } else {
-      const message = input === undefined ? `required: ${what}` : `must be ${what}, not ${kindOf(input)}`;
+      const message = input === undefined ? `required: ${what}` : mustBe(what, input);
       issues.push({ code: "invalid_type", expected: "date", input, message });
     }
   });

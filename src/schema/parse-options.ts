@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { refuseOldNode } from "../runtime.ts";
-import { awaitIt, contentLost, kindOf } from "../values/kind-of.ts";
+import { awaitIt, contentLost, kindNamed, mustBe } from "../values/kind-of.ts";
 import { nameMeant } from "../values/name-meant.ts";
 import { hasMethods, hasProperty, isRecord, withoutPrototype } from "../values/predicates.ts";
-import { explain, wrongType } from "./validation-issues.ts";
+import { explain } from "./validation-issues.ts";
 
 // zod would skip a rule over several options beside a wrong one.
 const reportsAll = { abort: false };
@@ -13,16 +13,13 @@ const reportsAll = { abort: false };
 export function optionThat<Value>(expectation: string, isRight: (value: unknown) => boolean) {
   return z.custom<Value>(isRight, {
     ...reportsAll,
-    error: ({ input }) => `must be ${expectation}, not ${input === "" ? "an empty string" : kindOf(input)}`,
+    error: ({ input }) => mustBe(expectation, input),
   });
 }
 
 /** A number with a custom rule. The message shows the number. */
 export function numberThat(expectation: string, isRight: (value: number) => boolean) {
-  return z.custom<number>((value) => typeof value === "number" && isRight(value), {
-    ...reportsAll,
-    error: ({ input }) => `must be ${expectation}, not ${typeof input === "number" ? input : kindOf(input)}`,
-  });
+  return optionThat<number>(expectation, (value) => typeof value === "number" && isRight(value));
 }
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
@@ -83,8 +80,7 @@ export function copyOptions<Options extends object>(
 ): Options {
   // Clients and limiters read theirs here first.
   refuseOldNode();
-  if (!isRecord(options))
-    throw new ConfigurationError(`${subject} ${wrongType("an object", { input: options })}.`);
+  if (!isRecord(options)) throw new ConfigurationError(`${subject} ${mustBe("an object", options)}.`);
   refuseLost(options, subject);
   // Safe: the schema judges it before it is used.
   return withoutUndefined(ownOptions(schema, options)) as Options;
@@ -133,6 +129,7 @@ export function parseOption<Schema extends z.ZodType>(
 
 /** The rules in words, also for options that there are not, in the options or in an object among them. */
 export const explainOption: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === "invalid_type") return mustBe(kindNamed(issue.expected), issue.input);
   if (issue.code !== "unrecognized_keys") return explain(issue);
   // Safe: each schema of options that knows its keys is an object's.
   return unknownOptions(issue.keys, Object.keys((issue.inst as z.ZodObject).shape));

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { awaitIt, kindNamed, kindOf } from "../values/kind-of.ts";
-import { nameMeant } from "../values/name-meant.ts";
+import { kindNamed, mustBe } from "../values/kind-of.ts";
+import { sameName } from "../values/name-meant.ts";
 import { isRecord, propertyOf } from "../values/predicates.ts";
 import { countCharacters } from "./formats.ts";
 
@@ -44,16 +44,15 @@ export function wrongType(
   expected: string,
   { input, path = [] }: { input?: unknown; path?: readonly PropertyKey[] | undefined },
 ): string {
-  if (input === undefined && typeof path.at(-1) !== "number") return `required: ${expected}`;
-  const given = typeof input === "number" && expected === "an integer" ? String(input) : kindOf(input);
-  return `must be ${expected}, not ${given}${awaitIt(input)}`;
+  const isMissing = input === undefined && typeof path.at(-1) !== "number";
+  return isMissing ? `required: ${expected}` : mustBe(expected, input);
 }
 
 function wrongChoice(values: readonly string[], context: Parameters<typeof wrongType>[1]): string {
   const choice = values.length === 1 ? values.join() : `one of ${values.join(", ")}`;
   // The string "true" is not the value true.
   if (typeof context.input !== "string" || values.includes(context.input)) return wrongType(choice, context);
-  const meant = nameMeant(context.input, values);
+  const meant = sameName(context.input, values);
   return meant === undefined ? `must be ${choice}` : `must be ${choice}; case counts, write ${meant}`;
 }
 

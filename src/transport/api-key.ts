@@ -1,5 +1,5 @@
 import { ConfigurationError, TimeoutError } from "../errors.ts";
-import { kindOf } from "../values/kind-of.ts";
+import { mustBe } from "../values/kind-of.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
 import { unlessLate, untilAborted } from "./abort.ts";
 import type { Call, KeySource } from "./call.ts";
@@ -89,8 +89,7 @@ function isCode(value: unknown): value is string | number {
 }
 
 function checkSecret(value: unknown, option: string): string {
-  if (typeof value !== "string")
-    throw new ConfigurationError(`${option} must be a string, not ${kindOf(value)}.`);
+  if (typeof value !== "string") throw new ConfigurationError(`${option} ${mustBe("a string", value)}.`);
   for (const problem of problemsOfSecret(value)) throw new ConfigurationError(`${option} ${problem}.`);
   return value;
 }
@@ -100,6 +99,8 @@ export function problemsOfSecret(value: string): readonly string[] {
   if (value.trim() === "") return ["is empty"];
   // Node accepts 16 KiB for all headers of a request.
   if (value.length > 16_384) return ["is longer than 16,384 characters"];
+  if (/^bearer /i.test(value))
+    return ['begins with "Bearer": give the key alone, as each family has a header of its own'];
   if (value !== value.trim()) return ["begins or ends with white space, such as a line break: trim it"];
   const position = value.search(/[^\u0020-\u007e]/);
   return position < 0 ? [] : [`holds a character that no HTTP header can carry, at position ${position + 1}`];

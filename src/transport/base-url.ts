@@ -25,7 +25,8 @@ function problemOf(value: string): string | undefined {
     return "must begin with https:// and name a host, as https://example.com does";
   if (!isUnambiguousHost(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname))
     return "must name its host right after https://: a name, or four plain numbers";
-  if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname)) return "already holds /api/v1 or /v2, which each call adds";
+  if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname))
+    return "already holds /api/v1 or /v2, which each call adds: remove it";
   return undefined;
 }
 

@@ -2,7 +2,7 @@ import { isOnePersons } from "../consent.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { validate } from "../validate.ts";
-import { kindOf } from "../values/kind-of.ts";
+import { mustBe } from "../values/kind-of.ts";
 import type { ApiRequest } from "./call.ts";
 
 /** Validates the whole input and builds the request. Throws a `ValidationError` with every issue. */
@@ -90,7 +90,7 @@ function fillPath(
 }
 
 function problemOfId(value: unknown): string | undefined {
-  if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
+  if (typeof value !== "string") return mustBe("a string", value);
   if (value.trim() === "") return "is empty";
   // Even percent-encoded, these two change the path ("Endpoints").
   if (value === "." || value === "..") return `${value} is not an id`;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { lostContent, optionTypes, optionThat, parseOptions, type Given } from "../schema/parse-options.ts";
-import { kindOf } from "../values/kind-of.ts";
+import { mustBe } from "../values/kind-of.ts";
 import { isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { CallSettings, FamilyAccess } from "./call.ts";
 
@@ -142,7 +142,7 @@ function problemOf(name: string, value: unknown): string | undefined {
   if (framing.test(name)) return "is set or dropped by the runtime";
   if (keyHeaders.includes(asHeaderIsRead(name)))
     return "authenticates, and is no option: another key is another client, withOptions({ apiKey })";
-  if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
+  if (typeof value !== "string") return mustBe("a string", value);
   if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
     return "holds a character that no HTTP header can carry, such as a line break";
   return undefined;

@@ -228,7 +228,8 @@ function parseEventData(schemas: unknown, name: string, value: unknown): Parsed 
   if (!Object.hasOwn(defined, name)) {
     const names = Object.keys(defined);
     const meant = nameMeant(name, names);
-    const hint = meant === undefined ? `the names are: ${names.join(", ") || "none"}` : `write "${meant}"`;
+    const hint =
+      meant === undefined ? `the names are: ${names.join(", ") || "none"}` : `did you mean "${meant}"?`;
     return { issues: [issueAt("eventName", `is not the name of a defined event: ${hint}`)] };
   }
   if (defined[name] !== null) return parseStandard(defined[name], { name, key: "eventData", value });

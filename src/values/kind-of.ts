@@ -6,6 +6,12 @@ export function awaitIt(value: unknown): string {
   return hasMethods(value, "then") ? ": await it" : "";
 }
 
+/** "must be a string, not an array". Of what may be a number it shows the number. */
+export function mustBe(expected: string, given: unknown): string {
+  const isNumber = typeof given === "number" && /^an? (integer|number)/.test(expected);
+  return `must be ${expected}, not ${isNumber ? given : kindOf(given)}${awaitIt(given)}`;
+}
+
 const kinds: Readonly<Record<string, string>> = {
   int: "an integer",
   record: "an object",
@@ -22,6 +28,7 @@ export function kindNamed(name: string): string {
 /** The type of a value, for a message. Never the value: it may be a key, personal data, or ten megabytes. */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
+  if (value === "") return "an empty string";
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   if (Array.isArray(value)) return "an array";
   if (isDate(value) && Number.isNaN(value.getTime())) return "an invalid Date";

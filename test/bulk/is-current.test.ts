@@ -162,15 +162,15 @@ describe("An isCurrent", () => {
   });
 
   it.each([
-    ["nothing", undefined],
+    ["undefined", undefined],
     ["a number", 1],
-  ])("that returns %s ends the run", async (_, given) => {
+  ])("that returns %s ends the run, and is named", async (what, given) => {
     const world = createFixture();
 
     const { error } = await run(world, rows(3), { isCurrent: () => given as never, concurrency: 1 });
 
     expect(error).toBeInstanceOf(ConfigurationError);
-    expect(String(error)).toContain("isCurrent must return true or false.");
+    expect(String(error)).toContain(`isCurrent must return true or false, not ${what}.`);
     expect(world.mock.requests).toEqual([]);
   });
 

@@ -34,6 +34,7 @@ const ownKeyHint =
   "unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties, options of the call into its second argument";
 const ownEventKeyHint =
   "unknown key, which the service refuses: an event is sent alone, not wrapped; what names the contact goes under contact, data of your own under eventData";
+const suggested = ([given, meant]: readonly string[]) => `${given}: unknown key: did you mean "${meant}"?`;
 const named = "required: contact.email, contact.contactUUID, or contactUUID";
 
 class Order {
@@ -271,7 +272,52 @@ const unknown: readonly Case[] = [
     contact({ firstName: "A" }),
     'firstName: unknown key: write "first_name"',
   ],
-  ["with another letter", v1ContactSchema, contact({ soorce: "A" }), `soorce: ${ownKeyHint}`],
+  [
+    "with a slip, of each kind",
+    v1ContactSchema,
+    contact({ soorce: "A", citty: "A", gnder: "MALE", satte: "A" }),
+    ...[
+      ["soorce", "source"],
+      ["citty", "city"],
+      ["gnder", "gender"],
+      ["satte", "state"],
+    ].map(suggested),
+  ],
+  [
+    "of another service",
+    v1ContactSchema,
+    contact({ zip: "1", birthday: "x", phone_number: "1", emailAddress: "x", mergeFields: {}, lname: "x" }),
+    ...[
+      ["zip", "postal_code"],
+      ["birthday", "dob"],
+      ["phone_number", "phone"],
+      ["emailAddress", "email"],
+      ["mergeFields", "custom_properties"],
+      ["lname", "last_name"],
+    ].map(suggested),
+  ],
+  ["that is a part of it", v1ContactSchema, contact({ address: "A" }), suggested(["address", "address1"])],
+  ["that is too short for a slip", v1ContactSchema, contact({ dop: "A" }), `dop: ${ownKeyHint}`],
+  ["with two slips", v1ContactSchema, contact({ soorxe: "A" }), `soorxe: ${ownKeyHint}`],
+  [
+    "with a slip, of an event",
+    v1EventSchema,
+    { name: "x", contact: { emial: email }, properties: {}, idempotencyKey: "x" },
+    'eventName: required; "name" was given: write "eventName"',
+    ...[
+      ["name", "eventName"],
+      ["properties", "eventData"],
+      ["idempotencyKey", "uniqueIdentifier"],
+    ].map(suggested),
+    `contact: ${named}; "emial" was given: write "email"`,
+  ],
+  ["of a page's size", v2ListQuerySchema, { perPage: 1 }, suggested(["perPage", "limit"])],
+  [
+    "that was given for one that is needed, as another service calls it",
+    v2ContactSchema,
+    { firstName: "Ada", lists: [], identifiers: [identifier] },
+    'listIds: required; "lists" was given: write "listIds"',
+  ],
   [
     "that was given for one that is needed",
     v2ContactSchema,
@@ -291,14 +337,8 @@ const unknown: readonly Case[] = [
     contact({ customer: "yes" }),
     `customer: ${ownKeyHint}`,
   ],
-  ["that wraps the event", v1EventSchema, event({ data: {} }), `data: ${ownEventKeyHint}`],
-  [
-    "of an event",
-    v1EventSchema,
-    event({ data: 5, total: {} }),
-    `data: ${ownEventKeyHint}`,
-    `total: ${ownEventKeyHint}`,
-  ],
+  ["that wraps the event", v1EventSchema, event({ order: {} }), `order: ${ownEventKeyHint}`],
+  ["of an event", v1EventSchema, event({ total: {} }), `total: ${ownEventKeyHint}`],
   ["that is of an event's contact", v1EventSchema, event({ phone: "1" }), `phone: ${ownEventKeyHint}`],
   [
     "that is an option of the call",

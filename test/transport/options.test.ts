@@ -76,15 +76,15 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
       headers: { "x a": "secret-3", host: "secret-4" },
       hooks: { onRequest: "secret-5", onResponce() {} },
       userAgent: "app\n",
-      retries: 1,
+      colour: 1,
     });
 
     const error = thrownBy(() => new AudienceClient(options)) as ConfigurationError;
     vi.unstubAllEnvs();
 
     expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error.message.split(/(?<=\.) (?=[\w.]+[: ])/)).toEqual([
-      "baseUrl already holds /api/v1 or /v2, which each call adds.",
+    expect(error.message.split(/(?<=[.?]) (?=[\w.]+[: ])/)).toEqual([
+      "baseUrl already holds /api/v1 or /v2, which each call adds: remove it.",
       "apiKey (AUDIENCE_API_KEY) begins or ends with white space, such as a line break: trim it.",
       "apiKeyV2 holds a character that no HTTP header can carry, at position 9.",
       "appId must be a string that is not empty, not an empty string.",
@@ -93,8 +93,8 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
       'headers: "x…" is not a header name.',
       'headers: "host" is set or dropped by the runtime.',
       "hooks.onRequest must be a function, not a string.",
-      'hooks: there is no option "onResponce"; the options are onRequest, onResponse, onRetry, onThrottle.',
-      expect.stringMatching(/^The client's options: there is no option "retries"; the options are baseUrl, /),
+      'hooks: there is no option "onResponce"; did you mean onResponse?',
+      expect.stringMatching(/^The client's options: there is no option "colour"; the options are baseUrl, /),
       "baseUrlV2 is http:, which would send the key in the clear; use https:, or set allowInsecureHttp.",
     ]);
     expect(inspect(error)).not.toContain("secret");
@@ -145,6 +145,18 @@ describe("An unknown option is a ConfigurationError", () => {
     ["baseURL", "baseUrl"],
     ["maxretries", "maxRetries"],
     ["User-Agent", "userAgent"],
+    ["timeout", "timeoutMs"],
+    ["retries", "maxRetries"],
+    ["maxRetry", "maxRetries"],
+    ["deadline", "deadlineMs"],
+    ["url", "baseUrl"],
+    ["host", "baseUrl"],
+    ["key", "apiKey"],
+    ["token", "apiKey"],
+    ["rateLimit", "rateLimiter"],
+    ["log", "logger"],
+    ["usrAgent", "userAgent"],
+    ["hedaers", "headers"],
   ])("that suggests the right name: %s", (given, meant) => {
     const error = thrownBy(() => new AudienceClient(untyped({ [given]: "x" })));
 
@@ -159,12 +171,12 @@ describe("An unknown option is a ConfigurationError", () => {
     expect(String(thrownBy(() => new AudienceClient(untyped({ colour: 1 }))))).toContain(
       "the options are baseUrl, baseUrlV2, apiKey",
     );
-    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onResponce() {} } }))))).toContain(
-      'hooks: there is no option "onResponce"; the options are onRequest, onResponse, onRetry, onThrottle.',
+    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onAnswer() {} } }))))).toContain(
+      'hooks: there is no option "onAnswer"; the options are onRequest, onResponse, onRetry, onThrottle.',
     );
     expect(String(thrownBy(() => new AudienceClient(untyped({ rateLimiter: { max: 1 } }))))).toContain("max");
-    expect(String(await failureOf(v1.customers.get("c", { retries: 1 } as never)))).toContain(
-      'no option "retries"; the options are signal, timeoutMs, deadlineMs, maxRetries,',
+    expect(String(await failureOf(v1.customers.get("c", { agent: 1 } as never)))).toContain(
+      'no option "agent"; the options are signal, timeoutMs, deadlineMs, maxRetries,',
     );
   });
 

@@ -219,11 +219,15 @@ describe("audience.send", () => {
 
   const operation = "v1.customers.upsert";
   it.each([
-    ["no object", "upsert", ["required: an object|must be an object, not a string"]],
-    ["undefined", undefined, ["an object"]],
-    ["an array of writes", [write.v1.customers.upsert(contact)], ["must be an object, not an array"]],
-    ["the promise of a call", Promise.resolve(), ["a Promise: await it"]],
-    ["no operation", { contact }, ["operation: required"]],
+    [
+      "no object",
+      "upsert",
+      ["must be one write, as write.v1.customers.upsert\\(contact\\) gives it, not a string"],
+    ],
+    ["undefined", undefined, ["one write, .*not undefined"]],
+    ["an array of writes", [write.v1.customers.upsert(contact)], ["one write, .*not an array"]],
+    ["the promise of a call", Promise.resolve(), ["one write, .*not a Promise"]],
+    ["no operation", { contact }, ["one write, .*not an object"]],
     [
       "an unknown operation",
       { operation: "toString", contact },
@@ -584,7 +588,8 @@ describe("A call never throws at once: it rejects", () => {
   const schemas = { order_placed: z.strictObject({ total: z.number() }), signed_up: null };
 
   it.each([
-    ["orderPlaced", 'write "order_placed"'],
+    ["orderPlaced", 'did you mean "order_placed"?'],
+    ["order_place", 'did you mean "order_placed"?'],
     ["toString", "the names are: order_placed, signed_up"],
     [undefined, "the names are: order_placed, signed_up"],
   ])("a name that is not defined: %s", async (name, hint) => {

@@ -1,5 +1,6 @@
 import { ConfigurationError } from "../../errors.ts";
 import { untilAborted } from "../../transport/abort.ts";
+import { kindOf } from "../../values/kind-of.ts";
 import { type Guard, type GuardedRow, notSent, RowStop, type Word } from "../guard.ts";
 
 /** The caller's `isCurrent` tells whether a row is still the last word of the caller's own table. */
@@ -24,7 +25,8 @@ export class CurrentGuard implements Guard {
     try {
       // Safe: the row of the caller's own function.
       const answer = await untilAborted((async () => await this.#isCurrent(item as never))(), signal);
-      if (typeof answer !== "boolean") throw new ConfigurationError("isCurrent must return true or false.");
+      if (typeof answer !== "boolean")
+        throw new ConfigurationError(`isCurrent must return true or false, not ${kindOf(answer)}.`);
       return answer;
     } catch (error) {
       if (signal.aborted) throw error;
