@@ -25,7 +25,7 @@ export interface Environment {
 /** The environment of another view of a client, whose options hold what the client has read. */
 export const noEnvironment: Environment = { options: {}, isLimiterLifted: false };
 
-const rateLimitSchema = z.string().regex(/^(off|\d{0,9}\.?\d{1,9}x)$/, {
+const rateLimitSchema = z.string().regex(/^(off|(?=.*[1-9])\d{0,9}\.?\d{1,9}x)$/, {
   error:
     "must be off, or how many times shorter the windows are, as 60x, or not set; other limits are an option, rateLimiter",
 });
@@ -35,7 +35,6 @@ export function readRateLimit(): { readonly isLifted: boolean; readonly speed: n
   const rateLimit = read("AUDIENCE_RATE_LIMIT");
   if (rateLimit === undefined) return { isLifted: false, speed: 1 };
   const speed = Number.parseFloat(parseOption(rateLimitSchema, rateLimit, "AUDIENCE_RATE_LIMIT"));
-  if (speed === 0) parseOption(rateLimitSchema, "0x is no speed", "AUDIENCE_RATE_LIMIT");
   return Number.isNaN(speed) ? { isLifted: true, speed: 1 } : { isLifted: false, speed };
 }
 
@@ -71,12 +70,6 @@ export function sayRateLimit(effect: string): void {
   if (shared[saidKey]) return;
   shared[saidKey] = true;
   printLine(`audience-sdk: AUDIENCE_RATE_LIMIT=${effect}`);
-}
-
-export function sayThatLimiterIsLifted(): void {
-  sayRateLimit(
-    "off lifts the rate limit of clients that were given no limiter. This is for tests: the service counts all calls of an IP address.",
-  );
 }
 
 /** Prints a line to stderr: on Node, Bun and Deno the console does so, and every other runtime has one. */

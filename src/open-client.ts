@@ -4,7 +4,7 @@ import {
   environmentVariables,
   noEnvironment,
   readEnvironment,
-  sayThatLimiterIsLifted,
+  sayRateLimit,
   type Environment,
   type SourcedOption,
 } from "./environment.ts";
@@ -56,29 +56,30 @@ function readSettings(
   const subject = "The client's options";
   const own = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
   const given = withoutPrototype({ ...environment.options, ...own });
-  const parsed = withoutKeys(given, redactor, () =>
-    parseOptions(clientOptionsSchema, given, subject, (name) => {
-      // Safe: other options of the environment are judged where they are read.
-      return name in own ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
-    }),
-  );
   const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent, ...others } =
-    parsed;
+    withoutKeys(given, redactor, () =>
+      parseOptions(clientOptionsSchema, given, subject, (name) => {
+        // Safe: other options of the environment are judged where they are read.
+        return name in own ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
+      }),
+    );
   const settings = withoutPrototype(others);
   refuseBrowser(settings);
   const isLimiterLifted = environment.isLimiterLifted && keepsTheLimiter(settings.rateLimiter);
   const { maxWaitMs, maxQueued, reserve } = parseKept(settings.rateLimiter);
   const limiter = state?.clientLimiter ?? limiterOf(settings.rateLimiter, isLimiterLifted);
   refuseNoBaseUrl(settings);
-  if (isLimiterLifted) sayThatLimiterIsLifted();
+  if (isLimiterLifted)
+    sayRateLimit(
+      "off lifts the rate limit of clients that were given no limiter, which is for tests of an app.",
+    );
   const source = (name: "apiKey" | "apiKeyV2"): KeySource | undefined =>
     settings[name] === undefined ? undefined : keySource(settings[name], name, redactor);
   const apiKey = source("apiKey");
   const headersOfAll = { accept: "application/json", "user-agent": withPrefix(userAgent), ...headers };
   const apiKeyV2 = source("apiKeyV2") ?? apiKey;
   const call = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
-  const urls = [settings.baseUrl, settings.baseUrlV2].flatMap((url) => url ?? []);
-  const origins = urls.map((url) => new URL(url).origin);
+  const origins = [settings.baseUrl, settings.baseUrlV2].flatMap((url) => (url ? [new URL(url).origin] : []));
   limiter.join(origins, reserve);
   const clientSettings = withoutPrototype({
     ...settings,

@@ -32,9 +32,6 @@ export const targetSchema = z.object({
 
 export type RecordedTarget = z.infer<typeof targetSchema>;
 
-/** A line of a checkpoint has 2,000 characters of ASCII. */
-const longestName = 100;
-
 /** Throws a `ConfigurationError` if the name is too long, or holds a key, as a checkpoint would show it. */
 export function targetOf(
   organization: string | undefined,
@@ -43,8 +40,9 @@ export function targetOf(
 ): Target {
   if (organization !== undefined && redactor.string(organization) !== organization)
     throw new ConfigurationError("`organization` must be a name of your own, and not hold a key.");
-  if (organization !== undefined && organization.length > longestName)
-    throw new ConfigurationError(`\`organization\` must have at most ${longestName} characters.`);
+  // A line of a checkpoint has 2,000 characters of ASCII.
+  if (organization !== undefined && organization.length > 100)
+    throw new ConfigurationError("`organization` must have at most 100 characters.");
   const { timeoutMs } = settings.call;
   return { organization, families: settings.families.map((family) => ({ ...family, timeoutMs })) };
 }

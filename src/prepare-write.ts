@@ -1,9 +1,4 @@
 // How a write that is a value becomes a call. `audience.send` and `audience.bulk` use the same door.
-//
-// `prepareWrite` gives bulk, at once and with nothing sent: the operation; `request.contacts`, the keys by which writes to one
-// contact wait for each other; `request.consentWrite`, the keys that are one person's, and the consent by channel;
-// `isRepeatable`. It throws a `ValidationError` with all issues. `transport.send(prepared, settings)` sends it later, with
-// signal, priority and patience of the run.
 import * as z from "zod";
 import { customEndpoint } from "./custom-request.ts";
 import type { Endpoint, EndpointInput } from "./endpoint.ts";
@@ -36,7 +31,10 @@ interface Sender {
   readonly isDirect?: boolean;
 }
 
-/** Validates a write as its call does. Throws a `ValidationError` or a `ConfigurationError`. */
+/**
+ * Validates a write as its call does, with nothing sent: its contacts, consent and repeatability are those of the request.
+ * Throws a `ValidationError` or a `ConfigurationError`.
+ */
 export function prepareWrite(opened: OpenedClient, write: unknown, sender: Sender = {}): PreparedCall {
   return opened.transport.client.redactor.guard(() => {
     const valid = parseWrite(write);

@@ -16,8 +16,8 @@ export function validate<Value>(
 ): Value {
   const { copy, lost } = isObject(input) ? copyAsJson(input) : { copy: input, lost: [] };
   const schema = typeof given === "function" ? given(copy) : given;
-  const isUnreadable = copy === undefined && lost.length > 0;
-  const { error } = isUnreadable ? {} : schema.safeParse(copy, { error: explain });
+  const isRead = copy !== undefined || lost.length === 0;
+  const { error } = isRead ? schema.safeParse(copy, { error: explain }) : {};
   /* v8 ignore next -- @preserve every input is an object: the type of a schema does not say so. */
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const found = error
@@ -46,8 +46,8 @@ function messageWithWayOut(
   if (typeof key !== "string" || code === "custom") return message;
   if (code === "unrecognized_keys") {
     const known = path.length === 1 ? names : [];
-    const [same, meant] = [sameName(key, known), nameMeant(key, known)];
-    if (same !== undefined) return `unknown key: write "${same}"`;
+    const meant = nameMeant(key, known);
+    if (sameName(key, known)) return `unknown key: write "${meant}"`;
     return meant === undefined ? message : `unknown key: did you mean "${meant}"?`;
   }
   if (!isRecord(holder) || value !== undefined) return message;
