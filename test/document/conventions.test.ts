@@ -1,78 +1,7 @@
+import { V1Client, V2Client } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { entryPoints } from "../mock/entry-points.ts";
-import { expectNotSent, expectRefusedByService, untyped, useService, v2Contact } from "./service.ts";
-
-describe.each(entryPoints)("the conventions of both families, $name", (entryPoint) => {
-  const service = useService({ entryPoint });
-
-  it("v2 requests are in camelCase, and sent unchanged", async () => {
-    const contact = v2Contact({ lastName: "Turing", countryCode: "GB" });
-    await service.audience.v2.contacts.upsert(contact);
-
-    expect(service.mock.requests[0]?.body).toEqual(contact);
-  });
-
-  it("v2 lists are in snake_case, and returned unchanged", async () => {
-    const [news] = await service.audience.v2.lists.list().toArray();
-
-    expect(Object.keys(news ?? {})).toEqual(["uuid", "name", "created_at", "description"]);
-  });
-
-  it("v2 responses are plain objects with status or success", async () => {
-    const written = await service.send("POST", "/v2/contacts", v2Contact());
-    const listed = await service.send("GET", "/v2/lists");
-
-    expect(written.body).toEqual({ status: true });
-    expect(listed.body).toMatchObject({ success: true, data: { lists: expect.any(Array) } });
-  });
-
-  it("v1 requests are in snake_case, and sent unchanged", async () => {
-    const contact = { email: "new@example.com", first_name: "New", postal_code: "10123" };
-    await service.audience.v1.customers.upsert(contact);
-
-    expect(service.mock.requests[0]?.body).toEqual(contact);
-  });
-
-  it.each([
-    [
-      "customers.upsert",
-      "/api/v1/customer/create",
-      { email: "new@example.com", firstName: "New" },
-      "firstName",
-    ],
-    [
-      "contactGroups.addContact",
-      "/api/v1/contact-groups/news/contacts",
-      { email: "new@example.com", email_opt_in: "SUBSCRIBED", firstName: "New" },
-      "firstName",
-    ],
-    [
-      "events.send",
-      "/api/v1/events",
-      { eventName: "x", contact: { email: "ada@example.com" }, event_data: {} },
-      "event_data",
-    ],
-  ])("an unrecognized field of %s is not sent, and is a 400", async (name, path, body, key) => {
-    const { v1 } = service.audience;
-    const calls: Record<string, () => PromiseLike<unknown>> = {
-      "customers.upsert": () => v1.customers.upsert(untyped(body)),
-      "contactGroups.addContact": () => v1.contactGroups.addContact("news", untyped(body)),
-      "events.send": () => v1.events.send(untyped(body)),
-    };
-    await expectNotSent(service, calls[name]?.() ?? Promise.reject(new Error(name)), key);
-    await expectRefusedByService(service, path, body);
-  });
-
-  it("v1 contacts are in an envelope of data and links; the response of adding to a list is a plain object", async () => {
-    const created = await service.send("POST", "/api/v1/customer/create", { email: "new@example.com" });
-    const added = await service.send("POST", "/api/v1/contact-groups/news/contacts", {
-      email: "new@example.com",
-    });
-
-    expect(created.body).toEqual({ data: expect.any(Object), links: expect.any(Object) });
-    expect(added.body).toEqual({ message: expect.any(String), contact: expect.any(Object) });
-  });
-});
+import { msw } from "../mock/entry-points.ts";
+import { useService, v2Contact } from "./service.ts";
 
 describe("JSON", () => {
   const service = useService();
@@ -122,5 +51,55 @@ describe("JSON", () => {
     expect(
       (await service.audience.v1.customers.upsert({ email: "new@example.com" })).attributes.first_name,
     ).toBe(first_name);
+  });
+});
+
+describe("the version", () => {
+  const service = useService({ entryPoint: msw });
+
+  it.each([
+    ["GET", "/api/v2/customer"],
+    ["GET", "/v1/customer"],
+    ["GET", "/api/v1/lists"],
+    ["GET", "/v2/customer"],
+    ["POST", "/api/v1/contacts"],
+    ["GET", "/api/v1/customer/create/x"],
+    ["DELETE", "/api/v1/customer/ada"],
+    ["GET", "/v2/contacts"],
+    ["GET", "/v2/lists/news"],
+  ])("%s %s is no endpoint of either family", async (method, path) => {
+    const { status } = await service.send(method, path, method === "POST" ? {} : undefined);
+
+    expect(status).toBe(404);
+    expect(service.mock.requests).toMatchObject([{ operation: undefined, method, path, status: 404 }]);
+  });
+
+  it("the families are separate: each has its own client, without the settings of the other", async () => {
+    const { baseUrl, baseUrlV2, apiKey, apiKeyV2 = apiKey, appId } = service.options;
+    const v1 = new V1Client({ baseUrl, apiKey, rateLimiter: false });
+    const v2 = new V2Client({ baseUrlV2, apiKey: apiKeyV2, appId, rateLimiter: false });
+
+    expect((await v1.customers.get("ada")).id).toBe("ada");
+    expect(await v2.lists.list().toArray()).toHaveLength(2);
+    await Promise.all([v1.close(), v2.close()]);
+  });
+});
+
+describe("base addresses", () => {
+  const variants = { baseUrl: "https://one.example/eu/audience", baseUrlV2: "https://two.example/gate" };
+  const service = useService({ variants });
+
+  it.each(["", "/"])("may differ per family, contain a path, and end in %j", async (end) => {
+    const audience = service.clientWith({
+      baseUrl: variants.baseUrl + end,
+      baseUrlV2: variants.baseUrlV2 + end,
+    });
+    await audience.v1.customers.get("ada");
+    await audience.v2.lists.list();
+
+    expect(service.mock.requests.map(({ path, status }) => [path, status])).toEqual([
+      ["/eu/audience/api/v1/customer/ada", 200],
+      ["/gate/v2/lists", 200],
+    ]);
   });
 });

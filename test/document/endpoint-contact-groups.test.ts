@@ -1,6 +1,92 @@
+import { AudienceClient, NotFoundError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
-import { acme, expectNotSent, untyped, useService } from "./service.ts";
+import { acme, errorOf, expectNotSent, untyped, useService } from "./service.ts";
+
+describe("a contact group", () => {
+  const service = useService();
+
+  it("its other fields are not documented, and returned unchanged", async () => {
+    const group = await service.audience.v1.contactGroups.get("news");
+
+    expect(group).toEqual({
+      id: "news",
+      name: "Newsletter",
+      type: "LIST",
+      description: "Weekly",
+      created_at: 1_700_000_000,
+    });
+  });
+});
+
+describe.each(entryPoints)("contactGroups.get, $name", (entryPoint) => {
+  const service = useService({ entryPoint });
+
+  it("sends no body, and returns the list", async () => {
+    const group = await service.audience.v1.contactGroups.get("news");
+
+    expect(group).toMatchObject({ id: "news", name: "Newsletter" });
+    expect(service.mock.requests).toMatchObject([
+      {
+        operation: "v1.contactGroups.get",
+        method: "GET",
+        path: "/api/v1/contact-groups/news",
+        query: {},
+        headers: { "x-api-key": "acme-mock-key" },
+        status: 200,
+      },
+    ]);
+    expect(service.mock.requests[0]?.body).toBeUndefined();
+  });
+
+  it("returns a segment too", async () => {
+    expect(await service.audience.v1.contactGroups.get("engaged")).toMatchObject({ id: "engaged" });
+  });
+
+  it("an unknown id is a NotFoundError", async () => {
+    const error = await errorOf(service.audience.v1.contactGroups.get("a/b?c"));
+
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(error).toMatchObject({ status: 404, outcome: "not-applied" });
+    expect(service.mock.requests).toMatchObject([
+      { operation: "v1.contactGroups.get", path: "/api/v1/contact-groups/a%2Fb%3Fc" },
+    ]);
+  });
+
+  it.each(["", "\t", ".", "..", null, undefined, 7])("the id %j is not sent", async (id) => {
+    await expectNotSent(service, service.audience.v1.contactGroups.get(untyped(id)), "id");
+  });
+});
+
+it("A response without a contact group is an UnexpectedResponseError", async () => {
+  const audience = new AudienceClient({
+    ...createMockService().clientOptions,
+    fetch: async () => Response.json({ name: "Newsletter" }),
+  });
+
+  expect(await errorOf(audience.v1.contactGroups.get("news"))).toMatchObject({
+    code: "unexpected_response",
+    message: expect.stringContaining("its body holds no contact group with an id"),
+    outcome: "not-applied",
+    status: 200,
+    body: { name: "Newsletter" },
+  });
+});
+
+describe.each(["flat", "data", "resource"] as const)(
+  "contactGroups.get where the response is %s",
+  (v1Group) => {
+    const service = useService({ variants: { v1Group } });
+
+    it.each(["news", "engaged"])("%s yields its id", async (id) => {
+      const group = await service.audience.v1.contactGroups.get(id);
+
+      expect(group.id).toBe(id);
+      expect(JSON.stringify(group)).toContain(id === "news" ? "Newsletter" : "Engaged");
+    });
+  },
+);
 
 const lists = Array.from({ length: 103 }, (_, at) => ({
   id: `g${at}`,
@@ -75,15 +161,16 @@ describe.each(entryPoints)("contactGroups.list, $name", (entryPoint) => {
   });
 
   it.each([
-    ["type", "list"],
-    ["type", null],
-    ["page", 0],
-    ["page", null],
-    ["limit", -5],
-    ["limit", null],
-    ["Type", "LIST"],
-  ])("%s = %j is not sent", async (name, value) => {
-    await expectNotSent(service, list(untyped({ [name]: value })), name);
+    ["type", "list", "invalid_value"],
+    ["type", "", "invalid_value"],
+    ["type", null, "invalid_value"],
+    ["page", 0, "too_small"],
+    ["page", null, "invalid_type"],
+    ["limit", -5, "too_small"],
+    ["limit", null, "invalid_type"],
+    ["Type", "LIST", "unrecognized_keys"],
+  ])("%s = %j is not sent", async (name, value, code) => {
+    await expectNotSent(service, list(untyped({ [name]: value })), `${name} ${code}`);
   });
 
   it.each(["type=list", "type=", "page=0", "limit=-5", "limit=ten"])(

@@ -1,7 +1,17 @@
 import { NotFoundError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
-import { errorOf, untyped, useService } from "./service.ts";
+import {
+  casesOf,
+  characters,
+  codeOf,
+  errorOf,
+  expectNotSent,
+  expectRefusedByService,
+  type FieldRow,
+  untyped,
+  useService,
+} from "./service.ts";
 
 const event = {
   eventName: "order placed",
@@ -58,6 +68,24 @@ describe.each(entryPoints)("events.send, $name", (entryPoint) => {
     expect(service.state().automationRuns).toMatchObject([
       { automation: "Thanks", contactId: "ada", on: { event: "order placed" } },
     ]);
+  });
+
+  it("an event without a matching automation is recorded all the same", async () => {
+    await send({ eventName: "Order Placed" });
+
+    expect(service.state()).toMatchObject({ events: [{ eventName: "Order Placed" }], automationRuns: [] });
+  });
+
+  it("belongs to the organization of its key", async () => {
+    const globex = service.clientWith({ apiKey: "globex-mock-key" });
+    await send();
+    await globex.v1.events.send(event);
+
+    expect(service.state().events).toHaveLength(1);
+    expect(service.mock.organization("globex")).toMatchObject({
+      events: [{ uniqueIdentifier: "order-1" }],
+      automationRuns: [],
+    });
   });
 
   it("a repeated uniqueIdentifier leads to one event and one run", async () => {
@@ -133,3 +161,155 @@ describe.each(["contact", "root"] as const)(
     });
   },
 );
+
+const EVENTS = "/api/v1/events";
+
+const filledText = {
+  rule: "a text that is not empty",
+  allowed: ["x", "order placed", characters(1_000)],
+  forbidden: ["", 7, true, {}, null],
+  code: "too_small",
+};
+
+/** The table "Custom event", row by row, completed by the client's guide. */
+const rows: readonly FieldRow[] = [
+  { field: "eventName", ...filledText },
+  { field: "uniqueIdentifier", ...filledText },
+  {
+    field: "contact",
+    rule: "an object with the contact's email",
+    allowed: [{ email: "ada@example.com" }, { email: "ada@example.com", first_name: "Ada", tags: ["vip"] }],
+    forbidden: ["ada@example.com", ["ada@example.com"], 7, null],
+  },
+  {
+    field: "eventData",
+    rule: "free key–value data",
+    allowed: [
+      {},
+      { total: 9.5, currency: "EUR", isPresent: false },
+      { items: [{ sku: "a", tags: [] }] },
+      { "": "", constructor: 1 },
+    ],
+    forbidden: ["total=9.5", [], 7, null],
+  },
+];
+
+describe("a custom event", () => {
+  const service = useService();
+  const base = { eventName: "page seen", uniqueIdentifier: "seen-1", contact: { email: "ada@example.com" } };
+  const send = (event: unknown) => service.audience.v1.events.send(untyped(event));
+
+  it.each(casesOf(rows, "allowed"))("%s is %s: %s is recorded", async (field, _rule, _shown, value) => {
+    const event = { ...base, [field]: value };
+    await send(event);
+
+    expect(service.mock.requests[0]?.body).toEqual(event);
+    expect(service.state().events).toMatchObject([{ contactId: "ada", ...event }]);
+  });
+
+  it.each(casesOf(rows, "forbidden"))(
+    "%s is %s: %s is not sent, and refused by the service",
+    async (field, _rule, _shown, value, row) => {
+      const event = { ...base, [field]: value };
+      await expectNotSent(service, send(event), `${field} ${codeOf(row, value)}`);
+      await expectRefusedByService(service, EVENTS, event);
+    },
+  );
+
+  it.each([
+    ["eventName invalid_type", { ...base, eventName: undefined }],
+    ["contact custom", { ...base, contact: undefined }],
+    ["contact custom", { ...base, contact: {} }],
+    ["contact custom", { ...base, contact: { phone: "+390111111" } }],
+  ])("%s is required: without it nothing is sent, and the service refuses", async (path, event) => {
+    await expectNotSent(service, send(event), path);
+    await expectRefusedByService(service, EVENTS, event);
+  });
+
+  it("eventData is optional", async () => {
+    await send(base);
+
+    expect(service.state().events[0]).not.toHaveProperty("eventData");
+  });
+
+  it("uniqueIdentifier is optional: the client generates and returns one", async () => {
+    const { uniqueIdentifier } = await send({ ...base, uniqueIdentifier: undefined });
+
+    expect(uniqueIdentifier).toMatch(/\S{16,}/);
+    expect(service.state().events).toMatchObject([{ uniqueIdentifier }]);
+  });
+
+  it("two events without uniqueIdentifier are two events", async () => {
+    await send({ ...base, uniqueIdentifier: undefined });
+    await send({ ...base, uniqueIdentifier: undefined });
+
+    expect(new Set(service.state().events.map(({ uniqueIdentifier }) => uniqueIdentifier)).size).toBe(2);
+  });
+
+  it("the contact of an event may have further keys, which do not change the stored contact", async () => {
+    await send({ ...base, contact: { email: "ada@example.com", first_name: "Augusta" } });
+
+    expect(service.contact("ada@example.com")?.first_name).toBe("Ada");
+  });
+
+  it.each<[string, object]>([
+    ["in its contact", { contact: { contactUUID: "grace" } }],
+    ["at its root", { contact: undefined, contactUUID: "grace" }],
+    ["in its contact, beside the e-mail", { contact: { email: "grace@example.com", contactUUID: "grace" } }],
+    ["at its root, with an empty contact", { contact: {}, contactUUID: "grace" }],
+    ["at its root, beside the contact", { contact: { email: "grace@example.com" }, contactUUID: "grace" }],
+  ])("a contactUUID %s names the contact", async (_, naming) => {
+    await send({ ...base, ...naming });
+
+    expect(service.state().events).toMatchObject([{ contactId: "grace" }]);
+  });
+
+  it.each<[string, object]>([
+    ["contact.contactUUID invalid_format", { contact: { contactUUID: "" } }],
+    ["contact.contactUUID invalid_type", { contact: { contactUUID: 7 } }],
+    ["contact.email invalid_format", { contact: { email: "ada" } }],
+    ["contact.email invalid_type", { contact: { email: null } }],
+    ["contact.name custom", { contact: { email: "ada@example.com", name: null } }],
+    ["contactUUID invalid_format", { contactUUID: "" }],
+    ["contactUUID invalid_type", { contactUUID: null }],
+    ["eventData.items.0.sku custom", { eventData: { items: [{ sku: null }] } }],
+    ["event_name unrecognized_keys", { event_name: "x" }],
+    ["data unrecognized_keys", { data: {} }],
+  ])("an invalid %s is not sent, and refused by the service: %j", async (path, more) => {
+    await expectNotSent(service, send({ ...base, ...more }), path);
+    await expectRefusedByService(service, EVENTS, { ...base, ...more });
+  });
+
+  it.each([
+    ["email", { Email: "ada@example.com" }],
+    ["contactUUID", { contactUuid: "ada" }],
+  ])("the message for a key in the wrong case names the right key, %s", async (name, contact) => {
+    const error = await expectNotSent(service, send({ ...base, contact }), "contact");
+
+    expect(error.message).toContain(`"${name}"`);
+  });
+
+  it("all its problems are reported together", async () => {
+    await expectNotSent(
+      service,
+      send({ eventName: "", contact: {}, eventData: { a: null }, x: 1 }),
+      "contact custom",
+      "eventData.a custom",
+      "eventName too_small",
+      "x unrecognized_keys",
+    );
+  });
+
+  it("a Date in its data is sent as ISO 8601", async () => {
+    await send({ ...base, eventData: { at: new Date(0) } });
+
+    expect(service.state().events).toMatchObject([{ eventData: { at: "1970-01-01T00:00:00.000Z" } }]);
+  });
+
+  it.each([Number.NaN, 10n, () => 1])(
+    "%s in its data, which JSON cannot represent, is not sent",
+    async (value) => {
+      await expectNotSent(service, send({ ...base, eventData: { value } }), "eventData.value custom");
+    },
+  );
+});

@@ -1,4 +1,4 @@
-import { AuthenticationError, BadRequestError, ServerError, UnexpectedResponseError } from "audience-sdk";
+import { BadRequestError, ServerError, UnexpectedResponseError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
 import {
@@ -80,15 +80,6 @@ describe.each(entryPoints)("v2.contacts.upsert, $name", (entryPoint) => {
     });
     expect(service.mock.requests).toMatchObject([{ status: 400, applied: false }]);
     expect(service.state().contacts).toHaveLength(2);
-  });
-
-  it("a 401 is an AuthenticationError", async () => {
-    const stranger = service.clientWith({ apiKeyV2: "stranger-key" });
-    const error = await errorOf(stranger.v2.contacts.upsert(v2Contact()));
-
-    expect(error).toBeInstanceOf(AuthenticationError);
-    expect(error).toMatchObject({ status: 401, outcome: "not-applied" });
-    expect(service.contact("alan@example.com")).toBeUndefined();
   });
 
   it("a 500 is a ServerError whose outcome is unknown", async () => {

@@ -2,7 +2,7 @@ import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { LIMITS } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { acme, characters, useService } from "./service.ts";
+import { acme } from "./service.ts";
 
 describe("the rate", () => {
   it.each([
@@ -93,56 +93,7 @@ describe("the lengths of v1 contact writes", () => {
   });
 });
 
-it("LIMITS.custom_properties is 30 keys, which its own file tries", () => {
+it("LIMITS has the keys of custom properties and the size of a page, which their own files try", () => {
   expect(LIMITS.custom_properties).toEqual({ maxKeys: 30 });
-});
-
-describe("the size of a page of the v1 lists", () => {
-  const many = Array.from({ length: 120 }, (_, at) => at);
-  const crowded = {
-    ...acme,
-    contacts: many.map((at) => ({ email: `c${at}@example.com` })),
-    lists: many.map((at) => ({ id: `g${at}`, name: `Group ${at}` })),
-    automations: [],
-  };
-  const service = useService({ organizations: [crowded] });
-
-  it.each([
-    ["/api/v1/customer", "", 10],
-    ["/api/v1/customer", "?limit=100", 100],
-    ["/api/v1/customer", "?limit=101", 100],
-    ["/api/v1/contact-groups", "", 10],
-    ["/api/v1/contact-groups", "?limit=100", 100],
-    ["/api/v1/contact-groups", "?limit=101", 100],
-  ])("GET %s%s returns %i items", async (path, query, count) => {
-    const { body } = await service.send("GET", path + query);
-
-    expect(Reflect.get(Object(body), "data")).toHaveLength(count);
-  });
-
-  it("LIMITS.limit has the same bounds", () => {
-    expect(LIMITS.limit).toEqual({ default: 10, max: 100 });
-  });
-});
-
-describe("v2 fields", () => {
-  const service = useService();
-
-  it("have no documented length, so the client sends any", async () => {
-    const firstName = characters(100_000);
-    await service.audience.v2.contacts.upsert({
-      firstName,
-      listIds: [],
-      identifiers: [
-        {
-          type: "email",
-          id: "new@example.com",
-          channels: { email: { status: "subscribed" } },
-          consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
-        },
-      ],
-    });
-
-    expect(service.contact("new@example.com")?.first_name).toBe(firstName);
-  });
+  expect(LIMITS.limit).toEqual({ default: 10, max: 100 });
 });

@@ -123,7 +123,7 @@ const globex: MockOrganizationSeed = {
   appId: "globex-mock-app",
 };
 
-/** The call rejects with an issue for each of these paths, and no request has arrived at the mock. */
+/** The call rejects with an issue for each of these paths, or `path code`, and no request has arrived at the mock. */
 export async function expectNotSent(
   service: Service,
   call: PromiseLike<unknown>,
@@ -132,7 +132,9 @@ export async function expectNotSent(
   const error = await errorOf(call);
   expect(error).toBeInstanceOf(ValidationError);
   const refusal = error as ValidationError; // Safe: the line above fails otherwise.
-  expect([...new Set(refusal.issues.map(({ path }) => path.join(".")))].toSorted()).toEqual(paths.toSorted());
+  const withCodes = paths.some((path) => path.includes(" "));
+  const found = refusal.issues.map(({ path, code }) => path.join(".") + (withCodes ? ` ${code}` : ""));
+  expect([...new Set(found)].toSorted()).toEqual(paths.toSorted());
   expect(refusal.outcome).toBe("not-sent");
   expect(service.mock.requests).toEqual([]);
   return refusal;
@@ -202,6 +204,24 @@ export interface FieldRow {
   rule: string;
   allowed: readonly unknown[];
   forbidden: readonly unknown[];
+  /** The code of the issue of a forbidden string. */
+  code?: string | ((value: string) => string);
+  /** Of a value of another kind. Default: `invalid_type`. */
+  codeOfOthers?: string;
+}
+
+/** The code of the issue of a forbidden value. */
+export function codeOf(
+  { code, codeOfOthers = "invalid_type" }: FieldRow,
+  value: unknown,
+): string | undefined {
+  if (typeof value !== "string" || code === undefined) return codeOfOthers;
+  return typeof code === "string" ? code : code(value);
+}
+
+/** The code of a string that is longer or shorter than it may be. */
+export function tooLongFor(max: number): (value: string) => string {
+  return (value) => ([...value].length > max ? "too_big" : "too_small");
 }
 
 /** One test for each value of each row: the field, its rule and the value for the title, then the value and the row. */

@@ -3,20 +3,28 @@ import { describe, expect, it } from "vitest";
 import {
   casesOf,
   characters,
+  codeOf,
   expectNotSent,
   expectRefusedByService,
   type FieldRow,
   type Service,
+  tooLongFor,
   untyped,
   useService,
 } from "./service.ts";
 
-const optIns = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
-const noOptIns = ["subscribed", "Subscribed", "YES", "", true, 1, null];
+const choice = { code: "invalid_value", codeOfOthers: "invalid_value" };
+const optIn = {
+  rule: "one of three states",
+  allowed: ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"],
+  forbidden: ["subscribed", "Subscribed", "YES", "", true, 1, null],
+  ...choice,
+};
 const upTo = (max: number) => ({
   rule: `at most ${max} characters`,
   allowed: ["", "x", characters(max - 1), characters(max), characters(max, "🎈")],
   forbidden: [characters(max + 1), characters(max + 1, "🎈"), 7, true, ["x"], {}, null],
+  code: "too_big",
 });
 const between = (min: number, max: number) => ({
   rule: `${min} to ${max} characters`,
@@ -28,6 +36,7 @@ const between = (min: number, max: number) => ({
     characters(max, "🎈"),
   ],
   forbidden: ["", characters(min - 1), characters(min - 1, "🎈"), characters(max + 1), 12_345_678, null],
+  code: tooLongFor(max),
 });
 const text = {
   rule: "any text",
@@ -43,13 +52,14 @@ const rows: readonly FieldRow[] = [
     rule: "an e-mail address",
     allowed: ["new@example.com", "NEW+tag@Example.com", "a@b", "例@example.jp"],
     forbidden: ["", "new", "@example.com", "new@", "new @example.com", 7, null],
+    code: "invalid_format",
   },
   { field: "phone", ...between(7, 20) },
   { field: "external_id", ...text },
   { field: "first_name", ...upTo(100) },
   { field: "last_name", ...upTo(100) },
-  { field: "email_opt_in", rule: "one of three states", allowed: optIns, forbidden: noOptIns },
-  { field: "phone_opt_in", rule: "one of three states", allowed: optIns, forbidden: noOptIns },
+  { field: "email_opt_in", ...optIn },
+  { field: "phone_opt_in", ...optIn },
   { field: "is_suppressed", ...booleans },
   { field: "double_opt_in", ...booleans },
   { field: "source", ...text },
@@ -67,12 +77,14 @@ const rows: readonly FieldRow[] = [
       18_151_210,
       null,
     ],
+    code: "invalid_format",
   },
   {
     field: "gender",
     rule: "one of three words, case counts",
     allowed: ["MALE", "FEMALE", "OTHER"],
     forbidden: ["male", "Female", "m", "", 1, null],
+    ...choice,
   },
   { field: "country", ...upTo(100) },
   { field: "state", ...upTo(100) },
@@ -117,9 +129,9 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
 
   it.each(casesOf(rows, "forbidden"))(
     "%s is %s: %s is not sent, and refused by the service",
-    async (field, _rule, _shown, value) => {
+    async (field, _rule, _shown, value, row) => {
       const contact = { ...base, [field]: value };
-      await expectNotSent(service, call(service, contact), field);
+      await expectNotSent(service, call(service, contact), `${field} ${codeOf(row, value)}`);
       await expectRefusedByService(service, path, contact);
     },
   );
@@ -186,11 +198,11 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
     await expectNotSent(
       service,
       call(service, contact),
-      "phone",
-      "gender",
-      "dob",
-      "firstName",
-      "custom_properties.a",
+      "phone too_small",
+      "gender invalid_value",
+      "dob invalid_format",
+      "firstName unrecognized_keys",
+      "custom_properties.a invalid_type",
     );
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   casesOf,
   characters,
+  codeOf,
   emailIdentifier,
   expectNotSent,
   expectRefusedByService,
@@ -33,6 +34,7 @@ const rows: readonly Row[] = [
     rule: "a day of the calendar",
     allowed: ["1912-06-23", "2024-02-29"],
     forbidden: [...noDays, "1912-06-23T00:00:00Z"],
+    code: "invalid_format",
     storedAs: "dob",
   },
   { field: "city", ...text, storedAs: "city" },
@@ -41,6 +43,7 @@ const rows: readonly Row[] = [
     rule: "two letters",
     allowed: ["GB", "gb", "Gb"],
     forbidden: ["", "G", "GBR", "G1", "United Kingdom", 44, null],
+    code: "invalid_format",
   },
   { field: "country", ...text },
   { field: "provinceCode", ...text },
@@ -57,6 +60,7 @@ const rows: readonly Row[] = [
     rule: "a day or a date-time",
     allowed: ["2020-01-01", "2020-01-01T10:00", "2020-01-01T10:00:00Z", "2020-01-01T10:00:00.123+02:00"],
     forbidden: [...noDays, "2020-01-01T25:00:00Z", "2020-01-01 10:00:00"],
+    code: "invalid_format",
   },
   {
     field: "triggerWelcomeEmail",
@@ -85,9 +89,9 @@ describe("a v2 contact", () => {
 
   it.each(casesOf(rows, "forbidden"))(
     "%s is %s: %s is not sent, and refused by the service",
-    async (field, _rule, _shown, value) => {
+    async (field, _rule, _shown, value, row) => {
       const contact = { ...v2Contact(), [field]: value };
-      await expectNotSent(service, upsert(contact), field);
+      await expectNotSent(service, upsert(contact), `${field} ${codeOf(row, value)}`);
       await expectRefusedByService(service, "/v2/contacts", contact);
     },
   );
@@ -96,7 +100,7 @@ describe("a v2 contact", () => {
     "%s is required: without it nothing is sent, and the service refuses",
     async (field) => {
       const contact = { ...v2Contact(), [field]: undefined };
-      await expectNotSent(service, upsert(contact), field);
+      await expectNotSent(service, upsert(contact), `${field} invalid_type`);
       await expectRefusedByService(service, "/v2/contacts", contact);
     },
   );
@@ -120,17 +124,30 @@ describe("a v2 contact", () => {
   });
 
   it("a field that is not in the table is passed on", async () => {
-    const contact = v2Contact({ provinceCode: "LND", loyalty: { points: 3, tiers: ["gold"] } });
+    const loyalty = { points: 3, tiers: ["gold"] };
+    const contact = v2Contact({ provinceCode: "LND", last_name: "Turing", loyalty, score: undefined });
+    const [identifier] = contact.identifiers;
+    Object.assign(identifier ?? {}, {
+      label: "work",
+      channels: { email: { status: "subscribed", since: 1 } },
+    });
     await upsert(contact);
 
     expect(service.mock.requests[0]?.body).toEqual(contact);
-    expect(alan()?.other_fields).toEqual({ provinceCode: "LND", loyalty: { points: 3, tiers: ["gold"] } });
+    expect(alan()?.other_fields).toEqual({ provinceCode: "LND", last_name: "Turing", loyalty });
   });
 
   it("null is refused at any depth", async () => {
     const contact = { ...v2Contact(), loyalty: { tiers: [null] } };
-    await expectNotSent(service, upsert(contact), "loyalty.tiers.0");
+    await expectNotSent(service, upsert(contact), "loyalty.tiers.0 custom");
     await expectRefusedByService(service, "/v2/contacts", contact);
+  });
+
+  it("what JSON would lose is refused in an undocumented field, also of an identifier", async () => {
+    const identifiers = [{ ...emailIdentifier("alan@example.com"), label: null }];
+    const contact = { ...v2Contact(), size: Number.NaN, map: new Map(), identifiers };
+
+    await expectNotSent(service, upsert(contact), "identifiers.0.label custom", "map custom", "size custom");
   });
 
   it.each([
@@ -248,13 +265,15 @@ describe("listIds", () => {
   });
 
   it.each<[unknown, string]>([
-    ["news", "listIds"],
-    [null, "listIds"],
-    [{}, "listIds"],
-    [[7], "listIds.0"],
-    [["news", null], "listIds.1"],
-  ])("%j is not sent, and refused by the service: the path is %s", async (listIds, path) => {
-    await expectNotSent(service, upsert(listIds), path);
+    ["news", "listIds invalid_type"],
+    [null, "listIds invalid_type"],
+    [{}, "listIds invalid_type"],
+    [[7], "listIds.0 invalid_type"],
+    [["news", null], "listIds.1 invalid_type"],
+  ])("%j is not sent, and refused by the service: the issue is %s", async (listIds, issue) => {
+    const { issues } = await expectNotSent(service, upsert(listIds), issue);
+    // The index of a list is a number.
+    expect(issues[0]?.path.slice(1).every(Number.isInteger)).toBe(true);
     await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), listIds });
   });
 });
@@ -265,12 +284,12 @@ describe("identifiers", () => {
     service.audience.v2.contacts.upsert(v2Contact({ identifiers: untyped(identifiers) }));
 
   it.each<[unknown, string]>([
-    [[], "identifiers"],
-    [{}, "identifiers"],
-    ["alan@example.com", "identifiers"],
-    [null, "identifiers"],
-    [[null], "identifiers.0"],
-    [["alan@example.com"], "identifiers.0"],
+    [[], "identifiers too_small"],
+    [{}, "identifiers invalid_type"],
+    ["alan@example.com", "identifiers invalid_type"],
+    [null, "identifiers invalid_type"],
+    [[null], "identifiers.0 invalid_type"],
+    [["alan@example.com"], "identifiers.0 invalid_type"],
   ])(
     "at least one object is needed: %j is not sent, and refused by the service",
     async (identifiers, path) => {

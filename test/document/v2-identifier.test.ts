@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   casesOf,
+  codeOf,
   consent,
   emailIdentifier,
   expectNotSent,
@@ -41,12 +42,13 @@ const rows: readonly FieldRow[] = [
     field: "id",
     rule: "an e-mail address",
     allowed: ["a@b", "ALAN@example.com"],
-    forbidden: ["", "alan", "a @b", 7, true, null],
+    forbidden: ["", "alan", "a @b"],
+    code: "custom",
   },
   {
     field: "channels.email.status",
     rule: "any text",
-    allowed: ["subscribed", "unsubscribed", "pending", ""],
+    allowed: ["subscribed", "unsubscribed", "pending", "", "un-subscribed", "subscribed ", "resubscribed"],
     forbidden: [true, 1, {}, null],
   },
   {
@@ -59,14 +61,17 @@ const rows: readonly FieldRow[] = [
       "2024-02-29T23:59:59-11:00",
     ],
     forbidden: noDateTimes,
+    code: "invalid_format",
   },
   {
     field: "consent.ip",
     rule: "an IPv4 or IPv6 address",
     allowed: ["192.0.2.1", "0.0.0.0", "::", "2001:DB8::1", "::ffff:192.0.2.1"],
     forbidden: noAddresses,
+    code: "invalid_format",
   },
   { field: "consent.source", ...text },
+  { field: "channels.email", rule: "an object", allowed: [], forbidden: ["subscribed", true, [], null] },
 ];
 
 /** An e-mail identifier with another value, or without a value, at one path. */
@@ -101,8 +106,8 @@ describe("a v2 identifier", () => {
 
   it.each(casesOf(rows, "forbidden"))(
     "%s is %s: %s is not sent, and refused by the service",
-    async (path, _rule, _shown, value) => {
-      await expectRefused(changed(path, value), path);
+    async (path, _rule, _shown, value, row) => {
+      await expectRefused(changed(path, value), `${path} ${codeOf(row, value)}`);
     },
   );
 
@@ -118,13 +123,16 @@ describe("a v2 identifier", () => {
   ];
 
   it.each(required)("%s is required: without it nothing is sent, and the service refuses", async (path) => {
-    await expectRefused(changed(path, undefined), path);
+    await expectRefused(
+      changed(path, undefined),
+      `${path} ${path === "type" ? "invalid_value" : "invalid_type"}`,
+    );
   });
 
   it.each(["EMAIL", "Phone", "fax", "", 1, null])(
     "type is email or phone: %j is not sent, and refused",
     async (type) => {
-      await expectRefused(changed("type", type), "type");
+      await expectRefused(changed("type", type), "type invalid_value");
     },
   );
 
@@ -137,11 +145,34 @@ describe("a v2 identifier", () => {
     },
   );
 
-  it.each([true, {}, ["+390111111"], null])(
+  it.each([true, {}, ["+390111111"], null, Number.NaN, Number.POSITIVE_INFINITY])(
     "the id of a phone is a string or a number: %j is not sent",
     async (id) => {
       const phone = { ...phoneIdentifier("+390111111"), id };
-      await expectNotSent(service, upsert(emailIdentifier("alan@example.com"), phone), "identifiers.1.id");
+      const email = emailIdentifier("alan@example.com");
+      await expectNotSent(service, upsert(email, phone), "identifiers.1.id invalid_type");
+    },
+  );
+
+  it.each([
+    [7, "custom"],
+    [true, "invalid_type"],
+    [null, "invalid_type"],
+  ])("the id of an e-mail address is no %j: not sent, and refused by the service", async (id, code) => {
+    await expectRefused(changed("id", id), `id ${code}`);
+  });
+
+  it.each(["Subscribed", "SUBSCRIBED", "UNSUBSCRIBED", "NON_SUBSCRIBED", "non_subscribed"])(
+    "a status is no known one in another case, and no word of v1: %s is not sent",
+    async (status) => {
+      for (const channel of ["email", "phone"]) {
+        const channels = { email: { status: "subscribed" }, [channel]: { status } };
+        await expectNotSent(
+          service,
+          upsert({ ...emailIdentifier("alan@example.com"), channels }),
+          `identifiers.0.channels.${channel}.status invalid_value`,
+        );
+      }
     },
   );
 
@@ -213,6 +244,18 @@ describe("the channels of v2 identifiers", () => {
       ["identifiers.0.channels.phone", "identifiers.1.channels.phone"],
     ],
   ];
+
+  it("the rule is checked beside other problems", async () => {
+    const identifier = { ...email({}), consent: { ...consent, ip: "x" } };
+    await expectNotSent(
+      service,
+      service.audience.v2.contacts.upsert(untyped({ identifiers: [identifier] })),
+      "firstName invalid_type",
+      "identifiers.0.channels.email custom",
+      "identifiers.0.consent.ip invalid_format",
+      "listIds invalid_type",
+    );
+  });
 
   it.each(missing)("%s: not sent, and refused by the service", async (_, identifiers, paths) => {
     await expectNotSent(service, upsert(...identifiers), ...paths);

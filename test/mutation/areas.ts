@@ -76,7 +76,7 @@ export const areas: readonly Area[] = [
       "validate.ts",
       "flatten-properties.ts",
     ],
-    tests: ["schemas/*", "transport/write"],
+    tests: ["schemas/*", "document/*", "transport/write"],
   },
   {
     name: "rate-limiter",
@@ -139,7 +139,7 @@ export const areas: readonly Area[] = [
       "transport/{abort,close,custom-request,deadlines,environment,errors,headers,observe,options,outcomes,promise,responses,tracing}",
       "bulk/{results,superseded}",
       "rate-limiter/options",
-      "document/{conventions,endpoint-events,events,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
+      "document/{conventions,endpoint-events,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
     ],
   },
 ];

@@ -3,6 +3,7 @@ import { createMockService } from "audience-sdk/mock";
 import * as schemas from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { verdict } from "./issues.ts";
 
 const { LIMITS } = schemas;
 
@@ -330,4 +331,77 @@ it("An unknown field of a v1 contact whose value is undefined is left out", asyn
   await audience.v1.customers.upsert(row);
 
   expect(mock.requests[0]?.body).toEqual({ email: "ada@example.com" });
+});
+
+const ada = { email: "ada@example.com" };
+const order = { eventName: "order placed", contact: ada };
+const emailIdentifier = { ...identifier, channels: { email: { status: "subscribed" } } };
+const v2Ada = { firstName: "Ada", listIds: ["l1"], identifiers: [emailIdentifier] };
+
+describe("The schemas without the cross-field rules can be extended, picked, omitted and made partial", () => {
+  const { shape: event } = schemas.v1EventFieldsSchema;
+  const { shape: identifier } = schemas.v2IdentifierFieldsSchema;
+  const bare = { ...v2Ada, identifiers: [{ ...emailIdentifier, channels: {} }] };
+  const form = schemas.v1ContactFieldsSchema.extend({
+    email: schemas.v1ListContactSchema.shape.email,
+    plan: schemas.v1ContactFieldsSchema.shape.source,
+  });
+
+  it.each<[string, z.ZodType, unknown, ...string[]]>([
+    ["v1, extended", form, { ...ada, plan: "pro" }],
+    [
+      "v1, extended, and strict",
+      form,
+      { plan: "x", other: 1 },
+      "email invalid_type",
+      "other unrecognized_keys",
+    ],
+    [
+      "v1, picked",
+      schemas.v1ContactFieldsSchema.pick({ email: true }),
+      { ...ada, phone: "1234567", Email: "" },
+      "phone unrecognized_keys",
+      "Email unrecognized_keys",
+    ],
+    ["v1, omitted", schemas.v1ContactFieldsSchema.omit({ email: true }), ada, "email unrecognized_keys"],
+    ["v1, partial", schemas.v1ListContactSchema.partial(), {}],
+    ["v1, required", schemas.v1ContactFieldsSchema.required({ email: true }), {}, "email invalid_type"],
+    ["event", schemas.v1EventFieldsSchema, { eventName: "e" }],
+    [
+      "event, extended",
+      schemas.v1EventFieldsSchema.extend({ contact: event.contactUUID }),
+      { eventName: "e", contact: "c" },
+    ],
+    [
+      "event, picked",
+      schemas.v1EventFieldsSchema.pick({ eventName: true }),
+      order,
+      "contact unrecognized_keys",
+    ],
+    ["event, partial", schemas.v1EventFieldsSchema.partial(), {}],
+    ["v2", schemas.v2ContactFieldsSchema, bare],
+    [
+      "v2, extended",
+      schemas.v2ContactFieldsSchema.extend({ lastName: schemas.v2ContactFieldsSchema.shape.firstName }),
+      v2Ada,
+      "lastName invalid_type",
+    ],
+    ["v2, picked", schemas.v2ContactFieldsSchema.pick({ firstName: true }), {}, "firstName invalid_type"],
+    ["v2, omitted and partial", schemas.v2ContactFieldsSchema.omit({ firstName: true }).partial(), {}],
+    ["identifier", schemas.v2IdentifierFieldsSchema, { ...emailIdentifier, id: 5 }],
+    [
+      "identifier, extended",
+      schemas.v2IdentifierFieldsSchema.extend({ label: identifier.type }),
+      emailIdentifier,
+      "label invalid_value",
+    ],
+    ["identifier, picked", schemas.v2IdentifierFieldsSchema.pick({ type: true }), {}, "type invalid_value"],
+    [
+      "identifier, omitted and partial",
+      schemas.v2IdentifierFieldsSchema.omit({ consent: true }).partial(),
+      {},
+    ],
+  ])("%s", async (_, schema, input, ...codes) => {
+    expect(await verdict(schema, input)).toEqual(codes);
+  });
 });

@@ -194,6 +194,19 @@ const choices: readonly Case[] = [
     contact({ email_opt_in: "subscribed" }),
     "email_opt_in: must be one of SUBSCRIBED, NON_SUBSCRIBED, UNSUBSCRIBED; case counts, write SUBSCRIBED",
   ],
+  ...[
+    ["Subscribed", "must be written subscribed: case counts"],
+    ["UNSUBSCRIBED", "must be written unsubscribed: case counts"],
+    ...["NON_SUBSCRIBED", "non_subscribed"].map((status) => [
+      status,
+      `must be another status, as ${status} is one of v1 alone: v2 has subscribed and unsubscribed`,
+    ]),
+  ].map(([status, message]): Case => [
+    `the status ${status} of a v2 channel`,
+    v2ContactSchema,
+    identified({ channels: { email: { status } } }),
+    `identifiers.0.channels.email.status: ${message}`,
+  ]),
   [
     "another kind",
     v1ContactSchema,
@@ -323,6 +336,12 @@ const unknown: readonly Case[] = [
     v2ContactSchema,
     { first_name: "Ada", listIds: [], identifiers: [identifier] },
     'firstName: required; "first_name" was given: write "firstName"',
+  ],
+  [
+    "that was given for one that is needed, deeper in the input",
+    v2ContactSchema,
+    identified({ consent: { created_at: "2026-01-31T09:30:00Z", ip: "::1", source: "x" } }),
+    'identifiers.0.consent.createdAt: required; "created_at" was given: write "createdAt"',
   ],
   [
     "beside the one that is meant",

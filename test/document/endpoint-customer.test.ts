@@ -1,0 +1,345 @@
+import { BadRequestError, NotFoundError, UnexpectedResponseError } from "audience-sdk";
+import { v1ProfileSchema } from "audience-sdk/schemas";
+import { describe, expect, it } from "vitest";
+import { entryPoints } from "../mock/entry-points.ts";
+import { errorOf, expectNotSent, expectRefusedByService, now, untyped, useService } from "./service.ts";
+
+const CREATE = "/api/v1/customer/create";
+
+describe.each(entryPoints)("customers.upsert, $name", (entryPoint) => {
+  const service = useService({ entryPoint });
+  const upsert = (contact: unknown) => service.audience.v1.customers.upsert(untyped(contact));
+
+  it("sends the flat contact as JSON with the v1 key", async () => {
+    const contact = { email: "new@example.com", email_opt_in: "SUBSCRIBED" };
+    await upsert(contact);
+
+    expect(service.mock.requests).toMatchObject([
+      {
+        operation: "v1.customers.upsert",
+        method: "POST",
+        path: CREATE,
+        query: {},
+        headers: {
+          "content-type": expect.stringMatching(/^application\/json\b/),
+          "x-api-key": "acme-mock-key",
+        },
+        body: contact,
+        status: 201,
+        applied: true,
+      },
+    ]);
+  });
+
+  it("creates a contact where no contact has its e-mail or phone: 201 and the profile", async () => {
+    const { data, response } = await upsert({ email: "new@example.com", first_name: "New" }).withResponse();
+
+    expect(response.status).toBe(201);
+    expect(data).toMatchObject({
+      type: "profile",
+      attributes: { email: "new@example.com", first_name: "New" },
+    });
+    expect(service.contact("new@example.com")?.id).toBe(data.id);
+    expect(service.state().contacts).toHaveLength(3);
+  });
+
+  it.each<[string, object]>([
+    ["e-mail", { email: "ada@example.com" }],
+    ["phone", { phone: "+390111111" }],
+    ["e-mail, with another phone", { email: "ada@example.com", phone: "7654321" }],
+    ["phone, with another e-mail", { phone: "+390111111", email: "augusta@example.com" }],
+  ])("updates the contact with the same %s, also with 201", async (_, name) => {
+    const { data, response } = await upsert({ ...name, first_name: "Augusta" }).withResponse();
+
+    expect(response.status).toBe(201);
+    expect(data.id).toBe("ada");
+    expect(service.state().contacts).toHaveLength(2);
+    expect(service.state().contacts[0]).toMatchObject({ id: "ada", ...name, first_name: "Augusta" });
+  });
+
+  it("updates the contact with the same e-mail in another case", async () => {
+    const { id } = await upsert({ email: "ADA@Example.com", first_name: "Augusta" });
+
+    expect(id).toBe("ada");
+    expect(service.state().contacts).toHaveLength(2);
+  });
+
+  it("adds the contact to no list", async () => {
+    const before = service.state().memberships;
+    await upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" });
+
+    expect(service.state()).toMatchObject({ memberships: before, triggers: [] });
+  });
+
+  it("an update leaves the contact in its lists", async () => {
+    const before = service.state().memberships;
+    await upsert({ email: "grace@example.com", first_name: "Amazing" });
+
+    expect(service.state().memberships).toEqual(before);
+  });
+
+  it.each<[string, object, string]>([
+    ["an unrecognized field", { email: "new@example.com", firstName: "New" }, "firstName unrecognized_keys"],
+    ["neither e-mail nor phone", { first_name: "New" }, "email custom"],
+    ["an e-mail and a phone that are undefined", { email: undefined, phone: undefined }, "email custom"],
+    [
+      "31 custom properties",
+      {
+        email: "new@example.com",
+        custom_properties: Object.fromEntries(
+          [..."abcdefghijklmnopqrstuvwxyz01234"].map((key) => [key, "x"]),
+        ),
+      },
+      "custom_properties too_big",
+    ],
+  ])("%s: not sent, and refused by the service", async (_, contact, path) => {
+    await expectNotSent(service, upsert(contact), path);
+    await expectRefusedByService(service, CREATE, contact);
+  });
+
+  it("wrong fields, unknown fields and the rule over several fields are reported together", async () => {
+    await expectNotSent(
+      service,
+      upsert({ firstName: "Ada", first_name: 5, custom_properties: { pet: { name: "Rex" } } }),
+      "custom_properties.pet invalid_type",
+      "email custom",
+      "firstName unrecognized_keys",
+      "first_name invalid_type",
+    );
+  });
+
+  it.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["null", null],
+    ["a text", "new@example.com"],
+    ["an array", [{ email: "new@example.com" }]],
+  ])("%s is refused as a contact: not sent, and refused by the service", async (_, contact) => {
+    await expectNotSent(service, upsert(contact), "");
+    await expectRefusedByService(service, CREATE, contact);
+  });
+});
+
+describe("customers.upsert where only the service can find the error", () => {
+  const service = useService({ variants: { unknownCountry: "refused" } });
+
+  it("a 400 is a BadRequestError, and nothing has been written", async () => {
+    const error = await errorOf(
+      service.audience.v1.customers.upsert({ email: "new@example.com", country: "Atlantis" }),
+    );
+
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error).toMatchObject({
+      status: 400,
+      outcome: "not-applied",
+      request: { operation: "v1.customers.upsert", attempts: 1 },
+    });
+    expect(service.contact("new@example.com")).toBeUndefined();
+  });
+});
+
+describe.each(entryPoints)("customers.get, $name", (entryPoint) => {
+  const service = useService({ entryPoint });
+
+  it("sends no body, and the key of the v1 family", async () => {
+    await service.audience.v1.customers.get("ada");
+
+    expect(service.mock.requests).toMatchObject([
+      {
+        operation: "v1.customers.get",
+        method: "GET",
+        path: "/api/v1/customer/ada",
+        query: {},
+        headers: { "x-api-key": "acme-mock-key" },
+        status: 200,
+        applied: false,
+      },
+    ]);
+    expect(service.mock.requests[0]?.body).toBeUndefined();
+    expect(service.mock.requests[0]?.headers).not.toHaveProperty("content-type");
+  });
+
+  it("returns the profile", async () => {
+    const profile = await service.audience.v1.customers.get("ada");
+
+    expect(profile).toMatchObject({
+      type: "profile",
+      id: "ada",
+      attributes: { email: "ada@example.com", first_name: "Ada" },
+    });
+  });
+
+  it("an unknown id is a NotFoundError after one request", async () => {
+    const error = await errorOf(service.audience.v1.customers.get("nobody"));
+
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(error).toMatchObject({
+      status: 404,
+      outcome: "not-applied",
+      request: { path: "/api/v1/customer/{id}", attempts: 1 },
+    });
+    expect(service.mock.requests).toHaveLength(1);
+  });
+
+  it.each(["create", "%E0%A4%A", "ada%2Fx"])("the service has no contact at %s", async (id) => {
+    expect((await service.send("GET", `/api/v1/customer/${id}`)).status).toBe(404);
+  });
+
+  it.each(["a/b", "a?b=c", "a#b", "a b", "ä%2F", "../../v2/lists", "ada@example.com"])(
+    "the id %j stays one part of the path",
+    async (id) => {
+      const error = await errorOf(service.audience.v1.customers.get(id));
+
+      expect(error).toBeInstanceOf(NotFoundError);
+      expect(service.mock.requests).toMatchObject([{ operation: "v1.customers.get", query: {} }]);
+      expect(decodeURIComponent(service.mock.requests[0]?.path ?? "")).toBe(`/api/v1/customer/${id}`);
+    },
+  );
+
+  it.each(["", " ", ".", "..", null, undefined, 7])("the id %j is not sent", async (id) => {
+    await expectNotSent(service, service.audience.v1.customers.get(untyped(id)), "id");
+  });
+});
+
+describe("the profile envelope", () => {
+  const service = useService();
+  const path = (value: unknown, keys: string) =>
+    keys.split(".").reduce<unknown>((at, key) => Reflect.get(Object(at), key), value);
+
+  it.each([
+    ["data.type", "profile"],
+    ["data.id", "ada"],
+    ["data.attributes.email", "ada@example.com"],
+    ["data.attributes.phone", "+390111111"],
+    ["data.attributes.first_name", "Ada"],
+    ["data.attributes.email_opt_in", "UNSUBSCRIBED"],
+    ["data.attributes.source", "api"],
+    ["data.attributes.created", now],
+    ["data.attributes.updated", now],
+  ])("%s is present: %s", async (keys, value) => {
+    const { body } = await service.send("GET", "/api/v1/customer/ada");
+
+    expect(path(body, keys)).toBe(value);
+  });
+
+  it("links lead to the contact and to its lists", async () => {
+    const { links, relationships } = await service.audience.v1.customers.get("ada");
+
+    expect(new URL(links?.self ?? "").pathname).toBe("/api/v1/customer/ada");
+    expect(new URL(relationships?.lists?.links?.related ?? "").pathname).toMatch(
+      /^\/api\/v1\/customer\/ada\//,
+    );
+  });
+
+  it("fits its schema", async () => {
+    const { body } = await service.send("GET", "/api/v1/customer/ada");
+
+    expect(v1ProfileSchema.safeParse(body)).toMatchObject({ success: true, data: body });
+  });
+
+  it("the client returns the resource, with the links of the envelope", async () => {
+    const { body } = await service.send("GET", "/api/v1/customer/ada");
+    const profile = await service.audience.v1.customers.get("ada");
+
+    const { links, ...resource } = profile;
+    expect({ data: resource, links }).toEqual(body);
+  });
+
+  it("creating, updating, getting and listing return the same profile", async () => {
+    const written = await service.audience.v1.customers.upsert({
+      email: "ada@example.com",
+      email_opt_in: "SUBSCRIBED",
+    });
+    const got = await service.audience.v1.customers.get("ada");
+    const [listed] = await service.audience.v1.customers.list().toArray({ max: 1 });
+
+    expect(got).toEqual(written);
+    expect(listed).toEqual(written);
+  });
+
+  it("the id stays the same over all writes", async () => {
+    const { id } = await service.audience.v1.customers.upsert({ email: "new@example.com" });
+    const again = await service.audience.v1.customers.upsert({
+      email: "new@example.com",
+      first_name: "Renamed",
+    });
+
+    expect(again.id).toBe(id);
+  });
+
+  it("the id fetches the contact", async () => {
+    const { id } = await service.audience.v1.customers.upsert({ email: "new@example.com" });
+
+    expect((await service.audience.v1.customers.get(id)).attributes.email).toBe("new@example.com");
+  });
+
+  it("the id names the contact of an event, as its contactUUID", async () => {
+    const { id } = await service.audience.v1.customers.upsert({ phone: "1234567" });
+    await service.audience.v1.events.send({ eventName: "order placed", contact: { contactUUID: id } });
+
+    expect(service.state().events).toMatchObject([{ contactId: id, eventName: "order placed" }]);
+  });
+
+  it("further undocumented attributes are kept", async () => {
+    const { attributes } = await service.audience.v1.customers.upsert({
+      email: "new@example.com",
+      external_id: "crm-7",
+    });
+
+    expect(attributes.external_id).toBe("crm-7");
+  });
+});
+
+describe("a profile over time", () => {
+  let nowMs = Date.UTC(2026, 0, 1);
+  const service = useService({ clock: () => nowMs });
+
+  it("created does not change, and updated is the time of the last write", async () => {
+    await service.audience.v1.customers.upsert({ email: "new@example.com" });
+    nowMs += 60_000;
+    const { attributes } = await service.audience.v1.customers.upsert({
+      email: "new@example.com",
+      first_name: "Renamed",
+    });
+
+    expect(attributes).toMatchObject({
+      created: "2026-01-01T00:00:00.000Z",
+      updated: "2026-01-01T00:01:00.000Z",
+    });
+  });
+});
+
+describe("a profile with the documented attributes only", () => {
+  const service = useService({ variants: { profileAttributes: "documented" } });
+
+  it("has at most seven, without the ones that have no value", async () => {
+    const { attributes } = await service.audience.v1.customers.upsert({
+      email: "new@example.com",
+      first_name: "New",
+      last_name: "One",
+    });
+
+    expect(attributes).toEqual({
+      email: "new@example.com",
+      first_name: "New",
+      email_opt_in: "NON_SUBSCRIBED",
+      source: "api",
+      created: now,
+      updated: now,
+    });
+  });
+});
+
+describe("a response without a profile", () => {
+  const service = useService();
+
+  it("is an UnexpectedResponseError, and after a write the outcome is unknown", async () => {
+    service.mock.addFault({ kind: "wrong-json", operation: "v1.customers.upsert" });
+    const error = await errorOf(
+      service.audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" }),
+    );
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ status: 201, outcome: "unknown" });
+    expect(service.mock.requests).toMatchObject([{ path: CREATE, applied: true }]);
+  });
+});
