@@ -29,7 +29,7 @@ export interface ErrorRequest {
 export type Details<Facts> = Facts & { message: string; outcome: Outcome; cause?: unknown };
 
 /** Assigns the facts that are not undefined. The transport completes an error with those of its call. */
-export function note(error: Error, facts: object): void {
+export function assignFacts(error: Error, facts: object): void {
   for (const [name, fact] of Object.entries(facts)) if (fact !== undefined) Reflect.set(error, name, fact);
 }
 

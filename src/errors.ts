@@ -9,7 +9,7 @@ import {
   type ValidationIssue,
   type WaitFacts,
   describeIssues,
-  note,
+  assignFacts,
   printableLines,
 } from "./error-details.ts";
 
@@ -48,7 +48,7 @@ export abstract class AudienceError extends Error {
     const { cause, ...own } = facts;
     super(printableLines(message), cause === undefined ? undefined : { cause });
     this.outcome = outcome;
-    note(this, own);
+    assignFacts(this, own);
     Object.defineProperty(this, brand, { value: true });
   }
 

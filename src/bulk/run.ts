@@ -192,7 +192,7 @@ export class Run<Row, Value> {
       const log = await logs.open(row);
       const guarded: GuardedRow = { item: row.item, writes: row.writes, recordedId: log.before?.id };
       if (log.isDone) {
-        this.#earlierRows.note(guarded);
+        this.#earlierRows.assignFacts(guarded);
         const kept = log.before?.kept;
         return { status: "skipped", ...(kept && { kept }) };
       }
@@ -208,7 +208,7 @@ export class Run<Row, Value> {
   async #ended(sent: SentRow, row: GuardedRow, log: RowLog): Promise<End> {
     const { end, hasSubscribed, id, recorded } = sent;
     if (recorded !== "nothing") {
-      this.#earlierRows.note(row);
+      this.#earlierRows.assignFacts(row);
       // The one that was looked up may have been another contact than the row now names.
       const isUnknown = idsOf(row, this.#options.snapshot)?.ids.every((each) => each === end?.formerId);
       if (hasSubscribed && isUnknown) this.#warnings.subscribesUnknown();

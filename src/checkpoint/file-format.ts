@@ -28,7 +28,8 @@ export async function* readCheckpoint(
     if (count === 0) checkHeading(error.begin, file);
     damaged(file, count + 1);
   }
-  if (/^\0+$/.test(rest) && count === 0) throw zeroed(file);
+  // The heading of a new file stands there before its first row is sent, so these were lines: a loss of power leaves zeros.
+  if (/^\0+$/.test(rest) && count === 0) damaged(file, 1);
   // Without a complete heading nothing was recorded. A loss of power may leave zeros behind it.
   if (count === 0 && !heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
   onEnd(length);
@@ -60,24 +61,12 @@ function checkHeading(line: string, file: string): void {
   const version = /^\uFEFF?audience-checkpoint (\d+)(\s|$)/.exec(line)?.[1];
   if (version === undefined)
     throw new ConfigurationError(`${file} is not a checkpoint, and is left unchanged. Name another file.`);
-  if (heading.endsWith(` ${version}`))
-    throw new ConfigurationError(
-      `${file} was changed by an editor, or by a transfer in text mode: its line ends are no longer single line feeds, ` +
-        "or a byte-order mark stands before its first line. It is left unchanged. Restore it from a copy, or convert it " +
-        "back, as dos2unix does.",
-    );
+  // An editor has changed its line ends, or put a byte-order mark before it.
+  if (heading.endsWith(` ${version}`)) damaged(file, 1);
   throw new ConfigurationError(
     `${file} is a checkpoint of another version (format ${version}, this one reads 4), and is left unchanged. ` +
       "End its run with the version of audience-sdk that wrote it. Another file sends every row once, and knows none of " +
       "the refusals that this one holds.",
-  );
-}
-
-/** The heading of a new file stands there before its first row is sent, so these were lines. */
-function zeroed(file: string): ConfigurationError {
-  return new ConfigurationError(
-    `${file} holds only zeros, as a loss of power may leave them, and is left unchanged. Restore it from a copy. Another ` +
-      "file sends every row again, and knows none of the refusals that this one held: guard that run with a snapshot.",
   );
 }
 

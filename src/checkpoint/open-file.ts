@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import type { OpenCheckpoint } from "../bulk/checkpoint.ts";
 import { ConfigurationError } from "../errors.ts";
-import type { HeldLock } from "../files/lock.ts";
+import type { AcquiredLock } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { replaceFile } from "../files/replacement.ts";
 import { encodeLine, heading, readCheckpoint } from "./file-format.ts";
@@ -22,7 +22,7 @@ export const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
 export class OpenFile implements OpenCheckpoint {
   readonly entries: OpenCheckpoint["entries"];
   readonly #file: string;
-  readonly #lock: HeldLock;
+  readonly #lock: AcquiredLock;
   readonly #isNew: boolean;
   #handle: number;
   /** The file as it was opened: another one may take its place. */
@@ -31,7 +31,7 @@ export class OpenFile implements OpenCheckpoint {
   #written: number | undefined;
 
   /** `isNew`: the file was created for this run. */
-  constructor(file: string, { lock, isNew }: { lock: HeldLock; isNew: boolean }) {
+  constructor(file: string, { lock, isNew }: { lock: AcquiredLock; isNew: boolean }) {
     this.#file = file;
     this.#lock = lock;
     this.#isNew = isNew;
@@ -62,7 +62,7 @@ export class OpenFile implements OpenCheckpoint {
    * the run: its bytes are dropped, because they may hold a complete line.
    */
   async put(name: string, line: string, { flush }: { readonly flush: boolean }): Promise<void> {
-    const written = this.#checkHeld();
+    const written = this.#checkOurs();
     const text = (written === 0 ? `${heading}\n` : "") + encodeLine(name, line);
     try {
       appendFileSync(this.#handle, text);
@@ -80,13 +80,13 @@ export class OpenFile implements OpenCheckpoint {
   }
 
   async clear(): Promise<void> {
-    this.#checkHeld();
+    this.#checkOurs();
     this.#rewrite([]);
   }
 
   #replace(entries: Iterable<readonly [name: string, line: string]>): void {
     try {
-      this.#checkHeld();
+      this.#checkOurs();
       this.#rewrite(entries);
     } catch (error) {
       if (error instanceof ConfigurationError) throw error;
@@ -105,7 +105,7 @@ export class OpenFile implements OpenCheckpoint {
     try {
       closeSync(this.#handle);
       // It was read, and nothing added: `bulk.check` leaves nothing behind. Without the lock the file is another run's.
-      if (this.#isNew && this.#written === 0 && this.#lock.isHeld()) rmSync(this.#file, { force: true });
+      if (this.#isNew && this.#written === 0 && this.#lock.isOurs()) rmSync(this.#file, { force: true });
     } finally {
       this.#lock.release();
     }
@@ -120,7 +120,7 @@ export class OpenFile implements OpenCheckpoint {
   }
 
   /** What another run or program has written since must not be written over, and the run must not go on unrecorded. */
-  #checkHeld(): number {
+  #checkOurs(): number {
     this.#checkLock();
     const now = statSync(this.#file, { throwIfNoEntry: false });
     if (now?.ino !== this.#opened.ino || now.dev !== this.#opened.dev)
@@ -135,7 +135,7 @@ export class OpenFile implements OpenCheckpoint {
   }
 
   #checkLock(): void {
-    if (!this.#lock.isHeld()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
+    if (!this.#lock.isOurs()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
   }
 }
 

@@ -3,9 +3,9 @@ import { openRegular } from "./regular-file.ts";
 import { removeLeftovers } from "./temporary-file.ts";
 
 /** The lock of a file, which this process has. */
-export interface HeldLock {
+export interface AcquiredLock {
   /** False once another process has taken it over, or it was deleted: ask before each write. */
-  isHeld(): boolean;
+  isOurs(): boolean;
   release(): void;
 }
 
@@ -35,7 +35,7 @@ const looksBeforeWait = 10;
  * @throws LockRefused if another process renews it.
  * @throws FileRefused if the lock is no regular file of this user.
  */
-export async function acquireLock(file: string, onWait?: () => void): Promise<HeldLock> {
+export async function acquireLock(file: string, onWait?: () => void): Promise<AcquiredLock> {
   const lock = new Lock(`${file}.lock`);
   let seen: LockContent | undefined;
   for (let looks = 0; !lock.create(); looks += 1) {
@@ -57,7 +57,7 @@ interface LockContent {
   readonly renewals: string;
 }
 
-class Lock implements HeldLock {
+class Lock implements AcquiredLock {
   readonly path: string;
   readonly #token = crypto.randomUUID();
   #renewals = 0;
@@ -96,18 +96,18 @@ class Lock implements HeldLock {
     rmSync(this.path, { force: true });
     if (!this.create()) return false;
     await sleep(lookMs);
-    if (this.isHeld()) return true;
+    if (this.isOurs()) return true;
     clearInterval(this.#timer);
     return false;
   }
 
-  isHeld(): boolean {
+  isOurs(): boolean {
     return readLock(this.path)?.token === this.#token;
   }
 
   release(): void {
     clearInterval(this.#timer);
-    if (this.isHeld()) rmSync(this.path, { force: true });
+    if (this.isOurs()) rmSync(this.path, { force: true });
   }
 
   #renew(): void {

@@ -12,18 +12,19 @@ export class UndecodableResponse extends Error {
 
 const shownIssues = 3;
 
-/** Returns the value unchanged if the schema accepts it. `problem` is the message if it does not, `at` its place in the body. */
+/** Returns the value unchanged if the schema accepts it. `problem` is the message if it does not, `parent` the path of the value in the body. */
 export function parseResponse<Value>(
   schema: z.ZodType<Value>,
   value: unknown,
   problem = "its body is not what is documented",
-  at?: string,
+  parent?: string,
 ): Value {
   const { error } = schema.safeParse(value, { error: explain });
   // Safe: the schemas have no transforms.
   if (!error) return value as Value;
   const issues = toIssues(error).slice(0, shownIssues);
-  const nameOf = (path: readonly PropertyKey[]) => (at === undefined ? path : [at, ...path]).join(".");
+  const nameOf = (path: readonly PropertyKey[]) =>
+    (parent === undefined ? path : [parent, ...path]).join(".");
   const problems = issues.map(({ path, message }) => `${nameOf(path) || "the value"}: ${message}`);
   throw new UndecodableResponse(`${problem}: ${problems.join("; ")}`);
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { AudienceClient } from "../audience-client.ts";
 import { AbortError } from "../errors.ts";
-import { acquireLock, type HeldLock } from "../files/lock.ts";
+import { acquireLock, type AcquiredLock } from "../files/lock.ts";
 import { recordTarget } from "../organization.ts";
 import type { Cursor } from "../pagination/cursor.ts";
 import type { Page } from "../pagination/page.ts";
@@ -129,7 +129,7 @@ async function readInto(
 type ListPosition = Pick<Page<unknown>, "page" | "limit" | "totalItems">;
 
 interface Reading {
-  readonly lock: HeldLock;
+  readonly lock: AcquiredLock;
   readonly source: SnapshotSource;
   readonly settings: Settings;
 }

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, constants, existsSync, ftruncateSync, rmSync } from "node:fs";
 import { ConfigurationError } from "../errors.ts";
 import { longestLineBytes, readLines } from "../files/lines.ts";
-import type { HeldLock } from "../files/lock.ts";
+import type { AcquiredLock } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { replaceFileBy } from "../files/replacement.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
@@ -30,14 +30,14 @@ export class WorkFile {
   readonly state: ReadState;
   readonly #file: string;
   readonly #heading: Heading;
-  readonly #lock: HeldLock;
+  readonly #lock: AcquiredLock;
   readonly #handle: number;
   #length: number;
 
   /** Goes on with a read, or begins a new one. */
   constructor(
     file: string,
-    { lock, heading, begun }: { lock: HeldLock; heading: Heading; begun?: BegunRead | undefined },
+    { lock, heading, begun }: { lock: AcquiredLock; heading: Heading; begun?: BegunRead | undefined },
   ) {
     this.#file = file;
     this.#heading = heading;
@@ -114,7 +114,7 @@ export class WorkFile {
   }
 
   #checkLock(): void {
-    if (this.#lock.isHeld()) return;
+    if (this.#lock.isOurs()) return;
     throw new ConfigurationError(
       `The snapshot ${this.#file} is no longer this read's: its lock was taken over by another one, or deleted. ` +
         "It stops before it writes. Run this again: it goes on from what is there.",

@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { isAudienceError, note } from "../errors.ts";
+import { isAudienceError, assignFacts } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
 import { withoutPrototype } from "../values/predicates.ts";
 import { apiPromise, showCall, type ApiPromise, type WithResponse } from "./api-promise.ts";
@@ -184,5 +184,5 @@ function completeError(
 ): void {
   /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
   if (!isAudienceError(error) || error.request) return;
-  note(error, { outcome, request: { ...facts, attempts: sent }, uniqueIdentifier });
+  assignFacts(error, { outcome, request: { ...facts, attempts: sent }, uniqueIdentifier });
 }

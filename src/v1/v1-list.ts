@@ -30,7 +30,11 @@ export function v1List<T extends { readonly id: string }>(
       : pageParser({ names, isItem: (item) => decodeItem(item) !== undefined });
     const decode = (response: ParsedResponse): DecodedPage<T> => {
       const { items, ...info } = parse(response);
-      return { ...info, items: items.map((item, at) => decodeAt(at, item, decodeItem)), raw: response.body };
+      return {
+        ...info,
+        items: items.map((item, index) => decodeAt(index, item, decodeItem)),
+        raw: response.body,
+      };
     };
     return listPages({ ...settings, endpoint: { method: "GET", ...endpoint, decode }, query, options });
   };
@@ -57,10 +61,10 @@ function reportsFailure(body: unknown): boolean {
   return success === false || status === false || status === "error" || hasErrors;
 }
 
-function decodeAt<T>(at: number, item: unknown, decodeItem: (value: unknown) => T | undefined): T {
+function decodeAt<T>(index: number, item: unknown, decodeItem: (value: unknown) => T | undefined): T {
   const value = decodeItem(item);
   if (value !== undefined) return value;
   throw new UndecodableResponse(
-    `item ${at} of its list has no id: it is ${describeShape(item)}. Let \`parsePage\` give each item an id: { ...row, id: row.uuid }.`,
+    `item ${index} of its list has no id: it is ${describeShape(item)}. Let \`parsePage\` give each item an id: { ...row, id: row.uuid }.`,
   );
 }

@@ -9,7 +9,7 @@ export class RunGuard implements Guard {
   readonly #refused = new Set<string>();
 
   /** The row was sent or skipped, or may have been sent. */
-  note({ writes }: GuardedRow): void {
+  assignFacts({ writes }: GuardedRow): void {
     for (const { contacts, said } of writes)
       for (const [channel, word] of said)
         if (isRefusal(channel, word)) for (const key of contacts) this.#refused.add(`${channel} ${key}`);

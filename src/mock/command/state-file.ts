@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { acquireLock, type HeldLock, LockRefused } from "../../files/lock.ts";
+import { acquireLock, type AcquiredLock, LockRefused } from "../../files/lock.ts";
 import { checkRegular } from "../../files/regular-file.ts";
 import { replaceFile } from "../../files/replacement.ts";
 import type { Mock } from "../handle-request.ts";
@@ -15,7 +15,7 @@ export class StateFile {
   readonly #name: string;
   readonly #path: string;
   readonly #mock: Mock;
-  #lock: HeldLock | undefined;
+  #lock: AcquiredLock | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopListening: (() => void) | undefined;
 
@@ -72,7 +72,7 @@ export class StateFile {
   }
 
   #write(): void {
-    if (this.#lock?.isHeld() !== true)
+    if (this.#lock?.isOurs() !== true)
       throw new Error("another audience-mock has taken over the file, or its lock was deleted");
     replaceFile(this.#path, [saveState(this.#mock.state().organizations)], { keepsMode: true });
   }
