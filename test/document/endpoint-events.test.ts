@@ -13,7 +13,7 @@ import {
   useService,
 } from "./service.ts";
 
-const event = {
+const order = {
   eventName: "order placed",
   uniqueIdentifier: "order-1",
   contact: { email: "ada@example.com" },
@@ -22,7 +22,7 @@ const event = {
 
 describe.each(entryPoints)("events.send, $name", (entryPoint) => {
   const service = useService({ entryPoint });
-  const send = (more: object = {}) => service.audience.v1.events.send(untyped({ ...event, ...more }));
+  const send = (more: object = {}) => service.audience.v1.events.send(untyped({ ...order, ...more }));
 
   it("sends the event as JSON with the v1 key, and returns its identifier, the status and the body", async () => {
     const result = await send();
@@ -38,7 +38,7 @@ describe.each(entryPoints)("events.send, $name", (entryPoint) => {
           "content-type": expect.stringMatching(/^application\/json\b/),
           "x-api-key": "acme-mock-key",
         },
-        body: event,
+        body: order,
         applied: true,
       },
     ]);
@@ -79,7 +79,7 @@ describe.each(entryPoints)("events.send, $name", (entryPoint) => {
   it("belongs to the organization of its key", async () => {
     const globex = service.clientWith({ apiKey: "globex-mock-key" });
     await send();
-    await globex.v1.events.send(event);
+    await globex.v1.events.send(order);
 
     expect(service.state().events).toHaveLength(1);
     expect(service.mock.organization("globex")).toMatchObject({
@@ -140,7 +140,7 @@ describe.each<[number, unknown]>([
   const service = useService({ variants: { eventStatus, eventBody } });
 
   it("resolves with the body, if there is one", async () => {
-    const result = await service.audience.v1.events.send(event);
+    const result = await service.audience.v1.events.send(order);
 
     expect(result).toEqual({ uniqueIdentifier: "order-1", status: eventStatus, body: eventBody });
     expect(service.state().events).toHaveLength(1);

@@ -339,8 +339,6 @@ const emailIdentifier = { ...identifier, channels: { email: { status: "subscribe
 const v2Ada = { firstName: "Ada", listIds: ["l1"], identifiers: [emailIdentifier] };
 
 describe("The schemas without the cross-field rules can be extended, picked, omitted and made partial", () => {
-  const { shape: event } = schemas.v1EventFieldsSchema;
-  const { shape: identifier } = schemas.v2IdentifierFieldsSchema;
   const bare = { ...v2Ada, identifiers: [{ ...emailIdentifier, channels: {} }] };
   const form = schemas.v1ContactFieldsSchema.extend({
     email: schemas.v1ListContactSchema.shape.email,
@@ -369,7 +367,7 @@ describe("The schemas without the cross-field rules can be extended, picked, omi
     ["event", schemas.v1EventFieldsSchema, { eventName: "e" }],
     [
       "event, extended",
-      schemas.v1EventFieldsSchema.extend({ contact: event.contactUUID }),
+      schemas.v1EventFieldsSchema.extend({ contact: schemas.v1EventFieldsSchema.shape.contactUUID }),
       { eventName: "e", contact: "c" },
     ],
     [
@@ -391,7 +389,7 @@ describe("The schemas without the cross-field rules can be extended, picked, omi
     ["identifier", schemas.v2IdentifierFieldsSchema, { ...emailIdentifier, id: 5 }],
     [
       "identifier, extended",
-      schemas.v2IdentifierFieldsSchema.extend({ label: identifier.type }),
+      schemas.v2IdentifierFieldsSchema.extend({ label: schemas.v2IdentifierFieldsSchema.shape.type }),
       emailIdentifier,
       "label invalid_value",
     ],
