@@ -1,8 +1,10 @@
-import { basename } from "node:path";
-import { type Contact, type RowIssue, stricter } from "./contact.ts";
-import { People, type PersonConsent } from "./people.ts";
+import { inOneLine } from "./column-map.ts";
+import { channels, type Contact, type RowIssue } from "./contact.ts";
+import { People } from "./people.ts";
 import type { ReadRow } from "./read-row.ts";
 import { contactIssues, firstOfEachField } from "./row-issues.ts";
+import { valueOf, type Words } from "./row-words.ts";
+import { anyOther } from "./words.ts";
 
 /** An invalid row, and all its problems. */
 export interface InvalidRow {
@@ -28,9 +30,7 @@ export function checkRows(rows: readonly ReadRow[]): CheckedRows {
     const issues = firstOfEachField([
       ...row.issues,
       ...contactIssues(row.contact),
-      ...unreadableLineIssues(read, people),
-      ...unclearIssues(read, people),
-      ...refusedIssues(row.contact, people.consentOf(read)),
+      ...heldIssues(read, people.consentOf(read).words, row.contact),
       ...sharedPhoneIssues(read, people),
     ]);
     if (issues.length > 0) invalid.push({ row, issues });
@@ -41,57 +41,45 @@ export function checkRows(rows: readonly ReadRow[]): CheckedRows {
 
 /** The row's contact with its person's consent. A channel without a consent is left out. */
 export function withConsent(row: ReadRow, people: People): Contact {
-  const { email, phone, isSuppressed } = people.consentOf(row);
-  const { contact, said } = row;
-  return {
-    ...contact,
-    ...(email !== undefined && (contact.email !== undefined || said.email.isRefusedByName)
-      ? { email_opt_in: email }
-      : {}),
-    ...(phone !== undefined && (contact.phone !== undefined || said.phone.isRefusedByName)
-      ? { phone_opt_in: phone }
-      : {}),
-    // Never false: a file must not end a suppression.
-    ...(isSuppressed ? { is_suppressed: true } : {}),
-  };
+  const consent = people.consentOf(row);
+  const contact: Contact = { ...row.contact };
+  for (const channel of channels) {
+    const optIn = consent[channel];
+    // A column that refuses a channel does so also without an address or number.
+    if (optIn !== undefined && (contact[channel] !== undefined || row.words[channel] > 1))
+      contact[`${channel}_opt_in`] = optIn;
+  }
+  // Never false: a file must not end a suppression.
+  return consent.isSuppressed ? { ...contact, is_suppressed: true } : contact;
 }
 
-/** The issues of words that hold back: the person's rows are not sent. */
-export function unclearIssues(row: ReadRow, people: People): RowIssue[] {
-  return people.consentOf(row).unclear.map((channel) => {
-    const words = row.said[channel].notUnderstood;
-    const message =
-      words.length === 0
-        ? "another row about this person has a word of consent that holds it back"
-        : `is not known (${words.join("; ")})`;
-    return { field: `${channel} consent`, message };
+/** The issues that hold the person's rows back: words that nobody has answered, and plain refusals in any cell. */
+export function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): RowIssue[] {
+  if (row.source.isMisshapen) return [];
+  return channels.flatMap((channel): RowIssue[] => {
+    const field = `${channel} consent`;
+    if (words[`${channel}Hold`] > 0) {
+      const own = row.held[channel].join("; ");
+      const message =
+        own === ""
+          ? "is held back: another row about this person has a word that holds it back, or cannot be read"
+          : `is held back: ${own}`;
+      return [{ field, message }];
+    }
+    const optIn = contact[`${channel}_opt_in`];
+    const floor = words[`${channel}Floor`];
+    if (optIn === undefined || floor <= valueOf(optIn)) return [];
+    const cells = row.refusing.map(({ column, word, refusal }) => {
+      const consent = refusal.channels.length > 1 ? "both" : "email";
+      const rule = { consent, words: { [word]: refusal.optIn, [anyOther]: "none" } };
+      return `; to send it, write ${JSON.stringify(column.name)}: ${inOneLine(rule)} in the map`;
+    });
+    const where = row.refusing.length === 0 ? "a cell of another row" : "a cell";
+    const who = contact.email ?? contact.phone ?? "the person";
+    return [
+      { field, message: `would be ${optIn}, but ${where} about ${who} is a plain refusal${cells.join("")}` },
+    ];
   });
-}
-
-/** The issues of plain refusals in any cell, where something better would be sent. */
-export function refusedIssues(
-  { email_opt_in, phone_opt_in }: Contact,
-  { refusals }: PersonConsent,
-): RowIssue[] {
-  const stated = { email: email_opt_in, phone: phone_opt_in };
-  return (["email", "phone"] as const).flatMap((channel) => {
-    const [optIn, refusal] = [stated[channel], refusals[channel]];
-    if (optIn === undefined || stricter(optIn, refusal) === optIn) return [];
-    const message =
-      `would be ${optIn}, but a cell about this person is a plain refusal. ` +
-      "Give this word a meaning in the map, in its column, or leave the person as refused";
-    return [{ field: `${channel} consent`, message }];
-  });
-}
-
-/** The issue of a person who may also be in a line that cannot be read: none of the person's rows is sent. */
-export function unreadableLineIssues(row: ReadRow, people: People): RowIssue[] {
-  const cause = people.rowInDoubt(row);
-  if (cause === undefined) return [];
-  const message =
-    `${basename(cause)}, may be about this person, and may hold a refusal: it has another number of cells than ` +
-    "headings, or an address or number in it or in this row cannot be read";
-  return [{ field: "row", message }];
 }
 
 // The service treats two rows with one number as one contact ("POST /api/v1/customer/create"), so two people who share

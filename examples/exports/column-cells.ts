@@ -1,14 +1,12 @@
 import type { CsvFile } from "./csv-file.ts";
 import { isOfAddresses } from "./identifiers.ts";
-import { isBlank, isMoment, partsOf, wordOf } from "./words.ts";
+import { reasonHeading } from "./report-columns.ts";
+import { anyDate, isBlank, isMoment, mayBeMoment, partsOf, wordOf } from "./words.ts";
 
 // A state has few words, or some dozens that people share; names, notes and numbers have more.
 const fewWords = 12;
 export const mostWords = 50;
 const longestWord = 120;
-
-/** The word of the map that stands for every day and time. */
-export const anyDate = "<date>";
 
 /** What the cells of a column are, over all rows. */
 export class ColumnCells {
@@ -19,6 +17,7 @@ export class ColumnCells {
   #filled = 0;
   #addresses = 0;
   #data = 0;
+  #namedDays = 0;
   #hasAmount = false;
 
   add(cell: string | undefined): void {
@@ -31,6 +30,7 @@ export class ColumnCells {
     if (isOfAddresses(cell)) this.#addresses += 1;
     if (isMoment(cell)) return count(this.words, anyDate);
     if (isData(cell)) this.#data += 1;
+    if (mayBeMoment(cell)) this.#namedDays += 1;
     if (/^-?\d+[.,]\d*[1-9]\d*$/.test(cell) || /^-?\d{4,}$/.test(cell)) this.#hasAmount = true;
     count(this.words, word);
     for (const part of partsOf(word)) count(this.#parts, part);
@@ -60,10 +60,8 @@ export class ColumnCells {
     return words > fewWords && this.#parts.size < words ? [...this.#parts.keys()] : [];
   }
 
-  /** Whether a part of the cells, and not all, are days. */
-  get areDaysOfSome(): boolean {
-    // One row cannot show whether everybody has a day.
-    return this.words.has(anyDate) && (this.words.has("") || this.#rows === 1);
+  get hasDays(): boolean {
+    return this.words.has(anyDate) || this.#namedDays > 0;
   }
 
   /**
@@ -74,7 +72,9 @@ export class ColumnCells {
    */
   get areStates(): boolean {
     const own = this.#own;
-    if (own.length === 0) return this.areDaysOfSome;
+    const days = this.#namedDays + (this.words.get(anyDate) ?? 0);
+    // One row cannot show whether everybody has a day.
+    if (days === this.#filled) return days > 0 && (this.words.has("") || this.#rows === 1);
     if (this.#addresses === this.#filled) return false;
     const areNumbers = own.every((word) => /^[-+]?\d+([.,]\d+)?$/.test(word));
     if (Math.min(own.length, this.#parts.size) > fewWords)
@@ -111,18 +111,19 @@ function isData(cell: string): boolean {
   );
 }
 
-/** Reads these columns of a file to its end. */
+/** Reads the chosen columns of a file to its end, by their names. */
 export async function readColumns(
   file: CsvFile,
-  indexes: readonly number[],
+  isChosen: (name: string) => boolean = () => true,
   signal?: AbortSignal,
-): Promise<ReadonlyMap<number, ColumnCells>> {
-  const columns = new Map(indexes.map((index) => [index, new ColumnCells()]));
-  if (columns.size === 0) return columns;
-  for await (const row of file.rows()) {
-    signal?.throwIfAborted();
-    if (row.isMisshapen) continue;
-    for (const [index, cells] of columns) cells.add(row.cell(index));
-  }
-  return columns;
+): Promise<ReadonlyMap<string, ColumnCells>> {
+  const columns = file.names.flatMap((name, index) =>
+    isChosen(name) && name !== reasonHeading ? [{ name, index, cells: new ColumnCells() }] : [],
+  );
+  if (columns.length > 0)
+    for await (const row of file.rows()) {
+      signal?.throwIfAborted();
+      if (!row.isMisshapen) for (const { index, cells } of columns) cells.add(row.cell(index));
+    }
+  return new Map(columns.map(({ name, cells }) => [name, cells]));
 }

@@ -1,52 +1,72 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
 import { contactFields } from "./contact-columns.ts";
-import { optIns } from "./contact.ts";
-import { wordOf } from "./words.ts";
+import { type Channel, optIns } from "./contact.ts";
+import { anyOther, wordOf } from "./words.ts";
 
-/** What a word of a column means: a state, nothing, or that nobody knows, so that its rows are held back. */
-export const meanings = [...optIns, "none", "hold"] as const;
+const meanings = [...optIns, "none", "hold"] as const;
 
-const headingsOfMap = [...contactFields, "is_suppressed", "property", "ignore", "?"] as const;
+/** What a word means for a channel: a state, nothing, or that nobody knows, so that its rows are held back. */
+export type Meaning = (typeof meanings)[number];
+
+/** What a word means for each channel; a channel that is left out says nothing. */
+export type ChannelMeanings = Readonly<Partial<Record<Channel, Meaning | undefined>>>;
+
+const wordMeaning = z.union([
+  z.enum([...meanings, "?"]),
+  z.strictObject({ email: z.enum(meanings).optional(), phone: z.enum(meanings).optional() }),
+]);
+
+const propertyRule = z.custom<`property:${string}`>(
+  (value) => typeof value === "string" && /^property:./s.test(value),
+);
+
+const plainRule = z.union([
+  z.enum([...contactFields, "is_suppressed", "property", "ignore", "?"]),
+  propertyRule,
+]);
 
 const consentRule = z.strictObject({
-  consent: z.enum(["email", "phone", "both"]),
-  words: z.record(z.string(), z.enum(meanings)).superRefine((words, context) => {
+  consent: z.enum(["email", "phone", "both", "?"]),
+  words: z.record(z.string(), wordMeaning).superRefine((words, context) => {
     const seen = new Set<string>();
     for (const word of Object.keys(words)) {
       if (seen.has(wordOf(word)))
         context.addIssue({ code: "custom", path: [word], message: "is there twice, as case does not count" });
       seen.add(wordOf(word));
     }
+    if (JSON.stringify(words[anyOther] ?? "").includes('"SUBSCRIBED"'))
+      context.addIssue({ code: "custom", path: [anyOther], message: "subscribes nobody: name the words" });
   }),
 });
 
+// A skeleton of words whose column turned out to be no consent.
+const answeredSkeleton = z
+  .strictObject({
+    consent: plainRule.refine((rule) => rule !== "email" && rule !== "phone" && rule !== "?"),
+    words: z.unknown(),
+  })
+  .transform(({ consent }) => consent);
+
 // The service's own columns of consent, whose words are the service's own.
-const ownRule = z.enum(["email_opt_in", "phone_opt_in"]).transform((field) => ({
-  consent: field === "email_opt_in" ? ("email" as const) : ("phone" as const),
-  words: Object.fromEntries(optIns.map((optIn) => [optIn, optIn])),
-}));
+const ownRule = z.enum(["email_opt_in", "phone_opt_in"]).transform((field) => serviceRule(field));
 
-const propertyRule = z.custom<`property:${string}`>(
-  (value) => typeof value === "string" && /^property:./s.test(value),
-);
-
-const columnRule = z.union([z.enum(headingsOfMap), propertyRule, consentRule, ownRule], {
+const columnRule = z.union([plainRule, consentRule, answeredSkeleton, ownRule], {
   error: ({ input }) =>
     typeof input === "object" && input !== null
       ? `is no consent: write { "consent": "email", "phone" or "both", "words": { WORD: ${meanings.join(", ")} } }`
       : `is no field of a contact (${contactFields.join(", ")}), and not "property", "property:NAME", "ignore", a consent or "?"`,
 });
 
+const everyoneMeaning = z.enum([...optIns, "none", "?"]).optional();
+
 const mapSchema = z.strictObject({
   version: z.literal(1),
   columns: z.record(z.string(), columnRule),
   everyone: z
-    .union([
-      z.literal("?"),
-      z.strictObject({ email: z.enum(optIns).optional(), phone: z.enum(optIns).optional() }),
-    ])
+    .union([z.literal("?"), z.strictObject({ email: everyoneMeaning, phone: everyoneMeaning })])
     .optional(),
+  unnamed: z.literal("ignore").optional(),
 });
 
 /** The use of one column: a field, `property`, `property:NAME`, `ignore`, a consent with the meaning of its words, or `?`. */
@@ -55,9 +75,6 @@ export type ColumnRule = z.output<typeof columnRule>;
 /** A column of consent: its channels, and the meaning of each word. */
 export type ConsentRule = z.output<typeof consentRule>;
 
-/** What a word of a column means. */
-export type Meaning = (typeof meanings)[number];
-
 /** What a file means as a whole: `?` is not answered yet. */
 export type Everyone = NonNullable<z.output<typeof mapSchema>["everyone"]>;
 
@@ -65,6 +82,8 @@ export type Everyone = NonNullable<z.output<typeof mapSchema>["everyone"]>;
 export interface ColumnMap {
   readonly columns: ReadonlyMap<string, ColumnRule>;
   readonly everyone?: Everyone | undefined;
+  /** Refusals of rows that name nobody do not stop the file. */
+  readonly unnamed?: "ignore" | undefined;
 }
 
 /** A map that cannot be used. The message names the file and the place. */
@@ -72,8 +91,14 @@ export class ColumnMapError extends Error {
   override readonly name = "ColumnMapError";
 }
 
+/** The rule of one of the service's own columns of consent. */
+export function serviceRule(field: "email_opt_in" | "phone_opt_in"): ConsentRule {
+  const words = Object.fromEntries(optIns.map((optIn) => [optIn, optIn]));
+  return { consent: field === "email_opt_in" ? "email" : "phone", words };
+}
+
 /** Parses the text of a map, or throws a `ColumnMapError` with every problem. */
-export function parseMap(text: string, path: string): ColumnMap {
+function parseMap(text: string, path: string): ColumnMap {
   let json: unknown;
   try {
     json = JSON.parse(text.replace(/^\uFEFF/, ""));
@@ -89,8 +114,8 @@ export function parseMap(text: string, path: string): ColumnMap {
       cause: parsed.error,
     });
   }
-  const { columns, everyone } = parsed.data;
-  return { columns: new Map(Object.entries(columns)), everyone };
+  const { columns, everyone, unnamed } = parsed.data;
+  return { columns: new Map(Object.entries(columns)), everyone, unnamed };
 }
 
 /** Reads a map; undefined if there is none. */
@@ -104,10 +129,11 @@ export async function readMap(path: string): Promise<ColumnMap | undefined> {
 }
 
 /** The text of a map: a column each line, so that a change is easy to read. */
-export function mapText({ columns, everyone }: ColumnMap): string {
+export function mapText({ columns, everyone, unnamed }: ColumnMap): string {
   const lines = Array.from(columns, ([heading, rule]) => `    ${JSON.stringify(heading)}: ${ruleText(rule)}`);
   const all = everyone === undefined ? "" : `,\n  "everyone": ${inOneLine(everyone)}`;
-  return `{\n  "version": 1,\n  "columns": {\n${lines.join(",\n")}\n  }${all}\n}\n`;
+  const others = unnamed === undefined ? "" : `,\n  "unnamed": "${unnamed}"`;
+  return `{\n  "version": 1,\n  "columns": {\n${lines.join(",\n")}\n  }${all}${others}\n}\n`;
 }
 
 const longestLine = 110;
@@ -118,17 +144,23 @@ function ruleText(rule: ColumnRule): string {
   return JSON.stringify(rule, null, 2).replaceAll("\n", "\n    ");
 }
 
-// With spaces between the parts.
-function inOneLine(value: ColumnRule | Everyone): string {
+/** JSON in one line, with spaces between the parts. */
+export function inOneLine(value: object | string): string {
   return JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
+}
+
+/** Whether a column is not answered yet: it or a word of it is `?`. */
+export function isOpen(rule: ColumnRule): boolean {
+  if (typeof rule === "string") return rule === "?";
+  return rule.consent === "?" || Object.values(rule.words).includes("?");
+}
+
+/** Whether it is not answered yet what the file means as a whole. */
+export function isEveryoneOpen({ everyone }: ColumnMap): boolean {
+  return everyone === "?" || (everyone !== undefined && Object.values(everyone).includes("?"));
 }
 
 /** The columns that are not answered yet. */
 export function openColumns({ columns }: ColumnMap): string[] {
-  return Array.from(columns).flatMap(([heading, rule]) => (rule === "?" ? [heading] : []));
-}
-
-/** Whether anything is not answered yet. */
-export function isOpen(map: ColumnMap): boolean {
-  return map.everyone === "?" || openColumns(map).length > 0;
+  return Array.from(columns).flatMap(([heading, rule]) => (isOpen(rule) ? [heading] : []));
 }

@@ -2,13 +2,12 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
-import { fieldOf } from "./contact-columns.ts";
 import { withoutMark } from "./csv-cell.ts";
 import { delimiterNames, delimitersOf, type Delimiter } from "./csv-delimiter.ts";
 import { decoded, encodingOf, isBeyondAscii, isUtf8BeyondAscii } from "./csv-encoding.ts";
 import { CsvRow } from "./csv-row.ts";
 import { isOfAddresses } from "./identifiers.ts";
-import { isOfReport } from "./report-note.ts";
+import { reasonHeading } from "./report-columns.ts";
 
 /** A file that cannot be read as CSV. The message names the file and the way out. */
 export class CsvFileError extends Error {
@@ -19,6 +18,8 @@ export class CsvFileError extends Error {
 export interface CsvFile {
   readonly path: string;
   readonly headings: readonly string[];
+  /** The names of the columns in a map: a second `Tag` is `Tag (2)`. */
+  readonly names: readonly string[];
   readonly encoding: string;
   /** "comma", "semicolon", "tab" */
   readonly delimiterName: string;
@@ -46,10 +47,12 @@ export async function openCsv(
   if (others.length > 0) throw unknownDelimiter(path, [delimiter, ...others]);
   const isNamed = /^"?sep=/.test(beginning);
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });
-  const written = await headingsIn(path, records());
-  if (written === undefined) throw new CsvFileError(`${path}: is empty.`);
+  const first = await records().next();
+  if (first.done === true) throw new CsvFileError(`${path}: is empty.`);
+  const written = first.value.map((cell) => cell.trim());
   // The marks of a report are no part of the cells that it was made of.
-  const plain = (cells: readonly string[]) => (written.some(isOfReport) ? cells.map(withoutMark) : cells);
+  const plain = (cells: readonly string[]) =>
+    written.includes(reasonHeading) ? cells.map(withoutMark) : cells;
   const headings = plain(written);
   if (headings.some((heading) => isOfAddresses(heading)))
     throw new CsvFileError(
@@ -58,6 +61,7 @@ export async function openCsv(
   return {
     path,
     headings,
+    names: namesOf(headings),
     encoding,
     delimiterName: delimiterNames[delimiter],
     async *rows() {
@@ -69,6 +73,17 @@ export async function openCsv(
       }
     },
   };
+}
+
+function namesOf(headings: readonly string[]): string[] {
+  const used = new Set<string>(headings);
+  return headings.map((heading, index) => {
+    if (headings.indexOf(heading) === index) return heading;
+    let count = 2;
+    while (used.has(`${heading} (${count})`)) count++;
+    used.add(`${heading} (${count})`);
+    return `${heading} (${count})`;
+  });
 }
 
 function unknownDelimiter(path: string, delimiters: readonly Delimiter[]): CsvFileError {
@@ -98,34 +113,6 @@ async function encodingIn(path: string, head: Uint8Array, given: string | undefi
   return given;
 }
 
-// People write a title above their table.
-const longestTitle = 10;
-
-/** The cells of the first record. Throws if the headings stand below it: its own would be headings of nothing. */
-async function headingsIn(path: string, records: AsyncGenerator<string[]>): Promise<string[] | undefined> {
-  let first: string[] | undefined;
-  let number = 0;
-  for await (const record of records) {
-    const cells = record.map((cell) => cell.trim());
-    first ??= cells;
-    number += 1;
-    if (namesThePerson(first) || number > longestTitle) break;
-    if (namesThePerson(cells))
-      throw new CsvFileError(
-        `${path}: its headings stand in row ${number}. Delete the rows above them, so that they come first.`,
-      );
-  }
-  return first;
-}
-
-/** Whether one of the cells is a heading of addresses or numbers, and none is an address or number. */
-function namesThePerson(cells: readonly string[]): boolean {
-  return (
-    !cells.some((cell) => /@|\d{5}/.test(cell.replaceAll(/[\s()/.-]/g, ""))) &&
-    cells.some((cell) => ["email", "phone"].includes(fieldOf(cell)?.field ?? ""))
-  );
-}
-
 async function* recordsOf(
   path: string,
   { encoding, delimiter, isNamed }: { encoding: string; delimiter: Delimiter; isNamed: boolean },
@@ -153,6 +140,15 @@ async function* recordsOf(
   }
 }
 
+const hints: Readonly<Record<string, string>> = {
+  INVALID_OPENING_QUOTE:
+    "a quotation mark is inside a cell. Double it, and put the whole cell into quotation marks.",
+  CSV_INVALID_CLOSING_QUOTE:
+    "text follows a cell's closing quotation mark. A quotation mark inside a cell is written twice.",
+  CSV_QUOTE_NOT_CLOSED: "a quotation mark is never closed, or a row is too long.",
+  CSV_MAX_RECORD_SIZE: "a quotation mark is never closed, or a row is too long.",
+};
+
 function explained(error: unknown, encoding: string): string {
   if (error instanceof TypeError && "code" in error && error.code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
     return (
@@ -162,17 +158,7 @@ function explained(error: unknown, encoding: string): string {
   }
   if (!(error instanceof CsvError)) return messageOf(error);
   const { lines } = error as CsvError & { lines?: number };
-  const at = lines === undefined ? "" : `line ${lines}: `;
-  if (error.code === "INVALID_OPENING_QUOTE") {
-    return `${at}a quotation mark is inside a cell. Double it, and put the whole cell into quotation marks.`;
-  }
-  if (error.code === "CSV_INVALID_CLOSING_QUOTE") {
-    return `${at}text follows a cell's closing quotation mark. A quotation mark inside a cell is written twice.`;
-  }
-  if (error.code === "CSV_QUOTE_NOT_CLOSED" || error.code === "CSV_MAX_RECORD_SIZE") {
-    return `${at}a quotation mark is never closed, or a row is longer than ${longestRecord} characters.`;
-  }
-  return `${at}${error.message}`;
+  return `${lines === undefined ? "" : `line ${lines}: `}${hints[error.code] ?? error.message}`;
 }
 
 function messageOf(error: unknown): string {

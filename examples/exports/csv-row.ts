@@ -1,6 +1,5 @@
-import { counted } from "../console/counted.ts";
 import type { RowIssue } from "./contact.ts";
-import { cellsBeforeCut, isOfReport, noteHeadings } from "./report-note.ts";
+import { cellsBeforeCut, reasonHeading, shapeReason } from "./report-columns.ts";
 
 /** One row of a CSV file, its cells in the order of the headings. */
 export class CsvRow {
@@ -23,25 +22,21 @@ export class CsvRow {
 
   /** A line that was cut short, or has an extra comma: its cells may be under the wrong headings. */
   get isMisshapen(): boolean {
-    return this.cells.length !== this.headings.length || this.cutAfter !== undefined;
+    return this.cells.length !== this.headings.length || this.#cutAfter !== undefined;
   }
 
-  /** The number of its cells, if it was cut short, and still is. */
-  get cutAfter(): number | undefined {
-    if (this.cells.length < this.headings.length) return this.cells.length;
-    const note = this.headings.indexOf(noteHeadings.note);
-    const count = note < 0 ? undefined : cellsBeforeCut(this.cells[note] ?? "");
-    if (count === undefined) return undefined;
-    // A report has all cells of such a line: those that were missing are blank.
-    const own = this.cells.filter((_, index) => !isOfReport(this.headings[index] ?? ""));
-    return own.slice(count).every((cell) => cell.trim() === "") ? count : undefined;
+  /** A report has all cells of a line that was cut short: those that were missing are blank. */
+  get #cutAfter(): number | undefined {
+    const at = this.headings.indexOf(reasonHeading);
+    const count = at < 0 ? undefined : cellsBeforeCut(this.cells[at] ?? "");
+    const own = this.cells.filter((_, index) => index !== at);
+    return count !== undefined && own.slice(count).every((cell) => cell.trim() === "") ? count : undefined;
   }
 
   shapeIssues(): RowIssue[] {
     if (!this.isMisshapen) return [];
-    const cells = counted(this.cutAfter ?? this.cells.length, "cell");
-    const headings = this.headings.filter((heading) => !isOfReport(heading)).length;
-    return [{ field: "row", message: `has ${cells}, but there are ${counted(headings, "heading")}` }];
+    const headings = this.headings.filter((heading) => heading !== reasonHeading).length;
+    return [{ field: "row", message: shapeReason(this.#cutAfter ?? this.cells.length, headings) }];
   }
 }
 

@@ -1,40 +1,32 @@
-import { anyDate } from "./column-cells.ts";
 import {
+  type ChannelMeanings,
   type ColumnMap,
   ColumnMapError,
   type ColumnRule,
   type ConsentRule,
-  type Everyone,
   type Meaning,
 } from "./column-map.ts";
-import { type ContactField, fieldOf, furtherIdentifiers } from "./contact-columns.ts";
-import type { Channel } from "./contact.ts";
+import { type ContactField, fieldOf, isOfAnother } from "./contact-columns.ts";
+import { type Channel, channels, type OptIn } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
-import { compactHeading, snakeCase } from "./heading.ts";
-import { mapNames } from "./propose-map.ts";
-import { isOfReport, noteHeadings } from "./report-note.ts";
+import { snakeCase } from "./heading.ts";
+import { reasonHeading } from "./report-columns.ts";
 import type { Vendor } from "./vendor.ts";
 import { sectionOf, vendorOf } from "./vendors.ts";
-import { isMoment, wordOf } from "./words.ts";
-
-/** A column of consent, ready to look words up. */
-export interface ConsentColumn {
-  readonly channels: readonly Channel[];
-  readonly words: ReadonlyMap<string, Meaning>;
-  /** Whether its words are days and nothing else, so that "never" says nothing. */
-  readonly isOfDays: boolean;
-}
+import { wordOf } from "./words.ts";
 
 /** The use of a column. */
 export type ColumnUse =
   | { readonly kind: "field"; readonly field: ContactField; readonly isFurther: boolean }
-  | { readonly kind: "consent"; readonly consent: ConsentColumn }
+  /** What each word means for each channel. */
+  | {
+      readonly kind: "consent";
+      readonly channels: readonly Channel[];
+      readonly words: ReadonlyMap<string, ChannelMeanings>;
+    }
   | { readonly kind: "suppression" }
   | { readonly kind: "property" }
-  | { readonly kind: "import note" }
-  | { readonly kind: "left out"; readonly why: string }
-  /** Nobody has said what it is; nothing is sent. */
-  | { readonly kind: "open" };
+  | { readonly kind: "left out"; readonly why: string };
 
 /** One column of a file, and its use. */
 export interface Column {
@@ -42,11 +34,9 @@ export interface Column {
   readonly heading: string;
   /** Its name in the map: a second `Tag` is `Tag (2)`. */
   readonly name: string;
-  /** The heading in the form for comparisons. */
-  readonly compact: string;
   readonly use: ColumnUse;
-  /** The identifiers that it may hold, if it is no field. */
-  readonly identifiers: readonly Channel[];
+  /** Whether it is about another person: "Contact owner". */
+  readonly isOfAnother: boolean;
   /** The custom property for cells that are not sent otherwise; unique in the file. */
   readonly property: string;
 }
@@ -60,7 +50,7 @@ export interface FilePlan {
   readonly provider: string | undefined;
   readonly columns: readonly Column[];
   /** The consent of everybody in the file. */
-  readonly everyone: Exclude<Everyone, "?"> | undefined;
+  readonly everyone: Readonly<Partial<Record<Channel, OptIn>>>;
 }
 
 /**
@@ -69,9 +59,9 @@ export interface FilePlan {
  */
 export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   const vendor = vendorOf(file.headings);
-  const names = mapNames(file.headings);
+  const { names } = file;
   const rules = names.map((name) => map.columns.get(name));
-  refuseOneName(file, names, rules);
+  refuseOneName(file, rules);
   const uses = ranked(
     file.headings,
     rules.map((rule, index) => useOf(file.headings[index]!, rule)),
@@ -81,53 +71,63 @@ export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
     index,
     heading,
     name: names[index]!,
-    compact: compactHeading(heading),
     property: properties[index]!,
-    identifiers: furtherIdentifiers(heading),
+    isOfAnother: isOfAnother(heading),
     use: uses[index]!,
   }));
-  const identifies = ({ use }: Column) =>
-    use.kind === "open" || (use.kind === "field" && ["email", "phone"].includes(use.field));
+  const identifies = ({ use }: Column) => use.kind === "field" && ["email", "phone"].includes(use.field);
   if (!columns.some(identifies)) throw noIdentifier(file);
   return {
     file,
     layout: layoutName(vendor, file.path),
     provider: vendor?.source,
     columns,
-    everyone: map.everyone === "?" ? undefined : map.everyone,
+    everyone: everyoneOf(map),
   };
+}
+
+function everyoneOf({ everyone }: ColumnMap): FilePlan["everyone"] {
+  if (everyone === undefined || everyone === "?") return {};
+  const stated = channels.flatMap((channel): [Channel, OptIn][] => {
+    const meaning = everyone[channel];
+    return meaning === undefined || meaning === "none" || meaning === "?" ? [] : [[channel, meaning]];
+  });
+  return Object.fromEntries(stated);
 }
 
 function layoutName(vendor: Vendor | undefined, path: string): string {
   if (vendor === undefined) return "plain table";
   const section = sectionOf(vendor, path);
-  if (section !== undefined) return `${vendor.name}, ${section.name} contacts`;
+  if (section !== undefined) {
+    const name = section.begins.replace(/^nons/, "non-s").replace("_", "");
+    return `${vendor.name}, ${name} contacts`;
+  }
   return vendor.sections === undefined ? vendor.name : `${vendor.name}, no section in the file's name`;
 }
 
 function useOf(heading: string, rule: ColumnRule | undefined): ColumnUse {
-  if (heading === noteHeadings.reason) return { kind: "left out", why: "a report's own column" };
-  if (heading === noteHeadings.note) return { kind: "import note" };
+  if (heading === reasonHeading) return { kind: "left out", why: "a report's own column" };
   // A column without a rule is blank.
-  if (rule === undefined || rule === "property") return { kind: "property" };
-  if (rule === "?") return { kind: "open" };
+  if (rule === undefined || rule === "property" || isProperty(rule)) return { kind: "property" };
+  if (typeof rule !== "string") return consentUse(rule);
   if (rule === "ignore") return { kind: "left out", why: "the map says ignore" };
   if (rule === "is_suppressed") return { kind: "suppression" };
-  if (typeof rule !== "string") return { kind: "consent", consent: consentColumn(rule) };
-  if (isProperty(rule)) return { kind: "property" };
+  if (rule === "?") throw new TypeError("a column without an answer is not planned");
   return { kind: "field", field: rule, isFurther: false };
 }
 
 const isProperty = (rule: ColumnRule): rule is `property:${string}` =>
   typeof rule === "string" && rule.startsWith("property:");
 
-function consentColumn({ consent, words }: ConsentRule): ConsentColumn {
-  const entries = Object.entries(words).map(([word, meaning]): [string, Meaning] => [wordOf(word), meaning]);
-  return {
-    channels: consent === "both" ? ["email", "phone"] : [consent],
-    words: new Map(entries),
-    isOfDays: entries.every(([word]) => word === "" || word === anyDate || isMoment(word)),
-  };
+function consentUse({ consent, words }: ConsentRule): ColumnUse {
+  const own = consent === "both" ? channels : channels.filter((channel) => channel === consent);
+  const meanings = Object.entries(words).map(([word, meaning]): [string, ChannelMeanings] => {
+    const each = (one: Meaning): ChannelMeanings =>
+      Object.fromEntries(own.map((channel) => [channel, one] as const));
+    // Safe: a map with a "?" is not planned.
+    return [wordOf(word), typeof meaning === "string" ? each(meaning as Meaning) : meaning];
+  });
+  return { kind: "consent", channels: own, words: new Map(meanings) };
 }
 
 /** Marks all columns of a field but the main one as further; of `Work email, Email` the second is the main one. */
@@ -142,11 +142,7 @@ function ranked(headings: readonly string[], uses: readonly ColumnUse[]): Column
   );
 }
 
-function refuseOneName(
-  { path }: CsvFile,
-  names: readonly string[],
-  rules: readonly (ColumnRule | undefined)[],
-): void {
+function refuseOneName({ path, names }: CsvFile, rules: readonly (ColumnRule | undefined)[]): void {
   for (const [index, rule] of rules.entries()) {
     const first = rules.indexOf(rule);
     if (rule === undefined || !isProperty(rule) || first === index) continue;
@@ -163,29 +159,24 @@ function propertyNames(
   rules: readonly (ColumnRule | undefined)[],
   source: string | undefined,
 ): string[] {
-  const given = rules.map((rule) =>
-    rule !== undefined && isProperty(rule) ? rule.slice("property:".length) : undefined,
-  );
+  const given = rules.map((rule) => (rule !== undefined && isProperty(rule) ? rule.slice(9) : undefined));
   const names = headings.map((heading, index) => {
     const name = snakeCase(heading) || `column_${index + 1}`;
-    return (
-      given[index] ?? (source === undefined || name.startsWith(`${source}_`) ? name : `${source}_${name}`)
-    );
+    return source === undefined || name.startsWith(`${source}_`) ? name : `${source}_${name}`;
   });
-  const used = new Set<string>(given.filter((name) => name !== undefined));
+  const used = new Set([...given, ...names]);
   return names.map((name, index) => {
-    if (given[index] !== undefined) return name;
-    let candidate = name;
-    const isOwnOfAnother = () =>
-      candidate !== name && names.indexOf(candidate) !== -1 && names.indexOf(candidate) !== index;
-    for (let count = 2; used.has(candidate) || isOwnOfAnother(); count++) candidate = `${name}_${count}`;
-    used.add(candidate);
-    return candidate;
+    if (given[index] !== undefined) return given[index];
+    if (names.indexOf(name) === index && !given.includes(name)) return name;
+    let count = 2;
+    while (used.has(`${name}_${count}`)) count++;
+    used.add(`${name}_${count}`);
+    return `${name}_${count}`;
   });
 }
 
 function noIdentifier({ path, headings }: CsvFile): CsvFileError {
-  const shown = headings.filter((heading) => heading !== "" && !isOfReport(heading)).slice(0, 4);
+  const shown = headings.filter((heading) => heading !== "" && heading !== reasonHeading).slice(0, 4);
   const begins =
     shown.length === 0 ? "Its first row is blank" : `Its headings begin with ${shown.join(", ")}`;
   return new CsvFileError(

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readColumns } from "./column-cells.ts";
-import { type ColumnMap, isOpen, openColumns, readMap } from "./column-map.ts";
-import { CsvFileError, type CsvFile, openCsv } from "./csv-file.ts";
+import { openColumns, readMap } from "./column-map.ts";
+import { CsvFileError, openCsv } from "./csv-file.ts";
 import { planFile } from "./file-plan.ts";
 import { proposeMap } from "./propose-map.ts";
 import { type ReadRow, readRow } from "./read-row.ts";
@@ -32,17 +32,14 @@ async function namesIn(folder: string): Promise<string[]> {
 
 async function readExport(folder: string, name: string): Promise<ExportFile> {
   const file = await openCsv(join(folder, name));
-  const map = (await readMap(`${file.path}.map.json`)) ?? (await proposed(file));
-  if (isOpen(map))
+  const map = (await readMap(`${file.path}.map.json`)) ?? proposeMap(file, await readColumns(file));
+  const open = openColumns(map);
+  if (open.length > 0)
     throw new CsvFileError(
-      `${file.path}: nobody has said what these columns are: ${openColumns(map).join(", ")}. Write it to ${file.path}.map.json.`,
+      `${file.path}: nobody has said what these columns are: ${open.join(", ")}. Write it to ${file.path}.map.json.`,
     );
   const plan = planFile(file, map);
   const rows: ReadRow[] = [];
   for await (const row of file.rows()) rows.push({ ...readRow(plan, row), file: name });
   return { name, layout: plan.layout, rows };
-}
-
-async function proposed(file: CsvFile): Promise<ColumnMap> {
-  return proposeMap(file, await readColumns(file, [...file.headings.keys()]));
 }

@@ -6,50 +6,47 @@ export interface Vendor {
   readonly name: string;
   /** The contacts' `source`, and the prefix of their custom properties. */
   readonly source: string;
-  /** The headings that mark the layout: all of one of these lists. */
-  readonly marks: readonly (readonly string[])[];
+  /** The headings that mark the layout: all of one of these lists, separated by `|`. */
+  readonly marks: readonly string[];
+  /** A heading that ends in `…` stands for all that begin so. */
   readonly columns: Readonly<Record<string, ColumnRule>>;
-  /** Columns of data, whatever is in their cells. */
-  readonly properties: readonly string[];
-  /** The beginning of headings of the same meaning. */
-  readonly beginnings?: Readonly<Record<string, ColumnRule>>;
+  /** Columns of data, whatever is in their cells, separated by `|`. */
+  readonly properties: string;
   /** What a file means as a whole, by the beginning of its name; the first one counts. */
-  readonly sections?: readonly { readonly begins: RegExp; readonly optIn: OptIn; readonly name: string }[];
+  readonly sections?: readonly { readonly begins: string; readonly optIn: OptIn }[];
 }
 
-export const email = (words: Record<string, Meaning>): ColumnRule => ({ consent: "email", words });
-export const phone = (words: Record<string, Meaning>): ColumnRule => ({ consent: "phone", words });
+type Words = Readonly<Record<string, Meaning>>;
+
+export const email = (words: Words): ColumnRule => ({ consent: "email", words });
+export const phone = (words: Words): ColumnRule => ({ consent: "phone", words });
 
 // An export writes a flag in one of these ways. A no is read as the stricter of its meanings.
-export const optedIn = (): Record<string, Meaning> => ({
-  true: "SUBSCRIBED",
-  yes: "SUBSCRIBED",
-  1: "SUBSCRIBED",
-  false: "UNSUBSCRIBED",
-  no: "UNSUBSCRIBED",
-  0: "UNSUBSCRIBED",
+const flag = (yes: Meaning, no: Meaning): Words => ({
+  true: yes,
+  yes,
+  1: yes,
+  false: no,
+  no,
+  0: no,
   "": "none",
 });
-export const refused = (): Record<string, Meaning> => ({
-  true: "UNSUBSCRIBED",
-  yes: "UNSUBSCRIBED",
-  1: "UNSUBSCRIBED",
-  false: "none",
-  no: "none",
-  0: "none",
-  "": "none",
-});
-export const threeStates = (): Record<string, Meaning> => ({
-  subscribed: "SUBSCRIBED",
-  unsubscribed: "UNSUBSCRIBED",
-  "": "none",
-  "non-subscribed": "NON_SUBSCRIBED",
-  nonsubscribed: "NON_SUBSCRIBED",
-  "never subscribed": "NON_SUBSCRIBED",
-  never_subscribed: "NON_SUBSCRIBED",
-  "not subscribed": "NON_SUBSCRIBED",
-  pending: "NON_SUBSCRIBED",
-});
-export const left = (optIn: Meaning): Record<string, Meaning> => ({ "<date>": optIn, "": "none" });
+export const optedIn = flag("SUBSCRIBED", "UNSUBSCRIBED");
+export const refused = flag("UNSUBSCRIBED", "none");
+export const invalid = flag("NON_SUBSCRIBED", "none");
+export const leftAt: Words = { "<date>": "UNSUBSCRIBED", "": "none" };
 
-export const listed = (headings: string) => headings.split("|");
+/** The meanings of words, each with its words separated by `|`; a blank says nothing. */
+export function meaning(own: Partial<Record<Meaning, string>>): Words {
+  const entries = Object.entries(own).flatMap(([each, list]) =>
+    // Safe: the keys of the record are meanings.
+    list.split("|").map((word) => [word, each as Meaning] as const),
+  );
+  return Object.fromEntries([...entries, ["", "none"]]);
+}
+
+export const threeStates = meaning({
+  SUBSCRIBED: "subscribed",
+  UNSUBSCRIBED: "unsubscribed",
+  NON_SUBSCRIBED: "non-subscribed|nonsubscribed|never subscribed|never_subscribed|not subscribed|pending",
+});

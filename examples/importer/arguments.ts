@@ -5,14 +5,14 @@ import { isEncoding } from "../exports/csv-encoding.ts";
 /** The parsed command line. */
 export interface ImporterArguments {
   readonly files: readonly string[];
-  readonly family: "v1" | "v2";
   readonly listId: string | undefined;
   /** The consent of rows without one. */
   readonly consent: OptIn | "keep" | undefined;
   /** The one map of all files; undefined for a map beside each. */
   readonly map: string | undefined;
   readonly isConfirmed: boolean;
-  readonly summary: string | undefined;
+  /** The number of people whom `--consent SUBSCRIBED` may subscribe, as the plan tells it. */
+  readonly subscribes: number | undefined;
   readonly snapshot: string | undefined;
   readonly reserve: number | undefined;
   readonly encoding: string | undefined;
@@ -33,47 +33,43 @@ Without the "--", npm keeps the options for itself.
 
 Imports contacts from CSV files: exports of Mailchimp, Klaviyo, HubSpot, Brevo and others, and any other table.
 It asks, once, and never guesses a consent. What each column becomes stands in a map beside the file, FILE.map.json. The
-first run writes it: what is known exactly answers itself, and a column that looks like a state is "?". On a terminal you
-are asked; elsewhere you answer in the map. While a "?" remains nothing is sent. Later runs with the map ask nothing: a
-new column that looks like a state stops the file, and a word that the map does not name holds back its rows.
+first run writes it: what is known exactly answers itself, and a column that looks like a state is open. On a terminal you
+are asked; elsewhere you replace each "?" in the map. While a "?" remains nothing is sent. Later runs with the map ask
+nothing: a new column that looks like a state stops the file, and a word that the map does not name holds back its rows.
 
 Each person gets the strictest consent in the files, over all columns, rows and files about the person. A cell that is a
 plain English refusal ("unsubscribed", "do not contact"), in any column, holds the person back where the map says
 something better. If the files have no consent for a channel, the field is left out, and an existing contact keeps its
-consent. The service is not asked for its consents: export just before the import, or give a --snapshot.
+consent. Of new people the service is not asked: export just before the import, or give a --snapshot.
 
   --dry-run           print the plan, check every row and estimate the duration of the import; send nothing
   --map FILE          the map of the files, instead of FILE.map.json beside each
   --yes               do not ask whether to import
   --list ID           add each contact to this list. A row without an e-mail consent is not sent, because adding it to
-                      the list could change the contact's consent
+                      the list could change the contact's consent; its opt-out of phone messages is
   --consent STATE     the consent of rows without one: keep (an existing contact keeps its consent), NON_SUBSCRIBED,
                       UNSUBSCRIBED or SUBSCRIBED. It applies to the e-mail address, or to the telephone number of a row
                       without an address. It never replaces a word, and never answers one that the map does not name
+  --subscribes COUNT  how many people become SUBSCRIBED only by --consent SUBSCRIBED, as the plan says: needed without a
+                      terminal where a column that looked like a state is taken as something else. --yes does not answer it
   --encoding NAME     the encoding of files without a byte-order mark: windows-1252 for those of Excel in Western Europe
                       and America; default utf-8. Commas, semicolons, tabs, vertical bars and UTF-16 are
                       detected
-  --family v1|v2      the API to write to; default v1. v2 requires a first name, and the time, address and source of the
-                      consent (columns consent_created_at, consent_ip, consent_source), and has no
-                      custom properties
   --resume FILE       record the progress in this file. A later run, of the same files or of newer ones, sends new and
                       changed rows, and continues an import that was stopped or killed. The file belongs to one
                       organization of one service: an import into another one, or into the mock, needs another file
   --organization NAME a name of your own for the organization whose import --resume FILE records: it is known by its key
                       otherwise, and a rotated key would look like another organization
   --snapshot FILE     a snapshot of the service, of less than a day ago: \`npm run export -- FILE.ndjson\` writes one.
-                      Whom it shows as unsubscribed or suppressed, where the files say something better or nothing, is
-                      held back and reported
-  --report FOLDER     write the failed rows to this folder: one file for each file, with the same name, its map, who has
-                      refused, and a column each for the reason and for notes. Correct the rows and import the files
-                      together, with the same options; do not change the notes
-  --summary FILE      write a page of Markdown: how many people, which consents, what became a property
+                      Who has refused there keeps the refusal, whatever the files say; the last lines tell how many
+  --report FOLDER     write the rows that were not imported to this folder: one file for each file, with the same name and
+                      map, and a column for the reason. Correct the rows, and import the files together, with the same
+                      options. The file ….refused.json beside each holds who has refused, as hashes: leave it there
   --reserve SHARE     the share of the rate limit to leave to other calls, from 0 (none) to 0.9; default 0.1
   --mock              import into a mock service on this machine; nothing leaves it
   --help              show this text
 
-Configure the service with AUDIENCE_BASE_URL and AUDIENCE_API_KEY; for v2 by AUDIENCE_BASE_URL_V2, AUDIENCE_APP_ID and
-AUDIENCE_API_KEY_V2 (or AUDIENCE_API_KEY).
+Configure the service with AUDIENCE_BASE_URL and AUDIENCE_API_KEY.
 Exit code: 0 all imported, 1 some rows were not, 2 it could not start, 130 stopped by Ctrl-C.`;
 
 const known = {
@@ -82,11 +78,10 @@ const known = {
   consent: { type: "string" },
   map: { type: "string" },
   yes: { type: "boolean", short: "y" },
-  summary: { type: "string" },
+  subscribes: { type: "string" },
   snapshot: { type: "string" },
   reserve: { type: "string" },
   encoding: { type: "string" },
-  family: { type: "string" },
   resume: { type: "string" },
   organization: { type: "string" },
   report: { type: "string" },
@@ -106,25 +101,18 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   if (files.length === 0) throw new UsageError("Name at least one CSV file.");
   const twice = files.find((file, index) => files.indexOf(file) !== index);
   if (twice !== undefined) throw new UsageError(`${twice} is named twice.`);
-  for (const name of [
-    "list",
-    "map",
-    "resume",
-    "organization",
-    "report",
-    "summary",
-    "snapshot",
-    "encoding",
-  ] as const) {
-    if (values[name]?.trim() === "") throw new UsageError(`--${name} needs a value.`);
-  }
+  for (const [name, value] of Object.entries(values))
+    if (typeof value === "string" && value.trim() === "") throw new UsageError(`--${name} needs a value.`);
   if (values.organization !== undefined && (values.resume ?? values.snapshot) === undefined)
     throw new UsageError(
       "--organization names whom the file of --resume or --snapshot belongs to: it needs --resume FILE or --snapshot FILE.",
     );
-  const family = parseFamily(values.family);
   const consent = parseConsent(values.consent);
-  refuseKeep({ consent, family, listId: values.list });
+  if (consent === "keep" && values.list !== undefined)
+    throw new UsageError(
+      "--consent keep cannot be combined with --list: a contact that is added to a list without its consent becomes " +
+        "SUBSCRIBED, even if it had unsubscribed. Choose another state, or leave --list out.",
+    );
   const { encoding } = values;
   if (encoding !== undefined && !isEncoding(encoding)) {
     throw new UsageError(
@@ -133,12 +121,11 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   }
   return {
     files,
-    family,
     listId: values.list,
     consent,
     map: values.map,
     isConfirmed: values.yes ?? false,
-    summary: values.summary,
+    subscribes: parseCount(values.subscribes),
     snapshot: values.snapshot,
     reserve: parseReserve(values.reserve),
     encoding,
@@ -165,14 +152,14 @@ function refuseKeptByNpm(values: Readonly<Record<string, unknown>>, env: NodeJS.
 
 function parseReserve(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
-  const reserve = value.trim() === "" ? Number.NaN : Number(value);
+  const reserve = Number(value);
   if (reserve >= 0 && reserve <= 0.9) return reserve;
   throw new UsageError(`--reserve is a share from 0 to 0.9, not ${JSON.stringify(value)}.`);
 }
 
-function parseFamily(family = "v1"): "v1" | "v2" {
-  if (family === "v1" || family === "v2") return family;
-  throw new UsageError(`--family is v1 or v2, not ${JSON.stringify(family)}.`);
+function parseCount(value: string | undefined): number | undefined {
+  if (value === undefined || /^\d+$/.test(value)) return value === undefined ? undefined : Number(value);
+  throw new UsageError(`--subscribes is a number of people, not ${JSON.stringify(value)}.`);
 }
 
 function parseConsent(value: string | undefined): OptIn | "keep" | undefined {
@@ -182,22 +169,6 @@ function parseConsent(value: string | undefined): OptIn | "keep" | undefined {
   throw new UsageError(
     `--consent is keep, NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED, not ${JSON.stringify(value)}.`,
   );
-}
-
-function refuseKeep({
-  consent,
-  family,
-  listId,
-}: Pick<ImporterArguments, "consent" | "family" | "listId">): void {
-  if (consent !== "keep") return;
-  if (listId !== undefined) {
-    throw new UsageError(
-      "--consent keep cannot be combined with --list: a contact that is added to a list without its consent becomes " +
-        "SUBSCRIBED, even if it had unsubscribed. Choose another state, or leave --list out.",
-    );
-  }
-  if (family === "v2")
-    throw new UsageError("--consent keep cannot be combined with --family v2, which requires a status.");
 }
 
 function parse(args: readonly string[]) {

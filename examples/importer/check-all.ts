@@ -1,80 +1,123 @@
-import type { AudienceClient } from "audience-sdk";
-import type { Snapshot } from "audience-sdk/snapshot";
-import { counted, inFull } from "../console/counted.ts";
-import { formatDuration } from "../console/duration.ts";
-import { say, type Output } from "../console/terminal.ts";
+import { basename } from "node:path";
+import { counted } from "../console/counted.ts";
+import { printable } from "../console/text-width.ts";
+import { type Channel, channels, type OptIn } from "../exports/contact.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import { type FailedRows, stopsAnother } from "./failed-rows.ts";
-import type { ReadingLine } from "./reading-line.ts";
-import { Remarks } from "./remarks.ts";
-import { reasonIn, settledRows } from "./settled-rows.ts";
-import type { Survey } from "./survey.ts";
-import type { Target } from "./target.ts";
+import { type FailedRows, Groups, placeOf } from "./failed-rows.ts";
+import { reasonIn, type RowToSend, rowsToSend } from "./rows-to-send.ts";
+import type { FileSurvey, Survey } from "./survey.ts";
 
-/** Checks each row as it would be sent, and prints the result of the plan. Returns how many can be sent. Sends nothing. */
-export async function checkAll(
-  survey: Survey,
-  {
-    target,
-    options,
-    audience,
-    snapshot,
-    failed,
-    line,
-    output,
-    signal,
-  }: {
-    target: Target;
-    options: ImporterArguments;
-    audience: AudienceClient;
-    snapshot: Snapshot | undefined;
-    failed: FailedRows | undefined;
-    line: ReadingLine;
-    output: Output;
-    signal: AbortSignal;
-  },
-): Promise<number> {
-  const remarks = new Remarks();
-  let checked = 0;
-  let valid = 0;
-  let unstated = 0;
-  line.begin("Checking each row");
-  for await (const settled of settledRows(survey, target, options, snapshot)) {
-    signal.throwIfAborted();
-    line.show(++checked);
-    const { contact, issues, remarks: rowRemarks, row } = settled;
-    for (const remark of rowRemarks) remarks.add(remark, row);
-    if (issues.length > 0) {
-      await failed?.add(settled, reasonIn(settled));
-      continue;
+/** The number of rows with each consent of a channel; `unstated` rows have none. */
+export type ConsentCounts = Record<OptIn | "unstated" | "held back", number>;
+
+const noCounts = () => ({ SUBSCRIBED: 0, NON_SUBSCRIBED: 0, UNSUBSCRIBED: 0, unstated: 0, "held back": 0 });
+
+/** What would be sent of one file. */
+export class FileCheck {
+  readonly file: FileSurvey;
+  readonly consents: Readonly<Record<Channel, ConsentCounts>> = { email: noCounts(), phone: noCounts() };
+  /** Remarks on many rows, each once. */
+  readonly remarks = new Groups();
+  /** Who becomes SUBSCRIBED only by `--consent SUBSCRIBED`. */
+  readonly onlyMeant = new Set<string>();
+  /** Who becomes SUBSCRIBED, and has a cell in a column that looks like a state and is taken for data. */
+  readonly inSpite = new Set<string>();
+
+  constructor(file: FileSurvey) {
+    this.file = file;
+  }
+
+  add({ contact, issues, remarks, isOnlyMeant, row }: RowToSend): void {
+    for (const remark of remarks) this.remarks.add(remark, placeOf(row));
+    for (const channel of channels) {
+      if (!row.cells.has(channel)) continue;
+      const state = contact[channel] === undefined ? undefined : contact[`${channel}_opt_in`];
+      this.consents[channel][issues.length > 0 ? "held back" : (state ?? "unstated")] += 1;
     }
-    if (settled.stopsSomebody) await failed?.keep(settled, stopsAnother);
-    valid += 1;
-    const isEmailUnstated = contact.email !== undefined && contact.email_opt_in === undefined;
-    const isPhoneUnstated = contact.phone !== undefined && contact.phone_opt_in === undefined;
-    if (isEmailUnstated || isPhoneUnstated) unstated += 1;
+    if (issues.length > 0) return;
+    const name = contact.email ?? contact.phone ?? "";
+    const isSubscribed = [contact.email_opt_in, contact.phone_opt_in].includes("SUBSCRIBED");
+    if (isOnlyMeant) this.onlyMeant.add(name);
+    else if (isSubscribed && this.file.doubtful.some(({ index }) => row.source.cell(index) !== undefined))
+      this.inSpite.add(name);
   }
-  line.end();
-  say(
-    output,
-    `Over all files: ${counted(survey.people.size, "person", "people")} in ${counted(survey.rows, "row")}.`,
-  );
-  say(output, ...remarks.lines().map((remark) => `  ${remark}`));
-  if (unstated > 0) {
-    say(
-      output,
-      `  ${counted(unstated, "row leaves", "rows leave")} out a consent that the files do not have: a new contact becomes NON_SUBSCRIBED, and`,
-      "  an existing one should keep its consent. This relies on undocumented behaviour of the service.",
-    );
+
+  /** The columns that may be about a consent, and are taken for data: "Status", "Stufe". */
+  get doubtful(): string {
+    return this.file.doubtful.map(({ name }) => JSON.stringify(printable(name))).join(", ");
   }
-  const estimateMs = audience.rateLimiter?.estimateMs(valid, { priority: 9 }) ?? 0;
-  say(
-    output,
-    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported in ${formatEstimate(estimateMs)}.`,
-  );
-  return valid;
 }
 
-function formatEstimate(durationMs: number): string {
-  return durationMs < 1_000 ? "less than a second" : `about ${formatDuration(durationMs)}`;
+/** What would be sent of all files. */
+export interface Check {
+  readonly files: readonly FileCheck[];
+  /** The number of rows that can be sent. */
+  readonly valid: number;
+  /** Those of them that leave a consent to the service. */
+  readonly unstated: number;
+}
+
+/** Checks each row as it would be sent. Sends nothing. */
+export async function checkAll(
+  survey: Survey,
+  options: ImporterArguments,
+  { failed, signal }: { failed: FailedRows; signal: AbortSignal },
+): Promise<Check> {
+  const files = new Map(survey.files.map((file) => [file, new FileCheck(file)]));
+  let [valid, unstated] = [0, 0];
+  for await (const row of rowsToSend(survey, options)) {
+    signal.throwIfAborted();
+    files.get(row.file)!.add(row);
+    if (row.issues.length > 0) {
+      await failed.add(row, reasonIn(row));
+      continue;
+    }
+    valid += 1;
+    const isUnstated = (channel: Channel) =>
+      row.contact[channel] !== undefined && row.contact[`${channel}_opt_in`] === undefined;
+    if (channels.some(isUnstated)) unstated += 1;
+  }
+  return { files: [...files.values()], valid, unstated };
+}
+
+/** The reasons not to send anything: what only the user can say, and has not. */
+export function stopsOf({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
+  return files.flatMap(({ plan, mapPath, hasConsents, unnamed }) => {
+    const { path } = plan.file;
+    const rows = unnamed
+      .slice(0, 5)
+      .map(({ number, source }) => `  row ${number}: ${printable(source.cells.join(", "))}`);
+    const ofUnnamed = [
+      `${path}: ${counted(unnamed.length, "row holds", "rows hold")} a refusal, and no address or number that can be read:`,
+      ...rows,
+      ...(unnamed.length > rows.length ? [`  … and ${unnamed.length - rows.length} more`] : []),
+      `Whose is it? Correct the row, or write "unnamed": "ignore" in ${mapPath}, if it is nobody's.`,
+    ];
+    const ofConsent =
+      `${path} has no consent.${plan.layout.startsWith("Mailchimp") ? " Mailchimp's file names contain it: subscribed_….csv, unsubscribed_….csv." : ""} ` +
+      "State it: --consent keep leaves an existing contact's consent as it is; or NON_SUBSCRIBED, UNSUBSCRIBED, SUBSCRIBED. " +
+      "It counts for all files. If this is a list of people who left, write " +
+      `"everyone": { "email": "UNSUBSCRIBED" } in ${mapPath} instead.`;
+    return [
+      ...(unnamed.length === 0 ? [] : ofUnnamed),
+      ...(consent === undefined && !hasConsents ? [ofConsent] : []),
+    ];
+  });
+}
+
+/**
+ * The people who would become SUBSCRIBED by no word that the map names as one; and a line for each file in which
+ * `--consent SUBSCRIBED` does so although a column that may say something of it is taken for data.
+ */
+export function doubtfulOf({ files }: Check): { people: number; lines: string[] } {
+  const people = files.reduce((sum, { onlyMeant, inSpite }) => sum + onlyMeant.size + inSpite.size, 0);
+  const lines = files.flatMap(({ file, onlyMeant, doubtful }) =>
+    onlyMeant.size === 0 || doubtful === ""
+      ? []
+      : [
+          `${basename(file.plan.file.path)}: ${counted(onlyMeant.size, "person", "people")} would become SUBSCRIBED by --consent SUBSCRIBED, although ${doubtful} may say`,
+          `something of a consent. Give its words a meaning in ${file.mapPath} ("none", if they say nothing of it),`,
+        ],
+  );
+  return { people, lines };
 }

@@ -1,74 +1,84 @@
 import { basename } from "node:path";
-import { counted } from "../console/counted.ts";
+import { counted, inFull } from "../console/counted.ts";
 import { say, type Output } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
 import type { People } from "../exports/people.ts";
-import type { ImporterArguments } from "./arguments.ts";
-import { Reasons } from "./reasons.ts";
-import { Report } from "./report.ts";
-import type { SettledRow } from "./settled-rows.ts";
+import type { ReadRow } from "../exports/read-row.ts";
+import type { Report } from "./report.ts";
+import type { RowToSend } from "./rows-to-send.ts";
 
-/** Of a row that was imported: until it is corrected, another row of the report is in doubt. */
-export const stopsAnother =
-  "was imported, but holds a refusal, or a word that is not known, which may be about a person who is not: correct the " +
-  "address, number or word here or there";
+/** Lines of many rows under their titles, with counts and the first of them. */
+export class Groups {
+  readonly #groups = new Map<string, { count: number; first: string[] }>();
 
-/** The rows that were not imported: prints the reasons with the first rows, and writes all rows to the report. */
+  add(title: string, line: string): void {
+    const group = this.#groups.get(title) ?? { count: 0, first: [] };
+    group.count += 1;
+    if (group.first.length < 5) group.first.push(printable(line));
+    this.#groups.set(title, group);
+  }
+
+  /** The most frequent first. */
+  get all() {
+    const groups = Array.from(this.#groups, ([title, group]) => ({ title: printable(title), ...group }));
+    return groups.toSorted((one, other) => other.count - one.count);
+  }
+}
+
+/** "people.csv, row 2" */
+export const placeOf = ({ file, number }: Pick<ReadRow, "file" | "number">) =>
+  `${basename(file)}, row ${number}`;
+
+/** The rows that are not imported: prints the reasons with the first rows, and writes all rows to the report. */
 export class FailedRows {
   readonly #report: Report | undefined;
-  readonly #reasons = new Reasons();
-  #count = 0;
+  readonly #reasons = new Groups();
+  count = 0;
 
-  private constructor(report: Report | undefined) {
+  constructor(report?: Report) {
     this.#report = report;
   }
 
-  /** Throws a `UsageError` if the report would replace another file. */
-  static async open(options: ImporterArguments): Promise<FailedRows> {
-    const { reportFolder: folder } = options;
-    return new FailedRows(folder === undefined ? undefined : await Report.open(folder, options));
+  /** The reason begins with the field that it concerns. */
+  async add(row: RowToSend, reason: string): Promise<void> {
+    this.count += 1;
+    this.#reasons.add(/^[\w ]+(?=: )/.exec(reason)?.[0] ?? "the service", `${placeOf(row.row)}: ${reason}`);
+    await this.keep(row, reason);
   }
 
-  get count(): number {
-    return this.#count;
+  /** Writes a row to the report, with what somebody should know of it. */
+  async keep(row: RowToSend, remark: string): Promise<void> {
+    await this.#report?.add(row, remark);
   }
 
-  /** Each reason with its count. */
-  titles(): string[] {
-    return this.#reasons.titles();
+  /** Prints the reasons, before or after the import. */
+  print(output: Output, isBefore: boolean): void {
+    if (this.count === 0) return;
+    const rows = counted(this.count, "row");
+    const verb = isBefore ? "will not be" : this.count === 1 ? "is not" : "are not";
+    const lines = this.#reasons.all.flatMap(({ title, count, first }) => [
+      ` ${title}: ${inFull(count)}`,
+      ...first.map((line) => `  ${line}`),
+      ...(count > first.length ? [`  … and ${inFull(count - first.length)} more`] : []),
+    ]);
+    say(output, `${rows} ${verb} imported:`, ...lines);
   }
 
-  async add(settled: SettledRow, reason: string): Promise<void> {
-    const { file, number } = settled.row;
-    this.#count += 1;
-    this.#reasons.add(`${printable(basename(file))}, row ${number}`, reason);
-    await this.#report?.add(settled, reason);
-  }
-
-  /** Writes a row that was imported to the report, with what somebody should know of it. */
-  async keep(settled: SettledRow, remark: string): Promise<void> {
-    await this.#report?.add(settled, remark);
-  }
-
-  async print(
-    output: Output,
-    { isComplete, people }: { isComplete: boolean; people: People },
-  ): Promise<void> {
-    const { written: paths, removed } = (await this.#report?.end(isComplete, people)) ?? {
+  /** Closes the report. */
+  async end(output: Output, { isComplete, people }: { isComplete: boolean; people: People }): Promise<void> {
+    const { written, removed } = (await this.#report?.end(isComplete, people)) ?? {
       written: [],
       removed: [],
     };
     if (removed.length > 0)
       say(output, `Removed the report of an earlier import: ${removed.map(printable).join(", ")}.`);
-    if (this.#count === 0) return;
-    say(output, `${counted(this.#count, "row is", "rows are")} not imported:`, ...this.#reasons.lines());
-    if (this.#report === undefined)
+    if (this.#report === undefined && this.count > 0)
       say(output, "With --report FOLDER they are written to files that can be corrected and imported.");
-    if (paths.length === 0) return;
-    const files = paths.length === 1 ? "that file" : "those files together";
+    if (written.length === 0) return;
+    const files = written.length === 1 ? "that file" : "those files together";
     say(
       output,
-      `Written to ${paths.map(printable).join(", ")}: correct them, and import ${files} with the same options.`,
+      `Written to ${written.map(printable).join(", ")}: correct them, and import ${files} with the same options.`,
     );
   }
 }

@@ -1,81 +1,72 @@
-import { type AudienceClient, type BulkResult, isAudienceError, ValidationError, write } from "audience-sdk";
+import { type AudienceClient, type BulkResult, ValidationError, type Write, write } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import type { Snapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
+import { Progress } from "../console/progress.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import { type FailedRows, stopsAnother } from "./failed-rows.ts";
-import { knownRefusal, laterRefusal } from "./known-refusals.ts";
-import { ProgressLine } from "./progress-line.ts";
-import type { ImportService } from "./service.ts";
-import { reasonIn, refusalsAreSent, type SettledRow, settledRows } from "./settled-rows.ts";
+import type { FailedRows } from "./failed-rows.ts";
+import { reasonIn, refusalsAreSent, type RowToSend, rowsToSend } from "./rows-to-send.ts";
 import type { Survey } from "./survey.ts";
-import type { Target } from "./target.ts";
-import type { Summary } from "./write-summary.ts";
+import { writeOf } from "./target.ts";
 
-/** Sends all valid rows, and prints the rows that were not imported. */
+type Result = BulkResult<RowToSend, unknown>;
+
+/** Sends all rows, refusals first, and prints those that were not imported. */
 export async function importAll(
   survey: Survey,
+  options: ImporterArguments,
   {
-    service,
-    target,
-    options,
+    audience,
     snapshot,
     failed,
-    summary,
     output,
     signal,
   }: {
-    service: ImportService;
-    target: Target;
-    options: ImporterArguments;
+    audience: AudienceClient;
     snapshot: Snapshot | undefined;
     failed: FailedRows;
-    summary: Summary;
     output: Output;
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { audience } = service;
-  const line = new ProgressLine(output);
+  const progress = new Progress({ output, total: survey.rows, unit: "rows" });
   const run = audience.bulk(
-    settledRows(survey, target, options, snapshot),
-    ({ row, contact, issues, refusals }) => {
-      if (issues.length === 0) return target.write(contact, row);
-      if (refusals) return write.v1.customers.upsert(refusals);
-      throw asValidationError(issues);
-    },
+    () => rowsToSend(survey, options),
+    (row) => writesOf(row, options),
     {
       // Identifies a person over the files of several days, and over all lists: the person has one consent.
       key: ({ row, contact }) => contact.email ?? contact.phone ?? `${row.file} ${row.number}`,
-      // The row's position in its file is not a change.
-      fingerprint: ({ row, contact }) => [
-        target.name,
-        contact,
-        ...(options.family === "v1" ? [] : [row.evidence]),
-      ],
       total: survey.rows,
-      onProgress: (progress) => line.show(progress),
+      onProgress: ({ done, ratePerMinute, etaMs }) =>
+        progress.advanceTo(
+          done,
+          `${ratePerMinute}/min${etaMs === undefined ? "" : `, ${formatDuration(etaMs)} left`}`,
+        ),
       signal,
       organization: options.organization,
       snapshot,
       ...(options.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(options.checkpoint) }),
     },
   );
+  /** Rows that failed, although they hold opt-outs. */
+  const owed: Result[] = [];
   let isComplete = false;
   try {
     for await (const result of run) {
-      const reason = reasonOf(result, options, await areOptOutsSent(result, audience, signal));
-      summary.add(result.item, outcomeOf(result));
-      if (reason !== undefined) await failed.add(result.item, reason);
-      else if (result.kept) await failed.keep(result.item, keptRefusal);
-      else if (result.item.stopsSomebody) await failed.keep(result.item, stopsAnother);
+      const { item, status, kept, error } = result;
+      const isDone = item.issues.length === 0 && (status === "succeeded" || status === "skipped");
+      if (isDone && kept) await failed.keep(item, keptRefusal);
+      else if (!isDone && item.issues.length === 0 && item.refusals && error) owed.push(result);
+      else if (!isDone) await failed.add(item, reasonOf(result, options));
     }
+    await sendRefusals(owed, { audience, failed, options, signal });
     isComplete = true;
   } finally {
-    line.end();
-    await failed.print(output, { isComplete, people: survey.people });
+    progress.end();
+    failed.print(output, false);
+    await failed.end(output, { isComplete, people: survey.people });
   }
   const { succeeded, skipped, kept, total, durationMs } = await run.summary();
   const before = skipped === 0 ? "" : `; ${inFull(skipped)} were imported before`;
@@ -90,68 +81,48 @@ export async function importAll(
     );
 }
 
-/** The remark of a row that was sent with a refusal. */
-const keptRefusal = "was imported, and keeps the refusal that the service knows of the person";
-
-function outcomeOf({ item, status }: BulkResult<SettledRow, unknown>) {
-  if (item.issues.length > 0) return "failed";
-  if (status === "succeeded") return "imported";
-  return status === "skipped" ? "before" : "failed";
-}
-
-/**
- * Sends the opt-outs of a row that failed: another field may be the reason; and after a lost response the opt-outs may be
- * repeated, unlike the row.
- */
-async function areOptOutsSent(
-  { item, error }: BulkResult<SettledRow, unknown>,
-  audience: AudienceClient,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { issues, refusals } = item;
-  if (refusals === undefined || issues.length > 0 || !(isRefused(error) || isLost(error))) return false;
-  try {
-    await audience.send(write.v1.customers.upsert(refusals), { priority: 9, signal });
-    return true;
-  } catch (failure) {
-    // The row is reported as failed, without the words that they are sent.
-    if (isAudienceError(failure)) return false;
-    throw failure;
-  }
-}
-
-/** Whether the row may have been carried out, and must not be sent again. */
-function isLost(error: unknown): boolean {
-  return isAudienceError(error) && error.outcome === "unknown";
-}
-
-/** Whether the service refuses the row as it is. */
-function isRefused(error: unknown): boolean {
-  return isAudienceError(error) && (error.code === "bad_request" || error.code === "api");
-}
-
-function asValidationError(issues: SettledRow["issues"]): ValidationError {
-  return new ValidationError(
+function writesOf({ contact, issues, refusals }: RowToSend, { listId }: ImporterArguments): Write {
+  if (issues.length === 0) return writeOf(contact, listId);
+  if (refusals) return write.v1.customers.upsert(refusals);
+  throw new ValidationError(
     issues.map(({ field, message }) => ({ path: [field], code: "invalid_row", message })),
   );
 }
 
-/** The reason why a row was not imported; undefined if it was, also before. */
-function reasonOf(
-  result: BulkResult<SettledRow, unknown>,
-  { checkpoint }: Pick<ImporterArguments, "checkpoint">,
-  isSent: boolean,
-): string | undefined {
-  const { item, status, error, reason } = result;
+/** The remark of a row that was sent with a refusal. */
+const keptRefusal = "was imported, and keeps the refusal that the service knows of the person";
+
+/**
+ * Sends the opt-outs of rows that failed: another field may be the reason; and after a lost response the opt-outs may be
+ * repeated, unlike the row.
+ */
+async function sendRefusals(
+  owed: readonly Result[],
+  {
+    audience,
+    failed,
+    options,
+    signal,
+  }: { audience: AudienceClient; failed: FailedRows; options: ImporterArguments; signal: AbortSignal },
+): Promise<void> {
+  const run = audience.bulk(owed, ({ item }) => write.v1.customers.upsert(item.refusals!), { signal });
+  for await (const { item: result, status } of run) {
+    const isSent = status === "succeeded" ? refusalsAreSent : "";
+    await failed.add(result.item, `${reasonOf(result, options)}${isSent}`);
+  }
+}
+
+/** The reason why a row was not imported. */
+function reasonOf({ item, status, error, reason }: Result, { checkpoint }: ImporterArguments): string {
   if (item.issues.length > 0) {
     const hasFailed = item.refusals !== undefined && error !== undefined;
-    return hasFailed ? `${reasonIn(item)}; but that failed: ${messageOf(error)}` : reasonIn(item);
+    return `${reasonIn(item)}${hasFailed ? `; but that failed: ${messageOf(error)}` : ""}`;
   }
-  if (status === "superseded") return reason === "snapshot" ? knownRefusal : laterRefusal;
-  if (status === "succeeded" || status === "skipped") return undefined;
+  if (status === "superseded")
+    return `the service knows a refusal of the person that cannot be sent again, or no longer has the person (${reason})`;
   const again = checkpoint === undefined ? "import it again" : "to send it again, import it without --resume";
   const doubt = status === "unknown" ? ` (it may have been imported anyway; ${again})` : "";
-  return `${messageOf(error)}${doubt}${isSent ? refusalsAreSent : ""}`;
+  return `${messageOf(error)}${doubt}`;
 }
 
 function messageOf(error: unknown): string {

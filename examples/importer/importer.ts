@@ -1,23 +1,22 @@
-import { isAudienceError, type RateLimiter } from "audience-sdk";
+import { type ClientOptions, isAudienceError } from "audience-sdk";
 import { openSnapshot, type Snapshot } from "audience-sdk/snapshot";
-import { counted } from "../console/counted.ts";
+import { counted, inFull } from "../console/counted.ts";
+import { formatDuration } from "../console/duration.ts";
 import { type Input, say, type Output } from "../console/terminal.ts";
 import { ColumnMapError } from "../exports/column-map.ts";
 import { CsvFileError } from "../exports/csv-file.ts";
 import { help, parseArguments, UsageError, type ImporterArguments } from "./arguments.ts";
 import { answerMaps } from "./ask-maps.ts";
-import { checkAll } from "./check-all.ts";
+import { type Check, checkAll, doubtfulOf, stopsOf } from "./check-all.ts";
 import { FailedRows } from "./failed-rows.ts";
-import { findBlockers } from "./find-blockers.ts";
 import { importAll } from "./import-all.ts";
 import { type MappedFile, openFiles } from "./maps.ts";
 import { planLines, unnamedLines } from "./plan-lines.ts";
 import { NoAnswerError, Questions } from "./questions.ts";
-import { ReadingLine } from "./reading-line.ts";
-import { openLive, openMock, openNothing, type ImportService } from "./service.ts";
-import { surveyFiles } from "./survey.ts";
-import { NoSuchListError, type Target, targetOf } from "./target.ts";
-import { Summary } from "./write-summary.ts";
+import { Report } from "./report.ts";
+import { type ImportService, openService } from "./service.ts";
+import { type Survey, surveyFiles } from "./survey.ts";
+import { checkList, NoSuchListError, targetName } from "./target.ts";
 
 /** The inputs of the importer from its process. Ctrl-C or SIGTERM aborts the signal. */
 export interface ImporterSurroundings {
@@ -29,8 +28,8 @@ export interface ImporterSurroundings {
   readonly signal: AbortSignal;
   /** Default: that of the process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Default: the one limiter of the process, at the documented limits. */
-  readonly rateLimiter?: RateLimiter;
+  /** Default: the environment. */
+  readonly client?: ClientOptions;
 }
 
 /** Runs the importer and returns the exit code. */
@@ -47,33 +46,23 @@ export async function runImporter(surroundings: ImporterSurroundings): Promise<n
 }
 
 async function runImport(options: ImporterArguments, surroundings: ImporterSurroundings): Promise<number> {
-  const { input, output, signal } = surroundings;
-  const target = targetOf(options);
-  const failed = await FailedRows.open(options);
+  const { input, output, signal, client } = surroundings;
+  const { reportFolder } = options;
+  const failed = new FailedRows(
+    reportFolder === undefined ? undefined : await Report.open(reportFolder, options),
+  );
   const snapshot = options.snapshot === undefined ? undefined : await openSnapshot(options.snapshot);
-  const service = await open(options, surroundings);
+  const service = openService(options, client);
   const isTerminal = input?.isTTY === true && output.isTTY === true;
   const questions = isTerminal ? new Questions({ input, output, signal }) : undefined;
-  const line = new ReadingLine(output);
   try {
-    line.begin("Looking at the columns");
+    say(output, `Reading ${counted(options.files.length, "file")} …`);
     const files = await answerMaps(await openFiles(options, signal), questions, surroundings);
-    line.end();
     if (files === undefined) return 2;
-    return await importFiles(files, {
-      options,
-      surroundings,
-      target,
-      failed,
-      service,
-      snapshot,
-      questions,
-      line,
-    });
+    return await importFiles(files, { options, surroundings, failed, service, snapshot, questions });
   } finally {
     snapshot?.close();
     questions?.close();
-    line.end();
     await service.close();
   }
 }
@@ -81,63 +70,72 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
 interface Running {
   readonly options: ImporterArguments;
   readonly surroundings: ImporterSurroundings;
-  readonly target: Target;
   readonly failed: FailedRows;
   readonly service: ImportService;
   readonly snapshot: Snapshot | undefined;
   readonly questions: Questions | undefined;
-  readonly line: ReadingLine;
 }
 
-async function importFiles(
-  files: readonly MappedFile[],
-  { options, surroundings, target, failed, service, snapshot, questions, line }: Running,
-): Promise<number> {
+async function importFiles(files: readonly MappedFile[], running: Running): Promise<number> {
+  const { options, surroundings, failed, service, snapshot } = running;
   const { output, errors, signal } = surroundings;
-  const survey = await surveyFiles(files, { line, signal, consent: options.consent });
-  for (const file of survey.files) say(output, ...planLines(file, options), "");
-  const blocked = findBlockers(survey, options);
-  if (blocked.length > 0) {
-    say(errors, ...blocked, "Nothing was sent.");
+  const survey = await surveyFiles(files, { signal, consent: options.consent });
+  const planned = options.isDryRun ? failed : new FailedRows();
+  const check = await checkAll(survey, options, { failed: planned, signal });
+  for (const file of check.files) say(output, ...planLines(file), "");
+  const stops = stopsOf(survey, options);
+  if (stops.length > 0) {
+    say(errors, ...stops, "Nothing was sent.");
     return 2;
   }
-  const { audience } = service;
-  const ofCheck = options.isDryRun ? failed : undefined;
-  const valid = await checkAll(survey, {
-    target,
-    options,
-    audience,
-    snapshot,
-    failed: ofCheck,
-    line,
-    output,
-    signal,
-  });
-  say(output, `Into ${target.name}: ${service.description}.`);
-  const summary = new Summary();
-  if (options.isDryRun) await failed.print(output, { isComplete: true, people: survey.people });
+  planned.print(output, true);
+  const unnamed = survey.files.flatMap(unnamedLines);
+  say(output, ...unnamed, ...totalLines(survey, check, running));
+  if (options.isDryRun) await failed.end(output, { isComplete: true, people: survey.people });
   else {
-    const isAsked = questions !== undefined && !options.isConfirmed;
-    if (isAsked && !(await questions.confirm(`Import ${counted(valid, "person", "people")}?`))) {
-      say(output, "Nothing was sent.");
-      return 2;
-    }
-    await target.checkList(audience, signal);
-    await importAll(survey, { service, target, options, snapshot, failed, summary, output, signal });
+    if (!(await isAnsweredFor(check, running))) return 2;
+    await checkList(service.audience, options.listId, signal);
+    await importAll(survey, options, { audience: service.audience, snapshot, failed, output, signal });
   }
-  for (const file of survey.files) say(output, ...unnamedLines(file));
-  if (options.summary !== undefined)
-    await summary.write(options.summary, { survey, target: target.name, failed });
   if (service.state) say(output, service.state());
-  return failed.count === 0 ? 0 : 1;
+  return failed.count === 0 && unnamed.length === 0 ? 0 : 1;
 }
 
-async function open(
-  options: ImporterArguments,
-  { rateLimiter }: ImporterSurroundings,
-): Promise<ImportService> {
-  if (options.isDryRun) return openNothing();
-  return options.isMock ? await openMock(options.listId) : openLive(options, rateLimiter);
+function totalLines({ people, rows }: Survey, { valid, unstated }: Check, running: Running): string[] {
+  const { audience, description } = running.service;
+  const estimateMs = audience.rateLimiter?.estimateMs(valid, { priority: 9 }) ?? 0;
+  const duration = estimateMs < 1_000 ? "less than a second" : `about ${formatDuration(estimateMs)}`;
+  return [
+    `Over all files: ${counted(people.size, "person", "people")} in ${counted(rows, "row")}.`,
+    ...(unstated === 0
+      ? []
+      : [
+          `  ${counted(unstated, "row leaves", "rows leave")} out a consent that the files do not have: a new contact becomes NON_SUBSCRIBED, and`,
+          "  an existing one should keep its consent. This relies on undocumented behaviour of the service.",
+        ]),
+    `${inFull(valid)} of ${counted(rows, "row")} can be imported in ${duration}.`,
+    `Into ${targetName(running.options.listId)}: ${description}.`,
+  ];
+}
+
+/** Whether somebody wants the import, and those subscribed whom no word makes SUBSCRIBED. */
+async function isAnsweredFor(check: Check, { options, questions, surroundings }: Running): Promise<boolean> {
+  const { people, lines } = doubtfulOf(check);
+  const isTold = (options.subscribes ?? 0) >= people;
+  if (questions === undefined) {
+    if (isTold || lines.length === 0) return true;
+    say(surroundings.errors, ...lines, `or say --subscribes ${people}. Nothing was sent.`);
+    return false;
+  }
+  const isDoubtful = people > 0 && !isTold;
+  const doubtful = isDoubtful
+    ? `, and make ${inFull(people)} of them SUBSCRIBED, as said above, whom no word of the map makes so`
+    : "";
+  const isWanted =
+    (options.isConfirmed && !isDoubtful) ||
+    (await questions.confirm(`Import ${counted(check.valid, "person", "people")}${doubtful}?`));
+  if (!isWanted) say(surroundings.output, "Nothing was sent.");
+  return isWanted;
 }
 
 function explain(
@@ -148,7 +146,7 @@ function explain(
   if (signal.aborted && (error === signal.reason || isAudienceError(error))) {
     const hasSent = isAudienceError(error) && error.outcome === "unknown";
     say(output, hasSent ? "Stopped. The requests in flight have ended." : "Stopped. Nothing was sent.");
-    if (hasSent) say(output, ...resumeHint(options));
+    if (hasSent) say(output, resumeHint(options));
     return 130;
   }
   if (error instanceof UsageError) {
@@ -164,20 +162,16 @@ function explain(
   if (isAudienceError(error)) {
     // A wrong key or list stays wrong.
     const isLasting = ["authentication", "permission", "not_found"].includes(error.code);
-    say(errors, `The import was ended: ${error.message}`, ...(isLasting ? [] : resumeHint(options)));
+    say(errors, `The import was ended: ${error.message}`, ...(isLasting ? [] : [resumeHint(options)]));
     return 1;
   }
-  if (
-    error instanceof NoAnswerError ||
-    error instanceof ColumnMapError ||
-    error instanceof CsvFileError ||
-    error instanceof NoSuchListError ||
-    isOfFile(error)
-  ) {
-    say(errors, error.message);
-    return 2;
-  }
-  throw error;
+  const isOfFile =
+    error instanceof Error &&
+    ("syscall" in error || /checkpoint|\.lock|is damaged at byte/.test(error.message));
+  const known = [NoAnswerError, ColumnMapError, CsvFileError, NoSuchListError];
+  if (!isOfFile && !known.some((kind) => error instanceof kind)) throw error;
+  say(errors, error instanceof Error ? error.message : String(error));
+  return 2;
 }
 
 /** A message of the client that names the options of the importer, and none that it does not have. */
@@ -189,16 +183,8 @@ function withOwnOptions(message: string, options: ImporterArguments | undefined)
     .replace("give this run a checkpoint of its own", "name another file with --resume");
 }
 
-function resumeHint(options: ImporterArguments | undefined): string[] {
-  if (options?.checkpoint !== undefined)
-    return [`Run the same command again: it continues from ${options.checkpoint}.`];
-  return [
-    "Run it again: it safely starts from the beginning. With --resume FILE it would continue from here.",
-  ];
-}
-
-// Errors of a checkpoint or of the file system are plain errors that name the file.
-function isOfFile(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  return "syscall" in error || /checkpoint|\.lock|is damaged at byte/.test(error.message);
+function resumeHint(options: ImporterArguments | undefined): string {
+  return options?.checkpoint === undefined
+    ? "Run it again: it safely starts from the beginning. With --resume FILE it would continue from here."
+    : `Run the same command again: it continues from ${options.checkpoint}.`;
 }

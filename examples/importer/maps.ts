@@ -5,13 +5,13 @@ import {
   type ColumnMap,
   ColumnMapError,
   type ColumnRule,
-  type Everyone,
+  isEveryoneOpen,
   mapText,
+  openColumns,
   readMap,
 } from "../exports/column-map.ts";
 import { type CsvFile, openCsv } from "../exports/csv-file.ts";
-import { mapNames, proposeMap } from "../exports/propose-map.ts";
-import { isOfReport } from "../exports/report-note.ts";
+import { proposeMap } from "../exports/propose-map.ts";
 import type { ImporterArguments } from "./arguments.ts";
 
 /** A file and its map. */
@@ -19,12 +19,12 @@ export interface MappedFile {
   readonly file: CsvFile;
   readonly mapPath: string;
   /** The map as it is: that of the file, with the proposals for its further columns. */
-  map: ColumnMap;
+  readonly map: ColumnMap;
   /** Whether there was a map. */
   readonly isGiven: boolean;
   /** The columns of this file that are not answered. */
   readonly open: readonly string[];
-  /** The cells of the columns that are open. */
+  /** The cells of the columns that are no field and no consent, by their names. */
   readonly cells: ReadonlyMap<string, ColumnCells>;
 }
 
@@ -47,30 +47,28 @@ export async function openFiles(options: ImporterArguments, signal: AbortSignal)
 
 async function openFile(file: CsvFile, mapPath: string, signal: AbortSignal): Promise<MappedFile> {
   const given = await readMap(mapPath);
-  const names = mapNames(file.headings);
-  const isAsked = (name: string) => (given?.columns.get(name) ?? "?") === "?";
-  const asked = names.flatMap((name, index) =>
-    isAsked(name) && !isOfReport(file.headings[index]!) ? [index] : [],
-  );
-  const cells = await readColumns(file, asked, signal);
+  const isData = (rule: ColumnRule) => typeof rule !== "string" || /^(property|ignore|\?)/.test(rule);
+  const cells = await readColumns(file, (name) => isData(given?.columns.get(name) ?? "?"), signal);
   const proposed = proposeMap(file, cells);
-  const isOpen = (name: string, rule: ColumnRule) =>
-    rule === "?" || (given !== undefined && !given.columns.has(name) && typeof rule !== "string");
   const columns = new Map([...proposed.columns, ...(given?.columns ?? [])]);
+  const map = { columns, everyone: given === undefined ? proposed.everyone : given.everyone };
+  // A column of consent that comes later is told, also where its words are known.
+  const isNew = (name: string) =>
+    given !== undefined && !given.columns.has(name) && typeof columns.get(name) === "object";
   return {
     file,
     mapPath,
     isGiven: given !== undefined,
-    map: { columns, everyone: given === undefined ? proposed.everyone : given.everyone },
-    open: Array.from(columns).flatMap(([name, rule]) => (isOpen(name, rule) ? [name] : [])),
-    cells: new Map(Array.from(cells, ([index, own]) => [names[index]!, own])),
+    map: { ...map, unnamed: given?.unnamed },
+    open: [...new Set([...openColumns(map), ...file.names.filter(isNew)])],
+    cells,
   };
 }
 
 /** Without its column of refusals a file would say something better of everybody, also beside another file that has it. */
 function refuseLostColumns(files: readonly MappedFile[]): void {
   for (const { file, map, mapPath } of files) {
-    const names = new Set(mapNames(file.headings));
+    const names = new Set(file.names);
     const lost = Array.from(map.columns).find(([name, rule]) => typeof rule !== "string" && !names.has(name));
     if (lost !== undefined)
       throw new ColumnMapError(
@@ -95,20 +93,11 @@ function refuseTwoMeanings(files: readonly MappedFile[], { map }: Pick<ImporterA
 
 /** Whether something is not answered yet. */
 export function isUnanswered({ open, map }: MappedFile): boolean {
-  return open.length > 0 || map.everyone === "?";
-}
-
-/** The map with the answers. */
-export function answered(
-  { map }: MappedFile,
-  answers: ReadonlyMap<string, ColumnRule>,
-  everyone: Everyone | undefined,
-): ColumnMap {
-  return { columns: new Map([...map.columns, ...answers]), everyone };
+  return open.length > 0 || isEveryoneOpen(map);
 }
 
 /** Writes the maps; those of one path as one. */
-export async function writeMaps(files: readonly MappedFile[]): Promise<void> {
+export function writeMaps(files: readonly MappedFile[]): void {
   for (const path of new Set(files.map(({ mapPath }) => mapPath))) {
     const own = files.filter(({ mapPath }) => mapPath === path);
     const columns = new Map<string, ColumnRule>();
@@ -118,6 +107,7 @@ export async function writeMaps(files: readonly MappedFile[]): Promise<void> {
       const isSame = known === undefined || JSON.stringify(known) === JSON.stringify(rule);
       columns.set(name, isSame ? rule : "?");
     }
-    replaceFile(path, [mapText({ columns, everyone: own[0]?.map.everyone })], { keepsMode: true });
+    const { everyone, unnamed } = own[0]!.map;
+    replaceFile(path, [mapText({ columns, everyone, unnamed })], { keepsMode: true });
   }
 }

@@ -7,32 +7,44 @@ import type { ColumnRule, ConsentRule, Everyone, Meaning } from "../exports/colu
 import { contactFields } from "../exports/contact-columns.ts";
 import { isNamedAsRefusal } from "../exports/floor.ts";
 import { wordsToAsk } from "../exports/propose-map.ts";
+import { anyDate } from "../exports/words.ts";
 
 /** The person at the terminal has ended the input before the last question. */
 export class NoAnswerError extends Error {
   override readonly name = "NoAnswerError";
 }
 
-const channels: Readonly<Record<string, ConsentRule["consent"] | undefined>> = {
-  1: "email",
-  2: "phone",
-  3: "both",
-};
+class OneStepBack extends Error {}
 
-const kinds: Readonly<Record<string, ColumnRule | undefined>> = {
-  1: "?",
-  2: "?",
-  3: "?",
-  4: "property",
-  5: "ignore",
-};
+type Consent = ConsentRule["consent"];
+type WordMeaning = ConsentRule["words"][string];
 
+const consents: Readonly<Record<string, Consent>> = { 1: "email", 2: "phone", 3: "both" };
+const kindKeys =
+  "1 consent to e-mail, 2 consent to SMS and calls, 3 consent to both, 4 a custom property, 5 leave it out";
 const meanings: Readonly<Record<string, Meaning>> = {
   s: "SUBSCRIBED",
   n: "NON_SUBSCRIBED",
   u: "UNSUBSCRIBED",
   "-": "none",
   h: "hold",
+};
+const meaningKeys = "s subscribed, n never subscribed, u unsubscribed, - nothing, h hold the person back";
+const everyone: Readonly<Record<string, Everyone>> = {
+  1: { email: "UNSUBSCRIBED" },
+  2: { phone: "UNSUBSCRIBED" },
+  3: { email: "UNSUBSCRIBED", phone: "UNSUBSCRIBED" },
+  4: { email: "none", phone: "none" },
+};
+const help = {
+  column:
+    "A consent says whether people want messages: its words are asked next. A custom property keeps the cells as data of the\n" +
+    "person, and says nothing of a consent. If you do not know, end with Ctrl-C and ask whoever made the file.",
+  word:
+    "Subscribed is who has agreed, unsubscribed who has refused. With h the rows are reported, and nothing but refusals of\n" +
+    "them is sent. For a consent to both, two letters tell e-mail and phone apart: su.",
+  everyone:
+    "A list of people who left has no column that says so: then its answer counts for everybody in it.",
 };
 
 /** Asks questions on a terminal, one after the other. Ctrl-C aborts the signal and ends them. */
@@ -41,6 +53,9 @@ export class Questions {
   readonly #signal: AbortSignal;
   readonly #reader: Interface;
   readonly #lines: AsyncIterator<string>;
+  /** The answers so far, for one step back: the questions before it are gone through again without asking. */
+  #given: string[] = [];
+  #toRepeat: string[] = [];
 
   constructor({ input, output, signal }: { input: Input; output: Output; signal: AbortSignal }) {
     this.#output = output;
@@ -55,62 +70,103 @@ export class Questions {
     this.#reader.close();
   }
 
-  /** What a column becomes. */
-  async column(name: string, cells: ColumnCells): Promise<ColumnRule> {
-    const words = wordsToAsk(cells);
-    say(
-      this.#output,
+  /** The result of a function that asks; it is called once more for each step back. */
+  async answers<Result>(ask: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      this.#toRepeat = this.#given;
+      this.#given = [];
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof OneStepBack)) throw error;
+        this.#given.pop();
+      }
+    }
+  }
+
+  /** What a column becomes; of one whose channel is known, the words that are open. */
+  async column(name: string, cells: ColumnCells, proposed: ColumnRule | undefined): Promise<ColumnRule> {
+    const words = wordsToAsk(cells).filter(({ word }) => word !== "" || cells.words.has(anyDate));
+    const known = typeof proposed === "object" ? proposed : undefined;
+    this.#say(
       "",
       `What is ${JSON.stringify(printable(name))}? It holds`,
       ...(words.length > mostWords ? ["  many different words, as addresses"] : words.map(wordLine)),
-      "  1 consent to e-mail, 2 consent to SMS and calls, 3 consent to both, 4 a custom property, 5 leave it out,",
-      `  or a field: ${contactFields.join(", ")}`,
     );
-    const kind = await this.#choice("1 to 5, or a field", (answer) => {
-      const rule = kinds[answer] ?? contactFields.find((one) => one === answer);
-      return rule === undefined ? undefined : { rule, channel: channels[answer] };
-    });
-    if (kind.channel === undefined) return kind.rule;
-    const own: Record<string, Meaning> = { "": "none" };
-    for (const entry of words) own[entry.word] = await this.#meaning(entry);
-    return { consent: kind.channel, words: own };
+    const consent =
+      known === undefined || known.consent === "?"
+        ? await this.#choice(
+            `${kindKeys}, or a field: ${contactFields.join(", ")}`,
+            help.column,
+            (answer) => consents[answer] ?? { 4: "property", 5: "ignore" }[answer] ?? fieldNamed(answer),
+          )
+        : known.consent;
+    if (consent !== "email" && consent !== "phone" && consent !== "both") return consent as ColumnRule;
+    const own: Record<string, WordMeaning> = { "": "none", ...known?.words };
+    for (const entry of words)
+      if (entry.word === "" || (own[entry.word] ?? "?") === "?")
+        own[entry.word] = await this.#meaning(entry, consent);
+    return { consent, words: own };
   }
 
   /** What a file means as a whole. */
-  async everyone(name: string): Promise<Everyone | undefined> {
-    say(
-      this.#output,
-      "",
-      `${printable(name)} ${isNamedAsRefusal(name) ? "has the name of a list of people who refused" : "may mean something as a whole"}. Is everybody in it unsubscribed?`,
-      "  1 from e-mail, 2 from SMS and calls, 3 from both, 4 no: only its columns count",
-    );
-    const answers: Readonly<Record<string, { everyone: Everyone | undefined }>> = {
-      1: { everyone: { email: "UNSUBSCRIBED" } },
-      2: { everyone: { phone: "UNSUBSCRIBED" } },
-      3: { everyone: { email: "UNSUBSCRIBED", phone: "UNSUBSCRIBED" } },
-      4: { everyone: undefined },
-    };
-    return (await this.#choice("1 to 4", (answer) => answers[answer])).everyone;
+  async everyone(name: string): Promise<Everyone> {
+    const may = isNamedAsRefusal(name)
+      ? "has the name of a list of people who refused"
+      : "may mean something as a whole";
+    this.#say("", `${printable(name)} ${may}. Is everybody in it unsubscribed?`);
+    const keys = "1 from e-mail, 2 from SMS and calls, 3 from both, 4 no: only its columns count";
+    return await this.#choice(keys, help.everyone, (answer) => everyone[answer]);
   }
 
-  /** Whether to import. */
+  /** A yes or a no. */
   async confirm(question: string): Promise<boolean> {
     return /^y(es)?$/i.test(await this.#line(`${question} (y/N) `));
   }
 
-  async #meaning(entry: { word: string; people: number | undefined }): Promise<Meaning> {
-    say(this.#output, wordLine(entry));
-    return await this.#choice(
-      "means s subscribed, n never subscribed, u unsubscribed, - nothing, h hold the person back",
-      (answer) => (Object.hasOwn(meanings, answer) ? meanings[answer] : undefined),
-    );
+  async #meaning(
+    entry: { word: string; people: number | undefined },
+    consent: Consent,
+  ): Promise<WordMeaning> {
+    this.#say(`${wordLine(entry)} means`);
+    const both = consent === "both" ? "; or two of them, for e-mail and for phone" : "";
+    return await this.#choice(`${meaningKeys}${both}`, help.word, (answer) => {
+      if (answer.length < 2 || consent !== "both") return meanings[answer];
+      const [email, phone] = answer
+        .replace(/\s/g, "")
+        .split("")
+        .map((key) => meanings[key]);
+      return email && phone && { email, phone };
+    });
   }
 
-  async #choice<Value>(question: string, parse: (answer: string) => Value | undefined): Promise<Value> {
+  async #choice<Value>(
+    keys: string,
+    explanation: string,
+    parse: (answer: string) => Value | undefined,
+  ): Promise<Value> {
+    const repeated = this.#toRepeat.shift();
+    // Safe: the same question has parsed it before.
+    if (repeated !== undefined) return this.#taken(repeated, parse(repeated)!);
+    say(this.#output, `  ${keys}`);
     for (;;) {
-      const value = parse((await this.#line(`  ${question}: `)).toLowerCase());
-      if (value !== undefined) return value;
+      const answer = (await this.#line("  ? for help, < for one step back: ")).toLowerCase();
+      const value = parse(answer);
+      if (value !== undefined) return this.#taken(answer, value);
+      if (answer === "<" && this.#given.length > 0) throw new OneStepBack();
+      if (answer === "?") say(this.#output, explanation, `  ${keys}`);
+      else if (answer === "<") say(this.#output, "  This is the first question.");
+      else say(this.#output, `  ${JSON.stringify(printable(answer))} is no answer. Possible are ${keys}`);
     }
+  }
+
+  #taken<Value>(answer: string, value: Value): Value {
+    this.#given.push(answer);
+    return value;
+  }
+
+  #say(...lines: string[]): void {
+    if (this.#toRepeat.length === 0) say(this.#output, ...lines);
   }
 
   async #line(question: string): Promise<string> {
@@ -122,6 +178,8 @@ export class Questions {
     return value.trim();
   }
 }
+
+const fieldNamed = (answer: string) => contactFields.find((field) => field === answer);
 
 function wordLine({ word, people }: { word: string; people: number | undefined }): string {
   const shown = word === "" ? "(blank)" : JSON.stringify(printable(word));

@@ -142,7 +142,7 @@ describe("The consent at the service is never better than the strictest word tha
         // A heading that comes twice has another name in the map.
         const headings = own.columns.map(({ heading }) => heading);
         fc.pre(new Set(headings).size === headings.length);
-        const { mock, close } = await openService();
+        const { mock, close } = openService();
         try {
           const path = await writtenTable(own);
           const answers = own.columns
@@ -165,7 +165,7 @@ describe("The consent at the service is never better than the strictest word tha
           );
           if (code !== 2) expect(unanswered).toEqual([]);
         } finally {
-          await close();
+          close();
         }
       }),
       runs(300),
@@ -280,7 +280,7 @@ describe("A table with a map, imported night after night with --resume, through 
       let left = 0;
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(...languages.slice(0, 6)), nights, async ({ words }, plan) => {
-          const { mock, close } = await openService();
+          const { mock, close } = openService();
           const folder = await mkdtemp(join(tmpdir(), "newsletter-"));
           try {
             await mapOf(join(folder, "people.csv"), {
@@ -309,7 +309,7 @@ describe("A table with a map, imported night after night with --resume, through 
             });
             expect(lost).toEqual([]);
           } finally {
-            await close();
+            close();
             await rm(folder, { recursive: true });
           }
         }),
@@ -362,7 +362,7 @@ describe("A telephone number's opt-out in a row without an e-mail consent", () =
       [],
     ],
   ])("is sent by itself if the row %s", async (why, lines, options) => {
-    const mock = await service(
+    const mock = service(
       [
         {
           email: "a@example.com",
@@ -388,7 +388,7 @@ describe("A telephone number's opt-out in a row without an e-mail consent", () =
   });
 
   it("is not said to be sent if its response was unreadable too", async () => {
-    const mock = await service();
+    const mock = service();
     mock.addFault({ kind: "truncated-json" });
     const path = await csv(
       await temporaryFolder(),

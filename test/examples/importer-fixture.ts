@@ -6,11 +6,17 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { RateLimiter } from "audience-sdk";
+import { type ClientOptions, RateLimiter } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { onTestFinished, vi } from "vitest";
 import { ColumnCells } from "../../examples/exports/column-cells.ts";
-import { type ColumnMap, type ColumnRule, mapText, type Meaning } from "../../examples/exports/column-map.ts";
+import {
+  type ColumnMap,
+  type ColumnRule,
+  isEveryoneOpen,
+  mapText,
+  type Meaning,
+} from "../../examples/exports/column-map.ts";
 import { wordsToAsk } from "../../examples/exports/propose-map.ts";
 import { parseArguments } from "../../examples/importer/arguments.ts";
 import { type ImporterSurroundings, runImporter } from "../../examples/importer/importer.ts";
@@ -49,6 +55,15 @@ export async function runAlone(args: string[], env: NodeJS.ProcessEnv = {}, sign
   return await runOn(new PassThrough(), { args, env, ...(signal && { signal }) });
 }
 
+/** The importer without a terminal, into this mock. */
+export async function runOnMock(
+  mock: MockService,
+  args: string[],
+  client: ClientOptions = mock.clientOptions,
+) {
+  return await runOn(new PassThrough(), { args, env: {}, client });
+}
+
 /** The importer on a terminal, where somebody writes these lines. */
 export async function runOnTerminal(args: string[], answers: readonly string[]) {
   const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
@@ -59,13 +74,14 @@ export async function runOnTerminal(args: string[], answers: readonly string[]) 
 
 async function runOn(
   output: PassThrough,
-  surroundings: Pick<ImporterSurroundings, "args" | "env" | "input"> & { signal?: AbortSignal },
+  surroundings: Pick<ImporterSurroundings, "args" | "env" | "input" | "client"> & { signal?: AbortSignal },
 ) {
   const errors = new PassThrough();
   const texts = Promise.all([textOf(output), textOf(errors)]);
   const rateLimiter = new RateLimiter({ windows: [{ limit: 10_000, intervalMs: 1 }] });
   const { signal } = new AbortController();
-  const code = await runImporter({ signal, ...surroundings, output, errors, rateLimiter });
+  const client = { ...(current && { fetch: current.fetch }), rateLimiter };
+  const code = await runImporter({ signal, client, ...surroundings, output, errors });
   output.end();
   errors.end();
   const [out, err] = await texts;
@@ -80,22 +96,21 @@ export type Seeds = NonNullable<
 type Variants = NonNullable<NonNullable<Parameters<typeof createMockService>[0]>["variants"]>;
 
 /** A service in the environment, with these contacts, until the end of the test. */
-export async function service(
-  contacts: Seeds = [],
-  variants?: Variants,
-  laterKeys?: string[],
-): Promise<MockService> {
-  const { mock, close } = await openService(contacts, variants, laterKeys);
+export function service(contacts: Seeds = [], variants?: Variants, laterKeys?: string[]): MockService {
+  const { mock, close } = openService(contacts, variants, laterKeys);
   onTestFinished(close);
   return mock;
 }
 
+/** The service that the environment names. */
+let current: MockService | undefined;
+
 /** The same service, until it is closed. */
-export async function openService(
+export function openService(
   contacts: Seeds = [],
   variants: Variants = {},
   laterKeys: string[] = [],
-): Promise<{ mock: MockService; close: () => Promise<void> }> {
+): { mock: MockService; close: () => void } {
   const mock = createMockService({
     variants,
     organizations: [
@@ -108,14 +123,12 @@ export async function openService(
       },
     ],
   });
-  const server = await mock.listen({ port: 0 });
-  vi.stubEnv("AUDIENCE_BASE_URL", server.clientOptions.baseUrl);
-  vi.stubEnv("AUDIENCE_BASE_URL_V2", server.clientOptions.baseUrlV2);
+  current = mock;
+  vi.stubEnv("AUDIENCE_BASE_URL", "https://service.example");
   vi.stubEnv("AUDIENCE_API_KEY", "mock-key-of-a-service");
-  vi.stubEnv("AUDIENCE_APP_ID", "mock-app");
-  const close = async () => {
+  const close = () => {
     vi.unstubAllEnvs();
-    await server.close();
+    current = undefined;
   };
   return { mock, close };
 }
@@ -216,8 +229,9 @@ async function answerAll(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   )) {
     const columns = new Map(map.columns);
     for (const name of open) columns.set(name, answerOf(name, cells.get(name) ?? new ColumnCells()));
-    const everyone =
-      map.everyone === "?" ? ({ email: "UNSUBSCRIBED", phone: "UNSUBSCRIBED" } as const) : map.everyone;
+    const everyone = isEveryoneOpen(map)
+      ? ({ email: "UNSUBSCRIBED", phone: "UNSUBSCRIBED" } as const)
+      : map.everyone;
     await writeFile(`${file.path}.map.json`, mapText({ columns, everyone }));
   }
 }

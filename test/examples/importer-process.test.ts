@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { csv, manyRows, run, runProgram, service, temporaryFolder } from "./importer-fixture.ts";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { csv, manyRows, run, runProgram, temporaryFolder } from "./importer-fixture.ts";
 
 describe("The importer as a program", () => {
   it("ends silently when its output is closed, as by `| head`", async () => {
@@ -25,7 +26,14 @@ describe("The importer as a program", () => {
   });
 
   it("resumes after Ctrl-C with --resume, and sends no recorded row again", async () => {
-    const mock = await service();
+    const mock = createMockService();
+    const { clientOptions, close } = await mock.listen({ port: 0 });
+    onTestFinished(async () => {
+      vi.unstubAllEnvs();
+      await close();
+    });
+    vi.stubEnv("AUDIENCE_BASE_URL", clientOptions.baseUrl);
+    vi.stubEnv("AUDIENCE_API_KEY", clientOptions.apiKey);
     const folder = await temporaryFolder();
     const rows = Array.from({ length: 40 }, (_, index) => `person-${index}@example.com,SUBSCRIBED`);
     const path = await csv(folder, "people.csv", "email,email_opt_in", ...rows);
@@ -33,7 +41,7 @@ describe("The importer as a program", () => {
 
     let isStopped = false;
     const first = await runProgram(args, (child, out) => {
-      if (!isStopped && out.includes("/min")) isStopped = child.kill("SIGINT");
+      if (!isStopped && out.includes("25 %")) isStopped = child.kill("SIGINT");
     });
     const before = mock.requests.length;
     const second = await run(args);

@@ -1,4 +1,4 @@
-import { access, readFile } from "node:fs/promises";
+import { access, readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import {
   csv,
@@ -13,8 +13,12 @@ import {
 } from "./importer-fixture.ts";
 
 const table = async (...lines: string[]) => await csv(await temporaryFolder(), "people.csv", ...lines);
-const mapIn = async (path: string): Promise<unknown> =>
-  JSON.parse(await readFile(`${path}.map.json`, "utf8"));
+const mapIn = async (path: string) =>
+  JSON.parse(await readFile(`${path}.map.json`, "utf8")) as { columns: Record<string, unknown> };
+const openIn = async (path: string) =>
+  Object.entries((await mapIn(path)).columns).flatMap(([name, rule]) =>
+    JSON.stringify(rule).includes('"?"') ? [name] : [],
+  );
 
 describe("Without a terminal a column that looks like a state is a question", () => {
   it.each([
@@ -47,43 +51,32 @@ describe("Without a terminal a column that looks like a state is a question", ()
     ["配信", "Email,配信", ["a@example.com,停止", "b@example.com,希望"]],
     ["Datum", "Email,Datum", ["a@example.com,2026-11-20", "b@example.com,"]],
   ])("%s", async (name, headings, lines) => {
-    const mock = await service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
+    const mock = service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
     const path = await table(headings, ...lines);
 
     const { code, err } = await runAlone([path, "--consent", "SUBSCRIBED"]);
 
     expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
     expect(err).toContain(`"${name}"`);
-    expect(await mapIn(path)).toMatchObject({ version: 1, columns: { [name]: "?" } });
+    expect(await openIn(path)).toContain(name);
     expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
   });
 
   it("and so is what a file with the name of a list of refusals means", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await csv(await temporaryFolder(), "unsubscribed_2026-11.csv", "email", "a@example.com");
 
     const { code, err } = await runAlone([path, "--consent", "SUBSCRIBED"]);
 
     expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
-    expect(err).toContain('"everyone": its name is that of a list of people who refused.');
-    expect(await mapIn(path)).toMatchObject({ everyone: "?" });
-  });
-
-  it("and so is what any other file means, where its map says `?`", async () => {
-    const mock = await service();
-    const path = await table("email,email_opt_in", "a@example.com,SUBSCRIBED");
-    await mapOf(path, { email: "email", email_opt_in: "email_opt_in" }, "?");
-
-    const { code, err } = await runAlone([path]);
-
-    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
-    expect(err).toContain('"everyone": what the file means as a whole.');
+    expect(err).toContain("by its name it may be a list of people who left");
+    expect(await mapIn(path)).toMatchObject({ everyone: { email: "?", phone: "?" } });
   });
 });
 
 /** An import by nobody who answers: what was sent, and the column's place in the map. */
 async function importedColumn(heading: string, ...cells: string[]) {
-  const mock = await service();
+  const mock = service();
   const lines = cells.map((cell, index) => `person-${index}@example.com,SUBSCRIBED,${cell}`);
   const path = await csv(
     await temporaryFolder(),
@@ -93,8 +86,9 @@ async function importedColumn(heading: string, ...cells: string[]) {
     "other@example.com,SUBSCRIBED,",
   );
   const { code } = await runAlone([path]);
-  const map = JSON.parse(await readFile(`${path}.map.json`, "utf8")) as { columns: Record<string, unknown> };
-  return { code, sent: sentBodies(mock), column: map.columns[heading] };
+  const { columns } = await mapIn(path);
+  const isOpen = (await openIn(path)).includes(heading);
+  return { code, sent: sentBodies(mock), column: isOpen ? "?" : columns[heading] };
 }
 
 const question = { code: 2, sent: [], column: "?" };
@@ -200,7 +194,7 @@ describe("A few values that many people share are asked, whatever they are", () 
 
 describe("A column answers itself", () => {
   it("where it is a field, has the service's own words, or holds data", async () => {
-    const mock = await service();
+    const mock = service();
     const rows = Array.from(
       { length: 15 },
       (_, row) =>
@@ -224,7 +218,7 @@ describe("A column answers itself", () => {
   });
 
   it("and one without a cell is no part of the map yet", async () => {
-    await service();
+    service();
     const path = await table("email,email_opt_in,Abgemeldet am", "a@example.com,SUBSCRIBED,");
 
     const first = await runAlone([path]);
@@ -243,7 +237,7 @@ describe("A column answers itself", () => {
 
 describe("On a terminal", () => {
   it("each open question is asked with its words and people, and the answers are written to the map", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table(
       "Email,Status,Stufe",
       "a@example.com,Active,gold",
@@ -251,11 +245,11 @@ describe("On a terminal", () => {
       "c@example.com,Active,",
     );
 
-    const { code, out } = await runOnTerminal([path], ["x", "1", "?", "s", "u", "4", "y"]);
+    const { code, out } = await runOnTerminal([path], ["1", "s", "u", "4", "y"]);
 
     expect(code).toBe(0);
     expect(out).toContain('"active": 2 people');
-    expect(out).toContain("Import 3 people?");
+    expect(out).toContain("Import 3 people");
     expect(await mapIn(path)).toEqual({
       version: 1,
       columns: {
@@ -271,11 +265,51 @@ describe("On a terminal", () => {
     });
   });
 
+  it("a wrong key says what is possible, ? shows help, and < goes one step back, also to the column before", async () => {
+    service();
+    const path = await table(
+      "Email,Status,Stufe",
+      "a@example.com,Active,gold",
+      "b@example.com,Inactive,gold",
+    );
+
+    const answers = ["<", "x", "?", "1", "z", "s", "<", "n", "u", "1", "<", "<", "-", "5", "n"];
+    const { code, out } = await runOnTerminal([path], answers);
+
+    expect(code).toBe(2);
+    expect(out).toContain("This is the first question.");
+    expect(out).toContain('"x" is no answer. Possible are 1 consent to e-mail, 2 consent to SMS');
+    expect(out).toContain("A consent says whether people want messages");
+    expect(out).toContain('"z" is no answer. Possible are s subscribed, n never subscribed');
+    expect(await mapIn(path)).toMatchObject({
+      columns: {
+        Status: { consent: "email", words: { active: "NON_SUBSCRIBED", inactive: "none" } },
+        Stufe: "ignore",
+      },
+    });
+  });
+
+  it("a consent to both channels has a meaning for each", async () => {
+    const mock = service();
+    const path = await table("Email,Phone,Kanal", "a@example.com,+447700900001,nur Mail");
+
+    await runOnTerminal([path], ["3", "su", "y"]);
+
+    expect(sentBodies(mock)).toEqual([
+      {
+        email: "a@example.com",
+        phone: "+447700900001",
+        email_opt_in: "SUBSCRIBED",
+        phone_opt_in: "UNSUBSCRIBED",
+      },
+    ]);
+  });
+
   it.each([
     ["1", { email: "UNSUBSCRIBED" }, { "a@example.com": "UNSUBSCRIBED" }],
     ["3", { email: "UNSUBSCRIBED", phone: "UNSUBSCRIBED" }, { "a@example.com": "UNSUBSCRIBED" }],
   ])("a file of refusals is asked what it means: %s", async (answer, everyone, consents) => {
-    const mock = await service();
+    const mock = service();
     const path = await csv(await temporaryFolder(), "opt-outs.csv", "email", "a@example.com");
 
     const { code } = await runOnTerminal([path, "--yes"], [answer]);
@@ -286,7 +320,7 @@ describe("On a terminal", () => {
   });
 
   it("nothing is sent without a yes", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table("email,email_opt_in", "a@example.com,SUBSCRIBED");
 
     const { code, out } = await runOnTerminal([path], ["n"]);
@@ -296,7 +330,7 @@ describe("On a terminal", () => {
   });
 
   it("nothing is sent where the questions are not answered, and no map is written", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table("email,Status", "a@example.com,Active");
 
     const { code, err } = await runOnTerminal([path], ["1"]);
@@ -312,7 +346,7 @@ describe("On a terminal", () => {
 
 describe("A file with its map", () => {
   it("is imported each night without a question", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table("Email,Newsletter", "a@example.com,Yes ", "b@example.com,NO");
     await mapOf(path, { Email: "email", Newsletter: newsletter });
     const before = await readFile(`${path}.map.json`, "utf8");
@@ -325,7 +359,7 @@ describe("A file with its map", () => {
   });
 
   it("is stopped by a new column that looks like a state, and its map is not changed", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table("Email,Newsletter,Gesperrt", "a@example.com,yes,ja", "b@example.com,yes,");
     await mapOf(path, { Email: "email", Newsletter: newsletter });
     const before = await readFile(`${path}.map.json`, "utf8");
@@ -338,7 +372,7 @@ describe("A file with its map", () => {
   });
 
   it("is stopped where a column of consent is missing", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table("Email,Newsletter", "a@example.com,yes");
     await mapOf(path, { Email: "email", Newsletter: newsletter, Abmeldung: newsletter });
 
@@ -349,7 +383,7 @@ describe("A file with its map", () => {
   });
 
   it("is stopped where a column of consent is missing, also beside another file that has it", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table("Email,Newsletter,Abmeldung", "a@example.com,yes,no");
     const other = await csv(
       path.replace("/people.csv", ""),
@@ -366,7 +400,7 @@ describe("A file with its map", () => {
   });
 
   it("holds back the rows of a word that the map does not name, with the line to add", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table(
       "Email,Newsletter",
       "a@example.com,yes",
@@ -379,12 +413,11 @@ describe("A file with its map", () => {
 
     expect(code).toBe(1);
     expect(out).toContain('"paused": "hold"');
-    expect(out).toContain("The map does not say what a word about their consent means: 1");
     expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED" });
   });
 
   it("has its words in any case, that of Turkish too", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table(
       "Email,Durum",
       ...["İPTAL", "İptal", "IPTAL", "ıptal", "i\u0307ptal"].map(
@@ -406,8 +439,48 @@ describe("A file with its map", () => {
     });
   });
 
+  it("ends with another exit code than 0 for such a word, also where the person has refused elsewhere", async () => {
+    const mock = service();
+    const path = await table("Email,Newsletter,SMS", "a@example.com,no,paused", "b@example.com,yes,no");
+    await mapOf(path, {
+      Email: "email",
+      Newsletter: newsletter,
+      SMS: { consent: "phone", words: { no: "UNSUBSCRIBED" } },
+    });
+
+    const { code, out } = await runAlone([path]);
+
+    expect(code).toBe(1);
+    expect(out).toContain("1 row is held back, as");
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", email_opt_in: "UNSUBSCRIBED" },
+      { email: "b@example.com", email_opt_in: "SUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
+    ]);
+  });
+
+  it("is answered by replacing each `?` of its skeleton, also where the column is no consent", async () => {
+    const mock = service();
+    const path = await table("Email,Newsletter,Stufe", "a@example.com,ja,gold", "b@example.com,nein,gold");
+    await runAlone([path]);
+
+    const text = await readFile(`${path}.map.json`, "utf8");
+    expect(text).toContain('"Newsletter": { "consent": "?", "words": { "ja": "?", "nein": "?" } }');
+    const answers = ["email", "SUBSCRIBED", "UNSUBSCRIBED", "property"];
+    await writeFile(
+      `${path}.map.json`,
+      text.replaceAll('"?"', () => JSON.stringify(answers.shift() ?? "?")),
+    );
+    const { code, err } = await runAlone([path]);
+
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", email_opt_in: "SUBSCRIBED", custom_properties: { stufe: "gold" } },
+      { email: "b@example.com", email_opt_in: "UNSUBSCRIBED", custom_properties: { stufe: "gold" } },
+    ]);
+  });
+
   it("with a `?` sends nothing", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table("Email,Newsletter,Art", "a@example.com,yes,A");
     await mapOf(path, { Email: "email", Newsletter: newsletter, Art: "?" });
 
@@ -417,7 +490,7 @@ describe("A file with its map", () => {
   });
 
   it("may have the map of --map, and more columns than the file", async () => {
-    const mock = await service();
+    const mock = service();
     const path = await table("Email,Newsletter,Tag,Tag", "a@example.com,yes,x,y");
     const other = path.replace("people.csv", "any");
     await mapOf(other, {
