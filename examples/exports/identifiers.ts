@@ -22,19 +22,25 @@ export function namesIn(cell: string): string[] {
   const seen = cell.normalize("NFKC").replace(/\p{Cf}|(?!\s)\p{Cc}/gu, "");
   return [
     ...Array.from(seen.toLowerCase().matchAll(address), ([found]) => comparableEmail(found)),
-    ...seen.split(/[,;|/\n]|:::/).flatMap((part) => {
+    ...seen.split(/[,;|/\n]/).flatMap((part) => {
       const number = parsePhone(part.replace(/^\s*\(\+/, "+"));
       return "value" in number ? [number.value] : [];
     }),
   ];
 }
 
-/** The last digits of each number in a cell, as a name: another row may have the number without its country. */
-export function endsOfNumbers(cell: string): string[] {
-  return withAsciiDigits(cell)
-    .split(/[,;|/\n]/)
-    .map((part) => part.replace(/\D/g, ""))
-    .flatMap((digits) => (digits.length < 7 ? [] : [`~${digits.slice(-7)}`]));
+/** The last digits of a number, with which another row may write it without its country. */
+export interface NumberEnd {
+  readonly digits: string;
+  /** Whether the number names its country, so that only those that do not are compared with it. */
+  readonly isWhole: boolean;
+}
+
+export function endsOfNumbers(cell: string): NumberEnd[] {
+  return cell.split(/[,;|/\n]/).flatMap((part) => {
+    const digits = withAsciiDigits(part).replace(/\D/g, "");
+    return digits.length < 7 ? [] : [{ digits: digits.slice(-7), isWhole: "value" in parsePhone(part) }];
+  });
 }
 
 /** Whether the service accepts it as an address. */

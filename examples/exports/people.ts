@@ -65,12 +65,22 @@ export class People {
       if (!isNothing(refusals)) join(this.#refusals, id, refusals);
     }
     const hasAddress = email !== undefined || others.some(isAddress);
+    this.#addEnds(row, person, !hasAddress && !isNothing(refusals));
     for (const name of phone !== undefined && email === undefined ? [phone, ...others] : others) {
       const isNumber = !isAddress(name);
       if (person !== undefined && name !== person && (isNumber || email === undefined))
         this.#addOther(name, person);
       if (isNumber && hasAddress) join(this.#refusedNumbers, name, ofChannel(refusals, "phone"));
       else if (!isNothing(refusals)) join(this.#refusals, name, refusals);
+    }
+  }
+
+  /** A refusal by a number may be about those who have the same last digits, where one of the two names no country. */
+  #addEnds({ ends }: ReadRow, person: string | undefined, mayRefuse: boolean): void {
+    for (const { digits, isWhole } of ends) {
+      if (person !== undefined) this.#addOther(`~${digits}`, person);
+      if (person !== undefined && !isWhole) this.#addOther(`=${digits}`, person);
+      if (mayRefuse) join(this.#refusals, isWhole ? `=${digits}` : `~${digits}`, held);
     }
   }
 
@@ -133,6 +143,7 @@ export class People {
     return (
       (id !== undefined && this.#others.has(id)) ||
       row.others.some((name) => this.#known.has(name) || this.#others.has(name)) ||
+      row.ends.some(({ digits }) => this.#others.has(`~${digits}`)) ||
       this.#ownerOfPhone.has(row.person.phone ?? "")
     );
   }
@@ -171,6 +182,8 @@ export class People {
 
 /** An id that more addresses and numbers have stands for none, as `guest`. */
 const mostOfOneId = 5;
+
+const held: Readonly<Words> = { ...noWords, emailHold: 1, phoneHold: 1 };
 
 const isId = (key: string) => key.startsWith(" ");
 

@@ -3,7 +3,7 @@ import type { Channel, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import type { Column, FilePlan } from "./file-plan.ts";
 import { refusalIn } from "./floor.ts";
-import { comparableEmail, isWholeAddress } from "./identifiers.ts";
+import { comparableEmail, isWholeAddress, type NumberEnd } from "./identifiers.ts";
 import { type ColumnCell, readFields, type RowFields } from "./row-fields.ts";
 import {
   type ConsentCell,
@@ -26,6 +26,7 @@ export interface ReadRow {
   readonly cells: ReadonlyMap<string, ColumnCell>;
   /** The row's further addresses and numbers. */
   readonly others: readonly string[];
+  readonly ends: readonly NumberEnd[];
   readonly words: Readonly<Words>;
   readonly consentCells: readonly ConsentCell[];
   readonly refusing: readonly RefusingCell[];
@@ -66,6 +67,7 @@ export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
     cells: row.isMisshapen ? new Map() : fields.cells,
     person,
     others: [...fields.names].filter((name) => name !== person.email && name !== person.phone),
+    ends: fields.ends,
     words: consent.words,
     consentCells: consent.cells,
     refusing: consent.refusing,

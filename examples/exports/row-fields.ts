@@ -3,7 +3,7 @@ import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-v
 import type { Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
-import { endsOfNumbers, namesIn } from "./identifiers.ts";
+import { endsOfNumbers, namesIn, type NumberEnd } from "./identifiers.ts";
 import { parsePhone } from "./phone.ts";
 import { isBlank, wordOf } from "./words.ts";
 
@@ -23,6 +23,8 @@ export interface RowFields {
   readonly properties: Record<string, string>;
   /** The addresses and numbers in all cells of the person. */
   readonly names: ReadonlySet<string>;
+  /** The ends of the numbers in the columns of numbers. */
+  readonly ends: readonly NumberEnd[];
   issues: RowIssue[];
   readonly remarks: string[];
 }
@@ -30,7 +32,9 @@ export interface RowFields {
 /** Reads the fields of a row; of several columns of a field the first that is not blank counts, or the first valid number. */
 export function readFields(plan: FilePlan, row: CsvRow): RowFields {
   const names = new Set<string>();
+  const phones = plan.columns.filter(({ use }) => use.kind === "field" && use.field === "phone");
   const fields: RowFields = {
+    ends: phones.flatMap(({ index }) => endsOfNumbers(row.cell(index) ?? "")),
     contact: {},
     cells: new Map(),
     properties: {},
@@ -42,9 +46,6 @@ export function readFields(plan: FilePlan, row: CsvRow): RowFields {
     // The cells of a line that was cut or has more may stand under wrong headings.
     if (row.isMisshapen || plan.columns[index]?.isOfAnother !== true)
       for (const name of namesIn(cell)) names.add(name);
-  for (const { index, use } of plan.columns)
-    if (use.kind === "field" && use.field === "phone")
-      for (const end of endsOfNumbers(row.cell(index) ?? "")) names.add(end);
   const firstOnes = plan.columns.filter(({ use }) => use.kind === "field" && !use.isFurther);
   for (const column of new Set([...firstOnes, ...plan.columns])) {
     const { use } = column;

@@ -28,7 +28,11 @@ export async function answerMaps(
   const open = own.filter(isUnanswered);
   if (open.length === 0) return own;
   for (const file of open) say(errors, ...openLines(file));
-  say(errors, 'Replace each "?" in the map, or run it on a terminal, which asks. Nothing was sent.');
+  say(
+    errors,
+    'Replace each "?": a "consent" is "email", "phone" or "both", or "property", "ignore" or a field if it is none; a word is',
+    '"SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED", "none" or "hold". A terminal asks instead. Nothing was sent.',
+  );
   return undefined;
 }
 

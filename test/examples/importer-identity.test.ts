@@ -35,7 +35,7 @@ describe("An opt-out by a telephone number without its country", () => {
     "+0171 1234567",
     "1234567",
   ])(
-    "counts for everybody whose number has the same last digits, in any order of the files: %s",
+    "holds back everybody whose number has the same last digits, in any order of the files: %s",
     async (written) => {
       for (const order of [0, 1]) {
         const mock = service();
@@ -48,10 +48,7 @@ describe("An opt-out by a telephone number without its country", () => {
 
         const consents = sentBodies(mock).map(({ email, phone_opt_in }) => [email, phone_opt_in]);
         expect(code).toBe(1);
-        expect(Object.fromEntries(consents)).toEqual({
-          "ada@example.com": "UNSUBSCRIBED",
-          "bo@example.com": "SUBSCRIBED",
-        });
+        expect(consents).toEqual([["bo@example.com", "SUBSCRIBED"]]);
       }
     },
   );
@@ -71,7 +68,7 @@ describe("An opt-out by a telephone number without its country", () => {
   );
 
   it.each(["0171 1234567", "+491711234567"])(
-    "counts for the e-mail of those whose own number names no country: %s",
+    "holds back those whose own number names no country: %s",
     async (written) => {
       const mock = service();
       const people = await csv(
@@ -79,14 +76,16 @@ describe("An opt-out by a telephone number without its country", () => {
         "Email,Phone,Newsletter",
         "ada@example.com,0171 1234567,yes",
         "bo@example.com,0171 1234568,yes",
+        "cy@example.com,+491721234567,yes",
       );
 
       await run([people, await csv("stop.csv", "Phone,Unsubscribed", `${written},yes`)]);
 
-      expect(emailConsents(mock)).toMatchObject({
-        "ada@example.com": "UNSUBSCRIBED",
-        "bo@example.com": "SUBSCRIBED",
-      });
+      // Two whole numbers are compared as such.
+      const sent = Object.keys(emailConsents(mock)).filter((name) => name.includes("@"));
+      expect(sent).toEqual(
+        written.startsWith("+") ? ["bo@example.com", "cy@example.com"] : ["bo@example.com"],
+      );
     },
   );
 

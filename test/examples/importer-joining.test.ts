@@ -178,7 +178,7 @@ describe("An opt-out reaches the further address or number under the heading", (
     const people = await csv(
       "c.csv",
       "Email,Newsletter,Telefon privat",
-      "a@example.com,yes,+47 912 34 567 ::: +47 30 12 34 56 (evenings)",
+      "a@example.com,yes,+47 912 34 567 / +47 30 12 34 56",
       "b@example.com,yes,+4791234568",
     );
 
