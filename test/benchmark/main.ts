@@ -28,11 +28,9 @@ try {
     "### Limiters",
     limiters.text,
     clients,
-    "### Responses made to cost time",
-    await measureBodies(rounds),
     `Medians of ${rounds} rounds. At the start: ${before}. At the end: ${machine()}.`,
   ].join("\n\n");
-  console.log(text);
+  console.log(`${text}\n\nResponses made to cost time\n\n${await measureBodies(rounds)}`);
   if (values.write) {
     const [intro] = readFileSync(guide, "utf8").split("## Figures\n");
     writeFileSync(guide, `${intro}## Figures\n\n${text}\n`);
