@@ -16,8 +16,6 @@ import {
 } from "./waiter.ts";
 
 export const defaultPriority = 5;
-// Calls without a client share one position in the round robin.
-const anonymous = {};
 // The timer is set again at least this often: one of more than 24 days would fire at once.
 const longestSleepMs = 60_000;
 
@@ -42,7 +40,6 @@ export class Dispatcher {
   /** Something has changed since the store was last asked. */
   #hasChanged = false;
   #warning: string | undefined;
-  readonly #wake = (): void => this.#serve();
 
   constructor(store: PermitStore, { clock, reserve, windows }: StoreUser) {
     this.#store = store;
@@ -73,10 +70,10 @@ export class Dispatcher {
 
   /** Puts a call into the queue, and serves it. */
   enqueue(request: BoundRequest): Waiting {
-    const { client = anonymous, priority = defaultPriority, signal, isRequeued = false } = request;
+    // Calls without a client share one position in the round robin.
+    const { client = this, priority = defaultPriority, signal, isRequeued = false } = request;
     // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
-    const hadPosition = isRequeued || request.position !== undefined;
-    const maxQueued = hadPosition ? Infinity : request.maxQueued;
+    const maxQueued = isRequeued || request.position !== undefined ? Infinity : request.maxQueued;
     const level = levelOf(priority, isRequeued);
     const waiter: Waiter = {
       level,
@@ -94,9 +91,8 @@ export class Dispatcher {
     const abort = (): void => {
       this.#leave(waiter);
       waiter.permit.reject(signal?.reason);
-      const { head } = this.#queue;
       // The others of its class wait as long as before.
-      if (!head || head.isLast !== waiter.isLast) this.serve();
+      if (this.#queue.head?.isLast !== waiter.isLast) this.serve();
     };
     signal?.addEventListener("abort", abort, { once: true });
     this.#queue.add(waiter);
@@ -149,7 +145,7 @@ export class Dispatcher {
 
   /** A timer keeps the process alive meanwhile. */
   async #whenReplied(asked: Promise<Reply>): Promise<Reply> {
-    this.#timer = setTimeout(this.#wake, longestSleepMs);
+    this.#timer = setTimeout(() => this.#serve(), longestSleepMs);
     try {
       return await asked;
     } catch (error) {
@@ -164,7 +160,7 @@ export class Dispatcher {
     if (this.#queue.size === 0) return;
     const sleepMs = Math.max(1, Math.ceil(Math.min(waitMs, longestSleepMs)));
     this.#sleepsUntil = this.#clock() + sleepMs;
-    this.#timer = setTimeout(this.#wake, sleepMs);
+    this.#timer = setTimeout(() => this.#serve(), sleepMs);
   }
 
   #answer(ask: Ask, { permits, waitMs, refusal, warning }: Reply): void {
@@ -238,10 +234,9 @@ export class Dispatcher {
 
   /** The calls that wait here ask another limiter, in their order, each with what is left of its bounds. */
   moveTo(limiter: PermitSource): void {
-    const now = this.#clock();
     for (const waiter of this.#queue.all()) {
       this.#leave(waiter);
-      handOver(waiter, limiter, now);
+      handOver(waiter, limiter, this.#clock());
     }
     clearTimeout(this.#timer);
   }

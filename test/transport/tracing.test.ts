@@ -218,38 +218,6 @@ const lineageOf = (span: Span | undefined): string =>
   span === undefined ? "" : `${lineageOf(span.parent)}/${span.name}`;
 
 describe("AsyncLocalStorage stores that are bound to the start of the channels", () => {
-  it("apply inside: a request is a child of its attempt, and the attempt of its call, also for concurrent calls", async () => {
-    const spans = traced();
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 1_000 }] });
-    const { mock, audience: plain } = open({ faults: [{ kind: "500-before", times: 3 }] });
-    await plain.close();
-    const seen: string[] = [];
-    const audience = new AudienceClient({
-      ...mock.clientOptions,
-      rateLimiter,
-      apiKey: async () => mock.clientOptions.apiKey,
-      fetch: (url, init) => {
-        seen.push(`${url.slice(-1)}: ${lineageOf(spans.getStore())}`);
-        return mock.fetch(url, init);
-      },
-    });
-
-    const calls = ["1", "2", "3", "4", "5"].map((id) => failureOf(audience.v1.customers.get(id)));
-    await settle(Promise.all(calls));
-
-    expect(seen.toSorted()).toEqual([
-      "1: /call 1/attempt 1",
-      "1: /call 1/attempt 2",
-      "2: /call 2/attempt 1",
-      "2: /call 2/attempt 2",
-      "3: /call 3/attempt 1",
-      "3: /call 3/attempt 2",
-      "4: /call 4/attempt 1",
-      "5: /call 5/attempt 1",
-    ]);
-    expect(spans.getStore()).toBeUndefined();
-  });
-
   it("are those of the user outside of a call", async () => {
     const spans = traced();
     const own = { name: "own", parent: undefined };
