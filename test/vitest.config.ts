@@ -16,7 +16,7 @@ const alone = [
   "bulk/{file-checkpoint-system,workers}",
   "chaos/*",
   "properties/{import-resumes,nobody-who-left-is-subscribed}",
-  "rate-limiter/{clock-and-timers,cost-of-waiting,estimates,usage-and-snapshot,waiting}",
+  "rate-limiter/{clock-and-timers,cost-of-waiting,usage,waiting}",
   "transport/{abort,api-key,close,deadlines,random-values,tracing}",
 ].map((path) => `test/${path}.test.ts`);
 

@@ -16,8 +16,8 @@ export const leastRateFactor = 1 / 64;
 /** The effect of a 429: a pause for all calls, then half the rate, and with success the full rate again. */
 export class AdaptiveRate {
   /** The limits in force, one for each window. */
-  limits: readonly number[];
-  #factor: number;
+  limits: readonly number[] = [];
+  #factor = 1;
   readonly #windows: readonly RateLimitWindow[];
   #pausedUntil: number;
   #slowedAt = -Infinity;
@@ -27,9 +27,8 @@ export class AdaptiveRate {
     { share, pausedUntil } = { share: 1, pausedUntil: -Infinity },
   ) {
     this.#windows = windows;
-    this.#factor = share;
     this.#pausedUntil = pausedUntil;
-    this.limits = this.limitsOf(windows);
+    this.factor = share;
   }
 
   /** The part of the limits in force, over 0 to 1. */

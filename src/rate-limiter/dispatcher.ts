@@ -1,7 +1,7 @@
 import type { RateLimitWaitError } from "../errors.ts";
 import { errorMessage } from "../values/error-message.ts";
 import { Estimates } from "./estimate.ts";
-import { Deferred, type ExpectedWait, type Waiting } from "./permit-request.ts";
+import { Deferred, type ExpectedWait } from "./permit-request.ts";
 import { FairQueue } from "./queue.ts";
 import { lastPriority } from "./reserve.ts";
 import type { Ask, PermitStore, Release, Reply, StoreUser } from "./store.ts";
@@ -69,7 +69,7 @@ export class Dispatcher {
   }
 
   /** Puts a call into the queue, and serves it. */
-  enqueue(request: BoundRequest): Waiting {
+  enqueue(request: BoundRequest): Waiter {
     // Calls without a client share one position in the round robin.
     const { client = this, priority = defaultPriority, signal, isRequeued = false } = request;
     // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
@@ -101,7 +101,7 @@ export class Dispatcher {
     // Behind a call that waits the store need not be asked.
     if (this.#clock() < this.#sleepsUntil && this.#queue.head !== waiter) this.#tellUntold(this.#clock());
     else this.#serve();
-    return { permit: waiter.permit.promise, firstWait: waiter.firstWait?.promise };
+    return waiter;
   }
 
   #leave(waiter: Waiter): void {

@@ -35,16 +35,6 @@ export interface ExpectedWait {
   readonly isForOthers: boolean;
 }
 
-/**
- * What a call waits for in the queue. It reads both by promises, so that what it does with them, a line of a log or a hook, runs
- * in its own async context and not in that of the call by which the queue was served.
- */
-export interface Waiting {
-  readonly permit: Promise<Permit>;
-  /** Resolves when the call must wait; never if it need not, or did not ask. */
-  readonly firstWait: Promise<ExpectedWait> | undefined;
-}
-
 /** A promise with the functions that settle it. */
 export class Deferred<T> {
   resolve!: (value: T | PromiseLike<T>) => void; // by the constructor of the promise

@@ -123,8 +123,8 @@ export class RateLimiter {
       maxQueued: request.maxQueued ?? bounds.maxQueued,
       maxWaitMs: Math.min(request.maxWaitMs ?? bounds.maxWaitMs, request.deadlineInMs ?? Infinity),
     });
-    if (onWait) void firstWait?.then(onWait);
-    return permit;
+    if (onWait) void firstWait?.promise.then(onWait);
+    return await permit.promise;
   }
 
   /** @internal The error of a call that finds the queue full; undefined if it may ask for a permit. */

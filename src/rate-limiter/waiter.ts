@@ -1,7 +1,10 @@
 import type { Deferred, ExpectedWait, Permit, PermitRequest } from "./permit-request.ts";
 import { lastPriority } from "./reserve.ts";
 
-/** A call in the queue. */
+/**
+ * A call in the queue. It reads its permit and its wait by promises, so that what it does with them, a line of a log or a
+ * hook, runs in its own async context and not in that of the call by which the queue was served.
+ */
 export interface Waiter {
   readonly level: number;
   /** It is of priority 9. */
@@ -13,6 +16,7 @@ export interface Waiter {
   readonly maxQueued: number;
   readonly request: PermitRequest;
   readonly permit: Deferred<Permit>;
+  /** Never settled if it need not wait; undefined if it did not ask. */
   readonly firstWait: Deferred<ExpectedWait> | undefined;
   readonly forget: () => void;
 }
