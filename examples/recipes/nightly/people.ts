@@ -5,28 +5,33 @@ export interface Person {
   readonly email: string;
   readonly city: string;
   readonly email_opt_in: V1OptIn;
-  /** Each change of the consent increases it. */
-  readonly version: number;
-  /** Not sent until somebody has looked at it. */
-  readonly isHeld: boolean;
+  /** ISO 8601: since when the consent is so. */
+  readonly consent_at: string;
 }
 
-// One step each, so that of two writers one comes first.
-const read = `
-  local new = '{"city":"","email_opt_in":"NON_SUBSCRIBED","version":0,"isHeld":false}'
-  local person = cjson.decode(redis.call("HGET", KEYS[1], ARGV[1]) or new)
-  person.email = ARGV[1]
-`;
-const write = `return redis.call("HSET", KEYS[1], ARGV[1], cjson.encode(person))`;
-const writeCity = `${read} person.city = ARGV[2] ${write}`;
-const writeConsent = `${read}
-  if ARGV[3] ~= "" and tonumber(ARGV[3]) ~= person.version then return 0 end
-  person.version, person.isHeld = person.version + 1, ARGV[2] == "hold"
-  if not person.isHeld then person.email_opt_in = ARGV[2] end
-${write}`;
+/** What the job needs of the table of people. */
+export interface Table {
+  all(): Promise<Person[]>;
+  get(email: string): Promise<Person | undefined>;
+  /** Makes somebody unsubscribed who is in the table, unless her own word there is as new as this time or newer. */
+  refuse(email: string, at: Date): Promise<void>;
+}
 
-/** The table of people that website and job share: here in Redis, in your system in your database. */
-export class People {
+// Each is one step, so that of two writers one comes first.
+const change = (lines: string) => `
+  local person = cjson.decode(redis.call("HGET", KEYS[1], ARGV[1])
+    or '{"city":"","email_opt_in":"NON_SUBSCRIBED","consent_at":""}')
+  person.email = ARGV[1]
+  ${lines}
+  redis.call("HSET", KEYS[1], ARGV[1], cjson.encode(person))`;
+const writeCity = change("person.city = ARGV[2]");
+const writeConsent = change("person.email_opt_in, person.consent_at = ARGV[2], ARGV[3]");
+const writeRefusal = change(`
+  if person.email_opt_in == "UNSUBSCRIBED" or person.consent_at == "" or person.consent_at >= ARGV[2] then return end
+  person.email_opt_in, person.consent_at = "UNSUBSCRIBED", ARGV[2]`);
+
+/** The table that website and job share: here in Redis, in your system in your database. */
+export class People implements Table {
   readonly #redis: Redis;
 
   constructor(redis: Redis) {
@@ -47,8 +52,12 @@ export class People {
     await this.#redis.eval(writeCity, 1, "people", email, city);
   }
 
-  /** Writes a consent, or holds the person; with `ifVersion` only if the person still has that version. */
-  async setConsent(email: string, consent: V1OptIn | "hold", ifVersion?: number): Promise<void> {
-    await this.#redis.eval(writeConsent, 1, "people", email, consent, ifVersion ?? "");
+  /** What she has said on the website, now. */
+  async setConsent(email: string, consent: V1OptIn): Promise<void> {
+    await this.#redis.eval(writeConsent, 1, "people", email, consent, new Date().toISOString());
+  }
+
+  async refuse(email: string, at: Date): Promise<void> {
+    await this.#redis.eval(writeRefusal, 1, "people", email, at.toISOString());
   }
 }
