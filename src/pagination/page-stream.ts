@@ -14,29 +14,33 @@ export interface LoopOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Before a list goes on at a place; undefined at its end. */
+interface Placed<Place> {
+  readonly next: Place | undefined;
+}
+
 /** A minute's calls: no consumer needs more pages ahead. */
 const mostReadAhead = 100;
 
 /**
- * The pages of one loop, in order, from the first one or from a page that is already there. While the consumer works on a
+ * The pages of one loop, in order, from a place on or from a page that is already there. While the consumer works on a
  * page, the next ones are fetched, one at a time, because only the page before says whether there is another. A failure
  * is reported when the consumer reaches its page. The end of the loop aborts the page in flight.
- *
- * `load` gives the page after another, the first one after `undefined`, and `undefined` after the last one.
  */
-export async function* streamPages<P extends object>(
-  load: (before: P | undefined, reading: Reading) => Promise<P | undefined>,
+export async function* streamPages<Place, Page extends Placed<Place>>(
+  load: (place: Place, reading: Reading) => Promise<Page>,
   { readAhead = 1, signal }: LoopOptions,
-  first?: P,
-): AsyncGenerator<P, void, undefined> {
+  start: Place,
+  first?: Page,
+): AsyncGenerator<Page, void, undefined> {
   const loop = new AbortController();
   const removeCallback = signal && onAbort(signal, () => loop.abort(signal.reason));
-  const loadAfter = async (before: Promise<P | undefined> | undefined, isReadAhead: boolean) => {
-    const page = await before;
-    return before && !page ? undefined : await load(page, { signal: loop.signal, isReadAhead });
+  const loadAfter = async (before: Promise<Placed<Place> | undefined>, isReadAhead: boolean) => {
+    const place = (await before)?.next;
+    return place && (await load(place, { signal: loop.signal, isReadAhead }));
   };
-  let last: Promise<P | undefined> | undefined = first && Promise.resolve<P | undefined>(first);
-  const requested = last ? [last] : [];
+  const requested: Promise<Page | undefined>[] = first ? [Promise.resolve(first)] : [];
+  let last: Promise<Placed<Place> | undefined> = Promise.resolve(first ?? { next: start });
   try {
     for (;;) {
       while (requested.length <= Math.min(readAhead, mostReadAhead)) {

@@ -92,36 +92,34 @@ export class ListPage<T> implements Page<T> {
     return this.#next;
   }
 
-  async nextPage(reading: Reading = {}): Promise<ListPage<T>> {
+  async nextPage(): Promise<ListPage<T>> {
     if (!this.#next) {
       const message = `page ${this.page} is the last one: \`hasNextPage\` is false`;
       throw new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
     }
-    return await loadPage(this.#source, reading, this.#next);
+    return await loadPage(this.#source, this.#next);
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return itemsOf(readPages(this.#source, this), this.#source.options());
+    return itemsOf(readPages(this.#source, this.#source.start, this), this.#source.options());
   }
 }
 
-/** The pages of one loop, from `first` or from the start on. */
+/** The pages of one loop, after what has come so far or from a page that is there. */
 export function readPages<T>(
   source: PageSource<T>,
+  before: Progress,
   first?: ListPage<T>,
 ): AsyncGenerator<ListPage<T>, void, undefined> {
-  const load = async (before: ListPage<T> | undefined, reading: Reading) => {
-    if (!before) return await loadPage(source, reading);
-    return before.hasNextPage ? await before.nextPage(reading) : undefined;
-  };
-  return streamPages(load, source.options(), first);
+  const load = (place: Progress, reading: Reading) => loadPage(source, place, reading);
+  return streamPages(load, source.options(), before, first);
 }
 
 /** Loads one page, by default the first. */
 export async function loadPage<T>(
   source: PageSource<T>,
-  reading: Reading = {},
   before: Progress = source.start,
+  reading: Reading = {},
 ): Promise<ListPage<T>> {
   const { page, mayBeMissing } = before.cursor;
   const accept = (decoded: DecodedPage<T>) => pageAfter(before, decoded, source);

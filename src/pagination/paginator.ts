@@ -39,7 +39,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** The pages instead of their items, fetched ahead in the same way. */
   pages(): AsyncIterable<Page<T>> {
-    return { [Symbol.asyncIterator]: () => readPages(this.#source) };
+    return { [Symbol.asyncIterator]: () => readPages(this.#source, this.#source.start) };
   }
 
   /** Every item in one array, or the first `max` (default: all), with no more pages than needed. */
@@ -55,9 +55,9 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     }
   }
 
-  /** @internal The page after what has come so far: a read that was cut off goes on with it. */
-  async pageAfter(before: Progress): Promise<ListPage<T>> {
-    return await loadPage(this.#source, {}, before);
+  /** @internal The pages after what has come so far: a read that was cut off goes on with them. */
+  pagesAfter(before: Progress): AsyncIterable<ListPage<T>> {
+    return readPages(this.#source, before);
   }
 
   /** @internal What `console.log` shows. */

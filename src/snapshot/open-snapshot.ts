@@ -19,7 +19,7 @@ import { type OpenFile, Snapshot } from "./snapshot.ts";
  * Opens a snapshot that `readSnapshot` has written. It reads the file once, and keeps 32 bytes of each contact in memory.
  *
  * ```ts
- * const yesterday = await openSnapshot("yesterday.ndjson");
+ * using yesterday = await openSnapshot("yesterday.ndjson");
  * ```
  *
  * @throws ConfigurationError if the file is no snapshot, damaged, or of another version.

@@ -3,8 +3,6 @@ import type { AudienceClient } from "../audience-client.ts";
 import { AbortError } from "../errors.ts";
 import { acquireLock, type AcquiredLock } from "../files/lock.ts";
 import { recordTarget } from "../organization.ts";
-import type { Cursor } from "../pagination/cursor.ts";
-import type { Page } from "../pagination/page.ts";
 import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";
@@ -81,12 +79,12 @@ const clientOption = optionThat<AudienceClient>("an AudienceClient", (value) =>
  * twice, as the list shifts while it is read, the stricter consent of the two counts in each channel.
  *
  * ```ts
- * const today = await readSnapshot(audience, { file: "audience.ndjson" });
+ * using today = await readSnapshot(audience, { file: "audience.ndjson" });
  * console.log(today.size, today.complete, today.find({ email: "ada@example.com" }));
  * ```
  *
  * @throws ConfigurationError if an option is wrong, the file is in use or no snapshot, or its read is of another target.
- * @throws UnexpectedResponseError if the service repeats pages, so that the list has no end.
+ * @throws UnexpectedResponseError if two pages running bring nobody new, as of a loop over the list; the next one begins afresh.
  * @throws AudienceError of another class if a call fails; the next call goes on.
  */
 export async function readSnapshot(
@@ -126,8 +124,6 @@ async function readInto(
   }
 }
 
-type ListPosition = Pick<Page<unknown>, "page" | "limit" | "totalItems">;
-
 interface Reading {
   readonly lock: AcquiredLock;
   readonly source: SnapshotSource;
@@ -140,8 +136,7 @@ async function openWork(file: string, { lock, source, settings }: Reading): Prom
   const found = await begunRead(file);
   const isRecent = found && Math.abs(Date.now() - Date.parse(found.heading.readAt)) <= dayMs;
   // A kill may come between the last two steps: then it has replaced the older one already.
-  const hasPages = isRecent && found.state.hasPages;
-  const begun = hasPages && found.heading.id !== older?.id ? found : undefined;
+  const begun = isRecent && found.state.goesOn && found.heading.id !== older?.id ? found : undefined;
   const signal = settings.signal ?? new AbortController().signal;
   const salt = targetSalt(source.target);
   const target = await recordTarget(source.target, begun?.heading.target, { salt, signal, what: "snapshot" });
@@ -169,26 +164,18 @@ async function readPages(
 ): Promise<void> {
   const { state } = work;
   const { signal, priority } = settings;
-  const options = { signal, priority, maxWaitMs: Infinity, deadlineMs: Infinity };
   const report = progressReporter(source, settings);
-  const ids = new Set(state.latest.keys());
+  // A page is asked for when the one before is written: its time is that of its asking.
+  const options = { signal, priority, readAhead: 0, maxWaitMs: Infinity, deadlineMs: Infinity };
   const list = audience.v1.customers.list({ page: 1, limit: pageLimit }, options);
-  let before = state.cursor && { cursor: state.cursor, ids, idCount: ids.size };
-  while (before) {
-    const readAt = new Date().toISOString();
-    const page = await list.pageAfter(before);
-    const { received, limit, totalItems: total } = page;
-    const next = page.next && { ...page.next, cursor: pastKnownPage(page.next.cursor, before.cursor, page) };
-    await work.add({ page: page.page, total, next: next?.cursor }, received, readAt);
-    report({ done: state.latest.size, total, passed: page.page * limit });
-    before = next;
+  if (!state.cursor) return;
+  const ids = new Set(state.latest.keys());
+  let readAt = new Date().toISOString();
+  for await (const page of list.pagesAfter({ cursor: state.cursor, ids, idCount: ids.size })) {
+    await work.add(page, readAt);
+    report({ done: state.latest.size, total: page.totalItems, passed: page.page * page.limit });
+    readAt = new Date().toISOString();
   }
-}
-
-/** A change of many contacts moves known ones to the front: pages of them differ, and end no list before its total. */
-function pastKnownPage(next: Cursor, before: Cursor, { page, limit, totalItems = 0 }: ListPosition): Cursor {
-  const isShifting = next.idsBefore?.join() !== before.idsBefore?.join() && page * limit < totalItems;
-  return isShifting ? { ...next, pagesWithoutNew: 0 } : next;
 }
 
 /** As with bulk, an error of `onProgress` changes nothing, and is one line for all pages. */

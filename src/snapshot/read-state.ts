@@ -38,9 +38,9 @@ export class ReadState {
   readonly latest = new Map<string, number>();
   #isTotalSteady = true;
 
-  /** Whether a page has come. */
-  get hasPages(): boolean {
-    return this.cursor?.page !== 1;
+  /** Whether a page has come, and the last one brought somebody new: else the list had no end, or has shifted by far. */
+  get goesOn(): boolean {
+    return this.#hasPages && !this.cursor?.pagesWithoutNew;
   }
 
   /** Whether every page told the same total, and as many contacts came. */
@@ -48,9 +48,13 @@ export class ReadState {
     return this.#isTotalSteady && this.total === this.latest.size;
   }
 
+  get #hasPages(): boolean {
+    return this.cursor?.page !== 1;
+  }
+
   add({ page, total, next }: PageLine, contacts: readonly ContactStart[]): void {
     for (const { id, start } of contacts) this.latest.set(id, start);
-    if (this.hasPages && total !== this.total) this.#isTotalSteady = false;
+    if (this.#hasPages && total !== this.total) this.#isTotalSteady = false;
     this.total = total;
     this.cursor = next && { ...next, page: page + 1, idsBefore: contacts.map(({ id }) => id) };
   }

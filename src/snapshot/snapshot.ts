@@ -1,6 +1,5 @@
 import { closeSync, readSync } from "node:fs";
 import * as z from "zod";
-import type { ConsentSnapshot } from "../bulk/consent-snapshot.ts";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { recordTarget, type Target } from "../organization.ts";
@@ -45,15 +44,18 @@ export interface OpenFile {
  * meanwhile. Iterated, it gives each contact.
  *
  * ```ts
- * const today = await openSnapshot("audience.ndjson");
+ * using today = await openSnapshot("audience.ndjson");
  * today.find({ email: "ada@example.com" })?.email_opt_in;
  * for await (const { id, email } of today) console.log(id, email);
  * ```
  */
-export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact> {
+export class Snapshot implements AsyncIterable<SnapshotContact> {
   /** The number of its contacts. */
   readonly size: number;
-  /** Whether every page told the same total, and as many contacts came. A snapshot that is not may lack somebody. */
+  /**
+   * Whether every page told the same total, and as many contacts came. It proves the count, not the people: of a list that
+   * shifts one may be missing, and another one counted in the place.
+   */
   readonly complete: boolean;
   /** When its reading began: each contact was seen then or later. */
   readonly readAt: Date;
@@ -89,14 +91,15 @@ export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact>
   }
 
   /**
-   * Who has refused since an earlier snapshot: in a channel in which that one does not show a refusal. Without one, who is
-   * refused at all. `last` is the one whose refusals you have taken over to the end: keep its file until then.
+   * Who is refused: unsubscribed from a channel, or suppressed. So refusals at the service come home into your own table.
+   * Write each over a word of yours that is older than `readAt`, and over no newer one.
    *
-   * So refusals at the service come home into your own table. Write each over a word of yours that is older than `readAt`,
-   * and over no newer one.
+   * With `last`, only who is not refused there in the same channel: for a table in which each write costs much. `last` is
+   * the one whose refusals you have written to the end: keep its file until then. Who has come back and left again
+   * between the two is in both, and not told.
    *
    * ```ts
-   * for await (const { contact, readAt } of today.refusalsSince(last))
+   * for await (const { contact, readAt } of today.refusalsSince())
    *   console.log(contact.email, contact.email_opt_in, readAt);
    * ```
    *
@@ -111,11 +114,12 @@ export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact>
    * What is new since an earlier snapshot: contacts that are not in it (`"new"`), and contacts whose consent is another now
    * (`"consent"`). Who is missing is not told, as a list that shifts while it is read hides people.
    *
-   * It is for a person to look at. Do not write it into your own table: an opt-in of it may be older than a refusal that
-   * has reached the table meanwhile. `refusalsSince` is for that.
+   * It is for a person to look at. Never write it into your own table: an opt-in of it may be older than a refusal that has
+   * reached the table since the page was read, and the next job would subscribe her. `refusalsSince` is for that.
    *
    * ```ts
-   * for await (const { kind, contact, before } of today.changesSince(await openSnapshot("yesterday.ndjson")))
+   * using yesterday = await openSnapshot("yesterday.ndjson");
+   * for await (const { kind, contact, before } of today.changesSince(yesterday))
    *   console.log(kind, contact.email, before?.email_opt_in, contact.email_opt_in);
    * ```
    *
@@ -142,7 +146,7 @@ export class Snapshot implements ConsentSnapshot, AsyncIterable<SnapshotContact>
     }
   }
 
-  /** Closes the file. The snapshot finds nothing any more. */
+  /** Closes the file. The snapshot finds nothing any more. In JavaScript before Node 24, which has no `using`, call it. */
   close(): void {
     if (!this.#isClosed) closeSync(this.#opened.handle);
     this.#isClosed = true;

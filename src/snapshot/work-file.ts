@@ -4,9 +4,10 @@ import { longestLineBytes, readLines } from "../files/lines.ts";
 import type { AcquiredLock } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { replaceFileBy } from "../files/replacement.ts";
+import type { ListPage } from "../pagination/page.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { contactOf, type ReadContact, withStricterConsent } from "./contact.ts";
-import { type BegunRead, type PageLine, pageSchema, readBegun, ReadState } from "./read-state.ts";
+import { type BegunRead, pageSchema, readBegun, ReadState } from "./read-state.ts";
 import { type FinishedHeading, type Heading, parseContact } from "./snapshot-file.ts";
 
 /** The file beside the snapshot that is written while it is read. */
@@ -50,27 +51,28 @@ export class WorkFile {
   }
 
   /** Writes a page that was asked for at `readAt`. Of a contact that had come before the stricter consent counts. */
-  async add(page: PageLine, profiles: readonly Profile[], readAt: string): Promise<void> {
+  async add({ page, totalItems: total, next, received }: ListPage<Profile>, readAt: string): Promise<void> {
     const contacts = new Map<string, ReadContact>();
-    for (const profile of profiles) {
+    for (const profile of received) {
       const last = { ...contactOf(profile, this.#heading.fields), readAt };
       const before = contacts.get(last.id) ?? (await this.#written(last.id));
       contacts.set(last.id, before ? withStricterConsent(last, before) : last);
     }
     const lines: string[] = [];
-    let end = this.#length;
+    let length = this.#length;
     const starts = Array.from(contacts.values(), (contact) => {
-      const start = end;
+      const start = length;
       const line = `${JSON.stringify(contact)}\n`;
       const bytes = Buffer.byteLength(line);
       if (bytes > longestLineBytes) throw tooLong(contact.id);
       lines.push(line);
-      end += bytes;
+      length += bytes;
       return { id: contact.id, start };
     });
     this.#checkLock();
-    this.#append(`${lines.join("")}${JSON.stringify(pageSchema.parse(page))}\n`);
-    this.state.add(page, starts);
+    const end = pageSchema.parse({ page, total, next: next?.cursor });
+    this.#append(`${lines.join("")}${JSON.stringify(end)}\n`);
+    this.state.add(end, starts);
   }
 
   /** The contact as an earlier page had it. */

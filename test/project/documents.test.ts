@@ -50,7 +50,7 @@ describe("A dead link is reported", () => {
   });
 });
 
-const guides = ["recipes", "outgrowing-one-process"].map((name) =>
+const guides = ["recipes", "bulk", "outgrowing-one-process"].map((name) =>
   join(repository, `examples/guides/${name}.md`),
 );
 const folder = join(repository, "examples/recipes");

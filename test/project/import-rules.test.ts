@@ -91,6 +91,10 @@ const importRules: ImportRule[] = [
     },
   },
   {
+    rule: "snapshot knows neither bulk nor checkpoint",
+    isBrokenBy: ({ from, to }) => from.startsWith("src/snapshot/") && /^src\/(bulk|checkpoint)\//.test(to),
+  },
+  {
     rule: "the entry is the last to know: nothing imports it",
     isBrokenBy: ({ to }) => to === "src/index.ts",
   },
@@ -223,6 +227,12 @@ describe("A broken rule is reported", () => {
       "src/values/predicates.ts",
       'import * as z from "zod";',
       "values know no schema",
+    ],
+    [
+      "a type of bulk in the snapshots",
+      "src/snapshot/snapshot.ts",
+      'import type { X } from "../bulk/consent-snapshot.ts";',
+      "snapshot knows neither bulk nor checkpoint",
     ],
     [
       "files in the state of the mock",

@@ -51,7 +51,6 @@ async function play(seed: number, folder: string): Promise<number> {
   let before: Shown | undefined;
   let told = 0;
   for (let night = 0; night < nights; night++) {
-    world.shown = new Map();
     if (before) copyFileSync(file, older);
     using today = await readInLives(world, file);
     const contacts = await collect(today);

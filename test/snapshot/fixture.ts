@@ -164,6 +164,7 @@ export class World {
   /** A page, and what happens after it. */
   readonly fetch = async (url: string): Promise<Response> => {
     const page = Number(new URL(url).searchParams.get("page"));
+    if (page === 1) this.shown = new Map();
     const end = page * this.#pageSize;
     const list = this.#listed();
     const data = list.slice(end - this.#pageSize, end).map((person) => this.#show(person));
