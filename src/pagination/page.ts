@@ -72,11 +72,10 @@ export class ListPage<T> implements Page<T> {
 
   constructor(
     source: PageSource<T>,
-    values: Omit<Page<T>, keyof AsyncIterable<T> | "nextPage" | "hasNextPage">,
+    values: Omit<Page<T>, keyof AsyncIterable<T> | "nextPage">,
     { received, next }: { received: readonly T[]; next: Progress | undefined },
   ) {
-    const { raw, ...described } = values;
-    Object.assign(this, { ...described, hasNextPage: next !== undefined, raw });
+    Object.assign(this, values);
     this.#source = source;
     this.#received = received;
     this.#next = next;
@@ -149,6 +148,7 @@ function pageAfter<T>(before: Progress, decoded: DecodedPage<T>, source: PageSou
     limit: limit ?? received.length,
     ...(totalItems !== undefined && { totalItems }),
     ...(totalPages !== undefined && { totalPages }),
+    hasNextPage: cursor !== undefined,
     raw,
   };
   const next = cursor && { cursor, ids: known, idCount: known.size };
