@@ -92,11 +92,9 @@ export class ListPage<T> implements Page<T> {
   }
 
   async nextPage(): Promise<ListPage<T>> {
-    if (!this.#next) {
-      const message = `page ${this.page} is the last one: \`hasNextPage\` is false`;
-      throw new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
-    }
-    return await loadPage(this.#source, this.#next);
+    if (this.#next) return await loadPage(this.#source, this.#next);
+    const message = `page ${this.page} is the last one: \`hasNextPage\` is false`;
+    throw new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
@@ -110,8 +108,7 @@ export function readPages<T>(
   before: Progress,
   first?: ListPage<T>,
 ): AsyncGenerator<ListPage<T>, void, undefined> {
-  const load = (place: Progress, reading: Reading) => loadPage(source, place, reading);
-  return streamPages(load, source.options(), before, first);
+  return streamPages((place, reading) => loadPage(source, place, reading), source.options(), before, first);
 }
 
 /** Loads one page, by default the first. */

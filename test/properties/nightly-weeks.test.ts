@@ -30,7 +30,6 @@ it("After a night that ended nobody is subscribed who had left before it, on the
 
   const { wrongs, counts } = await playWeeks(weeks, night);
 
-  console.info(counts);
   expect(wrongs).toEqual([]);
   for (const what of ["a page", "a look", "a write", "a refusal", "reading a row", "reading the table"])
     expect(counts[`killed at ${what}`], what).toBeGreaterThan(0);
@@ -52,8 +51,7 @@ const byHand: Night = async (audience, people, folder) => {
 };
 
 it("A loop by hand that writes opt-ins home does not hold that", async () => {
-  const { wrongs, counts } = await playWeeks(30, byHand);
+  const { wrongs } = await playWeeks(30, byHand);
 
-  console.info(wrongs, counts);
   expect(wrongs).not.toEqual([]);
 });

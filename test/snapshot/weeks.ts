@@ -1,6 +1,6 @@
 // Weeks of a nightly job: a website that writes beside it, people who leave at the service, and kills.
 import { cpSync, mkdirSync, rmSync } from "node:fs";
-import { AudienceClient, type V1OptIn } from "audience-sdk";
+import { AudienceClient, type Fetch, type V1OptIn } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { vi } from "vitest";
 import type { Table } from "../../examples/recipes/nightly/people.ts";
@@ -13,7 +13,6 @@ export interface OpenTable extends Table {
 }
 
 export type Night = (audience: AudienceClient, people: OpenTable, folder: string) => Promise<void>;
-type Fetch = typeof globalThis.fetch;
 
 const emails = Array.from({ length: 8 }, (_, index) => `person-${index}@example.com`);
 const nights = 5;
@@ -81,11 +80,9 @@ class Week {
   async night(): Promise<void> {
     for (;;) {
       const startedAt = Date.now();
-      const life = new Life(this.#folder, {
-        mock: this.#mock,
+      const life = new Life(this.#folder, this.#mock, this.#known(), {
         stepsToLive: this.#dice.chance(0.4) ? this.#dice.int(0, 40) : Infinity,
         beside: (known) => (this.#dice.chance(0.2) ? this.#something(known) : pass(5)),
-        known: this.#known(),
       });
       // A function is the key of one process alone.
       const audience = clientOf(async () => "mock-key-job", life.fetch(this.#pageSize));
@@ -164,6 +161,12 @@ class Week {
   }
 }
 
+interface LifeOptions {
+  readonly stepsToLive: number;
+  /** What happens beside each step. */
+  readonly beside: (known: ReadonlySet<string>) => void;
+}
+
 /** A process of the job, which may be killed before and after each of its steps. */
 class Life {
   /** At which step it was killed. */
@@ -176,33 +179,25 @@ class Life {
   readonly #known: Set<string>;
   #stepsToLive: number;
 
-  constructor(
-    folder: string,
-    given: {
-      readonly mock: MockService;
-      readonly stepsToLive: number;
-      readonly beside: (known: ReadonlySet<string>) => void;
-      readonly known: Set<string>;
-    },
-  ) {
+  constructor(folder: string, mock: MockService, known: Set<string>, given: LifeOptions) {
     this.#folder = folder;
     this.remains = `${folder}+`;
-    this.#mock = given.mock;
+    this.#mock = mock;
+    this.#known = known;
     this.#stepsToLive = given.stepsToLive;
     this.#beside = given.beside;
-    this.#known = given.known;
   }
 
   /** The requests of this process, to a service whose pages have so many contacts. */
   fetch(pageSize: number): Fetch {
     return async (url, init) => {
-      const [method, path] = [init?.method, new URL(String(url)).pathname];
-      const id = /customer\/(.+)$/.exec(path)?.[1];
-      return await this.#step(method === "POST" ? "a write" : id ? "a look" : "a page", async () => {
-        if (method === "GET" && id) this.#known.delete(this.#emailOf(id));
-        const response = await this.#mock.fetch(String(url).replace("limit=100", `limit=${pageSize}`), init);
+      const id = /customer\/([^/?]+)$/.exec(url)?.[1];
+      const isWrite = init.method === "POST";
+      return await this.#step(isWrite ? "a write" : id ? "a look" : "a page", async () => {
+        if (!isWrite && id) this.#known.delete(this.#emailOf(id));
+        const response = await this.#mock.fetch(url.replace("limit=100", `limit=${pageSize}`), init);
         // Safe: the job writes nothing else.
-        if (method === "POST") this.#known.add((JSON.parse(String(init?.body)) as { email: string }).email);
+        if (isWrite) this.#known.add((JSON.parse(init.body!) as { email: string }).email);
         return response;
       });
     };
