@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { AbortError, ConfigurationError } from "audience-sdk";
-import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
+import { openSnapshot, readSnapshot, type ReadSnapshotOptions } from "audience-sdk/snapshot";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { contactsOf, createAudience, failingFrom, linesOf, people } from "./fixture.ts";
 
@@ -26,29 +26,22 @@ const ids = people(450).map(({ id }) => id);
 const dayMs = 86_400_000;
 
 describe("A read that was interrupted goes on at the next call with the same file", () => {
-  it("after the last page that it has written", async () => {
-    const { audience, file, folder, pagesRead } = await interrupted(2);
+  it("after the last page that it has written, and its time is that of its beginning", async () => {
+    const { audience, file, folder, pagesRead, work } = await interrupted(2);
+    const [heading] = linesOf(work);
     expect(existsSync(file)).toBe(false);
 
     using today = await readSnapshot(audience, { file });
 
     expect(pagesRead()).toEqual([1, 2, 3, 4, 5]);
+    expect(today.readAt.toISOString()).toBe(heading?.["readAt"]);
     expect(today).toMatchObject({ size: 450, complete: true });
     expect((await contactsOf(today)).map(({ id }) => id)).toEqual(ids);
     expect(readdirSync(folder)).toEqual(["audience.ndjson"]);
   });
 
-  it("its time is that of its beginning", async () => {
-    const { audience, file, work } = await interrupted(2);
-    const [heading] = linesOf(work);
-
-    using today = await readSnapshot(audience, { file });
-
-    expect(today.readAt.toISOString()).toBe(heading?.["readAt"]);
-  });
-
   it.each([
-    ["a torn line", (text: string) => text.slice(0, -5)],
+    ["a torn line", (text) => text.slice(0, -5)],
     ["a torn line of a contact", (text: string) => `${text}{"id":"id-2`],
     ["contacts without the end of their page", (text: string) => `${text}{"id":"id-200"}\n{"id":"id-201"}\n`],
     ["the zeros of a loss of power", (text: string) => `${text}${"\0".repeat(50)}\n`],
@@ -63,43 +56,27 @@ describe("A read that was interrupted goes on at the next call with the same fil
     expect((await contactsOf(today)).map(({ id }) => id)).toEqual(ids);
   });
 
-  it.each([
-    ["an empty file", () => ""],
-    ["half a heading", (text: string) => text.slice(0, 20)],
-    ["another file", () => "id;email\n"],
-  ])("begins afresh over %s", async (_, damage) => {
-    const { audience, file, work, pagesRead } = await interrupted(3);
-    writeFileSync(work, damage(readFileSync(work, "utf8")));
-
-    using today = await readSnapshot(audience, { file });
-
-    expect(today).toMatchObject({ size: 450, complete: true });
-    expect(pagesRead().slice(3)).toEqual([1, 2, 3, 4, 5]);
-  });
-
-  it("begins afresh with other fields", async () => {
-    const { audience, file, pagesRead } = await interrupted(2);
-
-    using today = await readSnapshot(audience, { file, fields: "all" });
-
-    expect(pagesRead().slice(2)).toEqual([1, 2, 3, 4, 5]);
-    expect(today.find({ id: "id-0" })?.attributes?.first_name).toBe("Ada");
-  });
-
-  it.each([
-    ["goes on after a day", dayMs, [3, 4, 5]],
-    ["begins afresh after more than a day", dayMs + 1_000, [1, 2, 3, 4, 5]],
-    ["begins afresh where its time lies ahead by more than a day", -dayMs - 1_000, [1, 2, 3, 4, 5]],
-  ])("%s", async (_, laterMs, pages) => {
+  const all = [1, 2, 3, 4, 5];
+  it.each<[string, (text: string) => string, Partial<ReadSnapshotOptions>, number, number[]]>([
+    ["begins afresh over an empty file", () => "", {}, 0, all],
+    ["begins afresh over half a heading", (text) => text.slice(0, 20), {}, 0, all],
+    ["begins afresh over another file", () => "id;email\n", {}, 0, all],
+    ["begins afresh with other fields", (text) => text, { fields: "all" }, 0, all],
+    ["begins afresh after more than a day", (text) => text, {}, dayMs + 1_000, all],
+    ["begins afresh where its time lies ahead by more than a day", (text) => text, {}, -dayMs - 1_000, all],
+    ["goes on after a day", (text) => text, {}, dayMs, [3, 4, 5]],
+  ])("%s", async (_, damage, options, laterMs, pages) => {
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
-    const { audience, file, pagesRead } = await interrupted(2);
+    const { audience, file, work, pagesRead } = await interrupted(2);
+    writeFileSync(work, damage(readFileSync(work, "utf8")));
     vi.setSystemTime(Date.now() + laterMs);
 
-    using today = await readSnapshot(audience, { file });
+    using today = await readSnapshot(audience, { file, ...options });
 
-    expect(today.size).toBe(450);
     expect(pagesRead().slice(2)).toEqual(pages);
+    expect(today).toMatchObject({ size: 450, complete: true });
+    expect(today.find({ id: "id-0" })?.attributes?.first_name).toBe(options.fields && "Ada");
   });
 
   it.each([
@@ -118,20 +95,6 @@ describe("A read that was interrupted goes on at the next call with the same fil
     expect(warn).toHaveBeenCalledTimes(lines);
     const begun = expect.stringContaining(`goes on with a read that was begun at ${begunAt}`) as string;
     for (const call of warn.mock.calls) expect(call).toEqual([begun]);
-  });
-
-  it("counts a contact once that has moved to a later page meanwhile", async () => {
-    const { mock, client, audience, file } = createAudience(150, { variants: { v1CustomerOrder: "newest" } });
-    await expect(readSnapshot(client({ fetch: failingFrom(2, mock.fetch) }), { file })).rejects.toThrow(
-      "The connection to",
-    );
-    await audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" });
-    mock.unsubscribe("id-50", { organization: "acme", channel: "email" });
-
-    using today = await readSnapshot(audience, { file });
-
-    expect(today).toMatchObject({ size: 150, complete: false });
-    expect(today.find({ id: "id-50" })?.email_opt_in).toBe("UNSUBSCRIBED");
   });
 });
 
@@ -165,26 +128,16 @@ describe("A kill between the last two steps", () => {
   });
 });
 
-it("The older snapshot stays until the new one is whole", async () => {
+it("The finished snapshot replaces an older one in one step, once it is whole: an open one stays as it was", async () => {
   const { audience, client, file, mock } = createAudience(450);
-  (await readSnapshot(audience, { file })).close();
-  mock.unsubscribe("id-0", { organization: "acme", channel: "email" });
-  await expect(readSnapshot(client({ fetch: failingFrom(3, mock.fetch) }), { file })).rejects.toThrow(
-    "The connection to",
-  );
-
-  using older = await openSnapshot(file);
-
-  expect(older.size).toBe(450);
-  expect(older.find({ id: "id-0" })?.email_opt_in).toBe("SUBSCRIBED");
-});
-
-it("The finished snapshot replaces an older one in one step: an open one stays as it was", async () => {
-  const { audience, file, mock } = createAudience(450);
   (await readSnapshot(audience, { file })).close();
   using older = await openSnapshot(file);
   const { ino } = statSync(file);
   mock.unsubscribe("id-0", { organization: "acme", channel: "email" });
+  await expect(readSnapshot(client({ fetch: failingFrom(3, mock.fetch) }), { file })).rejects.toThrow(
+    "The connection to",
+  );
+  expect(statSync(file).ino).toBe(ino);
 
   using newer = await readSnapshot(audience, { file });
 
@@ -307,13 +260,13 @@ describe("A file that cannot be a snapshot is refused, and left unchanged", () =
   it.each([
     [
       "a line too few",
-      (text: string) => text.slice(0, text.lastIndexOf("{")),
+      (text) => text.slice(0, text.lastIndexOf("{")),
       "it has 1 contacts, and its heading says 2",
     ],
-    ["a torn line", (text: string) => text.slice(0, -3), "it has 1 contacts, and its heading says 2"],
+    ["a torn line", (text) => text.slice(0, -3), "it has 1 contacts, and its heading says 2"],
     [
       "a line that is no contact",
-      (text: string) => text.replace('{"id":"id-1"', '{"it":"id-1"'),
+      (text) => text.replace('{"id":"id-1"', '{"it":"id-1"'),
       "a line of it is no contact",
     ],
     ["no line", () => "", "is not a snapshot"],
