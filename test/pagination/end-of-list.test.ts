@@ -9,7 +9,6 @@ import {
   type Item,
   items,
   servedList,
-  servedListOf,
   unsizedList,
 } from "./served-lists.ts";
 
@@ -185,19 +184,19 @@ describe("every item comes once, in so many calls, and without an error", () => 
     }
   });
 
-  it("of unknown page size, up to an empty page", async () => {
-    const { paginator, log } = unsizedList((page) => items((page - 1) * 10, Math.min(25, page * 10)));
-    expect((await collect(paginator)).map(({ uuid }) => uuid)).toEqual(ids(items(0, 25)));
-    expect(log).toHaveLength(4);
-  });
-
-  it("of unknown page size, past an empty page", async () => {
-    const { paginator, log } = unsizedList((page) => ({
-      items: page === 1 ? [] : items(page, page + 1),
-      totalItems: 2,
-    }));
-    expect((await collect(paginator)).map(({ uuid }) => uuid)).toEqual(["2", "3"]);
-    expect(log).toHaveLength(3);
+  it.each<[string, (page: number) => Item[], Hints, expected: Item[], calls: number]>([
+    ["up to an empty page", (page) => items((page - 1) * 10, Math.min(25, page * 10)), {}, items(0, 25), 4],
+    [
+      "past an empty page",
+      (page) => (page === 1 ? [] : items(page, page + 1)),
+      { totalItems: 2 },
+      items(2, 4),
+      3,
+    ],
+  ])("of unknown page size, %s", async (_, itemsOf, hints, expected, calls) => {
+    const { paginator, log } = unsizedList((page) => ({ ...hints, items: itemsOf(page) }));
+    expect((await collect(paginator)).map(({ uuid }) => uuid)).toEqual(ids(expected));
+    expect(log).toHaveLength(calls);
   });
 
   it("and nextPage() gives a 404 after a full page as an empty last page", async () => {
@@ -266,50 +265,38 @@ describe("two pages running without a new item end a list with an error", () => 
 });
 
 describe("a list that changes during the iteration", () => {
-  it("does not yield items twice when it grows at its head", async () => {
-    let head = 0;
-    const list = servedList((page) => {
-      head -= 30;
-      const start = head + 30 + (page - 1) * 100;
-      return { items: items(start, Math.min(250, start + 100)), totalItems: 250 - head - 30 };
-    });
-    const { all } = await readAll(list);
-    expect(all).toEqual(items(0, 250));
-    expect(new Set(ids(all)).size).toBe(250);
-  });
-
-  it("yields no item twice that an empty page was between", async () => {
-    const pages = [items(0, 100), [], items(70, 170)].map((page) => ({ items: page, totalItems: 200 }));
-    expect((await readAll(servedListOf(pages))).all).toEqual(items(0, 170));
-  });
-
-  it("goes on after a page of known items where a total is not reached, although a flag says that it ends", async () => {
-    const pages = [items(0, 100), items(0, 100), items(100, 130)];
+  it.each<[string, Item[][], Hints | ((page: number) => Hints), count: number]>([
+    [
+      "gives no item twice that an empty page was between",
+      [items(0, 100), [], items(70, 170)],
+      { totalItems: 200 },
+      170,
+    ],
+    [
+      "goes on after a page of known items where a total is not reached, although a flag says that it ends",
+      [items(0, 100), items(0, 100), items(100, 130)],
+      (page) => ({ totalItems: 230, hasNextPage: page === 1 }),
+      130,
+    ],
+    [
+      "goes on after a page that comes twice as the list has grown by one, where a number says more",
+      [items(0, 100), items(0, 100), items(100, 130)],
+      { totalPages: 3 },
+      130,
+    ],
+    ["ends at a short page of known items", [items(0, 100), items(100, 200), items(170, 200)], {}, 200],
+    [
+      "ends where it shrinks to fewer items than were read",
+      [items(0, 100), []],
+      (page) => ({ totalItems: page === 1 ? 300 : 80 }),
+      100,
+    ],
+  ])("%s", async (_, pages, hints, count) => {
     const list = servedList((page) => ({
+      ...(typeof hints === "function" ? hints(page) : hints),
       items: pages[page - 1] ?? [],
-      totalItems: 230,
-      hasNextPage: page === 1,
     }));
-    expect(await readAll(list)).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
-  });
-
-  it("goes on after a page that comes twice as the list has grown by one, where a number says more", async () => {
-    const pages = [items(0, 100), items(0, 100), items(100, 130)];
-    const list = servedList((page) => ({ items: pages[page - 1] ?? [], totalPages: 3 }));
-    expect(await readAll(list)).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
-  });
-
-  it("ends at a short page of known items", async () => {
-    const pages = [items(0, 100), items(100, 200), items(170, 200)];
-    expect(await readAll(servedListOf(pages))).toEqual({ all: items(0, 200), requested: [1, 2, 3] });
-  });
-
-  it("ends where it shrinks to fewer items than were read", async () => {
-    const list = servedList((page) => ({
-      items: page === 1 ? items(0, 100) : [],
-      totalItems: page === 1 ? 300 : 80,
-    }));
-    expect(await readAll(list)).toEqual({ all: items(0, 100), requested: [1, 2] });
+    expect(await readAll(list)).toEqual({ all: items(0, count), requested: upTo(pages.length) });
   });
 
   it("yields the items after a page anew in each iteration that begins there", async () => {

@@ -5,6 +5,7 @@ import {
   ConnectionError,
   type ListOptions,
   type Page,
+  type Paginator,
   RateLimiter,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
@@ -80,33 +81,17 @@ describe("reading ahead", () => {
   });
 });
 
-describe("overlapping calls of next()", () => {
-  it("get the items in order, and then the end of the list", async () => {
-    const { paginator } = servedList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
-      limit: 2,
-    });
-    const iterator = paginator[Symbol.asyncIterator]();
-    const results = await Promise.all(Array.from({ length: 7 }, () => iterator.next()));
-    expect(results.map(({ done, value }) => (done ? "end" : value.id))).toEqual([
-      "2",
-      "3",
-      "4",
-      "5",
-      "6",
-      "end",
-      "end",
-    ]);
+it("Overlapping calls of next() get items and pages in order, and then the end of the list", async () => {
+  const { paginator, log } = servedList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
+    limit: 2,
   });
+  const [each, pages] = [paginator[Symbol.asyncIterator](), paginator.pages()[Symbol.asyncIterator]()];
 
-  it("get the pages in order", async () => {
-    const { paginator, log } = servedList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
-      limit: 2,
-    });
-    const iterator = paginator.pages()[Symbol.asyncIterator]();
-    const results = await Promise.all(Array.from({ length: 5 }, () => iterator.next()));
-    expect(results.map(({ done, value }) => (done ? "end" : value.page))).toEqual([1, 2, 3, "end", "end"]);
-    expect(log).toEqual([1, 2, 3]);
-  });
+  const results = await Promise.all(Array.from({ length: 7 }, () => each.next()));
+  expect(results.map(({ done, value }) => (done ? "end" : value.id))).toEqual([..."23456", "end", "end"]);
+  const ofPages = await Promise.all(Array.from({ length: 5 }, () => pages.next()));
+  expect(ofPages.map(({ done, value }) => (done ? "end" : value.page))).toEqual([1, 2, 3, "end", "end"]);
+  expect(log).toEqual([1, 2, 3, 1, 2, 3]);
 });
 
 describe("a page that fails", () => {
@@ -149,36 +134,35 @@ describe("no request or listener is left behind", () => {
     expect(unhandled).toEqual([]);
   });
 
-  it("leaving the loop aborts the page of the read-ahead", async () => {
+  const thrown = new Error("of the consumer");
+  it.each<[string, (list: Paginator<Item>, first: PromiseLike<Page<Item>>) => Promise<void>]>([
+    [
+      "leaving a loop over items",
+      async (list) => {
+        for await (const item of list) if (item.id === "5") break;
+      },
+    ],
+    [
+      "leaving a loop over a page",
+      async (_, first) => {
+        for await (const item of await first) if (item.id === "5") break;
+      },
+    ],
+    [
+      "an error in a loop, with which it rejects,",
+      async (list) => {
+        const loop = async () => {
+          for await (const item of list) if (item.id === "5") throw thrown;
+        };
+        await expect(loop()).rejects.toBe(thrown);
+      },
+    ],
+  ])("%s aborts the page of the read-ahead", async (_, loop) => {
     const { paginator, log, respond } = controlledList();
-    const loop = (async () => {
-      for await (const item of paginator) if (item.id === "5") break;
-    })();
+    const first: PromiseLike<Page<Item>> = { then: (...callbacks) => paginator.then(...callbacks) };
+    const left = loop(paginator, first);
     await respond(1, items(0, 100));
-    await loop;
-    await settled();
-    expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
-  });
-
-  it("throwing in the loop aborts the page of the read-ahead, and the loop rejects with the thrown error", async () => {
-    const { paginator, log, respond } = controlledList({ readAhead: 3 });
-    const thrown = new Error("of the consumer");
-    const loop = errorOf(
-      (async () => {
-        for await (const page of paginator.pages()) if (page.page === 1) throw thrown;
-      })(),
-    );
-    await respond(1, items(0, 100));
-    expect(await loop).toBe(thrown);
-    await settled();
-    expect(log).toEqual(["request 1", "response 1", "abort"]);
-  });
-
-  it("leaving a loop over a page aborts the page of the read-ahead", async () => {
-    const { paginator, log, respond } = controlledList();
-    const awaited = paginator.then((page) => page);
-    await respond(1, items(0, 100));
-    for await (const item of await awaited) if (item.id === "5") break;
+    await left;
     await settled();
     expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });

@@ -41,7 +41,7 @@ describe("A read that was interrupted goes on at the next call with the same fil
   });
 
   it.each([
-    ["a torn line", (text) => text.slice(0, -5)],
+    ["a torn line", (text: string) => text.slice(0, -5)],
     ["a torn line of a contact", (text: string) => `${text}{"id":"id-2`],
     ["contacts without the end of their page", (text: string) => `${text}{"id":"id-200"}\n{"id":"id-201"}\n`],
     ["the zeros of a loss of power", (text: string) => `${text}${"\0".repeat(50)}\n`],
@@ -260,13 +260,13 @@ describe("A file that cannot be a snapshot is refused, and left unchanged", () =
   it.each([
     [
       "a line too few",
-      (text) => text.slice(0, text.lastIndexOf("{")),
+      (text: string) => text.slice(0, text.lastIndexOf("{")),
       "it has 1 contacts, and its heading says 2",
     ],
-    ["a torn line", (text) => text.slice(0, -3), "it has 1 contacts, and its heading says 2"],
+    ["a torn line", (text: string) => text.slice(0, -3), "it has 1 contacts, and its heading says 2"],
     [
       "a line that is no contact",
-      (text) => text.replace('{"id":"id-1"', '{"it":"id-1"'),
+      (text: string) => text.replace('{"id":"id-1"', '{"it":"id-1"'),
       "a line of it is no contact",
     ],
     ["no line", () => "", "is not a snapshot"],
