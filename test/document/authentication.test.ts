@@ -1,5 +1,5 @@
 import { AuthenticationError, ConfigurationError, PermissionError, type AudienceClient } from "audience-sdk";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
 import { errorOf, useService, v2Contact } from "./service.ts";
 
@@ -118,43 +118,6 @@ describe("credentials", () => {
     expect(() => v1Only.v2).toThrow(ConfigurationError);
     expect(() => v1Only.v2).toThrow(/appId/);
   });
-
-  it.each(["x-api-key", "X-API-Key"])("the caller's headers (%s) never replace a key", async (name) => {
-    const headers = { [name]: "stranger" };
-
-    expect(() => service.clientWith({ headers })).toThrow(ConfigurationError);
-    expect(await errorOf(service.audience.v1.customers.get("ada", { headers }))).toBeInstanceOf(
-      ConfigurationError,
-    );
-    expect(service.mock.requests).toEqual([]);
-  });
-
-  it("a key function is called before every attempt", async () => {
-    const keys = ["acme-mock-key", "acme-mock-key-two"];
-    const rotating = service.clientWith({ apiKey: () => keys.shift() ?? "acme-mock-key" });
-    await rotating.v1.customers.get("ada");
-    await rotating.v1.customers.get("ada");
-
-    expect(service.mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual([
-      "acme-mock-key",
-      "acme-mock-key-two",
-    ]);
-  });
-
-  it("no printed form of an error shows a key", async () => {
-    const { inspect } = await import("node:util");
-    const error = await errorOf(
-      service.clientWith({ apiKey: "stranger-key-that-is-long" }).v1.customers.get("ada"),
-    );
-
-    const printed = [
-      String(error),
-      JSON.stringify(error),
-      inspect(error, { depth: 10, showHidden: true }),
-      error instanceof Error && error.stack,
-    ];
-    expect(printed.join("\n")).not.toContain("stranger-key");
-  });
 });
 
 describe("key permissions, which are not documented", () => {
@@ -166,25 +129,6 @@ describe("key permissions, which are not documented", () => {
     expect(error).toBeInstanceOf(PermissionError);
     expect(error).toMatchObject({ status: 403, outcome: "not-applied" });
     expect((await service.audience.v1.customers.get("ada")).id).toBe("ada");
-  });
-});
-
-describe("client-side code", () => {
-  const service = useService();
-  afterEach(() => vi.unstubAllGlobals());
-
-  it("may not contain a key: the constructor refuses to run in a browser", () => {
-    vi.stubGlobal("window", { document: {} });
-
-    expect(() => service.clientWith({})).toThrow(ConfigurationError);
-    expect(() => service.clientWith({})).toThrow(/dangerouslyAllowBrowser/);
-  });
-
-  it("may contain a public key, if the caller allows it", async () => {
-    vi.stubGlobal("window", { document: {} });
-    const audience = service.clientWith({ dangerouslyAllowBrowser: true });
-
-    expect((await audience.v1.customers.get("ada")).id).toBe("ada");
   });
 });
 

@@ -1,12 +1,4 @@
-import {
-  ApiError,
-  AuthenticationError,
-  BadRequestError,
-  isAudienceError,
-  NotFoundError,
-  RateLimitError,
-  ServerError,
-} from "audience-sdk";
+import { ApiError, NotFoundError, RateLimitError, ServerError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
 import { v1ErrorBodies } from "../mock/v1-error-bodies.ts";
@@ -114,55 +106,6 @@ describe.each(v1ErrorBodies)("a v1 error whose body is %s", (v1Error) => {
     expect(error).toMatchObject({ status: 404, code: "not_found", outcome: "not-applied" });
     const shown = error instanceof ApiError ? error.body : "no ApiError";
     expect(shown === undefined ? "" : shown).toEqual(body);
-  });
-});
-
-describe("the properties of an error", () => {
-  const service = useService();
-
-  it.each([
-    [
-      "bad_request",
-      BadRequestError,
-      () =>
-        service.audience.v2.contacts.upsert(
-          v2Contact({
-            identifiers: [
-              { type: "phone", id: "7654321", channels: { phone: { status: "subscribed" } }, consent },
-            ],
-          }),
-        ),
-    ],
-    [
-      "authentication",
-      AuthenticationError,
-      () => service.clientWith({ apiKey: "stranger-key" }).v1.customers.get("ada"),
-    ],
-    ["not_found", NotFoundError, () => service.audience.v1.customers.get("nobody")],
-  ] as const)(
-    "an error has the code %s, its class, and the outcome not-applied",
-    async (code, kind, call) => {
-      const error = await errorOf(call());
-
-      expect(isAudienceError(error)).toBe(true);
-      expect(error).toBeInstanceOf(kind);
-      expect(error).toMatchObject({ code, outcome: "not-applied" });
-    },
-  );
-
-  it("an error contains the path as a template, because an id may be an e-mail address", async () => {
-    const error = await errorOf(service.audience.v1.customers.get("ada@example.com"));
-
-    expect(error).toMatchObject({
-      request: { operation: "v1.customers.get", method: "GET", path: "/api/v1/customer/{id}" },
-    });
-    expect(String(error)).not.toContain("ada@example.com");
-  });
-
-  it("a 4xx is never retried", async () => {
-    await errorOf(service.audience.v1.customers.get("nobody"));
-
-    expect(service.mock.requests).toHaveLength(1);
   });
 });
 

@@ -6,7 +6,6 @@ import {
   v1ListContactSchema,
   v2ContactSchema,
   v2IdentifierSchema,
-  v2ListQuerySchema,
 } from "audience-sdk/schemas";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { issuesOf, messageAt, verdict } from "./issues.ts";
@@ -94,12 +93,6 @@ describe("Depth and size have no bound but that of the stack", () => {
     }
   });
 
-  it("a cycle through a whole contact is refused", async () => {
-    const contact: Record<string, unknown> = { ...v2Ada };
-    contact["self"] = contact;
-    expect((await issuesOf(v2ContactSchema, contact)).map(({ path }) => path[0])).toContain("self");
-  });
-
   it("strings of a megabyte are checked in linear time", async () => {
     const at = "@".repeat(1_000_000);
     expect(await verdict(v1ContactSchema, { ...ada, first_name: huge })).toEqual(["first_name too_big"]);
@@ -144,28 +137,10 @@ describe("__proto__ as an own key", () => {
       "__proto__ custom",
     ],
     [
-      "of custom properties",
-      "v1ContactSchema",
-      json('{"email":"a@b","custom_properties":{"__proto__":"x"}}'),
-      "custom_properties.__proto__ custom",
-    ],
-    [
-      "of an event",
-      "v1EventSchema",
-      json('{"eventName":"x","contactUUID":"c","__proto__":{}}'),
-      "__proto__ custom",
-    ],
-    [
       "of event data",
       "v1EventSchema",
       json('{"eventName":"x","contactUUID":"c","eventData":{"a":{"__proto__":1}}}'),
       "eventData.a.__proto__ custom",
-    ],
-    [
-      "of an event's contact",
-      "v1EventSchema",
-      json('{"eventName":"x","contact":{"email":"a@b","__proto__":1}}'),
-      "contact.__proto__ custom",
     ],
     [
       "of a v2 contact",
@@ -179,28 +154,12 @@ describe("__proto__ as an own key", () => {
   });
 });
 
-it("An instance without public fields is refused, because JSON would send none of its data", async () => {
-  class Person {
-    get email() {
-      return "ada@example.com";
-    }
-  }
-  expect(await messageAt(v1ContactSchema, new Person(), "")).toBe(
-    "JSON cannot carry an instance of a class without properties",
-  );
-  expect(await verdict(v1ContactSchema, Object.assign(Object.create(null), ada))).toEqual([]);
-});
-
 it("A BigInt counts as its toJSON, where the program has given it one", async () => {
   onTestFinished(() => void Reflect.deleteProperty(BigInt.prototype, "toJSON"));
   Object.assign(BigInt.prototype, { toJSON: () => 5 });
   expect(await verdict(v1EventSchema, { ...order, eventData: { total: 5n } })).toEqual([]);
   Object.assign(BigInt.prototype, { toJSON: () => "5" });
   expect(await verdict(v1EventSchema, { ...order, eventData: { total: 5n } })).toEqual([]);
-});
-
-it("A symbol key is not sent, as in JSON.stringify", async () => {
-  expect(await verdict(v1ContactSchema, { ...ada, [Symbol("s")]: 1 })).toEqual([]);
 });
 
 it("The input is never changed", async () => {
@@ -213,16 +172,4 @@ it("The input is never changed", async () => {
   const contact = freeze({ ...structuredClone(v2Ada), extra: { a: [1] } });
   expect(v2ContactSchema.parse(contact)).toEqual(contact);
   expect((await verdict(v1ContactSchema, freeze({ first_name: 5, Email: "x" }))).length).toBe(3);
-});
-
-describe("A value such as a Map is not treated as an empty object", () => {
-  it.each([new Map(), new Set(), new Error("x"), /x/, Object("x"), new Uint8Array(1)])(
-    "%s",
-    async (value) => {
-      expect(await verdict(v2ListQuerySchema, value)).toHaveLength(1);
-      const phone = { ...identifier, type: "phone", channels: value };
-      const issues = await issuesOf(v2ContactSchema, { ...v2Ada, identifiers: [identifier, phone] });
-      expect(issues.map(({ path }) => path)).toEqual([["identifiers", 1, "channels"]]);
-    },
-  );
 });
