@@ -53,7 +53,7 @@ export async function attempts(call: Call): Promise<ApiResponse> {
   }
 }
 
-/** One attempt: a permit and a key, a request, its response. Rejects with what is no end of an attempt: an error of its gate, or a defect of our own. */
+/** A permit and a key, a request, its response. Rejects with what is no end of an attempt, such as an error of its gate. */
 async function attempt(call: Call, start: AttemptStart): Promise<AttemptEnd> {
   let key: string | undefined;
   try {

@@ -183,14 +183,11 @@ export interface Gate {
   readonly isInFront?: boolean;
   /** Is not notified of the call's consent. */
   readonly listener?: ConsentListener | undefined;
-  /** Before each attempt, once it has its permit and its key. It keeps its permit for a second. Rejects if it must not be sent. */
+  /** Before each attempt, once it has its permit, for a second, and its key. Rejects if it must not be sent. */
   readonly enter: (call: Call) => Promise<void>;
   /** Directly before the attempt is sent, with no wait in between: false if it must enter again. */
   readonly isOpen: () => boolean;
 }
-
-/** Sends a call to its end. */
-export type SendCall = (call: Call) => Promise<ApiResponse>;
 
 /** The settings of a client that its calls use. */
 export interface TransportSettings {

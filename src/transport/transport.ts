@@ -7,13 +7,13 @@ import { attempts } from "./attempts.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, refuseHeadersOf } from "./call-options.ts";
 import type {
+  ApiResponse,
   Call,
   CallReport,
   CallSettings,
   FamilyAccess,
   Gate,
   PreparedCall,
-  SendCall,
   TransportSettings,
 } from "./call.ts";
 import type { ClientState } from "./client-state.ts";
@@ -48,7 +48,7 @@ export interface SendSettings extends Partial<Omit<CallSettings, "headers" | "gi
 }
 
 /** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
-const layers: SendCall = (call) =>
+const layers = (call: Call): Promise<ApiResponse> =>
   withDeadline(call, () => inOrder(call, () => tellListeners(call, () => attempts(call))));
 
 /** The calls of a client's families: validation, then the layers. */
@@ -155,7 +155,10 @@ export class Transport {
   }
 }
 
-/** Validates a call, and sends nothing. The endpoint has no prototype, which anything may have changed. Throws a `ConfigurationError` or a `ValidationError`. */
+/**
+ * Validates a call, and sends nothing. Throws a `ConfigurationError` or a `ValidationError`. The endpoint has no prototype,
+ * as anything in the process may have changed that.
+ */
 export function prepareCall<Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
