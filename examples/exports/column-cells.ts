@@ -1,6 +1,6 @@
 import type { CsvFile } from "./csv-file.ts";
+import { reasonHeading } from "./csv-row.ts";
 import { isOfAddresses } from "./identifiers.ts";
-import { reasonHeading } from "./report-columns.ts";
 import { anyDate, isBlank, isMoment, mayBeMoment, partsOf, wordOf } from "./words.ts";
 
 // A state has few words, or some dozens that people share; names, notes and numbers have more.

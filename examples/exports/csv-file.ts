@@ -5,9 +5,8 @@ import { CsvError, parse } from "csv-parse";
 import { withoutMark } from "./csv-cell.ts";
 import { delimiterNames, delimitersOf, type Delimiter } from "./csv-delimiter.ts";
 import { decoded, encodingOf, isBeyondAscii, isUtf8BeyondAscii } from "./csv-encoding.ts";
-import { CsvRow } from "./csv-row.ts";
+import { CsvRow, reasonHeading } from "./csv-row.ts";
 import { isOfAddresses } from "./identifiers.ts";
-import { reasonHeading } from "./report-columns.ts";
 
 /** A file that cannot be read as CSV. The message names the file and the way out. */
 export class CsvFileError extends Error {

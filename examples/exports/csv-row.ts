@@ -1,5 +1,7 @@
 import type { RowIssue } from "./contact.ts";
-import { cellsBeforeCut, reasonHeading, shapeReason } from "./report-columns.ts";
+
+/** The column that a report adds: the reason why the row was not imported. */
+export const reasonHeading = "import: reason";
 
 /** One row of a CSV file, its cells in the order of the headings. */
 export class CsvRow {
@@ -43,4 +45,15 @@ export class CsvRow {
 // Spreadsheets may write a row's empty cells behind the last heading.
 function withoutBlankEnd(cells: readonly string[], length: number): readonly string[] {
   return cells.slice(length).every((cell) => cell.trim() === "") ? cells.slice(0, length) : cells;
+}
+
+/** The reason of a line with another number of cells than headings. */
+function shapeReason(cells: number, headings: number): string {
+  return `has ${cells} ${cells === 1 ? "cell" : "cells"}, but there are ${headings} headings`;
+}
+
+/** The number of cells of a line that was cut short. Until one of the missing cells is filled, it is refused again. */
+function cellsBeforeCut(reason: string): number | undefined {
+  const [, cells, headings] = /^row: has (\d+) cells?, but there are (\d+) headings/.exec(reason) ?? [];
+  return Number(cells) < Number(headings) ? Number(cells) : undefined;
 }

@@ -1,16 +1,9 @@
-import {
-  type ChannelMeanings,
-  type ColumnMap,
-  ColumnMapError,
-  type ColumnRule,
-  type ConsentRule,
-  type Meaning,
-} from "./column-map.ts";
+import type { ChannelMeanings, ColumnMap, ColumnRule, ConsentRule, Meaning } from "./column-map.ts";
 import { type ContactField, fieldOf, isOfAnother } from "./contact-columns.ts";
 import { type Channel, channels, type OptIn } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
+import { reasonHeading } from "./csv-row.ts";
 import { snakeCase } from "./heading.ts";
-import { reasonHeading } from "./report-columns.ts";
 import type { Vendor } from "./vendor.ts";
 import { sectionOf, vendorOf } from "./vendors.ts";
 import { wordOf } from "./words.ts";
@@ -53,15 +46,11 @@ export interface FilePlan {
   readonly everyone: Readonly<Partial<Record<Channel, OptIn>>>;
 }
 
-/**
- * Plans a file by its map. Throws a `CsvFileError` if no column identifies the person, and a `ColumnMapError` if two columns
- * become one custom property, as one of the two cells would be lost.
- */
+/** Plans a file by its map. Throws a `CsvFileError` if no column identifies the person. */
 export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   const vendor = vendorOf(file.headings);
   const { names } = file;
   const rules = names.map((name) => map.columns.get(name));
-  refuseOneName(file, rules);
   const uses = ranked(
     file.headings,
     rules.map((rule, index) => useOf(file.headings[index]!, rule)),
@@ -142,32 +131,21 @@ function ranked(headings: readonly string[], uses: readonly ColumnUse[]): Column
   );
 }
 
-function refuseOneName({ path, names }: CsvFile, rules: readonly (ColumnRule | undefined)[]): void {
-  for (const [index, rule] of rules.entries()) {
-    const first = rules.indexOf(rule);
-    if (rule === undefined || !isProperty(rule) || first === index) continue;
-    const columns = `${JSON.stringify(names[first])} and ${JSON.stringify(names[index])}`;
-    throw new ColumnMapError(
-      `${path}: its map makes the columns ${columns} one custom property, ${JSON.stringify(rule)}. Give each a name of its own.`,
-    );
-  }
-}
-
-/** A unique name for each column: the map's, or the heading in snake_case with the provider's prefix. */
+/** A unique name for each column, as no cell may be lost: the map's, or the heading in snake_case with the provider's prefix. */
 function propertyNames(
   headings: readonly string[],
   rules: readonly (ColumnRule | undefined)[],
   source: string | undefined,
 ): string[] {
-  const given = rules.map((rule) => (rule !== undefined && isProperty(rule) ? rule.slice(9) : undefined));
-  const names = headings.map((heading, index) => {
+  const wanted = headings.map((heading, index) => {
+    const rule = rules[index];
+    if (rule !== undefined && isProperty(rule)) return rule.slice("property:".length);
     const name = snakeCase(heading) || `column_${index + 1}`;
     return source === undefined || name.startsWith(`${source}_`) ? name : `${source}_${name}`;
   });
-  const used = new Set([...given, ...names]);
-  return names.map((name, index) => {
-    if (given[index] !== undefined) return given[index];
-    if (names.indexOf(name) === index && !given.includes(name)) return name;
+  const used = new Set(wanted);
+  return wanted.map((name, index) => {
+    if (wanted.indexOf(name) === index) return name;
     let count = 2;
     while (used.has(`${name}_${count}`)) count++;
     used.add(`${name}_${count}`);

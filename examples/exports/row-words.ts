@@ -4,39 +4,23 @@ import { type Column, type ColumnUse, type FilePlan, shownHeading } from "./file
 import { type Refusal, refusalIn } from "./floor.ts";
 import { anyDate, anyOther, isBlank, isMoment, mayBeMoment, partsOf, wordOf } from "./words.ts";
 
-/** What is said of a person, each as a number of which the largest counts. */
-export interface Words {
+export const noWords = {
   /** The strictest state: 0 for none, 1 to 3 for those of `optIns`. */
-  email: number;
-  phone: number;
-  /** The strictest plain refusal in any cell: nothing better is sent. */
-  emailFloor: number;
-  phoneFloor: number;
-  /** 1 if a word holds the person back. */
-  emailHold: number;
-  phoneHold: number;
-  isSuppressed: number;
-}
-
-const parts = [
-  "email",
-  "phone",
-  "emailFloor",
-  "phoneFloor",
-  "emailHold",
-  "phoneHold",
-  "isSuppressed",
-] as const;
-
-export const noWords: Readonly<Words> = {
   email: 0,
   phone: 0,
+  /** The strictest plain refusal in any cell: nothing better is sent. */
   emailFloor: 0,
   phoneFloor: 0,
+  /** 1 if a word holds the person back. */
   emailHold: 0,
   phoneHold: 0,
   isSuppressed: 0,
 };
+
+/** What is said of a person, each as a number of which the largest counts. */
+export type Words = typeof noWords;
+
+const parts = Object.keys(noWords) as (keyof Words)[];
 
 const unsubscribed = optIns.length;
 

@@ -1,18 +1,22 @@
 import { basename } from "node:path";
 import { replaceFile } from "../../src/files/replacement.ts";
-import { type ColumnCells, readColumns } from "../exports/column-cells.ts";
+import { type Output, say } from "../console/terminal.ts";
+import { printable } from "../console/text-width.ts";
+import { ColumnCells, mostWords, readColumns } from "../exports/column-cells.ts";
 import {
   type ColumnMap,
   ColumnMapError,
   type ColumnRule,
+  inOneLine,
   isEveryoneOpen,
   mapText,
   openColumns,
   readMap,
 } from "../exports/column-map.ts";
 import { type CsvFile, openCsv } from "../exports/csv-file.ts";
-import { proposeMap } from "../exports/propose-map.ts";
+import { proposeMap, wordsToAsk } from "../exports/propose-map.ts";
 import type { ImporterArguments } from "./arguments.ts";
+import type { Questions } from "./questions.ts";
 
 /** A file and its map. */
 export interface MappedFile {
@@ -92,12 +96,12 @@ function refuseTwoMeanings(files: readonly MappedFile[], { map }: Pick<ImporterA
 }
 
 /** Whether something is not answered yet. */
-export function isUnanswered({ open, map }: MappedFile): boolean {
+function isUnanswered({ open, map }: MappedFile): boolean {
   return open.length > 0 || isEveryoneOpen(map);
 }
 
 /** Writes the maps; those of one path as one. */
-export function writeMaps(files: readonly MappedFile[]): void {
+function writeMaps(files: readonly MappedFile[]): void {
   for (const path of new Set(files.map(({ mapPath }) => mapPath))) {
     const own = files.filter(({ mapPath }) => mapPath === path);
     const columns = new Map<string, ColumnRule>();
@@ -110,4 +114,90 @@ export function writeMaps(files: readonly MappedFile[]): void {
     const { everyone, unnamed } = own[0]!.map;
     replaceFile(path, [mapText({ columns, everyone, unnamed })], { keepsMode: true });
   }
+}
+
+/**
+ * Answers the maps: on a terminal by questions, whose answers are written; elsewhere a first map is written with its `?`.
+ * Returns the files with their answers, or `undefined` if something is not answered, and nothing may be sent.
+ */
+export async function answerMaps(
+  files: readonly MappedFile[],
+  questions: Questions | undefined,
+  { output, errors }: { readonly output: Output; readonly errors: Output },
+): Promise<readonly MappedFile[] | undefined> {
+  const asked = new Set(files.filter(isUnanswered).map(({ mapPath }) => mapPath));
+  const own =
+    questions === undefined ? files : await questions.answers(async () => await askAll(files, questions));
+  const toWrite = own.filter(
+    ({ isGiven, mapPath }) => !isGiven || (questions !== undefined && asked.has(mapPath)),
+  );
+  writeMaps(toWrite);
+  for (const path of new Set(toWrite.map(({ mapPath }) => mapPath)))
+    say(output, `${printable(path)} says what each column becomes.`);
+  const open = own.filter(isUnanswered);
+  if (open.length === 0) return own;
+  for (const file of open) say(errors, ...openLines(file));
+  say(
+    errors,
+    'Replace each "?": a "consent" is "email", "phone" or "both", or "property", "ignore" or a field if it is none; a word is',
+    '"SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED", "none" or "hold". A terminal asks instead. Nothing was sent.',
+  );
+  return undefined;
+}
+
+async function askAll(files: readonly MappedFile[], questions: Questions): Promise<MappedFile[]> {
+  const known = new Map<string, ColumnRule>();
+  const own: MappedFile[] = [];
+  for (const file of files) {
+    const columns = new Map(file.map.columns);
+    for (const name of file.open) {
+      // Files with one map are asked once.
+      const key = JSON.stringify([file.mapPath, name]);
+      const cells = file.cells.get(name) ?? new ColumnCells();
+      const rule = known.get(key) ?? (await questions.column(name, cells, columns.get(name)));
+      known.set(key, rule);
+      columns.set(name, rule);
+    }
+    const everyone = isEveryoneOpen(file.map)
+      ? await questions.everyone(basename(file.file.path))
+      : file.map.everyone;
+    own.push({ ...file, map: { ...file.map, columns, everyone }, open: [] });
+  }
+  return own;
+}
+
+const shownWords = 12;
+
+/** The open columns of a file, with their words, and the lines to write. */
+function openLines({ file, map, mapPath, isGiven, open, cells }: MappedFile): string[] {
+  const lines = open.flatMap((name) => {
+    const words = wordsToAsk(cells.get(name) ?? new ColumnCells()).filter(({ word }) => word !== "");
+    const shown = words
+      .slice(0, shownWords)
+      .map(
+        ({ word, people }) =>
+          `${JSON.stringify(printable(word))}${people === undefined ? "" : ` (${people})`}`,
+      );
+    const further = words.length > shownWords ? ` and ${words.length - shownWords} more` : "";
+    const heading = JSON.stringify(printable(name));
+    const rule = map.columns.get(name);
+    return [
+      `  ${heading}: ${words.length > mostWords ? "many words" : shown.join(", ") + further}`,
+      ...(isGiven && rule !== undefined && rule !== "?" ? [`    ${heading}: ${inOneLine(rule)}`] : []),
+    ];
+  });
+  return [
+    ...(lines.length === 0
+      ? []
+      : [
+          `${printable(file.path)}: nobody has said what these columns are. ${printable(mapPath)} must say it:`,
+        ]),
+    ...lines,
+    ...(isEveryoneOpen(map)
+      ? [
+          `${printable(file.path)}: by its name it may be a list of people who left. In ${printable(mapPath)} "everyone" must say`,
+          '  what it means: "UNSUBSCRIBED" for a channel, or "none" where only its columns count.',
+        ]
+      : []),
+  ];
 }

@@ -109,8 +109,7 @@ function withoutInvalidValues(
   for (const issue of found) {
     const cell = row.cells.get(issue.field);
     const isOfPerson = issue.field === "email" || (issue.field === "phone" && contact.email === undefined);
-    if (issue.field === "Birthday") remarks.push("the birthday is not a valid day");
-    else if (cell === undefined || isOfPerson) issues.push(issue);
+    if (cell === undefined || isOfPerson) issues.push(issue);
     else {
       const { property } = cell.column;
       properties[property] = cell.text;

@@ -39,7 +39,7 @@ export async function checkList(
   signal: AbortSignal,
 ): Promise<void> {
   if (listId === undefined) return;
-  const group = await v1.contactGroups.get(listId, { signal }).catch((cause: unknown) => {
+  const group = await v1.contactGroups.get(listId, { signal, priority: 9 }).catch((cause: unknown) => {
     if (!isAudienceError(cause) || cause.code !== "not_found") throw cause;
     const message = `The service has no list ${listId}. Nothing was sent. Check --list.`;
     throw new NoSuchListError(message, { cause });

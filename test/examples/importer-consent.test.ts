@@ -14,6 +14,7 @@ import {
   openService,
   run,
   runAlone,
+  runOnMock,
   sentBodies,
   service,
   temporaryFolder,
@@ -235,16 +236,15 @@ class Newsletter {
     if (fault) this.#mock.addFault(fault);
     const before = this.#history.length;
     const args = [path, "--resume", join(this.#folder, "people.ckpt"), ...options];
-    const [stop, requests] = [new AbortController(), this.#mock.requests.length];
-    const watching = setInterval(() => {
-      if (stopsAfter !== null && this.#mock.requests.length - requests > stopsAfter) stop.abort();
-    }, 1);
-    const { code, out } = await runAlone(args, {}, stop.signal);
-    clearInterval(watching);
+    const stop = new AbortController();
+    let requests = 0;
+    const fetch: MockService["fetch"] = (input, init) => {
+      if (stopsAfter !== null && requests++ >= stopsAfter) stop.abort();
+      return this.#mock.fetch(input, init);
+    };
+    const { code } = await runOnMock(this.#mock, args, { ...this.#mock.clientOptions, fetch }, stop.signal);
     for (const { email = "", to } of this.#history.slice(before)) this.#judge(rows, email, to);
-    const [, failed] = /(\d+) rows? (?:is|are) not imported/.exec(out) ?? [];
-    const [, left] = /The service knows that these people have refused: (\d+)/.exec(out) ?? [];
-    const isDone = code === 0 || (code === 1 && failed !== undefined && failed === left);
+    const isDone = code === 0;
     if (isDone)
       for (const [person, { says }] of rows.entries()) this.readers[person]!.isSureOptIn = says === "S";
     return { code, isDone };

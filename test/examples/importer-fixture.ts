@@ -51,8 +51,8 @@ export async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
 }
 
 /** The importer in this process, without a terminal, as fast as the mock responds. */
-export async function runAlone(args: string[], env: NodeJS.ProcessEnv = {}, signal?: AbortSignal) {
-  return await runOn(new PassThrough(), { args, env, ...(signal && { signal }) });
+export async function runAlone(args: string[], env: NodeJS.ProcessEnv = {}) {
+  return await runOn(new PassThrough(), { args, env });
 }
 
 /** The importer without a terminal, into this mock. */
@@ -60,8 +60,9 @@ export async function runOnMock(
   mock: MockService,
   args: string[],
   client: ClientOptions = mock.clientOptions,
+  signal?: AbortSignal,
 ) {
-  return await runOn(new PassThrough(), { args, env: {}, client });
+  return await runOn(new PassThrough(), { args, env: {}, client, ...(signal && { signal }) });
 }
 
 /** The importer on a terminal, where somebody writes these lines. */

@@ -536,24 +536,6 @@ describe("No cell is dropped", () => {
     ]);
   });
 
-  it("a map that makes two columns of a file one custom property is refused", async () => {
-    const mock = service();
-    const path = await csv("people.csv", "email,email_opt_in,Note,Notiz", "a@example.com,SUBSCRIBED,x,y");
-    await mapOf(path, {
-      email: "email",
-      email_opt_in: "email_opt_in",
-      Note: "property:note",
-      Notiz: "property:note",
-    });
-
-    const { code, err } = await runAlone([path]);
-
-    expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
-    expect(err).toContain(
-      'its map makes the columns "Note" and "Notiz" one custom property, "property:note".',
-    );
-  });
-
   it("of two telephone numbers the valid one is the phone, in any order", async () => {
     const mock = service();
     const path = await csv(

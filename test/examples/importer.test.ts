@@ -179,14 +179,15 @@ describe("--list", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const state = { isRunning: true };
-    const client = { ...mock.clientOptions, rateLimiter: new RateLimiter() };
+    const rateLimiter = new RateLimiter();
+    const client = { ...mock.clientOptions, rateLimiter };
     const ended = runOnMock(mock, [path, "--list", list.id], client).finally(() => {
       state.isRunning = false;
     });
-    // The files are read in real time, in which no virtual time passes.
+    // Virtual time passes only while a call waits for the limiter.
     while (state.isRunning) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (mock.requests.length > 0) await vi.advanceTimersByTimeAsync(10);
+      if (rateLimiter.usage().queued > 0) await vi.advanceTimersByTimeAsync(10);
     }
 
     expect((await ended).code).toBe(0);
