@@ -100,10 +100,11 @@ describeWithRedis("The recipe for a nightly job beside a website", () => {
     await people.refuse("person1@example.com", new Date(0));
     await people.refuse("stranger@example.com", new Date());
 
-    expect((await people.all()).map(({ email, email_opt_in }) => [email, email_opt_in]).toSorted()).toEqual([
-      ["person0@example.com", "UNSUBSCRIBED"],
-      ["person1@example.com", "SUBSCRIBED"],
-      ["person2@example.com", "SUBSCRIBED"],
+    const consents = (await people.all()).map(({ email, email_opt_in }) => `${email} ${email_opt_in}`);
+    expect(consents.toSorted()).toEqual([
+      "person0@example.com UNSUBSCRIBED",
+      "person1@example.com SUBSCRIBED",
+      "person2@example.com SUBSCRIBED",
     ]);
   });
 
