@@ -31,9 +31,7 @@ export async function* refusalsBetween(
   later: Compared,
   last: Compared | undefined,
 ): AsyncGenerator<SnapshotRefusal, void, undefined> {
-  if (last) checkTargets(later.heading.target, last.heading.target);
-  later.checkConsents();
-  last?.checkConsents();
+  checkComparable(later, last);
   for await (const { readAt, ...contact } of later.read()) {
     if (hasRefused(contact, last?.find({ id: contact.id }))) yield { contact, readAt: new Date(readAt) };
   }
@@ -43,14 +41,18 @@ export async function* changesBetween(
   later: Compared,
   earlier: Compared,
 ): AsyncGenerator<SnapshotChange, void, undefined> {
-  checkTargets(later.heading.target, earlier.heading.target);
-  later.checkConsents();
-  earlier.checkConsents();
+  checkComparable(later, earlier);
   for await (const contact of later) {
     const before = earlier.find({ id: contact.id });
     if (!before) yield { kind: "new", contact };
     else if (isAnotherConsent(contact, before)) yield { kind: "consent", contact, before };
   }
+}
+
+function checkComparable(later: Compared, earlier: Compared | undefined): void {
+  if (earlier) checkTargets(later.heading.target, earlier.heading.target);
+  later.checkConsents();
+  earlier?.checkConsents();
 }
 
 /** A consent that is no longer shown is no change. */

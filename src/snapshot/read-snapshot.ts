@@ -97,30 +97,23 @@ export async function readSnapshot(
   const source = client.snapshotSource(settings.organization);
   throwIfAborted(settings.signal);
   const file = realPath(settings.file);
+  const waits = "readSnapshot waits up to 30 s for the lock of another read, which is not renewed";
   try {
-    return await readInto(file, client, { source, settings });
+    const lock = await acquireLock(file, () => source.observer.info(waits));
+    try {
+      const work = await openWork(file, { lock, source, settings });
+      try {
+        await readPages(client, { work, source, settings });
+        await work.finish();
+      } finally {
+        work.close();
+      }
+      return await openSnapshot(file);
+    } finally {
+      lock.release();
+    }
   } catch (error) {
     throw fileError(error, file);
-  }
-}
-
-async function readInto(
-  file: string,
-  client: AudienceClient,
-  { source, settings }: Omit<Reading, "lock">,
-): Promise<Snapshot> {
-  const lock = await acquireLock(file, source.waitsForLock);
-  try {
-    const work = await openWork(file, { lock, source, settings });
-    try {
-      await readPages(client, { work, source, settings });
-      await work.finish();
-    } finally {
-      work.close();
-    }
-    return await openSnapshot(file);
-  } finally {
-    lock.release();
   }
 }
 
@@ -145,7 +138,11 @@ async function openWork(file: string, { lock, source, settings }: Reading): Prom
   const isSame = begun?.heading.target.organization === target.organization;
   if (isSame && begun?.heading.fields === fields) {
     const { readAt } = begun.heading;
-    if (Date.now() - Date.parse(readAt) > hourMs) source.goesOnLate(readAt);
+    if (Date.now() - Date.parse(readAt) > hourMs)
+      source.observer.warn(
+        `readSnapshot goes on with a read that was begun at ${readAt}: people of its first pages may have left since. ` +
+          "Delete its .part file to begin afresh",
+      );
     return new WorkFile(file, { lock, heading: { ...begun.heading, target }, begun });
   }
   const heading: Heading = {
@@ -180,17 +177,17 @@ async function readPages(
 
 /** As with bulk, an error of `onProgress` changes nothing, and is one line for all pages. */
 function progressReporter(
-  { estimateMs, progressFailed }: SnapshotSource,
+  { limiter, observer }: SnapshotSource,
   { onProgress, priority }: Settings,
 ): (progress: { done: number; total: number | undefined; passed: number }) => void {
   let hasFailed = false;
   return ({ done, total, passed }) => {
     if (!onProgress) return;
-    const calls = total === undefined ? undefined : Math.ceil(Math.max(0, total - passed) / pageLimit);
-    const etaMs = calls === undefined ? undefined : estimateMs?.(calls, priority);
+    const calls = Math.ceil(Math.max(0, (total ?? 0) - passed) / pageLimit);
+    const etaMs = total === undefined ? undefined : limiter?.estimateMs(calls, { priority });
     const progress = { done, ...(total !== undefined && { total }), ...(etaMs !== undefined && { etaMs }) };
     void (async () => onProgress(progress))().catch((error: unknown) => {
-      if (!hasFailed) progressFailed(error);
+      if (!hasFailed) observer.failed("onProgress", error);
       hasFailed = true;
     });
   };
