@@ -245,7 +245,7 @@ describe("AUDIENCE_LOG", () => {
 
 describe("AUDIENCE_RATE_LIMIT=off", () => {
   const line =
-    "audience-sdk: AUDIENCE_RATE_LIMIT=off lifts the rate limit of clients that were given no limiter. This is for tests: the service counts all calls of an IP address.";
+    "audience-sdk: AUDIENCE_RATE_LIMIT=off lifts the rate limit of clients that were given no limiter, which is for tests of an app.";
 
   beforeEach(() => {
     setAll();
