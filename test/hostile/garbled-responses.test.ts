@@ -1,18 +1,19 @@
 import { AudienceClient, type AudienceError } from "audience-sdk";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
-import { serveRaw } from "./raw-server.ts";
+import { refusedUrl } from "../transport/fixture.ts";
+import { drip, type RawResponse, serveRaw } from "./raw-server.ts";
 
 const validBody = '{"data":{"id":"c-1"}}';
 const lengthOf = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n`;
 const ok = (headers: string, body = validBody) => `HTTP/1.1 200 OK\r\n${headers}\r\n${body}`;
 const withStatus = (status: string) => `HTTP/1.1 ${status} Odd\r\n${lengthOf("{}")}\r\n{}`;
-const clientOf = (url: string) =>
-  new AudienceClient({ baseUrl: url, apiKey: "test-key-0123456789", rateLimiter: false, timeoutMs: 9_000 });
+const clientOf = (url: string, timeoutMs = 9_000) =>
+  new AudienceClient({ baseUrl: url, apiKey: "test-key-0123456789", rateLimiter: false, timeoutMs });
 
 /** A read without retries, and a write that is not repeatable, with retries. */
-function readAndWrite(url: string): Promise<AudienceError>[] {
-  const { v1 } = clientOf(url);
+function readAndWrite(url: string, timeoutMs?: number): Promise<AudienceError>[] {
+  const { v1 } = clientOf(url, timeoutMs);
   return [
     failureOf(v1.customers.get("c-1", { maxRetries: 0 })),
     failureOf(v1.customers.upsert({ email: "ada@example.com" })),
@@ -165,5 +166,49 @@ describe("Two responses to one request", () => {
     expect((await v1.customers.get("first")).id).toBe("c-1");
     await server.allClosed();
     expect((await v1.customers.get("second")).id).toBe("c-2");
+  });
+});
+
+describe("A server that keeps sending and never completes", () => {
+  const dripping =
+    (begin: string, piece: string): RawResponse =>
+    (socket) => {
+      socket.write(begin);
+      drip(socket, piece, 20);
+    };
+
+  // The first call of a process loads modules of the runtime, and its timeout includes that time.
+  beforeAll(async () => {
+    await Promise.all(readAndWrite(await refusedUrl()));
+  });
+
+  it.each([
+    ["in a header", "HTTP/1.1 200 OK\r\nX-A: ", "a"],
+    ["in header after header", "HTTP/1.1 200 OK\r\n", "x-a: b\r\n"],
+    ["in its body", ok("", ""), " "],
+    ["in chunk after chunk", ok("Transfer-Encoding: chunked\r\n", ""), "1\r\n \r\n"],
+    ["in endless responses of 102", "", "HTTP/1.1 102 Processing\r\n\r\n"],
+  ])("%s is aborted at timeoutMs", async (_, begin, piece) => {
+    const server = await serveRaw(dripping(begin, piece));
+
+    const errors = await Promise.all(readAndWrite(server.url, 200));
+
+    expect(errors).toMatchObject([
+      { code: "timeout", timeoutMs: 200, outcome: "not-applied" },
+      { code: "timeout", timeoutMs: 200, outcome: "unknown", request: { attempts: 1 } },
+    ]);
+    await server.allClosed();
+    // Fewer on a machine so busy that the timeout passed before.
+    expect(server.requests.length).toBeLessThanOrEqual(2);
+  });
+
+  it("is aborted at deadlineMs, whatever retries remain", async () => {
+    const server = await serveRaw(dripping(ok("", ""), " "));
+    const { v1 } = clientOf(server.url);
+
+    const error = await failureOf(v1.customers.upsert({ email: "ada@example.com" }, { deadlineMs: 200 }));
+
+    expect(error).toMatchObject({ code: "timeout", timeoutMs: 200, outcome: "unknown" });
+    expect(server.requests.length).toBeLessThanOrEqual(1);
   });
 });

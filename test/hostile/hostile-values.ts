@@ -37,7 +37,6 @@ export const hostileValues: Readonly<Record<string, () => unknown>> = {
   "a Map": () => new Map([["email", "ada@example.com"]]),
   "an invalid Date": () => new Date(Number.NaN),
   "an Error": () => new Error("odd", { cause: { code: 5 } }),
-  "a Headers object": () => new Headers({ "x-odd": "1" }),
   "a rejected promise": () => {
     const promise = Promise.reject(new Error(hostileMessage));
     // Handled here; the code under test must handle any promise that it derives from it.
@@ -54,12 +53,6 @@ export const hostileValues: Readonly<Record<string, () => unknown>> = {
   "__proto__ as an own key": () => JSON.parse('{"__proto__":{"polluted":1},"email":"a@b"}') as unknown,
   "constructor as an own key": () => JSON.parse('{"constructor":{"prototype":{"polluted":1}}}') as unknown,
   "a toJSON that throws": () => ({ toJSON: hostile }),
-  "a toJSON that gives itself": () => {
-    const itself = { toJSON: () => itself };
-    return itself;
-  },
-  "an iterator that gives no object": () => ({ [Symbol.iterator]: () => 5, [Symbol.asyncIterator]: () => 5 }),
-  "a brand of ours": () => ({ [Symbol.for("audience-sdk.error")]: true }),
   "an aborted signal": () => AbortSignal.abort(hostileMessage),
   "deep nesting": () => nested(10_000),
   "an array of holes": () => Object.assign([], { length: 1_001 }),

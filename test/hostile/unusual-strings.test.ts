@@ -4,8 +4,6 @@ import { describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 import { serveRaw } from "./raw-server.ts";
 
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
-
 /** A client of a server that responds 200 with these bytes. */
 async function clientFor(body: string | Buffer, headers = ""): Promise<AudienceClient> {
   const bytes = Buffer.from(body);
@@ -88,80 +86,47 @@ describe("A link in a list response", () => {
   });
 });
 
-describe("An id arrives as one segment of the path, whatever its characters", () => {
-  it.each([
-    ["a/b", "a%2Fb"],
-    ["ada@example.com", "ada%40example.com"],
-    ["...", "..."],
-    ["\u00e4\u{1f600}", "%C3%A4%F0%9F%98%80"],
-    ["%2e%2e", "%252e%252e"],
-    ["../../v2/lists", "..%2F..%2Fv2%2Flists"],
-    ["..\\..\\admin", "..%5C..%5Cadmin"],
-    ["..;/admin", "..%3B%2Fadmin"],
-    ["a\0b", "a%00b"],
-    ["a?b#c", "a%3Fb%23c"],
-    ["a HTTP/1.1\r\nX-API-Key: other", "a%20HTTP%2F1.1%0D%0AX-API-Key%3A%20other"],
-    ["\uff0e\uff0e\uff0fadmin", "%EF%BC%8E%EF%BC%8E%EF%BC%8Fadmin"],
-    ["\u2024\u2024\u2215admin", "%E2%80%A4%E2%80%A4%E2%88%95admin"],
-    ["@evil.example", "%40evil.example"],
-    ["//evil.example", "%2F%2Fevil.example"],
-    ["x".repeat(10_000), "x".repeat(10_000)],
-  ])("%j", async (id, segment) => {
-    const body = '{"data":{"id":"c-1"}}';
-    const { url, requests } = await serveRaw(
-      (socket) => void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
-    );
-    const options = { baseUrl: `${url}/prefix`, apiKey: "test-key-0123456789", rateLimiter: false } as const;
+it.each([
+  ["..\\..\\admin", "..%5C..%5Cadmin"],
+  ["..;/admin", "..%3B%2Fadmin"],
+  ["a\0b", "a%00b"],
+  ["a HTTP/1.1\r\nX-API-Key: other", "a%20HTTP%2F1.1%0D%0AX-API-Key%3A%20other"],
+  ["\uff0e\uff0e\uff0fadmin", "%EF%BC%8E%EF%BC%8E%EF%BC%8Fadmin"],
+  ["//evil.example", "%2F%2Fevil.example"],
+  ["x".repeat(10_000), "x".repeat(10_000)],
+])("The id %j arrives as one segment of the path", async (id, segment) => {
+  const body = '{"data":{"id":"c-1"}}';
+  const { url, requests } = await serveRaw(
+    (socket) => void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
+  );
+  const options = { baseUrl: `${url}/prefix`, apiKey: "test-key-0123456789", rateLimiter: false } as const;
 
-    await new AudienceClient(options).v1.customers.get(id);
+  await new AudienceClient(options).v1.customers.get(id);
 
-    const [line, ...headers] = requests[0]?.split("\r\n") ?? [];
-    expect(line).toBe(`GET /prefix/api/v1/customer/${segment} HTTP/1.1`);
-    expect(headers.filter((header) => /^x-api-key:/i.test(header))).toEqual([
-      "x-api-key: test-key-0123456789",
-    ]);
-    expect(requests).toHaveLength(1);
-  });
+  const [line, ...headers] = requests[0]?.split("\r\n") ?? [];
+  expect(line).toBe(`GET /prefix/api/v1/customer/${segment} HTTP/1.1`);
+  expect(headers.filter((header) => /^x-api-key:/i.test(header))).toEqual(["x-api-key: test-key-0123456789"]);
+  expect(requests).toHaveLength(1);
 });
 
-describe("An id", () => {
-  it.each([
-    ["", "is empty"],
-    [" ", "is empty"],
-    ["\t\n", "is empty"],
-    [".", ". is not an id"],
-    ["..", ".. is not an id"],
-    ["\ud800", "holds half a character"],
-    ["a\udc00b", "holds half a character"],
-    [undefined, "must be a string, not undefined"],
-    [null, "must be a string, not null"],
-    [5, "must be a string, not a number"],
-    [{}, "must be a string, not an object"],
-    [["a"], "must be a string, not an array"],
-  ])("%j is refused, and nothing is sent", async (id, problem) => {
-    const mock = createMockService();
-    const { v1 } = new AudienceClient(mock.clientOptions);
-    const asId = id as string;
+it.each([
+  ["\t\n", "is empty"],
+  ["..", ".. is not an id"],
+  ["a\udc00b", "holds half a character"],
+  [null, "must be a string, not null"],
+  [["a"], "must be a string, not an array"],
+])("The id %j is refused together with all other issues, and nothing is sent", async (id, problem) => {
+  const mock = createMockService();
+  const { v1 } = new AudienceClient(mock.clientOptions);
 
-    const errors = await Promise.all([
-      failureOf(v1.customers.get(asId)),
-      failureOf(v1.contactGroups.get(asId)),
-      failureOf(v1.contactGroups.addContact(asId, contact)),
-    ]);
+  const error = await failureOf(v1.contactGroups.addContact(id as string, { email: "x" } as never));
 
-    expect(errors.map(({ code }) => code)).toEqual(["validation", "validation", "validation"]);
-    const message = `${problem}; pass the id as the service returned it`;
-    expect(errors[2]).toMatchObject({ issues: [{ path: ["listId"], code: "invalid_id", message }] });
-    expect(mock.requests).toEqual([]);
-  });
-
-  it("is reported together with all other issues", async () => {
-    const { v1 } = new AudienceClient(createMockService().clientOptions);
-
-    const error = await failureOf(v1.contactGroups.addContact("", { email: "x", firstName: "Ada" } as never));
-
-    expect(
-      (error as unknown as { issues: { path: unknown[] }[] }).issues.map(({ path }) => path.join(".")),
-    ).toEqual(expect.arrayContaining(["listId", "email", "firstName", "email_opt_in"]));
-  });
+  const message = `${problem}; pass the id as the service returned it`;
+  const issues = [
+    { path: ["listId"], code: "invalid_id", message },
+    { path: ["email"] },
+    { path: ["email_opt_in"] },
+  ];
+  expect(error).toMatchObject({ code: "validation", issues });
+  expect(mock.requests).toEqual([]);
 });
