@@ -15,7 +15,7 @@ const isCovered = process.env["TEST_COVERAGE"] !== undefined;
 const alone = [
   "bulk/{file-checkpoint-system,workers}",
   "chaos/*",
-  "properties/{import-resumes,nobody-who-left-is-subscribed}",
+  "properties/nobody-who-left-is-subscribed",
   "rate-limiter/{clock-and-timers,cost-of-waiting,usage,waiting}",
   "transport/{abort,api-key,close,deadlines,random-values,tracing}",
 ].map((path) => `test/${path}.test.ts`);

@@ -80,7 +80,7 @@ export const validEvent = {
   eventData: { lines: [{ sku: "a", count: 1 }] },
 };
 
-export const validIdentifier = {
+const validIdentifier = {
   type: "email",
   id: "ada@example.com",
   channels: { email: { status: "subscribed" } },

@@ -37,82 +37,45 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     expect(open.mock.requests).toMatchObject([{ fault: kind, applied, status: undefined }]);
   });
 
-  it.each([
-    ["500-before", 500, false],
-    ["500-after", 500, true],
-    ["502-html", 502, true],
-    ["503-retry-after", 503, false],
-    ["429", 429, false],
-    ["redirect", 307, false],
-    ["truncated-json", 201, true],
-    ["wrong-json", 201, true],
-    ["wrong-content-type", 200, true],
-    ["empty-body", 201, true],
-  ] as const)("%s responds with %i; the write is applied: %s", async (kind, status, applied) => {
-    const response = await write({ kind });
+  const JSON_TYPE = expect.stringMatching(/^application\/json/) as unknown;
+  const page = {
+    type: expect.stringMatching(/^text\/html/) as unknown,
+    body: expect.stringContaining("<html>") as unknown,
+  };
+  const profile = { type: JSON_TYPE, body: expect.objectContaining({ data: expect.anything() as unknown }) };
+  const failure = { type: JSON_TYPE, body: { message: "unexpected server error" } };
+  const date = new Date(Date.UTC(2026, 10, 21, 12));
 
-    expect(response.status).toBe(status);
+  it.each<[MockFault, number, boolean, object]>([
+    [{ kind: "500-before" }, 500, false, failure],
+    [{ kind: "500-after" }, 500, true, failure],
+    [{ kind: "502-html" }, 502, true, page],
+    [{ kind: "503-retry-after" }, 503, false, { retryAfter: "1" }],
+    [{ kind: "503-retry-after", retryAfter: date }, 503, false, { retryAfter: date.toUTCString() }],
+    [{ kind: "429" }, 429, false, { retryAfter: "1", body: { message: "rate limit exceeded" } }],
+    [{ kind: "429", retryAfter: 7 }, 429, false, { retryAfter: "7" }],
+    [{ kind: "429", retryAfter: false }, 429, false, { retryAfter: null }],
+    [{ kind: "redirect" }, 307, false, { location: `https://elsewhere.example${CREATE}` }],
+    [{ kind: "redirect", location: "/moved" }, 307, false, { location: "/moved" }],
+    [
+      { kind: "truncated-json" },
+      201,
+      true,
+      { type: JSON_TYPE, body: expect.stringMatching(/^\{"data".*[^}]$/) },
+    ],
+    [{ kind: "wrong-json" }, 201, true, { type: JSON_TYPE, body: { unexpected: { shape: 7 } } }],
+    [{ kind: "wrong-content-type" }, 200, true, page],
+    [{ kind: "empty-body" }, 201, true, { type: JSON_TYPE, body: "" }],
+    [{ kind: "latency", delayMs: 5 }, 201, true, profile],
+    [{ kind: "slow-body", delayMs: 2 }, 201, true, profile],
+  ])("%j responds with %i; the write is applied: %s", async (fault, status, applied, response) => {
+    const { headers, ...got } = await write(fault);
+
+    const [type, location] = [headers.get("content-type"), headers.get("location")];
+    const retryAfter = headers.get("retry-after");
+    expect({ ...got, type, location, retryAfter }).toMatchObject({ status, ...response });
     expect(isWritten()).toBe(applied);
-    expect(open.mock.requests).toMatchObject([{ fault: kind, applied, status }]);
-  });
-
-  it("500 has an error body of the family", async () => {
-    open.mock.addFault({ kind: "500-before" });
-
-    expect((await open.call(CREATE, { body })).body).toEqual({ message: "unexpected server error" });
-    expect((await open.call("/v2/lists")).body).toEqual({
-      status: "error",
-      message: "unexpected server error",
-    });
-  });
-
-  it.each(["502-html", "wrong-content-type"] as const)("%s is a page of HTML", async (kind) => {
-    const response = await write({ kind });
-
-    expect(response.headers.get("content-type")).toContain("text/html");
-    expect(response.body).toContain("<html>");
-  });
-
-  it.each(["429", "503-retry-after"] as const)("%s has a Retry-After", async (kind) => {
-    const date = new Date(Date.UTC(2026, 10, 21, 12));
-    open.mock.addFault({ kind, times: 1 });
-    open.mock.addFault({ kind, times: 1, after: 1, retryAfter: 7 });
-    open.mock.addFault({ kind, times: 1, after: 2, retryAfter: date });
-    open.mock.addFault({ kind, times: 1, after: 3, retryAfter: false });
-
-    const waits: (string | null)[] = [];
-    for (let at = 0; at < 4; at += 1)
-      waits.push((await open.call("/api/v1/customer")).headers.get("retry-after"));
-    expect(waits).toEqual(["1", "7", "Sat, 21 Nov 2026 12:00:00 GMT", null]);
-  });
-
-  it("redirect leads to another origin", async () => {
-    const response = await write({ kind: "redirect" });
-
-    expect(response.headers.get("location")).toBe(`https://elsewhere.example${CREATE}`);
-  });
-
-  it("redirect leads to its location, if it has one", async () => {
-    const response = await write({ kind: "redirect", location: "/moved" });
-
-    expect(response.headers.get("location")).toBe("/moved");
-  });
-
-  it("truncated-json breaks off within the JSON", async () => {
-    const response = await write({ kind: "truncated-json" });
-
-    expect(response.headers.get("content-type")).toContain("application/json");
-    expect(response.body).toEqual(expect.stringMatching(/^\{"data"/));
-  });
-
-  it("wrong-json is JSON of another shape", async () => {
-    const response = await write({ kind: "wrong-json" });
-
-    expect(response.body).toEqual({ unexpected: { shape: 7 } });
-  });
-
-  it("empty-body has no body", async () => {
-    expect((await write({ kind: "empty-body" })).body).toBe("");
+    expect(open.mock.requests).toMatchObject([{ fault: fault.kind, applied, status }]);
   });
 
   it("huge-body is the correct response in more than 10 MiB", async () => {
@@ -122,16 +85,6 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     expect(text.length).toBeGreaterThan(10 * 1024 * 1024);
     expect(JSON.parse(text)).toMatchObject({ data: { type: "profile" } });
     expect(isWritten()).toBe(true);
-  });
-
-  it("slow-body sends the correct response in ten chunks", async () => {
-    open.mock.addFault({ kind: "slow-body", delayMs: 2 });
-    const { status, body: got } = await open.call(CREATE, {
-      body: { ...body, first_name: "🎈".repeat(100) },
-    });
-
-    expect(status).toBe(201);
-    expect(got).toMatchObject({ data: { type: "profile", attributes: { first_name: "🎈".repeat(100) } } });
   });
 
   it("slow-body breaks off with the caller's signal, after the headers", async () => {
@@ -174,29 +127,6 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     open.mock.reset();
 
     await expect(hanging).rejects.toThrow(TypeError);
-  });
-
-  it("latency delays the correct response", async () => {
-    const { status } = await write({ kind: "latency", delayMs: 5 });
-
-    expect(status).toBe(201);
-    expect(open.mock.requests).toMatchObject([{ fault: "latency", applied: true }]);
-  });
-
-  it("matches only its operation, after the given number of requests, as often as configured", async () => {
-    open.mock.addFault({ kind: "500-before", operation: "v1.customers.list", after: 1, times: 2 });
-
-    const statuses: number[] = [];
-    for (const path of [
-      "/api/v1/customer",
-      "/v2/lists",
-      "/api/v1/customer",
-      "/api/v1/customer",
-      "/api/v1/customer",
-    ]) {
-      statuses.push((await open.call(path)).status);
-    }
-    expect(statuses).toEqual([200, 200, 500, 500, 200]);
   });
 });
 
@@ -241,11 +171,21 @@ describe("a list of faults", () => {
     expect(await statusesOf({ ...options, seed: 8 }, 200)).not.toEqual(first);
   });
 
-  it("is refused where a kind is unknown", async () => {
-    const { mock } = await inProcess.open();
+  it("matches only its operation, after the given number of requests, as often as configured", async () => {
+    const faults = [{ kind: "500-before", operation: "v1.customers.list", after: 1, times: 2 }] as const;
+    const { call } = await inProcess.open({ faults });
+    const statuses: number[] = [];
+    for (const path of ["customer", "contact-groups", "customer", "customer", "customer"])
+      statuses.push((await call(`/api/v1/${path}`)).status);
 
-    // @ts-expect-error -- a caller from JavaScript or JSON has no compiler.
-    expect(() => mock.addFault({ kind: "explode" })).toThrow(/^fault\.kind must be one of reset-before/);
+    expect(statuses).toEqual([200, 200, 500, 500, 200]);
+  });
+
+  it("has the error body of the family", async () => {
+    const { call } = await inProcess.open({ faults: [{ kind: "500-before" }] });
+
+    const message = "unexpected server error";
+    expect((await call("/v2/lists")).body).toEqual({ status: "error", message });
   });
 
   it("is applied before the key is checked, also to requests with an unknown key", async () => {
@@ -265,25 +205,12 @@ it.each([
   [{ kind: "hang", probability: 2 }, /^fault\.probability must be a number from 0 to 1$/],
   [{ kind: "429", retryAfter: "soon" }, /^fault\.retryAfter must be a number of seconds, a date, or false$/],
   [{ kind: "latency", delay: 5 }, /^fault\.delay is not a recognized field; there are kind, operation/],
-  [{ kind: "redirect", location: 7 }, /^fault\.location must be a string, not a number$/],
-  [{ times: 1 }, /^fault\.kind is required$/],
-  [null, /^fault must be an object, not null$/],
-  ["hang", /^fault must be an object, not a string$/],
+  [{ kind: "explode" }, /^fault\.kind must be one of reset-before/],
 ])("a misspelt fault is refused: %j", async (fault, message) => {
   const { mock } = await inProcess.open();
 
   // @ts-expect-error -- a caller from JavaScript or JSON has no compiler.
   expect(() => mock.addFault(fault)).toThrow(message);
-});
-
-it("a field of a fault whose value is undefined is ignored, also an unknown one", async () => {
-  const { mock, call } = await inProcess.open();
-  // @ts-expect-error -- a caller from JavaScript or JSON has no compiler.
-  mock.addFault({ kind: "500-before", times: 1, delayMs: undefined, delay: undefined });
-  await call("/v2/lists");
-  await call("/v2/lists");
-
-  expect(mock.requests.map(({ status }) => status)).toEqual([500, 200]);
 });
 
 describe("in process", () => {
@@ -341,27 +268,39 @@ describe("in process", () => {
     expect(warn.mock.calls).toEqual([]);
   });
 
-  it("under fake timers latency and faults take no real time", async () => {
+  it.each([
+    ["of the mock, of which half passes before the request is handled", { latencyMs: 100 }, 50, 100],
+    [
+      "of the mock beside that of a fault",
+      { latencyMs: 1_000, faults: [{ kind: "latency", delayMs: 9_000 }] },
+      500,
+      10_000,
+    ],
+    ["of a fault, one second by default", { faults: [{ kind: "latency" }] }, 0, 1_000],
+  ] as const)(
+    "under fake timers the latency %s takes no real time",
+    async (_, options, arrivedAtMs, endedAt) => {
+      vi.useFakeTimers({ now: 0 });
+      const { mock, call } = await inProcess.open(options);
+      const respondedAt = call("/v2/lists").then(() => Date.now());
+      await vi.advanceTimersByTimeAsync(20_000);
+
+      expect(await respondedAt).toBe(endedAt);
+      expect(mock.requests).toMatchObject([{ arrivedAtMs }]);
+    },
+  );
+
+  it("a range of latencies is drawn from, so that requests can overtake each other", async () => {
     vi.useFakeTimers({ now: 0 });
-    const { mock, call } = await inProcess.open({
-      latencyMs: [1_000, 1_000],
-      faults: [{ kind: "latency", delayMs: 9_000 }],
-    });
-    const respondedAt = call(CREATE, { body }).then(() => Date.now());
-    await vi.advanceTimersByTimeAsync(10_000);
+    const { mock, call } = await inProcess.open({ latencyMs: [10, 1_000] });
+    const calls = Promise.all(Array.from({ length: 20 }, (_, at) => call(`/v2/lists?page=${at + 1}`)));
+    await vi.advanceTimersByTimeAsync(1_000);
+    await calls;
 
-    expect(await respondedAt).toBe(10_000);
-    expect(mock.requests[0]?.arrivedAtMs).toBeGreaterThan(0);
-    expect(mock.requests[0]?.arrivedAtMs).toBeLessThan(1_000);
-  });
-
-  it("latency is one second by default", async () => {
-    vi.useFakeTimers({ now: 0 });
-    const { call } = await inProcess.open({ faults: [{ kind: "latency" }] });
-    const respondedAt = call("/v2/lists").then(() => Date.now());
-    await vi.advanceTimersByTimeAsync(20_000);
-
-    expect(await respondedAt).toBe(1_000);
+    const pages = mock.requests.map(({ query }) => Number(query["page"]));
+    expect(pages).not.toEqual(pages.toSorted((a, b) => a - b));
+    for (const { arrivedAtMs, durationMs } of mock.requests)
+      expect([arrivedAtMs + durationMs! >= 10, arrivedAtMs + durationMs! <= 1_000]).toEqual([true, true]);
   });
 
   it.each([
@@ -392,16 +331,6 @@ describe("in process", () => {
       status: 200,
       body: "{",
     });
-  });
-
-  it("half of a fixed latency passes before the request is handled", async () => {
-    vi.useFakeTimers({ now: 0 });
-    const { mock, call } = await inProcess.open({ latencyMs: 100 });
-    const respondedAt = call("/v2/lists").then(() => Date.now());
-    await vi.advanceTimersByTimeAsync(100);
-
-    expect(mock.requests).toMatchObject([{ arrivedAtMs: 50 }]);
-    expect(await respondedAt).toBe(100);
   });
 
   it("the response has the url of its request", async () => {

@@ -1,6 +1,5 @@
-import { knownPhones, type Payload } from "./payload.ts";
-
-export type Verdict = "accepted" | "refused";
+import type { Json } from "./fields.ts";
+import { knownPhones, type Payload, type Verdict } from "./payload.ts";
 
 /** A request that the schemas and the mock treat differently on purpose. */
 export interface NamedException {
@@ -12,16 +11,10 @@ export interface NamedException {
   readonly example: Payload;
 }
 
-type Json = Record<string, unknown>;
-
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const unclassified = (write: Payload["write"], body: unknown): Payload => ({
-  write,
-  made: "unclassified",
-  body,
-});
+const of = (write: Payload["write"], body: unknown): Payload => ({ write, body });
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
@@ -34,7 +27,7 @@ export const namedExceptions: readonly NamedException[] = [
     mock: "accepted",
     covers: ({ body }) =>
       isObject(body) && isObject(body["custom_properties"]) && hasNested(body["custom_properties"]),
-    example: unclassified("v1.customers.upsert", {
+    example: of("v1.customers.upsert", {
       email: "ada@example.com",
       custom_properties: { address: { city: "Turin" } },
     }),
@@ -46,7 +39,7 @@ export const namedExceptions: readonly NamedException[] = [
     schemas: "refused",
     mock: "accepted",
     covers: ({ body }) => holdsProto(body),
-    example: unclassified(
+    example: of(
       "v1.customers.upsert",
       JSON.parse('{"email":"ada@example.com","custom_properties":{"__proto__":"x"}}'),
     ),
@@ -58,7 +51,7 @@ export const namedExceptions: readonly NamedException[] = [
     mock: "accepted",
     covers: ({ body }) =>
       emailsIn(body).some((email) => /@.*@|[,;<>]|^mailto:|^["'“„‘«].*["'”“’»]$/is.test(email)),
-    example: unclassified("v1.customers.upsert", { email: "Ada<ada@example.com>" }),
+    example: of("v1.customers.upsert", { email: "Ada<ada@example.com>" }),
   },
   {
     name: "a v2 status in the words of v1",
@@ -66,7 +59,7 @@ export const namedExceptions: readonly NamedException[] = [
     schemas: "refused",
     mock: "accepted",
     covers: ({ body }) => statusesIn(body).some((status) => /^(non_|un)?subscribed$/i.test(status)),
-    example: unclassified("v2.contacts.upsert", {
+    example: of("v2.contacts.upsert", {
       firstName: "Ada",
       listIds: [],
       identifiers: [
@@ -84,7 +77,7 @@ export const namedExceptions: readonly NamedException[] = [
       isObject(body) &&
       (isBlank(body["contactUUID"]) ||
         (isObject(body["contact"]) && isBlank(body["contact"]["contactUUID"]))),
-    example: unclassified("v1.events.send", { eventName: "order placed", contact: { contactUUID: " " } }),
+    example: of("v1.events.send", { eventName: "order placed", contact: { contactUUID: " " } }),
   },
   {
     name: "a phone that no contact has, and no e-mail",
@@ -93,7 +86,7 @@ export const namedExceptions: readonly NamedException[] = [
     mock: "refused",
     covers: ({ write, body }) =>
       write === "v2.contacts.upsert" && isObject(body) && isUnknownPhoneOnly(body["identifiers"]),
-    example: unclassified("v2.contacts.upsert", {
+    example: of("v2.contacts.upsert", {
       firstName: "Ada",
       listIds: [],
       identifiers: [{ type: "phone", id: "7654321", channels: { phone: { status: "subscribed" } }, consent }],
@@ -105,7 +98,7 @@ export const namedExceptions: readonly NamedException[] = [
     schemas: "refused",
     mock: "accepted",
     covers: ({ body }) => /T\d\d:\d\d:\d\d[.,]\d{40}/.test(JSON.stringify(body)),
-    example: unclassified("v2.contacts.upsert", {
+    example: of("v2.contacts.upsert", {
       firstName: "Ada",
       createdAt: `2026-01-31T09:30:00.${"1".repeat(60)}Z`,
       listIds: [],
