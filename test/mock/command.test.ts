@@ -97,18 +97,7 @@ describe("audience-mock", () => {
     expect(output()).toContain("export AUDIENCE_API_KEY_V2=acme-v2");
   });
 
-  it("accepts a seed file with organizations only", async () => {
-    const { url } = await serve(
-      "--seed",
-      await seedFile([{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app" }]),
-    );
-
-    expect((await fetch(`${url}/api/v1/customer`, { headers: { "x-api-key": "acme-key" } })).status).toBe(
-      200,
-    );
-  });
-
-  it("accepts a seed file with a byte order mark, as Windows writes it", async () => {
+  it("accepts a seed file with organizations only, and with a byte order mark, as Windows writes it", async () => {
     const seed = [{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app" }];
     const { output } = await serve("--seed", await seedFile(`\uFEFF${JSON.stringify(seed)}`));
 
@@ -139,18 +128,13 @@ describe("audience-mock", () => {
     expect(await statusOf("evil.example")).toBe(403);
   });
 
-  it("each POST in --help has the content type of JSON", async () => {
-    const { output } = await run("--help");
-    const posts = output.split("\n").filter((line) => /^ {2}curl.*( -d | -X POST )/.test(line));
-
-    expect(posts).toHaveLength(9);
-    expect(posts.filter((line) => !line.includes(' -H "$JSON" '))).toEqual([]);
-  });
-
   it("--help shows a call of every endpoint, the faults and a seed", async () => {
     const { code, output } = await run("--help");
+    const posts = output.split("\n").filter((line) => /^ {2}curl.*( -d | -X POST )/.test(line));
 
     expect(code).toBe(0);
+    expect(posts).toHaveLength(9);
+    expect(posts.filter((line) => !line.includes(' -H "$JSON" '))).toEqual([]);
     const parts = [
       "/api/v1/customer/create",
       "/api/v1/customer/ID",
@@ -180,19 +164,14 @@ describe("audience-mock", () => {
   it.each([
     ["a port that is no number", ["--port", "x"], "--port must be an integer"],
     ["a port out of range", ["--port", "70000"], "--port must be an integer"],
-    ["a port below zero", ["--port", "-1"], "--port must be an integer from 0"],
     ["a port below zero behind a sign", ["--port=-1"], "--port must be an integer from 0"],
     ["a speed that shortens nothing", ["--speed", "1"], "--speed must be an integer from 2 to 1000"],
     ["a speed that is too high", ["--speed", "1001"], "--speed must be an integer from 2 to 1000"],
-    ["a speed that is no number", ["--speed", "60x"], "--speed must be an integer from 2 to 1000"],
     ["an unknown option", ["--prot", "1"], "--prot"],
     ["an extra argument", ["start"], "start"],
-    ["an address that is empty", ["--host="], "--host must be an address"],
     ["an address of another machine", ["--port", "0", "--host", "192.0.2.1"], "EADDRNOTAVAIL"],
     ["a URL as a name", ["--allow-host", "http://mock.test"], "--allow-host must be a host"],
-    ["any name", ["--allow-host", "*"], "--allow-host must be a host"],
     ["a port in hexadecimal", ["--port", "0x10"], "--port must be an integer"],
-    ["a port with an exponent", ["--port", "1e1"], "--port must be an integer"],
     ["a missing seed file", ["--seed", "nowhere.json"], "ENOENT"],
   ])("%s is an error with code 1 and no stack", async (_, args, message) => {
     const { code, errors } = await run(...args);
@@ -207,29 +186,7 @@ describe("audience-mock", () => {
     ["no JSON", "{", "JSON"],
     ["a text", '"acme"', "must hold an object"],
     ["an unknown field", { organisations: [] }, '"organisations" is none of organizations'],
-    ["an organization without keys", [{ id: "acme", appId: "a" }], "organizations[0].apiKeys"],
-    [
-      "a misspelt field of an organization",
-      [{ id: "acme", apiKeys: ["k"], appId: "a", welcomeflow: true }],
-      "organizations[0].welcomeflow is not a recognized field; there are id, apiKeys",
-    ],
-    ["no window", { rateLimits: [] }, "rateLimits must have at least 1 item"],
-    [
-      "two lists of one id",
-      [
-        {
-          id: "acme",
-          apiKeys: ["k"],
-          appId: "a",
-          lists: [
-            { id: "l", name: "L" },
-            { id: "l", name: "M" },
-          ],
-        },
-      ],
-      "l",
-    ],
-    ["an unknown variant", { variants: { v9: 1 } }, "v9 is not a recognized field"],
+    ["an organization without keys", [{ id: "acme", appId: "a" }], "organizations[0].apiKeys is required"],
   ])("a seed file with %s is an error that names the problem", async (_, content, message) => {
     const file = await seedFile(content);
     const { code, errors } = await run("--port", "0", "--seed", file);
@@ -473,14 +430,6 @@ describe("audience-mock --env", () => {
       expect([AUDIENCE_API_KEY, AUDIENCE_API_KEY_V2]).toEqual([key, "v2"]);
     },
   );
-
-  it("a folder that does not exist is an error, and the mock ends", async () => {
-    const { code, errors } = await run("--port", "0", "--env", mockCommand.path("no/.env"));
-
-    expect(code).toBe(1);
-    expect(errors).toMatch(/--env .*ENOENT/);
-    expect(errors).not.toMatch(/^\s+at /m);
-  });
 });
 
 describe("audience-mock --seed, a CSV", () => {
@@ -534,7 +483,6 @@ describe("audience-mock --seed, a CSV", () => {
       "email,shoe size\na@example.com,42",
       'line 1: "shoe size" is no column: remove it, or rename it',
     ],
-    ["a column that is there twice", "email,E-Mail,Email", 'line 1: "E-Mail" is no column'],
     ["two columns of one name", "email,Email", 'line 1: two columns are "email": remove one'],
     [
       "a word that is no consent",
@@ -595,9 +543,16 @@ describe("audience-mock --seed, a CSV", () => {
   });
 });
 
-it.each(["--state=", "--env=", "--seed="])("audience-mock %s without a path is an error", async (option) => {
-  const { code, errors } = await run(option);
+it.each([
+  ["--state=", "--state must be the path of a file"],
+  ["--env=", "--env must be the path of a file"],
+  ["--seed=", "--seed must be the path of a file"],
+  ["--state=no/state.json", "ENOENT"],
+  ["--env=no/.env", "ENOENT"],
+])("audience-mock %s is an error without a stack", async (option, message) => {
+  const { code, errors } = await run("--port", "0", option);
 
   expect(code).toBe(1);
-  expect(errors).toContain(`${option.slice(0, -1)} must be the path of a file`);
+  expect(errors).toContain(message);
+  expect(errors).not.toMatch(/^\s+at /m);
 });

@@ -83,26 +83,6 @@ describe("audience-mock --state", () => {
     expect((await stateOf(third)).contacts).toEqual(contacts);
   });
 
-  it("is the same beside lists and organizations that are new in the seed", async () => {
-    const file = await savedState();
-    const lists = [{ id: "new", name: "New", created_at: 1 }];
-    const contacts = [{ email: "grace@example.com" }];
-    const seed = await mockCommand.write(
-      "seed.json",
-      JSON.stringify([
-        { id: "mock-organization", apiKeys: ["k"], appId: "a", lists, contacts },
-        { id: "acme", apiKeys: ["acme-key"], appId: "acme-app", contacts },
-      ]),
-    );
-    const served = await mockCommand.serve("--state", file, "--seed", seed);
-    const { groups, ...state } = await stateOf(served);
-    const acme = await fetch(`${served.url}/__mock/organizations/acme`);
-
-    expect(state).toMatchObject({ contacts: [ada], memberships: [{ listId: "mock-list" }] });
-    expect(groups.map(({ id }) => id)).toEqual(["new", "mock-list", "mock-segment"]);
-    expect(((await acme.json()) as MockOrganizationState).contacts).toMatchObject(contacts);
-  });
-
   it("is written at the end by SIGHUP, of a terminal that is closed", async () => {
     const file = mockCommand.path("state.json");
     const first = await mockCommand.serveByProcess("--state", file);
@@ -148,26 +128,6 @@ describe("audience-mock --state", () => {
       (content: string) => content.replace('"version":1', '"version":2'),
       "must be 1",
     ],
-    [
-      "a contact without an opt-in",
-      (content: string) => content.replace('"email_opt_in"', '"email_optin"'),
-      "organizations.mock-organization.contacts[0].email_opt_in is required",
-    ],
-    [
-      "an event whose id is no string",
-      (content: string) => content.replace(/"events":\[\{"id":"[^"]+"/, '"events":[{"id":1'),
-      "events[0].id must be a string",
-    ],
-    [
-      "a member that is missing",
-      (content: string) => content.replace(/"contacts":\[\{.*?\}\]/, '"contacts":[]'),
-      "names a contact that is missing",
-    ],
-    [
-      "an organization that the seed has not",
-      (content: string) => content.replace('"mock-organization":', '"acme":'),
-      'it holds the organization "acme", and the seed has none of this id',
-    ],
   ])("%s is refused with the way out, and untouched", async (_, damage, message) => {
     const file = await savedState();
     const damaged = damage(readFileSync(file, "utf8"));
@@ -193,17 +153,5 @@ describe("audience-mock --state", () => {
     expect(errors).toContain(`--state ${file}: another audience-mock keeps its state there`);
     expect(contactsIn(file)).toHaveLength(1);
     expect(existsSync(`${file}.lock`)).toBe(false);
-  });
-
-  it("a file in a folder that does not exist is refused", async () => {
-    const { code, errors } = await mockCommand.run(
-      "--port",
-      "0",
-      "--state",
-      mockCommand.path("no/state.json"),
-    );
-
-    expect(code).toBe(1);
-    expect(errors).toContain("ENOENT");
   });
 });

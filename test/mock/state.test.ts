@@ -1,4 +1,9 @@
-import type { MockOrganizationSeed, MockVariants } from "audience-sdk/mock";
+import {
+  createMockService,
+  type MockContactSeed,
+  type MockOrganizationSeed,
+  type MockVariants,
+} from "audience-sdk/mock";
 import { expect, it } from "vitest";
 import { inProcess } from "./entry-points.ts";
 
@@ -255,4 +260,67 @@ it("A seed's contact has the states of the seed, without a confirmation", async 
   ]);
 
   expect(state().contacts[0]?.email_opt_in).toBe("SUBSCRIBED");
+});
+
+const seeded = (contacts: MockContactSeed[], more: object = {}) =>
+  createMockService({ organizations: [{ ...acme, contacts }], clock: () => 0, ...more });
+
+it("The default organization has a list, a segment and keys that are recognizable as the mock's", () => {
+  const { clientOptions, organization } = createMockService();
+
+  expect(clientOptions).toMatchObject({ apiKey: "mock-api-key-not-a-secret", appId: "mock-app-id" });
+  expect(clientOptions.rateLimiter).toBe(false);
+  expect(organization(clientOptions.apiKey).groups.map(({ id, type }) => [id, type])).toEqual([
+    ["mock-list", "LIST"],
+    ["mock-segment", "SEGMENT"],
+  ]);
+});
+
+it("A seed is stored by the rules of a v1 write, and fires no trigger", () => {
+  const custom_properties = { seats: 3, blank: " " };
+  const ada = { email: "ada@example.com", country: "Italy", custom_properties, lists: ["news"] };
+  const { contacts, memberships, triggers } = seeded([ada]).organization("acme");
+
+  expect(contacts).toMatchObject([
+    { email: ada.email, email_opt_in: "NON_SUBSCRIBED", country: "IT", created: seconds(0) },
+  ]);
+  expect(contacts[0]?.custom_properties).toEqual({ seats: "3" });
+  expect(memberships).toEqual([{ listId: "news", contactId: contacts[0]?.id, joinedAt: seconds(0) }]);
+  expect(triggers).toEqual([]);
+});
+
+it("A seed may contain ids and times, and fields that are undefined, which have their defaults", () => {
+  const known = { id: "ada", phone: "1234567", created: seconds(1), updated: seconds(2) };
+  const { contacts } = seeded([{ ...known, source: undefined, is_suppressed: undefined }]).organization(
+    "acme",
+  );
+
+  expect(contacts).toMatchObject([{ ...known, source: "api", is_suppressed: false }]);
+});
+
+it("A number as the seed leads to the same ids, and another to others", () => {
+  const idsOf = (seed: number) =>
+    seeded([{ email: "a@example.com" }, { email: "b@example.com" }], { seed })
+      .organization("acme")
+      .contacts.map(({ id }) => id);
+
+  expect(idsOf(7)).toEqual(idsOf(7));
+  expect(new Set([...idsOf(7), ...idsOf(8)]).size).toBe(4);
+  expect(idsOf(7)[0]).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/);
+});
+
+it("Separate keys of v2 are in the client options", () => {
+  expect(seeded([]).clientOptions).toMatchObject({ apiKey: "acme-key", apiKeyV2: "acme-v2" });
+});
+
+it("The error of a wrong seed has the refusal of its contact as its cause", () => {
+  const cause = expect.objectContaining({ status: 400 }) as unknown;
+
+  expect(() => seeded([{ first_name: "Ada" }])).toThrow(expect.objectContaining({ cause }));
+});
+
+it("The error for an unknown organization names those that there are", () => {
+  expect(() => createMockService().organization("globex")).toThrow(
+    new TypeError('no organization has the id or key "globex"; there are: mock-organization'),
+  );
 });

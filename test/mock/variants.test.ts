@@ -307,12 +307,6 @@ describe("variants: errors and credentials", () => {
   });
 });
 
-it("permissions of a key that no organization has are refused", async () => {
-  await expect(open({ permissions: { "acme-kye": [] } })).rejects.toThrow(
-    'variants.permissions: no organization has the key "acme-kye"; there are: acme-key',
-  );
-});
-
 describe("variants: events", () => {
   const event = { eventName: "seen", contact: { email: "ada@example.com" } };
 
@@ -561,13 +555,4 @@ describe.each([inProcess, msw, nodeHttp])("variants: base URLs with a path, $nam
       "/lists/v2/lists",
     ]);
   });
-});
-
-it("an unknown variant is refused with the names of all variants", () => {
-  // A caller in JavaScript or JSON can pass this.
-  const variants: object = { v1Lists: "array" };
-
-  return expect(() => inProcess.open({ variants })).toThrow(
-    /v1Lists is not a recognized field; there are baseUrl, .*v1List/,
-  );
 });
