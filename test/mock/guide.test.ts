@@ -1,10 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import { runInNewContext } from "node:vm";
 import * as client from "audience-sdk";
 import * as mockModule from "audience-sdk/mock";
 import { afterAll, describe, expect, it } from "vitest";
+// Reaches into src: no public name tells the defaults.
+import { variantsOf } from "../../src/mock/default-variants.ts";
 
 const read = (name: string) =>
   readFileSync(new URL(`../../examples/guides/${name}.md`, import.meta.url), "utf8");
@@ -64,14 +67,21 @@ describe("the guides' tests for Jest", () => {
 });
 
 describe("the guides' tables", () => {
-  it("name every variant", () => {
-    // The error for an unknown one lists all of them.
-    const unknown: object = { unknown: true };
-    const complaint = errorOf(() => mockModule.createMockService({ variants: unknown }));
-    const names = complaint.split("there are ")[1]?.split(", ") ?? [];
+  const rows = [...guides.matchAll(/^\| (`[^|]+) \| ([^|]+) \|/gm)].map(([, names = "", cell = ""]) => ({
+    names: [...names.matchAll(/`(\w+)/g)].map(([, name]) => name),
+    cell: cell.replaceAll("`", ""),
+  }));
 
-    expect(names.length).toBeGreaterThan(30);
-    expect(names.filter((name) => !guides.includes(`\`${name}`))).toEqual([]);
+  it.each(Object.entries(variantsOf({})))("name the variant %s and its default: %j", (name, byDefault) => {
+    const row = rows.find(({ names }) => names.includes(name));
+    const text = inspect(byDefault, { numericSeparator: true })
+      .replaceAll("'", '"')
+      .replace("Infinity", "none")
+      .replaceAll("_", ",")
+      .replace(/^"(https:.*)"$/, "$1");
+    const defaults = row?.cell.split(", ")[row.names.indexOf(name)];
+
+    expect(defaults?.startsWith(text), `${row?.cell} begins with ${text}`).toBe(true);
   });
 
   it("name every kind of fault", () => {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { buildPage } from "../../src/mock/page/build-page.ts";
 import { PAGE, PAGE_CSP } from "../../src/mock/page/page-file.ts";
-import { nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
+import { type Call, inProcess, nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
 
 const email = "ada@example.com";
 const upsert = "/api/v1/customer/create";
@@ -495,7 +495,72 @@ describe("Over HTTP", () => {
     }
   });
 
-  it("no other path and method is known", async () => {
+  it("the root is text for a program: what it is, the environment of a client, and every path", async () => {
+    const { body } = await open.call("/");
+
+    expect(body).toContain("the mock of the audience service");
+    expect(body).toContain(`export AUDIENCE_BASE_URL=${open.options.baseUrl}\n`);
+    expect(body).toMatch(
+      / {2}POST \/api\/v1\/contact-groups\/\{listId\}\/contacts +v1\.contactGroups\.addContact\n/,
+    );
+    for (const path of ["organizations/", "requests", "settled", "faults", "reset"])
+      expect(body).toContain(` /__mock/${path}`);
+  });
+
+  it("the state is read by the id or a key of its organization, and the log, neither of them logged", async () => {
+    await open.call(upsert, { body: { email } });
+    const { body } = await open.call("/__mock/requests");
+
+    for (const name of ["acme", "acme-key"])
+      expect((await open.call(`/__mock/organizations/${name}`)).body).toEqual(open.mock.organization("acme"));
+    expect(body).toMatchObject([{ operation: "v1.customers.upsert", body: { email }, status: 201 }]);
+    expect(body).toHaveLength(1);
+  });
+
+  it("the mock is reset, with a body or without", async () => {
+    const headers = { "content-type": "application/json" };
+    for (const call of [{ body: {} }, { method: "POST", headers }]) {
+      await open.call(upsert, { body: { email } });
+      expect((await open.call("/__mock/reset", call)).body).toEqual({ reset: true });
+
+      expect([open.mock.organization("acme").contacts, open.mock.requests]).toEqual([[], []]);
+    }
+  });
+
+  it("a person unsubscribes, asks again and confirms", async () => {
+    await open.call(upsert, { body: { email, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
+    const does = async (path: string) => {
+      const { body } = await open.call(`/__mock/${path}`, { body: { person: email, organization: "acme" } });
+      return [body, open.mock.organization("acme").contacts[0]?.email_opt_in];
+    };
+
+    expect(await does("unsubscribe")).toEqual([{ unsubscribed: true }, "UNSUBSCRIBED"]);
+    await open.call(upsert, { body: { email, email_opt_in: "NON_SUBSCRIBED" } });
+    expect(await does("asks-again")).toEqual([{ asksAgain: true }, "NON_SUBSCRIBED"]);
+    expect(await does("confirm")).toEqual([{ confirmed: true }, "SUBSCRIBED"]);
+    const { body } = await open.call("/__mock/resubscriptions");
+    expect(body).toMatchObject([{ from: "UNSUBSCRIBED", to: "NON_SUBSCRIBED" }]);
+  });
+
+  it.each<[string, Call, string]>([
+    ["organizations/initech", {}, "there are: acme, globex"],
+    ["organizations/%zz", {}, "URI malformed"],
+    ["faults", { body: { kind: "explode" } }, "fault.kind must be one of"],
+    ["faults", { rawBody: "{" }, "the body must be JSON, such as {"],
+    ["faults", { rawBody: "" }, "the body must be JSON, such as {"],
+    ["unsubscribe", { body: null }, "the body must be an object, such as {"],
+    ["unsubscribe", { body: { person: "bob@example.com" } }, 'is \\"bob@example.com\\"'],
+    ["confirm", { body: {} }, "person must be a string"],
+  ])("/__mock/%s with %j is refused with a reason", async (path, call, reason) => {
+    const { status, body } = await open.call(`/__mock/${path}`, call);
+
+    expect(status).toBe(400);
+    expect(JSON.stringify(body)).toContain(reason);
+  });
+
+  it("no other path and method is known, and in process none, as the mock itself has these methods", async () => {
+    const { call } = await inProcess.open();
+    expect((await call("/__mock/requests")).status).toBe(404);
     const headers = { "content-type": "application/json" };
     for (const [method, path] of [
       ["GET", "unknown"],

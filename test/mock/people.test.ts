@@ -1,6 +1,6 @@
 import type { MockOrganizationSeed, MockVariants } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { inProcess, nodeHttp } from "./entry-points.ts";
+import { inProcess } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const ada = "ada@example.com";
@@ -103,18 +103,6 @@ describe("A person unsubscribes at the service", () => {
     expect(() => mock.unsubscribe(person, options as { channel: "email" })).toThrow(message);
     expect(history()).toEqual(before);
   });
-
-  it("over HTTP", async () => {
-    const entry = await nodeHttp.open({ organizations: [{ ...acme, contacts: [{ email: ada }] }] });
-
-    const done = await entry.call("/__mock/unsubscribe", { body: { person: ada, channel: "email" } });
-    const refused = await entry.call("/__mock/unsubscribe", { body: { person: "bob@example.com" } });
-
-    expect([done.status, done.body]).toEqual([200, { unsubscribed: true }]);
-    expect(refused.status).toBe(400);
-    expect(entry.mock.organization("acme").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
-    await entry.close();
-  });
 });
 
 describe("A person answers the mail of a double opt-in", () => {
@@ -160,17 +148,6 @@ describe("A person answers the mail of a double opt-in", () => {
     expect(history()).toEqual(before);
     await call(CREATE, { body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
     mock.confirm(ada);
-  });
-
-  it("over HTTP", async () => {
-    const contacts = [{ email: ada, double_opt_in: true }];
-    const entry = await nodeHttp.open({ organizations: [{ ...acme, contacts }] });
-
-    const done = await entry.call("/__mock/confirm", { body: { person: ada } });
-
-    expect([done.status, done.body]).toEqual([200, { confirmed: true }]);
-    expect(entry.mock.organization("acme").contacts).toMatchObject([{ email_opt_in: "SUBSCRIBED" }]);
-    await entry.close();
   });
 });
 
@@ -391,18 +368,5 @@ describe("resubscriptions", () => {
     expect(() => mock.asksAgain("bob@example.com")).toThrow('no contact of "acme" is "bob@example.com"');
     // Safe: it is wrong on purpose.
     expect(() => mock.asksAgain(ada, { channel: "sms" as "email" })).toThrow("must be one of email, phone");
-  });
-
-  it("over HTTP", async () => {
-    const contacts = [{ email, email_opt_in: "UNSUBSCRIBED" as const }];
-    const entry = await nodeHttp.open({ organizations: [{ ...acme, contacts }] });
-    await entry.call(CREATE, { body: word("NON_SUBSCRIBED").body });
-    const asked = await entry.call("/__mock/asks-again", { body: { person: ada } });
-    await entry.call(CREATE, { body: word("SUBSCRIBED").body });
-
-    expect([asked.status, asked.body]).toEqual([200, { asksAgain: true }]);
-    const { body } = await entry.call("/__mock/resubscriptions", { method: "GET" });
-    expect(body).toMatchObject([{ from: "UNSUBSCRIBED", to: "NON_SUBSCRIBED" }]);
-    await entry.close();
   });
 });
