@@ -38,7 +38,7 @@ type Untyped = (...values: unknown[]) => unknown;
 
 /** As JavaScript calls it. */
 function untyped(method: (...values: never[]) => unknown, holder: object = {}): Untyped {
-  return (...values) => Reflect.apply(method, holder, values);
+  return (...values): unknown => Reflect.apply(method, holder, values);
 }
 
 const silent = () => undefined;

@@ -21,8 +21,8 @@ const window = { limit: 1, intervalMs: 1_000 };
 const url = "http://localhost:3000/hooks";
 
 const organization = (more: object) => ({ organizations: [{ ...seed, ...more }] });
-const lists = (more: object) => organization({ lists: [{ ...list, ...more }] });
-const contacts = (...given: unknown[]) => organization({ lists: [list], contacts: given });
+const withList = (more: object) => organization({ lists: [{ ...list, ...more }] });
+const withContacts = (...given: unknown[]) => organization({ lists: [list], contacts: given });
 const automation = (more: object) =>
   organization({ lists: [list], automations: [{ name: "a", on: { event: "e" }, ...more }] });
 const webhook = (address: unknown) => automation({ webhook: { url: address } });
@@ -92,35 +92,38 @@ it.each<[unknown, string]>([
   ],
 
   [organization({ lists: ["l"] }), `${at}.lists[0] must be an object, not a string`],
-  [lists({ name: undefined }), `${at}.lists[0].name is required`],
-  [lists({ type: "ALL" }), `${at}.lists[0].type must be one of LIST, SEGMENT`],
-  [lists({ created_at: NaN }), `${at}.lists[0].created_at must be a number`],
+  [withList({ name: undefined }), `${at}.lists[0].name is required`],
+  [withList({ type: "ALL" }), `${at}.lists[0].type must be one of LIST, SEGMENT`],
+  [withList({ created_at: NaN }), `${at}.lists[0].created_at must be a number`],
   [
-    lists({ kind: "x" }),
+    withList({ kind: "x" }),
     `${at}.lists[0].kind is not a recognized field; there are id, name, type, description`,
   ],
   [organization({ lists: [list, list] }), 'organizations[0].lists: two have the id "news"'],
 
-  [contacts({ id: 5 }), `${at}.contacts[0].id must be a string, not a number`],
-  [contacts({ ...ada, lists: "l" }), `${at}.contacts[0].lists must be an array`],
+  [withContacts({ id: 5 }), `${at}.contacts[0].id must be a string, not a number`],
+  [withContacts({ ...ada, lists: "l" }), `${at}.contacts[0].lists must be an array`],
   [
-    contacts({ ...ada, created: "yesterday" }),
+    withContacts({ ...ada, created: "yesterday" }),
     `${at}.contacts[0].created must be an ISO 8601 day or date-time`,
   ],
-  [contacts({ ...ada, updated: "" }), `${at}.contacts[0].updated must be an ISO 8601 day or date-time`],
-  [contacts({ id: "1", ...ada }, { id: "1", phone: "1234567" }), 'contacts: two have the id "1"'],
+  [withContacts({ ...ada, updated: "" }), `${at}.contacts[0].updated must be an ISO 8601 day or date-time`],
+  [withContacts({ id: "1", ...ada }, { id: "1", phone: "1234567" }), 'contacts: two have the id "1"'],
   [
-    contacts({ ...ada, firstName: "A" }),
+    withContacts({ ...ada, firstName: "A" }),
     'organization "o", contact ada@example.com: firstName is not a recog',
   ],
   [
-    contacts({ phone: "1234567", plan: "gold" }),
+    withContacts({ phone: "1234567", plan: "gold" }),
     'organization "o", contact 1234567: plan is not a recognized',
   ],
-  [contacts({ id: "ada" }), 'organization "o", contact ada: email or phone is required'],
-  [contacts({ city: "A" }), 'organization "o", contact without email and phone: email or phone is required'],
-  [contacts({ ...ada, lists: ["x"] }), 'no list "x"'],
-  [contacts(ada, { email: "ADA@example.com" }), "earlier one"],
+  [withContacts({ id: "ada" }), 'organization "o", contact ada: email or phone is required'],
+  [
+    withContacts({ city: "A" }),
+    'organization "o", contact without email and phone: email or phone is required',
+  ],
+  [withContacts({ ...ada, lists: ["x"] }), 'no list "x"'],
+  [withContacts(ada, { email: "ADA@example.com" }), "earlier one"],
 
   [automation({ on: {} }), `${at}.automations[0].on must be { event } or { listId }`],
   [
@@ -185,7 +188,7 @@ it.each<[unknown]>([
   ],
   [organization({ lists: [segment], contacts: [{ ...ada, lists: ["engaged"] }] })],
   [organization({ lists: [segment], automations: [{ name: "a", on: { listId: "engaged" } }] })],
-  [contacts({ ...ada, created: "2026-01-31" })],
+  [withContacts({ ...ada, created: "2026-01-31" })],
   ...["http://127.0.0.1:3000", "http://127.1", "http://[::1]:3000/hooks/@ada"].map(
     (each) => [webhook(each)] as [unknown],
   ),

@@ -1,11 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  type MockAutomation,
-  type MockServiceOptions,
-  type MockVariants,
-  type MockWebhookFetch,
-} from "audience-sdk/mock";
+import type { MockAutomation, MockServiceOptions, MockVariants, MockWebhookFetch } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { entryPoints, inProcess, nodeHttp, type EntryPoint } from "./entry-points.ts";
 

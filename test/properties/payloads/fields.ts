@@ -344,7 +344,7 @@ function anyObject({ fields }: Shape, required: readonly string[]): fc.Arbitrary
     .map(([object, changes]) => changes.reduce<Json>((changed, each) => each(changed), object));
 }
 
-export function without(object: Json, name: string): Json {
+function without(object: Json, name: string): Json {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
