@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect, it, onTestFinished } from "vitest";
 import { createFixture, row, rows, type Row } from "../bulk/fixture.ts";
-import { heldMb } from "./heap.ts";
-import { leastWithin } from "./within.ts";
+import { heldMb, leastWithin } from "./measures.ts";
 
 const count = 100_000;
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { AudienceClient, RateLimiter } from "audience-sdk";
 import { expect, it, onTestFinished } from "vitest";
 import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "../rate-limiter/simulation.ts";
-import { leastWithin } from "./within.ts";
+import { leastWithin } from "./measures.ts";
 
 // The documented second, which is long compared with one call, and a fifth of the minute.
 const windows = [

@@ -9,7 +9,7 @@ import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { bundleProgram } from "../bundle-program.ts";
 import { collect, linesOf, people, temporaryFolder } from "../snapshot/fixture.ts";
-import { heldMb } from "./heap.ts";
+import { heldMb } from "./measures.ts";
 
 const realImmediate = globalThis.setImmediate;
 

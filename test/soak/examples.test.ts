@@ -1,5 +1,8 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { manyRows, runProgram } from "../examples/importer-fixture.ts";
+import { expectLearned, shownByGets } from "../examples/probe-account.ts";
+import { runs } from "../properties/runs.ts";
 
 it("The importer reads 200,000 rows in a heap that is smaller than the rows, and says at once what it does", async () => {
   const chunks: string[] = [];
@@ -13,4 +16,8 @@ it("The importer reads 200,000 rows in a heap that is smaller than the rows, and
   expect(code).toBe(0);
   expect(out).toContain("200,000 of 200,000 rows can be imported");
   expect(chunks[0]).toBe("Looking at the columns\n");
+});
+
+it("The probe learns 2,500 random accounts as they are", async () => {
+  await fc.assert(fc.asyncProperty(shownByGets, expectLearned), runs(2_500));
 });
