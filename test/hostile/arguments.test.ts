@@ -84,7 +84,7 @@ const listLists = untyped(v2.lists.list, v2.lists);
 const defineEvents = untyped(v1.events.define, v1.events);
 const defined = v1.events.define({ order: v1EventFieldsSchema.shape.eventData.unwrap(), signed_up: null });
 const validRequest = {
-  method: "POST",
+  method: "POST" as const,
   path: "/api/v1/new",
   query: { page: 1 },
   body: validV1Contact,
@@ -145,7 +145,10 @@ const entryPoints: readonly (readonly [string, Untyped, (readonly unknown[])[]])
   ["withOptions", (given) => use(audience.withOptions(given as ClientOptions)), [[clientOptions]]],
   [
     "close",
-    (given) => new AudienceClient(offline).close(given as { drain: boolean }),
+    async (given) => {
+      for (const Client of [AudienceClient, V1Client, V2Client])
+        await new Client(offline).close(given as { drain: boolean });
+    },
     [[{ drain: true, timeoutMs: 5 }]],
   ],
   ["v1.customers.upsert", untyped(v1.customers.upsert, v1.customers), [[validV1Contact], [validCallOptions]]],
@@ -174,8 +177,11 @@ const entryPoints: readonly (readonly [string, Untyped, (readonly unknown[])[]])
       [
         { operation: "v1.customers.upsert", contact: validV1Contact, options: writeOptions },
         write.v1.contactGroups.addContact("list-1", { email: "a@b", email_opt_in: "SUBSCRIBED" }),
-        { operation: "v1.request", request: validRequest, options: writeOptions },
-        { operation: "v1.events.send", event: validEvent },
+        write.v1.request(validRequest, writeOptions),
+        write.v2.request({ ...validRequest, path: "/v2/new" }),
+        write.v1.events.send(validEvent),
+        // Safe: it is valid.
+        write.v2.contacts.upsert(validV2Contact as never),
       ],
       [validCallOptions],
     ],

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { beforeAll, describe, expect, it } from "vitest";
-import { entryPoints, exportedNames, readEntries, untriedEntryPoints } from "./entries.ts";
+import { exportedNames, readEntries, untriedEntryPoints } from "./entries.ts";
 import { pages, snippetsOf } from "./pages.ts";
 import { publicSurface } from "./public-surface.ts";
 import { repository } from "./source-files.ts";
@@ -177,33 +177,24 @@ describe("A public function with parameters", () => {
     expect(untriedEntryPoints(program)).toEqual([]);
   });
 
-  it("is found as an export, on a class, on a return value, and as an inherited method", () => {
-    expect([...entryPoints(program).keys()]).toEqual(
+  it("is reported by its name if no test calls it: an export, on a class, on a return value, an inherited method", () => {
+    const names = untriedEntryPoints(program, []);
+
+    expect(names).toEqual(
       expect.arrayContaining([
         "isAudienceError",
         "new RateLimiter",
-        "new NotFoundError",
         "AudienceClient.withOptions",
         "V1Customers.upsert",
         "Bulk.check",
         "Paginator.toArray",
         "MockService.addFault",
         "OpenCheckpoint.put",
-        "BulkRun.then",
       ]),
     );
-  });
-
-  it("excludes functions without parameters, internal functions, and functions that a user writes", () => {
-    const names = [...entryPoints(program).keys()];
-
-    for (const name of ["RateLimiter.usage", "RateLimiter.acquire", "new Paginator", "Hooks.onRetry"]) {
+    // Without parameters, internal, or written by a user.
+    for (const name of ["RateLimiter.usage", "RateLimiter.acquire", "new Paginator", "Hooks.onRetry"])
       expect(names).not.toContain(name);
-    }
-  });
-
-  it("is reported by its name if no test calls it", () => {
-    expect(untriedEntryPoints(program, [])).toEqual([...entryPoints(program).keys()]);
   });
 });
 
