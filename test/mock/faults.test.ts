@@ -188,6 +188,22 @@ describe("a list of faults", () => {
     expect((await call("/v2/lists")).body).toEqual({ status: "error", message });
   });
 
+  it("is used up by no request that the rate limit refuses", async () => {
+    const rateLimits = [{ limit: 1, intervalMs: 1_000 }];
+    let now = 0;
+    const { call, mock } = await inProcess.open({
+      faults: [{ kind: "500-before", after: 1, times: 1 }],
+      rateLimits,
+      clock: () => now,
+    });
+    for (const at of [0, 1, 1_000, 2_000]) {
+      now = at;
+      await call("/v2/lists");
+    }
+
+    expect(mock.requests.map(({ status }) => status)).toEqual([200, 429, 500, 200]);
+  });
+
   it("is applied before the key is checked, also to requests with an unknown key", async () => {
     const { mock, call } = await inProcess.open({ faults: [{ kind: "500-before", times: 1 }] });
     await call("/v2/lists", { headers: { "service-api-key": "" } });
