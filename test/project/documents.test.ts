@@ -11,6 +11,7 @@ const others = [
   "examples/README.md",
   ".github/CONTRIBUTING.md",
   ".github/SECURITY.md",
+  "test/README.md",
 ];
 
 describe("The pages", () => {
@@ -38,6 +39,20 @@ describe("The README's promises", () => {
     expect(tests).not.toEqual([]);
     expect(tests.filter((path) => !existsSync(join(repository, path)))).toEqual([]);
   });
+});
+
+it("The index of the tests names files that are there", () => {
+  const rows = readFileSync(join(repository, "test/README.md"), "utf8").match(/^\| .*\]\(.*$/gm) ?? [];
+  const missing = rows.flatMap((row) => {
+    const folders = [...row.matchAll(/\]\(([\w-]+)\)/g)].map(([, name = ""]) => `test/${name}`);
+    const names = [...(row.split(" | ").at(-1) ?? "").matchAll(/(?<!\[)`([\w-]+)`/g)].map(([, name]) => name);
+    const isThere = (name = "") =>
+      folders.some((each) => existsSync(join(repository, each, `${name}.test.ts`)));
+    return names.filter((name) => !isThere(name));
+  });
+
+  expect(rows.length).toBeGreaterThan(25);
+  expect(missing).toEqual([]);
 });
 
 describe("A dead link is reported", () => {
