@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
 import { offline } from "../transport/fixture.ts";
-import { validEvent, validV1Contact, validV2Contact } from "./hostile-values.ts";
+import { validEvent, validV1Contact, validV2Contact } from "./try-entry-point.ts";
 
 interface FakeResponse {
   readonly status: number;

@@ -21,8 +21,7 @@ import {
 } from "audience-sdk/snapshot";
 import { expect, it, onTestFinished } from "vitest";
 import { collect, createAudience } from "../snapshot/fixture.ts";
-import { hostileMessage } from "./hostile-values.ts";
-import { tryEntryPoint } from "./try-entry-point.ts";
+import { hostileMessage, tryEntryPoint } from "./try-entry-point.ts";
 
 it("For any arguments, fileCheckpoint returns a checkpoint or throws a TypeError, and touches no file", async () => {
   await tryEntryPoint((path) => fileCheckpoint(path as string), [["a.ckpt"]], "a TypeError");

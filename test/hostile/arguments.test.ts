@@ -23,13 +23,13 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { offline, offlineFetch } from "../transport/fixture.ts";
 import {
   hostileMessage,
+  tryEntryPoint,
   validCallOptions,
   validEvent,
   validQuery,
   validV1Contact,
   validV2Contact,
-} from "./hostile-values.ts";
-import { tryEntryPoint } from "./try-entry-point.ts";
+} from "./try-entry-point.ts";
 
 // An invalid option may lead to the global fetch, which must not reach the network.
 beforeEach(() => void vi.stubGlobal("fetch", offlineFetch));

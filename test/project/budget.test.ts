@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from "vitest";
 import budget from "./budget.json" with { type: "json" };
-import { linesByRoom } from "./lines-by-room.ts";
+import { linesByRoom } from "./source-files.ts";
 
 const written: Record<string, number> = budget;
 const rooms = linesByRoom();
