@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { isAudienceError } from "audience-sdk";
 import { expect } from "vitest";
 
-const hostile = (): never => {
+const fails = (): never => {
   throw new Error(hostileMessage);
 };
 
@@ -36,7 +36,7 @@ const hostileValues: Readonly<Record<string, () => unknown>> = {
   "a BigInt": () => 5n,
   "a symbol": () => Symbol("odd"),
   "a function": () => () => 1,
-  "an async function that rejects": () => async () => hostile(),
+  "an async function that rejects": () => async () => fails(),
   "an empty object": () => ({}),
   "a Map": () => new Map([["email", "ada@example.com"]]),
   "an invalid Date": () => new Date(Number.NaN),
@@ -56,7 +56,7 @@ const hostileValues: Readonly<Record<string, () => unknown>> = {
   "an object without a prototype": () => Object.assign(Object.create(null) as object, { email: "a@b" }),
   "__proto__ as an own key": () => JSON.parse('{"__proto__":{"polluted":1},"email":"a@b"}') as unknown,
   "constructor as an own key": () => JSON.parse('{"constructor":{"prototype":{"polluted":1}}}') as unknown,
-  "a toJSON that throws": () => ({ toJSON: hostile }),
+  "a toJSON that throws": () => ({ toJSON: fails }),
   "an aborted signal": () => AbortSignal.abort(hostileMessage),
   "deep nesting": () => nested(10_000),
   "an array of holes": () => Object.assign([], { length: 1_001 }),
