@@ -1,23 +1,16 @@
-import { startTimer } from "../timer.ts";
-
 const replyTimeoutMs = 1_000;
 /** After a blocked event loop timers are due before sockets are read: what has arrived by then is read within this time. */
 const readMs = 20;
 
-/**
- * The reply of Redis, which counts as unavailable after a second without one. `onLate` is called if the request has ended
- * after that.
- */
+/** The reply of Redis, which counts as unavailable after a second without one. `onLate` is called once a late request ends. */
 export function replyWithin<Reply>(request: Promise<Reply>, onLate: () => void): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    let isLate = false;
     const fail = (): void => {
-      isLate = true;
       reject(new Error(`no reply within ${replyTimeoutMs} ms`));
+      request.then(onLate, onLate);
     };
-    const lookOnceMore = (): void => void inBackground(readMs, fail);
-    const cancel = startTimer(lookOnceMore, replyTimeoutMs, (run, delayMs) => inBackground(delayMs, run));
-    void request.then(resolve, reject).finally(() => (isLate ? onLate() : cancel()));
+    let timer = inBackground(replyTimeoutMs, () => (timer = inBackground(readMs, fail)));
+    void request.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 

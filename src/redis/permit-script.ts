@@ -32,9 +32,8 @@ const replySchema = z.object({
   /** How many of `ids` were granted, from the first. */
   granted: z.int().min(0),
   waitMs: z.number(),
-  /** The permits of all processes in each window, and those of priorities 0 to 8. */
+  /** The permits of all processes in each window. */
   used: z.array(z.int()),
-  usedByOthers: z.array(z.int()),
   pausedMs: z.number(),
   /** The part of the limits in force, below 1 after a 429. */
   rateFactor: z.number().positive(),
@@ -42,21 +41,15 @@ const replySchema = z.object({
 
 export type ScriptReply = z.output<typeof replySchema>;
 
-/** The reply to a request; undefined if it is none of the script. */
-export function parseReply(reply: unknown, { windows }: ScriptRequest): ScriptReply | undefined {
-  const { data } = replySchema.safeParse(parseJson(String(reply)));
-  if (data?.used.length !== windows.length || data.usedByOthers.length !== windows.length) return undefined;
-  // Somebody else may have written to the set.
-  const upToLimit = (used: number[]): number[] =>
-    used.map((permits, index) => Math.min(permits, windows[index]!.limit));
-  return { ...data, used: upToLimit(data.used), usedByOthers: upToLimit(data.usedByOthers) };
-}
-
-function parseJson(text: string): unknown {
+/** The reply to a request. Throws if it is none of the script. */
+export function parseReply(reply: unknown, { windows }: ScriptRequest): ScriptReply {
   try {
-    return JSON.parse(text);
+    const { used, ...data } = replySchema.parse(JSON.parse(String(reply)));
+    if (used.length !== windows.length) throw new Error("of other windows");
+    // Somebody else may have written to the set.
+    return { ...data, used: windows.map(({ limit }, index) => Math.min(limit, used[index]!)) };
   } catch {
-    return undefined;
+    throw new Error("an invalid reply");
   }
 }
 
@@ -80,40 +73,25 @@ export const permitScript = `
 local request = cjson.decode(ARGV[1])
 local permitsKey, othersKey, stateKey = KEYS[1], KEYS[2], KEYS[3]
 
-local function isWithin(value, least, most)
-  return type(value) == 'number' and value >= least and value <= most
-end
-
-local function newState(aheadMs)
-  return { data = request.newData, rateFactor = 1, pausedUntil = 0, slowedAt = 0, longestMs = 0, lastAt = 0, aheadMs = aheadMs, taken = {} }
-end
-
-local text = redis.pcall('GET', stateKey)
-local isText, state = pcall(cjson.decode, text)
 local time = redis.call('TIME')
-local now = time[1] * 1000 + time[2] / 1000
-if not isText or type(state) ~= 'table' or not isWithin(state.aheadMs, 0, 1e14)
-  or not isWithin(state.lastAt, 0, now + state.aheadMs + ${longestSetBackMs}) then
-  state = newState(0)
+local clock = time[1] * 1000 + time[2] / 1000
+local state, now, latest
+local function read()
+  state = cjson.decode(redis.call('GET', stateKey))
+  -- If the clock is set back, no time has passed.
+  now = math.max(clock + state.aheadMs, state.lastAt)
+  -- No pause and no lease reaches further.
+  latest = now + ${longestPauseMs} + request.leaseMs
+  assert(type(state.data) == 'string' and state.rateFactor > 0 and state.rateFactor <= 1)
+  assert(state.aheadMs >= 0 and state.lastAt <= clock + state.aheadMs + ${longestSetBackMs} and state.longestMs < 1e12)
+  assert(state.pausedUntil <= latest and state.slowedAt <= latest)
+  for _, permit in ipairs(state.taken) do assert(permit.at <= latest) end
 end
-now = now + state.aheadMs
--- If the clock is set back, no time has passed.
-if now < state.lastAt then
-  state.aheadMs = state.aheadMs + state.lastAt - now
-  now = state.lastAt
+if not pcall(read) then
+  now, latest = clock, clock + ${longestPauseMs} + request.leaseMs
+  state = { data = request.newData, rateFactor = 1, pausedUntil = 0, slowedAt = 0, longestMs = 0, taken = {} }
 end
-
--- No pause and no lease reaches further.
-local latest = now + ${longestPauseMs} + request.leaseMs
-local isOurs = type(state.data) == 'string' and type(state.taken) == 'table' and isWithin(state.rateFactor, 0, 1)
-  and isWithin(state.pausedUntil, 0, latest) and isWithin(state.slowedAt, 0, latest) and isWithin(state.longestMs, 0, 1e12)
-if isOurs then
-  for _, permit in ipairs(state.taken) do
-    isOurs = isOurs and type(permit) == 'table' and isWithin(permit.at, 0, latest)
-  end
-end
-if not isOurs then state = newState(state.aheadMs) end
-state.lastAt = math.floor(now)
+state.aheadMs, state.lastAt = now - clock, math.floor(now)
 
 -- Lua formats numbers with 14 digits; times have 16.
 local function exact(ms)
@@ -160,12 +138,12 @@ local function count(key, ms)
 end
 
 -- The permits in use, and how many may be in use for this class to get one.
-local used, usedByOthers, limits = {}, {}, {}
+local used, limits = {}, {}
 local available, share, shareMs = #request.ids, nil, 0
 for index, window in ipairs(request.windows) do
   state.longestMs = math.max(state.longestMs, window.countedMs)
-  used[index], usedByOthers[index] = count(permitsKey, window.countedMs), count(othersKey, window.countedMs)
-  local limit, others = window.limit, usedByOthers[index]
+  used[index] = count(permitsKey, window.countedMs)
+  local limit, others = window.limit, count(othersKey, window.countedMs)
   if window.isAdaptive then limit = math.max(1, math.floor(limit * state.rateFactor)) end
   limits[index] = limit
   if request.isLast and request.reserve > 0 then
@@ -210,7 +188,6 @@ end
 local waitMs = 0
 for index, window in ipairs(request.windows) do
   used[index] = used[index] + granted
-  if not request.isLast then usedByOthers[index] = usedByOthers[index] + granted end
   local rank = limits[index] - 1
   if rank < used[index] then
     local leaving = redis.call('ZREVRANGE', permitsKey, rank, rank, 'WITHSCORES')
@@ -222,20 +199,18 @@ if spacingMs > 0 and #state.taken == ${permitsPerSpacing} then
 end
 if granted == #request.ids then waitMs = 0 else waitMs = math.max(waitMs, pausedMs) end
 
-for _, key in ipairs({ permitsKey, othersKey }) do
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', exact(now - state.longestMs))
-end
 local newest = redis.call('ZREVRANGE', permitsKey, 0, 0, 'WITHSCORES')[2] or now
 local keptMs = math.ceil(math.max(now, newest, state.pausedUntil) - now + state.longestMs + ${leastKeptMs})
 redis.call('SET', stateKey, cjson.encode(state), 'PX', keptMs)
-redis.call('PEXPIRE', permitsKey, keptMs)
-redis.call('PEXPIRE', othersKey, keptMs)
+for _, key in ipairs({ permitsKey, othersKey }) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', exact(now - state.longestMs))
+  redis.call('PEXPIRE', key, keptMs)
+end
 
 -- A Redis that was restarted may have old data.
 local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 return cjson.encode({
-  data = state.data .. run, granted = granted, waitMs = waitMs, used = used, usedByOthers = usedByOthers,
-  pausedMs = pausedMs, rateFactor = state.rateFactor,
+  data = state.data .. run, granted = granted, waitMs = waitMs, used = used, pausedMs = pausedMs, rateFactor = state.rateFactor,
 })
 `;

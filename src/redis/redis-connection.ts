@@ -1,6 +1,6 @@
 import { isAdaptive } from "../rate-limiter/adaptive-rate.ts";
-import { type CountedPermit, type PermitUse, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
-import type { Ask, StoreUser } from "../rate-limiter/store.ts";
+import { type CountedPermit, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
+import type { Ask, Release, Reply, StoreUser } from "../rate-limiter/store.ts";
 import { replyWithin } from "./background.ts";
 import { parseReply, type ScriptReply, type ScriptRequest, type WrittenPermit } from "./permit-script.ts";
 import type { RunScript } from "./redis-client.ts";
@@ -11,11 +11,12 @@ export const retryIntervalMs = 1_000;
 const maxPerRequest = 100;
 
 /** The last reply of Redis. */
-export interface Contact {
+export interface LastReply {
   readonly at: number;
-  readonly reply: ScriptReply;
-  /** The permits of this process in each window, as those of all in the reply. */
-  readonly own: Pick<ScriptReply, "used" | "usedByOthers">;
+  /** The name of the data. */
+  readonly data: string;
+  /** The permits of the other processes in each window. */
+  readonly usedByOthers: readonly number[];
 }
 
 /** Redis is unavailable. */
@@ -25,26 +26,11 @@ interface Outage {
   readonly isEnding: boolean;
 }
 
-/** What a request has brought. */
-export interface Grant {
-  readonly permits: readonly CountedPermit[];
-  readonly waitMs: number;
-}
-
-/** What Redis is to know of the rate. */
-interface Report {
-  readonly succeeded: number;
-  /** Until when a 429 pauses all processes. */
-  readonly refusedUntil: number;
-}
-
-const nothing: Report = { succeeded: 0, refusedUntil: -Infinity };
-
 /** The requests of one limiter to Redis, one after the other: each writes what has changed, and some ask for permits. */
 export class RedisConnection {
   /** The permits of this process. */
   readonly own: SlidingWindowLog;
-  contact: Contact | undefined;
+  lastReply: LastReply | undefined;
   outage: Outage | undefined;
   /** Resolves when the requests so far have ended. */
   settled: Promise<unknown> = Promise.resolve();
@@ -52,10 +38,14 @@ export class RedisConnection {
   readonly #user: StoreUser;
   readonly #base: Pick<ScriptRequest, "windows" | "leaseMs">;
   readonly #onChange: () => void;
-  readonly #ids = newIds();
+  /** Names of permits begin with it: they are unique over all processes. */
+  readonly #name = crypto.randomUUID();
+  #named = 0;
   /** The permits whose state Redis may not know; one that is not in the log was not sent, or counts no more. */
   #unwritten: Set<string>;
-  #unreported = nothing;
+  /** What Redis does not know of the rate: successes, and until when a 429 pauses all processes. */
+  #succeeded = 0;
+  #refusedUntil = -Infinity;
 
   /** `onChange` is called when a permit may be available earlier than Redis has said, and when an outage begins or ends. */
   constructor(run: RunScript, leaseMs: number, user: StoreUser, onChange: () => void) {
@@ -63,55 +53,51 @@ export class RedisConnection {
     this.own = new SlidingWindowLog(windows, restored);
     this.#run = run;
     this.#user = user;
-    const ofScript = windows.map(({ limit, intervalMs }, index) => ({
-      limit,
-      intervalMs,
+    const countedWindows = windows.map((window, index) => ({
+      ...window,
       countedMs: this.own.countedMs[index]!,
-      isAdaptive: isAdaptive(windows[index]!, windows),
+      isAdaptive: isAdaptive(window, windows),
     }));
-    this.#base = { windows: ofScript, leaseMs };
+    this.#base = { windows: countedWindows, leaseMs };
     this.#onChange = onChange;
     this.#unwritten = new Set(idsOf(restored));
   }
 
   /** A permit that is in flight from now on. */
-  hold(isLast: boolean, now: number, id = this.#ids()): CountedPermit {
-    return this.own.take({ isLast, id }, now);
+  hold(isLast: boolean, now: number, id = this.#newId()): Release {
+    const permit = this.own.take({ isLast, id }, now);
+    return (use, releasedAt) => {
+      this.own.release(permit, use, releasedAt);
+      this.#mark([id]);
+      this.#write();
+      if (this.outage !== undefined) this.#onChange();
+    };
   }
 
-  release(permit: CountedPermit, use: PermitUse, now: number): void {
-    this.own.release(permit, use, now);
-    this.#mark(idsOf([permit]));
-    this.write();
-  }
-
-  /** Redis is told of successes with the next request. */
-  reportSuccess(): void {
-    this.#report({ succeeded: 1, refusedUntil: -Infinity });
-  }
-
-  reportRefusal(pausedUntil: number): void {
-    this.#report({ succeeded: 0, refusedUntil: pausedUntil });
-    this.write();
+  /** Redis is told of successes with the next request, and of a refusal at once. */
+  tell(change: "refused" | "succeeded", now: number): void {
+    if (change === "succeeded") this.#succeeded += 1;
+    else this.#refusedUntil = Math.max(this.#refusedUntil, now + this.#user.rate.pausedMs(now));
+    this.#write();
   }
 
   /** Asks for permits; undefined if Redis is unavailable. */
-  ask({ calls, isLast }: Ask): Promise<Grant | undefined> {
-    const ids = Array.from({ length: Math.min(calls, maxPerRequest) }, () => this.#ids());
+  ask({ calls, isLast }: Ask): Promise<Reply | undefined> {
+    const ids = Array.from({ length: Math.min(calls, maxPerRequest) }, () => this.#newId());
     return this.#queue(async () => (this.outage === undefined ? this.#send(ids, isLast) : undefined));
   }
 
   /** Writes what has changed, unless an earlier request does so; in an outage the first request after it does. */
-  write(): void {
+  #write(): void {
     void this.#queue(async () => {
-      const hasChanges = this.#unwritten.size > 0 || this.#unreported.refusedUntil > -Infinity;
+      const hasChanges = this.#unwritten.size > 0 || this.#refusedUntil > -Infinity;
       if (this.outage === undefined && hasChanges) await this.#send();
     });
   }
 
   /** Contacts Redis, if it was not contacted just before: for leases, the count of the others, and the end of an outage. */
   async beat(everyMs: number): Promise<void> {
-    const isRecent = this.contact !== undefined && this.#user.clock() - this.contact.at < 1.5 * everyMs;
+    const isRecent = this.lastReply !== undefined && this.#user.clock() - this.lastReply.at < 1.5 * everyMs;
     if (this.outage !== undefined || !isRecent) await this.#queue(() => this.#send());
   }
 
@@ -121,38 +107,37 @@ export class RedisConnection {
     return result;
   }
 
-  async #send(ids: readonly string[] = [], isLast = false): Promise<Grant | undefined> {
+  async #send(ids: readonly string[] = [], isLast = false): Promise<Reply | undefined> {
     const reserve = this.#user.reserve();
     const sentAt = this.#user.clock();
     const permits = this.#written(sentAt);
-    const { succeeded, refusedUntil } = this.#unreported;
+    const [succeeded, refusedUntil] = [this.#succeeded, this.#refusedUntil];
     this.#unwritten = new Set();
-    this.#unreported = nothing;
+    [this.#succeeded, this.#refusedUntil] = [0, -Infinity];
     // Even after its pause a 429 halves the rate.
     const refusedForMs = refusedUntil > -Infinity ? Math.max(0, refusedUntil - sentAt) : undefined;
     const request = { ...this.#base, permits, succeeded, refusedForMs, ids, isLast, reserve };
+    // Redis may carry out a late request after newer ones, or not at all.
+    const writeAgain = (): void => this.#mark([...permits.map(([id]) => id), ...ids]);
     try {
-      return this.#onReply(request, await this.#replyTo(request), sentAt);
+      const reply = parseReply(await replyWithin(this.#run(request), writeAgain), request);
+      return this.#onReply(request, reply, sentAt);
     } catch (error) {
-      this.#markAll(request);
-      this.#report({ succeeded, refusedUntil });
-      this.#onFailure(error);
+      writeAgain();
+      this.#succeeded += succeeded;
+      this.#refusedUntil = Math.max(this.#refusedUntil, refusedUntil);
+      const { message: reason } = error as Error; // of the client of Redis, or its timeout
+      const isNew = this.outage === undefined;
+      this.outage = { reason, isEnding: false };
+      if (isNew) this.#onChange();
       return undefined;
     }
   }
 
-  async #replyTo(request: ScriptRequest): Promise<ScriptReply> {
-    // A late request undoes what was written since.
-    const reply = await replyWithin(this.#run(request), () => this.#markAll(request));
-    const parsed = parseReply(reply, request);
-    if (!parsed) throw new Error("an invalid reply");
-    return parsed;
-  }
-
-  #onReply({ ids, isLast }: ScriptRequest, reply: ScriptReply, sentAt: number): Grant {
+  #onReply({ ids, isLast }: ScriptRequest, reply: ScriptReply, sentAt: number): Reply {
     const { clock, rate } = this.#user;
     const now = clock();
-    const hasLostData = this.contact !== undefined && this.contact.reply.data !== reply.data;
+    const hasLostData = this.lastReply !== undefined && this.lastReply.data !== reply.data;
     const granted = ids.slice(0, reply.granted);
     // A Redis that has lost data first gets the permits of this process; a suspended process has lost its leases; and a 429
     // may have come meanwhile.
@@ -160,26 +145,20 @@ export class RedisConnection {
     const isVoid = hasLostData || isLate || rate.pausedMs(now) > 0;
     if (hasLostData) this.#mark(idsOf(this.own.permits(now)));
     if (isVoid) this.#mark(granted);
-    const held = isVoid ? [] : granted.map((id) => this.hold(isLast, now, id));
+    const permits = isVoid ? [] : granted.map((id) => this.hold(isLast, now, id));
+    const usedHere = this.own.used(now);
+    const usedByOthers = reply.used.map((used, index) => Math.max(0, used - usedHere[index]!));
+    this.lastReply = { at: now, data: reply.data, usedByOthers };
     const isBack = this.outage?.isEnding === true;
-    const own = { used: this.own.used(now), usedByOthers: this.own.usedByOthers(now) };
-    this.contact = { at: now, reply, own };
     this.outage = this.outage && !isBack ? { ...this.outage, isEnding: true } : undefined;
     // A reply from before the report of a 429 does not know of it.
-    const knowsAll = this.#unreported.refusedUntil === -Infinity;
+    const knowsAll = this.#refusedUntil === -Infinity;
     rate.factor = knowsAll ? reply.rateFactor : Math.min(reply.rateFactor, rate.factor);
     rate.pause(now, reply.pausedMs);
-    if (isVoid) this.write();
+    if (isVoid) this.#write();
     const hasRoom = rate.limits.every((limit, index) => reply.used[index]! < limit);
     if (isBack || (ids.length === 0 && hasRoom)) this.#onChange();
-    return { permits: held, waitMs: isVoid ? 1 : reply.waitMs };
-  }
-
-  #onFailure(error: unknown): void {
-    const wasAway = this.outage !== undefined;
-    const { message: reason } = error as Error; // of the client of Redis, or its timeout
-    this.outage = { reason, isEnding: false };
-    if (!wasAway) this.#onChange();
+    return { permits, waitMs: isVoid ? 1 : reply.waitMs };
   }
 
   /** What Redis may not know, and all in flight, so that their leases are renewed. */
@@ -195,29 +174,13 @@ export class RedisConnection {
     });
   }
 
-  #markAll({ permits, ids }: ScriptRequest): void {
-    this.#mark(permits.map(([id]) => id));
-    this.#mark(ids);
-  }
-
   #mark(ids: readonly string[]): void {
     for (const id of ids) this.#unwritten.add(id);
   }
 
-  #report({ succeeded, refusedUntil }: Report): void {
-    const before = this.#unreported;
-    this.#unreported = {
-      succeeded: before.succeeded + succeeded,
-      refusedUntil: Math.max(before.refusedUntil, refusedUntil),
-    };
+  #newId(): string {
+    return `${this.#name}:${(this.#named += 1)}`;
   }
-}
-
-/** Names that are unique over all processes. */
-function newIds(): () => string {
-  const prefix = crypto.randomUUID();
-  let made = 0;
-  return () => `${prefix}:${(made += 1)}`;
 }
 
 function idsOf(permits: readonly CountedPermit[]): string[] {

@@ -1,23 +1,11 @@
 import { allowanceOf, availableTo, availableToInMs } from "../rate-limiter/reserve.ts";
-import type { CountedPermit } from "../rate-limiter/sliding-window-log.ts";
-import type {
-  Ask,
-  Known,
-  PermitStore,
-  RateLimitStore,
-  Release,
-  Reply,
-  StoreUser,
-} from "../rate-limiter/store.ts";
+import { SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
+import type { Ask, Known, PermitStore, RateLimitStore, Reply, StoreUser } from "../rate-limiter/store.ts";
 import { inBackground } from "./background.ts";
-import { knownLog } from "./known-log.ts";
 import type { RunScript } from "./redis-client.ts";
 import { RedisConnection, retryIntervalMs } from "./redis-connection.ts";
 
 export type StoreSettings = Omit<RateLimitStore, "open">;
-
-/** The longest time by which the questions of many processes for the same permits are moved apart. */
-const longestApartMs = 1_000;
 
 /** The permits of one limiter, granted by Redis, or in an outage by the share of this process. */
 export class RedisStore implements PermitStore {
@@ -41,9 +29,8 @@ export class RedisStore implements PermitStore {
 
   take(ask: Ask, now: number): Reply | Promise<Reply> {
     this.#beat();
-    const refusal = this.#refusal();
+    const { refusal, warning } = this.#outage();
     if (refusal !== undefined) return { permits: [], waitMs: retryIntervalMs, refusal };
-    const warning = this.#warning();
     const pausedMs = this.#user.rate.pausedMs(now);
     if (pausedMs > 0) return { permits: [], waitMs: pausedMs, warning };
     if (warning !== undefined) return this.#takeAlone(ask, now, warning);
@@ -58,12 +45,12 @@ export class RedisStore implements PermitStore {
     // In an outage there is an answer at once.
     if (!grant) return this.take(ask, now);
     this.#missed = grant.permits.length > 0 ? 0 : this.#missed + 1;
-    // Fifty processes that ask for the next permit at one moment would ask fifty times for each.
-    const apartMs = Math.min(longestApartMs, 2 ** this.#missed) * Math.random();
+    // Fifty processes that ask for the next permit at one moment would ask fifty times for each: up to a second apart.
+    const apartMs = Math.min(1_000, 2 ** this.#missed) * Math.random();
     // At least 1 ms: an early request finds no permit.
     const waitMs = grant.permits.length < ask.calls ? Math.max(1, grant.waitMs + apartMs) : 0;
     if (waitMs > 0) this.#noneUntil.set(ask.isLast, now + waitMs);
-    return { permits: grant.permits.map((permit) => this.#releaseOf(permit)), waitMs };
+    return { permits: grant.permits, waitMs };
   }
 
   #takeAlone(ask: Ask, now: number, warning: string): Reply {
@@ -71,35 +58,24 @@ export class RedisStore implements PermitStore {
     const reserve = ask.isLast ? this.#user.reserve() : 0;
     const allowance = allowanceOf(own, this.#localLimits(), reserve, now);
     const length = Math.min(ask.calls, availableTo(allowance, own, now));
-    const permits = Array.from({ length }, () => this.#releaseOf(this.#connection.hold(ask.isLast, now)));
+    const permits = Array.from({ length }, () => this.#connection.hold(ask.isLast, now));
     // By then Redis may be back.
     const waitMs = Math.min(retryIntervalMs, Math.max(1, availableToInMs(allowance, own, now)));
     return { permits, waitMs: length < ask.calls ? waitMs : 0, warning };
   }
 
-  #releaseOf(permit: CountedPermit): Release {
-    return (use, now) => {
-      this.#connection.release(permit, use, now);
-      if (this.#connection.outage !== undefined) this.#user.onChange();
-    };
-  }
-
   known(now: number): Known {
-    const { own, contact, outage } = this.#connection;
-    const pausedMs = this.#user.rate.pausedMs(now);
-    if (outage !== undefined) {
-      const isRefused = this.#refusal() !== undefined;
-      const limits = isRefused ? this.#user.rate.limits : this.#localLimits();
-      return { log: own, own, limits, startAt: now + Math.max(pausedMs, isRefused ? retryIntervalMs : 0) };
-    }
-    const { limits } = this.#user.rate;
-    const startAt = now + Math.max(pausedMs, this.#noneMs(false, now));
-    return { log: knownLog(own, contact, now), own, limits, startAt };
+    const { rate } = this.#user;
+    const { own } = this.#connection;
+    const { refusal, warning } = this.#outage();
+    const noneMs = refusal === undefined ? this.#noneMs(false, now) : retryIntervalMs;
+    const startAt = now + Math.max(rate.pausedMs(now), noneMs);
+    if (warning !== undefined) return { log: own, own, limits: this.#localLimits(), startAt };
+    return { log: this.#withOthers(now), own, limits: rate.limits, startAt };
   }
 
   tell(change: "refused" | "succeeded", now: number): void {
-    if (change === "succeeded") this.#connection.reportSuccess();
-    else this.#connection.reportRefusal(now + this.#user.rate.pausedMs(now));
+    this.#connection.tell(change, now);
   }
 
   async settled(): Promise<void> {
@@ -123,23 +99,33 @@ export class RedisStore implements PermitStore {
     );
   }
 
-  #unavailable(): string | undefined {
+  /** Why calls are refused while Redis is unavailable, or what users are told while this process goes on alone. */
+  #outage(): Pick<Reply, "refusal" | "warning"> {
     const { outage } = this.#connection;
-    return outage === undefined ? undefined : `rate limit store is unavailable: ${outage.reason}`;
-  }
-
-  #refusal(): string | undefined {
-    const message = this.#unavailable();
-    if (message === undefined) return undefined;
+    if (outage === undefined) return {};
+    const message = `rate limit store is unavailable: ${outage.reason}`;
     const { onUnavailable, localShare } = this.#settings;
-    if (onUnavailable === "reject") return `The ${message}.`;
-    const isTooSmall = this.#user.windows.some(({ limit }) => limit * localShare < 1);
-    return isTooSmall ? `The ${message}. \`localShare\` of a limit is less than one permit.` : undefined;
+    if (onUnavailable === "reject") return { refusal: `The ${message}.` };
+    if (this.#user.windows.some(({ limit }) => limit * localShare < 1))
+      return { refusal: `The ${message}. \`localShare\` of a limit is less than one permit.` };
+    return { warning: `the ${message}; this process continues with its share` };
   }
 
-  #warning(): string | undefined {
-    const message = this.#unavailable();
-    return message && `the ${message}; this process continues with its share`;
+  /** The permits of this process, and as many of the others as Redis last counted, each as young as its window allows. */
+  #withOthers(now: number): SlidingWindowLog {
+    const { own, lastReply } = this.#connection;
+    if (!lastReply) return own;
+    const permits = [...own.permits(now)];
+    let [counted, respondedAt] = [0, lastReply.at];
+    const windows = own.windows.map(({ intervalMs }, index) => ({
+      intervalMs,
+      used: lastReply.usedByOthers[index]!,
+    }));
+    for (const { intervalMs, used } of windows.toSorted((a, b) => a.intervalMs - b.intervalMs)) {
+      for (; counted < used; counted += 1) permits.push({ isLast: true, takenAt: respondedAt, respondedAt });
+      respondedAt = lastReply.at - intervalMs;
+    }
+    return new SlidingWindowLog(own.windows, permits);
   }
 
   /** From the first call on, until this store is garbage-collected. */

@@ -95,7 +95,6 @@ export class MemoryRedis implements IoredisLike {
       waitMs:
         granted < ids.length ? Math.max(pausedMs, this.#waitMs(request, used, rooms, spacingMs, now)) : 0,
       used,
-      usedByOthers: isLast ? before.usedByOthers : before.usedByOthers.map(withGranted),
       pausedMs,
       rateFactor: this.#rate.factor,
     };
@@ -125,7 +124,7 @@ export class MemoryRedis implements IoredisLike {
     rate.pausedUntil = Math.max(rate.pausedUntil, Math.ceil(now + refusedForMs));
   }
 
-  #used({ windows }: Request, now: number): Pick<ScriptReply, "used" | "usedByOthers"> {
+  #used({ windows }: Request, now: number): { used: number[]; usedByOthers: number[] } {
     const [used, usedByOthers] = [windows.map(() => 0), windows.map(() => 0)];
     for (const { at, isLast } of this.#permits.values()) {
       for (const [index, { countedMs }] of windows.entries()) {

@@ -296,7 +296,6 @@ describe("a reply of Redis", () => {
     granted: 1,
     waitMs: 0,
     used: [1, 1, 1],
-    usedByOthers: [1, 1, 1],
     pausedMs: 0,
     rateFactor: 1,
   };
@@ -320,7 +319,6 @@ describe("a reply of Redis", () => {
   it.each([
     JSON.stringify({ ...sense, data: undefined }),
     JSON.stringify({ ...sense, used: [1, 1] }),
-    JSON.stringify({ ...sense, usedByOthers: [] }),
     JSON.stringify({ ...sense, granted: "1" }),
     JSON.stringify(null),
     "OK",
