@@ -147,20 +147,6 @@ describe("After an outage", () => {
   });
 });
 
-describe("A Redis that was emptied", () => {
-  it("first gets the permits of a process that asks it: what it grants before is returned", async () => {
-    const { time, redis, limiter, call, left } = room();
-    const one = limiter();
-    await time.run(() => {
-      call(one, 39);
-      time.at(500, () => redis.loseMemory());
-      time.at(600, () => call(one, 3));
-    }, 5_000);
-    expect(left).toHaveLength(40);
-    expect(one.usage().windows).toMatchObject([{ used: 40 }]);
-  });
-});
-
 it("usage() and estimates know the permits of other processes, in any order of the windows", async () => {
   const windows = [
     { limit: 1_000, intervalMs: 3_600_000 },

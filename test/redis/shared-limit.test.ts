@@ -97,47 +97,12 @@ describe("a Redis store that several processes share", () => {
     expect(redis.inFlight).toBe(0);
   });
 
-  it("releases the permits of a killed process when its lease ends, and not before", async () => {
-    const { time, redis, process } = room({ leaseMs: 10_000 });
-    const windows = [{ limit: 2, intervalMs: 1_000 }];
-    const left: number[] = [];
-    // The process is killed before it can release its permits.
-    const killed = {
-      windows: [{ limit: 2, intervalMs: 1_000, countedMs: 1_000, isAdaptive: false }],
-      leaseMs: 10_000,
-      permits: [],
-      succeeded: 0,
-      isLast: false,
-      reserve: 0,
-      newData: "1",
-    };
-    await time.run(() => {
-      redis.run({ ...killed, ids: ["killed:1", "killed:2"] });
-      time.at(
-        2_000,
-        () =>
-          void process({ windows })
-            .acquire()
-            .then(() => left.push(time.now())),
-      );
-    }, 14_000);
-    expect(left).toHaveLength(1);
-    expect(left[0]).toBeGreaterThan(11_000);
-    expect(left[0]).toBeLessThan(12_200);
-  });
-
   it("keeps the permit of a call that takes longer than the lease", async () => {
     const { time, redis, process } = room({ leaseMs: 10_000 });
     const limiter = process();
     await time.run(() => void limiter.acquire(), 60_000);
     expect(redis.inFlight).toBe(1);
     expect(limiter.usage().inFlight).toBe(1);
-  });
-
-  it("renews a lease that is shorter than the usual heartbeat interval", async () => {
-    const { time, redis, process } = room({ leaseMs: 900 });
-    await time.run(() => void process().acquire(), 9_900);
-    expect(redis.inFlight).toBe(1);
   });
 
   it("is asked again as soon as a release shows returned permits, before the end of the wait", async () => {
@@ -153,22 +118,6 @@ describe("a Redis store that several processes share", () => {
     }, 100_000);
     expect(left).toHaveLength(1);
     expect(left[0]).toBeLessThan(5_000 + 2_000 + 10);
-  });
-
-  it("pauses all processes after a 429 of one", async () => {
-    const { time, process } = room();
-    const [one, other] = [process(), process()];
-    const left: number[] = [];
-    await time.run(() => {
-      void one.acquire().then((permit) => {
-        permit.release("responded");
-        one.refused(7_000);
-      });
-      time.at(100, () => void other.acquire().then(() => left.push(time.now())));
-    }, 10_000);
-    expect(left).toHaveLength(1);
-    expect(left[0]).toBeGreaterThanOrEqual(7_000);
-    expect(other.usage().pausedMs).toBe(0);
   });
 });
 
@@ -215,35 +164,6 @@ describe("a snapshot", () => {
       });
     }, 10_000);
     expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
-  });
-
-  it("of a limiter without a Redis store adds each of its permits, too", async () => {
-    const { time, process, callAt } = room();
-    const limiter = new RateLimiter({ clock: time.now });
-    let restarted: RateLimiter | undefined;
-    await time.run(() => {
-      callAt(0, 5, limiter);
-      time.at(2_000, () => {
-        restarted = process({ snapshot: limiter.snapshot() });
-        callAt(2_100, 1, restarted);
-      });
-    }, 10_000);
-    expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
-  });
-
-  it("counts even if Redis is unavailable from the start", async () => {
-    const windows = [{ limit: 8, intervalMs: 20_000 }];
-    const { time, redis, arrivals, process, callAt } = room({ localShare: 1 });
-    const limiter = process({ windows });
-    await time.run(() => {
-      callAt(0, 8, limiter);
-      time.at(1_000, () => {
-        redis.network = "refuses";
-        callAt(1_000, 8, process({ windows, snapshot: limiter.snapshot() }));
-      });
-    }, 60_000);
-    expect(arrivals).toHaveLength(16);
-    expect(refusedBySliding(arrivals, windows)).toBe(0);
   });
 });
 
@@ -391,77 +311,6 @@ it("the rate grows back with the successes of all processes", async () => {
   }, 10_000);
   const after80 = expect.closeTo(0.9, 9) as number; // a matcher in place of a number
   expect(rateFactors).toEqual([after80, after80]);
-});
-
-describe("while Redis is unavailable, a limiter", () => {
-  /** The error and the last log message of a call whose Redis client throws `reason`. */
-  async function endOfCall(reason: unknown, options: RoomOptions) {
-    const { time, ended, process, call } = room();
-    const fails = () => Promise.reject(reason);
-    const limiter = process({ store: redisRateLimitStore({ evalsha: fails, eval: fails }, options) });
-    const absences: unknown[] = [];
-    const observer = { storeWarning: (absence: unknown) => void absences.push(absence) };
-    await time.run(() => call(limiter, { observer }), 5_000);
-    return { error: ended[0]?.error, absence: absences.at(-1) };
-  }
-
-  it('reports it with the reason and fails no call, with "local"', async () => {
-    const { error, absence } = await endOfCall(new Error("no route"), {});
-    expect(error).toBeUndefined();
-    expect(absence).toBe(
-      "the rate limit store is unavailable: no route; this process continues with its share",
-    );
-  });
-
-  it("reports it if Redis does not reply", async () => {
-    const { time, redis, process, call } = room();
-    const absences: unknown[] = [];
-    const observer = { storeWarning: (absence: unknown) => void absences.push(absence) };
-    await time.run(() => {
-      redis.network = "hangs";
-      call(process(), { observer });
-    }, 5_000);
-    expect(absences).toEqual([expect.stringContaining("is unavailable: no reply within 1000 ms;")]);
-  });
-
-  it('reports it with the reason only in the error, with "reject"', async () => {
-    const { error, absence } = await endOfCall("no route", { onUnavailable: "reject" });
-    expect(error).toMatchObject({
-      message: "No permit. The rate limit store is unavailable: no route.",
-      // Redis is tried each second.
-      waitMs: 1_000,
-    });
-    expect(error).not.toHaveProperty("window");
-    expect(absence).toBeUndefined();
-  });
-
-  it('reports no wait for a call that fails, with "reject"', async () => {
-    const { time, redis, process } = room({ onUnavailable: "reject" });
-    const limiter = process();
-    const waits: number[] = [];
-    const errors: unknown[] = [];
-    await time.run(() => {
-      redis.network = "refuses";
-      for (const at of [0, 500]) {
-        time.at(at, () => {
-          const onWait = ({ waitMs }: { waitMs: number }) => void waits.push(waitMs);
-          void limiter.acquire({ onWait }).catch((error: unknown) => errors.push(error));
-        });
-      }
-    }, 2_000);
-    expect(waits).toEqual([]);
-    expect(errors).toHaveLength(2);
-  });
-
-  it("rejects calls if its share of a limit is below one permit", async () => {
-    const { error } = await endOfCall(new Error("no route"), { localShare: 1 / 20 });
-    expect(error).toMatchObject({
-      message:
-        "No permit. The rate limit store is unavailable: no route. `localShare` of a limit is less than one permit.",
-      waitMs: 1_000,
-    });
-    expect(error).not.toHaveProperty("window");
-  });
 });
 
 it("a limiter that is garbage-collected sends no more requests", async () => {

@@ -148,135 +148,6 @@ describeWithRedis("the Redis store", () => {
     await expect(process({ key: "other" }).ask(3)).resolves.toMatchObject({ granted: 3 });
   });
 
-  it("replies with the exact wait until the next permit is available", async () => {
-    const one = process();
-    const { ids } = await one.ask(3);
-    await one.responded(ids.slice(0, 1), 400);
-    await one.responded(ids.slice(1), 100);
-
-    const { waitMs } = await one.ask(1);
-
-    expect(waitMs).toBeGreaterThan(560);
-    expect(waitMs).toBeLessThanOrEqual(600);
-    passes(waitMs);
-    await expect(one.ask(2)).resolves.toMatchObject({ granted: 1 });
-  });
-
-  it("counts a permit in flight as released now when it computes the wait", async () => {
-    await process().ask(3);
-
-    await expect(process().ask(1)).resolves.toMatchObject({ granted: 0, waitMs: 1_000 });
-  });
-
-  it("makes a permit available one window after its response, and not after its acquisition", async () => {
-    const one = process({ leaseMs: 10_000 });
-    const { ids } = await one.ask(3);
-    passes(300);
-    await one.responded(ids);
-    passes(800);
-    const before = await one.ask(1);
-    passes(before.waitMs);
-
-    const after = await one.ask(3);
-
-    expect(before).toMatchObject({ granted: 0 });
-    expect(after).toMatchObject({ granted: 3 });
-  });
-
-  it("counts a permit longer if its request may still arrive", async () => {
-    const one = process();
-    const { ids } = await one.ask(3);
-    await one.responded(ids, -500);
-    passes(1_000);
-    const before = await process().ask(1);
-    passes(500);
-
-    const after = await process().ask(1);
-
-    expect([before.granted, after.granted]).toEqual([0, 1]);
-  });
-
-  it("makes an unsent permit available at once", async () => {
-    const one = process();
-    const { ids } = await one.ask(3);
-    await one.unsent(ids.slice(0, 2));
-
-    await expect(one.ask(3)).resolves.toMatchObject({ granted: 2, used: [3, 3] });
-  });
-
-  it("releases the permits of a killed process one window after its lease, and not before", async () => {
-    await process({ leaseMs: 300 }).ask(3);
-    passes(1_200);
-    const before = await process().ask(1);
-    passes(100);
-
-    const after = await process().ask(1);
-
-    expect([before.granted, after.granted]).toEqual([0, 1]);
-  });
-
-  it("keeps the permits of a live process as long as it renews its lease", async () => {
-    const one = process({ leaseMs: 300 }, [{ ...second, countedMs: 500 }]);
-    const { ids } = await one.ask(3);
-    for (let beat = 0; beat < 5; beat += 1) {
-      passes(200);
-      await one.write(ids.map((id) => [id, false, "in flight"] as const));
-    }
-
-    await expect(one.ask(1)).resolves.toMatchObject({ granted: 0, used: [3] });
-  });
-
-  it("pauses all processes after a 429, halves all limits but that of the longest window, and lets them grow back", async () => {
-    const [one, two] = [
-      process({}, [{ ...second, limit: 10 }, minute]),
-      process({}, [{ ...second, limit: 10 }, minute]),
-    ];
-    await one.request({ refusedForMs: 300 });
-    const paused = await two.ask(2);
-    await one.request({ refusedForMs: 100 });
-    passes(300);
-    const halved = await two.ask(10);
-    await two.unsent(halved.ids);
-    await two.request({ succeeded: 100 });
-    const grown = await two.ask(10);
-
-    expect(paused).toMatchObject({ granted: 0, rateFactor: 0.5 });
-    expect(paused.waitMs).toBeGreaterThan(290);
-    expect(paused.pausedMs).toBeGreaterThan(290);
-    expect(halved).toMatchObject({ granted: 5, rateFactor: 0.5, pausedMs: 0 });
-    expect(grown).toMatchObject({ granted: 10, rateFactor: 1 });
-  });
-
-  it("halves the rate after a 429 without a pause, too", async () => {
-    const one = process({}, [{ ...second, limit: 10 }, minute]);
-    await one.request({ refusedForMs: 0 });
-    passes(1);
-
-    await expect(one.ask(10)).resolves.toMatchObject({ granted: 5, rateFactor: 0.5, pausedMs: 0 });
-  });
-
-  it.each([
-    ["once for those of all processes within half a second", 498, 0.5],
-    ["again for one half a second later", 500, 0.25],
-  ])("halves the rate after 429s without a pause %s", async (_, laterMs, rateFactor) => {
-    const [one, two] = [process(), process()];
-    await one.request({ refusedForMs: 0 });
-    passes(laterMs);
-    await two.request({ refusedForMs: 0 });
-
-    await expect(one.ask(1)).resolves.toMatchObject({ rateFactor });
-  });
-
-  it("never lowers the rate below 1/64, nor a limit below 1", async () => {
-    const one = process();
-    for (let refusal = 0; refusal < 8; refusal += 1) {
-      await one.request({ refusedForMs: 1 });
-      passes(500);
-    }
-
-    await expect(one.ask(3)).resolves.toMatchObject({ granted: 1, rateFactor: 1 / 64 });
-  });
-
   it("keeps no permit in Redis that no window counts", async () => {
     const one = process({}, [{ ...second, countedMs: 50 }]);
     for (let round = 0; round < 6; round += 1) {
@@ -342,22 +213,6 @@ describeWithRedis("the Redis store", () => {
       ]);
     });
 
-    it("leaves what the others use, and a tenth more: all of the limit but one permit at most", async () => {
-      const one = process({}, windows);
-      await one.ask(50);
-      passes(1);
-      const [row, rest] = [await one.ask(100, last), await one.ask(100)];
-      expect([row.granted, rest.granted]).toEqual([45, 5]);
-      const tight = process({ key: "tight" }, [{ ...hour, limit: 10 }]);
-      await tight.ask(8);
-      expect(await tight.ask(9, last)).toMatchObject({ granted: 1 });
-    });
-
-    it("leaves nothing with a reserve of 0", async () => {
-      const reply = await process({}, windows).ask(200, { isLast: true, reserve: 0 });
-      expect(reply).toMatchObject({ granted: 100 });
-    });
-
     it("goes at once to the half of what it may while the others have called, and then evenly: ten in a while", async () => {
       const one = process({}, [hour]);
       await one.ask(1);
@@ -375,24 +230,6 @@ describeWithRedis("the Redis store", () => {
       expect(taken).toEqual([10, 10, 10, 10]);
       // Ten of the 450 each 45th of the rest of the window, in steps of a 24th of it.
       for (const waitMs of waits) expect(waitMs / (100_000 / 45)).toBeCloseTo(1, 0);
-    });
-
-    it("does not count one that was not sent", async () => {
-      const one = process({}, [hour]);
-      await one.ask(1);
-      const { ids } = await one.ask(450, last);
-      await one.write(ids.slice(3).map((id) => [id, true, 0] as const));
-      await one.write(ids.slice(0, 3).map((id) => [id, true, "unsent"] as const));
-      expect(await one.ask(10, last)).toMatchObject({ granted: 3 });
-    });
-
-    it("respects the limits in force after a 429, and always gives one permit if nobody else calls", async () => {
-      const one = process({}, windows);
-      for (let refusal = 0; refusal < 8; refusal += 1) {
-        await one.request({ refusedForMs: 1 });
-        passes(500);
-      }
-      expect(await one.ask(10, last)).toMatchObject({ granted: 1, rateFactor: 1 / 64 });
     });
   });
 

@@ -94,31 +94,6 @@ class Service {
   }
 }
 
-/** One line of a trace: who did what, and when. */
-interface Event {
-  readonly at: number;
-  readonly who: string;
-  readonly what: string;
-}
-
-/** The events of one schedule, for people. Heartbeats without effect are left out. */
-class Trace {
-  readonly events: Event[] = [];
-
-  add(at: number, who: string, what: string): void {
-    this.events.push({ at, who, what });
-  }
-
-  toString(): string {
-    const rows = this.events.map(({ at, who, what }) => [(at / 1_000).toFixed(3), who, what]);
-    const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
-    const line = ([time, who, what]: string[]): string =>
-      `| ${time!.padStart(widths[0]!)} | ${who!.padEnd(widths[1]!)} | ${what!.padEnd(widths[2]!)} |`;
-    const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
-    return [line(["s", "who", "event"]), rule, ...rows.map(line)].join("\n");
-  }
-}
-
 /** What is enumerated; all times are in milliseconds. */
 export interface Bound {
   readonly onUnavailable: "local" | "reject";
@@ -159,7 +134,8 @@ const [responseMs, slowResponseMs] = [100, 3_000];
  * before it sends a request, or before it gets the reply, because it does nothing else that others see.
  */
 export class World {
-  readonly trace = new Trace();
+  /** The events, for people. Heartbeats without effect are left out. */
+  readonly trace: string[] = [];
   /** By how many calls a window was exceeded at most. */
   over = 0;
   /** Redis was unavailable, or has lost data, or a reply. */
@@ -201,7 +177,7 @@ export class World {
 
   /** Of the troubles first, and then of the events. */
   get length(): number {
-    return this.troubles * 1_000 + this.trace.events.length;
+    return this.troubles * 1_000 + this.trace.length;
   }
 
   /** From `callsFrom` on a process always has two calls that wait; one that starts earlier only contacts Redis. */
@@ -351,6 +327,6 @@ export class World {
   }
 
   #log(who: string, what: string): void {
-    this.trace.add(this.#time.now(), who, what);
+    this.trace.push(`${(this.#time.now() / 1_000).toFixed(3)} ${who} ${what}`);
   }
 }
