@@ -36,11 +36,11 @@ const lanes: Readonly<Record<string, () => NonNullable<ViteUserConfig["test"]>>>
 // The mode names the lane. A project inside it loads this file again, in a mode of its own.
 export default defineConfig((given) => {
   const mode = (process.env["TEST_LANE"] ??= given.mode);
-  const own = lanes[mode]?.();
-  if (own === undefined) throw new Error(`There is no lane ${mode}, only ${Object.keys(lanes).join(", ")}.`);
+  // Another mode has no tests, so vitest fails.
+  const own = lanes[mode]?.() ?? { include: [] };
   return lane({
     plugins: mode === "newest" ? [newestLibraries] : [],
     // Nothing of `src` runs in most of them, also in a check that wants the coverage of the suite.
-    test: { include: testsOf(mode), coverage: { enabled: false }, ...own },
+    test: { coverage: { enabled: false }, include: testsOf(mode), ...own },
   });
 });
