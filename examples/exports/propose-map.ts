@@ -69,19 +69,28 @@ function looksLikeState(heading: string, cells: ColumnCells): boolean {
   return cells.areStates || asks.test(heading);
 }
 
-/** The columns that somebody takes for data, and that may be about a consent: with days, also of everybody. */
+/** A column that somebody takes for data, and that may be about a consent. */
+export interface DoubtfulColumn {
+  readonly index: number;
+  readonly name: string;
+  /** Whether it looks like a state; else it has days of everybody, who may all have left. */
+  readonly isState: boolean;
+}
+
+/** The columns of a file that somebody takes for data, and that may be about a consent. */
 export function doubtfulColumns(
   { headings, names }: CsvFile,
   { columns }: ColumnMap,
   cells: ReadonlyMap<string, ColumnCells>,
-): { index: number; name: string }[] {
+): DoubtfulColumn[] {
   const vendor = vendorOf(headings);
   return headings.flatMap((heading, index) => {
     const name = names[index]!;
     const [rule, own] = [columns.get(name), cells.get(name)];
     const isData = rule === "ignore" || (typeof rule === "string" && rule.startsWith("property"));
     if (!isData || own === undefined || knownRule(heading, vendor) !== undefined) return [];
-    return looksLikeState(heading, own) || own.hasDays ? [{ index, name }] : [];
+    const isState = looksLikeState(heading, own);
+    return isState || own.hasDays ? [{ index, name, isState }] : [];
   });
 }
 

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { counted } from "../console/counted.ts";
 import { printable } from "../console/text-width.ts";
 import { type Channel, channels, type OptIn } from "../exports/contact.ts";
+import type { DoubtfulColumn } from "../exports/propose-map.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import { type FailedRows, Groups, placeOf } from "./failed-rows.ts";
 import { reasonIn, type RowToSend, rowsToSend } from "./rows-to-send.ts";
@@ -38,15 +39,20 @@ export class FileCheck {
     const name = contact.email ?? contact.phone ?? "";
     const isSubscribed = [contact.email_opt_in, contact.phone_opt_in].includes("SUBSCRIBED");
     if (isOnlyMeant) this.onlyMeant.add(name);
-    else if (isSubscribed && this.file.doubtful.some(({ index }) => row.source.cell(index) !== undefined))
-      this.inSpite.add(name);
+    else if (isSubscribed && this.file.doubtful.some(isOf(row))) this.inSpite.add(name);
   }
 
   /** The columns that may be about a consent, and are taken for data: "Status", "Stufe". */
-  get doubtful(): string {
-    return this.file.doubtful.map(({ name }) => JSON.stringify(printable(name))).join(", ");
+  doubtful(isChosen: (column: DoubtfulColumn) => boolean = () => true): string {
+    const names = this.file.doubtful.filter(isChosen).map(({ name }) => JSON.stringify(printable(name)));
+    return names.join(", ");
   }
 }
+
+const isOf =
+  ({ source }: RowToSend["row"]) =>
+  ({ index, isState }: DoubtfulColumn) =>
+    isState && source.cell(index) !== undefined;
 
 /** What would be sent of all files. */
 export interface Check {
@@ -111,13 +117,13 @@ export function stopsOf({ files }: Survey, { consent }: Pick<ImporterArguments, 
  */
 export function doubtfulOf({ files }: Check): { people: number; lines: string[] } {
   const people = files.reduce((sum, { onlyMeant, inSpite }) => sum + onlyMeant.size + inSpite.size, 0);
-  const lines = files.flatMap(({ file, onlyMeant, doubtful }) =>
-    onlyMeant.size === 0 || doubtful === ""
-      ? []
-      : [
-          `${basename(file.plan.file.path)}: ${counted(onlyMeant.size, "person", "people")} would become SUBSCRIBED by --consent SUBSCRIBED, although ${doubtful} may say`,
-          `something of a consent. Give its words a meaning in ${file.mapPath} ("none", if they say nothing of it),`,
-        ],
-  );
+  const lines = files.flatMap((each) => {
+    const { file, onlyMeant } = each;
+    if (onlyMeant.size === 0 || file.doubtful.length === 0) return [];
+    return [
+      `${basename(file.plan.file.path)}: ${counted(onlyMeant.size, "person", "people")} would become SUBSCRIBED by --consent SUBSCRIBED, although ${each.doubtful()} may say`,
+      `something of a consent. Give its words a meaning in ${file.mapPath} ("none", if they say nothing of it),`,
+    ];
+  });
   return { people, lines };
 }

@@ -128,7 +128,7 @@ async function isAnsweredFor(check: Check, { options, questions, surroundings }:
   }
   const isDoubtful = people > 0 && !isTold;
   const doubtful = isDoubtful
-    ? `, and make ${inFull(people)} of them SUBSCRIBED, as said above, whom no word of the map makes so`
+    ? `, of whom ${inFull(people)} become SUBSCRIBED by no word of the map, or in spite of a column taken for data`
     : "";
   const isWanted =
     (options.isConfirmed && !isDoubtful) ||

@@ -8,14 +8,8 @@ import type { FileSurvey, WordCount, WordCounts } from "./survey.ts";
 const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone: "phone" };
 
 /** The plan of a file: its layout, the use of each column with the meaning of its words, and its consents. */
-export function planLines({
-  file: survey,
-  consents,
-  remarks,
-  onlyMeant,
-  inSpite,
-  doubtful,
-}: FileCheck): string[] {
+export function planLines(check: FileCheck): string[] {
+  const { file: survey, consents, remarks, onlyMeant, inSpite } = check;
   const { plan, rows, words } = survey;
   const { file, layout, columns, everyone } = plan;
   const width = Math.max(
@@ -26,8 +20,8 @@ export function planLines({
     const becomes = printable(describeUse(column, plan, words.get(column.index)));
     return `  ${heading}${" ".repeat(Math.max(0, width - textWidth(heading)))}  ${becomes}`;
   });
-  const looks = `although ${doubtful} may say something of a consent, and the map takes it for data`;
-  const meant = `only by --consent SUBSCRIBED${doubtful === "" ? "" : `, ${looks}`}`;
+  const although = (names: string) =>
+    names === "" ? "" : `, although ${names} may say something of a consent, and the map takes it for data`;
   return [
     `${printable(file.path)}: ${layout}, ${file.delimiterName}, ${file.encoding}, ${counted(rows, "row")}`,
     ...lines,
@@ -38,8 +32,12 @@ export function planLines({
     ),
     `  E-mail consent: ${describeCounts(consents.email)}`,
     `  Phone consent: ${describeCounts(consents.phone)}`,
-    ...(onlyMeant.size === 0 ? [] : [`  ${becomeSubscribed(onlyMeant.size)} ${meant}.`]),
-    ...(inSpite.size === 0 ? [] : [`  ${becomeSubscribed(inSpite.size)}, ${looks}.`]),
+    ...(onlyMeant.size === 0
+      ? []
+      : [`  ${becomeSubscribed(onlyMeant.size)} only by --consent SUBSCRIBED${although(check.doubtful())}.`]),
+    ...(inSpite.size === 0
+      ? []
+      : [`  ${becomeSubscribed(inSpite.size)}${although(check.doubtful(({ isState }) => isState))}.`]),
     ...remarks.all.map(({ title, count, first }) =>
       count === 1
         ? `  ${first[0]}: ${title}.`

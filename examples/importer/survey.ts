@@ -1,7 +1,7 @@
 import type { ChannelMeanings } from "../exports/column-map.ts";
 import { type FilePlan, planFile } from "../exports/file-plan.ts";
 import { People } from "../exports/people.ts";
-import { doubtfulColumns } from "../exports/propose-map.ts";
+import { type DoubtfulColumn, doubtfulColumns } from "../exports/propose-map.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
 import { joined, noWords, valueOf } from "../exports/row-words.ts";
 import { anyDate, isBlank, isMoment } from "../exports/words.ts";
@@ -27,7 +27,7 @@ export interface FileSurvey {
   readonly plan: FilePlan;
   readonly mapPath: string;
   /** The columns that are taken for data, and that may be about a consent. */
-  readonly doubtful: readonly { readonly index: number; readonly name: string }[];
+  readonly doubtful: readonly DoubtfulColumn[];
   rows: number;
   /** Whether it says anything of a consent, or is the report of a file that does. */
   hasConsents: boolean;

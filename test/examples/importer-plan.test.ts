@@ -178,7 +178,7 @@ describe("People who become SUBSCRIBED by no word that the map names so", () => 
     expect([refused.code, fewer.code, denied.code, answered.code]).toEqual([2, 2, 2, 0]);
     for (const { out } of [refused, fewer, denied, answered]) expect(out).toContain(line);
     expect(refused.err).toContain("or say --subscribes 3. Nothing was sent.");
-    expect(denied.out).toContain("Import 3 people, and make 3 of them SUBSCRIBED");
+    expect(denied.out).toContain("Import 3 people, of whom 3 become SUBSCRIBED by no word of the map");
     expect(Object.values(emailConsents(mock))).toEqual(["SUBSCRIBED", "SUBSCRIBED", "SUBSCRIBED"]);
   });
 
@@ -205,20 +205,36 @@ describe("People who become SUBSCRIBED by no word that the map names so", () => 
     expect((await runAlone([path, "--consent", "SUBSCRIBED"])).code).toBe(0);
   });
 
-  it("beside a column of consent are a line of the plan, and of a file that names days of everybody", async () => {
+  it("beside a column of consent are a line of the plan, if a column looks like a state", async () => {
     service();
     const path = await csv(
       "people.csv",
-      "email,Newsletter,Abgang",
-      "a@example.com,yes,2024-01-02",
-      "b@example.com,no,2024-01-03",
+      "email,Newsletter,Art,Seit",
+      "a@example.com,yes,A,2024-01-02",
+      "b@example.com,no,B,2024-01-03",
     );
-    await mapOf(path, { email: "email", Newsletter: newsletter, Abgang: "ignore" });
+    await mapOf(path, { email: "email", Newsletter: newsletter, Art: "ignore", Seit: "property" });
 
     const { code, out } = await runAlone([path]);
 
     expect(code).toBe(0);
-    expect(out).toContain('1 person becomes SUBSCRIBED, although "Abgang" may say something of a consent');
+    expect(out).toContain('1 person becomes SUBSCRIBED, although "Art" may say something of a consent');
+  });
+
+  it("of a file without a consent are in doubt beside days of everybody, who may all have left", async () => {
+    const mock = service();
+    const path = await csv(
+      "people.csv",
+      "email,Abgang",
+      "a@example.com,2024-01-02",
+      "b@example.com,2024-01-03",
+    );
+    await mapOf(path, { email: "email", Abgang: "property" });
+
+    const { code, err } = await runAlone([path, "--consent", "SUBSCRIBED"]);
+
+    expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
+    expect(err).toContain('although "Abgang" may say');
   });
 });
 
