@@ -11,17 +11,6 @@ describe("the options of a limiter", () => {
     expect(windows).toEqual(DOCUMENTED_WINDOWS);
   });
 
-  it("may be undefined, which means absent", () => {
-    const none = {
-      windows: undefined,
-      maxWaitMs: undefined,
-      store: undefined,
-      snapshot: undefined,
-      clock: undefined,
-    };
-    expect(new RateLimiter(none).usage().windows).toHaveLength(3);
-  });
-
   it.each([
     ["options", null],
     ["maxWait", { maxWait: 5 }],

@@ -84,18 +84,6 @@ describe("Hooks", () => {
     for (const [, event] of hookLog) expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
   });
 
-  it("get the template of a path, never an id", async () => {
-    const { hookLog, audience } = hooked();
-
-    await settle(audience.v1.customers.get("ada@example.com"));
-    await settle(audience.v1.contactGroups.addContact("mock-list", contact));
-
-    expect([...new Set(hookLog.map(([, { path }]) => path))]).toEqual([
-      "/api/v1/customer/{id}",
-      "/api/v1/contact-groups/{listId}/contacts",
-    ]);
-  });
-
   it("get the name of the operation as it is written in code", async () => {
     const { hookLog, audience } = hooked();
     const { v1, v2 } = audience;

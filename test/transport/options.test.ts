@@ -241,18 +241,6 @@ describe("Access to a family with missing options is a ConfigurationError that n
     expect((await audience.v2.lists.list()).items).toHaveLength(1);
   });
 
-  it("only missing options are named, and the other family works without them", async () => {
-    const { baseUrl, apiKey, fetch } = createMockService().clientOptions;
-    const audience = new AudienceClient({ baseUrl, apiKey, fetch, rateLimiter: false });
-
-    await audience.v1.customers.list();
-
-    const message = String(thrownBy(() => audience.v2));
-    expect(message).toContain("baseUrlV2");
-    expect(message).toContain("appId");
-    expect(message).not.toContain("apiKey");
-  });
-
   it("V1Client and V2Client throw it in the constructor", () => {
     expect(thrownBy(() => new V1Client({ apiKey: "k" }))).toMatchObject({
       code: "configuration",
@@ -318,46 +306,6 @@ describe("withOptions", () => {
     ] as const) {
       expect(thrownBy(() => audience.withOptions({ rateLimiter }))).toBeInstanceOf(ConfigurationError);
     }
-  });
-
-  it("keeps the longest wait of its client by default", async () => {
-    const audience = new AudienceClient({
-      ...createMockService().clientOptions,
-      rateLimiter: { maxWaitMs: 10, maxQueued: 0 },
-    });
-    const spent = Array.from({ length: 10 }, () => audience.v1.customers.list({ limit: 1 }));
-    await Promise.all(spent);
-
-    const view = audience.withOptions({ timeoutMs: 5_000 });
-
-    expect(await failureOf(view.v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
-  });
-
-  it("keeps the permission of http: of its client", async () => {
-    const { clientOptions } = createMockService();
-    const audience = new AudienceClient({ ...clientOptions, allowInsecureHttp: true });
-    const baseUrl = "http://api.example.com";
-
-    expect(() => audience.withOptions({ baseUrl })).not.toThrow();
-    expect(thrownBy(() => audience.withOptions({ baseUrl, allowInsecureHttp: false }))).toMatchObject({
-      message:
-        "baseUrl is http:, which would send the key in the clear; use https:, or set allowInsecureHttp.",
-    });
-  });
-
-  it("keeps what its client has read from the environment", async () => {
-    const mock = createMockService();
-    const { baseUrl, apiKey, fetch } = mock.clientOptions;
-    vi.stubEnv("AUDIENCE_BASE_URL", baseUrl);
-    vi.stubEnv("AUDIENCE_API_KEY", apiKey);
-    const audience = new AudienceClient({ fetch, rateLimiter: false });
-    vi.stubEnv("AUDIENCE_API_KEY", "another key");
-    vi.stubEnv("AUDIENCE_BASE_URL", undefined);
-
-    const view = audience.withOptions({ maxRetries: 0 });
-
-    await expect(view.v1.customers.list({ limit: 1 })).resolves.toMatchObject({ page: 1 });
-    vi.unstubAllEnvs();
   });
 
   it("validates its options like the constructor, and does not change the client", async () => {

@@ -148,25 +148,6 @@ describe.each(dialects)("A refusal for the rate: %s", (_, refusal, isRateLimited
   });
 });
 
-it("Ten refusals of one burst are one sign of being too fast, also with Retry-After: 0", async () => {
-  const refused = () => new Response("", { status: 429, headers: { "retry-after": "0" } });
-  const mock = createMockService();
-  let sent = 0;
-  const fetch = async (url: string, init: RequestInit) => {
-    const isRefused = ++sent <= 10;
-    await new Promise((resolve) => setTimeout(resolve, sent * 20));
-    return isRefused ? refused() : mock.fetch(url, init);
-  };
-  const rateLimiter = new RateLimiter();
-  const audience = new AudienceClient({ ...mock.clientOptions, fetch, rateLimiter, maxRetries: 0 });
-
-  const calls = Array.from({ length: 10 }, () => failureOf(audience.v1.contactGroups.get("g")));
-  await vi.advanceTimersByTimeAsync(400);
-  await Promise.all(calls);
-
-  expect(rateFactor(rateLimiter)).toBe(0.5);
-});
-
 describe("isRateLimited", () => {
   it("gets the status, the headers and the body as an ApiError shows them, without keys", async () => {
     const seen: unknown[] = [];
