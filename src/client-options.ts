@@ -130,16 +130,11 @@ export const clientOptionsSchema = z
     logLevel: z.enum(logLevels).default("warn"),
     hooks: hooksOption.default({}),
   })
-  .refine(({ allowInsecureHttp, baseUrl }) => allowInsecureHttp || !isInsecure(baseUrl), {
-    path: ["baseUrl"],
-    error: whenInsecure,
-    ...besideOtherIssues,
-  })
-  .refine(({ allowInsecureHttp, baseUrlV2 }) => allowInsecureHttp || !isInsecure(baseUrlV2), {
-    path: ["baseUrlV2"],
-    error: whenInsecure,
-    ...besideOtherIssues,
-  }) satisfies z.ZodType<unknown, ClientOptions>;
+  .superRefine((options, { addIssue }) => {
+    for (const name of ["baseUrl", "baseUrlV2"] as const)
+      if (!options.allowInsecureHttp && isInsecure(options[name]))
+        addIssue({ code: "custom", path: [name], message: whenInsecure });
+  }, besideOtherIssues) satisfies z.ZodType<unknown, ClientOptions>;
 
 function isFunction(value: unknown): boolean {
   return typeof value === "function";

@@ -68,13 +68,12 @@ function openToRead(named: string): OpenCheckpoint {
 async function* noEntries(): OpenCheckpoint["entries"] & AsyncGenerator<readonly [string, string]> {}
 
 async function openFile(named: string): Promise<OpenFile> {
-  const isNew = !existsSync(named);
   createIfMissing(named);
   // Links to one file share its lock.
   const file = realpathSync(named);
   const lock = await acquireLock(file);
   try {
-    return new OpenFile(file, { lock, isNew });
+    return new OpenFile(file, lock);
   } catch (error) {
     lock.release();
     throw error;

@@ -6,7 +6,6 @@ import {
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
-  rmSync,
   statSync,
 } from "node:fs";
 import type { OpenCheckpoint } from "../bulk/checkpoint.ts";
@@ -23,19 +22,15 @@ export class OpenFile implements OpenCheckpoint {
   readonly entries: OpenCheckpoint["entries"];
   readonly #file: string;
   readonly #lock: AcquiredLock;
-  readonly #isNew: boolean;
   #handle: number;
   /** The file as it was opened: another one may take its place. */
   #opened: Stats;
   /** The end of the last complete line, in bytes; unknown before the lines were read. */
   #written: number | undefined;
 
-  /** `isNew`: the file was created for this run. */
-  constructor(file: string, { lock, isNew }: { lock: AcquiredLock; isNew: boolean }) {
+  constructor(file: string, lock: AcquiredLock) {
     this.#file = file;
     this.#lock = lock;
-    this.#isNew = isNew;
-    // A run that ended meanwhile may have removed an empty file.
     this.#handle = openRegular(file, flags);
     this.#opened = fstatSync(this.#handle);
     this.entries = this.#read();
@@ -104,8 +99,6 @@ export class OpenFile implements OpenCheckpoint {
   async close(): Promise<void> {
     try {
       closeSync(this.#handle);
-      // It was read, and nothing added: `bulk.check` leaves nothing behind. Without the lock the file is another run's.
-      if (this.#isNew && this.#written === 0 && this.#lock.isOurs()) rmSync(this.#file, { force: true });
     } finally {
       this.#lock.release();
     }
