@@ -104,9 +104,9 @@ function plain(text: string): string {
 
 /** An address with its domain as the DNS has it: `ada@müller.de` is `ada@xn--mller-kva.de`. */
 function asDomainName(address: string): string {
-  const at = address.lastIndexOf("@") + 1;
-  const url = `http://${address.slice(at)}`;
-  return URL.canParse(url) ? address.slice(0, at) + new URL(url).hostname : address;
+  const domainStart = address.lastIndexOf("@") + 1;
+  const url = `http://${address.slice(domainStart)}`;
+  return URL.canParse(url) ? address.slice(0, domainStart) + new URL(url).hostname : address;
 }
 
 /** The digits in a text, those of any script as ASCII: `+٠١ ٧١` is `0171`. */

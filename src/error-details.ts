@@ -82,7 +82,9 @@ export function describeIssues(issues: readonly ValidationIssue[]): string {
 function formatPath(path: readonly (string | number)[]): string {
   if (path.length === 0) return "(input)";
   return path
-    .map((key, at) => (typeof key === "number" ? `[${key}]` : `${at === 0 ? "" : "."}${printable(key)}`))
+    .map((key, index) =>
+      typeof key === "number" ? `[${key}]` : `${index === 0 ? "" : "."}${printable(key)}`,
+    )
     .join("");
 }
 

@@ -54,13 +54,13 @@ function readSettings(
   state: ClientState | undefined,
 ): { readonly settings: ClientSettings; readonly limiter: ClientLimiter } {
   const subject = "The client's options";
-  const own = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
-  const given = withoutPrototype({ ...environment.options, ...own });
+  const direct = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
+  const given = withoutPrototype({ ...environment.options, ...direct });
   const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent, ...others } =
     withoutKeys(given, redactor, () =>
       parseOptions(clientOptionsSchema, given, subject, (name) => {
         // Safe: other options of the environment are judged where they are read.
-        return name in own ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
+        return name in direct ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
       }),
     );
   const settings = withoutPrototype(others);
@@ -156,6 +156,6 @@ function withVariable(name: SourcedOption): string {
 const packageVersion = "0.1.0";
 
 function withPrefix(userAgent: string | undefined): string {
-  const own = `audience-sdk/${packageVersion}`;
-  return userAgent === undefined ? own : `${userAgent} ${own}`;
+  const product = `audience-sdk/${packageVersion}`;
+  return userAgent === undefined ? product : `${userAgent} ${product}`;
 }

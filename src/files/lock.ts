@@ -121,7 +121,7 @@ class Lock implements AcquiredLock {
         closeSync(handle);
       }
     } catch {
-      // A lock that cannot be renewed is taken over, and the next question whether it is held tells.
+      // A lock that cannot be renewed is taken over, and the next question whether it is ours tells.
     }
   }
 

@@ -81,8 +81,8 @@ export function toIssues({ issues }: SchemaError): ValidationIssue[] {
     const parent = path.map((key) => (typeof key === "symbol" ? String(key) : key));
     if (code === "unrecognized_keys" && keys) {
       // Each names its key by its path.
-      const own = message.replace(`${listed(keys)}: `, "");
-      return keys.map((key) => ({ path: [...parent, key], code, message: own }));
+      const withoutKeys = message.replace(`${listed(keys)}: `, "");
+      return keys.map((key) => ({ path: [...parent, key], code, message: withoutKeys }));
     }
     // A union (a string or a number) is a type error, and its message names the types.
     return [{ path: parent, code: code === "invalid_union" ? "invalid_type" : code, message }];

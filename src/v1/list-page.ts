@@ -71,7 +71,7 @@ export function itemsAt(body: unknown, path: ListPath): readonly unknown[] {
 /** The objects around the items, from the inside. */
 export function objectsAround(body: unknown, path: ListPath): JsonObject[] {
   return path
-    .map((_, at) => valueAt(body, path.slice(0, at)))
+    .map((_, depth) => valueAt(body, path.slice(0, depth)))
     .filter(isRecord)
     .reverse();
 }

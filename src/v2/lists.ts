@@ -56,8 +56,8 @@ function decodePage(body: unknown): DecodedPage<List> {
     throw new UndecodableResponse("its body holds no lists and says that the call failed.");
   }
   // One by one: the first wrong list ends it, and a body may hold a hundred thousand.
-  const decodeList = (given: unknown, at: number): List => {
-    const path = `data.lists.${at}`;
+  const decodeList = (given: unknown, index: number): List => {
+    const path = `data.lists.${index}`;
     const list = parseResponse(receivedListSchema, given, problem, path);
     return { ...list, uuid: requireId(list.uuid, `${path}.uuid`) };
   };
