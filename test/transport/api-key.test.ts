@@ -271,6 +271,7 @@ describe("A key that is a string", () => {
     ["a\ud800", beyond(2)],
     // Its low byte is a line feed.
     ["a\u010a", beyond(2)],
+    ["Bearer abcdefgh", 'begins with "Bearer": give the key alone, as each family has a header of its own'],
   ])("cannot be %j: the constructor throws an error that says that it %s", (key, problem) => {
     const { clientOptions } = createMockService();
 

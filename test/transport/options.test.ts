@@ -12,7 +12,9 @@ import {
   write,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
+import { redisRateLimitStore } from "audience-sdk/redis";
 import { flattenProperties } from "audience-sdk/schemas";
+import { readSnapshot } from "audience-sdk/snapshot";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
 import { offline, offlineFetch, v2Contact } from "./fixture.ts";
@@ -162,6 +164,42 @@ describe("An unknown option is a ConfigurationError", () => {
 
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(String(error)).toContain(`no option "${given}"; did you mean ${meant}?`);
+  });
+
+  const client = () => new AudienceClient(offline);
+  const mistakes: readonly [where: string, given: string, meant: string, use: (options: never) => unknown][] =
+    [
+      ["a call", "timeout", "timeoutMs", (o) => client().v1.customers.get("c", o)],
+      ["a view", "retries", "maxRetries", (o) => client().withOptions(o)],
+      ["bulk", "concurency", "concurrency", (o) => client().bulk([], () => [], o)],
+      ["bulk.check", "chekpoint", "checkpoint", (o) => client().bulk.check([], () => [], o)],
+      ["close", "timeout", "timeoutMs", (o) => client().close(o)],
+      ["toArray", "limit", "max", (o) => client().v1.customers.list().toArray(o)],
+      ["RateLimiter", "redis", "store", (o) => new RateLimiter(o)],
+      ["estimateMs", "prio", "priority", (o) => new RateLimiter().estimateMs(1, o)],
+      [
+        "redisRateLimitStore",
+        "lease",
+        "leaseMs",
+        (o) => redisRateLimitStore({ eval: vi.fn(), evalsha: vi.fn() }, o),
+      ],
+      ["readSnapshot", "path", "file", (o) => readSnapshot(client(), o)],
+      ["flattenProperties", "seperator", "separator", (o) => flattenProperties({}, o)],
+    ];
+  it.each(mistakes)("that suggests the right name in the options of %s: %s", async (_, given, meant, use) => {
+    const call = async () => await use({ [given]: "x" } as never);
+
+    await expect(call()).rejects.toThrow(ConfigurationError);
+    await expect(call()).rejects.toThrow(`no option "${given}"; did you mean ${meant}?`);
+  });
+
+  it("that are missing altogether is told in a sentence", async () => {
+    await expect(readSnapshot(client(), undefined as never)).rejects.toThrow(
+      "The options of readSnapshot must be an object, not undefined.",
+    );
+    expect(thrownBy(() => client().withOptions(undefined as never))).toMatchObject({
+      message: "The options of withOptions must be an object, not undefined.",
+    });
   });
 
   it("that lists the known options, also for hooks, the limiter and a call", async () => {
