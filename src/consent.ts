@@ -1,28 +1,26 @@
 // What a write says of a contact: its keys and its consent, in one form for both families. Imports nothing.
 
 /**
- * A contact's consent by channel: `email`, `phone`, any other channel of v2, and `is_suppressed`. The service decides
- * about a missing channel. Statuses are in capitals, as v1 writes them ("States and transitions").
+ * What a write says, by channel: `email`, `phone`, any other channel of v2, and `is_suppressed`. Statuses are in capitals, as
+ * v1 writes them ("States and transitions"). An empty one: the write names an address of the channel, and says nothing of it.
  */
-export type Consent = Readonly<Record<string, string>>;
+export type Consent = ReadonlyMap<string, string>;
 
-/** A write that states a consent, and every key of its contact. */
+/** What a write says, and the keys of its contact. */
 export interface ConsentWrite {
   readonly contacts: readonly string[];
   readonly consent: Consent;
-  /** Whether the person is asked to confirm first: until then `SUBSCRIBED` is shown as `NON_SUBSCRIBED`. */
-  readonly isToBeConfirmed: boolean;
 }
 
-/** The value of a channel that the service decides. It equals no status. */
+/** The value of a channel that the service decides, and may set to `SUBSCRIBED`. It equals no status. */
 export const decidedByService = "decided by the service";
 
-/** The consent of a write that is not known: it may have set any documented channel, to any status. */
-export const unknownConsent: Consent = {
-  email: decidedByService,
-  phone: decidedByService,
-  is_suppressed: decidedByService,
-};
+/** The consent of a write that is not known: it may do anything with the channels of its contact. */
+export const unknownConsent: Consent = new Map([
+  ["email", ""],
+  ["phone", ""],
+  ["is_suppressed", ""],
+]);
 
 /** A contact as it is sent; a custom request may hold anything. */
 type Body = Readonly<Record<string, unknown>>;
@@ -30,13 +28,24 @@ type Body = Readonly<Record<string, unknown>>;
 /** The states of a v1 contact's consent on one channel ("States and transitions"). */
 export const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 
-/** The consent that a v1 contact states ("v1 contact"). */
-export function v1Consent({ email_opt_in, phone_opt_in, is_suppressed }: Body): Consent {
-  return collectConsent([
-    ["email", email_opt_in],
-    ["phone", phone_opt_in],
-    ["is_suppressed", is_suppressed],
-  ]);
+/** The channels of a v1 contact, with their fields. */
+const v1Channels = [
+  ["email", "email_opt_in"],
+  ["phone", "phone_opt_in"],
+] as const;
+
+/** The consent that a v1 contact states ("v1 contact"). It need not be valid. */
+export function v1Consent(contact: unknown, unstatedEmail = ""): Consent {
+  const fields = ownFields(contact);
+  const consent = new Map<string, string>();
+  for (const [channel, optIn] of v1Channels) {
+    const status = fields[optIn];
+    if (status !== undefined) consent.set(channel, inCapitals(status));
+    else if (fields[channel] !== undefined) consent.set(channel, channel === "email" ? unstatedEmail : "");
+  }
+  const { is_suppressed } = fields;
+  if (is_suppressed !== undefined) consent.set("is_suppressed", inCapitals(is_suppressed));
+  return consent;
 }
 
 /**
@@ -51,32 +60,38 @@ export function isRepeatableV1Write(contact: Body): boolean {
   return phone === undefined || phone_opt_in !== undefined;
 }
 
-/** The consent that a v2 contact states, over all its identifiers ("v2 identifier object"). */
-export function v2Consent(
-  identifiers: readonly { readonly channels: Readonly<Record<string, unknown>> }[],
-): Consent {
-  const channels = identifiers.flatMap((identifier) => Object.entries(identifier.channels));
-  return collectConsent(
-    // Safe: the schema has checked the documented channels, and that no channel is null; others may have no status.
-    channels.map(([channel, value]) => [channel, (value as { status?: string }).status]),
-  );
-}
-
-/** Whether a v1 contact asks the person to confirm ("v1 contact", `double_opt_in`). */
-export function isToBeConfirmed({ double_opt_in }: Body): boolean {
-  return double_opt_in === true;
-}
-
-/** A channel with two different statuses keeps both, so it equals neither alone. */
-function collectConsent(channels: readonly (readonly [channel: string, status: unknown])[]): Consent {
+/** The consent that a v2 contact states, over all its identifiers ("v2 identifier object"). It need not be valid. */
+export function v2Consent(contact: unknown): Consent {
   const consent = new Map<string, string>();
-  for (const [channel, value] of channels) {
-    if (typeof value !== "string" && typeof value !== "boolean") continue;
-    const status = String(value).toUpperCase();
-    const before = consent.get(channel);
-    consent.set(channel, before === undefined || before === status ? status : `${before} ${status}`);
+  for (const { type, channels } of identifiersOf(contact)) {
+    const stated = ownFields(channels);
+    for (const channel of new Set([String(type), ...Object.keys(stated)])) {
+      const status = inCapitals(ownFields(stated[channel])["status"] ?? "");
+      const before = consent.get(channel);
+      // A channel with two different statuses keeps both, so it equals neither alone.
+      consent.set(channel, before === undefined || before === status ? status : `${before} ${status}`);
+    }
   }
-  return Object.fromEntries(consent);
+  return consent;
+}
+
+/** The keys of a v2 contact. It need not be valid. */
+export function v2ContactKeys(contact: unknown): string[] {
+  return contactKeys(identifiersOf(contact).map(({ type, id }) => ({ [String(type)]: id })));
+}
+
+function identifiersOf(contact: unknown): Body[] {
+  const { identifiers } = ownFields(contact);
+  return Array.isArray(identifiers) ? identifiers.map(ownFields) : [];
+}
+
+/** A copy without a prototype: what others put there is no consent. */
+function ownFields(value: unknown): Body {
+  return Object.assign(Object.create(null) as Body, value);
+}
+
+function inCapitals(status: unknown): string {
+  return String(status).trim().toUpperCase();
 }
 
 /** The key of each identifier: two spellings of it give one key (D35). */
@@ -121,14 +136,11 @@ function digitsOf(text: string): string {
 }
 
 /** The distinct keys of the contacts. A blank value gives none, as strangers would share it; nor does another type. */
-export function contactKeys(
-  contacts: readonly (Partial<Record<keyof typeof keysOf, unknown>> | undefined)[],
-): string[] {
+export function contactKeys(contacts: readonly unknown[]): string[] {
   const keys = new Set<string>();
-  for (const contact of contacts) {
+  for (const contact of contacts.map(ownFields)) {
     for (const [kind, keyOf] of Object.entries(keysOf)) {
-      if (contact === undefined || !Object.hasOwn(contact, kind)) continue;
-      const value = contact[kind as keyof typeof keysOf]; // Safe: a key of `keysOf`
+      const value = contact[kind];
       if (typeof value !== "string" && typeof value !== "number") continue;
       if (String(value).trim() !== "") keys.add(keyOf(String(value)));
     }

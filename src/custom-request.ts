@@ -1,12 +1,5 @@
 import * as z from "zod";
-import {
-  contactKeys,
-  decidedByService,
-  isToBeConfirmed,
-  optInStates,
-  unknownConsent,
-  v1Consent,
-} from "./consent.ts";
+import { contactKeys, decidedByService, optInStates, unknownConsent, v1Consent } from "./consent.ts";
 import type { Endpoint, Method } from "./endpoint.ts";
 import { jsonValue, emailAddress, nonBlankString } from "./schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
@@ -79,18 +72,21 @@ const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
 const addContactPath = /^\/api\/v1\/contact-groups\/.+\/contacts\/?$/is;
 const createPath = /^\/api\/v1\/customer\/create\/?$/i;
 
+/** A request whose members may be anything. */
+type Sent = { readonly [Name in keyof CustomRequest]?: unknown };
+
 /** Whether it adds a contact to a list. */
-export function isAddContact({ method, path }: CustomRequest): boolean {
+function isAddContact({ method, path }: Sent): boolean {
   return method === "POST" && addContactPath.test(decoded(path));
 }
 
-function isCreate({ method, path }: CustomRequest): boolean {
+function isCreate({ method, path }: Sent): boolean {
   return method === "POST" && createPath.test(decoded(path));
 }
 
 /** The contact in a body that is documented ("v1 contact"); that of another path may hold anything. */
-export function documentedContact(sent: CustomRequest): Readonly<Record<string, unknown>> {
-  return isAddContact(sent) || isCreate(sent) ? objectIn(sent.body) : {};
+function documentedContact(sent: Sent): unknown {
+  return isAddContact(sent) || isCreate(sent) ? sent.body : undefined;
 }
 
 /** Byte by byte, as what is judged is ASCII, and a path need not be UTF-8. */
@@ -114,13 +110,16 @@ export function customEndpoint(
     options: optionsSchema,
     body: ({ consent }) => schemaOf(prefix, consent !== "service-decides"),
     request: ({ path, query, body }) => ({ path, query, body }),
-    contactsOf: (sent) => contactKeys([sent.contact, documentedContact(sent)]),
-    consentOf: (sent) => {
-      const stated = v1Consent(documentedContact(sent));
-      if (isAddContact(sent)) return { email: decidedByService, ...stated };
-      return sent.contact && !isCreate(sent) ? unknownConsent : stated;
+    contactsOf: (given) => {
+      const sent: Sent = objectIn(given);
+      return contactKeys([sent.contact, documentedContact(sent)]);
     },
-    isToBeConfirmed: (sent) => isToBeConfirmed(documentedContact(sent)),
+    // A body that is not documented is not read for names.
+    consentOf: (given) => {
+      const sent: Sent = objectIn(given);
+      const stated = v1Consent(documentedContact(sent), isAddContact(sent) ? decidedByService : "");
+      return stated.size === 0 && sent.contact ? unknownConsent : stated;
+    },
     appliedTo: (answer, sent) => {
       const { contact, data } = objectIn(answer);
       if (isAddContact(sent)) return { contacts: contactKeys([objectIn(contact)]) };

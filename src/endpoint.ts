@@ -52,11 +52,9 @@ export interface Endpoint<Body, Output> {
   /** Whether a write that is carried out twice leaves the same state. Default: no. */
   readonly isRepeatable?: (body: Body) => boolean;
   /** The keys of the contacts that the call writes to: writes to one contact leave in call order. */
-  readonly contactsOf?: (body: Body) => readonly string[];
-  /** The consent that the call states; absent if it states none. */
-  readonly consentOf?: (body: Body) => Consent;
-  /** Whether the person is asked to confirm a consent first. Default: no. */
-  readonly isToBeConfirmed?: (body: Body) => boolean;
+  readonly contactsOf?: (body: unknown) => readonly string[];
+  /** The consent that the call states; absent if it states none. Both are asked before the body is checked, too. */
+  readonly consentOf?: (body: unknown) => Consent;
   /** What the response adds to a write of consent: further keys of the contact, and the service's decision. */
   appliedTo?(output: Output, sent: Body): { contacts: readonly string[]; consent?: Consent };
   /** For the error of its 404: what may have been given instead of an id, and where the ids are shown. */

@@ -1,5 +1,10 @@
 // How a write that is a value becomes a call. `audience.send` and `audience.bulk` use the same door.
+//
+// `consentWriteOf` tells bulk at once of whom a write is, and what it says; `prepareWrite` gives the call, with nothing sent, or
+// throws a `ValidationError` with all issues. `transport.send(prepared, settings)` sends it later, with signal, priority and
+// patience of the run.
 import * as z from "zod";
+import type { ConsentWrite } from "./consent.ts";
 import { customEndpoint } from "./custom-request.ts";
 import type { Endpoint, EndpointInput } from "./endpoint.ts";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
@@ -40,6 +45,14 @@ export function prepareWrite(opened: OpenedClient, write: unknown, sender: Sende
     const valid = parseWrite(write);
     return withEndpoint(valid, sender, (endpoint, input) => prepare(opened, valid, sender, endpoint, input));
   });
+}
+
+/** What a write says of its contact. It need not be valid. */
+export function consentWriteOf(write: Write): ConsentWrite {
+  return withEndpoint(write, {}, ({ consentOf, contactsOf }, { body }) => ({
+    contacts: contactsOf?.(body) ?? [],
+    consent: consentOf?.(body) ?? new Map(),
+  }));
 }
 
 /** Sends a write as a direct call; rejects as one. */

@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { ConfigurationError, isAudienceError } from "../errors.ts";
+import type { Target } from "../organization.ts";
 import { optionThat, optionTypes, parseOptions, type Given } from "../schema/parse-options.ts";
 import { isWaitTooLong } from "../transport/retry-plan.ts";
+import type { Profile } from "../v1/schemas/profile.ts";
 import { ignoreRejection } from "../values/error-message.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import type { ConsentSnapshot } from "./consent-snapshot.ts";
 import type { BulkProgress } from "./result.ts";
 
 /**
@@ -26,6 +27,21 @@ export const rowPriority = 9;
 
 /** Of the calls of a row: it waits as long as necessary, as the client's own limits are for interactive calls (D53). */
 export const rowCallOptions = { priority: rowPriority, maxWaitMs: Infinity, deadlineMs: Infinity };
+
+/** What the service, or a snapshot of it, shows of a contact's consent. */
+export type ShownConsent = Pick<Profile["attributes"], "email_opt_in" | "phone_opt_in" | "is_suppressed">;
+
+/** A snapshot of the service, as bulk takes it: `readSnapshot` and `openSnapshot` of `audience-sdk/snapshot` give one. */
+export interface ConsentSnapshot {
+  /** The number of its contacts. */
+  readonly size: number;
+  /** When its reading began. */
+  readonly readAt: Date;
+  /** @internal Throws a `ConfigurationError` if it is of another target, or no contact of it shows a consent. */
+  checkFor(target: Target, signal: AbortSignal): Promise<void>;
+  /** @internal The contacts that have one of these keys. */
+  shownOf(keys: readonly string[]): readonly (ShownConsent & { readonly id: string })[];
+}
 
 /** Options of `audience.bulk`. */
 export interface BulkOptions<Row> {
@@ -148,4 +164,21 @@ function endsRunByDefault(error: unknown): boolean {
   if (request?.operation === "v1.contactGroups.addContact") return true;
   // The 404 of no other custom request leaves its outcome open, unless an earlier attempt did.
   return request?.operation === "v1.request" && request.attempts === 1 && outcome === "unknown";
+}
+
+const dayMs = 86_400_000;
+
+/** Before a run: throws if the snapshot is too old, of another target, or shows no consent. */
+export async function checkSnapshot(
+  snapshot: ConsentSnapshot,
+  target: Target,
+  signal: AbortSignal,
+): Promise<void> {
+  const { readAt } = snapshot;
+  if (Math.abs(Date.now() - readAt.getTime()) > dayMs)
+    throw new ConfigurationError(
+      `The snapshot was begun at ${readAt.toISOString()}, over a day from now: many may have unsubscribed since. ` +
+        "Read a new one with readSnapshot.",
+    );
+  await snapshot.checkFor(target, signal);
 }

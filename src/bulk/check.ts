@@ -5,18 +5,15 @@ import { isWrite } from "../prepare-write.ts";
 import { type Given, parseOptions } from "../schema/parse-options.ts";
 import { errorMessage } from "../values/error-message.ts";
 import { isObject } from "../values/predicates.ts";
-import { type BulkOptions, checkOptionsSchema } from "./bulk-options.ts";
-import { openToRead } from "./checkpoint-calls.ts";
-import { checkSnapshot } from "./consent-snapshot.ts";
-import { canonicalJson, comparedWrite } from "./fingerprint.ts";
+import { type BulkOptions, checkOptionsSchema, checkSnapshot } from "./bulk-options.ts";
 import type { GuardedRow } from "./guard.ts";
-import { idsOf } from "./guards/service.ts";
-import { type PreparedWrite, prepareRow } from "./prepare-row.ts";
+import { isUnknown, looksOf } from "./guards/service.ts";
 import { RunRecord } from "./record.ts";
-import { hasRefusal, saysOnlyRefusals, subscribes } from "./refusals.ts";
+import { subscribes } from "./refusals.ts";
 import { type EstimateMs, hasCode } from "./result.ts";
-import { type RowLog, RowLogs } from "./row-log.ts";
-import type { ReadRow, Rows, ToWrites } from "./rows.ts";
+import { canonicalJson, comparedWrite, type RowLog, RowLogs } from "./row-log.ts";
+import { isRefusing, type ReadRow, type Rows, type ToWrites } from "./rows.ts";
+import { mayBeRepeated, prepareRow } from "./send-row.ts";
 
 /** The result of `bulk.check`. */
 export interface BulkCheck {
@@ -82,9 +79,8 @@ export async function checkRows<Row>(rows: Rows<Row>, settings: CheckSettings<Ro
   const { checkpoint, estimateMs = () => 0, key, opened, snapshot, target } = settings;
   const { signal } = new AbortController();
   if (snapshot) await checkSnapshot(snapshot, target, signal);
-  const record = checkpoint
-    ? await RunRecord.read(await openToRead(checkpoint), { isKeyed: key !== undefined, target, signal })
-    : RunRecord.inMemory();
+  const owner = { isKeyed: key !== undefined, target, signal };
+  const record = checkpoint ? await RunRecord.read(checkpoint, owner) : new RunRecord();
   const plan = { new: 0, changed: 0, unchanged: 0, inDoubt: 0, unjudged: 0, looks: 0 };
   const logs = new RowLogs(record, settings);
   const invalid: BulkCheck["invalid"] = [];
@@ -94,22 +90,21 @@ export async function checkRows<Row>(rows: Rows<Row>, settings: CheckSettings<Ro
     for (let row = await rows.next(); row; row = await rows.next()) {
       total += 1;
       const { writes } = row;
-      if (writes.some(({ said }) => hasRefusal(said))) refusals += 1;
+      if (isRefusing(row)) refusals += 1;
       if (row.index < mostCalledTwice) unstable ??= await differenceOf(row, settings.toWrites);
       try {
         if (row.problem) throw row.problem.error;
         const log = await logs.open(row);
         const prepared = prepareRow(opened, writes, log.newEventId);
-        const fate = fateOf(log, prepared);
+        const fate = writes.length === 0 ? "unchanged" : fateOf(log);
         plan[fate] += 1;
-        if (writes.length === 0 || (record.isRecorded && !isSent(fate, log, prepared))) continue;
-        log.foresee();
-        const { isUnjudged, looks } = looksOf(
-          { item: row.item, writes, recordedId: log.before?.id },
-          settings,
-        );
+        if (fate === "unchanged" || (log.isInDoubt && !mayBeRepeated(writes, prepared))) continue;
+        // For a further row with its key.
+        await log.ends("succeeded");
+        const guarded: GuardedRow = { ...row, recordedId: log.before?.id };
+        const looks = looksOf(guarded, settings).length;
         plan.looks += looks;
-        if (isUnjudged) plan.unjudged += 1;
+        if (writes.some(({ said }) => subscribes(said)) && isUnknown(guarded, settings)) plan.unjudged += 1;
         calls += looks + writes.length;
       } catch (error) {
         invalid.push({ index: row.index, issues: issuesOf(error) });
@@ -129,35 +124,12 @@ export async function checkRows<Row>(rows: Rows<Row>, settings: CheckSettings<Ro
   };
 }
 
-type Fate = "new" | "changed" | "unchanged" | "inDoubt";
-
-function fateOf(log: RowLog, prepared: readonly PreparedWrite[]): Fate {
+function fateOf(log: RowLog): "new" | "changed" | "unchanged" | "inDoubt" {
   const { before } = log;
-  if (prepared.length === 0) return "unchanged";
   if (!before || before.state === "failed") return "new";
   if (before.state === "once") return "inDoubt";
   if (log.isChanged) return "changed";
   return before.state === "sent" ? "inDoubt" : "unchanged";
-}
-
-/** A row in doubt is sent if its writes may be repeated, or say nothing but refusals. */
-function isSent(fate: Fate, log: RowLog, prepared: readonly PreparedWrite[]): boolean {
-  if (fate === "unchanged") return false;
-  return !log.isInDoubt || prepared.every(({ call, of }) => call.isRepeatable || saysOnlyRefusals(of.said));
-}
-
-function looksOf<Row>(
-  row: GuardedRow,
-  { checkConsent, opened, snapshot }: CheckSettings<Row>,
-): { looks: number; isUnjudged: boolean } {
-  const found = idsOf(row, snapshot);
-  const canLook = opened.settings.families.some(({ name }) => name === "v1");
-  const isLookedUp = found !== undefined && canLook && (checkConsent || found.isRefused);
-  const isSubscribing = row.writes.some(({ said }) => subscribes(said));
-  return {
-    looks: isLookedUp ? found.ids.length : 0,
-    isUnjudged: isSubscribing && (found === undefined || found.ids.length === 0),
-  };
 }
 
 /** The first member that differs when the function is called again, of those that are compared over nights. */

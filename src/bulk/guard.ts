@@ -1,34 +1,18 @@
-import { TimeoutError, type Outcome } from "../errors.ts";
+import { TimeoutError } from "../errors.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import type { Write } from "../write.ts";
 import {
-  contactsOf,
-  isRefusal,
   type KnownBy,
+  refusalsOf,
   type RestatedWrite,
-  type Said,
-  saidBy,
+  type RowWrite,
   saysOnlyRefusals,
   withRefusals,
 } from "./refusals.ts";
 import type { SupersededReason } from "./result.ts";
-
-/** A write of a row, and what guards ask of it. */
-export interface RowWrite {
-  readonly write: Write;
-  /** The keys of the contact that it names. */
-  readonly contacts: readonly string[];
-  readonly said: Said;
-}
-
-export function rowWrite(write: Write): RowWrite {
-  return { write, contacts: contactsOf(write), said: saidBy(write) };
-}
+import type { ReadRow } from "./rows.ts";
 
 /** A row, as guards see it. */
-export interface GuardedRow {
-  readonly item: unknown;
-  readonly writes: readonly RowWrite[];
+export interface GuardedRow extends ReadRow<unknown> {
   /** The id of the contact that the response of an earlier night gave. */
   readonly recordedId: string | undefined;
 }
@@ -47,9 +31,16 @@ export interface Word {
   readonly addresses: readonly string[];
   readonly isRefused: boolean;
   /** Of two words the later one counts: a count of what happened (`nextMoment`); Infinity for one that nothing lifts. */
-  readonly at: number;
+  readonly moment: number;
   /** The contact as the service showed it. */
   readonly service?: Profile | undefined;
+}
+
+let moment = 0;
+
+/** Counts what happens in this process, so that of two words the later one is known. */
+export function nextMoment(): number {
+  return ++moment;
 }
 
 /** Knows refusals of the people of rows, or that a row must not go. */
@@ -64,31 +55,32 @@ export interface Guard {
   ask(row: GuardedRow, signal: AbortSignal): readonly Word[] | Promise<readonly Word[]>;
 }
 
-/** Why a row, or a write of it, does not go on; thrown through the transport, so that no layer takes it for a failure. */
-export class RowStop extends Error {
-  /** `outdated`: a refusal has become known since the write was made. */
-  readonly why:
-    | { readonly kind: "outdated" }
-    | { readonly kind: "failed"; readonly error: unknown }
-    | {
-        readonly kind: "superseded";
-        readonly reason: SupersededReason;
-        readonly service?: Profile | undefined;
-      };
-  /** Of the attempts of the call that were made before. */
-  outcome: Outcome = "not-sent";
+/** How a row ends that does not go on. */
+type StopReason =
+  | { readonly error: unknown }
+  | { readonly reason: SupersededReason; readonly service?: Profile | undefined };
 
-  constructor(why: RowStop["why"], message: string = why.kind) {
+/** Ends a row; thrown through the transport, so that no layer takes it for a failure of the call. */
+export class RowStop extends Error {
+  readonly why: StopReason;
+
+  constructor(why: StopReason, message = "the row is not sent") {
     super(message);
     this.why = why;
   }
 }
 
-let moment = 0;
-
-/** Counts what happens in this process, so that of two words the later one is known. */
-export function nextMoment(): number {
-  return ++moment;
+/** The row is not sent: its opt-outs are named. */
+export function superseded(
+  writes: readonly RowWrite[],
+  cause: string,
+  reason: SupersededReason,
+  service?: Profile,
+): RowStop {
+  const optOuts = [...new Set(writes.flatMap(({ said }) => refusalsOf(said)))];
+  const further = ` Nor was its opt-out of ${optOuts.join(" and ")}: send that by a call of its own.`;
+  const message = `${cause}: the row was not sent, or not sent again.${optOuts.length > 0 ? further : ""}`;
+  return new RowStop({ reason, ...(service && { service }) }, message);
 }
 
 const mostLateAnswers = 3;
@@ -136,25 +128,22 @@ export class RowGuards {
   }
 
   /** The write as it may leave now. Throws a `RowStop` if it cannot say what is known. */
-  restated({ write, contacts, said }: RowWrite): RestatedWrite {
+  restated(write: RowWrite): RestatedWrite {
     const words = this.#words();
     const known = new Map<string, Word>();
     for (const channel of new Set(words.map((word) => word.channel))) {
       const about = words.filter((word) => word.channel === channel);
       // A word counts for its addresses alone.
-      const newest = addressesOf(channel, contacts).map((address) => newestAt(address, about));
+      const newest = addressesOf(channel, write.contacts).map((address) => newestAt(address, about));
       const refusal = newest.find((word) => word?.isRefused);
       if (refusal) known.set(channel, refusal);
     }
     const restated = withRefusals(write, new Map([...known].map(([channel, { by }]) => [channel, by])));
     if (!restated.unsaid) return restated;
-    const [channel] = restated.unsaid;
+    const cause = `The contact has refused ${restated.unsaid.join(" and ")}, which the write cannot say`;
     // Safe: only known channels are restated.
-    const { by, service } = known.get(channel!)!;
-    throw new RowStop(
-      { kind: "superseded", reason: by, service },
-      `The contact has refused ${restated.unsaid.join(" and ")}, which the write cannot say: ${notSent([said])}`,
-    );
+    const { by, service } = known.get(restated.unsaid[0]!)!;
+    throw superseded([write], cause, by, service);
   }
 
   /** The contact as the service showed it, if it did. */
@@ -184,8 +173,9 @@ export class RowGuards {
     const message =
       `${guard.name} was too old, three times: when a row leaves, an answer may be ${guard.maxAgeMs / 1_000} s old. ` +
       "The row was not sent, or not sent again.";
-    const error = new TimeoutError({ message, outcome: "not-sent", timeoutMs: guard.maxAgeMs });
-    throw new RowStop({ kind: "failed", error });
+    throw new RowStop({
+      error: new TimeoutError({ message, outcome: "not-sent", timeoutMs: guard.maxAgeMs }),
+    });
   }
 }
 
@@ -193,28 +183,21 @@ const never = new AbortController().signal;
 
 /** The keys by which a word about the channel concerns a contact: its addresses of this kind, or else all its keys. */
 export function addressesOf(channel: string, contacts: readonly string[]): readonly string[] {
-  const own = contacts.filter((key) => key.startsWith(`${channel}:`));
-  return own.length > 0 ? own : contacts;
+  const addresses = contacts.filter((key) => key.startsWith(`${channel}:`));
+  return addresses.length > 0 ? addresses : contacts;
 }
 
-/** The channels that a write may be judged by, at each key of its contact. */
-export function channelsAt({ contacts, said }: RowWrite): { channel: string; key: string }[] {
-  const channels = said.size === 0 ? [] : new Set([...said.keys(), "is_suppressed"]);
-  return [...channels].flatMap((channel) => contacts.map((key) => ({ channel, key })));
+/** The channels by which a row's writes may be refused, each at each key of its contact. */
+export function channelsAt({ writes }: GuardedRow): { channel: string; key: string }[] {
+  return writes.flatMap(({ contacts, said }) => {
+    const channels = said.size === 0 ? [] : [...new Set([...said.keys(), "is_suppressed"])];
+    return channels.flatMap((channel) => contacts.map((key) => ({ channel, key })));
+  });
 }
 
 /** Of two words at one moment the refusal, and of two refusals that of the first guard. */
 function newestAt(address: string, words: readonly Word[]): Word | undefined {
   return words
     .filter(({ addresses }) => addresses.includes(address))
-    .toSorted((a, b) => Math.sign(b.at - a.at) || Number(b.isRefused) - Number(a.isRefused))[0];
-}
-
-/** What of a row was not sent: its opt-outs are named. */
-export function notSent(all: readonly Said[]): string {
-  const optOuts = all.flatMap((said) =>
-    [...said].flatMap(([channel, word]) => (isRefusal(channel, word) ? [channel] : [])),
-  );
-  const further = ` Nor was its opt-out of ${[...new Set(optOuts)].join(" and ")}: send that by a call of its own.`;
-  return `the row was not sent, or not sent again.${optOuts.length === 0 ? "" : further}`;
+    .toSorted((a, b) => Math.sign(b.moment - a.moment) || Number(b.isRefused) - Number(a.isRefused))[0];
 }

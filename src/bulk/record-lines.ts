@@ -1,7 +1,7 @@
 // The entries of a checkpoint: the line of a row, and that of the run.
 import { ConfigurationError } from "../errors.ts";
 import { type RecordedTarget, targetSchema } from "../organization.ts";
-import type { Kept, KnownBy } from "./refusals.ts";
+import type { Kept } from "./refusals.ts";
 
 /**
  * What the next run must know of a row. `succeeded`: it was carried out. `sent`: it may have been. `once`: it may have been,
@@ -11,8 +11,8 @@ export interface RowRecord {
   readonly state: "succeeded" | "sent" | "once" | "failed";
   /** The number of the row's version, from 1. */
   readonly version: number;
-  /** The fingerprint of its writes. */
-  readonly print: string;
+  /** Of its writes. */
+  readonly fingerprint: string;
   /** The id of its contact, as the last response gave it. */
   readonly id: string | undefined;
   readonly kept: Kept | undefined;
@@ -28,47 +28,44 @@ export interface RunLine {
   readonly target: RecordedTarget;
 }
 
-/** The line of a row. */
-export const rowLine = /^(succeeded|sent|once|failed) \d+ \S+ \S+ \S+$/;
-const none = "-";
-/** A line has 2,000 characters. An id that takes more of them is looked up no more, and such channels are kept unnamed. */
-const longestPart = 900;
+const longestLine = 2_000;
 
-export function encodeRow({ state, version, print, id, kept }: RowRecord): string {
-  // Half of a character has no encoding.
-  const named = (channel: string) => encodeURIComponent(channel.replaceAll(/\p{Surrogate}/gu, "\u{fffd}"));
-  const channels = Object.entries(kept ?? {}).map(([channel, by]) => `${named(channel)}:${by}`);
-  const parts = [encodeURIComponent(id ?? ""), channels.join(",")].map((part) =>
-    part === "" || part.length > longestPart ? none : part,
-  );
-  return `${state} ${version} ${print} ${parts.join(" ")}`;
+export function encodeRow({ state, version, fingerprint, id, kept }: RowRecord): string {
+  const line = encode([state, version, fingerprint, id, kept]);
+  // Of any length is only what the service and the caller name: an id, and channels of v2.
+  return line.length <= longestLine ? line : encode([state, version, fingerprint]);
 }
 
+const rowLine = /^\["(succeeded|sent|once|failed)",\d+,"[\w-]+"/;
+
+/** Throws if it is damaged. */
 export function decodeRow(line: string): RowRecord {
-  const [state, version, print, id, kept] = line.split(" ") as [string, string, string, string, string];
-  const channels = kept === none ? [] : kept.split(",").map((each) => each.split(":") as [string, string]);
-  return {
-    // Safe: `rowLine` has checked the line.
-    state: state as RowRecord["state"],
-    version: Number(version),
-    print,
-    id: id === none ? undefined : decodeURIComponent(id),
-    kept:
-      channels.length === 0
-        ? undefined
-        : Object.fromEntries(channels.map(([channel, by]) => [decodeURIComponent(channel), by as KnownBy])),
-  };
+  try {
+    if (!rowLine.test(line)) throw new TypeError("not a row");
+    // Safe: as it was encoded.
+    const [state, version, fingerprint, id, kept] = JSON.parse(line) as EncodedRow;
+    return { state, version, fingerprint, id: id ?? undefined, kept: kept ?? undefined };
+  } catch {
+    throw damaged("an entry of a row that cannot be read");
+  }
 }
 
-/** ASCII: a base URL and a name of an organization may hold any letter. */
+type EncodedRow = [
+  state: RowRecord["state"],
+  version: number,
+  fingerprint: string,
+  id?: string | null,
+  kept?: Kept | null,
+];
+
 export function encodeRun(run: RunLine): string {
-  return encodeURI(JSON.stringify(run));
+  return encode(run);
 }
 
 export function decodeRun(line: string): RunLine {
   try {
     // Safe: checked below, as far as it is read.
-    const run = JSON.parse(decodeURI(line)) as RunLine;
+    const run = JSON.parse(line) as RunLine;
     const isRun =
       typeof run.id === "string" && Number.isSafeInteger(run.number) && typeof run.isKeyed === "boolean";
     if (!isRun) throw new TypeError("not a run");
@@ -76,6 +73,14 @@ export function decodeRun(line: string): RunLine {
   } catch {
     throw damaged("an entry of its run that cannot be read");
   }
+}
+
+/** JSON in ASCII: a base URL, a channel and a name of an organization may hold any letter. */
+function encode(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 export function damaged(found: string): ConfigurationError {

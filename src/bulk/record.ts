@@ -3,25 +3,26 @@ import { shortHash } from "../hash.ts";
 import { recordTarget, type Target } from "../organization.ts";
 import { randomUuid } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
-import { openCheckpoint } from "./checkpoint-calls.ts";
-import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
+import { type Checkpoint, openCheckpoint, type OpenCheckpoint, openToRead } from "./checkpoint.ts";
 import {
   damaged,
   decodeRow,
   decodeRun,
   encodeRow,
   encodeRun,
-  rowLine,
   type RowRecord,
   type RunLine,
 } from "./record-lines.ts";
 
-interface RecordSettings {
+/** Whose record it is. */
+interface RecordOwner {
   readonly isKeyed: boolean;
   readonly target: Target;
-  readonly signal: AbortSignal;
   /** Aborted when the run ends early: a checkpoint that hangs does not hold up its end. */
-  readonly end?: AbortSignal;
+  readonly signal: AbortSignal;
+}
+
+interface RecordCallbacks {
   /** Called if the checkpoint fails: the run must not continue without a record. */
   readonly onFailure: (error: unknown) => void;
   /** Called if the checkpoint does not open at once: the lock of a run that was killed may still stand. */
@@ -37,45 +38,41 @@ const refusalPrefix = "refusal:";
 
 /** What a run has recorded, and earlier ones: a line for each row. Without a checkpoint it is empty, and stays so. */
 export class RunRecord {
-  /** Of the checkpoint; undefined without one. */
-  readonly id: string | undefined;
   /** Lines as they are stored: 100,000 of them take 20 MB. */
   readonly #lines: Map<string, string>;
+  readonly #run: RunLine | undefined;
+  /** Undefined if it is only read. */
   readonly #opened: OpenCheckpoint | undefined;
   readonly #onFailure: (error: unknown) => void;
-  readonly #run: RunLine | undefined;
   /** The names of refusals that other calls wrote in this run. */
-  readonly #refusals: Set<string>;
+  readonly #refusals = new Set<string>();
   #isClosed = false;
 
-  private constructor(
-    lines: Map<string, string>,
-    opened?: OpenCheckpoint,
+  constructor(
+    lines = new Map<string, string>(),
     run?: RunLine,
+    opened?: OpenCheckpoint,
     onFailure: (error: unknown) => void = () => {},
   ) {
     this.#lines = lines;
-    this.#opened = opened;
     this.#run = run;
-    this.id = run?.id;
+    this.#opened = opened;
     this.#onFailure = onFailure;
-    this.#refusals = new Set();
     for (const [name, line] of lines)
       if (name.startsWith(refusalPrefix) && line === String(run?.number)) this.#refusals.add(name);
   }
 
-  static inMemory(): RunRecord {
-    return new RunRecord(new Map());
-  }
-
   /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
-  static async open(checkpoint: Checkpoint, settings: RecordSettings): Promise<RunRecord> {
-    const cancel = startTimer(settings.onWait, longestOpeningMs);
-    const opened = await openCheckpoint(checkpoint, settings.end).finally(cancel);
+  static async open(
+    checkpoint: Checkpoint,
+    owner: RecordOwner,
+    { onFailure, onWait }: RecordCallbacks,
+  ): Promise<RunRecord> {
+    const cancel = startTimer(onWait, longestOpeningMs);
+    const opened = await openCheckpoint(checkpoint, owner.signal).finally(cancel);
     try {
-      const { lines, run: before } = await readLines(opened);
-      const run = await nextRun(before, lines, settings);
-      const record = new RunRecord(lines, opened, run, settings.onFailure);
+      const { lines, run } = await readLines(opened, owner);
+      const record = new RunRecord(lines, run, opened, onFailure);
       // Before the first row, so that no other target goes on with it.
       await record.#put(runName, encodeRun(run), true);
       return record;
@@ -85,22 +82,25 @@ export class RunRecord {
     }
   }
 
-  /** Reads a checkpoint, leaves it as it is, and closes it. */
-  static async read(
-    opened: OpenCheckpoint,
-    settings: Pick<RecordSettings, "isKeyed" | "target" | "signal">,
-  ): Promise<RunRecord> {
+  /** Reads a checkpoint, leaves it as it is, and closes it: what is put in the record stays in memory. */
+  static async read(checkpoint: Checkpoint, owner: RecordOwner): Promise<RunRecord> {
+    const opened = await openToRead(checkpoint);
     try {
-      const { lines, run: before } = await readLines(opened);
-      return new RunRecord(lines, opened, await nextRun(before, lines, settings));
+      const { lines, run } = await readLines(opened, owner);
+      return new RunRecord(lines, run);
     } finally {
       await opened.close();
     }
   }
 
-  /** Whether it outlives the process. */
+  /** Whether there is a checkpoint. */
   get isRecorded(): boolean {
-    return this.#opened !== undefined;
+    return this.#run !== undefined;
+  }
+
+  /** Of the checkpoint. */
+  get id(): string | undefined {
+    return this.#run?.id;
   }
 
   row(name: string): RowRecord | undefined {
@@ -115,11 +115,6 @@ export class RunRecord {
     await this.#put(rowPrefix + name, line, flush);
   }
 
-  /** Only in memory. */
-  foresee(name: string, row: RowRecord): void {
-    if (this.isRecorded) this.#lines.set(rowPrefix + name, encodeRow(row));
-  }
-
   get hasRefusals(): boolean {
     return this.#refusals.size > 0;
   }
@@ -129,7 +124,7 @@ export class RunRecord {
     return this.#refusals.has(refusalPrefix + (await shortHash(address)));
   }
 
-  async noteRefusal(address: string, isRefused: boolean): Promise<void> {
+  async putRefusal(address: string, isRefused: boolean): Promise<void> {
     if (!this.#run || (!isRefused && !this.hasRefusals)) return;
     const name = refusalPrefix + (await shortHash(address));
     if (!isRefused && !this.#refusals.delete(name)) return;
@@ -164,27 +159,31 @@ export class RunRecord {
   }
 }
 
-async function readLines({
-  entries,
-}: OpenCheckpoint): Promise<{ lines: Map<string, string>; run?: RunLine }> {
+async function readLines(
+  { entries }: OpenCheckpoint,
+  owner: RecordOwner,
+): Promise<{ lines: Map<string, string>; run: RunLine }> {
   const lines = new Map<string, string>();
-  let run: RunLine | undefined;
+  let before: RunLine | undefined;
   for await (const [name, line] of entries) {
-    if (name === runName) run = decodeRun(line);
-    else if (name.startsWith(rowPrefix) ? rowLine.test(line) : name.startsWith(refusalPrefix))
-      lines.set(name, line);
-    else throw damaged(`an entry named ${JSON.stringify(name)}`);
+    if (name === runName) {
+      before = decodeRun(line);
+      continue;
+    }
+    if (name.startsWith(rowPrefix)) decodeRow(line);
+    else if (!name.startsWith(refusalPrefix)) throw damaged(`an entry named ${JSON.stringify(name)}`);
+    lines.set(name, line);
   }
   // Lost, and with it whose rows these are.
-  if (!run && lines.size > 0) throw damaged("no entry of its run");
-  return { lines, ...(run && { run }) };
+  if (!before && lines.size > 0) throw damaged("no entry of its run");
+  return { lines, run: await nextRun(before, lines, owner) };
 }
 
 /** The run that goes on, or the one after it. Throws if the record is of another kind of run, or of another target. */
 async function nextRun(
   before: RunLine | undefined,
   lines: ReadonlyMap<string, string>,
-  { isKeyed, target, signal }: Pick<RecordSettings, "isKeyed" | "target" | "signal">,
+  { isKeyed, target, signal }: RecordOwner,
 ): Promise<RunLine> {
   if (before && before.isKeyed !== isKeyed) {
     const kind = before.isKeyed ? "with" : "without";
@@ -195,10 +194,9 @@ async function nextRun(
   const id = before?.id ?? randomUuid();
   // After a run with a wrong key, or to a wrong address, it belongs to nobody yet.
   const recorded = isBlank(lines) ? undefined : before?.target;
-  const number = (before?.number ?? 0) + (before && !before.isOver ? 0 : 1);
   return {
     id,
-    number,
+    number: (before?.number ?? 0) + (before && !before.isOver ? 0 : 1),
     isOver: false,
     isKeyed,
     target: await recordTarget(target, recorded, { salt: id, signal }),
@@ -208,6 +206,6 @@ async function nextRun(
 /** Whether no row may have reached the service. */
 function isBlank(lines: ReadonlyMap<string, string>): boolean {
   for (const [name, line] of lines)
-    if (name.startsWith(rowPrefix) && !line.startsWith("failed")) return false;
+    if (name.startsWith(rowPrefix) && decodeRow(line).state !== "failed") return false;
   return true;
 }

@@ -1,15 +1,20 @@
-// What writes say of consent, as values, and how a refusal that is known takes the place of a write's own word. Pure.
-import { contactKeys, decidedByService } from "../consent.ts";
-import { type CustomRequest, documentedContact, isAddContact } from "../custom-request.ts";
-import { isRecord } from "../values/predicates.ts";
+// How a refusal that is known takes the place of a write's own word. Pure, on writes that need not be valid.
+import type { Consent } from "../consent.ts";
+import { consentWriteOf } from "../prepare-write.ts";
 import type { Write } from "../write.ts";
 
-/**
- * What a write says, by channel: `email`, `phone`, another one of v2, or `is_suppressed`. Words are in capitals. An empty
- * one: the write names an address of the channel, and says nothing of it. `decidedByService`: it says nothing of an e-mail
- * that it adds to a list, which subscribes a contact that exists ("States and transitions").
- */
-export type Said = ReadonlyMap<string, string>;
+/** A write of a row, with what it says. */
+export interface RowWrite {
+  readonly write: Write;
+  /** The keys of the contact that it names. */
+  readonly contacts: readonly string[];
+  readonly said: Consent;
+}
+
+export function rowWrite(write: Write): RowWrite {
+  const { consent, contacts } = consentWriteOf(write);
+  return { write, contacts, said: consent };
+}
 
 /** How the refusal of a channel is known. */
 export type KnownBy = "run" | "process" | "service";
@@ -32,6 +37,7 @@ export interface Kept {
 /** A write with the refusals that are known. */
 export interface RestatedWrite {
   readonly write: Write;
+  readonly said: Consent;
   readonly kept: Kept;
   /** What was restated, as one text. */
   readonly channels: string;
@@ -39,122 +45,37 @@ export interface RestatedWrite {
 }
 
 /** A write with the refusals that are known, or the channels of which it cannot say them. */
-export type Restated = RestatedWrite | { readonly unsaid: readonly string[] };
+export type Restated = RestatedWrite | { readonly unsaid: readonly string[]; readonly channels?: undefined };
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const suppressed = "is_suppressed";
 
-/** The channels of the documented families, each with its v1 field; the key of its address is its name. */
-const v1Channels = [
-  ["email", "email_opt_in"],
-  ["phone", "phone_opt_in"],
-] as const;
-
 /** Whether the word is a refusal (contract: compared in any case). */
 export function isRefusal(channel: string, word: string): boolean {
-  return word === (channel === suppressed ? "TRUE" : "UNSUBSCRIBED");
+  return word === refusalOf(channel);
 }
 
-/** What the write says. It need not be valid. */
-export function saidBy(write: Write): Said {
-  switch (write.operation) {
-    case "v1.events.send":
-      return new Map();
-    case "v2.contacts.upsert":
-      return v2Said(write.contact);
-    case "v1.request":
-    case "v2.request":
-      return requestSaid(write.request);
-    case "v1.contactGroups.addContact":
-      return v1Said(write.contact, decidedByService);
-    default:
-      return v1Said(write.contact);
-  }
+function refusalOf(channel: string): string {
+  return channel === suppressed ? "TRUE" : "UNSUBSCRIBED";
 }
 
-/** A body that is not documented is not read for names: it may do anything with any channel of the contact beside it. */
-function requestSaid(request: CustomRequest): Said {
-  if (!isRecord(request)) return new Map();
-  const documented = v1Said(documentedContact(request), isAddContact(request) ? decidedByService : "");
-  return documented.size > 0 || !request.contact
-    ? documented
-    : new Map(["email", "phone", suppressed].map((channel) => [channel, ""]));
-}
-
-function v1Said(contact: unknown, unstatedEmail = ""): Said {
-  const said = new Map<string, string>();
-  if (!isRecord(contact)) return said;
-  const fields: Fields = contact;
-  for (const [channel, field] of v1Channels) {
-    const word = fields[field];
-    if (word !== undefined) said.set(channel, inCapitals(word));
-    else if (fields[channel] !== undefined) said.set(channel, channel === "email" ? unstatedEmail : "");
-  }
-  if (fields[suppressed] !== undefined) said.set(suppressed, inCapitals(fields[suppressed]));
-  return said;
-}
-
-function v2Said(contact: unknown): Said {
-  const said = new Map<string, string>();
-  for (const { type, channels } of identifiersOf(contact)) {
-    for (const channel of new Set([type, ...Object.keys(channels)])) {
-      const value = channels[channel];
-      const word = inCapitals(isRecord(value) ? (value["status"] ?? "") : "");
-      // Of two words the one that is no refusal is the one to be judged.
-      if (!isRefusal(channel, word) || !said.has(channel)) said.set(channel, word);
-    }
-  }
-  return said;
-}
-
-function identifiersOf(contact: unknown): { type: string; id: unknown; channels: Fields }[] {
-  const identifiers: unknown = isRecord(contact) ? contact["identifiers"] : undefined;
-  if (!Array.isArray(identifiers)) return [];
-  return identifiers.filter(isRecord).map((each) => {
-    const { type, id, channels } = each;
-    return { type: String(type), id, channels: isRecord(channels) ? channels : {} };
-  });
-}
-
-function inCapitals(word: unknown): string {
-  return String(word).trim().toUpperCase();
-}
-
-/** The keys of the contact that a write names, as in the order of writes. It need not be valid. */
-export function contactsOf(write: Write): string[] {
-  switch (write.operation) {
-    case "v1.events.send":
-      return isRecord(write.event)
-        ? contactKeys([write.event.contact, { contactUUID: write.event.contactUUID }])
-        : [];
-    case "v2.contacts.upsert":
-      return contactKeys(identifiersOf(write.contact).map(({ type, id }) => ({ [type]: id })));
-    case "v1.request":
-    case "v2.request":
-      return isRecord(write.request)
-        ? contactKeys([write.request.contact, documentedContact(write.request)])
-        : [];
-    default:
-      return contactKeys([write.contact]);
-  }
-}
-
-/** Whether something is refused. */
-export function hasRefusal(said: Said): boolean {
-  return [...said].some(([channel, word]) => isRefusal(channel, word));
+/** The channels that are refused. */
+export function refusalsOf(said: Consent): string[] {
+  return [...said].flatMap(([channel, word]) => (isRefusal(channel, word) ? [channel] : []));
 }
 
 /** Whether a refusal is all that is said: an address without a word beside it says nothing. */
-export function saysOnlyRefusals(said: Said): boolean {
-  return hasRefusal(said) && [...said].every(([channel, word]) => word === "" || isRefusal(channel, word));
+export function saysOnlyRefusals(said: Consent): boolean {
+  const count = [...said.values()].filter((word) => word !== "").length;
+  return count > 0 && count === refusalsOf(said).length;
 }
 
-/** Whether somebody may become subscribed. */
-export function subscribes(said: Said): boolean {
-  const words = [...said].filter(([channel]) => channel !== suppressed);
-  return words.some(
-    ([channel, word]) => !isRefusal(channel, word) && word !== "" && word !== "NON_SUBSCRIBED",
+/** Whether somebody may become subscribed: v2 may know further words. */
+export function subscribes(said: Consent): boolean {
+  return [...said].some(
+    ([channel, word]) =>
+      channel !== suppressed && !isRefusal(channel, word) && word !== "" && word !== "NON_SUBSCRIBED",
   );
 }
 
@@ -163,31 +84,36 @@ export function subscribes(said: Said): boolean {
  * restated in every write of a v1 contact, as the document gives an omitted one a default. What asks the person by mail goes
  * with the consent to e-mail.
  */
-export function withRefusals(write: Write, known: Known): Restated {
-  const said = saidBy(write);
-  const kept: Record<string, KnownBy> = {};
-  const restated = new Set<string>();
-  for (const [channel, by] of known) {
+export function withRefusals({ said, write }: RowWrite, known: Known): Restated {
+  const restated = [...known.keys()].filter((channel) => {
     const word = said.get(channel);
-    const isSuppression = channel === suppressed && said.size > 0;
-    if (word === undefined ? !isSuppression : isRefusal(channel, word)) continue;
-    restated.add(channel);
-    if (word !== undefined) kept[channel] = by;
-  }
-  const asItIs = { write, kept: {}, channels: "" };
-  if (restated.size === 0) return asItIs;
-  const channels = [...restated].toSorted().join(" ");
+    return word === undefined ? channel === suppressed && said.size > 0 : !isRefusal(channel, word);
+  });
+  const asItIs = { write, said, kept: {}, channels: "" };
+  if (restated.length === 0) return asItIs;
+  const contact = contactRefusing(write, new Set(restated));
+  // Nothing is lifted by a refusal.
+  if (!contact) return saysOnlyRefusals(said) ? asItIs : { unsaid: restated };
+  const kept = restated.filter((channel) => said.has(channel));
+  return {
+    // Safe: a member for its like.
+    write: { ...write, contact } as Write,
+    said: new Map([...said, ...restated.map((channel) => [channel, refusalOf(channel)] as const)]),
+    kept: Object.fromEntries(kept.map((channel) => [channel, known.get(channel)])),
+    channels: restated.toSorted().join(" "),
+  };
+}
+
+/** Undefined for a write that cannot say it: v2 has no word for a suppression. */
+function contactRefusing(write: Write, restated: ReadonlySet<string>): Fields | undefined {
   switch (write.operation) {
     case "v1.customers.upsert":
     case "v1.contactGroups.addContact":
-      return { write: { ...write, contact: v1Refusing(write.contact, restated) } as Write, kept, channels };
+      return v1Refusing(write.contact, restated);
     case "v2.contacts.upsert":
-      if (!restated.has(suppressed))
-        return { write: { ...write, contact: v2Refusing(write.contact, restated) } as Write, kept, channels };
-      // v2 has no word for a suppression; nothing is lifted by a refusal.
-      return saysOnlyRefusals(said) ? asItIs : { unsaid: [...restated] };
+      return restated.has(suppressed) ? undefined : v2Refusing(write.contact, restated);
     default:
-      return saysOnlyRefusals(said) ? asItIs : { unsaid: [...restated] };
+      return undefined;
   }
 }
 

@@ -1,45 +1,43 @@
 import { sha256, shortHash } from "../hash.ts";
 import { randomUuid } from "../runtime.ts";
-import { comparedText } from "./fingerprint.ts";
+import { errorMessage, ignoreRejection } from "../values/error-message.ts";
+import { contentLost } from "../values/kind-of.ts";
+import { isRecord } from "../values/predicates.ts";
+import type { Write } from "../write.ts";
 import type { RowRecord } from "./record-lines.ts";
 import type { RunRecord } from "./record.ts";
 import type { Kept } from "./refusals.ts";
-import type { ReadRow, RowIdentity } from "./rows.ts";
+import { type ReadRow, rowError, type RowIdentity } from "./rows.ts";
 
 /** How a row ended, for the next run. `nothing`: nothing of it was carried out. */
 export type RecordedEnd = RowRecord["state"] | "nothing";
 
+/** A row in a record. */
+interface RecordedRow {
+  readonly name: string;
+  readonly fingerprint: string;
+  /** The same after a kill, and another after each change of the row, even a change back. */
+  readonly version: number;
+  readonly eventId: string;
+  /** Of an earlier run, or of this run before a kill, or of a row before it with the same key. */
+  readonly before: RowRecord | undefined;
+}
+
 /** Records one row during one run. Without a checkpoint it records nothing. */
 export class RowLog {
-  /** The record of an earlier run, or of this run before a kill, or of a row before it with the same key. */
-  readonly before: RowRecord | undefined;
   readonly #record: RunRecord;
-  readonly #name: string;
-  readonly #print: string;
-  readonly #version: number;
-  /** Of the row in this version, for its events; undefined without a checkpoint. */
-  readonly #eventId: string | undefined;
+  readonly #row: RecordedRow | undefined;
   /** How many events of each name have a generated id. */
   readonly #events = new Map<string, number>();
   #sent: "sent" | "once" | undefined;
 
-  private constructor(record: RunRecord, name: string, print: string, eventId?: string) {
+  constructor(record: RunRecord, row?: RecordedRow) {
     this.#record = record;
-    this.#name = name;
-    this.#print = print;
-    this.before = record.row(name);
-    this.#version = nextVersion(this.before, print);
-    this.#eventId = eventId;
+    this.#row = row;
   }
 
-  /** `text`: what is compared over nights. */
-  static async open(record: RunRecord, key: string, text: string): Promise<RowLog> {
-    if (!record.isRecorded) return new RowLog(record, "", "");
-    const [name, print] = await Promise.all([shortHash(key), shortHash(text)]);
-    // The same after a kill, and another after each change of the row, even a change back.
-    const version = nextVersion(record.row(name), print);
-    const eventId = await sha256(JSON.stringify([record.id, key, `${version} ${print}`]));
-    return new RowLog(record, name, print, eventId);
+  get before(): RowRecord | undefined {
+    return this.#row?.before;
   }
 
   /** Whether its success is recorded, and it has not changed since. */
@@ -48,7 +46,7 @@ export class RowLog {
   }
 
   get isChanged(): boolean {
-    return this.before?.print !== this.#print;
+    return this.before?.fingerprint !== this.#row?.fingerprint;
   }
 
   /** An earlier run may have carried it out, or an earlier version of it, and it must not be repeated. */
@@ -58,10 +56,10 @@ export class RowLog {
 
   /** The id of an event that has none of its own. Those of one name are told apart by their order. */
   readonly newEventId = (eventName: string): string => {
-    if (this.#eventId === undefined) return randomUuid();
+    if (!this.#row) return randomUuid();
     const number = (this.#events.get(eventName) ?? 0) + 1;
     this.#events.set(eventName, number);
-    return `${this.#eventId}-${number}-${eventName}`;
+    return `${this.#row.eventId}-${number}-${eventName}`;
   };
 
   /**
@@ -69,27 +67,19 @@ export class RowLog {
    * each further attempt, as a checkpoint that another run has taken over refuses it.
    */
   async sends(isRepeatable: boolean): Promise<void> {
-    if (!this.#record.isRecorded) return;
     const state = isRepeatable && this.#sent !== "once" ? "sent" : "once";
     const isNews = state !== this.#sent;
     this.#sent = state;
     await this.#put(state, {}, isNews && (state === "once" || this.before !== undefined));
   }
 
-  /** For a check: the row will have been sent, for a further one with its key. */
-  foresee(): void {
-    const row = { version: this.#version, print: this.#print, id: this.before?.id, kept: undefined };
-    this.#record.foresee(this.#name, { ...row, state: "succeeded" });
-  }
-
   async ends(
     end: RecordedEnd,
     details: { readonly id?: string | undefined; readonly kept?: Kept } = {},
   ): Promise<void> {
-    if (!this.#record.isRecorded) return;
     if (end !== "nothing") return await this.#put(end, details);
     // What is recorded of an earlier night stands.
-    if (this.#sent && this.before) await this.#record.putRow(this.#name, this.before);
+    if (this.#sent && this.#row?.before) await this.#record.putRow(this.#row.name, this.#row.before);
     else if (this.#sent) await this.#put("failed", details);
   }
 
@@ -98,8 +88,9 @@ export class RowLog {
     { id, kept }: { id?: string | undefined; kept?: Kept },
     flush = false,
   ) {
-    const row = { state, version: this.#version, print: this.#print, id: id ?? this.before?.id, kept };
-    await this.#record.putRow(this.#name, row, flush);
+    if (!this.#row) return;
+    const { before, fingerprint, name, version } = this.#row;
+    await this.#record.putRow(name, { state, version, fingerprint, id: id ?? before?.id, kept }, flush);
   }
 }
 
@@ -116,16 +107,63 @@ export class RowLogs<Row> {
 
   /** Rejects with a `ValidationError` if the row cannot be compared. */
   async open(row: ReadRow<Row>): Promise<RowLog> {
-    if (!this.#record.isRecorded) return await RowLog.open(this.#record, "", "");
-    // What JSON cannot carry is refused by its endpoint.
-    const text = comparedText(row, this.#identity) ?? "";
-    if (row.key !== undefined) return await RowLog.open(this.#record, row.key, text);
+    if (!this.#record.isRecorded) return new RowLog(this.#record);
+    const text = comparedText(row, this.#identity);
+    const key = row.key ?? this.#keyOf(text);
+    const [name, fingerprint] = await Promise.all([shortHash(key), shortHash(text)]);
+    const before = this.#record.row(name);
+    const version = before ? before.version + Number(before.fingerprint !== fingerprint) : 1;
+    const eventId = await sha256(JSON.stringify([this.#record.id, key, `${version} ${fingerprint}`]));
+    return new RowLog(this.#record, { name, fingerprint, version, eventId, before });
+  }
+
+  #keyOf(text: string): string {
     const count = (this.#twins.get(text) ?? 0) + 1;
     this.#twins.set(text, count);
-    return await RowLog.open(this.#record, `${count} ${text}`, text);
+    return `${count} ${text}`;
   }
 }
 
-function nextVersion(before: RowRecord | undefined, print: string): number {
-  return before ? before.version + Number(before.print !== print) : 1;
+/**
+ * What is compared over nights: the writes without their options but `consent`, or what `fingerprint` gives and the consents
+ * of the writes. Empty for writes that JSON cannot carry: their endpoints refuse them.
+ */
+function comparedText<Row>(
+  { item, writes }: Pick<ReadRow<Row>, "item" | "writes">,
+  { fingerprint }: RowIdentity<Row>,
+): string {
+  if (fingerprint) {
+    const given: unknown = fingerprint(item);
+    ignoreRejection(given);
+    try {
+      return `${canonicalJson(given)} ${canonicalJson(writes.map(({ said }) => [...said]))}`;
+    } catch (error) {
+      throw rowError(
+        `the result of \`fingerprint\` cannot be written as JSON (${errorMessage(error)}): return a string or a JSON value`,
+      );
+    }
+  }
+  try {
+    return canonicalJson(writes.map(({ write }) => comparedWrite(write)));
+  } catch {
+    return "";
+  }
+}
+
+/** A write as it is compared over nights: what is sent otherwise is no other write. */
+export function comparedWrite({ options, ...write }: Write): object {
+  return { ...write, options: { consent: (options as { consent?: unknown })?.consent } };
+}
+
+/** JSON, whatever the order of keys. Throws if JSON cannot carry the value. */
+export function canonicalJson(value: unknown): string {
+  const json = JSON.stringify(value, (_, each: unknown) => {
+    if (!isRecord(each)) return each;
+    // The JSON of a Map or a Promise is `{}`: all of them would have one fingerprint.
+    const lost = contentLost(each);
+    if (lost !== undefined) throw new TypeError(`it holds ${lost}`);
+    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+  if (json === undefined) throw new TypeError(`it is ${typeof value}`);
+  return json;
 }

@@ -4,8 +4,7 @@ import { ignoreRejection } from "../values/error-message.ts";
 import { awaitIt, kindOf } from "../values/kind-of.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
-import { type RowWrite, rowWrite } from "./guard.ts";
-import { hasRefusal } from "./refusals.ts";
+import { refusalsOf, type RowWrite, rowWrite } from "./refusals.ts";
 
 /** Gives the writes of a row: one, several in an array, or none (`[]`). It may be called more than once for a row. */
 export type ToWrites<Row> = (row: Row, index: number) => unknown;
@@ -50,7 +49,7 @@ export class Rows<Row> {
   readonly #toWrites: ToWrites<Row>;
   readonly #identity: RowIdentity<Row>;
   readonly #give: () => BulkIterable<Row>;
-  readonly #inOrder: AsyncGenerator<ReadRow<Row>, void, undefined>;
+  readonly #inOrder: AsyncGenerator<ReadRow<Row>, unknown, undefined>;
   /** The first row, until it is taken. */
   #first: Promise<ReadRow<Row> | undefined> | undefined;
   #hasBegun = false;
@@ -73,7 +72,8 @@ export class Rows<Row> {
       this.length = lengthOf(iterable);
     }
     const canBeReadTwice = isFunction(rows) || this.length !== undefined;
-    this.#inOrder = canBeReadTwice && order === "refusals first" ? this.#refusalsFirst() : this.#asGiven();
+    this.#inOrder =
+      canBeReadTwice && order === "refusals first" ? this.#refusalsFirst() : this.#pass(() => true);
   }
 
   /** Asks for the first row, in the turn in which a run begins (D101). */
@@ -94,7 +94,7 @@ export class Rows<Row> {
   /** Ends the caller's iteration, as the end of a loop does; does not wait for a row that is being read. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const closing = this.#inOrder.return();
+    const closing = this.#inOrder.return(undefined);
     if (!this.#isReading) await closing;
     // The pending row is no longer needed, so an error of the cleanup is ignored.
     else closing.catch(() => undefined);
@@ -103,30 +103,28 @@ export class Rows<Row> {
   async #read(): Promise<ReadRow<Row> | undefined> {
     this.#hasBegun = this.#isReading = true;
     try {
-      const { value } = await this.#inOrder.next();
-      return value || undefined;
+      const next = await this.#inOrder.next();
+      return next.done ? undefined : next.value;
     } finally {
       this.#isReading = false;
     }
   }
 
-  async *#asGiven(): AsyncGenerator<ReadRow<Row>, void, undefined> {
-    yield* this.#pass(() => true);
-  }
-
   async *#refusalsFirst(): AsyncGenerator<ReadRow<Row>, void, undefined> {
     /** The rows of the first pass, by key or index, with how many of a key there were. */
     const taken = new Map<string | number, number>();
-    const count = yield* this.#pass(({ index, key = index, writes }) => {
-      if (!isRefusing(writes)) return false;
+    const count = yield* this.#pass((row) => {
+      const { index, key = index } = row;
+      if (!isRefusing(row)) return false;
       taken.set(key, (taken.get(key) ?? 0) + 1);
       return true;
     });
     if (this.#isClosed) return;
     this.length = count;
-    const countAgain = yield* this.#pass(({ index, key = index, writes }) => {
+    const countAgain = yield* this.#pass((row) => {
+      const { index, key = index } = row;
       const left = taken.get(key) ?? 0;
-      if (left === 0 || !isRefusing(writes)) return true;
+      if (left === 0 || !isRefusing(row)) return true;
       taken.set(key, left - 1);
       return false;
     });
@@ -193,8 +191,9 @@ function lengthOf(rows: object): number | undefined {
   return [length, size].find((count) => Number.isSafeInteger(count)) as number | undefined;
 }
 
-function isRefusing(writes: readonly RowWrite[]): boolean {
-  return writes.some(({ said }) => hasRefusal(said));
+/** Whether it refuses something. */
+export function isRefusing({ writes }: Pick<ReadRow<unknown>, "writes">): boolean {
+  return writes.some(({ said }) => refusalsOf(said).length > 0);
 }
 
 function asWrites(given: unknown): readonly Write[] {
@@ -210,15 +209,12 @@ function asWrites(given: unknown): readonly Write[] {
 
 function checkKey(key: unknown): string {
   ignoreRejection(key);
-  if (typeof key === "string" && key !== "" && !loneSurrogate.test(key)) return key;
-  const kind = key === "" ? "an empty string" : typeof key === "string" ? "half a character" : kindOf(key);
+  if (typeof key === "string" && key !== "") return key;
+  const kind = key === "" ? "an empty string" : kindOf(key);
   throw rowError(
     `the key function must return a string that names the row, not ${kind}: such as String(row.id)`,
   );
 }
-
-/** Half of a character: all of them would have the same hash. */
-const loneSurrogate = /\p{Surrogate}/u;
 
 /** Ends only this row. */
 export function rowError(message: string): ValidationError {

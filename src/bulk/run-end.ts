@@ -1,4 +1,5 @@
 import { AbortError, ClientClosedError } from "../errors.ts";
+import type { ClientSettings } from "../open-client.ts";
 import { onAbort } from "../transport/abort.ts";
 
 const notSettled =
@@ -7,7 +8,6 @@ const notSettled =
 /** How a run ends: by its first failure, by its caller, or when every row has ended. */
 export class RunEnd {
   readonly #stop = new AbortController();
-  readonly #early = new AbortController();
   readonly #removeCallbacks: (() => void)[];
   #failure: { readonly error: unknown } | undefined;
   #isLeft = false;
@@ -21,28 +21,21 @@ export class RunEnd {
     this.#removeCallbacks = [...(signal ? [onAbort(signal, aborted)] : []), onAbort(closing, closed)];
   }
 
-  /** Aborted when the run ends: no further row starts. */
+  /** Aborted when the run ends before all its rows have: no further row starts. */
   get stop(): AbortSignal {
     return this.#stop.signal;
-  }
-
-  /** Aborted when the run ends before all its rows, or its caller waits no longer. */
-  get early(): AbortSignal {
-    return this.#early.signal;
   }
 
   /** The run ends with its first failure. */
   readonly fail = (error: unknown): void => {
     this.#failure ??= { error };
     this.#stop.abort(error);
-    this.#early.abort(error);
   };
 
   /** The loop over the results has ended; `isWhole`: with every row. */
   leave(isWhole: boolean): void {
     this.#isLeft = true;
-    this.#stop.abort();
-    if (!isWhole) this.#early.abort(new Error(notSettled));
+    if (!isWhole) this.#stop.abort(new Error(notSettled));
   }
 
   get hasFailed(): boolean {
@@ -71,7 +64,54 @@ export class RunEnd {
 
   /** A run whose loop has ended only waits for its checkpoint, and fails if it waits in vain. */
   #interrupt(error: Error): void {
-    if (this.#isLeft) this.#early.abort(error);
+    if (this.#isLeft) this.#stop.abort(error);
     else this.fail(error);
+  }
+}
+
+/** What a run says to the logger: each thing once. */
+export class RunWarnings {
+  readonly #observer: ClientSettings["observer"];
+  readonly #said = new Set<string>();
+  #unknownPeople = 0;
+
+  constructor(observer: ClientSettings["observer"]) {
+    this.#observer = observer;
+  }
+
+  readonly sayOnce = (message: string): void => {
+    if (this.#isNews(message)) this.#observer.warn(message);
+  };
+
+  /** At "info": it is no fault. */
+  readonly waitsForCheckpoint = (): void =>
+    this.#observer.info(
+      "bulk waits for its checkpoint to open: up to 30 s for the lock of another run, which is not renewed",
+    );
+
+  /** `onProgress` threw, or rejected. */
+  failed(error: unknown): void {
+    if (this.#isNews("onProgress")) this.#observer.failed("onProgress", error);
+  }
+
+  /** A row may have subscribed somebody of whom nothing was known. */
+  subscribesUnknown(): void {
+    this.#unknownPeople++;
+  }
+
+  /** The run is over. */
+  end(): void {
+    if (this.#unknownPeople === 0) return;
+    const [rows, whom] =
+      this.#unknownPeople === 1 ? ["1 row", "somebody"] : [`${this.#unknownPeople} rows`, "people"];
+    this.sayOnce(
+      `${rows} subscribed ${whom} of whom nothing was known: a snapshot shows who has refused at the service`,
+    );
+  }
+
+  #isNews(what: string): boolean {
+    const isNews = !this.#said.has(what);
+    this.#said.add(what);
+    return isNews;
   }
 }

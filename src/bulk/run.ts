@@ -2,24 +2,26 @@ import type { OpenedClient } from "../open-client.ts";
 import type { Target } from "../organization.ts";
 import { untilAborted } from "../transport/abort.ts";
 import { listenToConsents } from "../transport/consent-registry.ts";
-import { type BulkSettings, endsRun } from "./bulk-options.ts";
-import { checkSnapshot } from "./consent-snapshot.ts";
+import { type BulkSettings, checkSnapshot, endsRun } from "./bulk-options.ts";
 import type { Guard, GuardedRow } from "./guard.ts";
 import { CurrentGuard } from "./guards/current.ts";
 import { EarlierProcessGuard, ProcessGuard } from "./guards/process.ts";
 import { RunGuard } from "./guards/run.ts";
-import { idsOf, judgedError, ServiceGuard } from "./guards/service.ts";
-import { lookOf } from "./look.ts";
+import { isUnknown, judgedError, ServiceGuard } from "./guards/service.ts";
 import { RunRecord } from "./record.ts";
-import { ResultQueue } from "./result-queue.ts";
-import { type BulkResult, type EstimateMs, hasCode, ProgressCounter, type RowEnd } from "./result.ts";
-import { type RowLog, RowLogs } from "./row-log.ts";
+import {
+  type BulkResult,
+  type EstimateMs,
+  hasCode,
+  ProgressCounter,
+  ResultQueue,
+  type RowEnd,
+} from "./result.ts";
+import { RowLogs } from "./row-log.ts";
 import type { ReadRow, Rows } from "./rows.ts";
-import { RunEnd } from "./run-end.ts";
-import { RunWarnings } from "./run-warnings.ts";
-import { SendRow, type SentRow, type SharedByRows } from "./send-row.ts";
-import { Turns } from "./turns.ts";
-import { type BegunTask, Workers } from "./workers.ts";
+import { RunEnd, RunWarnings } from "./run-end.ts";
+import { SendRow, type SharedByRows } from "./send-row.ts";
+import { type BegunTask, Turns, Workers } from "./workers.ts";
 
 /** The options of a run, with what its client adds. */
 export type RunOptions<Row> = BulkSettings<Row> & {
@@ -66,15 +68,15 @@ export class Run<Row, Value> {
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     this.progress.startedAt = performance.now();
     const opening = this.#openRecord();
-    const watch = new ProcessGuard(this.#options.target, opening, this.#warnings.say);
+    const processGuard = new ProcessGuard(this.#options.target, opening, this.#warnings.sayOnce);
     // Before the checkpoint is open: a refusal that is under way is one of the run.
-    const unwatch = listenToConsents(watch);
+    const stopListening = listenToConsents(processGuard);
     let record: RunRecord | undefined;
     let sending: Promise<void> | undefined;
     let isWhole = false;
     try {
       record = await opening;
-      sending = this.#sendRows(record, watch);
+      sending = this.#sendRows(record, processGuard);
       yield* this.#results.until(sending);
       isWhole = this.#isEverythingRead;
     } catch (error) {
@@ -83,10 +85,10 @@ export class Run<Row, Value> {
       this.#end.leave(isWhole);
       this.#results.leave();
       await sending;
-      await watch.settled();
+      await processGuard.settled();
       if (isWhole && !this.#end.hasFailed) await this.#end.failOnError(() => record?.complete());
       await this.#end.failOnError(() => record?.close());
-      unwatch();
+      stopListening();
       await this.#end.failOnError(() => this.#rows.close());
       this.#warnings.end();
       this.progress.end();
@@ -96,12 +98,12 @@ export class Run<Row, Value> {
 
   async #openRecord(): Promise<RunRecord> {
     const { checkpoint, key, snapshot, target } = this.#options;
-    const { stop: signal, early: end, fail: onFailure } = this.#end;
+    const { stop: signal, fail: onFailure } = this.#end;
     if (snapshot) await checkSnapshot(snapshot, target, signal);
-    if (!checkpoint || signal.aborted) return RunRecord.inMemory();
+    if (!checkpoint || signal.aborted) return new RunRecord();
     const { waitsForCheckpoint: onWait } = this.#warnings;
-    const ends = { signal, end, onFailure, onWait };
-    const opening = RunRecord.open(checkpoint, { isKeyed: key !== undefined, target, ...ends });
+    const owner = { isKeyed: key !== undefined, target, signal };
+    const opening = RunRecord.open(checkpoint, owner, { onFailure, onWait });
     try {
       return await untilAborted(opening, signal);
     } catch (error) {
@@ -112,36 +114,32 @@ export class Run<Row, Value> {
   }
 
   /** Each row has a worker, from its reading until the caller has finished with its result. */
-  async #sendRows(record: RunRecord, watch: ProcessGuard): Promise<void> {
+  async #sendRows(record: RunRecord, processGuard: ProcessGuard): Promise<void> {
     const shared: SharedByRows = {
       opened: this.#options.opened,
       stop: this.#end.stop,
-      watch,
-      guards: this.#guards(record, watch),
+      listener: processGuard,
+      guards: this.#guards(record, processGuard),
       countCall: this.#countCall,
+      wasSent: this.#wasSent,
     };
     const logs = new RowLogs(record, this.#options);
     await new Workers(this.#options.concurrency, () => this.#beginNextRow(logs, shared)).run();
   }
 
   /** In the order in which they are asked; of two words at one moment the first guard's counts. */
-  #guards(record: RunRecord, watch: ProcessGuard): Guard[] {
-    const { checkConsent, isCurrent, opened, snapshot } = this.#options;
+  #guards(record: RunRecord, processGuard: ProcessGuard): Guard[] {
+    const { isCurrent } = this.#options;
     const notShown = (channel: string) =>
       this.#warnings.sayOnce(
         `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
       );
     return [
       ...(isCurrent ? [new CurrentGuard(isCurrent)] : []),
-      new ServiceGuard({
-        look: lookOf(opened, this.#end.stop, this.#countCall),
-        checksConsent: checkConsent,
-        snapshot,
-        notShown,
-      }),
+      new ServiceGuard(this.#options, { stop: this.#end.stop, countCall: this.#countCall, notShown }),
       this.#earlierRows,
       new EarlierProcessGuard(record),
-      watch,
+      processGuard,
     ];
   }
 
@@ -190,13 +188,13 @@ export class Run<Row, Value> {
       if (this.#end.stop.aborted) return undefined;
       if (row.writes.length === 0) return { status: "skipped" };
       const log = await logs.open(row);
-      const guarded: GuardedRow = { item: row.item, writes: row.writes, recordedId: log.before?.id };
+      const guarded: GuardedRow = { ...row, recordedId: log.before?.id };
       if (log.isDone) {
-        this.#earlierRows.assignFacts(guarded);
+        this.#earlierRows.learn(guarded);
         const kept = log.before?.kept;
         return { status: "skipped", ...(kept && { kept }) };
       }
-      return await this.#ended(await new SendRow(row, guarded, log, shared).send(), guarded, log);
+      return await new SendRow(guarded, log, shared).send();
     } catch (error) {
       // Safe: the class of the code.
       if (hasCode(error, "validation")) return { status: "invalid", error: error as never };
@@ -204,24 +202,14 @@ export class Run<Row, Value> {
     }
   }
 
-  /** Notes and records how a row was sent. */
-  async #ended(sent: SentRow, row: GuardedRow, log: RowLog): Promise<End> {
-    const { end, hasSubscribed, id, recorded } = sent;
-    if (recorded !== "nothing") {
-      this.#earlierRows.assignFacts(row);
-      // The one that was looked up may have been another contact than the row now names.
-      const isUnknown = idsOf(row, this.#options.snapshot)?.ids.every((each) => each === end?.formerId);
-      if (hasSubscribed && isUnknown) this.#warnings.subscribesUnknown();
-    }
-    // A failure of the record has already ended the run; the row's end stays the same.
-    const details = { id, ...(end?.kept && { kept: end.kept }) };
-    if (recorded) await log.ends(recorded, details).catch(() => undefined);
-    if (end?.formerId !== undefined)
-      this.#warnings.sayOnce(
-        "a row names another contact than under its key before: `formerId` is the one that is left as it is",
-      );
-    return end;
-  }
+  readonly #wasSent: SharedByRows["wasSent"] = (row, hasSubscribed, formerId) => {
+    this.#earlierRows.learn(row);
+    if (hasSubscribed && isUnknown(row, this.#options, formerId)) this.#warnings.subscribesUnknown();
+    if (formerId === undefined) return;
+    this.#warnings.sayOnce(
+      "a row names another contact than under its key before: `formerId` is the one that is left as it is",
+    );
+  };
 
   /** Ends the run if every other row would meet the error too. */
   #stopIfNeeded(error: unknown): void {

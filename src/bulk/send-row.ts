@@ -1,14 +1,18 @@
-import { AbortError, isAudienceError, type Outcome, type ValidationError } from "../errors.ts";
+import { AbortError, type Outcome, ValidationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import { prepareWrite } from "../prepare-write.ts";
-import { type Call, type ConsentListener, type PreparedCall, severer } from "../transport/call.ts";
+import {
+  type ApiRequest,
+  type Call,
+  type ConsentListener,
+  type PreparedCall,
+  severer,
+} from "../transport/call.ts";
 import { rowCallOptions } from "./bulk-options.ts";
-import { type Guard, type GuardedRow, RowGuards, RowStop, type RowWrite } from "./guard.ts";
-import { type PreparedWrite, prepareRow } from "./prepare-row.ts";
-import { type Kept, type RestatedWrite, saidBy, saysOnlyRefusals, subscribes } from "./refusals.ts";
+import { type Guard, type GuardedRow, RowGuards, RowStop } from "./guard.ts";
+import { type Kept, type RowWrite, saysOnlyRefusals, subscribes } from "./refusals.ts";
 import { hasCode, inDoubt, type RowEnd } from "./result.ts";
 import type { RecordedEnd, RowLog } from "./row-log.ts";
-import type { ReadRow } from "./rows.ts";
 
 /** What the rows of a run share. */
 export interface SharedByRows {
@@ -16,24 +20,56 @@ export interface SharedByRows {
   /** Aborted when the run ends. */
   readonly stop: AbortSignal;
   readonly guards: readonly Guard[];
-  readonly watch: ConsentListener;
+  readonly listener: ConsentListener;
   /** A call is about to be made. */
   readonly countCall: () => void;
+  /** The row was sent, or may have been; `hasSubscribed`: it may have subscribed somebody. */
+  readonly wasSent: (row: GuardedRow, hasSubscribed: boolean, formerId: string | undefined) => void;
 }
 
-/** The end of a row: what its caller gets, and what is recorded. Without a result the row only waited for the run's end. */
-export interface SentRow {
-  readonly end: RowEnd<unknown> | undefined;
-  readonly recorded: RecordedEnd | undefined;
-  /** Somebody may have become subscribed. */
-  readonly hasSubscribed?: boolean;
-  readonly id?: string | undefined;
-}
-
-/** How the calls of a write ended together. */
+/** How the call of a write ended. */
 interface WriteEnd {
   readonly outcome: Outcome;
   readonly isRepeatable: boolean;
+}
+
+/**
+ * Validates all writes of a row, and gives their calls. Throws a `ValidationError` with all issues; in an array their paths
+ * begin with the index.
+ */
+export function prepareRow(
+  opened: OpenedClient,
+  writes: readonly RowWrite[],
+  newEventId: (eventName: string) => string,
+): PreparedCall[] {
+  const issues: ValidationError["issues"][number][] = [];
+  const calls: PreparedCall[] = [];
+  const named = new Set<string>();
+  for (const [index, { contacts, write }] of writes.entries()) {
+    try {
+      calls.push(prepareWrite(opened, write, { newEventId }));
+    } catch (error) {
+      if (!hasCode(error, "validation")) throw error;
+      // Safe: the class of the code.
+      const found = (error as ValidationError).issues;
+      const inArray = found.map((each) => ({ ...each, path: [index, ...each.path] }));
+      issues.push(...(writes.length === 1 ? found : inArray));
+    }
+    if (index > 0 && !contacts.some((key) => named.has(key))) issues.push({ path: [index], ...unrelated });
+    for (const key of contacts) named.add(key);
+  }
+  if (issues.length > 0) throw new ValidationError(issues);
+  return calls;
+}
+
+const unrelated = {
+  code: "unrelated",
+  message: "must share an e-mail, a phone or a contactUUID with a write before it: a row is one person's",
+};
+
+/** Whether a row in doubt may be sent again. */
+export function mayBeRepeated(writes: readonly RowWrite[], calls: readonly PreparedCall[]): boolean {
+  return writes.every(({ said }, index) => calls[index]!.isRepeatable || saysOnlyRefusals(said));
 }
 
 const idPrefix = "contactUUID:";
@@ -42,139 +78,129 @@ const idPrefix = "contactUUID:";
  * Sends the writes of a row, one after the other, from the first check to the end of the row:
  *
  * 1. All writes are validated, and all guards asked, before the first one leaves.
- * 2. Each write leaves with the refusals that are known at that moment (`RowGuards.restated`). Where one becomes known while
- *    it waits, it is made anew.
+ * 2. Each attempt leaves with the refusals that are known at that moment (`RowGuards.restated`).
  * 3. The first write that fails ends the row.
  */
 export class SendRow {
-  readonly #row: ReadRow<unknown>;
+  readonly #row: GuardedRow;
   readonly #log: RowLog;
   readonly #shared: SharedByRows;
   readonly #guards: RowGuards;
-  readonly #writes: readonly RowWrite[];
   readonly #ends: WriteEnd[] = [];
   #kept: Kept = {};
   #hasSubscribed = false;
   #id: string | undefined;
 
-  constructor(row: ReadRow<unknown>, guarded: GuardedRow, log: RowLog, shared: SharedByRows) {
+  constructor(row: GuardedRow, log: RowLog, shared: SharedByRows) {
     this.#row = row;
     this.#log = log;
     this.#shared = shared;
-    this.#writes = guarded.writes;
-    this.#guards = new RowGuards(shared.guards, guarded);
+    this.#guards = new RowGuards(shared.guards, row);
   }
 
-  /** Never rejects. */
-  async send(): Promise<SentRow> {
+  /** The end of the row; undefined if it only waited for the end of the run. Never rejects. */
+  async send(): Promise<RowEnd<unknown> | undefined> {
+    const { isList, writes } = this.#row;
     try {
-      const prepared = prepareRow(this.#shared.opened, this.#writes, this.#log.newEventId);
-      if (
-        this.#log.isInDoubt &&
-        prepared.some(({ call, of }) => !call.isRepeatable && !saysOnlyRefusals(of.said))
-      )
-        return { end: { status: "unknown", error: inDoubt() }, recorded: undefined };
+      const calls = prepareRow(this.#shared.opened, writes, this.#log.newEventId);
+      if (this.#log.isInDoubt && !mayBeRepeated(writes, calls))
+        return { status: "unknown", error: inDoubt() };
       await this.#guards.ask(this.#shared.stop);
       // A later write that could not leave would leave the earlier ones sent.
-      for (const { of } of prepared) this.#guards.restated(of);
+      for (const write of writes) this.#guards.restated(write);
       const values: unknown[] = [];
-      for (const each of prepared) values.push(await this.#sendWrite(each));
-      return this.#succeeded(this.#row.isList ? values : values[0]);
+      for (const [index, write] of writes.entries()) values.push(await this.#sendWrite(write, calls[index]!));
+      return await this.#succeeded(isList ? values : values[0]);
     } catch (error) {
-      return this.#ended(error);
+      return await this.#failed(error);
     }
   }
 
-  async #sendWrite({ of, call: own }: PreparedWrite): Promise<unknown> {
-    let earlier: Outcome = "not-sent";
-    for (;;) {
-      const restated = this.#guards.restated(of);
-      const call = restated.write === of.write ? own : prepareWrite(this.#shared.opened, restated.write);
-      try {
-        return await this.#sendCall(of, call, restated);
-      } catch (error) {
-        if (error instanceof RowStop) earlier = severer(earlier, error.outcome);
-        if (error instanceof RowStop && error.why.kind === "outdated") continue;
-        const outcome =
-          error instanceof RowStop || !isAudienceError(error) ? earlier : severer(earlier, error.outcome);
-        this.#ends.push({ outcome, isRepeatable: call.isRepeatable });
-        throw error;
-      }
-    }
-  }
-
-  async #sendCall(
-    of: RowWrite,
-    call: PreparedCall,
-    { channels, kept, write }: RestatedWrite,
-  ): Promise<unknown> {
-    const { countCall, opened, stop, watch } = this.#shared;
-    const isAsBefore = () => this.#guards.restated(of).channels === channels;
+  async #sendWrite(write: RowWrite, asGiven: PreparedCall): Promise<unknown> {
+    const { countCall, listener, opened, stop } = this.#shared;
+    let sent: Call | undefined;
+    let restated = this.#guards.restated(write);
     const gate = {
       stop,
-      listener: watch,
-      isInFront: true,
-      enter: async (sent: Call) => {
+      listener,
+      enter: async (call: Call) => {
+        sent = call;
         try {
-          await this.#log.sends(call.isRepeatable);
-          await this.#guards.ask(sent.stopWaiting.signal);
-          if (!isAsBefore()) throw new RowStop({ kind: "outdated" });
+          restated = this.#guards.restated(write);
+          const made = restated.write === write.write ? asGiven : prepareWrite(opened, restated.write);
+          call.request = made.request;
+          call.isRepeatable = made.isRepeatable;
+          await this.#log.sends(made.isRepeatable);
+          await this.#guards.ask(call.stopWaiting.signal);
         } catch (error) {
-          if (isAudienceError(error)) throw error;
-          const reason = error instanceof RowStop ? error : new RowStop({ kind: "failed", error });
-          throw Object.assign(reason, { outcome: sent.report.outcome });
+          // Not to be tried again.
+          throw error instanceof RowStop || hasCode(error, "aborted", "closed")
+            ? error
+            : new RowStop({ error });
         }
       },
+      // Else it is made anew.
       isOpen: () => {
-        if (!this.#guards.areFresh || !isAsBefore()) return false;
+        if (!this.#guards.areFresh || this.#guards.restated(write).channels !== restated.channels)
+          return false;
         this.#guards.leaves();
-        this.#hasSubscribed ||= subscribes(saidBy(write));
+        this.#hasSubscribed ||= subscribes(restated.said);
         return true;
       },
     };
-    countCall();
-    const { data } = await opened.transport.send(call, { ...rowCallOptions, gate }).withResponse();
-    this.#ends.push({ outcome: "applied", isRepeatable: call.isRepeatable });
-    this.#kept = { ...this.#kept, ...kept };
-    const { appliedConsent, consentWrite } = call.request;
-    const keys = consentWrite ? appliedConsent(consentWrite, data).contacts : [];
-    this.#id = keys.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length) ?? this.#id;
-    return data;
+    let outcome: Outcome | undefined;
+    try {
+      countCall();
+      const data = await opened.transport.send(asGiven, { ...rowCallOptions, gate });
+      outcome = "applied";
+      this.#kept = { ...this.#kept, ...restated.kept };
+      this.#id = idIn((sent ?? asGiven).request, data) ?? this.#id;
+      return data;
+    } finally {
+      outcome ??= sent?.report.outcome ?? "not-sent";
+      this.#ends.push({ outcome, isRepeatable: (sent ?? asGiven).isRepeatable });
+    }
   }
 
-  #succeeded(value: unknown): SentRow {
+  async #succeeded(value: unknown): Promise<RowEnd<unknown>> {
     const before = this.#log.before?.id;
-    const formerId =
-      before !== undefined && this.#id !== undefined && this.#id !== before ? before : undefined;
+    const formerId = this.#id !== undefined && this.#id !== before ? before : undefined;
     const kept = Object.keys(this.#kept).length > 0 ? this.#kept : undefined;
     const service = kept && Object.values(kept).includes("service") ? this.#guards.service : undefined;
-    const end: RowEnd<unknown> = {
+    await this.#records("succeeded", { kept, formerId });
+    return {
       status: "succeeded",
       value,
       ...(kept && { kept }),
       ...(service && { service }),
       ...(formerId !== undefined && { formerId }),
     };
-    return { end, recorded: "succeeded", hasSubscribed: this.#hasSubscribed, id: this.#id };
   }
 
-  #ended(error: unknown): SentRow {
+  async #failed(error: unknown): Promise<RowEnd<never> | undefined> {
     const outcome = this.#ends.map((end) => end.outcome).reduce(severer, "not-sent");
     const wasDone = this.#ends.filter((end) => end.outcome === "applied" || end.outcome === "unknown");
     const mustNotRepeat = wasDone.some(({ isRepeatable }) => !isRepeatable);
-    const recorded = mustNotRepeat ? "once" : wasDone.length > 0 ? "sent" : "nothing";
-    const isInterrupted =
-      this.#shared.stop.aborted &&
-      (hasCode(error, "aborted", "closed") || error === this.#shared.stop.reason);
-    if (isInterrupted && wasDone.length === 0 && outcome === "not-sent") return { end: undefined, recorded };
+    await this.#records(mustNotRepeat ? "once" : wasDone.length > 0 ? "sent" : "nothing");
+    const { stop } = this.#shared;
+    const isInterrupted = stop.aborted && (hasCode(error, "aborted", "closed") || error === stop.reason);
+    if (isInterrupted && outcome === "not-sent") return undefined;
     const isUnknown = mustNotRepeat || this.#ends.some((end) => end.outcome === "unknown");
-    return {
-      end: endOf(error, { outcome, isUnknown, mustNotRepeat }),
-      recorded,
-      hasSubscribed: this.#hasSubscribed,
-      id: this.#id,
-    };
+    return endOf(error, { outcome, isUnknown, mustNotRepeat });
   }
+
+  async #records(end: RecordedEnd, more: { kept?: Kept | undefined; formerId?: string | undefined } = {}) {
+    const { formerId, kept } = more;
+    if (end !== "nothing") this.#shared.wasSent(this.#row, this.#hasSubscribed, formerId);
+    // A failure of the record has already ended the run; the row's end stays the same.
+    await this.#log.ends(end, { id: this.#id, ...(kept && { kept }) }).catch(() => undefined);
+  }
+}
+
+/** The id of the contact that a response names. */
+function idIn({ appliedConsent, consentWrite }: ApiRequest, data: unknown): string | undefined {
+  const keys = consentWrite ? appliedConsent(consentWrite, data).contacts : [];
+  return keys.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length);
 }
 
 function endOf(
@@ -183,13 +209,10 @@ function endOf(
 ): RowEnd<never> {
   // Safe: the class of the code.
   if (hasCode(error, "validation")) return { status: "invalid", error: error as ValidationError };
-  const why = error instanceof RowStop ? error.why : { kind: "failed" as const, error };
-  if (why.kind === "failed") return { status: isUnknown ? "unknown" : "failed", error: why.error };
-  const { message } = error as Error; // a RowStop
-  if (why.kind === "superseded" && !mustNotRepeat) {
-    const { reason, service } = why;
-    const abort = new AbortError({ message, outcome, cause: undefined });
-    return { status: "superseded", reason, ...(service && { service }), error: abort };
-  }
-  return { status: "unknown", error: new AbortError({ message, outcome: "unknown", cause: undefined }) };
+  const why = error instanceof RowStop ? error.why : { error };
+  if ("error" in why) return { status: isUnknown ? "unknown" : "failed", error: why.error };
+  // Safe: a RowStop.
+  const { message } = error as RowStop;
+  const abort = new AbortError({ message, outcome: mustNotRepeat ? "unknown" : outcome, cause: undefined });
+  return mustNotRepeat ? { status: "unknown", error: abort } : { status: "superseded", ...why, error: abort };
 }

@@ -20,7 +20,9 @@ import { Exchange } from "./send.ts";
 
 /** Makes the attempts of a call, the first included, until one gives a response or the plan gives up. */
 export async function attempts(call: Call): Promise<ApiResponse> {
-  let start: AttemptStart = { isInFront: call.gate?.isInFront ?? false, mayRenewKey: true };
+  // A row's write may have waited in the queue before, for a look: it goes before the looks of other rows.
+  const isInFront = call.gate !== undefined && call.request.method !== "GET";
+  let start: AttemptStart = { isInFront, mayRenewKey: true };
   let end: FailedEnd | undefined;
   let next: NextAttempt | undefined;
   return await pRetry(makeAttempt, {

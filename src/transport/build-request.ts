@@ -33,13 +33,7 @@ export function buildRequest<Body, Output>(
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,
     consentWrite:
-      consent && method !== "GET"
-        ? {
-            contacts: contacts.filter(isOnePersons),
-            consent,
-            isToBeConfirmed: endpoint.isToBeConfirmed?.(sent) ?? false,
-          }
-        : undefined,
+      consent && method !== "GET" ? { contacts: contacts.filter(isOnePersons), consent } : undefined,
     appliedConsent(stated, data) {
       // Safe: the value that `decode` returned.
       const more = endpoint.appliedTo?.(data as Output, sent);

@@ -36,6 +36,9 @@ export interface PreparedCall {
 
 /** A valid call: what it sends, with what options, and what ends it. */
 export interface Call extends PreparedCall {
+  /** What the next attempt sends: the gate may make it anew. */
+  request: ApiRequest;
+  isRepeatable: boolean;
   readonly report: CallReport;
   readonly client: ClientState;
   readonly settings: TransportSettings;
@@ -179,8 +182,6 @@ export interface CallSettings {
 export interface Gate {
   /** Ends a waiting call; a request in flight continues to its end. */
   readonly stop: AbortSignal;
-  /** It has waited in the queue before, for a look: it goes before the other rows. */
-  readonly isInFront?: boolean;
   /** Is not notified of the call's consent. */
   readonly listener?: ConsentListener | undefined;
   /** Before each attempt, once it has its permit, for a second, and its key. Rejects if it must not be sent. */

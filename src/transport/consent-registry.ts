@@ -33,7 +33,7 @@ export function listenToConsents(listener: ConsentListener): () => void {
 export async function tellListeners(call: Call, send: () => Promise<ApiResponse>): Promise<ApiResponse> {
   const { gate, report, request, settings, stopWaiting } = call;
   const { consentWrite: write } = request;
-  if (!write || Object.keys(write.consent).length === 0) return await send();
+  if (!write || write.consent.size === 0) return await send();
   const { families } = settings;
   const { listeners, writes } = registry();
   // One may begin or end to listen meanwhile.
@@ -45,11 +45,13 @@ export async function tellListeners(call: Call, send: () => Promise<ApiResponse>
     // Without a listener the call is sent in the same tick of the event loop.
     if (beginning.length > 0) await untilAborted(Promise.all(beginning), stopWaiting.signal);
     const response = await send();
-    const applied = request.appliedConsent(write, response.data);
+    // The gate may have made the write anew.
+    const { appliedConsent, consentWrite: sent = write } = call.request;
+    const applied = appliedConsent(sent, response.data);
     await Promise.all(tell((listener) => listener.ended(write, "applied", applied)));
     return response;
   } catch (error) {
-    await Promise.all(tell((listener) => listener.ended(write, report.outcome)));
+    await Promise.all(tell((listener) => listener.ended(write, report.outcome, call.request.consentWrite)));
     throw error;
   } finally {
     writes.delete(write);

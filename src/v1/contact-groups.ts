@@ -1,10 +1,4 @@
-import {
-  contactKeys,
-  decidedByService,
-  isRepeatableV1Write,
-  isToBeConfirmed,
-  v1Consent,
-} from "../consent.ts";
+import { contactKeys, decidedByService, isRepeatableV1Write, v1Consent } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/parse-response.ts";
@@ -137,12 +131,11 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
   isRepeatable: isRepeatableV1Write,
   contactsOf: (contact) => contactKeys([contact]),
-  consentOf: (contact) => ({ email: decidedByService, ...v1Consent(contact) }),
-  isToBeConfirmed,
+  consentOf: (contact) => v1Consent(contact, decidedByService),
   appliedTo: ({ contact: { contactUUID, email, action } }, sent) => ({
     contacts: contactKeys([{ contactUUID, email }]),
     // "States and transitions": the effect of an omitted `email_opt_in` on a new contact, and on an existing one.
-    consent: { email: action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED", ...v1Consent(sent) },
+    consent: v1Consent(sent, action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED"),
   }),
   mayHaveWrittenOn404: () => true,
   decode: ({ body }) => {

@@ -1,4 +1,4 @@
-import { contactKeys, isRepeatableV1Write, isToBeConfirmed, v1Consent } from "../consent.ts";
+import { contactKeys, isRepeatableV1Write, v1Consent } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, UndecodableResponse } from "../schema/parse-response.ts";
@@ -96,8 +96,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   body: v1ContactSchema,
   isRepeatable: isRepeatableV1Write,
   contactsOf: (contact) => contactKeys([contact]),
-  consentOf: v1Consent,
-  isToBeConfirmed,
+  consentOf: (contact) => v1Consent(contact),
   appliedTo: ({ id, attributes: { email, phone } }) => ({
     contacts: contactKeys([{ contactUUID: id, email, phone }]),
   }),

@@ -8,7 +8,7 @@ import type { Redactor } from "../transport/redact.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { validate } from "../validate.ts";
 import { nameMeant } from "../values/name-meant.ts";
-import { isRecord, withoutPrototype } from "../values/predicates.ts";
+import { isRecord, propertyOf, withoutPrototype } from "../values/predicates.ts";
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 
 /** The result of `v1.events.send`. The response is not documented, so status and body are unchanged. */
@@ -179,7 +179,8 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   complete: (event, newId) =>
     withoutPrototype({ ...event, uniqueIdentifier: event.uniqueIdentifier ?? newId(event.eventName) }),
   identifierOf: ({ uniqueIdentifier }) => uniqueIdentifier,
-  contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
+  contactsOf: (event) =>
+    contactKeys([propertyOf(event, "contact"), { contactUUID: propertyOf(event, "contactUUID") }]),
   isRepeatable: () => true,
   acceptsText: () => true,
   // Safe: `complete` has added the identifier.

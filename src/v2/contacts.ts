@@ -1,4 +1,4 @@
-import { contactKeys, v2Consent } from "../consent.ts";
+import { v2Consent, v2ContactKeys } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { parseResponse } from "../schema/parse-response.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
@@ -51,8 +51,8 @@ export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   path: "/v2/contacts",
   body: v2ContactSchema,
   isRepeatable: statesAllConsent,
-  contactsOf: ({ identifiers }) => contactKeys(identifiers.map(({ type, id }) => ({ [type]: id }))),
-  consentOf: ({ identifiers }) => v2Consent(identifiers),
+  contactsOf: v2ContactKeys,
+  consentOf: v2Consent,
   decode: ({ body }) => parseResponse(v2UpsertResultSchema, body),
 };
 

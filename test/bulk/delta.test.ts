@@ -21,8 +21,8 @@ const bodies = ({ mock }: World) =>
   mock.requests.filter(({ method }) => method === "POST").map(({ body }) => body);
 
 /** Nights over one checkpoint: each gives the status of each row, in the order of the rows. */
-function importOf({ audience }: World, own: BulkOptions<Row> = {}) {
-  const options = { key, checkpoint: new MemoryCheckpoint(), ...own };
+function importOf({ audience }: World, more: BulkOptions<Row> = {}) {
+  const options = { key, checkpoint: new MemoryCheckpoint(), ...more };
   return async (items: readonly Row[]) => {
     const { results, error } = await collectRun(audience.bulk(items, upsert, options));
     expect(error).toBeUndefined();

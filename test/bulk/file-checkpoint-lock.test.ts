@@ -157,17 +157,17 @@ describe("One run at a time", () => {
 
   it("several processes, each of which is killed in its lock, are inside one after the other", async () => {
     const program = join(folder, "child.mjs");
-    const notes = join(folder, "notes.txt");
+    const diary = join(folder, "diary.txt");
     await bundleProgram("test/bulk/killed-import/locking-child.ts", program);
     const [processes, times] = [3, 4];
     const ends = Array.from({ length: processes }, () => {
-      const child = spawn(process.execPath, [program, path, notes, String(times)], { stdio: "inherit" });
+      const child = spawn(process.execPath, [program, path, diary, String(times)], { stdio: "inherit" });
       return new Promise((resolve) => child.on("close", (_, by) => resolve(by)));
     });
 
     expect(await Promise.all(ends)).toEqual(Array.from({ length: processes }, () => "SIGKILL"));
 
-    const lines = readFileSync(notes, "utf8").trim().split("\n");
+    const lines = readFileSync(diary, "utf8").trim().split("\n");
     expect(lines).toHaveLength(2 * processes * times);
     const pairs = lines.flatMap((line, at) => (at % 2 === 0 ? [[line, lines[at + 1]]] : []));
     for (const [first, second] of pairs) expect(second).toBe(first?.replace(" in", " out"));

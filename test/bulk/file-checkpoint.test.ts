@@ -317,7 +317,7 @@ describe("A disk that is full", () => {
     await expect(full).rejects.toMatchObject({
       stderr: expect.stringMatching(/import\.ckpt cannot be written .*EFBIG.*the run stops/) as string,
     });
-    const succeeded = (await entriesAnd()).filter((entry) => /^row:\S+ succeeded /.test(entry)).length;
+    const succeeded = (await entriesAnd()).filter((entry) => /^row:\S+ \["succeeded"/.test(entry)).length;
     expect(succeeded).toBeGreaterThan(10);
     expect(mock.requests.length).toBeGreaterThanOrEqual(succeeded);
     expect(mock.requests.length).toBeLessThanOrEqual(succeeded + 10);

@@ -290,7 +290,7 @@ it("A refusal that a call writes while the row has lost its permit to a slow che
   class SlowCheckpoint extends MemoryCheckpoint {
     override async put(name: string, line: string, flush: boolean): Promise<void> {
       puts.push(name);
-      if (name.startsWith("row:") && line.startsWith("sent"))
+      if (name.startsWith("row:") && line.startsWith('["sent"'))
         await new Promise((stored) => setTimeout(stored, 1_500));
       await super.put(name, line, flush);
     }
@@ -311,7 +311,7 @@ it("A refusal that a call writes while the row has lost its permit to a slow che
 
 describe("A refusal is known by the call of", () => {
   let current: string = key1;
-  it.each<[string, own: Partial<ClientOptions>, Act]>([
+  it.each<[string, client: Partial<ClientOptions>, Act]>([
     ["another client with the key", {}, ({ clientWith }) => optOut(clientWith())],
     ["a view of the client", {}, ({ audience }) => optOut(audience.withOptions({ timeoutMs: 1_000 }))],
     [
@@ -361,8 +361,8 @@ describe("A refusal is known by the call of", () => {
         await optOut(new other.AudienceClient(clientOptions));
       },
     ],
-  ])("%s", async (_, own, act) => {
-    expect(await rowBehind(createWorld(own), act)).toEqual(kept);
+  ])("%s", async (_, client, act) => {
+    expect(await rowBehind(createWorld(client), act)).toEqual(kept);
   });
 });
 

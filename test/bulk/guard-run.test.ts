@@ -36,9 +36,6 @@ async function* stream(...items: Item[]): AsyncGenerator<Item> {
   yield* items;
 }
 
-const sent = ({ mock }: World) =>
-  mock.requests.filter(({ method }) => method === "POST").map(({ body }) => body);
-
 describe("Of two rows with one address, one that refuses and one that subscribes, the refusal stands", () => {
   it.each([
     ["whichever comes first", upserts("+", "-"), ["succeeded email:run", "succeeded"]],
@@ -146,33 +143,6 @@ describe("A row is held to the refusal of an earlier one", () => {
     }
 
     expect(await ends(world, rows(), { concurrency: 1 })).toEqual(["succeeded", "succeeded email:run"]);
-  });
-});
-
-describe("Refusals go first, so that nobody's opt-out waits behind others' changes", () => {
-  const rows = ["+", "0", "-", ".+", "+.s", "+-"].map((signs, index) => {
-    const fields = { ...contact(signs), email: `${index}@example.com`, phone: `+1555020${index}` };
-    return { key: String(index), write: upsert(fields) };
-  });
-  const emails = (world: World) =>
-    sent(world)
-      .map((body) => (body as V1Contact).email!.charAt(0))
-      .join("");
-
-  it.each<[string, () => BulkRows<Item>, string]>([
-    ["rows with a length", () => rows, "245013"],
-    ["rows with a size", () => new Set(rows), "245013"],
-    ["rows of a function", () => () => rows.values(), "245013"],
-    ["a stream keeps its order", () => stream(...rows), "012345"],
-    ["an iterable without a length keeps its order", () => rows.values(), "012345"],
-  ])("%s", async (_, source, order) => {
-    const world = createFixture();
-
-    const all = await ends(world, source(), { concurrency: 1 });
-
-    expect(emails(world)).toBe(order);
-    // `index` is its place in the source.
-    expect(all).toEqual(Array<string>(6).fill("succeeded"));
   });
 });
 

@@ -1,26 +1,8 @@
 // The nights of an import: what stands, who comes back, and what remains, as a table.
-import {
-  type AudienceClient,
-  type BulkOptions,
-  type BulkProgress,
-  RateLimiter,
-  type V1Contact,
-  type Write,
-  write,
-} from "audience-sdk";
+import { type AudienceClient, type BulkOptions, type V1Contact, type Write, write } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import {
-  collectRun,
-  createFixture,
-  flushEventLoop,
-  key,
-  row,
-  rows,
-  type Row,
-  upsert,
-  v2Contact,
-} from "./fixture.ts";
+import { collectRun, createFixture, key, row, type Row, upsert, v2Contact } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 import { addresses, contact, endOf, peopleOf, snapshotOf } from "./people.ts";
 
@@ -258,53 +240,6 @@ describe("A night compares a row's writes:", () => {
     expect((await night(optOut, options, world)).end).toBe("succeeded");
   });
 });
-
-it("etaMs counts the rows still to be sent, by their share so far, and not those that will be skipped", async () => {
-  const rateLimiter = new RateLimiter({ windows: [{ limit: 25, intervalMs: 60_000 }], reserve: 0 });
-  const { audience, mock } = createFixture();
-  const options = { checkpoint: new MemoryCheckpoint(), key, checkConsent: false, concurrency: 1 };
-  await audience.bulk(rows(40), upsert, options);
-  const etas: number[] = [];
-
-  // Every second row has changed: of 20 rows that remain 10 calls, for which there are permits.
-  const changed = rows(40).map((each, index) => (index % 2 === 0 ? each : { ...each, first_name: "Ada" }));
-  const onProgress = ({ done, etaMs }: BulkProgress) => void (done >= 20 && etas.push(etaMs!));
-  const second = createFixture({}, { ...mock.clientOptions, rateLimiter }).audience.bulk(changed, upsert, {
-    ...options,
-    onProgress,
-  });
-
-  expect(await second).toMatchObject({ succeeded: 20, skipped: 20 });
-  expect(etas).toHaveLength(21);
-  expect(Math.max(...etas)).toBeLessThan(1_000);
-});
-
-it.each<[string, (audience: AudienceClient) => unknown]>([
-  ["that forgets its return", () => undefined],
-  ["that sends its call itself", ({ v1: { customers } }) => customers.upsert(row(0))],
-  [
-    "that sends calls itself, which fail",
-    ({ v1: { customers } }) => [customers.upsert({ email: "" }), customers.upsert({ email: "" })],
-  ],
-])(
-  "A row's function %s ends the run with a ConfigurationError, and leaves no rejection behind",
-  async (_, give) => {
-    const { audience } = createFixture();
-    const left: unknown[] = [];
-    const note = (reason: unknown) => left.push(reason);
-    process.on("unhandledRejection", note);
-
-    const { error } = await collectRun(audience.bulk(rows(2), () => give(audience) as Write));
-    await flushEventLoop();
-    process.off("unhandledRejection", note);
-
-    expect(error).toMatchObject({
-      code: "configuration",
-      message: expect.stringContaining("must return a write"),
-    });
-    expect(left).toEqual([]);
-  },
-);
 
 interface Night {
   readonly early: readonly V1Contact[];

@@ -2,7 +2,7 @@
 // take minutes. Who knows it, and what the service gets: through the public door, below.
 import { type V1Contact, type V2Contact, type Write, write } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { type Known, type KnownBy, withRefusals } from "../../src/bulk/refusals.ts";
+import { type Known, type KnownBy, rowWrite, withRefusals } from "../../src/bulk/refusals.ts";
 import { createFixture } from "./fixture.ts";
 import { addresses, contact, endOf, peopleOf, signsOf, snapshotOf } from "./people.ts";
 
@@ -18,7 +18,7 @@ function knownBy(known: string): Known {
 
 /** What is sent, and what is kept; `unsaid` if it cannot be said. */
 function restated(given: Write, known: string, signs: (sent: Write) => string): string {
-  const result = withRefusals(given, knownBy(known));
+  const result = withRefusals(rowWrite(given), knownBy(known));
   if (result.unsaid) return "unsaid";
   const kept = Object.entries(result.kept).map(([channel, by]) => ` ${channel}:${by}`);
   return signs(result.write) + kept.toSorted().join("");
@@ -183,7 +183,7 @@ it.each([
 it("An event says nothing of consent, so it is sent as it is", () => {
   const event = v1.events.send({ eventName: "order_placed", contact: { email: addresses["ada"]!.email } });
 
-  expect(withRefusals(event, knownBy("email:run phone:run is_suppressed:run"))).toMatchObject({
+  expect(withRefusals(rowWrite(event), knownBy("email:run phone:run is_suppressed:run"))).toMatchObject({
     write: event,
     kept: {},
   });
@@ -194,14 +194,17 @@ describe("What asks the person by mail goes with the consent to e-mail", () => {
     ["email:run", "double_opt_in", v1.customers.upsert({ ...contact("++"), double_opt_in: true })],
     ["email:run", "triggerWelcomeEmail", v2.contacts.upsert(v2Contact("E+", { triggerWelcomeEmail: true }))],
   ])("%s: without %s", (known, field, given) => {
-    expect(withRefusals(given, knownBy(known))).not.toHaveProperty(["write", "contact", field]);
+    expect(withRefusals(rowWrite(given), knownBy(known))).not.toHaveProperty(["write", "contact", field]);
   });
 
   // Without it she would be subscribed by e-mail at once.
   it("and stays where the e-mail is not refused", () => {
     const given = v1.customers.upsert({ ...contact("++"), double_opt_in: true });
 
-    expect(withRefusals(given, knownBy("phone:run"))).toHaveProperty("write.contact.double_opt_in", true);
+    expect(withRefusals(rowWrite(given), knownBy("phone:run"))).toHaveProperty(
+      "write.contact.double_opt_in",
+      true,
+    );
   });
 });
 

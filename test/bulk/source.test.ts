@@ -36,22 +36,6 @@ describe("Rows may come from any iterable", () => {
     expect(emails()).toEqual(rows(3).map(({ email }) => email));
   });
 
-  it("an object with both iterators is read through the async one", async () => {
-    const { audience, emails } = createFixture();
-    const source = {
-      *[Symbol.iterator]() {
-        yield row(0);
-      },
-      async *[Symbol.asyncIterator]() {
-        yield row(1);
-      },
-    };
-
-    await audience.bulk(source, upsert);
-
-    expect(emails()).toEqual([row(1).email]);
-  });
-
   it("an iterator that has no return(), left early", async () => {
     const { audience } = createFixture();
     let next = 0;
@@ -311,15 +295,5 @@ describe("A source that never waits does not block the event loop", () => {
 
     await expect(run.summary()).rejects.toMatchObject({ code: "aborted" });
     expect(many.read).toBeLessThan(enough);
-  });
-
-  it("in a check: a timer comes before its end", async () => {
-    const log: string[] = [];
-    setTimeout(() => log.push("timer"), 0);
-
-    await idle.bulk.check(endless(), () => []);
-    log.push("check");
-
-    expect(log).toEqual(["timer", "check"]);
   });
 });

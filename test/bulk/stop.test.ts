@@ -319,34 +319,4 @@ describe("A client that is closed during a run", () => {
     expect(error).toBeInstanceOf(ClientClosedError);
     expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
   });
-
-  it("before its start makes it read no row and open no checkpoint", async () => {
-    const { audience } = createFixture();
-    const checkpoint = new MemoryCheckpoint();
-    let read = 0;
-    const source = (function* () {
-      read++;
-      yield row(0);
-    })();
-    await audience.close();
-
-    const { error, results } = await collectRun(audience.bulk(source, upsert, { checkpoint }));
-
-    expect(error).toBeInstanceOf(ClientClosedError);
-    expect([results, checkpoint.log, read]).toEqual([[], [], 0]);
-  });
-
-  it("ends the run although no row waits at that moment", async () => {
-    const { audience } = createFixture();
-    const log: string[] = [];
-    const looped = (async () => {
-      for await (const { status } of audience.bulk(rows(100), upsert, { concurrency: 2 })) {
-        log.push(status);
-        if (log.length === 2) await audience.close();
-      }
-    })();
-
-    await expect(looped).rejects.toBeInstanceOf(ClientClosedError);
-    expect(log.length).toBeLessThanOrEqual(5);
-  });
 });

@@ -172,15 +172,6 @@ describe("A checkpoint belongs to one organization", () => {
     expect(await night()).toEqual(skipped);
   });
 
-  it("so is a run of a view with another key", async () => {
-    const { client, runOf } = job();
-    const audience = client();
-    await runOf(audience);
-
-    expect(await runOf(audience.withOptions({ apiKey: globex }))).toBe(otherKey);
-    expect(await runOf(audience.withOptions({ timeoutMs: 1_000 }))).toEqual(skipped);
-  });
-
   it("after a rotation the name of the organization takes it over, and survives the next rotation", async () => {
     const { night } = job();
     await night();
@@ -239,16 +230,6 @@ describe("The families of a client", () => {
     expect(await night({ ...v2, apiKeyV2: globex })).toContain("another key of v2");
   });
 
-  it("one without its app id or its key is none of the client's", async () => {
-    const { night } = job();
-    await night({ baseUrlV2: "https://staging.example" });
-    await night({ ...v2 });
-
-    expect(await night({ ...v2, baseUrlV2: "https://staging.example" })).toContain(
-      "v2 at https://api2.example, not https://staging.example",
-    );
-  });
-
   it("a client that shares none of them is refused, unless both runs name the organization", async () => {
     const { mock, client, night } = job();
     const v2Only = new AudienceClient({ ...v2, apiKey: acme, fetch: mock.fetch, rateLimiter: false });
@@ -287,16 +268,6 @@ describe("A key function", () => {
     await start();
     expect(asked).toBe(2);
     expect(mock.requests).toEqual([]);
-  });
-
-  it("is not asked where the run names the organization", async () => {
-    const { client, checkpoint } = job();
-    let asked = 0;
-    const audience = client({ apiKey: () => (asked++, acme) });
-
-    await audience.bulk([] as Row[], () => [], { key, checkpoint, organization: "acme" });
-
-    expect(asked).toBe(0);
   });
 
   it("that gives another key than at the first run has rotated it: the refusal names `organization`", async () => {

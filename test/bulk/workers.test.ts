@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createFixture, deferred, flushEventLoop, rows, until, upsert } from "./fixture.ts";
+import { createFixture, deferred, flushEventLoop, rows, upsert } from "./fixture.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -70,16 +70,6 @@ describe("Under way", () => {
 
     expect(await run).toMatchObject({ succeeded: 12 });
     expect(begun).toEqual(Array.from({ length: 13 }, (_, ended) => Math.min(12, ended + concurrency)));
-  });
-
-  it("are all rows where `concurrency` is the largest integer", async () => {
-    const { calls, audience } = waitingCalls();
-
-    const run = audience.bulk(rows(50), upsert, { concurrency: Number.MAX_SAFE_INTEGER }).summary();
-    await until(() => calls.length === 50);
-    for (const end of calls) end();
-
-    expect(await run).toMatchObject({ succeeded: 50 });
   });
 
   it("is one reading at a time, of a source that must not be asked for two rows at once", async () => {

@@ -156,10 +156,10 @@ function uuidFrom(dice: Dice): string {
 
 /** Replaces a method; returns the function that puts it back. */
 function replace(owner: object, name: string, value: unknown): () => void {
-  const own = Object.getOwnPropertyDescriptor(owner, name);
+  const descriptor = Object.getOwnPropertyDescriptor(owner, name);
   Object.defineProperty(owner, name, { value, configurable: true, writable: true });
   return () => {
-    if (own) Object.defineProperty(owner, name, own);
+    if (descriptor) Object.defineProperty(owner, name, descriptor);
     else Reflect.deleteProperty(owner, name);
   };
 }

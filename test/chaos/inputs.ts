@@ -149,11 +149,11 @@ export function withOtherAddress(input: Input): Input {
 }
 
 /** The same write with another field. */
-export function withNote(input: Input, note: number): Input {
+export function withNight(input: Input, night: number): Input {
   if (input.kind === "event")
-    return { ...input, body: { ...input.body, eventData: { ...input.body.eventData, night: note } } };
+    return { ...input, body: { ...input.body, eventData: { ...input.body.eventData, night } } };
   // Safe: each other body has a city.
-  return { ...input, body: { ...input.body, city: `City ${note}` } } as Input;
+  return { ...input, body: { ...input.body, city: `City ${night}` } } as Input;
 }
 
 /** Whom a write is about. */

@@ -5,7 +5,7 @@ import {
   anyRow,
   type Input,
   withOtherAddress,
-  withNote,
+  withNight,
   withOtherConsent,
   writeOf,
 } from "./inputs.ts";
@@ -43,7 +43,7 @@ export class Table {
   }
 
   #newRow(key: string, person: number): Row {
-    return { key, person, inputs: anyRow(this.#dice, person), note: 0 };
+    return { key, person, inputs: anyRow(this.#dice, person), night: 0 };
   }
 
   #changed(row: Row): Row {
@@ -51,8 +51,8 @@ export class Table {
     const chance = dice.next();
     if (chance < 0.6) return row;
     if (chance < 0.74) {
-      const note = row.note + 1;
-      return { ...row, note, inputs: row.inputs.map((input) => withNote(input, note)) };
+      const night = row.night + 1;
+      return { ...row, night, inputs: row.inputs.map((input) => withNight(input, night)) };
     }
     if (chance < 0.78) return { ...row, inputs: row.inputs.map(withOtherAddress) };
     if (chance < 0.92) {
@@ -212,7 +212,7 @@ export function crowdRows(count: number): Row[] {
     key: `crowd-${index}`,
     person: 9,
     inputs: [crowdInput(index)],
-    note: 0,
+    night: 0,
   }));
 }
 

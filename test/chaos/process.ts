@@ -190,8 +190,8 @@ export class Process {
   /** Some clients have functions of their own, and so count as another organization's. */
   #keysOfLineage(dice: Dice): Keys {
     const { v1, v2 } = this.#keys;
-    const own = this.#newKeys(dice);
-    return dice.pick([this.#keys, this.#keys, this.#keys, { v1, v2: own.v2 }, { v1: own.v1, v2 }, own]);
+    const more = this.#newKeys(dice);
+    return dice.pick([this.#keys, this.#keys, this.#keys, { v1, v2: more.v2 }, { v1: more.v1, v2 }, more]);
   }
 
   #options(dice: Dice, keys: Keys): ClientOptions {

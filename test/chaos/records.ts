@@ -63,7 +63,7 @@ export interface Row {
   /** Its writes, one after the other. */
   readonly inputs: readonly Input[];
   /** Changes without the consent. */
-  readonly note: number;
+  readonly night: number;
 }
 
 /** A run of bulk: one life of it, where it was killed and continued. */

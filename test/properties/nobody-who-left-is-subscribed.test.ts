@@ -1,6 +1,10 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { beforeEach, expect, it, vi } from "vitest";
+import { CurrentGuard } from "../../src/bulk/guards/current.ts";
+import { EarlierProcessGuard, ProcessGuard } from "../../src/bulk/guards/process.ts";
+import { RunGuard } from "../../src/bulk/guards/run.ts";
+import { ServiceGuard } from "../../src/bulk/guards/service.ts";
 import { items } from "./leaving/oracle.ts";
 import { plan } from "./leaving/plans.ts";
 import { World } from "./leaving/world.ts";
@@ -27,11 +31,31 @@ it("Whoever has left is not subscribed again by a row, but for what the contract
       for (const reason of new Set(world.results.map((result) => result.reason))) if (reason) count(reason);
       if (world.results.some(({ kept }) => kept)) count("kept");
     }),
-    runs(2_000, 200),
+    runs(10_000, 200),
   );
 
-  const wanted = timesOf(2_000, 200) / 20;
+  const wanted = timesOf(10_000, 200) / 20;
   expect(items.map((item) => `${item}: ${Math.min(worlds.get(item) ?? 0, wanted)}`)).toEqual(
     items.map((item) => `${item}: ${wanted}`),
   );
+}, 1_800_000);
+
+// Else the worlds would not show that the guard is needed.
+it.each([
+  ["the process", ProcessGuard],
+  ["the process before a kill", EarlierProcessGuard],
+  ["the run", RunGuard],
+  ["the service", ServiceGuard],
+  ["isCurrent", CurrentGuard],
+])("Without the guard of %s a world is wrong", async (_, { prototype }) => {
+  vi.spyOn(prototype, "ask").mockReturnValue([] as never);
+  let wrongs: readonly string[] = [];
+  for (const given of fc.sample(plan, { seed: 1, numRuns: 100 })) {
+    const world = new World(given);
+    await world.play();
+    wrongs = world.oracle.wrongs;
+    if (wrongs.length > 0) break;
+  }
+
+  expect(wrongs).not.toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import { untilAborted } from "../../transport/abort.ts";
 import { kindOf } from "../../values/kind-of.ts";
-import { type Guard, type GuardedRow, notSent, RowStop, type Word } from "../guard.ts";
+import { type Guard, type GuardedRow, RowStop, superseded, type Word } from "../guard.ts";
 
 /** The caller's `isCurrent` tells whether a row is still the last word of the caller's own table. */
 export class CurrentGuard implements Guard {
@@ -15,22 +15,16 @@ export class CurrentGuard implements Guard {
   }
 
   async ask({ item, writes }: GuardedRow, signal: AbortSignal): Promise<Word[]> {
-    if (await this.#answer(item, signal)) return [];
-    const message = `isCurrent returned false: ${notSent(writes.map(({ said }) => said))}`;
-    throw new RowStop({ kind: "superseded", reason: "not-current" }, message);
-  }
-
-  /** A run that ends does not wait for an answer. */
-  async #answer(item: unknown, signal: AbortSignal): Promise<boolean> {
+    let answer: unknown;
     try {
-      // Safe: the row of the caller's own function.
-      const answer = await untilAborted((async () => await this.#isCurrent(item as never))(), signal);
+      // Safe: the row of the caller's own function. A run that ends does not wait for an answer.
+      answer = await untilAborted((async () => await this.#isCurrent(item as never))(), signal);
       if (typeof answer !== "boolean")
         throw new ConfigurationError(`isCurrent must return true or false, not ${kindOf(answer)}.`);
-      return answer;
     } catch (error) {
-      if (signal.aborted) throw error;
-      throw new RowStop({ kind: "failed", error });
+      throw signal.aborted ? error : new RowStop({ error });
     }
+    if (!answer) throw superseded(writes, "isCurrent returned false", "not-current");
+    return [];
   }
 }

@@ -1,5 +1,5 @@
 import { channelsAt, type Guard, type GuardedRow, type Word } from "../guard.ts";
-import { isRefusal } from "../refusals.ts";
+import { refusalsOf } from "../refusals.ts";
 
 /** Knows what earlier rows of the run refuse: a row may not lift it. */
 export class RunGuard implements Guard {
@@ -9,18 +9,22 @@ export class RunGuard implements Guard {
   readonly #refused = new Set<string>();
 
   /** The row was sent or skipped, or may have been sent. */
-  assignFacts({ writes }: GuardedRow): void {
+  learn({ writes }: GuardedRow): void {
     for (const { contacts, said } of writes)
-      for (const [channel, word] of said)
-        if (isRefusal(channel, word)) for (const key of contacts) this.#refused.add(`${channel} ${key}`);
+      for (const channel of refusalsOf(said))
+        for (const key of contacts) this.#refused.add(`${channel} ${key}`);
   }
 
-  ask({ writes }: GuardedRow): Word[] {
+  ask(row: GuardedRow): Word[] {
     if (this.#refused.size === 0) return [];
-    return writes.flatMap((write) =>
-      channelsAt(write)
-        .filter(({ channel, key }) => this.#refused.has(`${channel} ${key}`))
-        .map(({ channel, key }) => ({ by: "run", channel, addresses: [key], isRefused: true, at: Infinity })),
-    );
+    return channelsAt(row)
+      .filter(({ channel, key }) => this.#refused.has(`${channel} ${key}`))
+      .map(({ channel, key }) => ({
+        by: "run",
+        channel,
+        addresses: [key],
+        isRefused: true,
+        moment: Infinity,
+      }));
   }
 }

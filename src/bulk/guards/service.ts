@@ -1,27 +1,35 @@
 import { contactKeys } from "../../consent.ts";
-import { ConnectionError } from "../../errors.ts";
+import { ConnectionError, isAudienceError } from "../../errors.ts";
+import type { OpenedClient } from "../../open-client.ts";
+import { prepareCall } from "../../transport/transport.ts";
+import { getCustomer } from "../../v1/customers.ts";
 import { type Profile, shownFlag, shownStatus } from "../../v1/schemas/profile.ts";
-import type { ConsentSnapshot, ShownConsent } from "../consent-snapshot.ts";
+import { v1Access } from "../../v1/v1-client.ts";
+import { type ConsentSnapshot, rowCallOptions, type ShownConsent } from "../bulk-options.ts";
 import {
   addressesOf,
   type Guard,
   type GuardedRow,
   nextMoment,
-  notSent,
   refusesOnly,
   RowStop,
-  type RowWrite,
+  superseded,
   type Word,
 } from "../guard.ts";
-import type { Look } from "../look.ts";
-import { isRefusal, withRefusals } from "../refusals.ts";
-import type { SupersededReason } from "../result.ts";
+import { isRefusal, type RowWrite, withRefusals } from "../refusals.ts";
 
-/** What the guard of the service needs of a run. */
-export interface ServiceSettings {
-  readonly look: Look | undefined;
-  readonly checksConsent: boolean;
-  readonly snapshot: ConsentSnapshot | undefined;
+/** By what a row is looked up. */
+export interface LookOptions {
+  readonly opened: OpenedClient;
+  readonly checkConsent: boolean;
+  readonly snapshot?: ConsentSnapshot | undefined;
+}
+
+/** What a look needs of the run. */
+interface LookingRun {
+  /** Aborted when the run ends. */
+  readonly stop: AbortSignal;
+  readonly countCall: () => void;
   /** Says once of each channel that the service does not show it, or by no word that is documented. */
   readonly notShown: (channel: string) => void;
 }
@@ -38,137 +46,154 @@ export function judgedError(error: unknown): unknown {
   return error instanceof LookError ? error.cause : error;
 }
 
-/** The ids by which a row is looked up. */
-export interface RowIds {
-  readonly ids: readonly string[];
-  /** The snapshot shows a refusal. */
-  readonly isRefused: boolean;
+/** The ids of a row's contact. Where nothing is said, or nothing but refusals, nobody is looked up. */
+function idsOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
+  const contacts = contactsOfRow(row);
+  if (contacts.length === 0 || refusesOnly(row)) return { ids: [], isRefused: false };
+  const shown = shownTo(contacts, snapshot, row.recordedId !== undefined);
+  const recorded = row.recordedId === undefined ? [] : [row.recordedId];
+  return {
+    ids: shown.length > 0 ? shown.map(({ id }) => id) : recorded,
+    /** Whether the snapshot shows a refusal. */
+    isRefused: shown.some((one) => everyChannel.some((channel) => refuses(one, channel))),
+  };
 }
 
-/** Where nothing is said, or nothing but refusals, nobody is looked up: undefined. */
-export function idsOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined): RowIds | undefined {
-  const contacts = contactsOfRow(row);
-  if (contacts.length === 0 || refusesOnly(row)) return undefined;
-  const shown = shownTo(contacts, snapshot, row.recordedId !== undefined);
-  const isRefused = shown.some((one) => everyChannel.some((channel) => refuses(one, channel)));
-  if (shown.length > 0) return { ids: shown.map(({ id }) => id), isRefused };
-  const ids = row.recordedId === undefined ? [] : [row.recordedId];
-  return { ids, isRefused };
+/** The ids by which a row is looked up. Only the v1 family shows a contact. */
+export function looksOf(row: GuardedRow, { checkConsent, opened, snapshot }: LookOptions): readonly string[] {
+  const { ids, isRefused } = idsOf(row, snapshot);
+  return canLook(opened) && (checkConsent || isRefused) ? ids : [];
+}
+
+/** Whether nothing is known of the person; `formerId`: of another than the row names now. */
+export function isUnknown(row: GuardedRow, { snapshot }: LookOptions, formerId?: string): boolean {
+  return idsOf(row, snapshot).ids.every((id) => id === formerId);
+}
+
+function canLook({ settings }: OpenedClient): boolean {
+  return settings.families.some(({ name }) => name === "v1");
 }
 
 /** The service shows, at most a minute before a row leaves, whether its person has refused. */
 export class ServiceGuard implements Guard {
   readonly name = "The look at the service";
   readonly maxAgeMs = 60_000;
-  readonly #settings: ServiceSettings;
+  readonly #options: LookOptions;
+  readonly #run: LookingRun;
 
-  constructor(settings: ServiceSettings) {
-    this.#settings = settings;
+  constructor(options: LookOptions, run: LookingRun) {
+    this.#options = options;
+    this.#run = run;
   }
 
   async ask(row: GuardedRow, signal: AbortSignal): Promise<Word[]> {
-    const { checksConsent, look, snapshot } = this.#settings;
-    const found = idsOf(row, snapshot);
-    if (!found) return [];
-    if (!look) {
-      this.#refuseBySnapshot(row);
-      return [];
-    }
-    if (!checksConsent && !found.isRefused) return [];
+    if (!canLook(this.#options.opened)) this.#refuseBySnapshot(row);
     const words: Word[] = [];
-    const at = nextMoment();
-    for (const id of found.ids) {
-      const shown = await this.#look(look, id, signal);
-      if (!shown) throw superseded(row, "The service has no contact with this id any more");
+    const moment = nextMoment();
+    for (const id of looksOf(row, this.#options)) {
+      const shown = await this.#look(id, signal);
+      if (!shown) throw superseded(row.writes, "The service has no contact with this id any more", "service");
       // It may be another contact than the row now names.
       if (id === row.recordedId) refuseAfterEarlierContact(row, shown);
-      words.push(...this.#wordsOf(row, shown, at));
+      words.push(...this.#wordsOf(row, shown, moment));
     }
     return words;
   }
 
-  async #look(look: Look, id: string, signal: AbortSignal) {
+  /** Undefined if the service has no contact with the id. */
+  async #look(id: string, signal: AbortSignal): Promise<Profile | undefined> {
+    const { settings, transport } = this.#options.opened;
+    const { countCall, stop } = this.#run;
+    // It waits for the rate limit as its row does.
+    const gate = { stop, enter: async () => {}, isOpen: () => true };
     try {
-      return await look(id, signal);
+      countCall();
+      const access = v1Access(settings);
+      const call = prepareCall(getCustomer, { params: { id } }, { access, settings: settings.call });
+      // Safe: its endpoint has decoded it.
+      return (await transport.send(call, { ...rowCallOptions, gate, signal })) as Profile;
     } catch (error) {
+      if (isGone(error)) return undefined;
       if (signal.aborted) throw error;
       // The look's own error tells of a read, and nothing of the write.
       const message =
         "Not sent: the contact could not be looked up, so it may have unsubscribed. The next run looks again.";
-      const failed = new LookError({ message, outcome: "not-sent", reason: "other", cause: error });
-      throw new RowStop({ kind: "failed", error: failed });
+      throw new RowStop({
+        error: new LookError({ message, outcome: "not-sent", reason: "other", cause: error }),
+      });
     }
   }
 
-  #wordsOf(row: GuardedRow, service: Profile, at: number): Word[] {
+  #wordsOf(row: GuardedRow, service: Profile, moment: number): Word[] {
     const { attributes, id } = service;
-    const own = contactsOfRow(row);
-    const keys = contactKeys([{ email: attributes.email, phone: attributes.phone, contactUUID: id }]);
+    const named = contactsOfRow(row);
+    const shown = contactKeys([{ email: attributes.email, phone: attributes.phone, contactUUID: id }]);
     const word = (channel: string, addresses: readonly string[], isRefused: boolean): Word => {
-      return { by: "service", channel, addresses, isRefused, at, service };
+      return { by: "service", channel, addresses, isRefused, moment, service };
     };
     const words = channels.flatMap((channel) => {
       const status = statusOf(attributes, channel);
       if (!documentedStates.includes(status)) {
-        if (row.writes.some(({ said }) => said.has(channel))) this.#settings.notShown(channel);
+        this.#doesNotShow(channel, row);
         return [];
       }
       // A word counts for the address that is shown with it. Without one only a refusal does, for those of the row.
-      const isShown = keys.some((key) => key.startsWith(`${channel}:`));
+      const isShown = shown.some((key) => key.startsWith(`${channel}:`));
       const isRefused = status === "UNSUBSCRIBED";
-      return isShown || isRefused ? [word(channel, isShown ? keys : own, isRefused)] : [];
+      return isShown || isRefused ? [word(channel, isShown ? shown : named, isRefused)] : [];
     });
     const flag = shownFlag(attributes.is_suppressed);
+    if (flag === undefined) {
+      this.#doesNotShow("is_suppressed", row);
+      return words;
+    }
     // Of another contact than the row now names it says nothing about hers.
-    const isOwn = keys.length === 1 || keys.some((key) => own.includes(key));
-    if (flag !== undefined) words.push(word("is_suppressed", isOwn ? own : keys, flag));
-    else if (row.writes.some(({ said }) => said.has("is_suppressed")))
-      this.#settings.notShown("is_suppressed");
-    return words;
+    const isNamed = shown.length === 1 || shown.some((key) => named.includes(key));
+    return [...words, word("is_suppressed", isNamed ? named : shown, flag)];
   }
 
-  /** Without the v1 family nothing can be looked up: what only the snapshot shows as refused is not sent. */
+  #doesNotShow(channel: string, { writes }: GuardedRow): void {
+    if (writes.some(({ said }) => said.has(channel))) this.#run.notShown(channel);
+  }
+
+  /** Nothing can be looked up: what only the snapshot shows as refused is not sent. */
   #refuseBySnapshot(row: GuardedRow): void {
-    for (const { contacts, write } of row.writes) {
-      const shown = shownTo(contacts, this.#settings.snapshot);
+    if (refusesOnly(row)) return;
+    for (const write of row.writes) {
+      const shown = shownTo(write.contacts, this.#options.snapshot);
       const refused = everyChannel.filter((each) => shown.some((one) => refuses(one, each)));
-      const restated = withRefusals(write, new Map(refused.map((channel) => [channel, "service"])));
-      if (restated.unsaid || restated.write !== write)
-        throw superseded(row, "The snapshot shows that the contact has refused", "snapshot");
+      if (withRefusals(write, new Map(refused.map((channel) => [channel, "service"]))).channels !== "")
+        throw superseded(row.writes, "The snapshot shows that the contact has refused", "snapshot");
     }
   }
 }
 
-function superseded(
-  { writes }: GuardedRow,
-  message: string,
-  reason: SupersededReason = "service",
-  service?: Profile,
-): RowStop {
-  const why = { kind: "superseded", reason, service } as const;
-  return new RowStop(why, `${message}: ${notSent(writes.map(({ said }) => said))}`);
+/** A 404 without a JSON body comes from a gateway, and says nothing of a contact. */
+function isGone(error: unknown): boolean {
+  if (!isAudienceError(error) || error.code !== "not_found") return false;
+  return typeof error.body === "object" && error.body !== null;
 }
 
 /** The contact of an earlier night has refused a channel of which the row now names another address. */
 function refuseAfterEarlierContact(row: GuardedRow, service: Profile): void {
   const { attributes } = service;
-  const keys = contactKeys([{ email: attributes.email, phone: attributes.phone }]);
-  const own = contactsOfRow(row);
-  const isOther = keys.length > 0 && !keys.some((key) => own.includes(key));
-  const hasMoved = channels.some((channel) => {
-    const shown = keys.filter((key) => key.startsWith(`${channel}:`));
-    const named = row.writes.filter((write) => isNamedOtherwise(write, channel, shown));
-    return shown.length > 0 && named.length > 0 && statusOf(attributes, channel) === "UNSUBSCRIBED";
-  });
+  const shown = contactKeys([{ email: attributes.email, phone: attributes.phone }]);
+  const named = contactsOfRow(row);
+  const isOther = shown.length > 0 && !shown.some((key) => named.includes(key));
+  const hasMoved = channels.some(
+    (channel) =>
+      refuses(attributes, channel) && row.writes.some((write) => namesAnother(write, channel, shown)),
+  );
   if (hasMoved || (isOther && refuses(attributes, "is_suppressed")))
-    throw superseded(row, "The contact that the row had before has refused", "service", service);
+    throw superseded(row.writes, "The contact that the row had before has refused", "service", service);
 }
 
-function isNamedOtherwise({ contacts, said }: RowWrite, channel: string, shown: readonly string[]): boolean {
+/** Whether a write says something else of a channel, at another address than the one that is shown. */
+function namesAnother({ contacts, said }: RowWrite, channel: string, shown: readonly string[]): boolean {
   const word = said.get(channel);
   if (word === undefined || isRefusal(channel, word)) return false;
-  const named = contacts.filter((key) => key.startsWith(`${channel}:`));
-  return named.length > 0 && !named.some((key) => shown.includes(key));
+  const [named, known] = [contacts, shown].map((keys) => keys.filter((key) => key.startsWith(`${channel}:`)));
+  return named!.length > 0 && known!.length > 0 && !named!.some((key) => known!.includes(key));
 }
 
 function contactsOfRow({ writes }: GuardedRow): string[] {
@@ -191,7 +216,7 @@ function statusOf(shown: ShownConsent, channel: (typeof channels)[number]): stri
   return shownStatus(channel === "email" ? shown.email_opt_in : shown.phone_opt_in);
 }
 
-function refuses(shown: ShownConsent, channel: (typeof channels)[number] | "is_suppressed"): boolean {
+function refuses(shown: ShownConsent, channel: (typeof everyChannel)[number]): boolean {
   if (channel === "is_suppressed") return shownFlag(shown.is_suppressed) === true;
   return statusOf(shown, channel) === "UNSUBSCRIBED";
 }

@@ -93,12 +93,12 @@ async function live(
     running.on("close", (code, by) => resolve({ code, by })),
   );
   if (kill) {
-    const watch = setInterval(() => {
+    const timer = setInterval(() => {
       if (mock.requests.length <= kill.whenAfter) return;
-      clearInterval(watch);
+      clearInterval(timer);
       setTimeout(() => running.kill("SIGKILL"), kill.afterMs);
     }, 1);
-    void ended.then(() => clearInterval(watch));
+    void ended.then(() => clearInterval(timer));
   }
   const { code, by } = await ended;
   if (by === "SIGKILL" || code === 0) return printed;
@@ -111,7 +111,7 @@ async function recordedIn(path: string, rows: readonly ImportRow[]): Promise<Rea
   try {
     const succeeded = new Set<string>();
     for await (const [name, line] of checkpoint.entries)
-      if (line.startsWith("succeeded ")) succeeded.add(name.slice("row:".length));
+      if (line.startsWith('["succeeded"')) succeeded.add(name.slice("row:".length));
     return new Set(rows.map(({ id }) => id).filter((id) => succeeded.has(hashOf(id))));
   } finally {
     await checkpoint.close();

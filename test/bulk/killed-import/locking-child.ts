@@ -1,4 +1,4 @@
-// Opens a checkpoint again and again, and notes when it is inside: node child.mjs CHECKPOINT NOTES TIMES
+// Opens a checkpoint again and again, and writes down when it is inside: node child.mjs CHECKPOINT DIARY TIMES
 import { appendFileSync } from "node:fs";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 
@@ -9,7 +9,7 @@ Object.assign(globalThis, {
   setInterval: (run: () => void, delayMs: number) => often(run, delayMs / 10),
 });
 
-const [checkpoint = "", notes = "", times = ""] = process.argv.slice(2);
+const [checkpoint = "", diary = "", times = ""] = process.argv.slice(2);
 for (let inside = 0; inside < Number(times);) {
   const open = await fileCheckpoint(checkpoint)
     .open()
@@ -17,11 +17,11 @@ for (let inside = 0; inside < Number(times);) {
       if (!String(error).includes("is in use")) throw error;
     });
   if (!open) continue;
-  appendFileSync(notes, `${process.pid} in\n`);
+  appendFileSync(diary, `${process.pid} in\n`);
   for await (const _ of open.entries) continue;
   await open.put("pid", String(process.pid), { flush: false });
   await new Promise((resolve) => setTimeout(resolve, 50));
-  appendFileSync(notes, `${process.pid} out\n`);
+  appendFileSync(diary, `${process.pid} out\n`);
   inside += 1;
   // The last one is killed in its lock.
   if (inside < Number(times)) await open.close();

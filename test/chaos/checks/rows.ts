@@ -47,10 +47,10 @@ function checkRun(run: RunRecord, calls: readonly CallRecord[]): string[] {
   if (new Set(results.map(({ index }) => index)).size < results.length)
     problems.push("a row has two results");
   for (const result of results) {
-    const own = calls.filter(({ departures, key }) => key === result.key && departures.length > 0);
-    if (own.length > result.item.inputs.length)
-      problems.push(`row ${result.key} made ${own.length} calls of ${result.item.inputs.length}`);
-    problems.push(...checkResult(result, own).map((problem) => `row ${result.key} ${problem}`));
+    const made = calls.filter(({ departures, key }) => key === result.key && departures.length > 0);
+    if (made.length > result.item.inputs.length)
+      problems.push(`row ${result.key} made ${made.length} calls of ${result.item.inputs.length}`);
+    problems.push(...checkResult(result, made).map((problem) => `row ${result.key} ${problem}`));
   }
   return problems.map((problem) => `${nameOf(run)}: ${problem}`);
 }

@@ -37,14 +37,14 @@ function checkVersions(runs: World["log"]["runs"], sent: World["log"]["calls"]):
   const current = new Map<string, { text: string; ids: Set<string | undefined> }>();
   for (const run of runs.filter(({ book }) => book !== undefined)) {
     for (const row of run.rows) {
-      const place = `${run.book} ${row.key}`;
+      const rowOfBook = `${run.book} ${row.key}`;
       const text = JSON.stringify(row satisfies Row);
-      const before = current.get(place);
+      const before = current.get(rowOfBook);
       const version = before?.text === text ? before : { text, ids: new Set<string | undefined>() };
-      current.set(place, version);
+      current.set(rowOfBook, version);
       const call = sent.find((each) => each.run === run && each.key === row.key);
       for (const { body } of call?.departures ?? []) version.ids.add(idOf(body));
-      if (version.ids.size > 1) problems.push(`row ${place} was sent as ${version.ids.size} events`);
+      if (version.ids.size > 1) problems.push(`row ${rowOfBook} was sent as ${version.ids.size} events`);
     }
   }
   return problems;

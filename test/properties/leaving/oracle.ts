@@ -88,6 +88,14 @@ export interface Known {
   readonly ids: readonly (readonly string[])[];
   /** What the snapshot shows as refused. */
   readonly refused: ReadonlySet<Channel>;
+  /** Whether the ids are those of the snapshot. */
+  readonly isInSnapshot: boolean;
+}
+
+interface Look {
+  readonly at: number;
+  /** The addresses that it shows. */
+  readonly keys: readonly string[];
 }
 
 interface Refusal {
@@ -115,9 +123,11 @@ export class Oracle {
   readonly #opted = new Map<string, Actor>();
   /** Calls of the job's process, in this run or a killed life of it. */
   #calls: Actor[] = [];
+  /** What those calls say, also where the process dies before the request leaves. */
+  #begun: Words[] = [];
   /** What rows of this life refuse. */
   #ofRun: { readonly row: number; readonly words: Words }[] = [];
-  #looks = new Map<string, number[]>();
+  #looks = new Map<string, Look[]>();
   #due = new Map<string, Set<number>>();
   #lives = new Set<number>();
   readonly #service: { readonly showsAll: boolean; readonly hasV2Alone: boolean };
@@ -129,6 +139,7 @@ export class Oracle {
   begins(life: number, isNewRun: boolean): void {
     if (isNewRun) {
       this.#calls = [];
+      this.#begun = [];
       this.#lives.clear();
     }
     this.#lives.add(life);
@@ -143,12 +154,22 @@ export class Oracle {
     this.#lives.clear();
   }
 
-  calls(actor: Actor): void {
-    if ((actor.by === "job" || actor.by === "web") && this.#lives.has(actor.life)) this.#calls.push(actor);
+  /** A call of a process begins. */
+  begun({ by, life, words }: Pick<Actor, "by" | "life" | "words">): void {
+    if (this.#isOfRun({ by, life })) this.#begun.push(words);
   }
 
-  looked(id: string, at: number): void {
-    this.#looks.set(id, [...(this.#looks.get(id) ?? []), at]);
+  /** Its request leaves. */
+  calls(actor: Actor): void {
+    if (this.#isOfRun(actor)) this.#calls.push(actor);
+  }
+
+  #isOfRun({ by, life }: Pick<Actor, "by" | "life">): boolean {
+    return (by === "job" || by === "web") && this.#lives.has(life);
+  }
+
+  looked(id: string, look: Look): void {
+    this.#looks.set(id, [...(this.#looks.get(id) ?? []), look]);
   }
 
   /** A row was sent or skipped. */
@@ -173,19 +194,19 @@ export class Oracle {
     }
   }
 
-  changed(entry: MockConsentChange, isResubscription: boolean, { actor, known, at, own }: Change): void {
+  changed(entry: MockConsentChange, isResubscription: boolean, { actor, known, at, row }: Change): void {
     const { channel, contactId, from, to } = entry;
-    const place = `${contactId} ${channel}`;
-    const refusal = this.#refusals.get(place);
+    const consent = `${contactId} ${channel}`;
+    const refusal = this.#refusals.get(consent);
     if (isRefusal(to)) {
       const keys = [...actor.words.keys, `email:${entry.email}`, `phone:${entry.phone}`];
-      this.#refusals.set(place, { actor, at, keys });
-      const opted = this.#opted.get(place);
-      if (actor.by === "row" && isRefusal(own?.said.get(channel)) && opted && opted.by !== "row")
+      this.#refusals.set(consent, { actor, at, keys });
+      const opted = this.#opted.get(consent);
+      if (actor.by === "row" && isRefusal(row?.said.get(channel)) && opted && opted.by !== "row")
         this.reached.add("the row ends a newer opt-in");
       return;
     }
-    this.#opted.set(place, actor);
+    this.#opted.set(consent, actor);
     if (actor.by !== "row" || !isResubscription || !isRefusal(from)) return;
     const item = this.#itemOf(entry, refusal!, { actor, known: known! });
     if (item) this.reached.add(item);
@@ -226,8 +247,12 @@ export class Oracle {
     // Without the v1 family nothing is looked up.
     if (this.#service.hasV2Alone)
       return known.refused.has(channel) ? undefined : "a contact that the service does not show";
-    const lookedAt = this.#looks.get(contactId)?.findLast((look) => look < actor.sentAt);
-    if (lookedAt === undefined || lookedAt >= at) return undefined;
+    const look = this.#looks.get(contactId)?.findLast((each) => each.at < actor.sentAt);
+    if (!look) return undefined;
+    // Since the snapshot another write has given the contact another address.
+    if (look.at >= at && known.isInSnapshot && !sharesAddress(channel, actor.words.keys, look.keys))
+      return "a contact that the service does not show";
+    if (look.at >= at) return undefined;
     if (other.by === "person") return "a click between look and write";
     return other.by === "process" || isOfRun || !isOfProcess
       ? "another process between look and write"
@@ -238,10 +263,10 @@ export class Oracle {
   knows(by: "process" | "run", row: number, all: readonly Words[]): boolean {
     const refusing =
       by === "process"
-        ? this.#calls.map(({ words }) => words)
+        ? this.#begun
         : this.#ofRun.filter((each) => each.row !== row).map(({ words }) => words);
     return refusing.some((words) =>
-      refusals(words).some((channel) => all.some((own) => isKnown(words, channel, own))),
+      refusals(words).some((channel) => all.some((each) => isKnown(words, channel, each))),
     );
   }
 
@@ -255,20 +280,20 @@ interface Change {
   readonly known?: Known | undefined;
   readonly at: number;
   /** The words of the row itself. */
-  readonly own?: Words | undefined;
+  readonly row?: Words | undefined;
 }
 
-function isKnown(refusing: Words, channel: Channel, own: Words): boolean {
+function isKnown(refusing: Words, channel: Channel, row: Words): boolean {
   return (
     isRefusal(refusing.said.get(channel)) &&
-    own.said.size > 0 &&
-    sharesAddress(channel, own.keys, refusing.keys)
+    row.said.size > 0 &&
+    sharesAddress(channel, row.keys, refusing.keys)
   );
 }
 
 /** A word about e-mail counts for that address, one about phone for that number, a suppression for the person. */
-function sharesAddress(channel: Channel, own: readonly string[], others: readonly string[]): boolean {
-  return own.some(
+function sharesAddress(channel: Channel, keys: readonly string[], others: readonly string[]): boolean {
+  return keys.some(
     (key) => others.includes(key) && (channel === "suppressed" || key.startsWith(`${channel}:`)),
   );
 }

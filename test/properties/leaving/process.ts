@@ -53,12 +53,17 @@ export class Process {
     const logger = { warn: (line: string) => void this.warnings.push(line) };
     const newClient = (by: Job) => {
       const apiKey = by === "process" ? "mock-key-of-process" : "mock-key-of-job";
-      const own = { ...options, fetch: fetchAs(by), ...(by === "job" && { logger }) };
+      const given = { ...options, fetch: fetchAs(by), ...(by === "job" && { logger }) };
       return new AudienceClient(
-        hasV2Alone && by === "job" ? { ...own, apiKeyV2: apiKey } : { ...own, baseUrl, apiKey },
+        hasV2Alone && by === "job" ? { ...given, apiKeyV2: apiKey } : { ...given, baseUrl, apiKey },
       );
     };
     this.clients = { job: newClient("job"), web: newClient("web"), process: newClient("process") };
+  }
+
+  /** After its death: what still runs of it begins no further call, of which the next process would be told. */
+  close(): void {
+    for (const client of Object.values(this.clients)) void client.close();
   }
 
   get job(): AudienceClient {

@@ -102,7 +102,7 @@ export class World {
 
   /** Returns whether the run has ended by itself. */
   async #playNight(night: Night, isNewRun: boolean): Promise<boolean> {
-    const own = this.#process;
+    const process = this.#process;
     if (night.fault) this.mock.addFault(night.fault);
     this.#rows = this.#table.flatMap((plan, index) => (plan.isAbsent ? [] : [this.#rowOf(plan, index)]));
     this.#snapshots.push(structuredClone(this.contacts));
@@ -110,10 +110,10 @@ export class World {
     this.#sent = new Map();
     this.#waiting = night.acts.filter(({ after }) => after !== "before");
     this.#acting = [];
-    this.oracle.begins(own.life, isNewRun);
-    own.isRunning = true;
+    this.oracle.begins(process.life, isNewRun);
+    process.isRunning = true;
     const inOrder = this.#rows;
-    const run = own.job.bulk(
+    const run = process.job.bulk(
       night.isStream
         ? (function* () {
             yield* inOrder;
@@ -134,18 +134,19 @@ export class World {
     const ended = (async () => {
       for await (const result of run) {
         // A dead process tells nothing.
-        if (own.isDead) return false;
+        if (process.isDead) return false;
         this.#ended(result);
       }
       return true;
     })();
-    const isOver = await Promise.race([ended, own.died.then(() => false)]);
+    const isOver = await Promise.race([ended, process.died.then(() => false)]);
     if (isOver) {
-      await Promise.race([Promise.all(this.#acting), own.died]);
-      this.oracle.ends(own.life);
-      this.#checkWarning(own.warnings, atMost);
+      await Promise.race([Promise.all(this.#acting), process.died]);
+      this.oracle.ends(process.life);
+      this.#checkWarning(process.warnings, atMost);
     } else {
       this.#checkpoint = this.#checkpoint.copy();
+      process.close();
       // A success may be recorded of which nobody has heard.
       for (const [index, { id }] of this.#sent) if (id !== undefined) this.#idsOf(index).add(id);
     }
@@ -178,8 +179,12 @@ export class World {
         ...(is_suppressed ? (["suppressed"] as const) : []),
       ]),
     );
-    if (shown.length > 0) return { refused, ids: [shown.map(({ id }) => id)] };
-    return { refused, ids: [...this.#idsOf(index)].map((id) => (id === undefined ? [] : [id])) };
+    if (shown.length > 0) return { refused, isInSnapshot: true, ids: [shown.map(({ id }) => id)] };
+    return {
+      refused,
+      isInSnapshot: false,
+      ids: [...this.#idsOf(index)].map((id) => (id === undefined ? [] : [id])),
+    };
   }
 
   #ended(result: Result): void {
@@ -258,7 +263,7 @@ export class World {
   async #act(act: Act): Promise<void> {
     const { by, does, hasMoved, person } = act;
     const [email, phone] = [emailOf(person, hasMoved), phoneOf(person, this.#plan)];
-    const own = this.#process;
+    const process = this.#process;
     try {
       if (does === "is forgotten") {
         const gone = this.contacts.find((contact) => contact.email === email);
@@ -267,13 +272,19 @@ export class World {
       }
       const words: Words = { keys: [], said: new Map() };
       const acts = (work: () => void) =>
-        this.serve(async () => work(), { actor: { by: "person", sentAt: this.at, words, life: own.life } });
+        this.serve(async () => work(), {
+          actor: { by: "person", sentAt: this.at, words, life: process.life },
+        });
       if (does === "returns") await acts(() => this.mock.asksAgain(email));
       if (by === "person" && does === "leaves")
         await acts(() => this.mock.unsubscribe(email, { channel: "email" }));
       else if (by === "person" && does === "stops SMS")
         await acts(() => this.mock.unsubscribe(phone, { channel: "phone" }));
-      else await own.clients[by === "person" ? "process" : by].send(actWrite(act, this.#plan));
+      else {
+        const made = actWrite(act, this.#plan);
+        this.oracle.begun({ by, life: process.life, words: wordsOfWrite(made) });
+        await process.clients[by === "person" ? "process" : by].send(made);
+      }
     } catch {
       // The service does not know the person yet, or a fault.
     }
@@ -299,7 +310,7 @@ export class World {
             ...change,
             known,
             at: this.at,
-            own: change.row && together(change.row.words),
+            row: change.row && together(change.row.words),
           });
       }
     });
@@ -332,13 +343,13 @@ export class World {
     if (isDead()) return await new Promise<never>(() => {});
     const id = init.method === "GET" ? decodeURIComponent(url.split("/").at(-1)!) : undefined;
     if (id !== undefined && this.#forgotten.has(id)) {
-      this.oracle.looked(id, this.at);
+      this.oracle.looked(id, { at: this.at, keys: [] });
       return Response.json({ message: "gone" }, { status: 404 });
     }
     const response = await this.serve(
       async () => {
         const answer = await this.mock.fetch(url, init);
-        if (id !== undefined) this.oracle.looked(id, this.at);
+        if (id !== undefined) this.oracle.looked(id, { at: this.at, keys: this.#addressesOf(id) });
         if (row && answer.ok) this.#hasArrived(row, words);
         return answer;
       },
@@ -353,6 +364,11 @@ export class World {
     await dies(1);
     if (isDead()) return await new Promise<never>(() => {});
     return response;
+  }
+
+  #addressesOf(id: string): string[] {
+    const { email, phone } = this.contacts.find((contact) => contact.id === id) ?? {};
+    return [...(email ? [`email:${email}`] : []), ...(phone ? [`phone:${phone}`] : [])];
   }
 
   #sentBy({ index }: Row): Sent {
@@ -370,8 +386,10 @@ export class World {
   #leaves(row: Row, words: Words): void {
     this.#sentBy(row).hasSubscribed ||= subscribes(words);
     this.oracle.leaves(row.index, row.words, this.#known(row));
-    const own = row.words.find(({ keys, said }) => said.size > 0 && keys.join(" ") === words.keys.join(" "));
-    for (const channel of own ? refusals(own) : [])
+    const asGiven = row.words.find(
+      ({ keys, said }) => said.size > 0 && keys.join(" ") === words.keys.join(" "),
+    );
+    for (const channel of asGiven ? refusals(asGiven) : [])
       if (words.said.has(channel) && !isRefusal(words.said.get(channel)))
         this.oracle.wrongs.push(`row ${row.index} lost its opt-out of ${channel}`);
   }
