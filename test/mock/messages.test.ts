@@ -13,14 +13,10 @@ const contact = { firstName: "Ada", listIds: [], identifiers: [identifier] };
 
 it.each<[string, unknown, string, Partial<MockVariants>?]>([
   [CREATE, [], "the body must be an object, not an array"],
-  [CREATE, 7, "the body must be an object, not a number"],
   [CREATE, { email: null }, "email must be a string, not null"],
-  [CREATE, { email: {} }, "email must be a string, not an object"],
-  [CREATE, { email, first_name: true }, "first_name must be a string, not a boolean"],
   [CREATE, { email, phone: "123" }, "phone must have at least 7 characters, has 3"],
   [CREATE, { email, postal_code: "1".repeat(21) }, "postal_code must have at most 20 characters, has 21"],
   [CREATE, { email, gender: "F" }, "gender must be one of MALE, FEMALE, OTHER"],
-  [CREATE, { email, gender: 7 }, "gender must be one of MALE, FEMALE, OTHER"],
   [CREATE, { email, is_suppressed: "no" }, "is_suppressed must be a boolean, not a string"],
   [CREATE, { email, custom_properties: "x" }, "custom_properties must be an object, not a string"],
   [
@@ -29,7 +25,6 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
     "custom_properties must have at most 30 keys, has 31",
   ],
   [CREATE, { first_name: "Ada" }, "email or phone is required"],
-  [CREATE, { email, dob: "1815" }, "dob must be a day of the calendar, YYYY-MM-DD"],
   [
     CREATE,
     { email: "ada", phone: "1" },
@@ -45,12 +40,6 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
   [CREATE, { email, country: "Atlantis" }, "country is not a known country", { unknownCountry: "refused" }],
   [EVENTS, { eventName: "x", contact: {} }, "contact must have an email or a contactUUID"],
   [EVENTS, { eventName: "x", contact: { email: "ada" } }, "contact.email must be an email address"],
-  [
-    EVENTS,
-    { eventName: "x", contact: 7 },
-    "contact must be an object, not a number; contact must have an email or a contactUUID",
-  ],
-  [EVENTS, 7, "the body must be an object, not a number"],
   [EVENTS, {}, "eventName is required; contact must have an email or a contactUUID"],
   [
     EVENTS,
@@ -85,17 +74,13 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
     "contact must have an email or a contactUUID",
     { contactUuidPlace: "root" },
   ],
-  [V2, { ...contact, listIds: "news" }, "listIds must be an array, not a string"],
   [V2, { ...contact, listIds: ["a", 7] }, "listIds[1] must be a string, not a number"],
   [V2, {}, "firstName is required; listIds is required; identifiers is required"],
-  [V2, { ...contact, identifiers: "ada" }, "identifiers must be an array, not a string"],
-  [V2, { ...contact, identifiers: [7, identifier] }, "identifiers[0] must be an object, not a number"],
   [
     V2,
     { ...contact, identifiers: [{}] },
     "identifiers[0].type is required; identifiers[0].id is required; identifiers[0].channels is required; identifiers[0].consent is required",
   ],
-  [V2, { ...contact, identifiers: [{ ...identifier, id: undefined }] }, "identifiers[0].id is required"],
   [
     V2,
     { ...contact, identifiers: [{ ...identifier, type: "fax" }] },
@@ -103,23 +88,11 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
   ],
   [
     V2,
-    { ...contact, identifiers: [{ ...identifier, channels: 7 }] },
-    "identifiers[0].channels must be an object, not a number",
-  ],
-  [
-    V2,
-    { ...contact, identifiers: [{ ...identifier, channels: { email: {} } }] },
-    "identifiers[0].channels.email.status is required",
-  ],
-  [
-    V2,
     { ...contact, identifiers: [{ ...identifier, consent: {} }] },
     "identifiers[0].consent.createdAt is required; identifiers[0].consent.ip is required; identifiers[0].consent.source is required",
   ],
   [V2, { ...contact, extra: null }, "extra must not be null"],
-  [V2, { ...contact, firstName: undefined }, "firstName is required"],
   [V2, { ...contact, identifiers: [] }, "identifiers must have at least 1 item"],
-  [V2, { ...contact, birthDate: "1815" }, "birthDate must be a day of the calendar, YYYY-MM-DD"],
   [V2, { ...contact, countryCode: "ITA" }, "countryCode must be a two-letter country code"],
   [V2, { ...contact, createdAt: "now" }, "createdAt must be an ISO 8601 day or date-time"],
   [
@@ -129,18 +102,8 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
   ],
   [
     V2,
-    { ...contact, identifiers: [{ ...identifier, id: true }] },
-    "identifiers[0].id must be a string or a number; identifiers[0].id must be an email address",
-  ],
-  [
-    V2,
     { ...contact, identifiers: [{ ...identifier, channels: {} }] },
     "identifiers[0].channels.email is required",
-  ],
-  [
-    V2,
-    { ...contact, identifiers: [{ ...identifier, channels: { email: { status: 7 } } }] },
-    "identifiers[0].channels.email.status must be a string, not a number",
   ],
   [
     V2,
