@@ -108,6 +108,19 @@ describeWithRedis("The recipe for a nightly job beside a website", () => {
     ]);
   });
 
+  it("ends at SIGTERM, and the next night goes on", async () => {
+    await fill(12);
+    const job = startRecipe("nightly/nightly", env);
+    await eventually(() => expect(mock.requests.length).toBeGreaterThanOrEqual(5));
+    job.child.kill("SIGTERM");
+    expect(await job.ended, job.printed()).toBe(0);
+    expect(mock.requests.length).toBeLessThan(13);
+
+    await nightly();
+
+    expect((await people.all()).map(({ email }) => consentOf(email))).toEqual(Array(12).fill("SUBSCRIBED"));
+  });
+
   it("sends tonight what the website could not", async () => {
     const website = await startWebsite();
     mock.addFault({ kind: "500-before", times: 5 });
