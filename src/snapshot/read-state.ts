@@ -22,11 +22,8 @@ export type PageLine = z.infer<typeof pageSchema>;
 
 const contactSchema = z.object({ id: z.string() });
 
-/** Where the line of a contact begins. */
-export interface ContactStart {
-  readonly id: string;
-  readonly start: number;
-}
+/** The id of a contact, and where its line begins. */
+export type ContactStart = readonly [id: string, start: number];
 
 /** What the pages of a read have come to. */
 export class ReadState {
@@ -53,10 +50,10 @@ export class ReadState {
   }
 
   add({ page, total, next }: PageLine, contacts: readonly ContactStart[]): void {
-    for (const { id, start } of contacts) this.latest.set(id, start);
+    for (const [id, start] of contacts) this.latest.set(id, start);
     if (this.#hasPages && total !== this.total) this.#isTotalSteady = false;
     this.total = total;
-    this.cursor = next && { ...next, page: page + 1, idsBefore: contacts.map(({ id }) => id) };
+    this.cursor = next && { ...next, page: page + 1, idsBefore: contacts.map(([id]) => id) };
   }
 }
 
@@ -84,7 +81,7 @@ export async function readBegun(handle: number): Promise<BegunRead | undefined> 
       }
       const page = parseLine(pageSchema, text);
       const contact = page ? undefined : parseLine(contactSchema, text);
-      if (contact) contacts.push({ id: contact.id, start });
+      if (contact) contacts.push([contact.id, start]);
       else if (!page) break;
       else {
         state.add(page, contacts);

@@ -67,7 +67,7 @@ export class WorkFile {
       if (bytes > longestLineBytes) throw tooLong(contact.id);
       lines.push(line);
       length += bytes;
-      return { id: contact.id, start };
+      return [contact.id, start] as const;
     });
     this.#checkLock();
     const end = pageSchema.parse({ page, total, next: next?.cursor });
