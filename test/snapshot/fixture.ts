@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AudienceClient } from "audience-sdk";
-import { createMockService, type MockService, type MockServiceOptions } from "audience-sdk/mock";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import type { SnapshotContact } from "audience-sdk/snapshot";
 import { onTestFinished } from "vitest";
 import { Dice } from "../chaos/dice.ts";
@@ -69,11 +69,6 @@ export function linesOf(file: string): Record<string, unknown>[] {
     .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
 }
 
-/** The contacts of a snapshot, in the order of the file. */
-export async function contactsOf(snapshot: AsyncIterable<SnapshotContact>): Promise<SnapshotContact[]> {
-  return await collect(snapshot);
-}
-
 export async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
   const collected: T[] = [];
   for await (const value of values) collected.push(value);
@@ -88,25 +83,6 @@ export function failingFrom(request: number, fetch: Fetch): Fetch {
     if (count >= request) throw new TypeError("killed");
     return await fetch(url, init);
   };
-}
-
-/** A fetch after whose responses something happens at the service. */
-export function afterEach(fetch: Fetch, happens: () => Promise<void> | void): Fetch {
-  return async (url, init) => {
-    const response = await fetch(url, init);
-    await happens();
-    return response;
-  };
-}
-
-/** A contact is created: a list with the newest first shifts by one. */
-export async function create(mock: MockService): Promise<void> {
-  const email = `new-${mock.requests.length}@example.com`;
-  await mock.fetch("https://api.example/api/v1/customer/create", {
-    method: "POST",
-    headers: { "X-API-Key": "mock-key-acme", "Content-Type": "application/json" },
-    body: JSON.stringify({ email }),
-  });
 }
 
 type Shown = Omit<SnapshotContact, "attributes">;

@@ -10,7 +10,7 @@ import {
 import { AbortError, ConfigurationError } from "audience-sdk";
 import { openSnapshot, readSnapshot, type ReadSnapshotOptions } from "audience-sdk/snapshot";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { contactsOf, createAudience, failingFrom, linesOf, people } from "./fixture.ts";
+import { collect, createAudience, failingFrom, linesOf, people } from "./fixture.ts";
 
 /** An audience of 450 contacts whose read has ended after this many pages. */
 async function interrupted(pages: number) {
@@ -36,7 +36,7 @@ describe("A read that was interrupted goes on at the next call with the same fil
     expect(pagesRead()).toEqual([1, 2, 3, 4, 5]);
     expect(today.readAt.toISOString()).toBe(heading?.["readAt"]);
     expect(today).toMatchObject({ size: 450, complete: true });
-    expect((await contactsOf(today)).map(({ id }) => id)).toEqual(ids);
+    expect((await collect(today)).map(({ id }) => id)).toEqual(ids);
     expect(readdirSync(folder)).toEqual(["audience.ndjson"]);
   });
 
@@ -53,7 +53,7 @@ describe("A read that was interrupted goes on at the next call with the same fil
     using today = await readSnapshot(audience, { file });
 
     expect(today).toMatchObject({ size: 450, complete: true });
-    expect((await contactsOf(today)).map(({ id }) => id)).toEqual(ids);
+    expect((await collect(today)).map(({ id }) => id)).toEqual(ids);
   });
 
   const all = [1, 2, 3, 4, 5];

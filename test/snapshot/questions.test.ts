@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AudienceClient, ConfigurationError } from "audience-sdk";
 import { openSnapshot, readSnapshot, type ReadSnapshotOptions, type Snapshot } from "audience-sdk/snapshot";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { collect, contactsOf, createAudience, failingFrom, temporaryFolder } from "./fixture.ts";
+import { collect, createAudience, failingFrom, temporaryFolder } from "./fixture.ts";
 
 describe("`find` finds a contact by what identifies it", () => {
   it.each([
@@ -116,7 +116,7 @@ describe("A snapshot keeps its file open until it is closed", () => {
     using opened = await openSnapshot(`${file}.old`);
 
     expect(existsSync(file)).toBe(false);
-    expect(await contactsOf(opened)).toEqual(await contactsOf(today));
+    expect(await collect(opened)).toEqual(await collect(today));
     expect([opened.size, opened.complete, opened.readAt]).toEqual([3, true, today.readAt]);
   });
 });
