@@ -46,9 +46,12 @@ export type MockWebhookBody = (step: {
  * ```
  */
 export interface MockVariants {
-  /** `{base_url}` of the v1 family, with its path prefix; over real HTTP only its path counts. */
+  /**
+   * `{base_url}` of the v1 family, with its path prefix; over real HTTP only its path counts. Default
+   * `"https://audience-mock.example"`.
+   */
   baseUrl: string;
-  /** `{base_url_v2}` of the v2 family. */
+  /** `{base_url_v2}` of the v2 family. Default `"https://audience-mock-v2.example"`. */
   baseUrlV2: string;
 
   /**
@@ -62,7 +65,7 @@ export interface MockVariants {
    * `"meta"`, `"pagination"`: numbers under that key; `"totals"`: the same numbers beside the items; `"none"`.
    */
   v1Paging: "links" | "meta" | "pagination" | "totals" | "none";
-  /** The names of those numbers: `total_items` (default) or `totalItems`. */
+  /** The names of those numbers. Default `"snake"`: `total_items`; `"camel"`: `totalItems`. */
   v1PagingCase: "snake" | "camel";
   /** One contact in `GET /api/v1/customer`. Default `"resource"`: `{ type, id, attributes, … }`; `"envelope"`: that under `data`; `"flat"`: attributes beside the id. */
   v1ListedCustomer: "resource" | "envelope" | "flat";
@@ -79,7 +82,7 @@ export interface MockVariants {
   v1Group: "flat" | "data" | "resource";
   /** "get one list": the status for an unknown id. Default 404. */
   unknownGroupStatus: number;
-  /** "Other attributes of the profile response": `"all"` stored ones (default), or the seven `"documented"` ones. */
+  /** "Other attributes of the profile response". Default `"all"` stored ones; or the seven `"documented"` ones. */
   profileAttributes: "all" | "documented";
 
   /** "Errors", v1 body. Default `"message"`: `{ message }`; `"text"` is plain text, `"empty"` none. */
@@ -137,14 +140,14 @@ export interface MockVariants {
 
   /** Whether the v1 family also requires `Service-App-Id`. Default `false`. */
   v1NeedsAppId: boolean;
-  /** "Key permissions": the permitted operations of a key; any other is a 403. Default: every key permits all. */
+  /** "Key permissions": the permitted operations of a key; any other is a 403. Default `{}`: every key permits all. */
   permissions: Readonly<Record<string, readonly MockOperation[]>>;
 
   /** `GET /v2/lists` without `limit`. Default 20. */
   v2DefaultLimit: number;
   /** `GET /v2/lists`: larger limits are capped. Default 100, as in v1. */
   v2MaxLimit: number;
-  /** "Length limits of v2 fields": the longest permitted string, in characters. Default: no limit. */
+  /** "Length limits of v2 fields": the longest permitted string, in characters. Default `Infinity`: no limit. */
   v2MaxLength: number;
   /** A v2 status other than `subscribed` and `unsubscribed`. Default `"stored"` in upper case; `"ignored"`; `"refused"` with 400. */
   v2OtherStatus: "stored" | "ignored" | "refused";
@@ -154,7 +157,7 @@ export interface MockVariants {
   v2UnknownList: "ignored" | "refused";
   /** The effect of `listIds` on other memberships. Default `"added"`: none; `"replaced"`: they end. */
   v2ListIds: "added" | "replaced";
-  /** Repeated `triggerWelcomeEmail: true`. Default: a mail for `"every-request"`; `"once"` per contact. */
+  /** Repeated `triggerWelcomeEmail: true`. Default `"every-request"`: a mail for each; `"once"` per contact. */
   welcomeEmail: "every-request" | "once";
 
   /** "Outbound", the webhook's HTTP call: its method. Default `"POST"`. */
