@@ -33,14 +33,8 @@ Without the "--", npm keeps the options for itself.
 
 Imports contacts from CSV files: exports of Mailchimp, Klaviyo, HubSpot, Brevo and others, and any other table.
 It asks, once, and never guesses a consent. What each column becomes stands in a map beside the file, FILE.map.json. The
-first run writes it: what is known exactly answers itself, and a column that looks like a state is open. On a terminal you
-are asked; elsewhere you replace each "?" in the map. While a "?" remains nothing is sent. Later runs with the map ask
-nothing: a new column that looks like a state stops the file, and a word that the map does not name holds back its rows.
-
-Each person gets the strictest consent in the files, over all columns, rows and files about the person. A cell that is a
-plain English refusal ("unsubscribed", "do not contact"), in any column, holds the person back where the map says
-something better. If the files have no consent for a channel, the field is left out, and an existing contact keeps its
-consent. Of new people the service is not asked: export just before the import, or give a --snapshot.
+first run writes it. On a terminal you are asked; elsewhere you replace each "?" in the map, and nothing is sent before.
+Each person gets the strictest consent in the files. The guide tells more: examples/guides/importer.md.
 
   --dry-run           print the plan, check every row and estimate the duration of the import; send nothing
   --map FILE          the map of the files, instead of FILE.map.json beside each

@@ -324,33 +324,8 @@ describe("A table with a map, imported night after night with --resume, through 
 
 describe("A telephone number's opt-out in a row without an e-mail consent", () => {
   const number = "+4791234567";
-  const many = Array.from({ length: 31 }, (_, index) => `P${index}`).join(",");
 
   it.each<[string, string[], string[]]>([
-    [
-      "cannot be added to a list",
-      ["Email,Phone,Newsletter,SMS opt-in", `a@example.com,${number},,no`],
-      ["--list", list.id],
-    ],
-    [
-      "has too many properties",
-      [`Email,Phone,Newsletter,SMS opt-in,${many}`, `a@example.com,${number},,no,${many}`],
-      [],
-    ],
-    [
-      "has an unknown word of the e-mail consent",
-      ["Email,Phone,Newsletter,SMS opt-in", `a@example.com,${number},perhaps,no`, "b@example.com,,yes,"],
-      [],
-    ],
-    [
-      "has an opt-in to e-mail beside an unknown word",
-      [
-        "Email,Phone,Newsletter,E-mail opt-in,SMS opt-in",
-        `a@example.com,${number},perhaps,yes,no`,
-        "b@example.com,,yes,yes,",
-      ],
-      [],
-    ],
     [
       "is refused by the service",
       ["Email,Phone,Country,SMS opt-in", `a@example.com,${number},Atlantis,no`],

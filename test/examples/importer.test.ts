@@ -427,28 +427,6 @@ describe("--resume", () => {
     expect(mock.requests).toHaveLength(5);
   });
 
-  it.each([
-    [
-      ["--list", list.id],
-      ["--list", otherList.id],
-    ],
-    [[], ["--list", list.id]],
-  ])("sends an opt-out again, if the person was imported with %j, and then with %j", async (one, other) => {
-    const mock = service();
-    const nightly = async (word: string, target: string[]) => {
-      const path = await csv("people.csv", "email,status", `ada@example.com,${word}`);
-      await run([path, "--resume", join(folder, "nightly.ckpt"), ...target]);
-      return emailConsents(mock)["ada@example.com"];
-    };
-
-    expect(await nightly("unsubscribed", one)).toBe("UNSUBSCRIBED");
-    expect(await nightly("subscribed", other)).toBe("UNSUBSCRIBED");
-    expect(await nightly("unsubscribed", one)).toBe("UNSUBSCRIBED");
-    expect(
-      mock.requests.filter(({ body }) => JSON.stringify(body ?? "").includes('"UNSUBSCRIBED"')),
-    ).toHaveLength(3);
-  });
-
   it("keeps the refusal of a person who has left since, names the changed row in the report, and ends with exit code 0", async () => {
     const mock = service();
     const report = join(folder, "failed");
@@ -592,6 +570,8 @@ describe("The command line", () => {
     [["x.csv", "--encoding", "latin-9000"], /--encoding "latin-9000" is not known/],
     [["x.csv", "x.csv"], /x\.csv is named twice/],
     [["nowhere.csv", "--dry-run"], /nowhere\.csv/],
+    [["x.csv", "--reserve", "1"], /--reserve is a share from 0 to 0.9/],
+    [["x.csv", "--subscribes", "all"], /--subscribes is a number of people/],
     [["x.csv", "--organization", "acme"], /--organization .* needs --resume FILE/],
   ])("%j is refused with the problem", async (args, message) => {
     const { code, err } = await run(args);
