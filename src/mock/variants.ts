@@ -46,10 +46,7 @@ export type MockWebhookBody = (step: {
  * ```
  */
 export interface MockVariants {
-  /**
-   * `{base_url}` of the v1 family, with its path prefix; over real HTTP only its path counts. Default
-   * `"https://audience-mock.example"`.
-   */
+  /** `{base_url}` of v1; over real HTTP only its path counts. Default `"https://audience-mock.example"`. */
   baseUrl: string;
   /** `{base_url_v2}` of the v2 family. Default `"https://audience-mock-v2.example"`. */
   baseUrlV2: string;
