@@ -96,7 +96,10 @@ export const areas: readonly Area[] = [
   {
     name: "transport-retries",
     sources: ["transport/attempts.ts", "transport/retry-plan.ts"],
-    tests: ["transport/{api-key,deadlines,errors,observe,outcomes,retries,retry-after}", "bulk/rate-limit"],
+    tests: [
+      "transport/{api-key,deadlines,errors,fetch,observe,outcomes,retries,retry-after}",
+      "bulk/rate-limit",
+    ],
   },
   {
     name: "transport-calls",

@@ -186,6 +186,18 @@ describe("With a limiter", () => {
       expect(Math.abs(gap - waits[retry]!)).toBeLessThanOrEqual(2);
     }
   });
+
+  it("a 429 is not a success: the second halves the rate again", async () => {
+    const rateLimiter = new RateLimiter();
+    const mock = createMockService({ faults: [{ kind: "429", retryAfter: 1, times: 2 }] });
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, maxRetries: 1 });
+
+    const failure = failureOf(audience.v1.customers.get("c-1"));
+    await vi.advanceTimersByTimeAsync(10_000);
+
+    expect(await failure).toMatchObject({ status: 429, request: { attempts: 2 } });
+    expect(rateLimiter.snapshot().share).toBe(1 / 4);
+  });
 });
 
 describe("Without Retry-After", () => {
