@@ -55,14 +55,13 @@ async function writeNight(path: string, run: (from: Iterable<Row>) => PromiseLik
   const recorded: string[] = [];
   for await (const [name, line] of filled.entries) if (name.startsWith("row:")) recorded.push(line);
   const other = (index: number) => {
-    const [state, version, , ...rest] = recorded[index % recorded.length]!.split(" ");
-    const [, kept] = rest;
-    return [state, version, hashOf(String(index)), crypto.randomUUID(), kept].join(" ");
+    const [state, version] = JSON.parse(recorded[index % recorded.length]!) as unknown[];
+    return JSON.stringify([state, version, hashOf(String(index)), crypto.randomUUID(), null]);
   };
   for (let index = 1_000; index < count; index++) {
     const name = `row:${hashOf(row(index).email)}`;
     // A line when it is sent, and one when it has ended.
-    for (const line of [other(index).replace(/^\w+/, "sent"), other(index)])
+    for (const line of [other(index).replace("succeeded", "sent"), other(index)])
       await filled.put(name, line, { flush: false });
   }
   await filled.close();
