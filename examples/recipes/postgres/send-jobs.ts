@@ -91,7 +91,7 @@ async function look(audience: AudienceClient, id: string, options: typeof refusa
   try {
     return (await audience.v1.customers.get(id, options)).attributes;
   } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
+    if (error instanceof NotFoundError && typeof error.body === "object") return undefined; // a gateway answers with text
     throw error;
   }
 }
