@@ -56,7 +56,7 @@ async function writeNight(path: string, run: (from: Iterable<Row>) => PromiseLik
   for await (const [name, line] of filled.entries) if (name.startsWith("row:")) recorded.push(line);
   const other = (index: number) => {
     const [state, version] = JSON.parse(recorded[index % recorded.length]!) as unknown[];
-    return JSON.stringify([state, version, hashOf(String(index)), crypto.randomUUID(), null]);
+    return JSON.stringify([state, version, hashOf(String(index)), crypto.randomUUID()]);
   };
   for (let index = 1_000; index < count; index++) {
     const name = `row:${hashOf(row(index).email)}`;
