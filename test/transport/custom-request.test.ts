@@ -188,6 +188,12 @@ describe("A custom request is refused, and nothing is sent:", () => {
       "unknown key: a contact is named by email, phone and contactUUID",
       ["contact", "id"],
     ],
+    [
+      "a key of the contact that only a request has",
+      writeTo({ email: "ada@example.com", Path: "x" }),
+      "unknown key: a contact is named by email, phone and contactUUID",
+      ["contact", "Path"],
+    ],
     ["a phone without a digit", writeTo({ phone: "n/a" }), "must hold a digit", ["contact", "phone"]],
     ["a blank contactUUID", writeTo({ contactUUID: " " }), "must not be empty", ["contact", "contactUUID"]],
   ])("%s", async (_, request, message, path) => {
