@@ -69,8 +69,9 @@ function schemaOf(prefix: string, needsConsent: boolean): z.ZodType<CustomReques
 
 const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
 
-const addContactPath = /^\/api\/v1\/contact-groups\/.+\/contacts\/?$/is;
-const createPath = /^\/api\/v1\/customer\/create\/?$/i;
+// A server may take `.json` for a format, and may drop spaces at the end, or what it reads as a query.
+const addContactPath = /^\/api\/v1\/contact-groups\/.+\/\s*contacts\s*(\.\w*)?[/\s]*([?#].*)?$/is;
+const createPath = /^\/api\/v1\/customer\/+\s*create\s*(\.\w*)?[/\s]*([?#].*)?$/is;
 
 /** A request whose members may be anything. */
 type Sent = { readonly [Name in keyof CustomRequest]?: unknown };
@@ -89,11 +90,18 @@ function documentedContact(sent: Sent): unknown {
   return isAddContact(sent) || isCreate(sent) ? sent.body : undefined;
 }
 
-/** Byte by byte, as what is judged is ASCII, and a path need not be UTF-8. */
+/** More often nobody encodes a path by intent, and no proxy decodes one. */
+const mostDecodings = 8;
+
+/** As servers and proxies in a row may read a path: decoded to the end, with one kind of slash. */
 function decoded(path: unknown): string {
   // The rules run beside other issues, so this may be any value.
-  if (typeof path !== "string") return "";
-  return path.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  let read = typeof path === "string" ? path : "";
+  for (let times = 0; times < mostDecodings; times++) {
+    // Byte by byte, as what is judged is ASCII, and a path need not be UTF-8.
+    read = read.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  }
+  return read.replaceAll("\\", "/");
 }
 
 /** `request` may still be anything: its schema refuses what is no request. */
@@ -200,9 +208,10 @@ function problemOfPath(path: string, prefix: string): string | undefined {
     return "holds a character that no path can carry: encode an id with encodeURIComponent";
   }
   const read = decoded(path);
+  if (/%[\da-f]{2}/i.test(read)) return `is encoded more than ${mostDecodings} times`;
   // oxlint-disable-next-line no-control-regex -- the subject
   if (/[\u0000-\u001f\u007f]/.test(read)) return "must hold no control character, encoded or not";
-  if (/(^|\/)\.{1,2}(\/|$)/.test(read)) return "must not hold . or .. as a segment, encoded or not";
+  if (/(^|\/)\s*\.{1,2}\s*(\/|$)/.test(read)) return "must not hold . or .. as a segment, encoded or not";
   if (path.includes("//")) return "must not hold an empty segment";
   return undefined;
 }
