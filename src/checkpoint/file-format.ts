@@ -37,7 +37,8 @@ export async function* readCheckpoint(
 
 /** The checksum, a space, the name, a space, and the line. Throws a `TypeError` if they are not as a checkpoint has them. */
 export function encodeLine(name: string, line: string): string {
-  if (!isName.test(name) || !isLine.test(line))
+  // Also strings, as a caller in JavaScript may give anything.
+  if (!isName.test(name) || !isLine.test(line) || typeof name !== "string" || typeof line !== "string")
     throw new TypeError("A name of a checkpoint has at most 200 characters of ASCII, and a line 2,000.");
   const text = `${name} ${line}`;
   return `${crc32(text)} ${text}\n`;
