@@ -44,6 +44,20 @@ describe("Each row has one result", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
+  it.each([[undefined], [null], ["ada@example.com"], [{ identifiers: "ada@example.com" }]])(
+    "invalid, and not sent, where its contact is %j, in either family",
+    async (contact) => {
+      const { audience, mock } = createFixture();
+      const given = JSON.parse(JSON.stringify({ contact })) as { contact: never };
+      const writes = [write.v1.customers.upsert(given.contact), write.v2.contacts.upsert(given.contact)];
+
+      const { results } = await collectRun(audience.bulk(writes, (one) => one));
+
+      expect(results.map(({ status }) => status)).toEqual(["invalid", "invalid"]);
+      expect(mock.requests).toEqual([]);
+    },
+  );
+
   it.each([
     ["500-before", "unknown", "unknown"],
     ["redirect", "failed", "not-applied"],
