@@ -23,6 +23,7 @@ const options = {
     "json",
     "mermaid",
     "python",
+    "sql",
     "toml",
     "tsx",
     "typescript",

@@ -29,7 +29,7 @@ export const arrivalGraceMs = 5_000;
  * How long a window is counted here, so that it is never shorter than the service's own count of it: a clock that is
  * slewed runs up to 0.05 % fast, and timers and timestamps are rounded.
  */
-export function widenedMs(intervalMs: number): number {
+function widenedMs(intervalMs: number): number {
   return intervalMs * 1.0005 + 5;
 }
 

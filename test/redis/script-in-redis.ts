@@ -55,7 +55,7 @@ export class RawProcess {
   async request(more: Partial<ScriptRequest>): Promise<ScriptReply> {
     const nothing = { permits: [], succeeded: 0, ids: [], isLast: false, reserve: 0 };
     const request = { ...this.#base, ...nothing, ...more };
-    return parseReply(await this.#run(request), request)!; // a reply of the script
+    return parseReply(await this.#run(request), request);
   }
 }
 
