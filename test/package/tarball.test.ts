@@ -16,7 +16,7 @@ import written from "./sizes.json" with { type: "json" };
 
 const { tarball, consumer } = inject("installed");
 const installed = join(consumer, "node_modules");
-/** All installed files but the build. */
+/** All installed files but the build: pages, and the recipes that they show in part. */
 const documents = [
   ...pages,
   "examples/guides/limits.svg",
@@ -25,10 +25,13 @@ const documents = [
   "LICENSE",
   "package.json",
   "src/DECISIONS.md",
+  ...[...fileSizes(fileURLToPath(new URL("../../examples/recipes", import.meta.url))).keys()].map(
+    (path) => `examples/recipes/${path}`,
+  ),
 ].sort();
 
 describe("The published package", () => {
-  it("holds the build and the documents, and no map, source or test", () => {
+  it("holds the build, the documents and the recipes, and no map, source or test", () => {
     const files = [...fileSizes(join(installed, "audience-sdk")).keys()];
     const built = files.filter((path) => path.startsWith("dist/"));
 
