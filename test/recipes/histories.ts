@@ -9,7 +9,7 @@ interface Said {
   readonly channel: Channel;
   readonly word: string;
   readonly isClick: boolean;
-  /** How many requests had arrived by then. */
+  /** How many requests had arrived when she began to say it. */
   readonly atRequest: number;
 }
 
@@ -88,9 +88,7 @@ export class Histories {
       ...(this.#chance(0.4) && { phone: word() }),
     };
     const eventId = this.#chance(0.3) ? `${person.name}-${this.#random()}` : undefined;
-    const { mock } = this.#world;
-    if (!isRolledBack && this.#contact(person) && Object.values(words).includes("SUBSCRIBED"))
-      mock.asksAgain(person.email);
+    const begun = this.#world.mock.requests.length;
     await this.#world.enqueue(
       {
         person: person.name,
@@ -108,7 +106,8 @@ export class Histories {
     );
     if (isRolledBack) return;
     if (eventId) this.events.push(eventId);
-    for (const channel of Object.keys(words) as Channel[]) this.#say(person, channel, words[channel]!, false);
+    for (const channel of Object.keys(words) as Channel[])
+      person.said.push({ channel, word: words[channel]!, isClick: false, atRequest: begun });
   }
 
   #click(person: Person): void {
@@ -116,11 +115,8 @@ export class Histories {
     const contact = this.#contact(person);
     if (contact?.[channel] === undefined || contact[`${channel}_opt_in`] === "UNSUBSCRIBED") return;
     this.#world.mock.unsubscribe(contact.email!, { channel });
-    this.#say(person, channel, "UNSUBSCRIBED", true);
-  }
-
-  #say(person: Person, channel: Channel, word: string, isClick: boolean): void {
-    person.said.push({ channel, word, isClick, atRequest: this.#world.mock.requests.length });
+    const atRequest = this.#world.mock.requests.length;
+    person.said.push({ channel, word: "UNSUBSCRIBED", isClick: true, atRequest });
   }
 
   #chance(part: number): boolean {
@@ -169,6 +165,9 @@ export class Histories {
       const raised = about.findLastIndex(
         ([request]) => request.method === "POST" && request.arrivedAtMs <= Date.parse(at),
       );
+      const last = person.said.findLast(
+        (said) => said.channel === channel && said.atRequest <= about[raised]![1],
+      );
       const looks = about.slice(Math.max(0, raised - 3), raised).filter(([{ method }]) => method === "GET");
       const click = person.said.findLast(
         (said) => said.isClick && said.channel === channel && said.atRequest <= about[raised]![1] + 1,
@@ -176,8 +175,9 @@ export class Histories {
       // A job's look and its write; a run of `bulk` may call in between. Or the first contact, whose responses were all lost.
       const isBetween = looks.some(([, index]) => click !== undefined && click.atRequest > index);
       const isFirst = about.slice(0, raised).every(([request, index]) => this.#isLost(request, index));
+      const hasAskedAgain = last?.word === "SUBSCRIBED";
       if (isBetween || isFirst) excused.add(name);
-      else
+      else if (!hasAskedAgain)
         wrong.push(
           `${name} was resubscribed by ${JSON.stringify(about.slice(0, raised + 1).map(([request, index]) => [index, request.method, request.body, request.status, request.fault]))}, said ${JSON.stringify(person.said)}`,
         );
