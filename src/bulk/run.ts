@@ -129,16 +129,21 @@ export class Run<Row, Value> {
 
   /** In the order in which they are asked; of two words at one moment the first guard's counts. */
   #guards(record: RunRecord, processGuard: ProcessGuard): Guard[] {
-    const { isCurrent } = this.#options;
+    const { checkpoint, isCurrent, snapshot } = this.#options;
+    const { stop } = this.#end;
     const notShown = (channel: string) =>
       this.#warnings.sayOnce(
         `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
       );
+    // Nobody has an id by which to look without either.
+    const canKnowIds = checkpoint !== undefined || snapshot !== undefined;
     return [
       ...(isCurrent ? [new CurrentGuard(isCurrent)] : []),
-      new ServiceGuard(this.#options, { stop: this.#end.stop, countCall: this.#countCall, notShown }),
+      ...(canKnowIds
+        ? [new ServiceGuard(this.#options, { stop, countCall: this.#countCall, notShown })]
+        : []),
       this.#earlierRows,
-      new EarlierProcessGuard(record),
+      ...(checkpoint ? [new EarlierProcessGuard(record)] : []),
       processGuard,
     ];
   }

@@ -49,11 +49,12 @@ const isLine = /^[\x20-\x7e]{0,2000}$/;
 
 /** Undefined if the line is damaged. */
 function decodeLine(encoded: string): readonly [name: string, line: string] | undefined {
-  const [begin, end] = [encoded.indexOf(" ") + 1, encoded.indexOf(" ", encoded.indexOf(" ") + 1)];
-  const text = encoded.slice(begin);
-  return Number(encoded.slice(0, begin - 1)) === crc32(text)
-    ? [encoded.slice(begin, end), encoded.slice(end + 1)]
-    : undefined;
+  const begin = encoded.indexOf(" ") + 1;
+  const bytes = Buffer.from(encoded.slice(begin));
+  if (Number(encoded.slice(0, begin - 1)) !== crc32(bytes)) return undefined;
+  const end = bytes.indexOf(" ");
+  // Copies: a slice would keep the whole line in memory.
+  return [bytes.toString("latin1", 0, end), bytes.toString("latin1", end + 1)];
 }
 
 function checkHeading(line: string, file: string): void {

@@ -40,11 +40,8 @@ export class OpenFile implements OpenCheckpoint {
   async *#read(): OpenCheckpoint["entries"] & AsyncGenerator<readonly [name: string, line: string]> {
     const newest = new Map<string, string>();
     const opened = { file: this.#file, handle: this.#handle };
-    for await (const [name, line] of readCheckpoint(opened, (length) => (this.#written = length))) {
-      // Else the earlier name stays as the key, and holds the whole earlier line, of which it is a slice.
-      newest.delete(name);
+    for await (const [name, line] of readCheckpoint(opened, (length) => (this.#written = length)))
       newest.set(name, line);
-    }
     let size = 0;
     for (const [name, line] of newest) size += name.length + line.length + overheadOfLine;
     // It only saves space: if it fails, as on a full disk, the file is sound as it is.
