@@ -93,7 +93,7 @@ function documentedContact(sent: Sent): unknown {
 /** More often nobody encodes a path by intent, and no proxy decodes one. */
 const mostDecodings = 8;
 
-/** As servers and proxies in a row may read a path: decoded to the end, with one kind of slash. */
+/** As servers and proxies in a row may read a path: decoded to the end, with one kind of slash, without path parameters (`;a=1`). */
 function decoded(path: unknown): string {
   // The rules run beside other issues, so this may be any value.
   let read = typeof path === "string" ? path : "";
@@ -101,7 +101,7 @@ function decoded(path: unknown): string {
     // Byte by byte, as what is judged is ASCII, and a path need not be UTF-8.
     read = read.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   }
-  return read.replaceAll("\\", "/");
+  return read.replaceAll("\\", "/").replaceAll(/(?<=[^/]);[^/]*/g, "");
 }
 
 /** `request` may still be anything: its schema refuses what is no request. */

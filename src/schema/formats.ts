@@ -28,9 +28,9 @@ const emailRule =
 /** Linear in the length, as each part ends at its first `@`. Without flags, as it is a pattern of JSON Schema too. */
 const emailPattern = /^(?![Mm][Aa][Ii][Ll][Tt][Oo]:)(?!["'“”„‘’«»].*["'“”„‘’«»]$)[^\s@,;<>]+@[^\s@,;<>]+$/;
 
-/** Controls, and what Unicode does not show by default, but for a joiner between letters (RFC 8264, 9.13); tabs and line breaks are spaces. */
+/** Controls, halves of characters, and what Unicode does not show by default, but for a joiner between letters (RFC 8264, 9.13); tabs and line breaks are spaces. */
 const hiddenInEmail =
-  /(?![\t-\r]|[\u200c\u200d](?<=[\p{L}\p{M}].)[\p{L}\p{M}])[\p{Cc}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
+  /(?![\t-\r]|[\u200c\u200d](?<=[\p{L}\p{M}].)[\p{L}\p{M}])[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u;
 
 /** Why this is no e-mail address: one `@` between two strings, and nothing around it or hidden in it (D3). */
 export function problemOfEmail(address: string): string | undefined {

@@ -246,7 +246,7 @@ const notAlone = [
 /** Characters that do not show: an address that holds one is another person's. */
 const hidden = [
   "\u0000\u0008\u001b\u007f\u0085\u009f\u00ad\u034f\u061c\u115f\u180e\u200b\u200e\u200f\u202a\u202b\u202c",
-  "\u202d\u202e\u2060\u2063\u2066\u2067\u2068\u2069\u206a\u3164\ufe0f\ufeff\ufffb\u{e0041}",
+  "\u202d\u202e\u2060\u2063\u2066\u2067\u2068\u2069\u206a\u2800\u3164\ufe0f\ufeff\ufffb\u{e0041}\ud800",
 ].join("");
 
 describe("An e-mail address holds no character that does not show", () => {

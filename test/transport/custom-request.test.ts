@@ -241,6 +241,7 @@ describe("A custom request that adds a contact to a list", () => {
     "/api/v1/contact-groups/a%2Fb/contacts",
     "/api/v1/contact-groups/%zz/contacts",
     "/api/v1/contact-groups/list-1/contacts%2f",
+    "/api/v1/contact-groups/list-1/contacts;a=1",
     "/api/v1/contact-groups/list-1/contacts%20",
     "/api/v1/contact-groups/list-1/contacts.json",
     "/api/v1/contact-groups/list-1/contacts%3Fa=1",
