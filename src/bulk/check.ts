@@ -80,7 +80,7 @@ export async function checkRows<Row>(rows: Rows<Row>, settings: CheckSettings<Ro
   const { signal } = new AbortController();
   if (snapshot) await checkSnapshot(snapshot, target, signal);
   const owner = { isKeyed: key !== undefined, target, signal };
-  const record = checkpoint ? await RunRecord.read(checkpoint, owner) : new RunRecord();
+  const record = checkpoint ? await RunRecord.read(checkpoint, owner) : undefined;
   const plan = { new: 0, changed: 0, unchanged: 0, inDoubt: 0, unjudged: 0, looks: 0 };
   const logs = new RowLogs(record, settings);
   const invalid: BulkCheck["invalid"] = [];
@@ -120,7 +120,7 @@ export async function checkRows<Row>(rows: Rows<Row>, settings: CheckSettings<Ro
     refusals,
     ...(unstable && { unstable }),
     estimateMs: estimateMs(calls),
-    ...(record.isRecorded && plan),
+    ...(record && plan),
   };
 }
 

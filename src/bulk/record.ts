@@ -36,11 +36,17 @@ const runName = "run";
 const rowPrefix = "row:";
 const refusalPrefix = "refusal:";
 
-/** What a run has recorded, and earlier ones: a line for each row. Without a checkpoint it is empty, and stays so. */
+/** What was read of a checkpoint. */
+interface Recorded {
+  /** Lines of rows and refusals, by their names, as they are stored: 100,000 of them take 20 MB. */
+  readonly lines: Map<string, string>;
+  readonly run: RunLine;
+}
+
+/** What a run has recorded, and earlier ones: a line for each row. */
 export class RunRecord {
-  /** Lines as they are stored: 100,000 of them take 20 MB. */
-  readonly #lines: Map<string, string>;
-  readonly #run: RunLine | undefined;
+  readonly #lines: Recorded["lines"];
+  readonly #run: RunLine;
   /** Undefined if it is only read. */
   readonly #opened: OpenCheckpoint | undefined;
   readonly #onFailure: (error: unknown) => void;
@@ -48,9 +54,8 @@ export class RunRecord {
   readonly #refusals = new Set<string>();
   #isClosed = false;
 
-  constructor(
-    lines = new Map<string, string>(),
-    run?: RunLine,
+  private constructor(
+    { lines, run }: Recorded,
     opened?: OpenCheckpoint,
     onFailure: (error: unknown) => void = () => {},
   ) {
@@ -59,7 +64,7 @@ export class RunRecord {
     this.#opened = opened;
     this.#onFailure = onFailure;
     for (const [name, line] of lines)
-      if (name.startsWith(refusalPrefix) && line === String(run?.number)) this.#refusals.add(name);
+      if (name.startsWith(refusalPrefix) && line === String(run.number)) this.#refusals.add(name);
   }
 
   /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
@@ -71,10 +76,9 @@ export class RunRecord {
     const cancel = startTimer(onWait, longestOpeningMs);
     const opened = await openCheckpoint(checkpoint, owner.signal).finally(cancel);
     try {
-      const { lines, run } = await readLines(opened, owner);
-      const record = new RunRecord(lines, run, opened, onFailure);
+      const record = new RunRecord(await readLines(opened, owner), opened, onFailure);
       // Before the first row, so that no other target goes on with it.
-      await record.#put(runName, encodeRun(run), true);
+      await record.#put(runName, encodeRun(record.#run), true);
       return record;
     } catch (error) {
       await opened.close();
@@ -86,21 +90,15 @@ export class RunRecord {
   static async read(checkpoint: Checkpoint, owner: RecordOwner): Promise<RunRecord> {
     const opened = await openToRead(checkpoint);
     try {
-      const { lines, run } = await readLines(opened, owner);
-      return new RunRecord(lines, run);
+      return new RunRecord(await readLines(opened, owner));
     } finally {
       await opened.close();
     }
   }
 
-  /** Whether there is a checkpoint. */
-  get isRecorded(): boolean {
-    return this.#run !== undefined;
-  }
-
   /** Of the checkpoint. */
-  get id(): string | undefined {
-    return this.#run?.id;
+  get id(): string {
+    return this.#run.id;
   }
 
   row(name: string): RowRecord | undefined {
@@ -125,7 +123,7 @@ export class RunRecord {
   }
 
   async putRefusal(address: string, isRefused: boolean): Promise<void> {
-    if (!this.#run || (!isRefused && !this.hasRefusals)) return;
+    if (!isRefused && !this.hasRefusals) return;
     const name = refusalPrefix + (await shortHash(address));
     if (!isRefused && !this.#refusals.delete(name)) return;
     if (isRefused) this.#refusals.add(name);
@@ -135,7 +133,6 @@ export class RunRecord {
 
   /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
   async complete(): Promise<void> {
-    if (!this.#run) return;
     if (this.#run.isKeyed) await this.#put(runName, encodeRun({ ...this.#run, isOver: true }), true);
     else await this.#opened?.clear();
   }
@@ -159,10 +156,7 @@ export class RunRecord {
   }
 }
 
-async function readLines(
-  { entries }: OpenCheckpoint,
-  owner: RecordOwner,
-): Promise<{ lines: Map<string, string>; run: RunLine }> {
+async function readLines({ entries }: OpenCheckpoint, owner: RecordOwner): Promise<Recorded> {
   const lines = new Map<string, string>();
   let before: RunLine | undefined;
   for await (const [name, line] of entries) {

@@ -14,6 +14,7 @@ export type RecordedEnd = RowRecord["state"] | "nothing";
 
 /** A row in a record. */
 interface RecordedRow {
+  readonly record: RunRecord;
   readonly name: string;
   readonly fingerprint: string;
   /** The same after a kill, and another after each change of the row, even a change back. */
@@ -25,14 +26,12 @@ interface RecordedRow {
 
 /** Records one row during one run. Without a checkpoint it records nothing. */
 export class RowLog {
-  readonly #record: RunRecord;
   readonly #row: RecordedRow | undefined;
   /** How many events of each name have a generated id. */
   readonly #events = new Map<string, number>();
   #sent: "sent" | "once" | undefined;
 
-  constructor(record: RunRecord, row?: RecordedRow) {
-    this.#record = record;
+  constructor(row?: RecordedRow) {
     this.#row = row;
   }
 
@@ -79,7 +78,7 @@ export class RowLog {
   ): Promise<void> {
     if (end !== "nothing") return await this.#put(end, details);
     // What is recorded of an earlier night stands.
-    if (this.#sent && this.#row?.before) await this.#record.putRow(this.#row.name, this.#row.before);
+    if (this.#sent && this.#row?.before) await this.#row.record.putRow(this.#row.name, this.#row.before);
     else if (this.#sent) await this.#put("failed", details);
   }
 
@@ -89,32 +88,33 @@ export class RowLog {
     flush = false,
   ) {
     if (!this.#row) return;
-    const { before, fingerprint, name, version } = this.#row;
-    await this.#record.putRow(name, { state, version, fingerprint, id: id ?? before?.id, kept }, flush);
+    const { before, fingerprint, name, record, version } = this.#row;
+    await record.putRow(name, { state, version, fingerprint, id: id ?? before?.id, kept }, flush);
   }
 }
 
 /** Opens the logs of rows. Without a key a row is known by its writes, and by how many rows before it have the same. */
 export class RowLogs<Row> {
-  readonly #record: RunRecord;
+  readonly #record: RunRecord | undefined;
   readonly #identity: RowIdentity<Row>;
   readonly #twins = new Map<string, number>();
 
-  constructor(record: RunRecord, identity: RowIdentity<Row>) {
+  constructor(record: RunRecord | undefined, identity: RowIdentity<Row>) {
     this.#record = record;
     this.#identity = identity;
   }
 
   /** Rejects with a `ValidationError` if the row cannot be compared. */
   async open(row: ReadRow<Row>): Promise<RowLog> {
-    if (!this.#record.isRecorded) return new RowLog(this.#record);
+    const record = this.#record;
+    if (!record) return new RowLog();
     const text = comparedText(row, this.#identity);
     const key = row.key ?? this.#keyOf(text);
     const [name, fingerprint] = await Promise.all([shortHash(key), shortHash(text)]);
-    const before = this.#record.row(name);
+    const before = record.row(name);
     const version = before ? before.version + Number(before.fingerprint !== fingerprint) : 1;
-    const eventId = await sha256(JSON.stringify([this.#record.id, key, `${version} ${fingerprint}`]));
-    return new RowLog(this.#record, { name, fingerprint, version, eventId, before });
+    const eventId = await sha256(JSON.stringify([record.id, key, `${version} ${fingerprint}`]));
+    return new RowLog({ record, name, fingerprint, version, eventId, before });
   }
 
   #keyOf(text: string): string {

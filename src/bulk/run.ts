@@ -96,11 +96,12 @@ export class Run<Row, Value> {
     }
   }
 
-  async #openRecord(): Promise<RunRecord> {
+  /** Undefined without a checkpoint. */
+  async #openRecord(): Promise<RunRecord | undefined> {
     const { checkpoint, key, snapshot, target } = this.#options;
     const { stop: signal, fail: onFailure } = this.#end;
     if (snapshot) await checkSnapshot(snapshot, target, signal);
-    if (!checkpoint || signal.aborted) return new RunRecord();
+    if (!checkpoint || signal.aborted) return undefined;
     const { waitsForCheckpoint: onWait } = this.#warnings;
     const owner = { isKeyed: key !== undefined, target, signal };
     const opening = RunRecord.open(checkpoint, owner, { onFailure, onWait });
@@ -114,7 +115,7 @@ export class Run<Row, Value> {
   }
 
   /** Each row has a worker, from its reading until the caller has finished with its result. */
-  async #sendRows(record: RunRecord, processGuard: ProcessGuard): Promise<void> {
+  async #sendRows(record: RunRecord | undefined, processGuard: ProcessGuard): Promise<void> {
     const shared: SharedByRows = {
       opened: this.#options.opened,
       stop: this.#end.stop,
@@ -128,22 +129,21 @@ export class Run<Row, Value> {
   }
 
   /** In the order in which they are asked; of two words at one moment the first guard's counts. */
-  #guards(record: RunRecord, processGuard: ProcessGuard): Guard[] {
-    const { checkpoint, isCurrent, snapshot } = this.#options;
+  #guards(record: RunRecord | undefined, processGuard: ProcessGuard): Guard[] {
+    const { isCurrent, snapshot } = this.#options;
     const { stop } = this.#end;
     const notShown = (channel: string) =>
       this.#warnings.sayOnce(
         `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
       );
-    // Nobody has an id by which to look without either.
-    const canKnowIds = checkpoint !== undefined || snapshot !== undefined;
     return [
       ...(isCurrent ? [new CurrentGuard(isCurrent)] : []),
-      ...(canKnowIds
+      // Only these know an id by which to look.
+      ...(record || snapshot
         ? [new ServiceGuard(this.#options, { stop, countCall: this.#countCall, notShown })]
         : []),
       this.#earlierRows,
-      ...(checkpoint ? [new EarlierProcessGuard(record)] : []),
+      ...(record ? [new EarlierProcessGuard(record)] : []),
       processGuard,
     ];
   }

@@ -25,7 +25,7 @@ export class ProcessGuard implements Guard, ConsentListener {
   readonly name = "the process";
   readonly maxAgeMs = 0;
   readonly #target: Target;
-  readonly #record: Promise<RunRecord>;
+  readonly #record: Promise<RunRecord | undefined>;
   readonly #warnOnce: (message: string) => void;
   /** By channel and key. */
   readonly #addresses = new Map<string, Calls>();
@@ -33,7 +33,7 @@ export class ProcessGuard implements Guard, ConsentListener {
   readonly #pending = new Set<Promise<void>>();
   #isSlow = false;
 
-  constructor(target: Target, record: Promise<RunRecord>, warnOnce: (message: string) => void) {
+  constructor(target: Target, record: Promise<RunRecord | undefined>, warnOnce: (message: string) => void) {
     this.#target = target;
     this.#record = record;
     this.#warnOnce = warnOnce;
@@ -100,7 +100,7 @@ export class ProcessGuard implements Guard, ConsentListener {
   async #recorded(addresses: readonly string[], isRefused: boolean): Promise<void> {
     if (addresses.length === 0) return;
     const recording = this.#record.then(async (record) => {
-      await Promise.all(addresses.map((address) => record.putRefusal(address, isRefused)));
+      await Promise.all(addresses.map((address) => record?.putRefusal(address, isRefused)));
     });
     const settled = recording.catch(() => undefined).finally(() => this.#pending.delete(settled));
     this.#pending.add(settled);
