@@ -1,4 +1,4 @@
-import { isAudienceError, type ValidationError, type ValidationIssue } from "../errors.ts";
+import { isAudienceError, type ValidationIssue } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import type { Target } from "../organization.ts";
 import { isWrite } from "../prepare-write.ts";
@@ -10,7 +10,7 @@ import type { GuardedRow } from "./guard.ts";
 import { isUnknown, looksOf } from "./guards/service.ts";
 import { RunRecord } from "./record.ts";
 import { subscribes } from "./refusals.ts";
-import { type EstimateMs, hasCode } from "./result.ts";
+import { type EstimateMs, isInvalid } from "./result.ts";
 import { canonicalJson, comparedWrite, type RowLog, RowLogs } from "./row-log.ts";
 import { isRefusing, type ReadRow, type Rows, type ToWrites } from "./rows.ts";
 import { mayBeRepeated, prepareRow } from "./send-row.ts";
@@ -166,8 +166,7 @@ function firstDifference(one: unknown, other: unknown): (string | number)[] | un
 }
 
 function issuesOf(error: unknown): readonly ValidationIssue[] {
-  // Safe: the class of the code.
-  if (hasCode(error, "validation")) return (error as ValidationError).issues;
+  if (isInvalid(error)) return error.issues;
   if (isAudienceError(error)) throw error;
   return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${errorMessage(error)}` }];
 }

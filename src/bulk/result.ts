@@ -143,6 +143,11 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return isAudienceError(error) && codes.includes(error.code);
 }
 
+/** By its code, as the class may be that of the other module format. */
+export function isInvalid(error: unknown): error is ValidationError {
+  return hasCode(error, "validation");
+}
+
 const minuteMs = 60_000;
 
 /** Counts the rows of a run by their end. */

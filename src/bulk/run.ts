@@ -12,7 +12,7 @@ import { RunRecord } from "./record.ts";
 import {
   type BulkResult,
   type EstimateMs,
-  hasCode,
+  isInvalid,
   ProgressCounter,
   ResultQueue,
   type RowEnd,
@@ -201,8 +201,7 @@ export class Run<Row, Value> {
       }
       return await new SendRow(guarded, log, shared).send();
     } catch (error) {
-      // Safe: the class of the code.
-      if (hasCode(error, "validation")) return { status: "invalid", error: error as never };
+      if (isInvalid(error)) return { status: "invalid", error };
       return { status: "failed", error };
     }
   }

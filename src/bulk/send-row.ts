@@ -11,7 +11,7 @@ import {
 import { rowCallOptions } from "./bulk-options.ts";
 import { type Guard, type GuardedRow, RowGuards, RowStop } from "./guard.ts";
 import { type Kept, type RowWrite, saysOnlyRefusals, subscribes } from "./refusals.ts";
-import { hasCode, inDoubt, type RowEnd } from "./result.ts";
+import { hasCode, inDoubt, isInvalid, type RowEnd } from "./result.ts";
 import type { RecordedEnd, RowLog } from "./row-log.ts";
 
 /** What the rows of a run share. */
@@ -49,9 +49,8 @@ export function prepareRow(
     try {
       calls.push(prepareWrite(opened, write, { newEventId }));
     } catch (error) {
-      if (!hasCode(error, "validation")) throw error;
-      // Safe: the class of the code.
-      const found = (error as ValidationError).issues;
+      if (!isInvalid(error)) throw error;
+      const found = error.issues;
       const inArray = found.map((each) => ({ ...each, path: [index, ...each.path] }));
       issues.push(...(writes.length === 1 ? found : inArray));
     }
@@ -207,8 +206,7 @@ function endOf(
   error: unknown,
   { outcome, isUnknown, mustNotRepeat }: { outcome: Outcome; isUnknown: boolean; mustNotRepeat: boolean },
 ): RowEnd<never> {
-  // Safe: the class of the code.
-  if (hasCode(error, "validation")) return { status: "invalid", error: error as ValidationError };
+  if (isInvalid(error)) return { status: "invalid", error };
   const why = error instanceof RowStop ? error.why : { error };
   if ("error" in why) return { status: isUnknown ? "unknown" : "failed", error: why.error };
   // Safe: a RowStop.
