@@ -1,4 +1,4 @@
-import { ConnectionError, isAudienceError, type AbortError, type ValidationError } from "../errors.ts";
+import { isAudienceError, type AbortError, type ValidationError } from "../errors.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import type { Kept } from "./refusals.ts";
 
@@ -130,13 +130,6 @@ export interface BulkProgress extends Readonly<BulkCounts> {
   readonly ratePerMinute: number;
   /** The time for the rows still to be sent, in milliseconds, by the calls of a row so far; present if `total` is known. */
   readonly etaMs?: number;
-}
-
-/** The error of a row that is not sent because an earlier run may have carried it out. */
-export function inDoubt(): ConnectionError {
-  const message =
-    "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
-  return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {

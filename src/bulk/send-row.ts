@@ -1,4 +1,4 @@
-import { AbortError, type Outcome, ValidationError } from "../errors.ts";
+import { AbortError, ConnectionError, type Outcome, ValidationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import { prepareWrite } from "../prepare-write.ts";
 import {
@@ -11,7 +11,7 @@ import {
 import { rowCallOptions } from "./bulk-options.ts";
 import { type Guard, type GuardedRow, RowGuards, RowStop } from "./guard.ts";
 import { type Kept, type RowWrite, saysOnlyRefusals, subscribes } from "./refusals.ts";
-import { hasCode, inDoubt, isInvalid, type RowEnd } from "./result.ts";
+import { hasCode, isInvalid, type RowEnd } from "./result.ts";
 import type { RecordedEnd, RowLog } from "./row-log.ts";
 
 /** What the rows of a run share. */
@@ -194,6 +194,13 @@ export class SendRow {
     // A failure of the record has already ended the run; the row's end stays the same.
     await this.#log.ends(end, { id: this.#id, ...(kept && { kept }) }).catch(() => undefined);
   }
+}
+
+/** The error of a row that is not sent because an earlier run may have carried it out. */
+function inDoubt(): ConnectionError {
+  const message =
+    "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
+  return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }
 
 /** The id of the contact that a response names. */
