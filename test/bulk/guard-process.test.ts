@@ -411,7 +411,7 @@ describe("Of the service's word and the process's the newer counts:", () => {
     ["a call refuses after the look", "SUBSCRIBED", "UNSUBSCRIBED", kept],
     ["a call brings back after the look", "UNSUBSCRIBED", "SUBSCRIBED", sent],
   ] as const)("%s, while the row waits for the rate limit", async (_, shown, said, expected) => {
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 200 }], reserve: 0 });
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 1_000 }], reserve: 0 });
     const world = createWorld({ rateLimiter });
     const free = world.clientWith({ rateLimiter: false });
     await say(free, shown);
