@@ -100,7 +100,7 @@ export class ProcessGuard implements Guard, ConsentListener {
   async #recorded(addresses: readonly string[], isRefused: boolean): Promise<void> {
     if (addresses.length === 0) return;
     const recording = this.#record.then(async (record) => {
-      await Promise.all(addresses.map((address) => record?.putRefusal(address, isRefused)));
+      if (record) await Promise.all(addresses.map((address) => record.putRefusal(address, isRefused)));
     });
     const settled = recording.catch(() => undefined).finally(() => this.#pending.delete(settled));
     this.#pending.add(settled);
