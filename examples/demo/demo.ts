@@ -37,7 +37,7 @@ async function tour(
   try {
     if (options.mode === "live") refuseWithoutTerminal(surroundings);
     say(output, "", ...service.description, "");
-    const checked = await readAndCheck(options.folder ?? ownData, output);
+    const checked = await readAndCheck(options.folder ?? ownData, surroundings);
     const calls = checked.valid.reduce((sum, row) => sum + callsFor(row), 1);
     if (options.mode === "live" && !(await agreesToLive(service, checked, calls, surroundings))) {
       say(output, "Nothing was sent.");

@@ -1,15 +1,13 @@
 import { printable } from "../console/text-width.ts";
-import type { CheckedRows } from "../exports/check-rows.ts";
-import type { ExportFile } from "../exports/read-exports.ts";
-import type { ReadRow } from "../exports/read-row.ts";
-import type { SendReport } from "./send-rows.ts";
+import type { CheckedRows, ExportFile } from "./read-exports.ts";
+import type { RowToSend, SendReport } from "./send-rows.ts";
 
 /** The files, with layout and number of rows. */
 export function fileLines(files: readonly ExportFile[]): string[] {
   const lines = files.map(
-    (file) => `${String(file.rows.length).padStart(4)}  ${file.layout.padEnd(34)}  ${printable(file.name)}`,
+    (file) => `${String(file.rows).padStart(4)}  ${file.layout.padEnd(34)}  ${printable(file.name)}`,
   );
-  return [...lines, `${String(files.flatMap((file) => file.rows).length).padStart(4)}  rows in all`];
+  return [...lines, `${String(files.reduce((sum, { rows }) => sum + rows, 0)).padStart(4)}  rows in all`];
 }
 
 /** The invalid rows, with file, number, consent and all problems. */
@@ -65,6 +63,6 @@ const outcomeDescriptions = {
   unknown: "the service may have done it; sending the row again is safe",
 } as const;
 
-function describeConsent({ contact }: ReadRow): string {
+function describeConsent({ contact }: RowToSend): string {
   return `${contact.email_opt_in ?? contact.phone_opt_in ?? "no consent"}${contact.is_suppressed ? ", suppressed" : ""}`;
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   AbortError,
   type AudienceClient,
@@ -8,7 +9,7 @@ import {
   NotFoundError,
   PermissionError,
 } from "audience-sdk";
-import { type ReadRow, rowId } from "../exports/read-row.ts";
+import type { ReadRow } from "../exports/read-row.ts";
 import { eachInPool } from "./pool.ts";
 
 /** The part of a row that is sent. */
@@ -96,6 +97,14 @@ async function sendRow(
     { signal },
   );
   return { isListed };
+}
+
+/** The id of a row: a hash of its cells. */
+function rowId({ contact, source }: RowToSend): string {
+  return createHash("sha256")
+    .update(JSON.stringify([contact.source, source.cells]))
+    .digest("hex")
+    .slice(0, 32);
 }
 
 // A wrong list would create a contact for every row and list none ("POST /api/v1/contact-groups/{listId}/contacts").

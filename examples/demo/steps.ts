@@ -4,9 +4,8 @@ import type { ProgramSurroundings } from "../console/program.ts";
 import { Progress } from "../console/progress.ts";
 import { confirm } from "../console/question.ts";
 import { columnsOf, say, styled, type Output } from "../console/terminal.ts";
-import { checkRows, type CheckedRows } from "../exports/check-rows.ts";
-import { readExports } from "../exports/read-exports.ts";
 import { consentSummary, contactTable, readContacts } from "./read-back.ts";
+import { type CheckedRows, readExports } from "./read-exports.ts";
 import { fileLines, invalidLines, sendLines, validLines } from "./report.ts";
 import { sendRows } from "./send-rows.ts";
 import type { DemoService, Retry } from "./service.ts";
@@ -15,10 +14,12 @@ import type { DemoService, Retry } from "./service.ts";
 const readBackMax = 500;
 
 /** Steps 1 and 2: reads the files and checks the rows. */
-export async function readAndCheck(folder: string, output: Output): Promise<CheckedRows> {
-  const files = await readExports(folder);
+export async function readAndCheck(
+  folder: string,
+  { output, signal }: ProgramSurroundings,
+): Promise<CheckedRows> {
+  const { files, checked } = await readExports(folder, signal);
   say(output, heading("1  Read", output), ...indented(fileLines(files)), "");
-  const checked = checkRows(files.flatMap((file) => file.rows));
   say(
     output,
     heading("2  Check: nothing is sent yet", output),

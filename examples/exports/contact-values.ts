@@ -28,19 +28,6 @@ export function parseDay(text: string): string {
   return text.replace(/^(\d{4}-\d\d-\d\d)[ T]00:00(:00(\.0+)?)?Z?$/, "$1");
 }
 
-const genders: Readonly<Record<string, string>> = {
-  MALE: "male, m, man, männlich, herr, homme, hombre",
-  FEMALE: "female, f, woman, w, weiblich, frau, femme, mujer",
-  OTHER: "other, o, x, d, diverse, divers, non-binary, nonbinary",
-};
-
-/** Parses a gender, also from the words of other services. */
-export function parseGender(text: string): ParsedValue {
-  const word = text.toLowerCase();
-  const value = Object.keys(genders).find((gender) => genders[gender]?.split(", ").includes(word));
-  return value === undefined ? { problem: `${quoted(text)} is none of male, female, other` } : { value };
-}
-
 /** A string in quotation marks, cut if it is long. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 30 ? `${text.slice(0, 30)}…` : text);

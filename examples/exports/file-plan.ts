@@ -87,10 +87,7 @@ function everyoneOf({ everyone }: ColumnMap): FilePlan["everyone"] {
 function layoutName(vendor: Vendor | undefined, path: string): string {
   if (vendor === undefined) return "plain table";
   const section = sectionOf(vendor, path);
-  if (section !== undefined) {
-    const name = section.begins.replace(/^nons/, "non-s").replace("_", "");
-    return `${vendor.name}, ${name} contacts`;
-  }
+  if (section !== undefined) return `${vendor.name}, ${section.begins.replace("_", "")} contacts`;
   return vendor.sections === undefined ? vendor.name : `${vendor.name}, no section in the file's name`;
 }
 

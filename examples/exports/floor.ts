@@ -7,21 +7,16 @@ export interface Refusal {
   readonly channels: readonly Channel[];
 }
 
-const ofLeaving: Refusal = { optIn: "UNSUBSCRIBED", channels };
-const ofComplaint: Refusal = { optIn: "UNSUBSCRIBED", channels: ["email"] };
-const ofDelivery: Refusal = { optIn: "NON_SUBSCRIBED", channels: ["email"] };
-
 // Exactly these, as the whole cell: no language and no grammar is guessed. What else refuses, a map says.
 const refusals = new Map<string, Refusal>([
   ...words(
-    ofLeaving,
-    "unsubscribed, unsubscribe, unsub, global unsubscribe, globally unsubscribed, opted out, opt out, optout, optedout, " +
-      "do not contact, don't contact, do not email, do not e mail, don't email, do not mail, do not call, do not text, " +
-      "do not market, no contact, no marketing, no email, no emails, dnc, suppressed, blacklisted, blocklisted, " +
-      "consent withdrawn, consent revoked, remove me",
+    { optIn: "UNSUBSCRIBED", channels },
+    "unsubscribed, unsubscribe, unsub, opted out, optedout, opt out, optout, do not contact, don't contact, do not email, " +
+      "don't email, do not mail, do not call, do not text, no contact, no marketing, no email, no emails, dnc, suppressed, " +
+      "blacklisted, blocklisted, consent withdrawn, consent revoked, remove me",
   ),
-  ...words(ofComplaint, "complained, complaint, spam complaint, marked as spam, reported spam"),
-  ...words(ofDelivery, "bounced, hard bounced, hard bounce, undeliverable, cleaned"),
+  ...words({ optIn: "UNSUBSCRIBED", channels: ["email"] }, "complained, complaint, spam complaint"),
+  ...words({ optIn: "NON_SUBSCRIBED", channels: ["email"] }, "bounced, hard bounced, hard bounce"),
 ]);
 
 function words(refusal: Refusal, list: string): [string, Refusal][] {

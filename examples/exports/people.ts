@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Channel, channels, type OptIn } from "./contact.ts";
+import type { OptIn } from "./contact.ts";
 import { isAddress } from "./identifiers.ts";
 import type { ReadRow } from "./read-row.ts";
 import {
@@ -20,8 +20,6 @@ export interface PersonConsent {
   readonly email: OptIn | undefined;
   readonly phone: OptIn | undefined;
   readonly isSuppressed: boolean;
-  /** Channels with a stricter consent in another row. */
-  readonly stricterElsewhere: readonly Channel[];
 }
 
 /**
@@ -173,9 +171,6 @@ export class People {
       email: stateOf(words.email),
       phone: stateOf(words.phone),
       isSuppressed: words.isSuppressed > 0,
-      stricterElsewhere: channels.filter(
-        (channel) => row.words[channel] > 0 && row.words[channel] !== words[channel],
-      ),
     };
   }
 }

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import type { ContactField } from "./contact-columns.ts";
-import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-values.ts";
+import { parseDay, parseEmail, type ParsedValue } from "./contact-values.ts";
 import type { Channel, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
@@ -86,7 +85,7 @@ export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
         ? row.cells.some((cell) => isRefusalAnywhere(plan, cell))
         : mayRefuse(consent.ofCells)),
     issues: row.isMisshapen ? row.shapeIssues() : fields.issues,
-    remarks: row.isMisshapen ? [] : [...fields.remarks, ...consent.remarks()],
+    remarks: row.isMisshapen ? [] : fields.remarks,
   };
 }
 
@@ -113,14 +112,6 @@ function isRefusalAnywhere({ columns }: FilePlan, cell: string): boolean {
 /** A day is more than its meaning, so it is kept as a custom property. */
 function isProperty({ use }: Column, text: string): boolean {
   return use.kind === "property" || (use.kind === "consent" && isMoment(text));
-}
-
-/** The id of a row: a hash of its cells. */
-export function rowId({ contact, source }: Pick<ReadRow, "contact" | "source">): string {
-  return createHash("sha256")
-    .update(JSON.stringify([contact.source, source.cells]))
-    .digest("hex")
-    .slice(0, 32);
 }
 
 /** The contact's fields in one row. */
@@ -176,16 +167,10 @@ function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan
   if (used !== undefined && field === "phone" && fields.contact.phone === undefined && "value" in value) {
     fields.properties[used.column.property] = used.text;
     fields.issues = fields.issues.filter((issue) => issue.field !== field);
-    fields.remarks.push(
-      `${shownHeading(used.column)} holds no phone that can be sent, so that of ${shownHeading(column)} counts`,
-    );
   } else if (used !== undefined) {
     const own = "value" in value ? value.value : text;
     if (own === fields.contact[field] || text === used.text) return;
     fields.properties[column.property] = text;
-    fields.remarks.push(
-      `${shownHeading(column)} differs from ${shownHeading(used.column)}, whose ${field} counts`,
-    );
     return;
   }
   fields.cells.set(field, cell);
@@ -200,6 +185,6 @@ function parseValue(field: ContactField, text: string, { provider }: FilePlan): 
   // Brevo writes a number with its country code, and without the plus.
   if (field === "phone")
     return parsePhone(provider === "brevo" && /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text);
-  if (field === "gender") return parseGender(text);
+  if (field === "gender") return { value: text.toUpperCase() };
   return { value: field === "dob" ? parseDay(text) : text };
 }

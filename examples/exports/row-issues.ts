@@ -1,6 +1,11 @@
 import { v1ContactSchema } from "audience-sdk/schemas";
+import { inOneLine } from "./column-map.ts";
 import { quoted } from "./contact-values.ts";
-import type { Contact, RowIssue } from "./contact.ts";
+import { channels, type Contact, type RowIssue } from "./contact.ts";
+import type { People } from "./people.ts";
+import type { ReadRow } from "./read-row.ts";
+import { valueOf, type Words } from "./row-words.ts";
+import { anyOther } from "./words.ts";
 
 /** The issues of a contact by the documented rules, with the values. */
 export function contactIssues(contact: Contact): RowIssue[] {
@@ -15,11 +20,68 @@ export function contactIssues(contact: Contact): RowIssue[] {
 }
 
 /** Issues in one line. */
-export function inOneLine(issues: readonly RowIssue[]): string {
+export function issuesInOneLine(issues: readonly RowIssue[]): string {
   return issues.map(({ field, message }) => `${field}: ${message}`).join("; ");
 }
 
 /** The first issue of each field: an invalid cell is not also reported as missing. */
 export function firstOfEachField(issues: readonly RowIssue[]): RowIssue[] {
   return issues.filter(({ field }, index) => issues.findIndex((other) => other.field === field) === index);
+}
+
+/** The row's contact with its person's consent. A channel without a consent is left out. */
+export function withConsent(row: ReadRow, people: People): Contact {
+  const consent = people.consentOf(row);
+  const contact: Contact = { ...row.contact };
+  for (const channel of channels) {
+    const optIn = consent[channel];
+    // A column that refuses a channel does so also without an address or number.
+    if (optIn !== undefined && (contact[channel] !== undefined || row.words[channel] > 1))
+      contact[`${channel}_opt_in`] = optIn;
+  }
+  // Never false: a file must not end a suppression.
+  return consent.isSuppressed ? { ...contact, is_suppressed: true } : contact;
+}
+
+/** The issues that hold the person's rows back: words that nobody has answered, and plain refusals in any cell. */
+export function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): RowIssue[] {
+  if (row.source.isMisshapen) return [];
+  return channels.flatMap((channel): RowIssue[] => {
+    const field = `${channel} consent`;
+    if (words[`${channel}Hold`] > 0) {
+      const own = row.held[channel].join("; ");
+      const message =
+        own === ""
+          ? "is held back: another row about this person has a word that holds it back, or cannot be read"
+          : `is held back: ${own}`;
+      return [{ field, message }];
+    }
+    const optIn = contact[`${channel}_opt_in`];
+    const floor = words[`${channel}Floor`];
+    if (optIn === undefined || floor <= valueOf(optIn)) return [];
+    const cells = row.refusing.map(({ column, word, refusal }) => {
+      const consent = refusal.channels.length > 1 ? "both" : "email";
+      const rule = { consent, words: { [word]: refusal.optIn, [anyOther]: "none" } };
+      return `; to send it, write ${JSON.stringify(column.name)}: ${inOneLine(rule)} in the map`;
+    });
+    const where = row.refusing.length === 0 ? "a cell of another row" : "a cell";
+    const who = contact.email ?? contact.phone ?? "the person";
+    return [
+      { field, message: `would be ${optIn}, but ${where} about ${who} is a plain refusal${cells.join("")}` },
+    ];
+  });
+}
+
+// The service treats two rows with one number as one contact ("POST /api/v1/customer/create"), so two people who share
+// a telephone would overwrite each other.
+/** The issue of a number that also belongs to another address. */
+export function sharedPhoneIssues(row: ReadRow, people: People): RowIssue[] {
+  const owner = people.ownerOfPhone(row);
+  if (owner === undefined) return [];
+  return [
+    {
+      field: "phone",
+      message: `is also the number of ${owner}: the service would treat both as one contact`,
+    },
+  ];
 }

@@ -1,6 +1,6 @@
 import type { ChannelMeanings } from "./column-map.ts";
 import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
-import { type Column, type ColumnUse, type FilePlan, shownHeading } from "./file-plan.ts";
+import type { Column, ColumnUse, FilePlan } from "./file-plan.ts";
 import { type Refusal, refusalIn } from "./floor.ts";
 import { anyDate, anyOther, isBlank, isMoment, mayBeMoment, partsOf, wordOf } from "./words.ts";
 
@@ -110,16 +110,12 @@ export class RowWords {
   readonly refusing: RefusingCell[] = [];
   /** The words that hold the row back, with the reasons. */
   readonly held: Record<Channel, string[]> = { email: [], phone: [] };
-  readonly #stated: Record<Channel, Map<string, OptIn>> = { email: new Map(), phone: new Map() };
-
   readonly #everyone: Words = { ...noWords };
 
   constructor({ everyone }: FilePlan) {
     for (const channel of channels) {
       const optIn = everyone[channel];
-      if (optIn === undefined) continue;
-      this.#everyone[channel] = valueOf(optIn);
-      this.#stated[channel].set("the whole file", optIn);
+      if (optIn !== undefined) this.#everyone[channel] = valueOf(optIn);
     }
   }
 
@@ -146,14 +142,6 @@ export class RowWords {
     Object.assign(this.ofCells, { emailHold: 1, phoneHold: 1 });
   }
 
-  remarks(): string[] {
-    return channels.flatMap((channel) => {
-      const stated = this.#stated[channel];
-      if (new Set(stated.values()).size < 2) return [];
-      return [`${[...stated.keys()].join(", ")} disagree on the ${channel} consent: the strictest counts`];
-    });
-  }
-
   #readConsent(column: Column, use: ConsentUse, word: string): void {
     const meanings = meaningsIn(use, word);
     if (word !== "") this.cells.push({ column, word, meanings });
@@ -162,8 +150,7 @@ export class RowWords {
       for (const channel of channels) {
         const meaning = each[channel];
         if (meaning === "hold") this.#hold(column, word, [channel], "the map holds it back");
-        else if (meaning !== undefined && meaning !== "none")
-          this.#state(channel, shownHeading(column), meaning);
+        else if (meaning !== undefined && meaning !== "none") this.#raise(channel, valueOf(meaning));
       }
   }
 
@@ -177,12 +164,6 @@ export class RowWords {
       this.#raise(`${channel}Hold`, 1);
       this.held[channel].push(`${name}: ${JSON.stringify(word)}: ${why}`);
     }
-  }
-
-  #state(channel: Channel, heading: string, optIn: OptIn): void {
-    this.#raise(channel, valueOf(optIn));
-    const known = this.#stated[channel].get(heading);
-    if (known === undefined || valueOf(known) < valueOf(optIn)) this.#stated[channel].set(heading, optIn);
   }
 
   #raise(part: keyof Words, value: number): void {

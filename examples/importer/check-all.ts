@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { counted } from "../console/counted.ts";
 import { printable } from "../console/text-width.ts";
 import { type Channel, channels, type OptIn } from "../exports/contact.ts";
@@ -111,19 +110,11 @@ export function stopsOf({ files }: Survey, { consent }: Pick<ImporterArguments, 
   });
 }
 
-/**
- * The people who would become SUBSCRIBED by no word that the map names as one; and a line for each file in which
- * `--consent SUBSCRIBED` does so although a column that may say something of it is taken for data.
- */
-export function doubtfulOf({ files }: Check): { people: number; lines: string[] } {
-  const people = files.reduce((sum, { onlyMeant, inSpite }) => sum + onlyMeant.size + inSpite.size, 0);
-  const lines = files.flatMap((each) => {
-    const { file, onlyMeant } = each;
-    if (onlyMeant.size === 0 || file.doubtful.length === 0) return [];
-    return [
-      `${basename(file.plan.file.path)}: ${counted(onlyMeant.size, "person", "people")} would become SUBSCRIBED by --consent SUBSCRIBED, although ${each.doubtful()} may say`,
-      `something of a consent. Give its words a meaning in ${file.mapPath} ("none", if they say nothing of it),`,
-    ];
-  });
-  return { people, lines };
+/** The people who would become SUBSCRIBED by no word that the map names as one, as the plan tells. */
+export function doubtfulOf({ files }: Check): { people: number; needsAnswer: boolean } {
+  return {
+    people: files.reduce((sum, { onlyMeant, inSpite }) => sum + onlyMeant.size + inSpite.size, 0),
+    // In spite of a column that may say something of it.
+    needsAnswer: files.some(({ file, onlyMeant }) => onlyMeant.size > 0 && file.doubtful.length > 0),
+  };
 }

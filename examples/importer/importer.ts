@@ -119,11 +119,15 @@ function totalLines({ people, rows }: Survey, { valid, unstated }: Check, runnin
 
 /** Whether somebody wants the import, and those subscribed whom no word makes SUBSCRIBED. */
 async function isAnsweredFor(check: Check, { options, questions, surroundings }: Running): Promise<boolean> {
-  const { people, lines } = doubtfulOf(check);
+  const { people, needsAnswer } = doubtfulOf(check);
   const isTold = (options.subscribes ?? 0) >= people;
   if (questions === undefined) {
-    if (isTold || lines.length === 0) return true;
-    say(surroundings.errors, ...lines, `or say --subscribes ${people}. Nothing was sent.`);
+    if (isTold || !needsAnswer) return true;
+    say(
+      surroundings.errors,
+      `${counted(people, "person", "people")} would become SUBSCRIBED by no word of the map, although a column may say something of a consent, as the plan`,
+      `tells. Give its words a meaning in the map ("none", if they say nothing of it), or say --subscribes ${people}. Nothing was sent.`,
+    );
     return false;
   }
   const isDoubtful = people > 0 && !isTold;

@@ -32,13 +32,17 @@ export interface MappedFile {
   readonly cells: ReadonlyMap<string, ColumnCells>;
 }
 
+/** The files, and what is said of them all. */
+export type FilesToOpen = Pick<ImporterArguments, "files"> &
+  Partial<Pick<ImporterArguments, "map" | "encoding">>;
+
 /** The path of a file's map: beside the file, or `--map`. */
-export function mapPathOf(path: string, { map }: Pick<ImporterArguments, "map">): string {
+export function mapPathOf(path: string, { map }: Pick<FilesToOpen, "map">): string {
   return map ?? `${path}.map.json`;
 }
 
 /** Opens the files, and reads or proposes their maps. */
-export async function openFiles(options: ImporterArguments, signal: AbortSignal): Promise<MappedFile[]> {
+export async function openFiles(options: FilesToOpen, signal: AbortSignal): Promise<MappedFile[]> {
   const files: MappedFile[] = [];
   for (const path of options.files) {
     const file = await openCsv(path, { encoding: options.encoding });
@@ -83,7 +87,7 @@ function refuseLostColumns(files: readonly MappedFile[]): void {
 }
 
 /** One map for several files: what the files mean as a whole must be the same. */
-function refuseTwoMeanings(files: readonly MappedFile[], { map }: Pick<ImporterArguments, "map">): void {
+function refuseTwoMeanings(files: readonly MappedFile[], { map }: FilesToOpen): void {
   const first = files[0];
   if (map === undefined || first === undefined || first.isGiven) return;
   const text = ({ everyone }: ColumnMap) => JSON.stringify(everyone);

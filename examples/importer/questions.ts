@@ -5,7 +5,6 @@ import { printable } from "../console/text-width.ts";
 import { type ColumnCells, mostWords } from "../exports/column-cells.ts";
 import type { ColumnRule, ConsentRule, Everyone, Meaning } from "../exports/column-map.ts";
 import { contactFields } from "../exports/contact-columns.ts";
-import { isNamedAsRefusal } from "../exports/floor.ts";
 import { wordsToAsk } from "../exports/propose-map.ts";
 import { anyDate } from "../exports/words.ts";
 
@@ -111,10 +110,10 @@ export class Questions {
 
   /** What a file means as a whole. */
   async everyone(name: string): Promise<Everyone> {
-    const may = isNamedAsRefusal(name)
-      ? "has the name of a list of people who refused"
-      : "may mean something as a whole";
-    this.#say("", `${printable(name)} ${may}. Is everybody in it unsubscribed?`);
+    this.#say(
+      "",
+      `${printable(name)} may be a list of people who left, by its name. Is everybody in it unsubscribed?`,
+    );
     const keys = "1 from e-mail, 2 from SMS and calls, 3 from both, 4 no: only its columns count";
     return await this.#choice(keys, help.everyone, (answer) => everyone[answer]);
   }

@@ -1,4 +1,4 @@
-import { access, mkdir, readFile, realpath, rm } from "node:fs/promises";
+import { mkdir, readFile, realpath, rm } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { replaceFile, Replacement } from "../../src/files/replacement.ts";
 import { csvLine } from "../exports/csv-cell.ts";
@@ -36,8 +36,9 @@ export class Report {
     for (const file of options.files) {
       const path = join(folder, unusedName(basename(file), used));
       report.#paths.set(file, path);
-      if (!(await isThere(path))) continue;
-      const refusal = inputs.includes(await realpath(path))
+      const replaced = await realpath(path).catch(() => undefined);
+      if (replaced === undefined) continue;
+      const refusal = inputs.includes(replaced)
         ? "which is being imported"
         : (await isReport(path, options))
           ? undefined
@@ -93,12 +94,6 @@ export class Report {
     if (resolve(from) !== resolve(to)) replaceFile(to, [await readFile(from, "utf8")]);
   }
 }
-
-const isThere = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 function unusedName(name: string, used: Set<string>): string {
   const ending = extname(name);

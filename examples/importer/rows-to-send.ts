@@ -1,8 +1,14 @@
-import { heldIssues, sharedPhoneIssues, withConsent } from "../exports/check-rows.ts";
 import { channels, type Contact, type RowIssue } from "../exports/contact.ts";
 import { shownHeading } from "../exports/file-plan.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
-import { contactIssues, firstOfEachField, inOneLine } from "../exports/row-issues.ts";
+import {
+  contactIssues,
+  firstOfEachField,
+  heldIssues,
+  issuesInOneLine,
+  sharedPhoneIssues,
+  withConsent,
+} from "../exports/row-issues.ts";
 import { stateOf, type Words } from "../exports/row-words.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FileSurvey, Survey } from "./survey.ts";
@@ -35,7 +41,7 @@ function rowToSend(
   { people }: Survey,
   { consent, listId }: ImporterArguments,
 ): Omit<RowToSend, "file"> {
-  const { words, stricterElsewhere } = people.consentOf(row);
+  const { words } = people.consentOf(row);
   const known = withConsent(row, people);
   // The user's consent replaces no word.
   const field = known.email === undefined ? "phone_opt_in" : "email_opt_in";
@@ -48,9 +54,6 @@ function rowToSend(
     ...heldIssues(row, words, contact),
     ...(listId === undefined ? [] : listIssues(contact)),
   ];
-  const elsewhere = stricterElsewhere.map(
-    (channel) => `another row about the person has a stricter ${channel} consent, which counts`,
-  );
   const unnamed = channels
     .filter((channel) => stateOf(row.words[channel]) === "SUBSCRIBED" && contact[channel] === undefined)
     .map((channel) => `it has an opt-in without the ${channel}, which is not sent`);
@@ -59,7 +62,7 @@ function rowToSend(
     contact,
     issues: firstOfEachField(all),
     refusals: isNamed ? refusalsOf(contact, row, words) : undefined,
-    remarks: [...row.remarks, ...remarks, ...elsewhere, ...unnamed],
+    remarks: [...row.remarks, ...remarks, ...unnamed],
     isOnlyMeant: isMeant && contact[field] === "SUBSCRIBED",
   };
 }
@@ -89,7 +92,7 @@ export const refusalsAreSent = "; its opt-outs are sent anyway";
 
 /** The reason why the row is not sent. */
 export function reasonIn({ issues, refusals }: RowToSend): string {
-  return `${inOneLine(issues)}${refusals === undefined ? "" : refusalsAreSent}`;
+  return `${issuesInOneLine(issues)}${refusals === undefined ? "" : refusalsAreSent}`;
 }
 
 /**

@@ -23,7 +23,7 @@ export function openService(
   if (isDryRun) {
     const audience = new AudienceClient({
       baseUrl: "https://nothing-is-sent.invalid",
-      rateLimiter: new RateLimiter(),
+      rateLimiter: new RateLimiter(reserve === undefined ? {} : { reserve }),
     });
     const description = "nothing is sent, as this is a dry run";
     return { audience, description, close: () => audience.close() };

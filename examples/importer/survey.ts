@@ -50,7 +50,7 @@ const mostUnnamed = 200;
 /** Reads the files to their end. */
 export async function surveyFiles(
   mapped: readonly MappedFile[],
-  { signal, consent }: { signal: AbortSignal } & Pick<ImporterArguments, "consent">,
+  { signal, consent }: { signal: AbortSignal; consent?: ImporterArguments["consent"] },
 ): Promise<Survey> {
   const people = new People();
   const files: FileSurvey[] = [];

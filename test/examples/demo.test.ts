@@ -143,7 +143,7 @@ describe("npm run demo", () => {
   it("reads every section of both exports", () => {
     expect(run.out).toContain("  62  Klaviyo ");
     expect(run.out).toContain("   8  Mailchimp, cleaned contacts ");
-    expect(run.out).toContain("   4  Mailchimp, non-subscribed contacts ");
+    expect(run.out).toContain("   4  Mailchimp, nonsubscribed contacts ");
     expect(run.out).toContain("  46  Mailchimp, subscribed contacts ");
     expect(run.out).toContain("  15  Mailchimp, unsubscribed contacts ");
     expect(run.out).toContain(" 135  rows in all");

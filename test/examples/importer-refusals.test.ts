@@ -41,9 +41,7 @@ describe("A cell that is one of the exact words of refusal holds the person back
     "don't contact",
     "complained",
     "bounced",
-    "Marked as spam",
     "blacklisted",
-    "Global Unsubscribe",
     "UNSUBSCRİBED",
   ])("in an ignored column too, told by name, with the line that would send it: %s", async (word) => {
     const lines = ["Email,Newsletter,Notes", `a@example.com,yes,${word}`, "b@example.com,yes,likes tea"];
@@ -101,6 +99,24 @@ describe("A cell that is one of the exact words of refusal holds the person back
       { phone: "+447700900001", phone_opt_in: "SUBSCRIBED" },
       { phone: "+447700900003", phone_opt_in: "UNSUBSCRIBED" },
     ]);
+  });
+
+  it.each([
+    ["of numbers, beside a readable address", "a@example.com,do not call,yes,"],
+    ["of a consent to phone, whose map does not name it", "a@example.com,+447700900001,yes,opted out"],
+  ])("in a column %s", async (_where, line) => {
+    const { code, out, mock } = await imported(["Email,Phone,Newsletter,SMS", line, "b@example.com,,yes,"], {
+      Email: "email",
+      Phone: "phone",
+      Newsletter: newsletter,
+      SMS: phoneYes,
+    });
+
+    expect(code).toBe(1);
+    expect(out).toContain(
+      "email consent: would be SUBSCRIBED, but a cell about a@example.com is a plain refusal",
+    );
+    expect(sentBodies(mock)).toEqual([{ email: "b@example.com", email_opt_in: "SUBSCRIBED" }]);
   });
 
   it("in another row of the person, and where --consent would say something better", async () => {
@@ -434,7 +450,6 @@ async function importedOver(contacts: Seeds, lines: readonly string[], ...option
 }
 
 const unsubscribed = { email: "a@example.com", email_opt_in: "UNSUBSCRIBED" } as const;
-const suppressed = { email: "a@example.com", email_opt_in: "SUBSCRIBED", is_suppressed: true } as const;
 
 describe("With --snapshot a refusal at the service stands, in place of the file's word", () => {
   it.each([
@@ -463,44 +478,6 @@ describe("With --snapshot a refusal at the service stands, in place of the file'
       ]);
     },
   );
-
-  it("also a suppression, which no file ends", async () => {
-    const { mock, code } = await importedOver(
-      [suppressed],
-      ["email,email_opt_in,is_suppressed", "a@example.com,SUBSCRIBED,false"],
-    );
-
-    expect(code).toBe(0);
-    expect(sentBodies(mock)).toEqual([
-      { email: "a@example.com", email_opt_in: "SUBSCRIBED", is_suppressed: true },
-    ]);
-  });
-
-  it("also where the row leaves the consent to the service", async () => {
-    const { mock, code } = await importedOver(
-      [unsubscribed],
-      ["email,city", "a@example.com,Leeds"],
-      "--consent",
-      "keep",
-    );
-
-    expect(code).toBe(0);
-    expect(sentBodies(mock)).toEqual([
-      { email: "a@example.com", city: "Leeds", email_opt_in: "UNSUBSCRIBED" },
-    ]);
-  });
-
-  it("and the opt-out of another channel goes with it", async () => {
-    const { mock, code } = await importedOver(
-      [{ ...unsubscribed, phone: "+447700900511", phone_opt_in: "SUBSCRIBED" }],
-      ["email,phone,email_opt_in,phone_opt_in", "a@example.com,+447700900511,NON_SUBSCRIBED,UNSUBSCRIBED"],
-    );
-
-    expect(code).toBe(0);
-    expect(mock.organization("real").contacts).toMatchObject([
-      { email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
-    ]);
-  });
 
   it("of another service, older than a day, missing or no snapshot, it is refused before anything is sent", async () => {
     const { mock, file, folder, again } = await importedOver(

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import type { ColumnRule, Meaning } from "../../examples/exports/column-map.ts";
-import { csv, emailConsents, list, run, runAlone, service, temporaryFolder } from "./importer-fixture.ts";
+import { csv, emailConsents, list, runAlone, service, temporaryFolder } from "./importer-fixture.ts";
 
 /** A table after the layout of another tool. */
 interface Table {
@@ -324,29 +324,5 @@ describe("The true consent of each person arrives", () => {
     expect(emailConsents(mock)).toEqual(
       Object.fromEntries(people.filter(([, state]) => state !== undefined)),
     );
-  });
-});
-
-const imported = async (...lines: string[]) => {
-  const mock = service();
-  const { code, out, err } = await run([await csv(await temporaryFolder(), "people.csv", ...lines)]);
-  return { code, out, err, consents: emailConsents(mock) };
-};
-
-it.each([
-  ["with a telephone column", "Subscriber,Phone,Status", "ada@example.com,+447700900511,unsubscribed"],
-  ["without a telephone column", "Subscriber,Sent,Status", "ada@example.com,3,unsubscribed"],
-])("Addresses under Subscriber identify the people of a file %s", async (_which, headings, line) => {
-  const { code, consents } = await imported(headings, line);
-
-  expect({ code, consents }).toEqual({ code: 0, consents: { "ada@example.com": "UNSUBSCRIBED" } });
-});
-
-it("A yes under Subscriber is an opt-in, and a no an opt-out", async () => {
-  const { code, consents } = await imported("Email,Subscriber", "ada@example.com,yes", "bo@example.com,no");
-
-  expect({ code, consents }).toEqual({
-    code: 0,
-    consents: { "ada@example.com": "SUBSCRIBED", "bo@example.com": "UNSUBSCRIBED" },
   });
 });
