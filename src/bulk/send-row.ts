@@ -102,8 +102,11 @@ export class SendRow {
     const { isList, writes } = this.#row;
     try {
       const calls = prepareRow(this.#shared.opened, writes, this.#log.newEventId);
-      if (this.#log.isInDoubt && !mayBeRepeated(writes, calls))
+      if (this.#log.isInDoubt && !mayBeRepeated(writes, calls)) {
+        // It may have been sent: later rows must not lift what it refuses.
+        this.#shared.wasSent(this.#row, false, undefined);
         return { status: "unknown", error: inDoubt() };
+      }
       await this.#guards.ask(this.#shared.stop);
       // A later write that could not leave would leave the earlier ones sent.
       for (const write of writes) this.#guards.restated(write);

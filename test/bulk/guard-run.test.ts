@@ -37,6 +37,22 @@ async function* stream(...items: Item[]): AsyncGenerator<Item> {
 }
 
 describe("Of two rows with one address, one that refuses and one that subscribes, the refusal stands", () => {
+  it("also where the first is in doubt and must not be sent again, as it may have been", async () => {
+    const world = createFixture({ faults: [{ kind: "reset-after", times: 1 }] }, { maxRetries: 0 });
+    const checkpoint = new MemoryCheckpoint();
+    const body = contact("-+");
+    const refusal = v1.request({ method: "POST", path: "/api/v1/customer/create", body: { ...body } });
+    const rows = [{ key: "a", write: refusal }, ...upserts("+", "+").slice(1)];
+
+    const first = await ends(world, rows.slice(0, 1), { checkpoint });
+    const second = await ends(world, rows, { checkpoint });
+
+    expect([first, second]).toEqual([["unknown"], ["unknown", "succeeded email:run"]]);
+    expect(world.mock.organization("mock-organization").contacts).toMatchObject([
+      { email_opt_in: "UNSUBSCRIBED" },
+    ]);
+  });
+
   it.each([
     ["whichever comes first", upserts("+", "-"), ["succeeded email:run", "succeeded"]],
     ["and the subscription keeps it", upserts("-", "+"), ["succeeded", "succeeded email:run"]],
