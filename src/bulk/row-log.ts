@@ -30,6 +30,7 @@ export class RowLog {
   /** How many events of each name have a generated id. */
   readonly #events = new Map<string, number>();
   #sent: "sent" | "once" | undefined;
+  #id: string | undefined;
 
   constructor(row?: RecordedRow) {
     this.#row = row;
@@ -72,6 +73,13 @@ export class RowLog {
     await this.#put(state, {}, isNews && (state === "once" || this.before !== undefined));
   }
 
+  /** Records the contact of a write that was sent, where further writes of the row follow. */
+  async learns(id: string | undefined): Promise<void> {
+    if (!this.#sent || id === undefined || id === (this.#id ?? this.before?.id)) return;
+    this.#id = id;
+    await this.#put(this.#sent, {});
+  }
+
   async ends(
     end: RecordedEnd,
     details: { readonly id?: string | undefined; readonly kept?: Kept } = {},
@@ -89,7 +97,7 @@ export class RowLog {
   ) {
     if (!this.#row) return;
     const { before, fingerprint, name, record, version } = this.#row;
-    await record.putRow(name, { state, version, fingerprint, id: id ?? before?.id, kept }, flush);
+    await record.putRow(name, { state, version, fingerprint, id: id ?? this.#id ?? before?.id, kept }, flush);
   }
 }
 

@@ -111,7 +111,11 @@ export class SendRow {
       // A later write that could not leave would leave the earlier ones sent.
       for (const write of writes) this.#guards.restated(write);
       const values: unknown[] = [];
-      for (const [index, write] of writes.entries()) values.push(await this.#sendWrite(write, calls[index]!));
+      for (const [index, write] of writes.entries()) {
+        values.push(await this.#sendWrite(write, calls[index]!));
+        // The next one may wait for long: after a kill its contact must be known.
+        if (index < writes.length - 1) await this.#log.learns(this.#id);
+      }
       return await this.#succeeded(isList ? values : values[0]);
     } catch (error) {
       return await this.#failed(error);

@@ -26,6 +26,27 @@ function importOf(fault: MockFault) {
   return { ...world, options, night, writes };
 }
 
+it("A row that is killed between two of its writes is looked up by the id that the first response gave", async () => {
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], reserve: 0 });
+  const { audience, mock } = createFixture({}, { rateLimiter });
+  const event = { eventName: "imported", contact: { email: row(0).email } };
+  const toWrites = (item: Row) => [upsert(item), write.v1.events.send(event)];
+  const checkpoint = new MemoryCheckpoint();
+  const ended = collectRun(audience.bulk([row(0)], toWrites, { checkpoint, key }));
+  await until(() => rateLimiter.usage().queued === 1);
+  const left = checkpoint.copy();
+  await audience.close();
+  await ended;
+  mock.unsubscribe(row(0).email, { channel: "email" });
+
+  const next = new AudienceClient(mock.clientOptions);
+  const { results } = await collectRun(next.bulk([row(0)], toWrites, { checkpoint: left, key }));
+
+  expect(results).toMatchObject([{ status: "succeeded", kept: { email: "service" } }]);
+  expect(mock.requests.map(({ method }) => method)).toEqual(["POST", "GET", "POST", "POST"]);
+  expect(mock.resubscriptions).toEqual([]);
+});
+
 describe("A row that may have been carried out", () => {
   it.each<[string, MockFault, ToWrites, [Row, ToWrites][], string, sent: number]>([
     [
