@@ -32,3 +32,47 @@ export function parseDay(text: string): string {
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 30 ? `${text.slice(0, 30)}…` : text);
 }
+
+// ITU-T E.164: at most 15 digits, and no country code begins with 0.
+const international = /^\+[1-9]\d{6,14}$/;
+// Separators of digits: spaces, points, dashes; no slashes ("A / B" is two numbers).
+const separators = /[\s.()\-\u00ad\u2010-\u2015\u2212]/gu;
+
+/**
+ * Parses a telephone number to `+` and digits.
+ *
+ * It changes only separators, digits of other scripts, a spreadsheet's leading apostrophe, `00` for `+`, and the `(0)` of a
+ * trunk prefix (`+44 (0)20 …`). A number without its country, with an extension, or rounded by a spreadsheet is a
+ * problem, never a guess.
+ */
+export function parsePhone(text: string): ParsedValue {
+  const written = withAsciiDigits(text.normalize("NFKC")).trim().replace(/^'/, "");
+  const shown = JSON.stringify(text);
+  if (/^\d+([.,]\d+)?e\+?\d+$/i.test(written)) {
+    return { problem: `${shown} was rounded by a spreadsheet: its last digits are lost` };
+  }
+  const digits = withoutTrunkPrefix(written).replace(separators, "").replace(/^00/, "+");
+  if (/[^+\d]|.\+/.test(digits)) return { problem: `${shown} holds more than one number, or other text` };
+  if (!digits.startsWith("+"))
+    return { problem: `${shown} does not name its country: write it with + and the country code` };
+  if (!international.test(digits)) return { problem: `${shown} is not a number that any country has` };
+  return { value: digits };
+}
+
+// Italy and San Marino keep the 0 when they are called from abroad.
+function withoutTrunkPrefix(written: string): string {
+  return /^(\+|00)\s*(39|378)/.test(written)
+    ? written
+    : written.replace(/^((?:\+|00)\s*\d{1,3})\s*\(0\)/, "$1");
+}
+
+/** The text with the digits of any script as ASCII: `٠١٧١` becomes `0171`. */
+export function withAsciiDigits(text: string): string {
+  return text.replace(/(?![0-9])\p{Nd}/gu, (digit) => {
+    const point = digit.codePointAt(0)!;
+    // Unicode encodes the digits of a script one after the other from 0 on; some sets follow each other.
+    let first = point;
+    while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
+    return String((point - first) % 10);
+  });
+}

@@ -1,9 +1,8 @@
 import type { ChannelMeanings, ColumnMap, ColumnRule, ConsentRule, Meaning } from "./column-map.ts";
-import { type ContactField, fieldOf, isOfAnother } from "./contact-columns.ts";
+import { type ContactField, fieldOf, isOfAnother, snakeCase } from "./contact-columns.ts";
 import { type Channel, channels, type OptIn } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
 import { reasonHeading } from "./csv-row.ts";
-import { snakeCase } from "./heading.ts";
 import type { Vendor } from "./vendor.ts";
 import { sectionOf, vendorOf } from "./vendors.ts";
 import { wordOf } from "./words.ts";

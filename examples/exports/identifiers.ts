@@ -1,6 +1,5 @@
 import { domainToASCII } from "node:url";
-import { parseEmail } from "./contact-values.ts";
-import { parsePhone, withAsciiDigits } from "./phone.ts";
+import { parseEmail, parsePhone, withAsciiDigits } from "./contact-values.ts";
 
 /** An address in the form for comparisons: `a@müller.de` is `a@xn--mller-kva.de`, and `ö` one letter. */
 export function comparableEmail(email: string): string {

@@ -1,11 +1,10 @@
 import type { ContactField } from "./contact-columns.ts";
-import { parseDay, parseEmail, type ParsedValue } from "./contact-values.ts";
+import { parseDay, parseEmail, type ParsedValue, parsePhone } from "./contact-values.ts";
 import type { Channel, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
 import { refusalIn } from "./floor.ts";
 import { comparableEmail, endsOfNumbers, isWholeAddress, namesIn, type NumberEnd } from "./identifiers.ts";
-import { parsePhone } from "./phone.ts";
 import {
   type ConsentCell,
   mayRefuse,

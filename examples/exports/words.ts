@@ -1,4 +1,4 @@
-import { withAsciiDigits } from "./phone.ts";
+import { withAsciiDigits } from "./contact-values.ts";
 
 /** The word of the map that stands for every day and time. */
 export const anyDate = "<date>";

@@ -2,10 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { parseDay, parseEmail } from "../../examples/exports/contact-values.ts";
+import { parseDay, parseEmail, parsePhone } from "../../examples/exports/contact-values.ts";
 import { openCsv } from "../../examples/exports/csv-file.ts";
 import type { CsvRow } from "../../examples/exports/csv-row.ts";
-import { parsePhone } from "../../examples/exports/phone.ts";
 
 async function writeCsv(content: string | Uint8Array): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "exports-"));
