@@ -46,7 +46,7 @@ export function isMoment(cell: string): boolean {
   // Most cells have no digit.
   if (!/\p{Nd}/u.test(cell)) return false;
   const text = withAsciiDigits(cell.trim());
-  return moment.test(text) && !noDay.test(text.replace(new RegExp(`(${time})?(${zone})?$`, "i"), ""));
+  return moment.test(text) && !noDay.test(text.replace(new RegExp(`${time}(${zone})?$`, "i"), ""));
 }
 
 /** Whether the cell may be a day in any language: a year, another number, and nothing but words and the signs of dates. */

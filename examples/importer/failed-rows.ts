@@ -76,9 +76,10 @@ export class FailedRows {
       say(output, "With --report FOLDER they are written to files that can be corrected and imported.");
     if (written.length === 0) return;
     const files = written.length === 1 ? "that file" : "those files together";
-    say(
-      output,
-      `Written to ${written.map(printable).join(", ")}: correct them, and import ${files} with the same options.`,
-    );
+    const remedy =
+      this.count === 0
+        ? "there is nothing to correct, as these rows were imported"
+        : `correct them, and import ${files} with the same options`;
+    say(output, `Written to ${written.map(printable).join(", ")}: ${remedy}.`);
   }
 }

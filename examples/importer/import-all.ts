@@ -53,10 +53,12 @@ export async function importAll(
   /** Rows that failed, although they hold opt-outs. */
   const owed: Result[] = [];
   let isComplete = false;
+  let ofOptOuts = 0;
   try {
     for await (const result of run) {
       const { item, status, kept, error } = result;
       const isDone = item.issues.length === 0 && (status === "succeeded" || status === "skipped");
+      if (item.issues.length > 0 && status === "succeeded") ofOptOuts += 1;
       if (isDone && kept) await failed.keep(item, keptRefusal);
       else if (!isDone && item.issues.length === 0 && item.refusals && error) owed.push(result);
       else if (!isDone) await failed.add(item, reasonOf(result, options));
@@ -72,12 +74,13 @@ export async function importAll(
   const before = skipped === 0 ? "" : `; ${inFull(skipped)} were imported before`;
   say(
     output,
-    `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
+    `Imported ${inFull(succeeded - ofOptOuts)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
   );
+  if (ofOptOuts > 0) say(output, `Of ${counted(ofOptOuts, "row")} the opt-outs alone were sent.`);
   if (kept > 0)
     say(
       output,
-      `${counted(kept, "row keeps", "rows keep")} a refusal that the service knows, in place of their word.`,
+      `${counted(kept, "row keeps", "rows keep")} a refusal that the service knows, in place of the word of the file.`,
     );
 }
 

@@ -307,7 +307,12 @@ describe("A word", () => {
     "2024-05-01 left",
     "not 2024-05-01",
     "5. März 2024",
+    "1970-01-01",
+    "1970-1-1",
+    "1969-12-31",
+    "2024-01-00",
     "1970-01-01 00:00:00",
+    "1970-01-01T00:00:00Z",
     "January 1, 1970",
     "31.12.1969",
     "1/0/1900",
@@ -467,7 +472,7 @@ describe("With --snapshot a refusal at the service stands, in place of the file'
       );
 
       expect(code).toBe(0);
-      expect(out).toContain("1 row keeps a refusal that the service knows, in place of their word.");
+      expect(out).toContain("1 row keeps a refusal that the service knows, in place of the word of the file.");
       expect(await readFile(join(folder, "kept/people.csv"), "utf8")).toContain(
         `a@example.com,${word},Leeds,"was imported, and keeps the refusal`,
       );
