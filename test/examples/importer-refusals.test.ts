@@ -472,7 +472,9 @@ describe("With --snapshot a refusal at the service stands, in place of the file'
       );
 
       expect(code).toBe(0);
-      expect(out).toContain("1 row keeps a refusal that the service knows, in place of the word of the file.");
+      expect(out).toContain(
+        "1 row keeps a refusal that the service knows, in place of the word of the file.",
+      );
       expect(await readFile(join(folder, "kept/people.csv"), "utf8")).toContain(
         `a@example.com,${word},Leeds,"was imported, and keeps the refusal`,
       );
