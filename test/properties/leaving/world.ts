@@ -179,7 +179,12 @@ export class World {
         ...(is_suppressed ? (["suppressed"] as const) : []),
       ]),
     );
-    if (shown.length > 0) return { refused, isInSnapshot: true, ids: [shown.map(({ id }) => id)] };
+    if (shown.length > 0) {
+      // A kill may have left an id, which goes before the one of the phone.
+      const recorded = byEmail.length > 0 || emails.length === 0 ? [] : [...this.#idsOf(index)];
+      const left = recorded.flatMap((id) => (id === undefined ? [] : [[id]]));
+      return { refused, isInSnapshot: true, ids: [shown.map(({ id }) => id), ...left] };
+    }
     return {
       refused,
       isInSnapshot: false,
