@@ -36,7 +36,7 @@ export class People {
   /** The numbers with an opt-in of their own in a row of that address. */
   readonly #optedIn = new Set<string>();
   /** The further people of a number, of an address in another column, and of an id. */
-  readonly #others = new Map<string, Set<string>>();
+  readonly #others = new Map<string, string[]>();
   /** The refusals by each address, number or id that stands for the whole person. */
   readonly #refusals = new Map<string, Words>();
   /** The refusals by numbers beside an address, which have a consent of their own. */
@@ -107,8 +107,8 @@ export class People {
 
   #addOther(key: string, person: string): void {
     const others = this.#others.get(key);
-    if (others === undefined) this.#others.set(key, new Set([person]));
-    else others.add(person);
+    if (others === undefined) this.#others.set(key, [person]);
+    else if (others.at(-1) !== person) others.push(person);
   }
 
   /** Call after all rows: the refusals of a number or an id count for its people. */
@@ -120,7 +120,7 @@ export class People {
           if (earlier !== undefined) join(isId(key) ? this.#refusals : this.#known, key, earlier);
         }
     for (const [key, words] of this.#refusals) {
-      const others = this.#others.get(key) ?? new Set();
+      const others = new Set(this.#others.get(key));
       if (isId(key) && others.size > mostOfOneId) continue;
       for (const person of [key, ...others]) if (this.#known.has(person)) join(this.#known, person, words);
     }

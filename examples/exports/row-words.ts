@@ -31,9 +31,15 @@ export function joined(one: Readonly<Words>, other: Readonly<Words>): Words {
   return all;
 }
 
+// Most people have the same words: they share one object.
+const shared = new Map<string, Words>();
+
 /** Joins the words with those of the key. */
 export function join(known: Map<string, Words>, key: string, words: Readonly<Words>): void {
-  known.set(key, joined(known.get(key) ?? noWords, words));
+  const all = joined(known.get(key) ?? noWords, words);
+  const name = parts.map((part) => all[part]).join();
+  if (!shared.has(name)) shared.set(name, all);
+  known.set(key, shared.get(name)!);
 }
 
 /** The words without the opt-ins. */
