@@ -36,7 +36,7 @@ export class People {
   /** The numbers with an opt-in of their own in a row of that address. */
   readonly #optedIn = new Set<string>();
   /** The further people of a number, of an address in another column, and of an id. */
-  readonly #others = new Map<string, string[]>();
+  readonly #others = new Map<string, string | string[]>();
   /** The refusals by each address, number or id that stands for the whole person. */
   readonly #refusals = new Map<string, Words>();
   /** The refusals by numbers beside an address, which have a consent of their own. */
@@ -107,7 +107,9 @@ export class People {
 
   #addOther(key: string, person: string): void {
     const others = this.#others.get(key);
-    if (others === undefined) this.#others.set(key, [person]);
+    // Most have one: it needs no array.
+    if (others === undefined) this.#others.set(key, person);
+    else if (typeof others === "string") this.#others.set(key, [others, person]);
     else if (others.at(-1) !== person) others.push(person);
   }
 
@@ -120,7 +122,7 @@ export class People {
           if (earlier !== undefined) join(isId(key) ? this.#refusals : this.#known, key, earlier);
         }
     for (const [key, words] of this.#refusals) {
-      const others = new Set(this.#others.get(key));
+      const others = new Set([this.#others.get(key) ?? []].flat());
       if (isId(key) && others.size > mostOfOneId) continue;
       for (const person of [key, ...others]) if (this.#known.has(person)) join(this.#known, person, words);
     }

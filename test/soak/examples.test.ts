@@ -15,7 +15,7 @@ it("The importer reads 200,000 rows in a heap that is smaller than the rows, and
 
   expect(code).toBe(0);
   expect(out).toContain("200,000 of 200,000 rows can be imported");
-  expect(chunks[0]).toBe("Looking at the columns\n");
+  expect(chunks[0]).toBe("Reading 1 file …\n");
 });
 
 it("The probe learns 2,500 random accounts as they are", async () => {
