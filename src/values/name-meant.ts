@@ -2,10 +2,10 @@
 const otherWords: Readonly<Record<string, string>> = {
   apikey: "token secret",
   baseurl: "host endpoint",
-  birthdate: "birthday dob dateofbirth",
+  birthdate: "birthday dob dateofbirth bday",
   concurrency: "parallel batchsize",
   customproperties: "properties attributes traits mergefields metadata",
-  dob: "birthday dateofbirth",
+  dob: "birthday birthdate dateofbirth dayofbirth bday",
   email: "emailaddress",
   eventdata: "properties attributes payload metadata",
   eventname: "name type",

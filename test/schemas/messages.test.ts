@@ -299,10 +299,19 @@ const unknown: readonly Case[] = [
   [
     "of another service",
     v1ContactSchema,
-    contact({ zip: "1", birthday: "x", phone_number: "1", emailAddress: "x", mergeFields: {}, lname: "x" }),
+    contact({
+      zip: "1",
+      birthday: "x",
+      birth_date: "x",
+      phone_number: "1",
+      emailAddress: "x",
+      mergeFields: {},
+      lname: "x",
+    }),
     ...[
       ["zip", "postal_code"],
       ["birthday", "dob"],
+      ["birth_date", "dob"],
       ["phone_number", "phone"],
       ["emailAddress", "email"],
       ["mergeFields", "custom_properties"],
