@@ -30,7 +30,8 @@ export class RowLog {
   /** How many events of each name have a generated id. */
   readonly #events = new Map<string, number>();
   #sent: "sent" | "once" | undefined;
-  #id: string | undefined;
+  /** The id of its contact, as a response of this run gave it. */
+  id: string | undefined;
 
   constructor(row?: RecordedRow) {
     this.#row = row;
@@ -70,34 +71,25 @@ export class RowLog {
     const state = isRepeatable && this.#sent !== "once" ? "sent" : "once";
     const isNews = state !== this.#sent;
     this.#sent = state;
-    await this.#put(state, {}, isNews && (state === "once" || this.before !== undefined));
+    await this.#put(state, undefined, isNews && (state === "once" || this.before !== undefined));
   }
 
-  /** Records the contact of a write that was sent, where further writes of the row follow. */
-  async learns(id: string | undefined): Promise<void> {
-    if (!this.#sent || id === undefined || id === (this.#id ?? this.before?.id)) return;
-    this.#id = id;
-    await this.#put(this.#sent, {});
+  /** Records the id between two writes: the next one may wait for long, and after a kill its contact must be known. */
+  async goesOn(): Promise<void> {
+    if (this.#sent && this.id !== undefined && this.id !== this.before?.id) await this.#put(this.#sent);
   }
 
-  async ends(
-    end: RecordedEnd,
-    details: { readonly id?: string | undefined; readonly kept?: Kept } = {},
-  ): Promise<void> {
-    if (end !== "nothing") return await this.#put(end, details);
+  async ends(end: RecordedEnd, kept?: Kept): Promise<void> {
+    if (end !== "nothing") return await this.#put(end, kept);
     // What is recorded of an earlier night stands.
     if (this.#sent && this.#row?.before) await this.#row.record.putRow(this.#row.name, this.#row.before);
-    else if (this.#sent) await this.#put("failed", details);
+    else if (this.#sent) await this.#put("failed");
   }
 
-  async #put(
-    state: RowRecord["state"],
-    { id, kept }: { id?: string | undefined; kept?: Kept },
-    flush = false,
-  ) {
+  async #put(state: RowRecord["state"], kept?: Kept, flush = false): Promise<void> {
     if (!this.#row) return;
     const { before, fingerprint, name, record, version } = this.#row;
-    await record.putRow(name, { state, version, fingerprint, id: id ?? this.#id ?? before?.id, kept }, flush);
+    await record.putRow(name, { state, version, fingerprint, id: this.id ?? before?.id, kept }, flush);
   }
 }
 

@@ -88,7 +88,6 @@ export class SendRow {
   readonly #ends: WriteEnd[] = [];
   #kept: Kept = {};
   #hasSubscribed = false;
-  #id: string | undefined;
 
   constructor(row: GuardedRow, log: RowLog, shared: SharedByRows) {
     this.#row = row;
@@ -113,8 +112,7 @@ export class SendRow {
       const values: unknown[] = [];
       for (const [index, write] of writes.entries()) {
         values.push(await this.#sendWrite(write, calls[index]!));
-        // The next one may wait for long: after a kill its contact must be known.
-        if (index < writes.length - 1) await this.#log.learns(this.#id);
+        if (index < writes.length - 1) await this.#log.goesOn();
       }
       return await this.#succeeded(isList ? values : values[0]);
     } catch (error) {
@@ -160,7 +158,7 @@ export class SendRow {
       const data = await opened.transport.send(asGiven, { ...rowCallOptions, gate });
       outcome = "applied";
       this.#kept = { ...this.#kept, ...restated.kept };
-      this.#id = idIn((sent ?? asGiven).request, data) ?? this.#id;
+      this.#log.id = idIn((sent ?? asGiven).request, data) ?? this.#log.id;
       return data;
     } finally {
       outcome ??= sent?.report.outcome ?? "not-sent";
@@ -169,8 +167,8 @@ export class SendRow {
   }
 
   async #succeeded(value: unknown): Promise<RowEnd<unknown>> {
-    const before = this.#log.before?.id;
-    const formerId = this.#id !== undefined && this.#id !== before ? before : undefined;
+    const { before, id } = this.#log;
+    const formerId = id !== undefined && id !== before?.id ? before?.id : undefined;
     const kept = Object.keys(this.#kept).length > 0 ? this.#kept : undefined;
     const service = kept && Object.values(kept).includes("service") ? this.#guards.service : undefined;
     await this.#records("succeeded", { kept, formerId });
@@ -199,7 +197,7 @@ export class SendRow {
     const { formerId, kept } = more;
     if (end !== "nothing") this.#shared.wasSent(this.#row, this.#hasSubscribed, formerId);
     // A failure of the record has already ended the run; the row's end stays the same.
-    await this.#log.ends(end, { id: this.#id, ...(kept && { kept }) }).catch(() => undefined);
+    await this.#log.ends(end, kept).catch(() => undefined);
   }
 }
 
