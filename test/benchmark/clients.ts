@@ -11,9 +11,11 @@ interface Cost {
   readonly cpuMs: number;
 }
 
-/** The output of `clients/program.mjs`; `constructed` and `called` without what an empty program takes. */
+/** The output of `clients/program.mjs`; what precedes `perCall` is without what an empty program takes. */
 interface Round {
   readonly constructed: Cost;
+  /** As CommonJS. */
+  readonly required: Cost;
   readonly called: Cost;
   readonly perCall: Cost;
   readonly perPage: Cost;
@@ -40,7 +42,8 @@ interface Measure {
 
 export const clientPeers: Peers = {
   fetch: [],
-  ky: ["ky"],
+  // npm would take version 1 on Node 20, for its `engines`.
+  ky: ["ky@2"],
   stripe: ["stripe"],
   openai: ["openai"],
   "@anthropic-ai/sdk": ["@anthropic-ai/sdk"],
@@ -93,25 +96,25 @@ export async function compareClients(folders: Installed["folders"], rounds: numb
 async function runRounds(clients: readonly Client[], rounds: number): Promise<void> {
   const [first] = clients;
   if (first === undefined) throw new Error("there is nothing to measure");
-  const service = spawn(process.execPath, [fileURLToPath(new URL("clients/service.mjs", import.meta.url))], {
+  const server = spawn(process.execPath, [fileURLToPath(new URL("clients/service.mjs", import.meta.url))], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const failed = new Set<Client>();
   try {
-    const [printed] = (await once(service.stdout, "data")) as [Buffer];
+    const [printed] = (await once(server.stdout, "data")) as [Buffer];
     for (let round = 0; round < rounds; round += 1) {
-      const { constructed: empty } = await run<Pick<Round, "constructed">>(
-        first.folder,
-        "empty",
-        String(printed),
-      );
+      const service = String(printed);
+      const start = async ({ folder }: Client, program: string, format: "esm" | "cjs") =>
+        (await run<Pick<Round, "constructed">>(folder, program, service, format)).constructed;
+      const empty = await start(first, "empty", "esm");
       for (const client of clients) {
         if (failed.has(client)) continue;
         try {
-          const figures = await run<Round>(client.folder, client.program, String(printed));
+          const figures = await run<Round>(client.folder, client.program, service, "esm");
           client.rounds.push({
             ...figures,
             constructed: minus(figures.constructed, empty),
+            required: minus(await start(client, client.program, "cjs"), empty),
             called: minus(figures.called, empty),
           });
         } catch (error) {
@@ -122,7 +125,7 @@ async function runRounds(clients: readonly Client[], rounds: number): Promise<vo
       console.error(`round ${round + 1} of ${rounds}`);
     }
   } finally {
-    service.kill();
+    server.kill();
   }
 }
 
@@ -134,8 +137,13 @@ function minus(cost: Cost, empty: Cost): Cost {
   };
 }
 
-async function run<Figures>(folder: string, program: string, service: string): Promise<Figures> {
-  const args = ["--expose-gc", "program.mjs", program, service];
+async function run<Figures>(
+  folder: string,
+  program: string,
+  service: string,
+  format: "esm" | "cjs",
+): Promise<Figures> {
+  const args = ["--expose-gc", "program.mjs", program, service, format];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, timeout: 120_000 });
   const figures: Figures = JSON.parse(stdout);
   return figures;
@@ -168,7 +176,10 @@ function behind(clients: readonly Client[], columns: readonly Measure[]): string
 function versions({ name, folder }: Client): string {
   const packages = name === ours ? [ours] : (clientPeers[name] ?? []);
   if (packages.length === 0) return `Node's own ${name}`;
-  return packages.map((one) => `${one} ${versionOf(folder, one)}`).join(" with ");
+  return packages
+    .map((one) => one.replace(/(?<=.)@\d+$/, ""))
+    .map((one) => `${one} ${versionOf(folder, one)}`)
+    .join(" with ");
 }
 
 const medianOf = (pick: (round: Round) => number) => (client: Client) => median(client.rounds.map(pick));
@@ -183,7 +194,13 @@ const measures: Readonly<Record<"start" | "calls", readonly Measure[]>> = {
         "most of ours is Node's own `fetch`, which ky loads with its import and many others with their first call: see the next column. The rest is our code and zod. The others do not validate: each sends a number as an e-mail address.",
     },
     {
-      name: "and a first call, CPU",
+      name: "require + construct, CPU",
+      unit: "ms",
+      of: medianOf(({ required }) => required.cpuMs),
+      reason: "the same as with the import.",
+    },
+    {
+      name: "import, construct and a first call, CPU",
       unit: "ms",
       of: medianOf(({ called }) => called.cpuMs),
       reason: "more than half of ours is the first `fetch` of a process alone.",

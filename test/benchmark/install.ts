@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { build, transformSync } from "esbuild";
 import { fileSizes, installPackage } from "../package/installation.ts";
 
 /** The packages of each peer; none for what Node has itself. */
@@ -34,7 +34,7 @@ export async function install(peers: Peers): Promise<Installed> {
       console.error(`NOT MEASURED: ${name} cannot be installed: ${String(error)}`);
     }
   }
-  for (const folder of folders.values()) cpSync(programs, folder, { recursive: true });
+  for (const folder of folders.values()) copyPrograms(folder);
   return {
     folders,
     remove: async () => {
@@ -42,6 +42,17 @@ export async function install(peers: Peers): Promise<Installed> {
       rmSync(above, { recursive: true, force: true });
     },
   };
+}
+
+/** Each program also as CommonJS: it requires what the module imports. */
+function copyPrograms(folder: string): void {
+  cpSync(programs, folder, { recursive: true });
+  for (const name of readdirSync(programs).filter(
+    (each) => !/^(?:program|service|ratios|loads)\./.test(each),
+  )) {
+    const { code } = transformSync(readFileSync(join(programs, name), "utf8"), { format: "cjs" });
+    writeFileSync(join(folder, name.replace(".mjs", ".cjs")), code);
+  }
 }
 
 function installInto(folder: string, packages: readonly string[]): void {

@@ -1,22 +1,27 @@
-// One process with one client: `node --expose-gc program.mjs CLIENT SERVICE`, with what `service.mjs` has printed.
-// Prints its figures as JSON; of the client `empty` what Node itself takes.
+// One process with one client: `node --expose-gc program.mjs CLIENT SERVICE [cjs]`, with what `service.mjs` has printed.
+// Prints its figures as JSON; of the client `empty` what Node itself takes, and with `cjs` only what its start takes.
+import { createRequire } from "node:module";
 import { setTimeout as wait } from "node:timers/promises";
 
 const calls = 200;
 const workMs = 20;
 const waitingCalls = 500;
 
-const name = process.argv[2];
-const { urls, pages, pageSize } = JSON.parse(process.argv[3]);
+const [name, service, format] = process.argv.slice(2);
+const { urls, pages, pageSize } = JSON.parse(service);
 
-const empty = { construct() {} };
-const { construct, call, read } = name === "empty" ? empty : await import(`./${name}.mjs`);
+const { construct, call, read } = await load();
 const first = construct(urls.prompt, true);
 const constructed = sinceStart();
-// Without a call it is the empty program.
-console.log(JSON.stringify(call === undefined ? { constructed } : await measureCalls()));
+const isStart = name === "empty" || format === "cjs";
+console.log(JSON.stringify(isStart ? { constructed } : await measureCalls()));
 // The calls in `memoryOfWaiting` never end.
 process.exit();
+
+async function load() {
+  if (name === "empty") return { construct() {} };
+  return format === "cjs" ? createRequire(import.meta.url)(`./${name}.cjs`) : await import(`./${name}.mjs`);
+}
 
 async function measureCalls() {
   await checkedCall(first);

@@ -51,7 +51,8 @@ const shapes = {
 function respond({ method, url }) {
   const { pathname, searchParams } = new URL(url, "http://localhost");
   const [, { item, one, list }] = Object.entries(shapes).find(([path]) => pathname.startsWith(path));
-  if (method === "POST" || pathname === "/user") return { body: one(item("one")) };
+  if (method === "POST" || pathname === "/user" || pathname.endsWith("/one"))
+    return { body: one(item("one")) };
   // A cursor is the last id of the page before: `3-99`.
   const cursor = ["starting_after", "after", "after_id", "page[cursor]"]
     .map((name) => searchParams.get(name))
