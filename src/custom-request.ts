@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { contactKeys, decidedByService, optInStates, unknownConsent, v1Consent } from "./consent.ts";
-import type { Endpoint, Method } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { jsonValue, emailAddress, nonBlankString } from "./schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
@@ -52,52 +52,33 @@ export function customRequest(call: CallEndpoint, operation: CustomOperation): S
   return (request, options) => call(customEndpoint(operation, request), { body: request }, options);
 }
 
-/** The beginning of each family's paths. */
-const prefixes = { "v1.request": "/api/v1/", "v2.request": "/v2/" } as const;
-
-type CustomOperation = keyof typeof prefixes;
-
-/** Kept, as zod compiles a schema at its first use. */
-const schemas = new Map<string, z.ZodType<CustomRequest>>();
-
-function schemaOf(prefix: string, needsConsent: boolean): z.ZodType<CustomRequest> {
-  const key = `${prefix} ${needsConsent}`;
-  const schema = schemas.get(key) ?? requestSchema(prefix, needsConsent);
-  schemas.set(key, schema);
-  return schema;
-}
+type CustomOperation = "v1.request" | "v2.request";
 
 const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
 
-// A server may take `.json` for a format, and may drop spaces at the end, or what it reads as a query.
-const addContactPath = /^\/api\/v1\/contact-groups\/.+\/\s*contacts\s*(\.\w*)?[/\s]*([?#].*)?$/is;
-const createPath = /^\/api\/v1\/customer\/+\s*create\s*(\.\w*)?[/\s]*([?#].*)?$/is;
+/** What is documented of a request, by its method and path. Its body and its response are read; those of others are not. */
+type DocumentedWrite = "add-contact" | "create" | undefined;
 
-/** A request whose members may be anything. */
-type Sent = { readonly [Name in keyof CustomRequest]?: unknown };
+/** A server may take `.json` for a format, and drop what it reads as a query. */
+const documentedPath =
+  /^api\/v1\/(customer\/create|contact-groups\/.+\/contacts)\s*(\.\w*)?\s*(\/?[?#].*)?$/s;
 
-/** Whether it adds a contact to a list. */
-function isAddContact({ method, path }: Sent): boolean {
-  return method === "POST" && addContactPath.test(decoded(path));
-}
-
-function isCreate({ method, path }: Sent): boolean {
-  return method === "POST" && createPath.test(decoded(path));
-}
-
-/** The contact in a body that is documented ("v1 contact"); that of another path may hold anything. */
-function documentedContact(sent: Sent): unknown {
-  return isAddContact(sent) || isCreate(sent) ? sent.body : undefined;
+function documentedWrite({ method, path }: Readonly<Record<string, unknown>>): DocumentedWrite {
+  if (method !== "POST" || typeof path !== "string") return undefined;
+  const segments = decoded(path).toLowerCase().split("/");
+  const plainPath = segments.flatMap((segment) => segment.trim() || []).join("/");
+  const found = documentedPath.exec(plainPath)?.[1];
+  if (found === undefined) return undefined;
+  return found === "customer/create" ? "create" : "add-contact";
 }
 
 /** More often nobody encodes a path by intent, and no proxy decodes one. */
 const mostDecodings = 8;
 
 /** As servers and proxies in a row may read a path: decoded to the end, with one kind of slash, without path parameters (`;a=1`). */
-function decoded(path: unknown): string {
-  // The rules run beside other issues, so this may be any value.
-  let read = typeof path === "string" ? path : "";
-  for (let times = 0; times < mostDecodings; times++) {
+function decoded(path: string): string {
+  let read = path;
+  for (let times = 0; times < mostDecodings && read.includes("%"); times++) {
     // Byte by byte, as what is judged is ASCII, and a path need not be UTF-8.
     read = read.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   }
@@ -107,33 +88,34 @@ function decoded(path: unknown): string {
 /** `request` may still be anything: its schema refuses what is no request. */
 export function customEndpoint(
   operation: CustomOperation,
-  request: CustomRequest,
+  request: unknown,
 ): Endpoint<CustomRequest, unknown> {
-  const prefix = prefixes[operation];
+  const { prefix, schema, withConsentSchema } = families[operation];
+  const sent = objectIn(request);
+  const documented = documentedWrite(sent);
+  /** Of a body that is not documented nothing is read. */
+  const contactOf = (body: unknown) => (documented ? objectIn(body)["body"] : undefined);
   return {
     operation,
-    method: methodOf(request),
+    // The schema refuses any other method.
+    method: methods.find((method) => method === sent["method"]) ?? "GET",
     // The real path may name a person.
     path: `${prefix}…`,
     options: optionsSchema,
-    body: ({ consent }) => schemaOf(prefix, consent !== "service-decides"),
+    body: ({ consent }) =>
+      documented === "add-contact" && consent !== "service-decides" ? withConsentSchema : schema,
     request: ({ path, query, body }) => ({ path, query, body }),
-    contactsOf: (given) => {
-      const sent: Sent = objectIn(given);
-      return contactKeys([sent.contact, documentedContact(sent)]);
+    contactsOf: (given) => contactKeys([objectIn(given)["contact"], contactOf(given)]),
+    consentOf(given) {
+      const stated = v1Consent(contactOf(given), documented === "add-contact" ? decidedByService : "");
+      return stated.size === 0 && objectIn(given)["contact"] ? unknownConsent : stated;
     },
-    // A body that is not documented is not read for names.
-    consentOf: (given) => {
-      const sent: Sent = objectIn(given);
-      const stated = v1Consent(documentedContact(sent), isAddContact(sent) ? decidedByService : "");
-      return stated.size === 0 && sent.contact ? unknownConsent : stated;
-    },
-    appliedTo: (answer, sent) => {
+    appliedTo(answer) {
       const { contact, data } = objectIn(answer);
-      if (isAddContact(sent)) return { contacts: contactKeys([objectIn(contact)]) };
-      return { contacts: isCreate(sent) ? contactKeys([{ contactUUID: objectIn(data)["id"] }]) : [] };
+      const shown = { "add-contact": objectIn(contact), create: { contactUUID: objectIn(data)["id"] } };
+      return { contacts: documented ? contactKeys([shown[documented]]) : [] };
     },
-    mayHaveWrittenOn404: isAddContact,
+    mayHaveWrittenOn404: () => documented === "add-contact",
     // JSON that breaks off was not read, and HTML comes from a gateway.
     acceptsText: (contentType) => !/json|html/i.test(contentType),
     decode: ({ body }) => body,
@@ -141,11 +123,6 @@ export function customEndpoint(
 }
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-
-/** The schema refuses any other method, and a request that is not an object. */
-function methodOf(request: CustomRequest): Method {
-  return methods.find((method) => method === request?.method) ?? "GET";
-}
 
 const contactSchema = z
   .strictObject(
@@ -164,8 +141,9 @@ const contactSchema = z
     ...besideOtherIssues,
   });
 
-function requestSchema(prefix: string, needsConsent: boolean): z.ZodType<CustomRequest> {
-  return z
+/** The beginning of a family's paths, and the schema of its requests. */
+function familyWith(prefix: string) {
+  const schema: z.ZodType<CustomRequest> = z
     .strictObject(
       {
         method: z.enum(methods),
@@ -187,18 +165,17 @@ function requestSchema(prefix: string, needsConsent: boolean): z.ZodType<CustomR
       path: ["body"],
       error: "must be left out: a GET has no body",
       ...besideOtherIssues,
-    })
-    .refine(
-      (request) =>
-        !needsConsent || !isAddContact(request) || statesEmailConsent(withoutPrototype(request).body),
-      {
-        path: ["body", "email_opt_in"],
-        error:
-          'required, as SUBSCRIBED, NON_SUBSCRIBED or UNSUBSCRIBED: without it the service subscribes an existing contact again; to leave it to the service, give the option { consent: "service-decides" }',
-        ...besideOtherIssues,
-      },
-    );
+    });
+  const withConsentSchema = schema.refine(({ body }) => statesEmailConsent(body), {
+    path: ["body", "email_opt_in"],
+    error:
+      'required, as SUBSCRIBED, NON_SUBSCRIBED or UNSUBSCRIBED: without it the service subscribes an existing contact again; to leave it to the service, give the option { consent: "service-decides" }',
+    ...besideOtherIssues,
+  });
+  return { prefix, schema, withConsentSchema };
 }
+
+const families = { "v1.request": familyWith("/api/v1/"), "v2.request": familyWith("/v2/") };
 
 function problemOfPath(path: string, prefix: string): string | undefined {
   if (!path.startsWith(prefix)) return `must begin with ${prefix}`;

@@ -13,23 +13,23 @@ import { type ClientLimiter, keepsTheLimiter, limiterOf, parseKept } from "./rat
 import { isForbidden, ofRuntime } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
 import { keySource } from "./transport/api-key.ts";
-import type { FamilyIdentity, KeySource, TransportSettings } from "./transport/call.ts";
+import type { FamilyAccess, KeySource, TransportSettings } from "./transport/call.ts";
 import { ClientState } from "./transport/client-state.ts";
 import { Observer } from "./transport/observer.ts";
 import { gramLength, Redactor } from "./transport/redact.ts";
 import { openTracing } from "./transport/tracing.ts";
 import { Transport } from "./transport/transport.ts";
+import type { ParsePage } from "./v1/parse-page.ts";
 import { withoutPrototype } from "./values/predicates.ts";
 
 type ParsedOptions = Given<z.output<typeof clientOptionsSchema>>;
 
 /** A client's options, checked. An option that only one family needs is required when that family is used. */
-export interface ClientSettings
-  extends TransportSettings, Pick<ParsedOptions, "baseUrl" | "baseUrlV2" | "appId" | "parsePage"> {
+export interface ClientSettings extends TransportSettings {
+  readonly parsePage: ParsePage | undefined;
+  readonly families: readonly FamilyAccess[];
   /** The options of the client, with what the environment was when it was created: for its other views. */
   readonly given: GivenOptions;
-  readonly apiKey: KeySource | undefined;
-  readonly apiKeyV2: KeySource | undefined;
 }
 
 /** A client's settings, and the transport of its calls. */
@@ -75,18 +75,18 @@ function readSettings(
     );
   const source = (name: "apiKey" | "apiKeyV2"): KeySource | undefined =>
     settings[name] === undefined ? undefined : keySource(settings[name], name, redactor);
-  const apiKey = source("apiKey");
   const headersOfAll = { accept: "application/json", "user-agent": withPrefix(userAgent), ...headers };
-  const apiKeyV2 = source("apiKeyV2") ?? apiKey;
   const call = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
   const origins = [settings.baseUrl, settings.baseUrlV2].flatMap((url) => (url ? [new URL(url).origin] : []));
   limiter.join(origins, reserve);
+  const { parsePage, maxResponseBytes, isRateLimited, fetch } = settings;
   const clientSettings = withoutPrototype({
-    ...settings,
-    families: familiesOf({ ...settings, apiKey, apiKeyV2 }),
+    parsePage,
+    maxResponseBytes,
+    isRateLimited,
+    fetch,
+    families: familiesOf(settings, source),
     given: withoutPrototype({ ...given, headers }),
-    apiKey,
-    apiKeyV2,
     call: withoutPrototype({ ...call, given: withoutPrototype({}) }),
     maxQueued,
     observer: new Observer(hooks, logger, logLevel, redactor),
@@ -109,15 +109,33 @@ function withoutKeys<T>({ apiKey, apiKeyV2 }: ClientOptions, redactor: Redactor,
   }
 }
 
+/** The families whose options are complete ("Authentication"). */
 function familiesOf(
-  options: Pick<ClientSettings, "baseUrl" | "baseUrlV2" | "appId" | "apiKey" | "apiKeyV2">,
-): FamilyIdentity[] {
-  const { baseUrl, apiKey, baseUrlV2, apiKeyV2, appId } = options;
-  const families: FamilyIdentity[] = [];
-  if (baseUrl !== undefined && apiKey) families.push({ name: "v1", baseUrl, key: apiKey });
-  if (baseUrlV2 !== undefined && apiKeyV2 && appId !== undefined)
-    families.push({ name: "v2", baseUrl: baseUrlV2, key: apiKeyV2 });
+  { baseUrl, baseUrlV2, appId }: Pick<ParsedOptions, "baseUrl" | "baseUrlV2" | "appId">,
+  source: (name: "apiKey" | "apiKeyV2") => KeySource | undefined,
+): FamilyAccess[] {
+  const families: FamilyAccess[] = [];
+  const key = source("apiKey");
+  const keyV2 = source("apiKeyV2") ?? key;
+  if (baseUrl !== undefined && key)
+    families.push({ name: "v1", baseUrl, key, keyHeader: "x-api-key", headers: {} });
+  if (baseUrlV2 !== undefined && keyV2 && appId !== undefined) {
+    const headers = { "service-app-id": appId };
+    families.push({ name: "v2", baseUrl: baseUrlV2, key: keyV2, keyHeader: "service-api-key", headers });
+  }
   return families;
+}
+
+/** A family of a client. Throws a `ConfigurationError` that names the options that it lacks, and their variables. */
+export function familyOf({ families, given }: ClientSettings, name: "v1" | "v2"): FamilyAccess {
+  const family = families.find((one) => one.name === name);
+  if (family) return family;
+  const { baseUrl, baseUrlV2, apiKey, apiKeyV2 = apiKey, appId } = given;
+  const needed = name === "v1" ? { baseUrl, apiKey } : { baseUrlV2, apiKey: apiKeyV2, appId };
+  // Safe: the keys of a literal.
+  const names = Object.keys(needed) as (keyof typeof needed)[];
+  const missing = names.filter((option) => needed[option] === undefined).map(withVariable);
+  throw new ConfigurationError(`The ${name} family needs ${missing.join(", ")}.`);
 }
 
 function refuseBrowser({ dangerouslyAllowBrowser }: Pick<ParsedOptions, "dangerouslyAllowBrowser">): void {
@@ -133,17 +151,6 @@ function refuseNoBaseUrl({ baseUrl, baseUrlV2 }: Pick<ParsedOptions, "baseUrl" |
     `The client needs ${withVariable("baseUrl")} for the v1 family, or ${withVariable("baseUrlV2")} for the v2 family. ` +
       "No service yet? `npx audience-mock --env .env` starts a mock, and `node --env-file=.env` reads its address.",
   );
-}
-
-/** Names the options that a family lacks, with their environment variables. */
-export function missingOptions(
-  family: string,
-  needed: Partial<Record<SourcedOption, unknown>>,
-): ConfigurationError {
-  // Safe: the keys of a literal.
-  const names = Object.keys(environmentVariables) as SourcedOption[];
-  const list = names.filter((name) => name in needed && needed[name] === undefined).map(withVariable);
-  return new ConfigurationError(`The ${family} family needs ${list.join(", ")}.`);
 }
 
 function withVariable(name: SourcedOption): string {

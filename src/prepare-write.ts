@@ -8,7 +8,7 @@ import type { ConsentWrite } from "./consent.ts";
 import { customEndpoint } from "./custom-request.ts";
 import type { Endpoint, EndpointInput } from "./endpoint.ts";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
-import type { OpenedClient } from "./open-client.ts";
+import { familyOf, type OpenedClient } from "./open-client.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
 import { apiPromise, type ApiPromise } from "./transport/api-promise.ts";
 import { parseCallOptions } from "./transport/call-options.ts";
@@ -18,13 +18,62 @@ import { addContact } from "./v1/contact-groups.ts";
 import { upsertCustomer } from "./v1/customers.ts";
 import { sendEvent } from "./v1/events.ts";
 import { v1EventSchema } from "./v1/schemas/event.ts";
-import { v1Access } from "./v1/v1-client.ts";
 import { upsertContact } from "./v2/contacts.ts";
-import { v2Access } from "./v2/v2-client.ts";
 import { validate } from "./validate.ts";
 import { kindOf } from "./values/kind-of.ts";
 import { hasOwn, isRecord, withoutPrototype, propertyOf } from "./values/predicates.ts";
 import type { Write } from "./write.ts";
+
+/** An operation that writes: its endpoint, and the members of its writes. */
+interface WriteOperation {
+  readonly endpointOf: (body: unknown) => Endpoint<unknown, unknown>;
+  /** The member that is the body: the endpoint judges it. */
+  readonly body: string;
+  /** The other members: they stand in the path. */
+  readonly params: readonly string[];
+  readonly schema: z.ZodType;
+}
+
+const anything = z.unknown().optional();
+
+const optionsSchema = z.strictObject(
+  { timeoutMs: anything, maxRetries: anything, repeatable: anything, headers: anything },
+  {
+    error: unknownKeys(
+      "is no option of a write: they are timeoutMs, maxRetries, repeatable, headers, and consent of addContact and request; signal, priority, maxWaitMs and deadlineMs are options of audience.send",
+    ),
+  },
+);
+const withConsent = optionsSchema.extend({ consent: anything });
+const required = z.unknown().refine((member) => member !== undefined, "required");
+
+function writing<Body, Output>(
+  given: Endpoint<Body, Output> | ((body: unknown) => Endpoint<Body, Output>),
+  body: string,
+  params: readonly string[] = [],
+): WriteOperation {
+  // Safe: an endpoint gets only what its own schema has accepted, or what it reads as unknown.
+  const endpointOf = (typeof given === "function" ? given : () => given) as WriteOperation["endpointOf"];
+  const members = [...params, body];
+  const schema = z.strictObject(
+    {
+      operation: z.string(),
+      ...Object.fromEntries(members.map((name) => [name, required])),
+      options: (endpointOf(undefined).options ? withConsent : optionsSchema).optional(),
+    },
+    { error: unknownKeys(`unknown key: this write has operation, ${members.join(", ")} and options`) },
+  );
+  return { endpointOf, body, params, schema };
+}
+
+const operations: Readonly<Record<Write["operation"], WriteOperation>> = {
+  "v1.customers.upsert": writing(upsertCustomer, "contact"),
+  "v1.contactGroups.addContact": writing(addContact, "contact", ["listId"]),
+  "v1.events.send": writing(sendEvent, "event"),
+  "v2.contacts.upsert": writing(upsertContact, "contact"),
+  "v1.request": writing((request) => customEndpoint("v1.request", request), "request"),
+  "v2.request": writing((request) => customEndpoint("v2.request", request), "request"),
+};
 
 /** Who sends a write. */
 interface Sender {
@@ -41,42 +90,37 @@ interface Sender {
  * Throws a `ValidationError` or a `ConfigurationError`.
  */
 export function prepareWrite(opened: OpenedClient, write: unknown, sender: Sender = {}): PreparedCall {
-  return opened.transport.client.redactor.guard(() => {
-    const valid = parseWrite(write);
-    return withEndpoint(valid, sender, (endpoint, input) => prepare(opened, valid, sender, endpoint, input));
-  });
+  return opened.transport.client.redactor.guard(() => prepare(opened, parseWrite(write), sender));
 }
 
 /** What a write says of its contact. It need not be valid. */
 export function consentWriteOf(write: Write): ConsentWrite {
-  return withEndpoint(write, {}, ({ consentOf, contactsOf }, { body }) => ({
-    contacts: contactsOf?.(body) ?? [],
-    consent: consentOf?.(body) ?? new Map(),
-  }));
+  const { endpoint, input } = sentBy(write);
+  return {
+    contacts: endpoint.contactsOf?.(input.body) ?? [],
+    consent: endpoint.consentOf?.(input.body) ?? new Map(),
+  };
 }
 
 /** Sends a write as a direct call; rejects as one. */
 export function sendWrite(opened: OpenedClient, write: unknown, options: unknown): ApiPromise<unknown> {
   try {
     const valid = opened.transport.client.redactor.guard(() => parseWrite(write));
-    const sender = { options, isDirect: true };
-    return withEndpoint(valid, sender, (endpoint, input) =>
-      opened.transport.start(endpoint, input, () => prepare(opened, valid, sender, endpoint, input)),
-    );
+    const { endpoint, input } = sentBy(valid);
+    return opened.transport.start(endpoint, input, () => prepare(opened, valid, { options, isDirect: true }));
   } catch (error) {
     return apiPromise(Promise.reject(error));
   }
 }
 
-function prepare<Body, Output>(
+function prepare(
   { settings: client, transport }: OpenedClient,
-  { operation, options: own }: Write,
+  write: Write,
   { options, newEventId, isDirect }: Sender,
-  endpoint: Endpoint<Body, Output>,
-  input: EndpointInput,
 ): PreparedCall {
-  const access = operation.startsWith("v1.") ? v1Access(client) : v2Access(client);
-  const ofWrite = parseCallOptions(own, client.call, endpoint.options);
+  const { endpoint, input } = sentBy(write, newEventId !== undefined);
+  const access = familyOf(client, write.operation.startsWith("v1.") ? "v1" : "v2");
+  const ofWrite = parseCallOptions(write.options, client.call, endpoint.options);
   const ofSender = parseCallOptions(options, ofWrite);
   const settings: CallSettings = withoutPrototype({ ...ofSender, given: ofWrite.given });
   if (isDirect) transport.refuseIfFull(settings);
@@ -84,76 +128,33 @@ function prepare<Body, Output>(
 }
 
 /** The endpoint of a write, and what the write sends to it. */
-function withEndpoint<Result>(
+function sentBy(
   write: Write,
-  { newEventId }: Sender,
-  use: <Body, Output>(endpoint: Endpoint<Body, Output>, input: EndpointInput) => Result,
-): Result {
-  switch (write.operation) {
-    case "v1.customers.upsert":
-      return use(upsertCustomer, { body: write.contact });
-    case "v1.contactGroups.addContact":
-      return use(addContact, { params: { listId: write.listId }, body: write.contact });
-    case "v1.events.send":
-      return use(newEventId ? sendEvent : sendEventWithId, { body: write.event });
-    case "v2.contacts.upsert":
-      return use(upsertContact, { body: write.contact });
-    case "v1.request":
-    case "v2.request":
-      return use(customEndpoint(write.operation, write.request), { body: write.request });
-  }
+  givesEventIds = false,
+): { readonly endpoint: Endpoint<unknown, unknown>; readonly input: EndpointInput } {
+  const { endpointOf, body: name, params } = operations[write.operation];
+  const body = propertyOf(write, name);
+  const own = endpointOf(body);
+  const needsId = write.operation === "v1.events.send" && !givesEventIds;
+  return {
+    endpoint: needsId ? { ...own, body: eventWithIdSchema } : own,
+    input: { params: Object.fromEntries(params.map((param) => [param, propertyOf(write, param)])), body },
+  };
 }
 
-const sendEventWithId: typeof sendEvent = {
-  ...sendEvent,
-  body: v1EventSchema.superRefine((event, { addIssue }) => {
-    if (hasOwn(event, "uniqueIdentifier")) return;
-    const message =
-      "required: a job may be tried twice, and would be two events; name the event, as in order-1001";
-    addIssue({ code: "custom", path: ["uniqueIdentifier"], message });
-  }, besideOtherIssues),
-};
+const eventWithIdSchema = v1EventSchema.superRefine((event, { addIssue }) => {
+  if (hasOwn(event, "uniqueIdentifier")) return;
+  const message =
+    "required: a job may be tried twice, and would be two events; name the event, as in order-1001";
+  addIssue({ code: "custom", path: ["uniqueIdentifier"], message });
+}, besideOtherIssues);
 
-const anything = z.unknown().optional();
-
-const optionsSchema = z.strictObject(
-  { timeoutMs: anything, maxRetries: anything, repeatable: anything, headers: anything },
-  {
-    error: unknownKeys(
-      "is no option of a write: they are timeoutMs, maxRetries, repeatable, headers, and consent of addContact and request; signal, priority, maxWaitMs and deadlineMs are options of audience.send",
-    ),
-  },
-);
-
-const withConsent = optionsSchema.extend({ consent: anything });
-
-/** The member that an operation sends: its endpoint's schema judges it. */
-const sentMembers = {
-  "v1.customers.upsert": "contact",
-  "v1.contactGroups.addContact": "contact",
-  "v1.events.send": "event",
-  "v2.contacts.upsert": "contact",
-  "v1.request": "request",
-  "v2.request": "request",
-} as const satisfies Record<Write["operation"], string>;
-
-const anyWrite = z.looseObject({ operation: z.enum(Object.keys(sentMembers)) });
-
-const schemas = new Map<string, z.ZodType>();
-
-/** The schema of a write's members, by its operation; kept, as zod compiles a schema at its first use. */
-function writeSchema(write: unknown): z.ZodType {
-  const operation = operationOf(write);
-  if (operation === undefined) return anyWrite;
-  const schema = schemas.get(operation) ?? membersSchema(operation);
-  schemas.set(operation, schema);
-  return schema;
-}
+const anyWrite = z.looseObject({ operation: z.enum(Object.keys(operations)) });
 
 function operationOf(write: unknown): Write["operation"] | undefined {
   const operation = isRecord(write) ? write["operation"] : undefined;
-  // Safe: a key of `sentMembers`.
-  return typeof operation === "string" && Object.hasOwn(sentMembers, operation)
+  // Safe: a key of `operations`.
+  return typeof operation === "string" && Object.hasOwn(operations, operation)
     ? (operation as Write["operation"])
     : undefined;
 }
@@ -163,31 +164,20 @@ export function isWrite(value: unknown): value is Write {
   return operationOf(value) !== undefined;
 }
 
-function membersSchema(operation: Write["operation"]): z.ZodType {
-  const isAddContact = operation === "v1.contactGroups.addContact";
-  const options = isAddContact || operation.endsWith(".request") ? withConsent : optionsSchema;
-  const members = isAddContact ? ["listId", "contact"] : [sentMembers[operation]];
-  const required = z.unknown().refine((value) => value !== undefined, "required");
-  return z.strictObject(
-    {
-      operation: z.string(),
-      ...Object.fromEntries(members.map((name) => [name, required])),
-      options: options.optional(),
-    },
-    { error: unknownKeys(`unknown key: this write has operation, ${members.join(", ")} and options`) },
-  );
-}
-
 /** What JSON makes of a write. Throws a `ValidationError` that names the members by which it is none. */
 function parseWrite(write: unknown): Write {
   const found: ValidationIssue[] = [];
-  const copy: unknown = validate(writeSchema, write, found);
+  const schemaOf = (copy: unknown) => {
+    const operation = operationOf(copy);
+    return operation === undefined ? anyWrite : operations[operation].schema;
+  };
+  const copy: unknown = validate(schemaOf, write, found);
   if ((isRecord(copy) ? copy["operation"] : undefined) === undefined) {
     const message = `must be one write, as write.v1.customers.upsert(contact) gives it, not ${kindOf(write)}`;
     throw new ValidationError([{ path: [], code: "invalid_type", message }]);
   }
   const operation = operationOf(copy);
-  const sent = operation && sentMembers[operation];
+  const sent = operation && operations[operation].body;
   // What is wrong inside of what is sent, the endpoint says with the paths of a direct call.
   const issues = found.filter(
     ({ path: [name] }) => sent === undefined || name !== sent || propertyOf(copy, sent) === undefined,

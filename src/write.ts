@@ -9,21 +9,23 @@ import type { V1Event } from "./v1/schemas/event.ts";
 import type { Profile } from "./v1/schemas/profile.ts";
 import type { V2Contact, V2UpsertResult } from "./v2/schemas/contact.ts";
 
-/** A `v1.customers.upsert` that is not sent yet: `write.v1.customers.upsert(contact)`. */
-export interface CustomerWrite {
+/** What every write has that is a value. */
+interface WriteBase<Operation, Options = WriteOptions> {
   /** The name of its call. */
-  readonly operation: "v1.customers.upsert";
+  readonly operation: Operation;
+  /** Options of the write; those of who sends it go before them. */
+  readonly options?: Options | undefined;
+}
+
+/** A `v1.customers.upsert` that is not sent yet: `write.v1.customers.upsert(contact)`. */
+export interface CustomerWrite extends WriteBase<"v1.customers.upsert"> {
   /** The contact, as its call takes it. */
   readonly contact: V1Contact;
-  /** Options of the write; those of who sends it go before them. */
-  readonly options?: WriteOptions | undefined;
 }
 
 // Before the usual one: of two members that fit equally, messages of the compiler name the last.
 /** A `v1.contactGroups.addContact` that leaves the e-mail consent to the service, and is not sent yet. */
-export interface UnconsentedAddContactWrite {
-  /** The name of its call. */
-  readonly operation: "v1.contactGroups.addContact";
+export interface UnconsentedAddContactWrite extends WriteBase<"v1.contactGroups.addContact"> {
   /** The id of the list. */
   readonly listId: string;
   /** The contact, as its call takes it. */
@@ -33,35 +35,26 @@ export interface UnconsentedAddContactWrite {
 }
 
 /** A `v1.contactGroups.addContact` that is not sent yet: `write.v1.contactGroups.addContact(listId, contact)`. */
-export interface AddContactWrite {
-  /** The name of its call. */
-  readonly operation: "v1.contactGroups.addContact";
+export interface AddContactWrite extends WriteBase<"v1.contactGroups.addContact"> {
   /** The id of the list. */
   readonly listId: string;
   /** The contact, as its call takes it. */
   readonly contact: V1ConsentedListContact;
-  /** Options of the write; those of who sends it go before them. */
-  readonly options?: WriteOptions | undefined;
 }
 
 /** A `v2.contacts.upsert` that is not sent yet: `write.v2.contacts.upsert(contact)`. */
-export interface V2ContactWrite {
-  /** The name of its call. */
-  readonly operation: "v2.contacts.upsert";
+export interface V2ContactWrite extends WriteBase<"v2.contacts.upsert"> {
   /** The contact, as its call takes it. */
   readonly contact: V2Contact;
-  /** Options of the write; those of who sends it go before them. */
-  readonly options?: WriteOptions | undefined;
 }
 
 /** A custom request that is not sent yet: `write.v1.request(request)`. */
-export interface RequestWrite<Family extends "v1" | "v2" = "v1" | "v2"> {
-  /** The name of its call. */
-  readonly operation: `${Family}.request`;
+export interface RequestWrite<Family extends "v1" | "v2" = "v1" | "v2"> extends WriteBase<
+  `${Family}.request`,
+  AddContactWriteOptions
+> {
   /** The request, as its call takes it. */
   readonly request: CustomRequest;
-  /** Options of the write; those of who sends it go before them. */
-  readonly options?: AddContactWriteOptions | undefined;
 }
 
 /**
@@ -110,12 +103,20 @@ export type WriteValue<Writes extends Write | readonly Write[]> = Writes extends
   ? WriteValues[Writes["operation"]]
   : { -readonly [Index in keyof Writes]: Writes[Index] extends Write ? WriteValue<Writes[Index]> : never };
 
-/** The calls that write, as values. Each takes the arguments of its call, sends nothing, and checks nothing. */
-export interface WriteMethods {
+/**
+ * The calls that write, as values: for `audience.send`, `audience.bulk`, a queue or a log. Each takes the arguments of its
+ * call, sends nothing, and checks nothing: what is made here is checked when it is sent.
+ *
+ * ```ts
+ * const job = write.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
+ * await audience.send(JSON.parse(JSON.stringify(job)));
+ * ```
+ */
+export const write = {
   /** The v1 family. */
-  readonly v1: {
+  v1: {
     /** Contacts: `upsert`. */
-    readonly customers: {
+    customers: {
       /**
        * A contact to create or update, as a value: `audience.send`, `audience.bulk` or a queue takes it.
        *
@@ -126,10 +127,12 @@ export interface WriteMethods {
       upsert<Field extends keyof V1Contact>(
         contact: WithEmailOrPhone<Field>,
         options?: WriteOptions,
-      ): CustomerWrite;
-    };
+      ): CustomerWrite {
+        return value({ operation: "v1.customers.upsert", contact, options });
+      },
+    },
     /** Lists: `addContact`. */
-    readonly contactGroups: {
+    contactGroups: {
       /**
        * A contact to add to a list, as a value. Its `email_opt_in` is required, as in the call.
        *
@@ -143,10 +146,13 @@ export interface WriteMethods {
         options?: Options,
       ): Options extends { readonly consent: "service-decides" }
         ? UnconsentedAddContactWrite
-        : AddContactWrite;
-    };
+        : AddContactWrite {
+        // Safe: the types of the contact and of the write follow from the options.
+        return value({ operation: "v1.contactGroups.addContact", listId, contact, options } as never);
+      },
+    },
     /** Custom events: `send`. */
-    readonly events: {
+    events: {
       /**
        * An event, as a value. For `audience.send` it needs an id of its own, as a job may be tried twice.
        *
@@ -155,8 +161,10 @@ export interface WriteMethods {
        * const job = write.v1.events.send({ eventName: "order_placed", uniqueIdentifier: "order-1001", contact });
        * ```
        */
-      send<Field extends keyof V1Event>(event: WithContact<Field>, options?: WriteOptions): EventWrite;
-    };
+      send<Field extends keyof V1Event>(event: WithContact<Field>, options?: WriteOptions): EventWrite {
+        return value({ operation: "v1.events.send", event, options });
+      },
+    },
     /**
      * A request that no method makes, as a value. Name the contact that it changes.
      *
@@ -165,12 +173,14 @@ export interface WriteMethods {
      * const job = write.v1.request({ method: "POST", path: "/api/v1/new-path", body: contact, contact });
      * ```
      */
-    request(request: CustomRequest, options?: AddContactWriteOptions): RequestWrite<"v1">;
-  };
+    request(request: CustomRequest, options?: AddContactWriteOptions): RequestWrite<"v1"> {
+      return value({ operation: "v1.request", request, options });
+    },
+  },
   /** The v2 family. */
-  readonly v2: {
+  v2: {
     /** Contacts: `upsert`. */
-    readonly contacts: {
+    contacts: {
       /**
        * A v2 contact to create or update, as a value.
        *
@@ -178,8 +188,10 @@ export interface WriteMethods {
        * const job = write.v2.contacts.upsert({ firstName: "Ada", listIds: [], identifiers });
        * ```
        */
-      upsert(contact: V2Contact, options?: WriteOptions): V2ContactWrite;
-    };
+      upsert(contact: V2Contact, options?: WriteOptions): V2ContactWrite {
+        return value({ operation: "v2.contacts.upsert", contact, options });
+      },
+    },
     /**
      * A request that no method makes, as a value. Name the contact that it changes.
      *
@@ -187,41 +199,14 @@ export interface WriteMethods {
      * const job = write.v2.request({ method: "PUT", path: "/v2/new-path", body, contact: { email } });
      * ```
      */
-    request(request: CustomRequest, options?: AddContactWriteOptions): RequestWrite<"v2">;
-  };
-}
+    request(request: CustomRequest, options?: AddContactWriteOptions): RequestWrite<"v2"> {
+      return value({ operation: "v2.request", request, options });
+    },
+  },
+} as const;
 
-/**
- * The calls that write, as values: for `audience.send`, `audience.bulk`, a queue or a log. What is made here is checked when
- * it is sent.
- *
- * ```ts
- * const job = write.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
- * await audience.send(JSON.parse(JSON.stringify(job)));
- * ```
- */
-export const write: WriteMethods = {
-  v1: {
-    customers: {
-      upsert: (contact, options) => value({ operation: "v1.customers.upsert", contact, options }),
-    },
-    contactGroups: {
-      addContact: <Options extends AddContactWriteOptions>(
-        listId: string,
-        contact: ContactToAdd<Options>,
-        options?: Options,
-      ) =>
-        // Safe: the types of the contact and of the write follow from the options.
-        value({ operation: "v1.contactGroups.addContact", listId, contact, options } as never),
-    },
-    events: { send: (event, options) => value({ operation: "v1.events.send", event, options }) },
-    request: (request, options) => value({ operation: "v1.request", request, options }),
-  },
-  v2: {
-    contacts: { upsert: (contact, options) => value({ operation: "v2.contacts.upsert", contact, options }) },
-    request: (request, options) => value({ operation: "v2.request", request, options }),
-  },
-};
+/** The type of `write`: the calls that write, as values. */
+export type WriteMethods = typeof write;
 
 /** Without options that were not given, so that it equals what JSON makes of it. */
 function value<One extends Write>({ options, ...one }: One): One {

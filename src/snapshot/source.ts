@@ -1,8 +1,7 @@
-import type { OpenedClient } from "../open-client.ts";
+import { familyOf, type OpenedClient } from "../open-client.ts";
 import { type Target, targetOf } from "../organization.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import type { Observer } from "../transport/observer.ts";
-import { v1Access } from "../v1/v1-client.ts";
 
 /** What a snapshot needs to know of the client by which it is read. */
 export interface SnapshotSource {
@@ -17,7 +16,7 @@ export function snapshotSource(
   { settings, transport: { client } }: OpenedClient,
   organization: string | undefined,
 ): SnapshotSource {
-  v1Access(settings);
+  familyOf(settings, "v1");
   const target = targetOf(organization, settings, client.redactor);
   const families = target.families.filter(({ name }) => name === "v1");
   return { target: { ...target, families }, observer: settings.observer, limiter: client.limiter };

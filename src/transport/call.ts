@@ -143,9 +143,7 @@ export interface FamilyIdentity {
 }
 
 /** The URL and the authentication of one family ("Authentication"). */
-export interface FamilyAccess {
-  readonly baseUrl: string;
-  readonly key: KeySource;
+export interface FamilyAccess extends FamilyIdentity {
   /** The header that carries the key, and the other headers of the family. */
   readonly keyHeader: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,7 +1,6 @@
 import type { ClientOptions } from "../client-options.ts";
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
-import { missingOptions, openClient, type ClientSettings, type OpenedClient } from "../open-client.ts";
-import type { FamilyAccess } from "../transport/call.ts";
+import { familyOf, openClient, type OpenedClient } from "../open-client.ts";
 import type { ClientState, CloseOptions } from "../transport/client-state.ts";
 import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 import { v1Customers, type V1Customers } from "./customers.ts";
@@ -47,7 +46,7 @@ export class V1Client {
   constructor(options: ClientOptions | undefined, opened: OpenedClient);
   constructor(options: ClientOptions = {}, opened: OpenedClient = openClient(options)) {
     const { settings, transport } = opened;
-    const call = transport.family(v1Access(settings));
+    const call = transport.family(familyOf(settings, "v1"));
     this.#client = transport.client;
     this.customers = v1Customers(call, settings.parsePage);
     this.contactGroups = v1ContactGroups(call, settings.parsePage);
@@ -64,10 +63,4 @@ export class V1Client {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-/** Base URL and authentication of the v1 family ("Authentication"). Throws a `ConfigurationError` if one is missing. */
-export function v1Access({ baseUrl, apiKey }: ClientSettings): FamilyAccess {
-  if (baseUrl === undefined || apiKey === undefined) throw missingOptions("v1", { baseUrl, apiKey });
-  return { baseUrl, key: apiKey, keyHeader: "x-api-key", headers: {} };
 }

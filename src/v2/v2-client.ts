@@ -1,7 +1,6 @@
 import type { ClientOptions } from "../client-options.ts";
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
-import { missingOptions, openClient, type ClientSettings, type OpenedClient } from "../open-client.ts";
-import type { FamilyAccess } from "../transport/call.ts";
+import { familyOf, openClient, type OpenedClient } from "../open-client.ts";
 import type { ClientState, CloseOptions } from "../transport/client-state.ts";
 import { v2Contacts, type V2Contacts } from "./contacts.ts";
 import { v2Lists, type V2Lists } from "./lists.ts";
@@ -30,7 +29,7 @@ export class V2Client {
   constructor(options: ClientOptions | undefined, opened: OpenedClient);
   constructor(options: ClientOptions = {}, opened: OpenedClient = openClient(options)) {
     const { settings, transport } = opened;
-    const call = transport.family(v2Access(settings));
+    const call = transport.family(familyOf(settings, "v2"));
     this.#client = transport.client;
     this.contacts = v2Contacts(call);
     this.lists = v2Lists(call);
@@ -46,18 +45,4 @@ export class V2Client {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-/** Base URL and authentication of the v2 family ("Authentication"). Throws a `ConfigurationError` if one is missing. */
-export function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess {
-  if (baseUrlV2 === undefined || apiKeyV2 === undefined || appId === undefined) {
-    // The key may be that of both families.
-    throw missingOptions("v2", { baseUrlV2, apiKey: apiKeyV2, appId });
-  }
-  return {
-    baseUrl: baseUrlV2,
-    key: apiKeyV2,
-    keyHeader: "service-api-key",
-    headers: { "service-app-id": appId },
-  };
 }

@@ -99,11 +99,11 @@ const mistakes: readonly [code: string, first: string, last: string][] = [
   ),
   ...alone(
     'audience.send({ operation: "v1.customers.get", id: "1" })',
-    `Type '"v1.customers.get"' is not assignable to type '"v1.contactGroups.addContact" | "v1.customers.upsert" | "v1.events.send" | "v2.contacts.upsert" | "v1.request" | "v2.request"'. Did you mean '"v1.customers.upsert"'?`,
+    `Type '"v1.customers.get"' is not assignable to type '"v1.customers.upsert" | "v1.contactGroups.addContact" | "v2.contacts.upsert" | "v1.request" | "v2.request" | "v1.events.send"'. Did you mean '"v1.customers.upsert"'?`,
   ),
   ...alone(
     "audience.send(customers.upsert({ email }))",
-    `Argument of type 'ApiPromise<Profile>' is not assignable to parameter of type 'Write & { readonly operation: "v1.contactGroups.addContact" | "v1.customers.upsert" | "v1.events.send" | "v2.contacts.upsert" | "v1.request" | "v2.request"; }'.`,
+    `Argument of type 'ApiPromise<Profile>' is not assignable to parameter of type 'Write & { readonly operation: "v1.customers.upsert" | "v1.contactGroups.addContact" | "v2.contacts.upsert" | "v1.request" | "v2.request" | "v1.events.send"; }'.`,
   ),
 ];
 

@@ -1,10 +1,9 @@
 import { contactKeys } from "../../consent.ts";
 import { ConnectionError, isAudienceError } from "../../errors.ts";
-import type { OpenedClient } from "../../open-client.ts";
+import { familyOf, type OpenedClient } from "../../open-client.ts";
 import { prepareCall } from "../../transport/transport.ts";
 import { getCustomer } from "../../v1/customers.ts";
 import { type Profile, shownFlag, shownStatus } from "../../v1/schemas/profile.ts";
-import { v1Access } from "../../v1/v1-client.ts";
 import { type ConsentSnapshot, rowCallOptions, type ShownConsent } from "../bulk-options.ts";
 import {
   addressesOf,
@@ -108,7 +107,7 @@ export class ServiceGuard implements Guard {
     const gate = { stop, enter: async () => {}, isOpen: () => true };
     try {
       countCall();
-      const access = v1Access(settings);
+      const access = familyOf(settings, "v1");
       const call = prepareCall(getCustomer, { params: { id } }, { access, settings: settings.call });
       // Safe: its endpoint has decoded it.
       return (await transport.send(call, { ...rowCallOptions, gate, signal })) as Profile;
