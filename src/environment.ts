@@ -14,16 +14,8 @@ export const environmentVariables = {
 
 export type SourcedOption = keyof typeof environmentVariables;
 
-/** What the environment says of a client. */
-export interface Environment {
-  /** An option that the client is given goes before. */
-  readonly options: Partial<Record<SourcedOption, string>> & { logLevel?: LogLevel; logger?: Logger };
-  /** Whether a client that is given no limiter has none. */
-  readonly isLimiterLifted: boolean;
-}
-
-/** The environment of another view of a client, whose options hold what the client has read. */
-export const noEnvironment: Environment = { options: {}, isLimiterLifted: false };
+/** The options that the environment gives a client: one that the client is given goes before. */
+type EnvironmentOptions = Partial<Record<SourcedOption, string>> & { logLevel?: LogLevel; logger?: Logger };
 
 const rateLimitSchema = z.string().regex(/^(off|(?=.*[1-9])\d{0,9}\.?\d{1,9}x)$/, {
   error:
@@ -39,8 +31,8 @@ export function readRateLimit(): { readonly isLifted: boolean; readonly speed: n
 }
 
 /** An empty variable counts as not set. Throws a `ConfigurationError` that names the variable. */
-export function readEnvironment(): Environment {
-  const options: Environment["options"] = {};
+export function readEnvironment(): EnvironmentOptions {
+  const options: EnvironmentOptions = {};
   for (const [option, variable] of Object.entries(environmentVariables)) {
     const value = read(variable);
     // Safe: a key of the variables.
@@ -51,7 +43,7 @@ export function readEnvironment(): Environment {
     options.logLevel = parseOption(z.enum(logLevels), level, "AUDIENCE_LOG");
     options.logger = { debug: printLine, warn: printLine };
   }
-  return { options, isLimiterLifted: readRateLimit().isLifted };
+  return options;
 }
 
 /** Undefined also for a variable that is empty, or may not be read. */

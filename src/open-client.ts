@@ -2,10 +2,9 @@ import type * as z from "zod";
 import { clientOptionsSchema, type ClientOptions, type GivenOptions } from "./client-options.ts";
 import {
   environmentVariables,
-  noEnvironment,
   readEnvironment,
+  readRateLimit,
   sayRateLimit,
-  type Environment,
   type SourcedOption,
 } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
@@ -41,8 +40,7 @@ export interface OpenedClient {
 /** `state` is that of another view of the same client. Throws a `ConfigurationError` that names the option. */
 export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
   const redactor = state?.redactor ?? new Redactor();
-  const environment = state ? noEnvironment : readEnvironment();
-  const { settings, limiter } = readSettings(options, redactor, environment, state);
+  const { settings, limiter } = readSettings(options, redactor, state);
   return { settings, transport: new Transport(settings, state ?? new ClientState(limiter, redactor)) };
 }
 
@@ -50,12 +48,13 @@ export function openClient(options: ClientOptions, state?: ClientState): OpenedC
 function readSettings(
   options: unknown,
   redactor: Redactor,
-  environment: Environment,
   state: ClientState | undefined,
 ): { readonly settings: ClientSettings; readonly limiter: ClientLimiter } {
   const subject = "The client's options";
   const direct = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
-  const given = withoutPrototype({ ...environment.options, ...direct });
+  // The options of another view hold what the client has read.
+  const given = withoutPrototype({ ...(state ? {} : readEnvironment()), ...direct });
+  const isLifted = !state && readRateLimit().isLifted;
   const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent, ...others } =
     withoutKeys(given, redactor, () =>
       parseOptions(clientOptionsSchema, given, subject, (name) => {
@@ -65,7 +64,7 @@ function readSettings(
     );
   const settings = withoutPrototype(others);
   refuseBrowser(settings);
-  const isLimiterLifted = environment.isLimiterLifted && keepsTheLimiter(settings.rateLimiter);
+  const isLimiterLifted = isLifted && keepsTheLimiter(settings.rateLimiter);
   const { maxWaitMs, maxQueued, reserve } = parseKept(settings.rateLimiter);
   const limiter = state?.clientLimiter ?? limiterOf(settings.rateLimiter, isLimiterLifted);
   refuseNoBaseUrl(settings);

@@ -1,4 +1,4 @@
-import { UndecodableResponse } from "../schema/parse-response.ts";
+import { UndecodableResponse } from "../schema/response-values.ts";
 
 /** What a response says of its list. */
 export interface ListHints {

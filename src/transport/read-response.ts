@@ -12,7 +12,7 @@ import {
   type Outcome,
 } from "../errors.ts";
 import { countCharacters } from "../schema/formats.ts";
-import { UndecodableResponse } from "../schema/parse-response.ts";
+import { UndecodableResponse } from "../schema/response-values.ts";
 import type { ApiRequest, ApiResponse, Call, ReceivedResponse } from "./call.ts";
 import { findRefusal, retryAfterMs, type RateLimitCandidate, type RateRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";

@@ -1,7 +1,7 @@
 import { contactKeys, decidedByService, isRepeatableV1Write, v1Consent } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
-import { parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/parse-response.ts";
+import { parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import { callOptionsSchema, consentOption, type CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";

@@ -1,4 +1,4 @@
-import { parseId, type JsonObject } from "../schema/parse-response.ts";
+import { parseId, type JsonObject } from "../schema/response-values.ts";
 import { isRecord } from "../values/predicates.ts";
 import type { ContactGroup } from "./schemas/contact-group.ts";
 import type { Profile } from "./schemas/profile.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, UndecodableResponse } from "../schema/parse-response.ts";
+import { type JsonObject, UndecodableResponse } from "../schema/response-values.ts";
 import { describeBody, describeKeys } from "../values/describe-shape.ts";
 import { plainName } from "../values/name-meant.ts";
 import { isRecord } from "../values/predicates.ts";

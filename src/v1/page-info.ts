@@ -1,5 +1,5 @@
 import type { ListHints } from "../pagination/cursor.ts";
-import { type JsonObject, parseCount } from "../schema/parse-response.ts";
+import { type JsonObject, parseCount } from "../schema/response-values.ts";
 import { plainName } from "../values/name-meant.ts";
 import { isRecord } from "../values/predicates.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { DecodedPage } from "../pagination/cursor.ts";
-import { parseResponse, UndecodableResponse } from "../schema/parse-response.ts";
+import { parseResponse, UndecodableResponse } from "../schema/response-values.ts";
 import { describeShape } from "../values/describe-shape.ts";
 import { errorMessage, ignoreRejection } from "../values/error-message.ts";
 

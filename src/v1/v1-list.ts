@@ -2,7 +2,7 @@ import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import { LIMITS } from "../limits.ts";
 import type { DecodedPage } from "../pagination/cursor.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
-import { UndecodableResponse } from "../schema/parse-response.ts";
+import { UndecodableResponse } from "../schema/response-values.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { describeShape } from "../values/describe-shape.ts";
 import { isRecord } from "../values/predicates.ts";

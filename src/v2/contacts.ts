@@ -1,6 +1,6 @@
 import { v2Consent, v2ContactKeys } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { parseResponse } from "../schema/parse-response.ts";
+import { parseResponse } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";

@@ -8,7 +8,7 @@ import {
   receivedId,
   requireId,
   UndecodableResponse,
-} from "../schema/parse-response.ts";
+} from "../schema/response-values.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { describeBody } from "../values/describe-shape.ts";
 import { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./schemas/list.ts";

@@ -18,7 +18,7 @@ export const areas: readonly Area[] = [
     name: "pagination",
     sources: [
       "pagination",
-      "schema/parse-response.ts",
+      "schema/response-values.ts",
       "values/describe-shape.ts",
       "v1/list-page.ts",
       "v1/page-info.ts",

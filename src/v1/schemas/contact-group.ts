@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { documented } from "../../schema/parse-response.ts";
+import { documented } from "../../schema/response-values.ts";
 import { type V1CustomerListQuery, v1CustomerListQuerySchema } from "./contact.ts";
 
 /** A list or a segment. Only its `id` is documented ("v1 list (contact group)"); other fields are passed on. */

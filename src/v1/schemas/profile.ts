@@ -1,55 +1,30 @@
 import * as z from "zod";
-import { documented } from "../../schema/parse-response.ts";
-import type { V1OptIn } from "./contact.ts";
+import { documented } from "../../schema/response-values.ts";
+import type { V1Contact, V1OptIn } from "./contact.ts";
+
+interface StoredFields extends Omit<
+  V1Contact,
+  "email_opt_in" | "phone_opt_in" | "gender" | "custom_properties"
+> {
+  /** Consent to e-mail. Typed as documented: at run time the service's word stands here, whatever it is. */
+  email_opt_in?: V1OptIn | undefined;
+  /** Consent to SMS and phone messaging: the same. */
+  phone_opt_in?: V1OptIn | undefined;
+  /** `MALE`, `FEMALE` or `OTHER`. */
+  gender?: string | undefined;
+  /** The service stores each value as a string. */
+  custom_properties?: Record<string, string> | undefined;
+  /** ISO 8601 timestamp. */
+  created?: string | undefined;
+  /** ISO 8601 timestamp. */
+  updated?: string | undefined;
+}
 
 /**
  * The stored attributes of a contact: every field of a `V1Contact`, and `created` and `updated`. Each may be absent or
  * `null`, and no value is checked. Undocumented attributes are kept: `attributes as Record<string, unknown>` reads them.
  */
-export type ProfileAttributes = {
-  /** E-mail address. */
-  email?: string | null | undefined;
-  /** Phone number. */
-  phone?: string | null | undefined;
-  /** Your own identifier of the person. */
-  external_id?: string | null | undefined;
-  /** First name. */
-  first_name?: string | null | undefined;
-  /** Last name. */
-  last_name?: string | null | undefined;
-  /** Consent to e-mail. Typed as documented: at run time the service's word stands here, whatever it is. */
-  email_opt_in?: V1OptIn | null | undefined;
-  /** Consent to SMS and phone messaging: the same. */
-  phone_opt_in?: V1OptIn | null | undefined;
-  /** Whether the contact is suppressed. */
-  is_suppressed?: boolean | null | undefined;
-  /** Whether the contact must confirm by e-mail before it counts as subscribed. */
-  double_opt_in?: boolean | null | undefined;
-  /** Where the contact came from. */
-  source?: string | null | undefined;
-  /** ISO 8601 date. */
-  dob?: string | null | undefined;
-  /** `MALE`, `FEMALE` or `OTHER`. */
-  gender?: string | null | undefined;
-  /** A country code. */
-  country?: string | null | undefined;
-  /** Name of the state. */
-  state?: string | null | undefined;
-  /** Name of the city. */
-  city?: string | null | undefined;
-  /** First line of the address. */
-  address1?: string | null | undefined;
-  /** Second line of the address. */
-  address2?: string | null | undefined;
-  /** Postal code. */
-  postal_code?: string | null | undefined;
-  /** The service stores each value as a string. */
-  custom_properties?: Record<string, string> | null | undefined;
-  /** ISO 8601 timestamp. */
-  created?: string | null | undefined;
-  /** ISO 8601 timestamp. */
-  updated?: string | null | undefined;
-};
+export type ProfileAttributes = { [Field in keyof StoredFields]: StoredFields[Field] | null };
 
 /** The relationships of a contact; `lists.links.related` is the link to its lists. */
 export type ProfileRelationships = {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { documented } from "../../schema/parse-response.ts";
+import { documented } from "../../schema/response-values.ts";
 import { unknownKeys } from "../../schema/validation-issues.ts";
 
 /**
