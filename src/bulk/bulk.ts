@@ -1,6 +1,7 @@
 import { ConfigurationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import { targetOf } from "../organization.ts";
+import { refusePlainLoop } from "../pagination/plain-loop.ts";
 import { optionTypes, parseOption } from "../schema/parse-options.ts";
 import type { WriteValue } from "../write.ts";
 import {
@@ -179,3 +180,5 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     for await (const _ of this) continue;
   }
 }
+
+refusePlainLoop(BulkRun.prototype, "result", "`await` it for its summary");

@@ -8,15 +8,18 @@ export interface Reading {
   readonly isReadAhead?: boolean;
 }
 
-/** What a loop needs of the calls' options. */
-export interface LoopOptions {
+/** What a loop needs of the call's options. */
+interface LoopOptions {
   readonly readAhead?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Before a list goes on at a place; undefined at its end. */
-interface Placed<Place> {
-  readonly next: Place | undefined;
+/** A list that is read page by page. `Place` is where it goes on. */
+export interface PageSource<Place, Page> {
+  /** None if one is wrong, which `load` refuses. */
+  readonly options: LoopOptions;
+  /** Rejects with an error of this package, and at once if the signal aborts. */
+  load(place: Place, reading?: Reading): Promise<Page>;
 }
 
 /** A minute's calls: no consumer needs more pages ahead. */
@@ -27,33 +30,29 @@ const mostReadAhead = 100;
  * page, the next ones are fetched, one at a time, because only the page before says whether there is another. A failure
  * is reported when the consumer reaches its page. The end of the loop aborts the page in flight.
  */
-export async function* streamPages<Place, Page extends Placed<Place>>(
-  load: (place: Place, reading: Reading) => Promise<Page>,
-  { readAhead = 1, signal }: LoopOptions,
+export async function* streamPages<Place, Page extends { readonly next: Place | undefined }>(
+  source: PageSource<Place, Page>,
   start: Place,
   first?: Page,
 ): AsyncGenerator<Page, void, undefined> {
+  const { readAhead = 1, signal } = source.options;
   const loop = new AbortController();
   const removeCallback = signal && onAbort(signal, () => loop.abort(signal.reason));
-  const loadAfter = async (before: Promise<Placed<Place> | undefined>, isReadAhead: boolean) => {
-    const place = (await before)?.next;
-    return place && (await load(place, { signal: loop.signal, isReadAhead }));
-  };
-  const requested: Promise<Page | undefined>[] = first ? [Promise.resolve(first)] : [];
-  let last: Promise<Placed<Place> | undefined> = Promise.resolve(first ?? { next: start });
+  const load = async (place: Place | undefined, isReadAhead: boolean) =>
+    place && (await source.load(place, { signal: loop.signal, isReadAhead }));
+  const ahead: Promise<Page | undefined>[] = [];
   try {
-    for (;;) {
-      while (requested.length <= Math.min(readAhead, mostReadAhead)) {
-        const next = loadAfter(last, requested.length > 0);
+    let page = first ?? (await load(start, false));
+    while (page) {
+      throwIfAborted(signal);
+      while (ahead.length < Math.min(readAhead, mostReadAhead)) {
+        const next = (ahead.at(-1) ?? Promise.resolve(page)).then((last) => load(last?.next, true));
         // It is reported once the consumer reaches the page.
         next.catch(() => undefined);
-        requested.push(next);
-        last = next;
+        ahead.push(next);
       }
-      const page = await requested.shift();
-      if (!page) return;
-      throwIfAborted(signal);
       yield page;
+      page = await (ahead.shift() ?? load(page.next, false));
     }
   } catch (error) {
     // The page may have been fetched before the consumer asked for it.

@@ -1,6 +1,7 @@
-import { NotFoundError, ValidationError } from "../errors.ts";
+import { ValidationError } from "../errors.ts";
 import { type Cursor, type DecodedPage, nextCursor } from "./cursor.ts";
-import { itemsOf, type LoopOptions, type Reading, streamPages } from "./page-stream.ts";
+import { itemsOf, type PageSource, streamPages } from "./page-stream.ts";
+import { refusePlainLoop } from "./plain-loop.ts";
 
 /** Where an iteration stands before a page: where it reads next, and the ids that have come. */
 export interface Progress {
@@ -10,23 +11,11 @@ export interface Progress {
   readonly idCount: number;
 }
 
-/** A list that can be read page by page. */
-export interface PageSource<T> {
-  /** The first page, and what came before it. */
+/** A list, from its first page on. */
+export interface ListSource<T> extends PageSource<Progress, ListPage<T>> {
   readonly start: Progress;
-  /** Items per page, as the service counts them. */
-  readonly limit: number | undefined;
-  /** The call's options; none if one is wrong, which `load` refuses. */
-  options(): LoopOptions;
-  /**
-   * Fetches one page, the first one as the user asked for it. Rejects with an error of this package, and at once if the
-   * signal aborts. `accept` is a part of the call: if it throws `UndecodableResponse`, the call fails with that response.
-   */
-  load<Accepted>(
-    page: number,
-    reading: Reading,
-    accept: (decoded: DecodedPage<T>) => Accepted,
-  ): Promise<Accepted>;
+  /** The largest sizes of a page, as far as they are known: the smallest counts. */
+  readonly limits: readonly (number | undefined)[];
   identify(item: T): string;
 }
 
@@ -59,26 +48,40 @@ export interface Page<T> extends AsyncIterable<T> {
 
 /** A page, and the iteration after it; undefined after the last one. */
 export class ListPage<T> implements Page<T> {
-  declare readonly items: readonly T[];
-  declare readonly page: number;
-  declare readonly limit: number;
+  readonly items: readonly T[];
+  readonly page: number;
+  readonly limit: number;
   declare readonly totalItems?: number;
   declare readonly totalPages?: number;
-  declare readonly hasNextPage: boolean;
-  declare readonly raw: unknown;
-  readonly #source: PageSource<T>;
+  readonly hasNextPage: boolean;
+  readonly raw: unknown;
+  readonly #source: ListSource<T>;
   readonly #received: readonly T[];
   readonly #next: Progress | undefined;
 
-  constructor(
-    source: PageSource<T>,
-    values: Omit<Page<T>, keyof AsyncIterable<T> | "nextPage">,
-    { received, next }: { received: readonly T[]; next: Progress | undefined },
-  ) {
-    Object.assign(this, values);
+  /** The page without the items that came before. Throws `UndecodableResponse` if the list has no end. */
+  constructor(source: ListSource<T>, before: Progress, { items: received, raw, ...hints }: DecodedPage<T>) {
+    const { totalItems, totalPages } = hints;
+    // A page size of 0 counts as none.
+    const limits = [...source.limits, hints.limit].filter(
+      (size): size is number => size !== undefined && size > 0,
+    );
+    const limit = limits.length > 0 ? Math.min(...limits) : undefined;
+    const known =
+      before.ids.size === before.idCount ? before.ids : new Set([...before.ids].slice(0, before.idCount));
+    const ids = received.map(source.identify);
+    this.items = received.filter((_, at) => known.size < known.add(ids[at]!).size);
+    const counts = { newCount: this.items.length, seenCount: known.size };
+    const cursor = nextCursor(before.cursor, { ...hints, ...counts, ids, limit });
+    this.page = before.cursor.page;
+    this.limit = limit ?? received.length;
+    if (totalItems !== undefined) this.totalItems = totalItems;
+    if (totalPages !== undefined) this.totalPages = totalPages;
+    this.hasNextPage = cursor !== undefined;
+    this.raw = raw;
     this.#source = source;
     this.#received = received;
-    this.#next = next;
+    this.#next = cursor && { cursor, ids: known, idCount: known.size };
   }
 
   /** All items of the page, also those that had come before. */
@@ -92,62 +95,14 @@ export class ListPage<T> implements Page<T> {
   }
 
   async nextPage(): Promise<ListPage<T>> {
-    if (this.#next) return await loadPage(this.#source, this.#next);
+    if (this.#next) return await this.#source.load(this.#next);
     const message = `page ${this.page} is the last one: \`hasNextPage\` is false`;
     throw new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return itemsOf(readPages(this.#source, this.#source.start, this), this.#source.options());
+    return itemsOf(streamPages(this.#source, this.#source.start, this), this.#source.options);
   }
 }
 
-/** The pages of one loop, after what has come so far or from a page that is there. */
-export function readPages<T>(
-  source: PageSource<T>,
-  before: Progress,
-  first?: ListPage<T>,
-): AsyncGenerator<ListPage<T>, void, undefined> {
-  return streamPages((place, reading) => loadPage(source, place, reading), source.options(), before, first);
-}
-
-/** Loads one page, by default the first. */
-export async function loadPage<T>(
-  source: PageSource<T>,
-  before: Progress = source.start,
-  reading: Reading = {},
-): Promise<ListPage<T>> {
-  const { page, mayBeMissing } = before.cursor;
-  const accept = (decoded: DecodedPage<T>) => pageAfter(before, decoded, source);
-  try {
-    return await source.load(page, { signal: source.options().signal, ...reading }, accept);
-  } catch (error) {
-    if (!(mayBeMissing && error instanceof NotFoundError)) throw error;
-    return accept({ items: [], raw: error.body });
-  }
-}
-
-/** The page without the items that came earlier. Throws `UndecodableResponse` if the list has no end. */
-function pageAfter<T>(before: Progress, decoded: DecodedPage<T>, source: PageSource<T>): ListPage<T> {
-  const { items: received, raw, ...hints } = decoded;
-  const { totalItems, totalPages } = hints;
-  // A page size of 0 counts as none.
-  const limit = hints.limit ? Math.min(source.limit ?? hints.limit, hints.limit) : source.limit;
-  const known =
-    before.ids.size === before.idCount ? before.ids : new Set([...before.ids].slice(0, before.idCount));
-  const ids = received.map(source.identify);
-  const items = received.filter((_, at) => known.size < known.add(ids[at]!).size);
-  const counts = { newCount: items.length, seenCount: known.size };
-  const cursor = nextCursor(before.cursor, { ...hints, ...counts, ids, limit });
-  const values = {
-    items,
-    page: before.cursor.page,
-    limit: limit ?? received.length,
-    ...(totalItems !== undefined && { totalItems }),
-    ...(totalPages !== undefined && { totalPages }),
-    hasNextPage: cursor !== undefined,
-    raw,
-  };
-  const next = cursor && { cursor, ids: known, idCount: known.size };
-  return new ListPage(source, values, { received, next });
-}
+refusePlainLoop(ListPage.prototype, "item", "over `page.items` for those of this page alone");

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
+import { NotFoundError } from "../errors.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { showCaller } from "../transport/api-promise.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
@@ -7,8 +8,9 @@ import type { CallEndpoint } from "../transport/transport.ts";
 import { contentLost } from "../values/kind-of.ts";
 import { isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { DecodedPage } from "./cursor.ts";
-import { itemsOf } from "./page-stream.ts";
-import { type ListPage, type Page, type PageSource, type Progress, loadPage, readPages } from "./page.ts";
+import { itemsOf, streamPages } from "./page-stream.ts";
+import { ListPage, type ListSource, type Page, type Progress } from "./page.ts";
+import { refusePlainLoop } from "./plain-loop.ts";
 
 /**
  * A list. It sends nothing until it is awaited (one page) or iterated (every item).
@@ -25,21 +27,22 @@ import { type ListPage, type Page, type PageSource, type Progress, loadPage, rea
  * ```
  */
 export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
-  readonly #source: PageSource<T>;
+  readonly #source: ListSource<T>;
   #firstPage: Promise<Page<T>> | undefined;
 
-  constructor(source: PageSource<T>) {
+  constructor(source: ListSource<T>) {
     this.#source = source;
   }
 
   /** Every item of the list, page after page. */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return itemsOf(this.pages(), this.#source.options());
+    return itemsOf(this.pages(), this.#source.options);
   }
 
   /** The pages instead of their items, fetched ahead in the same way. */
   pages(): AsyncIterable<Page<T>> {
-    return { [Symbol.asyncIterator]: () => readPages(this.#source, this.#source.start) };
+    const pages = { [Symbol.asyncIterator]: () => streamPages(this.#source, this.#source.start) };
+    return refusePlainLoop(pages, "page", "`await` the list for one page");
   }
 
   /** Every item in one array, or the first `max` (default: all), with no more pages than needed. */
@@ -47,7 +50,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     const { max } = parseOptions(toArrayOptionsSchema, options, "The options of toArray");
     const items: T[] = [];
     if (max === 0) return items;
-    let page = await loadPage(this.#source);
+    let page = await this.#source.load(this.#source.start);
     for (;;) {
       for (const item of page.items.slice(0, max - items.length)) items.push(item);
       if (items.length >= max || !page.hasNextPage) return items;
@@ -57,7 +60,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** @internal The pages after what has come so far: a read that was cut off goes on with them. */
   pagesAfter(before: Progress): AsyncIterable<ListPage<T>> {
-    return readPages(this.#source, before);
+    return streamPages(this.#source, before);
   }
 
   /** @internal What `console.log` shows. */
@@ -77,7 +80,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   /** `await` calls `then` without a line of the caller: the error gets it when it arrives. */
   async #loadFirst(): Promise<Page<T>> {
     try {
-      return await loadPage(this.#source);
+      return await this.#source.load(this.#source.start);
     } catch (error) {
       throw showCaller(error);
     }
@@ -95,6 +98,8 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.then(undefined).finally(onFinally);
   }
 }
+
+refusePlainLoop(Paginator.prototype, "item", "collect it with `await list.toArray()`");
 
 const toArrayOptionsSchema = z.strictObject({ max: optionTypes.countOrAll.default(Infinity) });
 
@@ -121,46 +126,51 @@ interface ListCall<T> {
 const listOptionsSchema = callOptionsSchema.extend({ readAhead: optionTypes.count.optional() });
 
 /** A list of one family, page by page. */
-export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
-  const { call, query, options, longestPage, identify } = listCall;
-  const givenQuery = copyRecord<{ page?: number; limit?: number }>(query);
-  const givenOptions = copyRecord<ListOptions>(options);
-  // Each page's call refuses a wrong option.
-  const { data } = listOptionsSchema.safeParse(givenOptions);
-  const validOptions = data && withoutPrototype(data);
+export function listPages<T>({ call, longestPage, identify, ...list }: ListCall<T>): Paginator<T> {
+  const query = copyRecord<{ page?: number; limit?: number }>(list.query);
+  // Each page's call refuses a wrong option, as it is.
+  const options = listOptionsSchema.safeParse(copyRecord(list.options)).data;
   // Not `??`: a null is an error, not a missing limit.
-  const limit = givenQuery?.limit === undefined ? longestPage : givenQuery.limit;
+  const limit = query?.limit === undefined ? longestPage : query.limit;
   // A page that is no number is refused with the first call.
-  const firstPage = typeof givenQuery?.page === "number" ? givenQuery.page : 1;
-  const { decode } = listCall.endpoint;
-  return new Paginator<T>({
+  const firstPage = typeof query?.page === "number" ? query.page : 1;
+  const source: ListSource<T> = {
     start: { cursor: { page: firstPage }, ids: new Set(), idCount: 0 },
-    // The service counts a larger limit as its largest page ("Limits"). The call refuses one that is not a number.
-    limit: typeof limit === "number" && longestPage !== undefined ? Math.min(limit, longestPage) : limit,
-    options: () => validOptions ?? withoutPrototype({}),
+    options: withoutPrototype({ ...options }),
+    // The service counts a larger limit as its largest page ("Limits").
+    limits: [limit, longestPage],
     identify,
-    async load(page, { signal, isReadAhead }, accept) {
-      // A query that is not a plain object is passed on; the call refuses it.
-      const nextPage = page === firstPage ? {} : { page };
-      const pageQuery = givenQuery ? { ...givenQuery, limit, ...nextPage } : query;
-      // Headers of an iterator are read once.
-      const pageOptions: ListOptions = withoutPrototype({ ...givenOptions, ...validOptions, signal });
-      // One priority less than a page that the consumer waits for (D29).
-      if (isReadAhead) pageOptions.priority = Math.min((pageOptions.priority ?? 5) + 1, 9);
-      const checked = validOptions ? pageOptions : (givenOptions ?? options);
+    async load(before, { signal = options?.signal, isReadAhead } = {}) {
+      const { page, mayBeMissing } = before.cursor;
+      const pageOf = (decoded: DecodedPage<T>) => new ListPage(source, before, decoded);
       const endpoint = {
-        ...listCall.endpoint,
+        ...list.endpoint,
         options: listOptionsSchema,
-        decode: (response: ParsedResponse) => accept(decode(response, undefined)),
+        // A part of the call, which fails if the list has no end.
+        decode: (response: ParsedResponse) => pageOf(list.endpoint.decode(response, undefined)),
       };
-      return await call(endpoint, { query: pageQuery }, checked);
+      const nextPage = page === firstPage ? {} : { page };
+      // One priority less than a page that the consumer waits for (D29).
+      const priority = isReadAhead ? Math.min((options?.priority ?? 5) + 1, 9) : options?.priority;
+      try {
+        return await call(
+          endpoint,
+          { query: query ? { ...query, limit, ...nextPage } : list.query },
+          options ? withoutPrototype({ ...options, signal, priority }) : list.options,
+        );
+      } catch (error) {
+        if (!(mayBeMissing && error instanceof NotFoundError)) throw error;
+        return pageOf({ items: [], raw: error.body });
+      }
     },
-  });
+  };
+  return new Paginator<T>(source);
 }
 
 /** Copies an object, so that later changes of it have no effect. Undefined for any other value. */
-function copyRecord<T extends object>(value: unknown): Partial<T> | undefined {
-  if (value !== undefined && !(isRecord(value) && contentLost(value) === undefined)) return undefined;
+function copyRecord<T extends object>(value: unknown = {}): Partial<T> | undefined {
   // Safe: it is validated before each page.
-  return withoutPrototype({ ...(value as T | undefined) });
+  return isRecord(value) && contentLost(value) === undefined
+    ? withoutPrototype(value as Partial<T>)
+    : undefined;
 }

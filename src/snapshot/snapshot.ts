@@ -3,6 +3,7 @@ import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { recordTarget, type Target } from "../organization.ts";
+import { refusePlainLoop } from "../pagination/plain-loop.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
 import { changesBetween, refusalsBetween, type SnapshotChange, type SnapshotRefusal } from "./changes.ts";
@@ -213,6 +214,8 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
     return shown(parseContact(bytes.toString(), this.#opened.file));
   }
 }
+
+refusePlainLoop(Snapshot.prototype, "contact", "ask `find` for one contact");
 
 function shown(read: ReadContact): SnapshotContact {
   const { readAt, ...contact } = read;

@@ -90,13 +90,7 @@ describe("every item comes once, in so many calls, and without an error", () => 
     ["no pages, as their number", [], { totalPages: 0 }, "a 404", 1],
     // The service's own pages are smaller than asked for.
     ["smaller pages, a number of items", pagesFor(12, 5), { totalItems: 12 }, "a 404", 3],
-    [
-      "smaller pages, and a page size as asked for",
-      pagesFor(12, 5),
-      { totalItems: 12, limit: 10 },
-      "a 404",
-      3,
-    ],
+    ["smaller pages, a page size as asked for", pagesFor(12, 5), { totalItems: 12, limit: 10 }, "a 404", 3],
     ["smaller pages, a number of pages", pagesFor(12, 5), { totalPages: 3 }, "a 404", 3],
     ["smaller pages, a flag", pagesFor(12, 5), (page) => ({ hasNextPage: page < 3 }), "a 404", 3],
     ["pages as small as the last one", pagesFor(12, 2), { totalItems: 12 }, "a 404", 6],
@@ -109,7 +103,7 @@ describe("every item comes once, in so many calls, and without an error", () => 
       1,
     ],
     [
-      "a flag before reached numbers",
+      "a flag before a reached number",
       pagesFor(25),
       (page) => ({ hasNextPage: page < 3, totalItems: 10 }),
       "a 404",
@@ -136,22 +130,10 @@ describe("every item comes once, in so many calls, and without an error", () => 
     ["an empty page, smaller pages", pagesOf(5, 5, 0, 5, 5, 5), { totalItems: 25 }, "a 404", 6],
     ["several empty pages, one by one", pagesOf(0, 10, 0, 10, 0, 10), { totalItems: 30 }, "a 404", 6],
     // The number of items counts people who are not shown.
+    ["hidden people, pages", pagesOf(9, 8, 7), { totalItems: 30, totalPages: 3 }, "an empty page", 3],
+    ["hidden people, an empty page", pagesOf(10, 10, 5, 0), { totalItems: 31, totalPages: 4 }, "a 404", 4],
     [
-      "hidden people, a number of pages",
-      pagesOf(9, 8, 7),
-      { totalItems: 30, totalPages: 3 },
-      "an empty page",
-      3,
-    ],
-    [
-      "hidden people, the last page empty",
-      pagesOf(10, 10, 5, 0),
-      { totalItems: 31, totalPages: 4 },
-      "a 404",
-      4,
-    ],
-    [
-      "hidden people, a flag",
+      "hidden people, flag",
       pagesOf(9, 8, 7),
       (page) => ({ hasNextPage: page < 3, totalItems: 30 }),
       "a 404",

@@ -1,6 +1,9 @@
 import { inspect } from "node:util";
-import { type Page, ValidationError } from "audience-sdk";
+import { AudienceClient, ConfigurationError, type Page, ValidationError, write } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { readSnapshot } from "audience-sdk/snapshot";
 import { describe, expect, it, vi } from "vitest";
+import { createAudience } from "../snapshot/fixture.ts";
 import {
   collect,
   errorOf,
@@ -34,7 +37,7 @@ describe("a paginator", () => {
     const ended = vi.fn();
     const [page, other] = await Promise.all([paginator, paginator]);
     expect(page).toMatchObject({ items: items(0, 100), page: 1, limit: 100, hasNextPage: true });
-    expect([other, await paginator, await paginator.finally(ended)]).toEqual([page, page, page]);
+    for (const same of [other, await paginator, await paginator.finally(ended)]) expect(same).toBe(page);
     expect(ended).toHaveBeenCalledOnce();
     await settled();
     expect(log).toEqual([1]);
@@ -196,5 +199,42 @@ describe("a page", () => {
       raw,
     });
     expect(ids(page.items)).toEqual(["0"]);
+  });
+});
+
+// In JavaScript, and where a type is cast away: without them `Array.from` gives an empty array.
+describe("a plain loop, a spread and `Array.from` say what to use in their place, and send nothing", () => {
+  const loops: ((values: Iterable<unknown>) => unknown)[] = [
+    (values) => {
+      for (const value of values) return value;
+    },
+    (values) => [...values],
+    (values) => Array.from(values),
+  ];
+  const run = () =>
+    new AudienceClient(createMockService().clientOptions).bulk([1], () =>
+      write.v1.customers.upsert({ email: "ada@example.com" }),
+    );
+  const snapshot = async () => {
+    const { audience, file } = createAudience(1);
+    return await readSnapshot(audience, { file });
+  };
+  it.each<[string, (list: ReturnType<typeof servedListOf>["paginator"]) => unknown, string]>([
+    ["a list", (list) => ({ list }), "toArray()`"],
+    ["its pages", (list) => ({ list: list.pages() }), "`for await (const page of"],
+    ["a page", async (list) => ({ list: await list }), "`page.items`"],
+    ["a bulk run", () => ({ list: run() }), "`await` it for its summary"],
+    ["a snapshot", async () => ({ list: await snapshot() }), "`for await (const contact of"],
+  ])("%s", async (_, of, wayOut) => {
+    const { paginator, log } = servedListOf(threePages);
+    // In an object: `await` would make a page of a list.
+    const { list } = (await of(paginator)) as { list: Iterable<unknown> };
+    const asked = log.length;
+
+    for (const loop of loops) {
+      expect(() => loop(list)).toThrow(ConfigurationError);
+      expect(() => loop(list)).toThrow(wayOut);
+    }
+    expect(log).toHaveLength(asked);
   });
 });

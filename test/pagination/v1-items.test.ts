@@ -18,76 +18,72 @@ const self = "/api/v1/customer/7";
 const related = "/api/v1/customer/7/lists";
 const attributes = { email: "ada@example.com", first_name: "Ada", loyalty: { tier: 3 } };
 const relationships = { lists: { links: { related } } };
+const seven = { type: "profile", id: "7" };
 
 describe("a contact becomes a profile", () => {
   it.each<[string, unknown, object]>([
-    ["a resource", { type: "profile", id: "7", attributes }, { type: "profile", id: "7", attributes }],
+    ["a resource", { ...seven, attributes }, { ...seven, attributes }],
     [
       "the documented envelope, its links put on the resource",
-      { data: { type: "profile", id: "7", attributes, relationships }, links: { self } },
-      { type: "profile", id: "7", attributes, relationships, links: { self } },
+      { data: { ...seven, attributes, relationships }, links: { self } },
+      { ...seven, attributes, relationships, links: { self } },
     ],
     [
       "an envelope and a resource, each with links",
       {
-        data: { type: "profile", id: "7", attributes, links: { self, edit: "/e" } },
+        data: { ...seven, attributes, links: { self, edit: "/e" } },
         links: { self: "/list", next: "/n" },
       },
-      { type: "profile", id: "7", attributes, links: { self, edit: "/e", next: "/n" } },
+      { ...seven, attributes, links: { self, edit: "/e", next: "/n" } },
     ],
-    ["a flat object", { id: "7", ...attributes }, { type: "profile", id: "7", attributes }],
+    ["a flat object", { id: "7", ...attributes }, { ...seven, attributes }],
     [
       "an envelope with links, its resource with null",
       { data: { id: "7", attributes, links: null }, links: { self } },
-      { type: "profile", id: "7", attributes, links: { self } },
+      { ...seven, attributes, links: { self } },
     ],
     [
-      "an envelope with links, its resource with something else of that name",
+      "an envelope with links, its resource with another field of that name",
       { data: { id: "7", attributes, links: "/7" }, links: { self } },
-      { type: "profile", id: "7", attributes, links: "/7" },
+      { ...seven, attributes, links: "/7" },
     ],
     [
-      "a flat object in an envelope",
+      "a flat object in one",
       { data: { id: "7", ...attributes }, links: { self } },
-      { type: "profile", id: "7", attributes, links: { self } },
+      { ...seven, attributes, links: { self } },
     ],
     [
       "a flat object with what JSON:API puts beside attributes",
-      { type: "profile", id: "7", ...attributes, relationships, links: { self } },
-      { type: "profile", id: "7", attributes, relationships, links: { self } },
+      { ...seven, ...attributes, relationships, links: { self } },
+      { ...seven, attributes, relationships, links: { self } },
     ],
     [
       "a flat object with fields of such names",
       { id: "7", type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } },
       {
-        type: "profile",
-        id: "7",
+        ...seven,
         attributes: { type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } },
       },
     ],
-    ["a numeric id", { type: "profile", id: 7, attributes }, { type: "profile", id: "7", attributes }],
+    ["a numeric id", { type: "profile", id: 7, attributes }, { ...seven, attributes }],
     ["the id 0", { id: 0 }, { type: "profile", id: "0", attributes: {} }],
-    [
-      "attributes that are null",
-      { type: "profile", id: "7", attributes: null },
-      { type: "profile", id: "7", attributes: {} },
-    ],
+    ["null attributes", { ...seven, attributes: null }, { ...seven, attributes: {} }],
     [
       "neither type nor attributes but null",
       { type: null, id: "7", attributes: null },
-      { type: "profile", id: "7", attributes: {} },
+      { ...seven, attributes: {} },
     ],
-    ["no type, or null", { type: null, id: "7", attributes }, { type: "profile", id: "7", attributes }],
+    ["no type, or null", { type: null, id: "7", attributes }, { ...seven, attributes }],
     ["a type of its own", { type: "contact", id: "7", attributes }, { type: "contact", id: "7", attributes }],
     [
       "fields that the service adds at any level",
-      { data: { type: "profile", id: "7", attributes, lock: 1 }, meta: { region: "eu" }, links: { self } },
-      { type: "profile", id: "7", attributes, lock: 1, meta: { region: "eu" }, links: { self } },
+      { data: { ...seven, attributes, lock: 1 }, meta: { region: "eu" }, links: { self } },
+      { ...seven, attributes, lock: 1, meta: { region: "eu" }, links: { self } },
     ],
     [
       "null links and relationships",
       { id: "7", links: null, relationships: null },
-      { type: "profile", id: "7", attributes: {}, links: null, relationships: null },
+      { ...seven, attributes: {}, links: null, relationships: null },
     ],
   ])("from %s", async (_, value, profile) => {
     expect(await profileOf(value)).toEqual(profile);

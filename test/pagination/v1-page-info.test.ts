@@ -25,12 +25,13 @@ async function expectNothing(body: unknown, headers?: Record<string, string>) {
 
 const around = (info: object) => ({ data: contacts, ...info });
 const [more, end] = [{ hasNextPage: true }, { hasNextPage: false }];
+const totals = (totalItems: number, totalPages: number) => ({ totalItems, totalPages });
 
 describe("the end of a list is told", () => {
   it.each<[string, object, object]>([
     ["by JSON:API", { links: { self: "/a", next: "/a?page=2" } }, more],
     [
-      "by JSON:API, at the end",
+      "by JSON:API, at its end",
       { links: { self: "/a", next: null }, meta: { total: 2 } },
       { totalItems: 2, ...end },
     ],
@@ -39,38 +40,26 @@ describe("the end of a list is told", () => {
     [
       "by Laravel",
       { links: { next: "/a?page=2" }, meta: { last_page: 3, total: 5 } },
-      { totalItems: 5, totalPages: 3, ...more },
+      { ...totals(5, 3), ...more },
     ],
-    [
-      "by Laravel, flat",
-      { next_page_url: null, last_page: 1, total: 2 },
-      { totalItems: 2, totalPages: 1, ...end },
-    ],
+    ["by Laravel, flat", { next_page_url: null, last_page: 1, total: 2 }, { ...totals(2, 1), ...end }],
     [
       "by Fractal",
       { meta: { pagination: { total: 5, total_pages: 3, links: {} } } },
-      { totalItems: 5, totalPages: 3, ...more },
+      { ...totals(5, 3), ...more },
     ],
     [
       "by Spring",
       { page: { size: 2, totalElements: 5, totalPages: 3, number: 0 } },
-      { totalItems: 5, totalPages: 3, ...more },
+      { ...totals(5, 3), ...more },
     ],
-    [
-      "by the service's v2 lists",
-      { total_items: 2, total_pages: 1 },
-      { totalItems: 2, totalPages: 1, ...end },
-    ],
+    ["by the service's v2 lists", { total_items: 2, total_pages: 1 }, { ...totals(2, 1), ...end }],
     ["by a flag", { has_more: true }, more],
     ["by a flag, at the end", { pagination: { hasNextPage: false, total: "5" } }, { totalItems: 5, ...end }],
     ["by a flag that differs from a link", { next: "/a?page=2", hasNext: false }, end],
     ["by a page number", { nextPage: 2 }, more],
-    ["by other names", { totalCount: 5, pages: 3 }, { totalItems: 5, totalPages: 3, ...more }],
-    [
-      "beside a value that is no number",
-      { total: { value: 9 }, meta: { total: 5 } },
-      { totalItems: 5, ...more },
-    ],
+    ["by other names", { totalCount: 5, pages: 3 }, { ...totals(5, 3), ...more }],
+    ["beside no number", { total: { value: 9 }, meta: { total: 5 } }, { totalItems: 5, ...more }],
   ])("%s", async (_, info, expected) => {
     expect(await infoOf(around(info))).toEqual(expected);
   });

@@ -34,15 +34,12 @@ describe("the items of a v1 list response", () => {
     ],
     ["stand under one key of data", { data: { people: contacts, total: 2 } }],
     [
-      "stand under one key of data, beside totals",
+      "stand under one key of data, with totals",
       { success: true, data: { data: contacts }, meta: { total: 2 } },
     ],
     ["stand under one key of data, rather than of the body", { data: { people: contacts }, tags: [withId] }],
     ["stand under one key of the body", { people: contacts }],
-    [
-      "stand under one key of the body, beside data without an array",
-      { data: { ok: true }, people: contacts },
-    ],
+    ["stand under one key of the body, beside other data", { data: { ok: true }, people: contacts }],
     ["stand under one key of the body, beside data that is null", { data: null, people: contacts }],
     ["are the only array of objects", { people: contacts, columns: ["id", "email"], matrix: [[1]] }],
     ["are the only array of objects with ids", { people: contacts, facets: [other], groups: [other] }],
@@ -74,10 +71,7 @@ describe("the items of a v1 list response", () => {
     ["empty under one key of data", { data: { people: [] }, total: 0 }],
     ["empty under one key of the body", { people: [], links: {}, errors: [] }],
     ["empty under a usual name, beside other empty arrays", { customers: [], tags: [], notes: [] }],
-    [
-      "empty beside arrays of something else",
-      { people: [], columns: ["id"], facets: [other], charts: [other] },
-    ],
+    ["empty beside arrays of others", { people: [], columns: ["id"], facets: [other], charts: [other] }],
     [
       "empty beside what a page has besides items",
       { people: [], meta: { page: [withId] }, included: [withId], filters: { by: [other] } },
@@ -103,17 +97,12 @@ describe("the items of a v1 list response", () => {
     ["a deeper place", { result: { people: contacts } }, "the keys result", "body.result.people"],
     ["a deeper place in data", { data: { "a b": { c: contacts } } }, "the keys a b", 'body.data["a b"].c'],
     [
-      "a deeper place, beside an empty array",
+      "a deeper place, by an empty one",
       { tags: [], response: { people: contacts } },
       "the keys tags, response",
       "body.response.people",
     ],
-    [
-      "several arrays without ids",
-      { people: [other], tags: [other] },
-      "the keys people, tags",
-      "body.people",
-    ],
+    ["arrays without ids", { people: [other], tags: [other] }, "the keys people, tags", "body.people"],
     ["a place deeper than four keys", { a: { b: { c: { d: { e: contacts } } } } }, "the keys a", "body.data"],
   ])(
     "are not found in %s: the error names the keys, and a parsePage to start from",
@@ -181,18 +170,8 @@ describe("the place of a list", () => {
   });
 
   it.each<[string, unknown, unknown, string]>([
-    [
-      "no such key",
-      { data: { people: full } },
-      { data: { ok: true } },
-      "`data.people` of its body is no array",
-    ],
-    [
-      "data that is null",
-      { data: { people: full } },
-      { data: null },
-      "`data.people` of its body is no array",
-    ],
+    ["no key", { data: { people: full } }, { data: { ok: true } }, "`data.people` of its body is no array"],
+    ["null data", { data: { people: full } }, { data: null }, "`data.people` of its body is no array"],
     ["an object there", { data: full }, { data: { people: full } }, "`data` of its body is no array"],
     ["no array", full, { error: "no" }, "but its body is no array"],
   ])("is the same on each page: a later page with %s is an error", async (_, first, second, message) => {

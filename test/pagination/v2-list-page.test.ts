@@ -51,22 +51,14 @@ describe("GET /v2/lists", () => {
     ["a bare array", lists, "the value: must be an object, not an array"],
     ["no data", { success: true, lists }, "data: required: an object"],
     ["no lists", { data: { items: lists } }, "data.lists: required: an array"],
-    [
-      "lists that are null",
-      { data: { lists: null, total_items: 3 } },
-      "data.lists: must be an array, not null",
-    ],
+    ["null as lists", { data: { lists: null, total_items: 3 } }, "data.lists: must be an array, not null"],
     [
       "a list without uuid",
       { data: { lists: [{ uuid: "u1" }, { name: "News" }] } },
       "data.lists.1.uuid: required: a string or a number",
     ],
     ["a list that is null", { data: { lists: [null] } }, "data.lists.0: must be an object, not null"],
-    [
-      "a uuid that is no id",
-      { data: { lists: [{ uuid: " " }] } },
-      "`data.lists.0.uuid` of its body is no id",
-    ],
+    ["a blank uuid", { data: { lists: [{ uuid: " " }] } }, "`data.lists.0.uuid` of its body is no id"],
     ["success false, and no lists", { success: false, data: { lists: [] } }, "the call failed"],
   ])("is an UnexpectedResponseError with %s", async (_, body, message) => {
     const reading = firstPage(body);

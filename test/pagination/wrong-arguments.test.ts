@@ -36,11 +36,7 @@ const wrongOptions: [string, unknown, string][] = [
   ["options that are null", null, "The call's options must be an object, not null"],
   ["a Map as options", new Map(), "The call's options must be a plain object, not a Map"],
   ["a signal as options", new AbortController().signal, "The call's options must be a plain object"],
-  [
-    "an option in the wrong case",
-    { readahead: 2 },
-    'there is no option "readahead"; did you mean readAhead?',
-  ],
+  ["a wrong case", { readahead: 2 }, 'there is no option "readahead"; did you mean readAhead?'],
   [
     "an unknown option",
     { perPage: 2 },
