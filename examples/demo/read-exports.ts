@@ -2,15 +2,8 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { RowIssue } from "../exports/contact.ts";
 import { CsvFileError } from "../exports/csv-file.ts";
-import { readRow } from "../exports/read-row.ts";
-import {
-  contactIssues,
-  firstOfEachField,
-  heldIssues,
-  sharedPhoneIssues,
-  withConsent,
-} from "../exports/row-issues.ts";
 import { openFiles } from "../importer/maps.ts";
+import { rowsToSend } from "../importer/rows-to-send.ts";
 import { surveyFiles } from "../importer/survey.ts";
 import type { RowToSend } from "./send-rows.ts";
 
@@ -28,7 +21,7 @@ export interface CheckedRows {
   readonly invalid: readonly { readonly row: RowToSend; readonly issues: readonly RowIssue[] }[];
 }
 
-/** Reads all CSV files in a folder and its subfolders as the importer does, and leaves out a row with any problem. */
+/** Reads all CSV files in a folder and its subfolders as the importer does. A row with a problem of any value is left out. */
 export async function readExports(
   folder: string,
   signal: AbortSignal,
@@ -45,20 +38,12 @@ export async function readExports(
   const survey = await surveyFiles(mapped, { signal });
   const valid: RowToSend[] = [];
   const invalid: { row: RowToSend; issues: readonly RowIssue[] }[] = [];
-  for (const { plan } of survey.files)
-    for await (const line of plan.file.rows()) {
-      const read = readRow(plan, line);
-      const contact = withConsent(read, survey.people);
-      const issues = firstOfEachField([
-        ...read.issues,
-        ...contactIssues(contact),
-        ...heldIssues(read, survey.people.consentOf(read).words, contact),
-        ...sharedPhoneIssues(read, survey.people),
-      ]);
-      const row = { ...read, contact, file: relative(folder, read.file) };
-      if (issues.length > 0) invalid.push({ row, issues });
-      else valid.push(row);
-    }
+  for await (const { row: read, contact, issues: ofRow, moved } of rowsToSend(survey)) {
+    const issues = [...ofRow, ...moved];
+    const row = { ...read, contact, file: relative(folder, read.file) };
+    if (issues.length > 0) invalid.push({ row, issues });
+    else valid.push(row);
+  }
   const files = survey.files.map(({ plan, rows }) => ({
     name: relative(folder, plan.file.path),
     layout: plan.layout,

@@ -1,7 +1,7 @@
 import type { CsvFile } from "./csv-file.ts";
 import { reasonHeading } from "./csv-row.ts";
 import { isOfAddresses } from "./identifiers.ts";
-import { anyDate, isBlank, isMoment, mayBeMoment, partsOf, wordOf } from "./words.ts";
+import { anyDate, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
 
 // A state has few words, or some dozens that people share; names, notes and numbers have more.
 const fewWords = 12;
@@ -17,7 +17,6 @@ export class ColumnCells {
   #filled = 0;
   #addresses = 0;
   #data = 0;
-  #namedDays = 0;
   #hasAmount = false;
 
   add(cell: string | undefined): void {
@@ -30,7 +29,6 @@ export class ColumnCells {
     if (isOfAddresses(cell)) this.#addresses += 1;
     if (isMoment(cell)) return count(this.words, anyDate);
     if (isData(cell)) this.#data += 1;
-    if (mayBeMoment(cell)) this.#namedDays += 1;
     if (/^-?\d+[.,]\d*[1-9]\d*$/.test(cell) || /^-?\d{4,}$/.test(cell)) this.#hasAmount = true;
     count(this.words, word);
     for (const part of partsOf(word)) count(this.#parts, part);
@@ -61,7 +59,7 @@ export class ColumnCells {
   }
 
   get hasDays(): boolean {
-    return this.words.has(anyDate) || this.#namedDays > 0;
+    return this.words.has(anyDate);
   }
 
   /**
@@ -72,7 +70,7 @@ export class ColumnCells {
    */
   get areStates(): boolean {
     const own = this.#own;
-    const days = this.#namedDays + (this.words.get(anyDate) ?? 0);
+    const days = this.words.get(anyDate) ?? 0;
     // One row cannot show whether everybody has a day.
     if (days === this.#filled) return days > 0 && (this.words.has("") || this.#rows === 1);
     if (this.#addresses === this.#filled) return false;

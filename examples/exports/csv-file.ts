@@ -4,7 +4,7 @@ import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { withoutMark } from "./csv-cell.ts";
 import { delimiterNames, delimitersOf, type Delimiter } from "./csv-delimiter.ts";
-import { decoded, encodingOf, isBeyondAscii, isUtf8BeyondAscii } from "./csv-encoding.ts";
+import { decoded, encodingOf, isBeyondAscii, isUtf8 } from "./csv-encoding.ts";
 import { CsvRow, reasonHeading } from "./csv-row.ts";
 import { isOfAddresses } from "./identifiers.ts";
 
@@ -104,11 +104,11 @@ async function firstBytes(path: string): Promise<Uint8Array> {
 }
 
 async function encodingIn(path: string, head: Uint8Array, given: string | undefined): Promise<string> {
-  const encoding = encodingOf(head, given);
-  if (encoding !== given || isBeyondAscii(head)) return encoding;
-  // The first letter beyond ASCII may come late.
+  const encoding = encodingOf(head);
+  if (given === undefined || encoding !== undefined) return encoding ?? "utf-8";
+  // The first letter beyond ASCII decides, and may come late.
   for await (const chunk of createReadStream(path) as AsyncIterable<Uint8Array>)
-    if (isBeyondAscii(chunk)) return isUtf8BeyondAscii(chunk) ? "utf-8" : given;
+    if (isBeyondAscii(chunk)) return isUtf8(chunk) ? "utf-8" : given;
   return given;
 }
 

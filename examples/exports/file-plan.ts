@@ -9,7 +9,7 @@ import { wordOf } from "./words.ts";
 
 /** The use of a column. */
 export type ColumnUse =
-  | { readonly kind: "field"; readonly field: ContactField; readonly isFurther: boolean }
+  | { readonly kind: "field"; readonly field: ContactField }
   /** What each word means for each channel. */
   | {
       readonly kind: "consent";
@@ -41,6 +41,8 @@ export interface FilePlan {
   /** The prefix of custom properties, and the contacts' `source`. */
   readonly provider: string | undefined;
   readonly columns: readonly Column[];
+  /** The columns of each field, the main one first. */
+  readonly fields: ReadonlyMap<ContactField, readonly Column[]>;
   /** The consent of everybody in the file. */
   readonly everyone: Readonly<Partial<Record<Channel, OptIn>>>;
 }
@@ -50,10 +52,6 @@ export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   const vendor = vendorOf(file.headings);
   const { names } = file;
   const rules = names.map((name) => map.columns.get(name));
-  const uses = ranked(
-    file.headings,
-    rules.map((rule, index) => useOf(file.headings[index]!, rule)),
-  );
   const properties = propertyNames(file.headings, rules, vendor?.source);
   const columns = file.headings.map((heading, index): Column => ({
     index,
@@ -61,15 +59,16 @@ export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
     name: names[index]!,
     property: properties[index]!,
     isOfAnother: isOfAnother(heading),
-    use: uses[index]!,
+    use: useOf(heading, rules[index]),
   }));
-  const identifies = ({ use }: Column) => use.kind === "field" && ["email", "phone"].includes(use.field);
-  if (!columns.some(identifies)) throw noIdentifier(file);
+  const fields = columnsOfFields(columns);
+  if (!fields.has("email") && !fields.has("phone")) throw noIdentifier(file);
   return {
     file,
     layout: layoutName(vendor, file.path),
     provider: vendor?.source,
     columns,
+    fields,
     everyone: everyoneOf(map),
   };
 }
@@ -98,7 +97,7 @@ function useOf(heading: string, rule: ColumnRule | undefined): ColumnUse {
   if (rule === "ignore") return { kind: "left out", why: "the map says ignore" };
   if (rule === "is_suppressed") return { kind: "suppression" };
   if (rule === "?") throw new TypeError("a column without an answer is not planned");
-  return { kind: "field", field: rule, isFurther: false };
+  return { kind: "field", field: rule };
 }
 
 const isProperty = (rule: ColumnRule): rule is `property:${string}` =>
@@ -115,16 +114,14 @@ function consentUse({ consent, words }: ConsentRule): ColumnUse {
   return { kind: "consent", channels: own, words: new Map(meanings) };
 }
 
-/** Marks all columns of a field but the main one as further; of `Work email, Email` the second is the main one. */
-function ranked(headings: readonly string[], uses: readonly ColumnUse[]): ColumnUse[] {
-  const isFirst = (field: ContactField, index: number) => {
-    const all = uses.flatMap((use, at) => (use.kind === "field" && use.field === field ? [at] : []));
-    const main = all.find((at) => fieldOf(headings[at]!)?.isFurther !== true);
-    return index === (main ?? all[0]);
-  };
-  return uses.map((use, index) =>
-    use.kind === "field" ? { ...use, isFurther: !isFirst(use.field, index) } : use,
-  );
+/** Of `Work email, Email` the second is the main one. */
+function columnsOfFields(columns: readonly Column[]): Map<ContactField, Column[]> {
+  const isFurther = ({ heading }: Column) => fieldOf(heading)?.isFurther === true;
+  const fields = new Map<ContactField, Column[]>();
+  for (const column of [...columns.filter((one) => !isFurther(one)), ...columns.filter(isFurther)])
+    if (column.use.kind === "field")
+      fields.set(column.use.field, [...(fields.get(column.use.field) ?? []), column]);
+  return fields;
 }
 
 /** A unique name for each column, as no cell may be lost: the map's, or the heading in snake_case with the provider's prefix. */

@@ -1,5 +1,7 @@
 import { domainToASCII } from "node:url";
-import { parseEmail, parsePhone, withAsciiDigits } from "./contact-values.ts";
+import { parseEmail, parsePhone } from "./contact-values.ts";
+import type { Contact } from "./contact.ts";
+import { isBlank, wordOf } from "./words.ts";
 
 /** An address in the form for comparisons: `a@müller.de` is `a@xn--mller-kva.de`, and `ö` one letter. */
 export function comparableEmail(email: string): string {
@@ -28,22 +30,15 @@ export function namesIn(cell: string): string[] {
   ];
 }
 
-/** The last digits of a number, with which another row may write it without its country. */
-export interface NumberEnd {
-  readonly digits: string;
-  /** Whether the number names its country, so that only those that do not are compared with it. */
-  readonly isWhole: boolean;
-}
-
-export function endsOfNumbers(cell: string): NumberEnd[] {
-  return cell.split(/[,;|/\n]/).flatMap((part) => {
-    const digits = withAsciiDigits(part).replace(/\D/g, "");
-    return digits.length < 7 ? [] : [{ digits: digits.slice(-7), isWhole: "value" in parsePhone(part) }];
-  });
-}
-
 /** Whether the service accepts it as an address. */
 export const isWholeAddress = (email: string) => /^[^\s@]+@[^\s@]+$/.test(email);
+
+/** The external id, as a name that no address or number is; what stands for none is nobody's: `0`, `-`, `N/A`. */
+export function idIn({ external_id: id = "" }: Contact): string[] {
+  return isBlank(wordOf(id)) || !/[\p{L}1-9]/u.test(id) ? [] : [` ${id}`];
+}
+
+export const isId = (name: string) => name.startsWith(" ");
 
 export const isAddress = (name: string) => name.includes("@");
 

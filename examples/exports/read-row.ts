@@ -1,18 +1,12 @@
-import type { ContactField } from "./contact-columns.ts";
-import { parseDay, parseEmail, type ParsedValue, parsePhone } from "./contact-values.ts";
-import type { Channel, Contact, RowIssue } from "./contact.ts";
+import { v1ContactFieldsSchema } from "audience-sdk/schemas";
+import { type ContactField, contactFields } from "./contact-columns.ts";
+import { parseDay, parseEmail, type ParsedValue, parsePhone, quoted } from "./contact-values.ts";
+import type { Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
 import { refusalIn } from "./floor.ts";
-import { comparableEmail, endsOfNumbers, isWholeAddress, namesIn, type NumberEnd } from "./identifiers.ts";
-import {
-  type ConsentCell,
-  mayRefuse,
-  meaningsIn,
-  type RefusingCell,
-  RowWords,
-  type Words,
-} from "./row-words.ts";
+import { comparableEmail, idIn, isWholeAddress, namesIn } from "./identifiers.ts";
+import { mayRefuse, meaningsIn, readWords, type RowWords } from "./row-words.ts";
 import { isBlank, isMoment, wordOf } from "./words.ts";
 
 /** A cell and its column. */
@@ -21,75 +15,63 @@ export interface ColumnCell {
   readonly text: string;
 }
 
+/** The contact's fields in one row. */
+interface RowFields {
+  /** Without consent. */
+  contact: Contact;
+  /** The cell of each field. */
+  readonly cells: Map<ContactField, ColumnCell>;
+  readonly issues: RowIssue[];
+  /** The problems of the values that are sent as custom properties. */
+  readonly moved: RowIssue[];
+  /** Remarks on unexpected changes. Without values, so that equal remarks can be counted. */
+  readonly remarks: string[];
+}
+
 /** One row of a file: the contact without consent, the consent, and the issues. */
-export interface ReadRow {
+export interface ReadRow extends Readonly<RowFields>, RowWords {
   /** The path as it was given. */
   readonly file: string;
   readonly number: number;
   readonly source: CsvRow;
-  readonly contact: Contact;
-  /** The cell of each field, for invalid values. */
-  readonly cells: ReadonlyMap<string, ColumnCell>;
-  /** The row's further addresses and numbers. */
+  /** The row's external id, further addresses and numbers. */
   readonly others: readonly string[];
-  readonly ends: readonly NumberEnd[];
-  readonly words: Readonly<Words>;
-  readonly consentCells: readonly ConsentCell[];
-  readonly refusing: readonly RefusingCell[];
-  /** The words that hold the row back, with the reasons. */
-  readonly held: Readonly<Record<Channel, readonly string[]>>;
   /** The address and the number by which the row knows its person, in the form for comparisons. */
   readonly person: { readonly email?: string; readonly phone?: string };
   /** Whether the row holds a refusal, and cannot be sent to anybody. */
   readonly isUnnamedRefusal: boolean;
-  readonly issues: readonly RowIssue[];
-  /** Remarks on unexpected changes. Without values, so that equal remarks can be counted. */
-  readonly remarks: readonly string[];
 }
 
 /** Reads a row. */
 export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
   const fields = readFields(plan, row);
-  const consent = new RowWords(plan);
-  const properties: Record<string, string> = { ...fields.properties };
-  for (const column of plan.columns) {
-    const text = row.cell(column.index);
-    if (!row.isMisshapen) consent.read(column, text);
-    if (text !== undefined && isProperty(column, text)) properties[column.property] = text;
-  }
-  if (row.isMisshapen) consent.hold();
-  const { provider } = plan;
+  const consent = readWords(plan, row);
   const person = personIn(fields, row);
   const isNamed = person.email !== undefined || (person.phone !== undefined && !fields.cells.has("email"));
+  const mayBeRefusal = row.isMisshapen
+    ? row.cells.some((cell) => isRefusalAnywhere(plan, cell))
+    : mayRefuse(consent.ofCells);
   return {
     file: plan.file.path,
     number: row.number,
     source: row,
-    contact: {
-      ...fields.contact,
-      ...(provider === undefined ? {} : { source: provider }),
-      ...(Object.keys(properties).length === 0 ? {} : { custom_properties: properties }),
-    },
-    cells: row.isMisshapen ? new Map() : fields.cells,
+    ...fields,
+    ...consent,
+    ...(row.isMisshapen ? { cells: new Map(), issues: row.shapeIssues(), moved: [], remarks: [] } : {}),
     person,
-    others: [...fields.names].filter((name) => name !== person.email && name !== person.phone),
-    ends: fields.ends,
-    words: consent.words,
-    consentCells: consent.cells,
-    refusing: consent.refusing,
-    held: consent.held,
-    isUnnamedRefusal:
-      !isNamed &&
-      (row.isMisshapen
-        ? row.cells.some((cell) => isRefusalAnywhere(plan, cell))
-        : mayRefuse(consent.ofCells)),
-    issues: row.isMisshapen ? row.shapeIssues() : fields.issues,
-    remarks: row.isMisshapen ? [] : fields.remarks,
+    others: [...namesOf(plan, row, fields)].filter((name) => name !== person.email && name !== person.phone),
+    isUnnamedRefusal: !isNamed && mayBeRefusal,
   };
 }
 
-function personIn({ contact }: RowFields, { isMisshapen }: CsvRow): ReadRow["person"] {
-  const { email, phone } = contact;
+/** The row's external id, and the addresses and numbers in all cells of the person. */
+function namesOf(plan: FilePlan, row: CsvRow, { contact }: RowFields): Set<string> {
+  // The cells of a line that was cut or has more may stand under wrong headings.
+  const own = row.cells.filter((_, index) => row.isMisshapen || plan.columns[index]?.isOfAnother !== true);
+  return new Set([...own.flatMap(namesIn), ...idIn(contact)]);
+}
+
+function personIn({ contact: { email, phone } }: RowFields, { isMisshapen }: CsvRow): ReadRow["person"] {
   if (isMisshapen) return {};
   return {
     ...(email !== undefined && isWholeAddress(email) ? { email: comparableEmail(email) } : {}),
@@ -108,75 +90,67 @@ function isRefusalAnywhere({ columns }: FilePlan, cell: string): boolean {
   );
 }
 
-/** A day is more than its meaning, so it is kept as a custom property. */
-function isProperty({ use }: Column, text: string): boolean {
-  return use.kind === "property" || (use.kind === "consent" && isMoment(text));
-}
-
-/** The contact's fields in one row. */
-interface RowFields {
-  /** Without consent. */
-  contact: Contact;
-  /** The cell of each field. */
-  readonly cells: Map<string, ColumnCell>;
-  /** Cells of a second column of a field, if they differ. */
-  readonly properties: Record<string, string>;
-  /** The addresses and numbers in all cells of the person. */
-  readonly names: ReadonlySet<string>;
-  /** The ends of the numbers in the columns of numbers. */
-  readonly ends: readonly NumberEnd[];
-  issues: RowIssue[];
-  readonly remarks: string[];
-}
-
-/** Reads the fields of a row; of several columns of a field the first that is not blank counts, or the first valid number. */
 function readFields(plan: FilePlan, row: CsvRow): RowFields {
-  const names = new Set<string>();
-  const phones = plan.columns.filter(({ use }) => use.kind === "field" && use.field === "phone");
-  const fields: RowFields = {
-    ends: phones.flatMap(({ index }) => endsOfNumbers(row.cell(index) ?? "")),
-    contact: {},
-    cells: new Map(),
-    properties: {},
-    names,
-    issues: [],
-    remarks: [],
-  };
-  for (const [index, cell] of row.cells.entries())
-    // The cells of a line that was cut or has more may stand under wrong headings.
-    if (row.isMisshapen || plan.columns[index]?.isOfAnother !== true)
-      for (const name of namesIn(cell)) names.add(name);
-  const firstOnes = plan.columns.filter(({ use }) => use.kind === "field" && !use.isFurther);
-  for (const column of new Set([...firstOnes, ...plan.columns])) {
-    const { use } = column;
-    const text = row.cell(column.index);
-    if (text === undefined || use.kind !== "field") continue;
-    const isOfPerson = use.field === "email" || use.field === "phone";
-    if (!isOfPerson || !isBlank(wordOf(text))) addField(fields, use.field, { column, text }, plan);
+  const fields: RowFields = { contact: {}, cells: new Map(), issues: [], moved: [], remarks: [] };
+  const properties: Record<string, string> = {};
+  // The address comes first.
+  for (const field of contactFields) addField(fields, properties, { field, plan, row });
+  for (const { use, index, property } of plan.columns) {
+    const text = row.cell(index);
+    // A day is more than its meaning.
+    if (text !== undefined && (use.kind === "property" || (use.kind === "consent" && isMoment(text))))
+      properties[property] = text;
   }
   if (!fields.cells.has("email") && !fields.cells.has("phone"))
     fields.issues.push({ field: "email", message: "required: an email or a phone" });
+  fields.contact = {
+    ...fields.contact,
+    ...(plan.provider === undefined ? {} : { source: plan.provider }),
+    ...(Object.keys(properties).length === 0 ? {} : { custom_properties: properties }),
+  };
   return fields;
 }
 
-function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan: FilePlan): void {
-  const { column, text } = cell;
-  const value = parseValue(field, text, plan);
-  const used = fields.cells.get(field);
-  if (used !== undefined && field === "phone" && fields.contact.phone === undefined && "value" in value) {
-    fields.properties[used.column.property] = used.text;
-    fields.issues = fields.issues.filter((issue) => issue.field !== field);
-  } else if (used !== undefined) {
-    const own = "value" in value ? value.value : text;
-    if (own === fields.contact[field] || text === used.text) return;
-    fields.properties[column.property] = text;
-    return;
+/**
+ * Of several columns of a field the first that is not blank counts, or the first valid number. Further values and invalid
+ * ones become custom properties, so that they do not block the row and its opt-outs; what identifies the person blocks it.
+ */
+function addField(
+  fields: RowFields,
+  properties: Record<string, string>,
+  { field, plan, row }: { field: ContactField; plan: FilePlan; row: CsvRow },
+): void {
+  const { issues, remarks } = fields;
+  const isOfPerson = field === "email" || field === "phone";
+  const cells = (plan.fields.get(field) ?? []).flatMap((column) => {
+    const text = row.cell(column.index);
+    const isNone = text === undefined || (isOfPerson && isBlank(wordOf(text)));
+    return isNone ? [] : [{ column, text, parsed: parseValue(field, text, plan) }];
+  });
+  const valid = field === "phone" ? cells.find(({ parsed }) => "value" in parsed) : undefined;
+  const used = valid ?? cells[0];
+  if (used === undefined) return;
+  const { column, text, parsed } = used;
+  fields.cells.set(field, used);
+  if (field === "email" && "value" in parsed && /[^\s<][^<]*</.test(text))
+    remarks.push(`${shownHeading(column)} holds a name beside the address, which is left out`);
+  if ("value" in parsed) fields.contact = { ...fields.contact, [field]: parsed.value };
+  else if (field === "email" || (field === "phone" && fields.contact.email === undefined))
+    issues.push({ field, message: parsed.problem });
+  else {
+    properties[column.property] = text;
+    fields.moved.push({ field, message: parsed.problem });
+    remarks.push(sentAsProperty(column, `no ${field} that can be sent`));
   }
-  fields.cells.set(field, cell);
-  if (field === "email" && "value" in value && /[^\s<][^<]*</.test(text))
-    fields.remarks.push(`${shownHeading(column)} holds a name beside the address, which is left out`);
-  if ("value" in value) fields.contact = { ...fields.contact, [field]: value.value };
-  else fields.issues.push({ field, message: value.problem });
+  for (const other of cells) {
+    const isSame = "value" in other.parsed && other.parsed.value === fields.contact[field];
+    if (!isSame && other.text !== text) properties[other.column.property] = other.text;
+  }
+}
+
+/** The remark of a cell that is no value of its field. */
+export function sentAsProperty(column: Column, what: string): string {
+  return `${shownHeading(column)} holds ${what}, and is sent as the custom property ${column.property}`;
 }
 
 function parseValue(field: ContactField, text: string, { provider }: FilePlan): ParsedValue {
@@ -184,6 +158,7 @@ function parseValue(field: ContactField, text: string, { provider }: FilePlan): 
   // Brevo writes a number with its country code, and without the plus.
   if (field === "phone")
     return parsePhone(provider === "brevo" && /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text);
-  if (field === "gender") return { value: text.toUpperCase() };
-  return { value: field === "dob" ? parseDay(text) : text };
+  const value = field === "gender" ? text.toUpperCase() : field === "dob" ? parseDay(text) : text;
+  const { success, error } = v1ContactFieldsSchema.shape[field].safeParse(value);
+  return success ? { value } : { problem: `${error.issues[0]?.message}: ${quoted(value)}` };
 }

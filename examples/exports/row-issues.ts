@@ -2,9 +2,8 @@ import { v1ContactSchema } from "audience-sdk/schemas";
 import { inOneLine } from "./column-map.ts";
 import { quoted } from "./contact-values.ts";
 import { channels, type Contact, type RowIssue } from "./contact.ts";
-import type { People } from "./people.ts";
 import type { ReadRow } from "./read-row.ts";
-import { valueOf, type Words } from "./row-words.ts";
+import { always, stateOf, valueOf, type Words } from "./row-words.ts";
 import { anyOther } from "./words.ts";
 
 /** The issues of a contact by the documented rules, with the values. */
@@ -15,6 +14,8 @@ export function contactIssues(contact: Contact): RowIssue[] {
   return checked.error.issues.map(({ path, message }) => {
     const field = path.map(String).join(".") || "row";
     const value = values.get(field);
+    if (field === "custom_properties")
+      return { field, message: `${message}; leave columns out with "ignore" in the map` };
     return { field, message: typeof value === "string" ? `${message}: ${quoted(value)}` : message };
   });
 }
@@ -29,18 +30,17 @@ export function firstOfEachField(issues: readonly RowIssue[]): RowIssue[] {
   return issues.filter(({ field }, index) => issues.findIndex((other) => other.field === field) === index);
 }
 
-/** The row's contact with its person's consent. A channel without a consent is left out. */
-export function withConsent(row: ReadRow, people: People): Contact {
-  const consent = people.consentOf(row);
-  const contact: Contact = { ...row.contact };
+/** The contact with its person's consent. A channel without a consent is left out. */
+export function withConsent(own: Contact, row: ReadRow, words: Readonly<Words>): Contact {
+  const contact: Contact = { ...own };
   for (const channel of channels) {
-    const optIn = consent[channel];
+    const optIn = stateOf(words[channel]);
     // A column that refuses a channel does so also without an address or number.
-    if (optIn !== undefined && (contact[channel] !== undefined || row.words[channel] > 1))
+    if (optIn !== undefined && (own[channel] !== undefined || row.words[channel] > 1))
       contact[`${channel}_opt_in`] = optIn;
   }
   // Never false: a file must not end a suppression.
-  return consent.isSuppressed ? { ...contact, is_suppressed: true } : contact;
+  return words.isSuppressed > 0 ? { ...contact, is_suppressed: true } : contact;
 }
 
 /** The issues that hold the person's rows back: words that nobody has answered, and plain refusals in any cell. */
@@ -48,7 +48,8 @@ export function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contac
   if (row.source.isMisshapen) return [];
   return channels.flatMap((channel): RowIssue[] => {
     const field = `${channel} consent`;
-    if (words[`${channel}Hold`] > 0) {
+    const hold = words[`${channel}Hold`];
+    if (hold === always) {
       const own = row.held[channel].join("; ");
       const message =
         own === ""
@@ -57,8 +58,7 @@ export function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contac
       return [{ field, message }];
     }
     const optIn = contact[`${channel}_opt_in`];
-    const floor = words[`${channel}Floor`];
-    if (optIn === undefined || floor <= valueOf(optIn)) return [];
+    if (optIn === undefined || hold <= valueOf(optIn)) return [];
     const cells = row.refusing.map(({ column, word, refusal }) => {
       const consent = refusal.channels.length > 1 ? "both" : "email";
       const rule = { consent, words: { [word]: refusal.optIn, [anyOther]: "none" } };
@@ -70,18 +70,4 @@ export function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contac
       { field, message: `would be ${optIn}, but ${where} about ${who} is a plain refusal${cells.join("")}` },
     ];
   });
-}
-
-// The service treats two rows with one number as one contact ("POST /api/v1/customer/create"), so two people who share
-// a telephone would overwrite each other.
-/** The issue of a number that also belongs to another address. */
-export function sharedPhoneIssues(row: ReadRow, people: People): RowIssue[] {
-  const owner = people.ownerOfPhone(row);
-  if (owner === undefined) return [];
-  return [
-    {
-      field: "phone",
-      message: `is also the number of ${owner}: the service would treat both as one contact`,
-    },
-  ];
 }

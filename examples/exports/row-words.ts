@@ -1,21 +1,22 @@
 import type { ChannelMeanings } from "./column-map.ts";
 import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
+import type { CsvRow } from "./csv-row.ts";
 import type { Column, ColumnUse, FilePlan } from "./file-plan.ts";
 import { type Refusal, refusalIn } from "./floor.ts";
-import { anyDate, anyOther, isBlank, isMoment, mayBeMoment, partsOf, wordOf } from "./words.ts";
+import { anyDate, anyOther, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
 
 export const noWords = {
   /** The strictest state: 0 for none, 1 to 3 for those of `optIns`. */
   email: 0,
   phone: 0,
-  /** The strictest plain refusal in any cell: nothing better is sent. */
-  emailFloor: 0,
-  phoneFloor: 0,
-  /** 1 if a word holds the person back. */
+  /** The strictest plain refusal in any cell, which holds back what is better; or `always` for a word that nobody knows. */
   emailHold: 0,
   phoneHold: 0,
   isSuppressed: 0,
 };
+
+/** Holds back whatever the state is. */
+export const always = optIns.length + 1;
 
 /** What is said of a person, each as a number of which the largest counts. */
 export type Words = typeof noWords;
@@ -31,15 +32,31 @@ export function joined(one: Readonly<Words>, other: Readonly<Words>): Words {
   return all;
 }
 
-// Most people have the same words: they share one object.
-const shared = new Map<string, Words>();
+const base = always + 1;
 
-/** Joins the words with those of the key. */
-export function join(known: Map<string, Words>, key: string, words: Readonly<Words>): void {
-  const all = joined(known.get(key) ?? noWords, words);
-  const name = parts.map((part) => all[part]).join();
-  if (!shared.has(name)) shared.set(name, all);
-  known.set(key, shared.get(name)!);
+/** The words as one number, of which a map of all people needs little memory. */
+const packed = (words: Readonly<Words>) => parts.reduce((sum, part) => sum * base + words[part], 0);
+
+/** The words of a number. */
+export function unpacked(number: number): Words {
+  const words = { ...noWords };
+  for (const part of parts.toReversed()) {
+    words[part] = number % base;
+    number = Math.floor(number / base);
+  }
+  return words;
+}
+
+/** What is said under each key: an address, a number or an id. */
+export class WordsByKey extends Map<string, number> {
+  /** Joins the words with those of the key. */
+  join(key: string, words: Readonly<Words>): void {
+    this.set(key, packed(joined(this.of(key), words)));
+  }
+
+  of(key: string): Words {
+    return unpacked(this.get(key) ?? 0);
+  }
 }
 
 /** The words without the opt-ins. */
@@ -49,8 +66,7 @@ export function withoutOptIns(words: Readonly<Words>): Words {
 
 /** The words about one channel. */
 export function ofChannel(words: Readonly<Words>, channel: Channel): Words {
-  const [state, floor, hold] = [channel, `${channel}Floor`, `${channel}Hold`] as const;
-  return { ...noWords, [state]: words[state], [floor]: words[floor], [hold]: words[hold] };
+  return { ...noWords, [channel]: words[channel], [`${channel}Hold`]: words[`${channel}Hold`] };
 }
 
 export const isNothing = (words: Readonly<Words>) => parts.every((part) => words[part] === 0);
@@ -88,10 +104,7 @@ function meaningOf(words: ConsentUse["words"], word: string): ChannelMeanings | 
   const own = words.get(word);
   if (own !== undefined) return own;
   if (isBlank(word)) return words.get("") ?? {};
-  const ofDays = words.get(anyDate);
-  const isRefusal = Object.values(ofDays ?? {}).every((meaning) => meaning === "UNSUBSCRIBED");
-  // A day in a language that nobody guesses may only refuse.
-  return isMoment(word) || (isRefusal && mayBeMoment(word)) ? ofDays : undefined;
+  return isMoment(word) ? words.get(anyDate) : undefined;
 }
 
 /** A cell of a column of consent; without meanings its word is one that the map does not name. */
@@ -108,71 +121,64 @@ export interface RefusingCell {
   readonly refusal: Refusal;
 }
 
-/** Collects what the cells of one row say of the consents. */
-export class RowWords {
-  /** What the cells say, without the file as a whole. */
-  readonly ofCells: Words = { ...noWords };
-  readonly cells: ConsentCell[] = [];
-  readonly refusing: RefusingCell[] = [];
+/** What one row says of the consents. */
+export interface RowWords {
+  /** With what the file means as a whole. */
+  readonly words: Readonly<Words>;
+  readonly ofCells: Readonly<Words>;
+  readonly consentCells: readonly ConsentCell[];
+  readonly refusing: readonly RefusingCell[];
   /** The words that hold the row back, with the reasons. */
-  readonly held: Record<Channel, string[]> = { email: [], phone: [] };
-  readonly #everyone: Words = { ...noWords };
+  readonly held: Readonly<Record<Channel, readonly string[]>>;
+}
 
-  constructor({ everyone }: FilePlan) {
-    for (const channel of channels) {
-      const optIn = everyone[channel];
-      if (optIn !== undefined) this.#everyone[channel] = valueOf(optIn);
-    }
-  }
-
-  get words(): Words {
-    return joined(this.ofCells, this.#everyone);
-  }
-
-  read(column: Column, text: string | undefined): void {
-    const { use } = column;
-    const word = wordOf(text ?? "");
-    if (use.kind === "consent") this.#readConsent(column, use, word);
-    if (text === undefined) return;
-    if (use.kind === "suppression") this.#readSuppression(column, word);
-    // A meaning that the map gives this very word in this column goes first.
-    if (use.kind === "consent" && use.words.has(word)) return;
-    const refusal = refusalIn(text);
-    if (refusal === undefined) return;
-    this.refusing.push({ column, word, refusal });
-    for (const channel of refusal.channels) this.#raise(`${channel}Floor`, valueOf(refusal.optIn));
-  }
-
-  /** Takes a line of which nobody knows what its cells mean. */
-  hold(): void {
-    Object.assign(this.ofCells, { emailHold: 1, phoneHold: 1 });
-  }
-
-  #readConsent(column: Column, use: ConsentUse, word: string): void {
-    const meanings = meaningsIn(use, word);
-    if (word !== "") this.cells.push({ column, word, meanings });
-    if (meanings === undefined) this.#hold(column, word, use.channels, "the map does not name it");
-    for (const each of meanings ?? [])
-      for (const channel of channels) {
-        const meaning = each[channel];
-        if (meaning === "hold") this.#hold(column, word, [channel], "the map holds it back");
-        else if (meaning !== undefined && meaning !== "none") this.#raise(channel, valueOf(meaning));
-      }
-  }
-
-  #readSuppression(column: Column, word: string): void {
-    if (word === "true") this.#raise("isSuppressed", 1);
-    else if (word !== "false") this.#hold(column, word, ["email"], "it must be true or false");
-  }
-
-  #hold({ name }: Column, word: string, of: readonly Channel[], why: string): void {
+/** Reads what the cells of a row say of the consents; of a misshapen line nobody knows what its cells mean. */
+export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWords {
+  const ofCells = { ...noWords };
+  const consentCells: ConsentCell[] = [];
+  const refusing: RefusingCell[] = [];
+  const held: Record<Channel, string[]> = { email: [], phone: [] };
+  const raise = (part: keyof Words, value: number) => {
+    ofCells[part] = Math.max(ofCells[part], value);
+  };
+  const hold = ({ name }: Column, word: string, of: readonly Channel[], why: string) => {
     for (const channel of of) {
-      this.#raise(`${channel}Hold`, 1);
-      this.held[channel].push(`${name}: ${JSON.stringify(word)}: ${why}`);
+      raise(`${channel}Hold`, always);
+      held[channel].push(`${name}: ${JSON.stringify(word)}: ${why}`);
     }
+  };
+  if (row.isMisshapen) Object.assign(ofCells, { emailHold: always, phoneHold: always });
+  for (const column of row.isMisshapen ? [] : columns) {
+    const { use } = column;
+    const text = row.cell(column.index);
+    const word = wordOf(text ?? "");
+    if (use.kind === "consent") {
+      const meanings = meaningsIn(use, word);
+      if (word !== "") consentCells.push({ column, word, meanings });
+      if (meanings === undefined) hold(column, word, use.channels, "the map does not name it");
+      for (const [channel, meaning] of (meanings ?? []).flatMap(entriesOf))
+        if (meaning === "hold") hold(column, word, [channel], "the map holds it back");
+        else if (meaning !== "none") raise(channel, valueOf(meaning));
+    }
+    if (text === undefined) continue;
+    if (use.kind === "suppression" && word === "true") raise("isSuppressed", 1);
+    else if (use.kind === "suppression" && word !== "false")
+      hold(column, word, ["email"], "it must be true or false");
+    // A meaning that the map gives this very word in this column goes first.
+    const refusal = use.kind === "consent" && use.words.has(word) ? undefined : refusalIn(text);
+    if (refusal === undefined) continue;
+    refusing.push({ column, word, refusal });
+    for (const channel of refusal.channels) raise(`${channel}Hold`, valueOf(refusal.optIn));
   }
+  const ofAll = { ...noWords };
+  for (const [channel, optIn] of entriesOf(everyone)) ofAll[channel] = valueOf(optIn);
+  return { words: joined(ofCells, ofAll), ofCells, consentCells, refusing, held };
+}
 
-  #raise(part: keyof Words, value: number): void {
-    this.ofCells[part] = Math.max(this.ofCells[part], value);
-  }
+/** The channels with their values, without those that are left out. */
+function entriesOf<Value>(of: Readonly<Partial<Record<Channel, Value | undefined>>>): [Channel, Value][] {
+  return channels.flatMap((channel): [Channel, Value][] => {
+    const value = of[channel];
+    return value === undefined ? [] : [[channel, value]];
+  });
 }

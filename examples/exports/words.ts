@@ -49,15 +49,6 @@ export function isMoment(cell: string): boolean {
   return moment.test(text) && !noDay.test(text.replace(new RegExp(`${time}(${zone})?$`, "i"), ""));
 }
 
-/** Whether the cell may be a day in any language: a year, another number, and nothing but words and the signs of dates. */
-export function mayBeMoment(cell: string): boolean {
-  return (
-    /^[\p{L}\p{M}\p{Nd}\s.,:/+-]{6,40}$/u.test(cell) &&
-    /(?<!\d)(19|20)\d\d(?!\d)/.test(cell) &&
-    /(?<!\d)\d{1,2}(?!\d)/.test(cell)
-  );
-}
-
 /** The parts of a list: of `[45, 12]` and of `a;b`. A word without a separator is one part. */
 export function partsOf(word: string): string[] {
   return word

@@ -101,28 +101,32 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
     throw new UsageError(
       "--organization names whom the file of --resume or --snapshot belongs to: it needs --resume FILE or --snapshot FILE.",
     );
-  const consent = parseConsent(values.consent);
+  const consent = valueOf(
+    ["consent", values.consent],
+    "keep, NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED",
+    (text) => ([...optIns, "keep"] as const).find((one) => one.toLowerCase() === text.toLowerCase()),
+  );
   if (consent === "keep" && values.list !== undefined)
     throw new UsageError(
       "--consent keep cannot be combined with --list: a contact that is added to a list without its consent becomes " +
         "SUBSCRIBED, even if it had unsubscribed. Choose another state, or leave --list out.",
     );
-  const { encoding } = values;
-  if (encoding !== undefined && !isEncoding(encoding)) {
-    throw new UsageError(
-      `--encoding ${JSON.stringify(encoding)} is not known; windows-1252 is one, utf-8 another.`,
-    );
-  }
   return {
     files,
     listId: values.list,
     consent,
     map: values.map,
     isConfirmed: values.yes ?? false,
-    subscribes: parseCount(values.subscribes),
+    subscribes: valueOf(["subscribes", values.subscribes], "a number of people", (text) =>
+      /^\d+$/.test(text) ? Number(text) : undefined,
+    ),
     snapshot: values.snapshot,
-    reserve: parseReserve(values.reserve),
-    encoding,
+    reserve: valueOf(["reserve", values.reserve], "a share from 0 to 0.9", (text) =>
+      Number(text) >= 0 && Number(text) <= 0.9 ? Number(text) : undefined,
+    ),
+    encoding: valueOf(["encoding", values.encoding], "one that is known, as windows-1252 or utf-8", (text) =>
+      isEncoding(text) ? text : undefined,
+    ),
     isDryRun: values["dry-run"] ?? false,
     isMock: values.mock ?? false,
     checkpoint: values.resume,
@@ -144,25 +148,15 @@ function refuseKeptByNpm(values: Readonly<Record<string, unknown>>, env: NodeJS.
   }
 }
 
-function parseReserve(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const reserve = Number(value);
-  if (reserve >= 0 && reserve <= 0.9) return reserve;
-  throw new UsageError(`--reserve is a share from 0 to 0.9, not ${JSON.stringify(value)}.`);
-}
-
-function parseCount(value: string | undefined): number | undefined {
-  if (value === undefined || /^\d+$/.test(value)) return value === undefined ? undefined : Number(value);
-  throw new UsageError(`--subscribes is a number of people, not ${JSON.stringify(value)}.`);
-}
-
-function parseConsent(value: string | undefined): OptIn | "keep" | undefined {
-  if (value === undefined) return undefined;
-  const consent = ([...optIns, "keep"] as const).find((one) => one.toLowerCase() === value.toLowerCase());
-  if (consent !== undefined) return consent;
-  throw new UsageError(
-    `--consent is keep, NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED, not ${JSON.stringify(value)}.`,
-  );
+/** The value of an option, or a `UsageError` that says what it may be. */
+function valueOf<Value>(
+  [name, text]: readonly [name: string, text: string | undefined],
+  what: string,
+  read: (text: string) => Value | undefined,
+): Value | undefined {
+  const value = text === undefined ? undefined : read(text);
+  if (text === undefined || value !== undefined) return value;
+  throw new UsageError(`--${name} is ${what}, not ${JSON.stringify(text)}.`);
 }
 
 function parse(args: readonly string[]) {

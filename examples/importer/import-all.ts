@@ -50,8 +50,6 @@ export async function importAll(
       ...(options.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(options.checkpoint) }),
     },
   );
-  /** Rows that failed, although they hold opt-outs. */
-  const owed: Result[] = [];
   let isComplete = false;
   let ofOptOuts = 0;
   try {
@@ -60,10 +58,12 @@ export async function importAll(
       const isDone = item.issues.length === 0 && (status === "succeeded" || status === "skipped");
       if (item.issues.length > 0 && status === "succeeded") ofOptOuts += 1;
       if (isDone && kept) await failed.keep(item, keptRefusal);
-      else if (!isDone && item.issues.length === 0 && item.refusals && error) owed.push(result);
-      else if (!isDone) await failed.add(item, reasonOf(result, options));
+      else if (!isDone) {
+        const isOwed = item.issues.length === 0 && error !== undefined;
+        const isSent = isOwed && (await sendRefusals(item, { audience, signal }));
+        await failed.add(item, `${reasonOf(result, options)}${isSent ? refusalsAreSent : ""}`);
+      }
     }
-    await sendRefusals(owed, { audience, failed, options, signal });
     isComplete = true;
   } finally {
     progress.end();
@@ -96,23 +96,18 @@ function writesOf({ contact, issues, refusals }: RowToSend, { listId }: Importer
 const keptRefusal = "was imported, and keeps the refusal that the service knows of the person";
 
 /**
- * Sends the opt-outs of rows that failed: another field may be the reason; and after a lost response the opt-outs may be
- * repeated, unlike the row.
+ * Sends the opt-outs of a row that failed, and says whether they have arrived: another field may be the reason; and after a
+ * lost response the opt-outs may be repeated, unlike the row.
  */
 async function sendRefusals(
-  owed: readonly Result[],
-  {
-    audience,
-    failed,
-    options,
-    signal,
-  }: { audience: AudienceClient; failed: FailedRows; options: ImporterArguments; signal: AbortSignal },
-): Promise<void> {
-  const run = audience.bulk(owed, ({ item }) => write.v1.customers.upsert(item.refusals!), { signal });
-  for await (const { item: result, status } of run) {
-    const isSent = status === "succeeded" ? refusalsAreSent : "";
-    await failed.add(result.item, `${reasonOf(result, options)}${isSent}`);
-  }
+  { refusals }: RowToSend,
+  { audience, signal }: { audience: AudienceClient; signal: AbortSignal },
+): Promise<boolean> {
+  if (refusals === undefined) return false;
+  return await audience.send(write.v1.customers.upsert(refusals), { signal, priority: 9 }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The reason why a row was not imported. */

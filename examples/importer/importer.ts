@@ -81,7 +81,7 @@ async function importFiles(files: readonly MappedFile[], running: Running): Prom
   const survey = await surveyFiles(files, { signal, consent: options.consent });
   const planned = options.isDryRun ? failed : new FailedRows();
   const check = await checkAll(survey, options, { failed: planned, signal });
-  for (const file of check.files) say(output, ...planLines(file), "");
+  for (const file of survey.files) say(output, ...planLines(file), "");
   const stops = stopsOf(survey, options);
   if (stops.length > 0) {
     say(errors, ...stops, "Nothing was sent.");
@@ -92,7 +92,7 @@ async function importFiles(files: readonly MappedFile[], running: Running): Prom
   say(output, ...unnamed, ...totalLines(survey, check, running));
   if (options.isDryRun) await failed.end(output, { isComplete: true, people: survey.people });
   else {
-    if (!(await isAnsweredFor(check, running))) return 2;
+    if (!(await isAnsweredFor(survey, check, running))) return 2;
     await checkList(service.audience, options.listId, signal);
     await importAll(survey, options, { audience: service.audience, snapshot, failed, output, signal });
   }
@@ -118,8 +118,12 @@ function totalLines({ people, rows }: Survey, { valid, unstated }: Check, runnin
 }
 
 /** Whether somebody wants the import, and those subscribed whom no word makes SUBSCRIBED. */
-async function isAnsweredFor(check: Check, { options, questions, surroundings }: Running): Promise<boolean> {
-  const { people, needsAnswer } = doubtfulOf(check);
+async function isAnsweredFor(
+  survey: Survey,
+  check: Check,
+  { options, questions, surroundings }: Running,
+): Promise<boolean> {
+  const { people, needsAnswer } = doubtfulOf(survey);
   const isTold = (options.subscribes ?? 0) >= people;
   if (questions === undefined) {
     if (isTold || !needsAnswer) return true;

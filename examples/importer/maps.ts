@@ -49,7 +49,6 @@ export async function openFiles(options: FilesToOpen, signal: AbortSignal): Prom
     files.push(await openFile(file, mapPathOf(path, options), signal));
   }
   refuseLostColumns(files);
-  refuseTwoMeanings(files, options);
   return files;
 }
 
@@ -86,19 +85,6 @@ function refuseLostColumns(files: readonly MappedFile[]): void {
   }
 }
 
-/** One map for several files: what the files mean as a whole must be the same. */
-function refuseTwoMeanings(files: readonly MappedFile[], { map }: FilesToOpen): void {
-  const first = files[0];
-  if (map === undefined || first === undefined || first.isGiven) return;
-  const text = ({ everyone }: ColumnMap) => JSON.stringify(everyone);
-  const other = files.find((file) => text(file.map) !== text(first.map));
-  if (other !== undefined)
-    throw new ColumnMapError(
-      `${basename(first.file.path)} and ${basename(other.file.path)} do not mean the same of everyone in them: ` +
-        "leave --map out, so that each has a map of its own.",
-    );
-}
-
 /** Whether something is not answered yet. */
 function isUnanswered({ open, map }: MappedFile): boolean {
   return open.length > 0 || isEveryoneOpen(map);
@@ -116,7 +102,8 @@ function writeMaps(files: readonly MappedFile[]): void {
       columns.set(name, isSame ? rule : "?");
     }
     const { everyone, unnamed } = own[0]!.map;
-    replaceFile(path, [mapText({ columns, everyone, unnamed })], { keepsMode: true });
+    const isOne = own.every(({ map }) => JSON.stringify(map.everyone) === JSON.stringify(everyone));
+    replaceFile(path, [mapText({ columns, everyone: isOne ? everyone : "?", unnamed })], { keepsMode: true });
   }
 }
 

@@ -2,15 +2,14 @@ import { counted, inFull } from "../console/counted.ts";
 import { printable, textWidth } from "../console/text-width.ts";
 import { type Channel, channels, optIns } from "../exports/contact.ts";
 import { type Column, type FilePlan, shownHeading } from "../exports/file-plan.ts";
-import type { ConsentCounts, FileCheck } from "./check-all.ts";
-import type { FileSurvey, WordCount, WordCounts } from "./survey.ts";
+import type { DoubtfulColumn } from "../exports/propose-map.ts";
+import type { ConsentCounts, FileSurvey, WordCount, WordCounts } from "./survey.ts";
 
 const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone: "phone" };
 
 /** The plan of a file: its layout, the use of each column with the meaning of its words, and its consents. */
-export function planLines(check: FileCheck): string[] {
-  const { file: survey, consents, remarks, onlyMeant, inSpite } = check;
-  const { plan, rows, words } = survey;
+export function planLines(survey: FileSurvey): string[] {
+  const { plan, rows, words, doubtful, consents, remarks, onlyMeant, inSpite } = survey;
   const { file, layout, columns, everyone } = plan;
   const width = Math.max(
     ...columns.map((column) => Math.min(40, textWidth(printable(shownHeading(column))))),
@@ -20,8 +19,6 @@ export function planLines(check: FileCheck): string[] {
     const becomes = printable(describeUse(column, plan, words.get(column.index)));
     return `  ${heading}${" ".repeat(Math.max(0, width - textWidth(heading)))}  ${becomes}`;
   });
-  const although = (names: string) =>
-    names === "" ? "" : `, although ${names} may say something of a consent, and the map takes it for data`;
   return [
     `${printable(file.path)}: ${layout}, ${file.delimiterName}, ${file.encoding}, ${counted(rows, "row")}`,
     ...lines,
@@ -34,10 +31,10 @@ export function planLines(check: FileCheck): string[] {
     `  Phone consent: ${describeCounts(consents.phone)}`,
     ...(onlyMeant.size === 0
       ? []
-      : [`  ${becomeSubscribed(onlyMeant.size)} only by --consent SUBSCRIBED${although(check.doubtful())}.`]),
+      : [`  ${becomeSubscribed(onlyMeant.size)} only by --consent SUBSCRIBED${although(doubtful)}.`]),
     ...(inSpite.size === 0
       ? []
-      : [`  ${becomeSubscribed(inSpite.size)}${although(check.doubtful(({ isState }) => isState))}.`]),
+      : [`  ${becomeSubscribed(inSpite.size)}${although(doubtful.filter(({ isState }) => isState))}.`]),
     ...remarks.all.map(({ title, count, first }) =>
       count === 1
         ? `  ${first[0]}: ${title}.`
@@ -49,6 +46,11 @@ export function planLines(check: FileCheck): string[] {
 const becomeSubscribed = (people: number) =>
   `${counted(people, "person becomes", "people become")} SUBSCRIBED`;
 
+function although(columns: readonly DoubtfulColumn[]): string {
+  const names = columns.map(({ name }) => JSON.stringify(printable(name))).join(", ");
+  return names && `, although ${names} may say something of a consent, and the map takes it for data`;
+}
+
 function describeCounts(counts: ConsentCounts): string {
   const held = counts["held back"];
   return [
@@ -58,15 +60,14 @@ function describeCounts(counts: ConsentCounts): string {
   ].join(", ");
 }
 
-function describeUse({ use, property }: Column, plan: FilePlan, words: WordCounts | undefined): string {
+function describeUse(column: Column, plan: FilePlan, words: WordCounts | undefined): string {
+  const { use, property } = column;
   const asProperty = `the custom property ${property}`;
   switch (use.kind) {
     case "field": {
-      if (!use.isFurther) return use.field === "email" ? "email, in lower case" : use.field;
-      const first = plan.columns.find(
-        (one) => one.use.kind === "field" && one.use.field === use.field && !one.use.isFurther,
-      );
-      return `${use.field} where ${first ? shownHeading(first) : "the first"} is blank${use.field === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}`;
+      const first = plan.fields.get(use.field)![0]!;
+      if (first === column) return use.field === "email" ? "email, in lower case" : use.field;
+      return `${use.field} where ${shownHeading(first)} is blank${use.field === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}`;
     }
     case "consent": {
       const names = use.channels.map((channel) => channelNames[channel]).join(" and ");

@@ -77,7 +77,8 @@ export class Report {
         file.lines.commit();
         await this.#copyMap(source, path);
         // With --consent its rows need the same again.
-        writeRefusals(path, people, this.#options.consent === undefined && file.survey.hasConsents);
+        const hasConsents = this.#options.consent === undefined && file.survey.hasConsents;
+        writeRefusals(path, { hasConsents, people: people.refusals() });
         written.push(path);
       } else if (isComplete && this.#earlier.has(path)) {
         await rm(path);

@@ -1,12 +1,11 @@
 import { channels, type Contact, type RowIssue } from "../exports/contact.ts";
-import { shownHeading } from "../exports/file-plan.ts";
-import { type ReadRow, readRow } from "../exports/read-row.ts";
+import type { People } from "../exports/people.ts";
+import { type ReadRow, readRow, sentAsProperty } from "../exports/read-row.ts";
 import {
   contactIssues,
   firstOfEachField,
   heldIssues,
   issuesInOneLine,
-  sharedPhoneIssues,
   withConsent,
 } from "../exports/row-issues.ts";
 import { stateOf, type Words } from "../exports/row-words.ts";
@@ -23,6 +22,8 @@ export interface RowToSend {
   readonly issues: readonly RowIssue[];
   /** The opt-outs that are sent by themselves, if the row has issues, or the service refuses it. */
   readonly refusals: Contact | undefined;
+  /** The problems of the values that are sent as custom properties. */
+  readonly moved: readonly RowIssue[];
   /** Remarks on unexpected changes. */
   readonly remarks: readonly string[];
   /** Whether it is SUBSCRIBED by `--consent` alone. */
@@ -30,7 +31,10 @@ export interface RowToSend {
 }
 
 /** Reads the files again, and completes each row with the results of the survey. */
-export async function* rowsToSend(survey: Survey, options: ImporterArguments): AsyncGenerator<RowToSend> {
+export async function* rowsToSend(
+  survey: Survey,
+  options: Pick<ImporterArguments, "consent" | "listId"> = { consent: undefined, listId: undefined },
+): AsyncGenerator<RowToSend> {
   for (const file of survey.files)
     for await (const row of file.plan.file.rows())
       yield { file, ...rowToSend(readRow(file.plan, row), survey, options) };
@@ -39,31 +43,51 @@ export async function* rowsToSend(survey: Survey, options: ImporterArguments): A
 function rowToSend(
   row: ReadRow,
   { people }: Survey,
-  { consent, listId }: ImporterArguments,
+  { consent, listId }: Pick<ImporterArguments, "consent" | "listId">,
 ): Omit<RowToSend, "file"> {
-  const { words } = people.consentOf(row);
-  const known = withConsent(row, people);
+  const words = people.wordsOf(row);
+  const { contact: own, moved, remarks } = withoutSharedPhone(row, people);
+  const known = withConsent(own, row, words);
   // The user's consent replaces no word.
   const field = known.email === undefined ? "phone_opt_in" : "email_opt_in";
   const isMeant = consent !== undefined && consent !== "keep" && known[field] === undefined;
-  const consented = isMeant ? { ...known, [field]: consent } : known;
-  const { contact, issues, remarks } = withoutInvalidValues(row, consented, sharedPhoneIssues(row, people));
+  const contact = isMeant ? { ...known, [field]: consent } : known;
+  const issues = [...row.issues, ...contactIssues(contact)];
   const isNamed = !issues.some((issue) => ["email", "phone", "row"].includes(issue.field));
-  const all = [
-    ...issues,
-    ...heldIssues(row, words, contact),
-    ...(listId === undefined ? [] : listIssues(contact)),
-  ];
+  const held = heldIssues(row, words, contact);
   const unnamed = channels
     .filter((channel) => stateOf(row.words[channel]) === "SUBSCRIBED" && contact[channel] === undefined)
     .map((channel) => `it has an opt-in without the ${channel}, which is not sent`);
   return {
     row,
     contact,
-    issues: firstOfEachField(all),
+    issues: firstOfEachField([...issues, ...held, ...(listId === undefined ? [] : listIssues(contact))]),
     refusals: isNamed ? refusalsOf(contact, row, words) : undefined,
+    moved: [...row.moved, ...moved],
     remarks: [...row.remarks, ...remarks, ...unnamed],
     isOnlyMeant: isMeant && contact[field] === "SUBSCRIBED",
+  };
+}
+
+// The service treats two rows with one number as one contact ("POST /api/v1/customer/create"), so two people who share
+// a telephone would overwrite each other.
+function withoutSharedPhone(row: ReadRow, people: People): Pick<RowToSend, "contact" | "moved" | "remarks"> {
+  const { contact } = row;
+  const cell = row.cells.get("phone");
+  const owner = people.ownerOfPhone(row);
+  if (cell === undefined || owner === undefined) return { contact, moved: [], remarks: [] };
+  const { phone: _, custom_properties, ...others } = contact;
+  const { column, text } = cell;
+  const what = "the number of another person, which the service would treat as one contact";
+  return {
+    contact: { ...others, custom_properties: { ...custom_properties, [column.property]: text } },
+    moved: [
+      {
+        field: "phone",
+        message: `is also the number of ${owner}: the service would treat both as one contact`,
+      },
+    ],
+    remarks: [sentAsProperty(column, what)],
   };
 }
 
@@ -93,48 +117,4 @@ export const refusalsAreSent = "; its opt-outs are sent anyway";
 /** The reason why the row is not sent. */
 export function reasonIn({ issues, refusals }: RowToSend): string {
   return `${issuesInOneLine(issues)}${refusals === undefined ? "" : refusalsAreSent}`;
-}
-
-/**
- * Moves invalid values to custom properties, so that they do not block the row and its opt-outs. An invalid identifier
- * still blocks the row.
- */
-function withoutInvalidValues(
-  row: ReadRow,
-  contact: Contact,
-  shared: readonly RowIssue[],
-): { contact: Contact; issues: RowIssue[]; remarks: string[] } {
-  const found = firstOfEachField([...row.issues, ...contactIssues(contact), ...shared]);
-  const issues: RowIssue[] = [];
-  const remarks: string[] = [];
-  const left: Record<string, unknown> = { ...contact };
-  const properties = { ...contact.custom_properties };
-  for (const issue of found) {
-    const cell = row.cells.get(issue.field);
-    const isOfPerson = issue.field === "email" || (issue.field === "phone" && contact.email === undefined);
-    if (cell === undefined || isOfPerson) issues.push(issue);
-    else {
-      const { property } = cell.column;
-      properties[property] = cell.text;
-      delete left[issue.field];
-      if (issue.field === "phone" && row.words.phone < 2) delete left["phone_opt_in"];
-      const holds = shared.includes(issue)
-        ? "the number of another person, which the service would treat as one contact"
-        : `no ${issue.field} that can be sent`;
-      remarks.push(
-        `${shownHeading(cell.column)} holds ${holds}, and is sent as the custom property ${property}`,
-      );
-    }
-  }
-  // Safe: the same contact, with fields taken out.
-  const corrected: Contact =
-    remarks.length === 0 ? contact : { ...(left as Contact), custom_properties: properties };
-  const isNew = ({ field }: RowIssue) => !issues.some((issue) => issue.field === field);
-  const all = remarks.length === 0 ? issues : [...issues, ...contactIssues(corrected).filter(isNew)];
-  return { contact: corrected, issues: all.map(withHint), remarks };
-}
-
-function withHint(issue: RowIssue): RowIssue {
-  if (issue.field !== "custom_properties") return issue;
-  return { ...issue, message: `${issue.message}; leave columns out with "ignore" in the map` };
 }

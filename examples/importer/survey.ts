@@ -1,4 +1,5 @@
 import type { ChannelMeanings } from "../exports/column-map.ts";
+import { type Channel, channels, type OptIn } from "../exports/contact.ts";
 import { type FilePlan, planFile } from "../exports/file-plan.ts";
 import { People } from "../exports/people.ts";
 import { type DoubtfulColumn, doubtfulColumns } from "../exports/propose-map.ts";
@@ -6,8 +7,10 @@ import { type ReadRow, readRow } from "../exports/read-row.ts";
 import { joined, noWords, valueOf } from "../exports/row-words.ts";
 import { anyDate, isBlank, isMoment } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
+import { Groups, placeOf } from "./failed-rows.ts";
 import type { MappedFile } from "./maps.ts";
 import { readRefusals } from "./report-refusals.ts";
+import type { RowToSend } from "./rows-to-send.ts";
 
 /** A word of a column of consent: its meanings, and how many rows have it. */
 export interface WordCount {
@@ -22,18 +25,77 @@ export interface WordCounts {
   further: number;
 }
 
-/** The survey of one file. */
-export interface FileSurvey {
+const mostWords = 20;
+// Those are shown, to be added to the map.
+const mostUnnamed = 200;
+
+/** The number of rows with each consent of a channel; `unstated` rows have none. */
+export type ConsentCounts = Record<OptIn | "unstated" | "held back", number>;
+
+const noCounts = () => ({ SUBSCRIBED: 0, NON_SUBSCRIBED: 0, UNSUBSCRIBED: 0, unstated: 0, "held back": 0 });
+
+/** The survey of one file, and what would be sent of it. */
+export class FileSurvey {
   readonly plan: FilePlan;
   readonly mapPath: string;
   /** The columns that are taken for data, and that may be about a consent. */
   readonly doubtful: readonly DoubtfulColumn[];
-  rows: number;
+  rows = 0;
   /** Whether it says anything of a consent, or is the report of a file that does. */
-  hasConsents: boolean;
-  readonly words: ReadonlyMap<number, WordCounts>;
-  /** The rows with a refusal that names nobody; empty if the map ignores them. */
-  unnamed: ReadRow[];
+  hasConsents = false;
+  readonly words = new Map<number, WordCounts>();
+  /** The rows with a refusal that names nobody. */
+  unnamed: ReadRow[] = [];
+  readonly consents: Readonly<Record<Channel, ConsentCounts>> = { email: noCounts(), phone: noCounts() };
+  /** Remarks on many rows, each once. */
+  readonly remarks = new Groups();
+  /** Who becomes SUBSCRIBED only by `--consent SUBSCRIBED`. */
+  readonly onlyMeant = new Set<string>();
+  /** Who becomes SUBSCRIBED, and has a cell in a column that looks like a state and is taken for data. */
+  readonly inSpite = new Set<string>();
+
+  constructor({ file, map, mapPath, cells }: MappedFile) {
+    this.plan = planFile(file, map);
+    this.mapPath = mapPath;
+    this.doubtful = doubtfulColumns(file, map, cells);
+  }
+
+  /** Counts a row as it is read. */
+  read(row: ReadRow): void {
+    this.rows += 1;
+    if (row.isUnnamedRefusal) this.unnamed.push(row);
+    if (row.words.email > 0 || row.words.phone > 0) this.hasConsents = true;
+    for (const { column, word, meanings } of row.consentCells) {
+      if (isBlank(word)) continue;
+      // A word that the map does not name, or holds back, may be one.
+      if (meanings?.every((each) => Object.values(each).every((meaning) => meaning === "none")) !== true)
+        this.hasConsents = true;
+      const own = this.words.get(column.index) ?? { words: new Map<string, WordCount>(), further: 0 };
+      this.words.set(column.index, own);
+      const shown = isMoment(word) ? anyDate : word;
+      const known = own.words.get(shown);
+      if (known !== undefined) known.rows += 1;
+      else if (own.words.size < (meanings === undefined ? mostUnnamed : mostWords))
+        own.words.set(shown, { meanings, rows: 1 });
+      else own.further += 1;
+    }
+  }
+
+  /** Counts a row as it would be sent. */
+  check({ contact, issues, remarks, isOnlyMeant, row }: RowToSend): void {
+    for (const remark of remarks) this.remarks.add(remark, placeOf(row));
+    for (const channel of channels) {
+      if (!row.cells.has(channel)) continue;
+      const state = contact[channel] === undefined ? undefined : contact[`${channel}_opt_in`];
+      this.consents[channel][issues.length > 0 ? "held back" : (state ?? "unstated")] += 1;
+    }
+    if (issues.length > 0) return;
+    const name = contact.email ?? contact.phone ?? "";
+    const isSubscribed = [contact.email_opt_in, contact.phone_opt_in].includes("SUBSCRIBED");
+    const hasState = ({ index, isState }: DoubtfulColumn) => isState && row.source.cell(index) !== undefined;
+    if (isOnlyMeant) this.onlyMeant.add(name);
+    else if (isSubscribed && this.doubtful.some(hasState)) this.inSpite.add(name);
+  }
 }
 
 /** The survey of all files, read before anything is sent. It keeps only the consents of the rows. */
@@ -43,10 +105,6 @@ export interface Survey {
   readonly rows: number;
 }
 
-const mostWords = 20;
-// Those are shown, to be added to the map.
-const mostUnnamed = 200;
-
 /** Reads the files to their end. */
 export async function surveyFiles(
   mapped: readonly MappedFile[],
@@ -55,18 +113,19 @@ export async function surveyFiles(
   const people = new People();
   const files: FileSurvey[] = [];
   for (const each of mapped) {
-    const survey = emptySurvey(each);
+    const survey = new FileSurvey(each);
     files.push(survey);
+    const meant = meantIn(survey.plan, consent);
     for await (const row of survey.plan.file.rows()) {
       signal.throwIfAborted();
       const read = readRow(survey.plan, row);
-      people.add(read);
-      count(survey, read);
+      const channel = read.cells.has("email") ? "email" : "phone";
+      people.add({ ...read, words: joined(read.words, { ...noWords, [channel]: meant }) });
+      survey.read(read);
     }
     const earlier = await readRefusals(survey.plan.file.path);
     if (earlier?.hasConsents === true) survey.hasConsents = true;
-    people.addEarlier(earlier?.people ?? []);
-    await addMeant(survey, people, { consent, signal });
+    people.addEarlier(earlier?.people ?? {});
   }
   people.settle();
   for (const [index, survey] of files.entries())
@@ -76,50 +135,11 @@ export async function surveyFiles(
 }
 
 /**
- * Of a file without a consent the user's is the consent of its people, so that it is compared with those of the other
- * files: it may be a list of those who left.
+ * The user's consent for a file that cannot have one, as a word about its people: it may be a list of those who left, of
+ * whom another file says something better.
  */
-async function addMeant(
-  { plan, hasConsents }: FileSurvey,
-  people: People,
-  { consent, signal }: Pick<ImporterArguments, "consent"> & { signal: AbortSignal },
-): Promise<void> {
-  if ((consent !== "UNSUBSCRIBED" && consent !== "NON_SUBSCRIBED") || hasConsents) return;
-  for await (const row of plan.file.rows()) {
-    signal.throwIfAborted();
-    const read = readRow(plan, row);
-    const channel = read.cells.has("email") ? "email" : "phone";
-    people.add({ ...read, words: joined(read.words, { ...noWords, [channel]: valueOf(consent) }) });
-  }
-}
-
-function emptySurvey(mapped: MappedFile): FileSurvey {
-  const plan = planFile(mapped.file, mapped.map);
-  const words = new Map<number, WordCounts>(
-    plan.columns.flatMap(({ index, use }) =>
-      use.kind === "consent" ? [[index, { words: new Map<string, WordCount>(), further: 0 }]] : [],
-    ),
-  );
-  const doubtful = doubtfulColumns(mapped.file, mapped.map, mapped.cells);
-  return { plan, mapPath: mapped.mapPath, doubtful, rows: 0, hasConsents: false, words, unnamed: [] };
-}
-
-function count(survey: FileSurvey, row: ReadRow): void {
-  survey.rows += 1;
-  if (row.isUnnamedRefusal) survey.unnamed.push(row);
-  if (row.words.email > 0 || row.words.phone > 0) survey.hasConsents = true;
-  for (const { column, word, meanings } of row.consentCells) {
-    if (isBlank(word)) continue;
-    // A word that the map does not name, or holds back, may be one.
-    if (meanings?.every((each) => Object.values(each).every((meaning) => meaning === "none")) !== true)
-      survey.hasConsents = true;
-    // Safe: the survey has an entry for each column of consent.
-    const own = survey.words.get(column.index)!;
-    const shown = isMoment(word) ? anyDate : word;
-    const known = own.words.get(shown);
-    if (known !== undefined) known.rows += 1;
-    else if (own.words.size < (meanings === undefined ? mostUnnamed : mostWords))
-      own.words.set(shown, { meanings, rows: 1 });
-    else own.further += 1;
-  }
+function meantIn({ everyone, columns }: FilePlan, consent: ImporterArguments["consent"]): number {
+  const isMeant = consent === "UNSUBSCRIBED" || consent === "NON_SUBSCRIBED";
+  const hasOwn = Object.keys(everyone).length > 0 || columns.some(({ use }) => use.kind === "consent");
+  return isMeant && !hasOwn ? valueOf(consent) : 0;
 }

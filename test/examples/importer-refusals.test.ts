@@ -332,15 +332,6 @@ describe("A word", () => {
     },
   );
 
-  it("that may be a day in another language counts where a day is an opt-out", async () => {
-    const { code, consents } = await imported(
-      ["email,newsletter,left", "a@example.com,yes,5. März 2024"],
-      columns,
-    );
-
-    expect({ code, consents }).toEqual({ code: 0, consents: { "a@example.com": "UNSUBSCRIBED" } });
-  });
-
   it("may be any, as * says, but not to subscribe", async () => {
     const notes = (other: string) =>
       ({ consent: "email", words: { bye: "UNSUBSCRIBED", "*": other } }) as ColumnRule;
