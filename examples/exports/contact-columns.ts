@@ -3,11 +3,11 @@ const headings = {
   email:
     "email, emailaddress, mail, mailaddress, emailadresse, mailadresse, emailadres, mailadres, adresemail, adressemail, " +
     "adresseemail, adressedemessagerie, courriel, correo, correoelectronico, direcciondecorreo, direcciondeemail, " +
-    "enderecodeemail, epost, epostadress, eposta, indirizzoemail, postaelettronica, sahkoposti, emailадрес",
+    "enderecodeemail, epost, epostadress, eposta, indirizzoemail, postaelettronica, sahkoposti, emailадрес, электроннаяпочта, メール, メールアドレス, 邮箱, 电子邮件, 이메일",
   phone:
     "phone, phonenumber, phoneno, phonemobile, mobile, mobilephone, mobilenumber, mobilephonenumber, mobileno, cell, cellphone, " +
     "cellnumber, tel, telephone, telephonenumber, telephoneno, telno, contactno, contactnumber, smsphone, smsnumber, " +
-    "smsphonenumber, sms, msisdn, telefon, telefonnummer, telefoon, telefono, handy, handynummer, mobil, mobilnummer, " +
+    "smsphonenumber, sms, msisdn, telefon, telefonnummer, telefoon, telefono, telefone, celular, puhelin, puhelinnumero, телефон, 電話, 電話番号, 携帯電話, 电话, 手机, 전화번호, handy, handynummer, mobil, mobilnummer, " +
     "mobiltelefon, portable, telephoneportable",
   external_id: "externalid, extid",
   first_name:
@@ -28,6 +28,12 @@ const headings = {
   source: "source",
 } as const;
 
+/** The plain names of data that has no field. */
+const dataHeadings =
+  "name, fullname, displayname, middlename, salutation, anrede, title, titel, company, companyname, organization, organisation, " +
+  "firma, unternehmen, entreprise, societe, empresa, azienda, jobtitle, position, department, website, url, language, locale, " +
+  "sprache, langue, idioma, currency, timezone, customerid, customernumber, kundennummer, kundennr, orderid, ordernumber";
+
 /** A field of a v1 contact that a column may hold. */
 export type ContactField = keyof typeof headings;
 
@@ -37,9 +43,10 @@ export const contactFields = Object.keys(headings) as [ContactField, ...ContactF
 
 const fieldOfHeading = new Map(
   contactFields.flatMap((field) =>
-    headings[field].split(", ").map((heading): [string, ContactField] => [heading, field]),
+    headings[field].split(", ").map((heading): [string, ContactField] => [compactHeading(heading), field]),
   ),
 );
+const isDataHeading = new Set(dataHeadings.split(", "));
 
 // "Person - Email - Work": whose it is, and which one. A further one is used where the first is blank.
 const whose = new Set(
@@ -67,6 +74,9 @@ export function fieldOf(heading: string): { field: ContactField; isFurther: bool
 }
 
 const ofAnother = /\b(owner|refer\w*|manager|assistant|spouse|emergency|rep|by)\b/;
+
+/** Whether the heading is a plain name of data that has no field: "Company". */
+export const isOfData = (heading: string) => isDataHeading.has(compactHeading(heading));
 
 /** Whether the column is about another person: "Contact owner". */
 export function isOfAnother(heading: string): boolean {

@@ -157,6 +157,6 @@ function noIdentifier({ path, headings }: CsvFile): CsvFileError {
 }
 
 /** A column's heading for messages. */
-export function shownHeading({ heading, index }: Pick<Column, "heading" | "index">): string {
-  return heading === "" ? `column ${index + 1}` : `"${heading}"`;
+export function shownHeading({ heading, name, index }: Column): string {
+  return heading === "" ? `column ${index + 1}` : `"${name}"`;
 }

@@ -7,7 +7,7 @@ import {
   type Everyone,
   serviceRule,
 } from "./column-map.ts";
-import { type ContactField, fieldOf, isOfAnother } from "./contact-columns.ts";
+import { type ContactField, fieldOf, isOfAnother, isOfData } from "./contact-columns.ts";
 import type { CsvFile } from "./csv-file.ts";
 import { isNamedAsRefusal } from "./floor.ts";
 import type { Vendor } from "./vendor.ts";
@@ -36,6 +36,7 @@ function knownRule(heading: string, vendor: Vendor | undefined): ColumnRule | un
   const given = vendor && ruleOfVendor(vendor, heading);
   if (given !== undefined) return given;
   if (heading === "email_opt_in" || heading === "phone_opt_in") return serviceRule(heading);
+  if (isOfData(heading)) return "property";
   return heading === "is_suppressed" ? heading : fieldOf(heading)?.field;
 }
 

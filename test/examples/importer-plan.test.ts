@@ -60,6 +60,15 @@ describe("The plan", () => {
 `);
   });
 
+  it("tells two columns with one heading apart as the map does", async () => {
+    const path = await csv("people.csv", "email,status,status", "a@example.com,subscribed,unsubscribed");
+    await mapOf(path, { email: "email", status: newsletter, "status (2)": "ignore" });
+
+    const { out } = await run([path, "--dry-run"]);
+
+    expect(out).toMatch(/^ {2}"status" +e-mail consent.*\n {2}"status \(2\)" +left out/m);
+  });
+
   it("is printed before the first call, and equals that of the dry run", async () => {
     const mock = service();
     const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");

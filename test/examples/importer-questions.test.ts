@@ -203,6 +203,33 @@ describe("A column answers itself", () => {
     expect(mock.organization("real").contacts).toHaveLength(15);
   });
 
+  it.each(["電話番号", "Телефон", "电话", "Telefone", "Puhelinnumero"])(
+    "where it is a number in another language: %s",
+    async (heading) => {
+      const mock = service();
+      const path = await table(`email,email_opt_in,${heading}`, "a@example.com,SUBSCRIBED,+81312345678");
+
+      await runAlone([path]);
+
+      expect(sentBodies(mock)).toEqual([
+        { email: "a@example.com", email_opt_in: "SUBSCRIBED", phone: "+81312345678" },
+      ]);
+    },
+  );
+
+  it("where its heading is a plain name of data, so that a file of few rows asks for its consent alone", async () => {
+    service();
+    const path = await table(
+      "Name,Anrede,Email,Company,Job Title,Website,Language,Customer ID,Newsletter",
+      "Ada Byron,Frau,a@example.com,Analytical,Engineer,a.example,en,1001,ja",
+      "Bo Ek,Herr,b@example.com,Analytical,Clerk,b.example,sv,1002,nein",
+    );
+
+    await runAlone([path]);
+
+    expect(await openIn(path)).toEqual(["Newsletter"]);
+  });
+
   it("and one without a cell is no part of the map yet", async () => {
     service();
     const path = await table("email,email_opt_in,Abgemeldet am", "a@example.com,SUBSCRIBED,");
