@@ -32,7 +32,8 @@ const headings = {
 const dataHeadings =
   "name, fullname, displayname, middlename, salutation, anrede, title, titel, company, companyname, organization, organisation, " +
   "firma, unternehmen, entreprise, societe, empresa, azienda, jobtitle, position, department, website, url, language, locale, " +
-  "sprache, langue, idioma, currency, timezone, customerid, customernumber, kundennummer, kundennr, orderid, ordernumber";
+  "sprache, langue, idioma, currency, timezone, ip, ipaddress, id, contactid, subscriberid, userid, memberid, recordid, customerid, " +
+  "customernumber, kundennummer, kundennr, orderid, ordernumber";
 
 /** A field of a v1 contact that a column may hold. */
 export type ContactField = keyof typeof headings;

@@ -46,9 +46,14 @@ export function planLines(survey: FileSurvey): string[] {
 const becomeSubscribed = (people: number) =>
   `${counted(people, "person becomes", "people become")} SUBSCRIBED`;
 
+const mostColumns = 12;
+
 function although(columns: readonly DoubtfulColumn[]): string {
-  const names = columns.map(({ name }) => JSON.stringify(printable(name))).join(", ");
-  return names && `, although ${names} may say something of a consent, and the map takes it for data`;
+  const shown = columns.slice(0, mostColumns).map(({ name }) => JSON.stringify(printable(name)));
+  const further = columns.length > mostColumns ? ` and ${columns.length - mostColumns} more` : "";
+  return shown.length === 0
+    ? ""
+    : `, although ${shown.join(", ")}${further} may say something of a consent, and the map takes it for data`;
 }
 
 function describeCounts(counts: ConsentCounts): string {

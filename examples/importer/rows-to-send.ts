@@ -52,7 +52,7 @@ function rowToSend(
   const field = known.email === undefined ? "phone_opt_in" : "email_opt_in";
   const isMeant = consent !== undefined && consent !== "keep" && known[field] === undefined;
   const contact = isMeant ? { ...known, [field]: consent } : known;
-  const issues = [...row.issues, ...contactIssues(contact)];
+  const issues = row.issues.length > 0 ? row.issues : contactIssues(contact);
   const isNamed = !issues.some((issue) => ["email", "phone", "row"].includes(issue.field));
   const held = heldIssues(row, words, contact);
   const unnamed = channels

@@ -43,6 +43,7 @@ describe("An opt-out by a telephone number without its country", () => {
 
     expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
     expect(err).toContain("1 row holds a refusal, and no address or number that can be read");
+    expect(err).not.toContain("required");
   });
 
   it("beside an address is sent with the address, and the person's other rows with it", async () => {

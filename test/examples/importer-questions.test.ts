@@ -220,9 +220,9 @@ describe("A column answers itself", () => {
   it("where its heading is a plain name of data, so that a file of few rows asks for its consent alone", async () => {
     service();
     const path = await table(
-      "Name,Anrede,Email,Company,Job Title,Website,Language,Customer ID,Newsletter",
-      "Ada Byron,Frau,a@example.com,Analytical,Engineer,a.example,en,1001,ja",
-      "Bo Ek,Herr,b@example.com,Analytical,Clerk,b.example,sv,1002,nein",
+      "Contact ID,Name,Anrede,Email,Company,Job Title,Website,Language,IP Address,Newsletter",
+      "1,Ada Byron,Frau,a@example.com,Analytical,Engineer,a.example,en,192.0.2.1,ja",
+      "2,Bo Ek,Herr,b@example.com,Analytical,Clerk,b.example,sv,192.0.2.1,nein",
     );
 
     await runAlone([path]);
