@@ -5,7 +5,6 @@ import { type Checkpoint, type OpenCheckpoint, readOnly } from "../bulk/checkpoi
 import { ConfigurationError } from "../errors.ts";
 import { acquireLock, LockRefused } from "../files/lock.ts";
 import { FileRefused, openRegular } from "../files/regular-file.ts";
-import { readCheckpoint } from "./file-format.ts";
 import { flags, OpenFile } from "./open-file.ts";
 
 export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
@@ -36,7 +35,11 @@ export function fileCheckpoint(path: string): Checkpoint {
   const named = resolve(path);
   const checkpoint: Checkpoint & { readonly [readOnly]: Checkpoint["open"] } = {
     open: () => unlessRefused(named, () => openFile(named)),
-    [readOnly]: () => unlessRefused(named, async () => openToRead(named)),
+    // A run may have it open: its lock is left alone, and nothing is written.
+    [readOnly]: () =>
+      unlessRefused(named, async () =>
+        existsSync(named) ? new OpenFile(named, openToRead(named)) : nothing,
+      ),
   };
   return checkpoint;
 }
@@ -49,55 +52,45 @@ async function unlessRefused<Result>(named: string, open: () => Promise<Result>)
   }
 }
 
-/** Without its lock, and nothing is written: a run may have it open. */
-function openToRead(named: string): OpenCheckpoint {
-  const handle = existsSync(named)
-    ? openRegular(named, constants.O_RDONLY, { followsLink: true })
-    : undefined;
-  const refuse = async (): Promise<never> => {
-    throw new TypeError("This checkpoint was opened to be read.");
-  };
-  return {
-    entries: handle === undefined ? noEntries() : readCheckpoint({ file: named, handle }, () => {}),
-    put: refuse,
-    clear: refuse,
-    close: async () => (handle === undefined ? undefined : closeSync(handle)),
-  };
-}
-
-async function* noEntries(): OpenCheckpoint["entries"] & AsyncGenerator<readonly [string, string]> {}
-
 async function openFile(named: string): Promise<OpenFile> {
-  createIfMissing(named);
-  // Links to one file share its lock.
+  // Created first: links to one file share its lock.
+  closeSync(openRegular(named, flags, { followsLink: true }));
   const file = realpathSync(named);
   const lock = await acquireLock(file);
   try {
-    return new OpenFile(file, lock);
+    return new OpenFile(file, openRegular(file, flags), lock);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-function createIfMissing(named: string): void {
-  try {
-    closeSync(openRegular(named, flags, { followsLink: true }));
-  } catch (error) {
-    // Safe: read by its code alone, which only errors of the system have.
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw new ConfigurationError(
-      `The checkpoint ${named} cannot be created: its folder does not exist. Create the folder first, or name another file.`,
-    );
-  }
+function openToRead(named: string): number {
+  return openRegular(named, constants.O_RDONLY, { followsLink: true });
 }
+
+async function refuse(): Promise<never> {
+  throw new TypeError("This checkpoint was opened to be read.");
+}
+
+/** A checkpoint that does not exist yet. */
+const nothing: OpenCheckpoint = {
+  entries: (async function* () {})(),
+  put: refuse,
+  clear: refuse,
+  close: async () => {},
+};
 
 /** What must not be used, with the way out; any other error as it is. */
 function refusal(error: unknown, named: string): unknown {
   if (error instanceof LockRefused)
     return new ConfigurationError(`The checkpoint ${named} is in use: ${error.message}`);
-  if (!(error instanceof FileRefused)) return error;
+  if (error instanceof FileRefused)
+    return new ConfigurationError(
+      `The checkpoint cannot be used: ${error.message} It is left unchanged. Name a file of your own.`,
+    );
+  if (!(error instanceof Error) || !("code" in error) || error.code !== "ENOENT") return error;
   return new ConfigurationError(
-    `The checkpoint cannot be used: ${error.message} It is left unchanged. Name a file of your own.`,
+    `The checkpoint ${named} cannot be created: its folder does not exist. Create the folder first, or name another file.`,
   );
 }

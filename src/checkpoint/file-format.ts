@@ -1,38 +1,34 @@
 // The format of the file: a heading, and then lines, each with a checksum before it. All of it is ASCII.
 import { crc32 } from "node:zlib";
 import { ConfigurationError } from "../errors.ts";
-import { LineTooLong, readLines } from "../files/lines.ts";
+import { longestLineBytes, readLines } from "../files/lines.ts";
 
 /** The first line, with the version of the format. */
 export const heading = "audience-checkpoint 4";
 
 /**
- * Reads the lines of a checkpoint. `onEnd` gets the end of the last complete one, in bytes: a crash may leave an incomplete
- * line behind it. Throws if it is not a checkpoint of this version, or damaged.
+ * Reads a checkpoint: the newest line of each name, and the end of the last complete line, in bytes, as a crash may leave an
+ * incomplete one behind it. Throws if it is not a checkpoint of this version, or damaged.
  */
-export async function* readCheckpoint(
-  { file, handle }: { readonly file: string; readonly handle: number },
-  onEnd: (length: number) => void,
-): AsyncGenerator<readonly [name: string, line: string], void, undefined> {
+export async function readCheckpoint(
+  file: string,
+  handle: number,
+): Promise<{ readonly newest: Map<string, string>; readonly length: number }> {
+  const newest = new Map<string, string>();
   let [count, length, rest] = [0, 0, ""];
-  const onRest = (bytes: Uint8Array) => (rest = Buffer.from(bytes).toString());
-  try {
-    for await (const { text, end } of readLines(handle, { onRest })) {
-      count += 1;
-      length = end;
-      if (count === 1) checkHeading(text, file);
-      else yield decodeLine(text) ?? damaged(file, count);
-    }
-  } catch (error) {
-    if (!(error instanceof LineTooLong)) throw error;
-    if (count === 0) checkHeading(error.begin, file);
-    damaged(file, count + 1);
+  const onRest = (bytes: Uint8Array) => (rest = Buffer.from(bytes).toString("latin1"));
+  for await (const { text, end } of readLines(handle, { onRest })) {
+    count += 1;
+    length = end;
+    if (count === 1) checkHeading(text, file);
+    else newest.set(...(decodeLine(text) ?? damaged(file, count)));
   }
+  if (count > 0) return rest.length > longestLineBytes ? damaged(file, count + 1) : { newest, length };
   // The heading of a new file stands there before its first row is sent, so these were lines: a loss of power leaves zeros.
-  if (/^\0+$/.test(rest) && count === 0) damaged(file, 1);
+  if (/^\0+$/.test(rest)) damaged(file, 1);
   // Without a complete heading nothing was recorded. A loss of power may leave zeros behind it.
-  if (count === 0 && !heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
-  onEnd(length);
+  if (!heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
+  return { newest, length };
 }
 
 /** The checksum, a space, the name, a space, and the line. Throws a `TypeError` if they are not as a checkpoint has them. */

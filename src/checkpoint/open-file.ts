@@ -17,35 +17,32 @@ import { encodeLine, heading, readCheckpoint } from "./file-format.ts";
 
 export const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
 
-/** A checkpoint file that this run has open. */
+/** A checkpoint file that this run has open. Without a lock it is only read. */
 export class OpenFile implements OpenCheckpoint {
   readonly entries: OpenCheckpoint["entries"];
   readonly #file: string;
-  readonly #lock: AcquiredLock;
+  readonly #lock: AcquiredLock | undefined;
   #handle: number;
   /** The file as it was opened: another one may take its place. */
   #opened: Stats;
-  /** The end of the last complete line, in bytes; unknown before the lines were read. */
-  #written: number | undefined;
+  /** The end of the last complete line, in bytes; before the lines were read, no file is so long. */
+  #written = Infinity;
 
-  constructor(file: string, lock: AcquiredLock) {
+  constructor(file: string, handle: number, lock?: AcquiredLock) {
     this.#file = file;
     this.#lock = lock;
-    this.#handle = openRegular(file, flags);
-    this.#opened = fstatSync(this.#handle);
+    this.#handle = handle;
+    this.#opened = fstatSync(handle);
     this.entries = this.#read();
   }
 
   /** The newest line of each name. A file whose lines are mostly out of date is replaced by these. */
   async *#read(): OpenCheckpoint["entries"] & AsyncGenerator<readonly [name: string, line: string]> {
-    const newest = new Map<string, string>();
-    const opened = { file: this.#file, handle: this.#handle };
-    for await (const [name, line] of readCheckpoint(opened, (length) => (this.#written = length)))
-      newest.set(name, line);
-    let size = 0;
+    const { newest, length } = await readCheckpoint(this.#file, this.#handle);
+    this.#written = length;
+    let size = heading.length;
     for (const [name, line] of newest) size += name.length + line.length + overheadOfLine;
-    // It only saves space: if it fails, as on a full disk, the file is sound as it is.
-    if (this.#written! > 2 * size + heading.length) this.#replace(newest);
+    if (this.#lock && length > 2 * size) this.#replace(newest);
     yield* newest;
   }
 
@@ -76,6 +73,7 @@ export class OpenFile implements OpenCheckpoint {
     this.#rewrite([]);
   }
 
+  /** It only saves space: if it fails, as on a full disk, the file is sound as it is. */
   #replace(entries: Iterable<readonly [name: string, line: string]>): void {
     try {
       this.#checkOurs();
@@ -97,7 +95,7 @@ export class OpenFile implements OpenCheckpoint {
     try {
       closeSync(this.#handle);
     } finally {
-      this.#lock.release();
+      this.#lock?.release();
     }
   }
 
@@ -109,23 +107,18 @@ export class OpenFile implements OpenCheckpoint {
     }
   }
 
-  /** What another run or program has written since must not be written over, and the run must not go on unrecorded. */
+  /**
+   * The end of the last complete line. Throws if the file is not ours as it was: the run must not go on unrecorded, and nothing
+   * of another one is written over.
+   */
   #checkOurs(): number {
-    this.#checkLock();
+    if (!this.#lock?.isOurs()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
     const now = statSync(this.#file, { throwIfNoEntry: false });
-    if (now?.ino !== this.#opened.ino || now.dev !== this.#opened.dev)
-      throw lost(this.#file, "the file was deleted, moved or replaced");
-    // Else what is there would be cut off.
-    if (this.#written === undefined)
-      throw new TypeError("The lines of a checkpoint are read before one is added.");
-    if (now.size < this.#written) throw lost(this.#file, "the file was cut off by another program");
+    if (now?.ino !== this.#opened.ino || now.dev !== this.#opened.dev || now.size < this.#written)
+      throw lost(this.#file, "the file was deleted, moved, replaced or cut off");
     // An incomplete last line, left by a crash.
     if (now.size > this.#written) ftruncateSync(this.#handle, this.#written);
     return this.#written;
-  }
-
-  #checkLock(): void {
-    if (!this.#lock.isOurs()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
   }
 }
 

@@ -12,25 +12,13 @@ export interface Line {
 /** The longest line, in bytes: a file without a line end would be read into memory as a whole. */
 export const longestLineBytes = 2 ** 20;
 
-/** A line is longer than a line may be. */
-export class LineTooLong extends Error {
-  override readonly name = "LineTooLong";
-  /** Its begin. */
-  readonly begin: string;
-
-  constructor(begin: string) {
-    super("A line is longer than 1 MB.");
-    this.begin = begin;
-  }
-}
-
 const chunkBytes = 65_536;
 const lineFeed = 10;
 const readBytes = promisify(read);
 
 /**
- * The whole lines of a file, or those from a line's start on. A kill may leave a part of one at its end: `onRest` gets it,
- * also if it is empty.
+ * The whole lines of a file, or those from a line's start on, up to one that is too long. `onRest` gets what follows them: the
+ * begin of that one, or the part of a line that a kill has left, also if it is empty.
  */
 export async function* readLines(
   handle: number,
@@ -41,7 +29,7 @@ export async function* readLines(
   let start = begin;
   for (;;) {
     const { bytesRead } = await readBytes(handle, chunk, 0, chunkBytes, start + rest.length);
-    if (bytesRead === 0) return onRest?.(rest);
+    if (bytesRead === 0 || rest.length > longestLineBytes) return onRest?.(rest);
     const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
     let from = 0;
     for (let to = bytes.indexOf(lineFeed, rest.length); to >= 0; to = bytes.indexOf(lineFeed, from)) {
@@ -51,6 +39,5 @@ export async function* readLines(
       from = to + 1;
     }
     rest = bytes.subarray(from);
-    if (rest.length > longestLineBytes) throw new LineTooLong(bytes.toString("utf8", from, from + 100));
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, constants, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { openRegular } from "./regular-file.ts";
 import { removeLeftovers } from "./temporary-file.ts";
 
@@ -37,11 +37,11 @@ const looksBeforeWait = 10;
  */
 export async function acquireLock(file: string, onWait?: () => void): Promise<AcquiredLock> {
   const lock = new Lock(`${file}.lock`);
-  let seen: LockContent | undefined;
+  let seen: string | undefined;
   for (let looks = 0; !lock.create(); looks += 1) {
     const now = readLock(lock.path);
-    if (now?.token !== seen?.token) looks = 0;
-    else if (now?.renewals !== seen?.renewals) throw new LockRefused(lock.path);
+    if (tokenOf(now) !== tokenOf(seen)) looks = 0;
+    else if (now !== seen) throw new LockRefused(lock.path);
     if (looks === looksBeforeWait) onWait?.();
     seen = now ?? seen;
     if (looks < patienceLooks) await sleep(lookMs);
@@ -49,12 +49,6 @@ export async function acquireLock(file: string, onWait?: () => void): Promise<Ac
   }
   removeLeftovers(file);
   return lock;
-}
-
-interface LockContent {
-  /** Of the process that has created it. Empty if a full disk or a kill left no content. */
-  readonly token: string;
-  readonly renewals: string;
 }
 
 class Lock implements AcquiredLock {
@@ -69,21 +63,13 @@ class Lock implements AcquiredLock {
 
   /** False if there is one. */
   create(): boolean {
-    let handle: number;
     try {
-      handle = openSync(this.path, "wx", 0o600);
+      writeFileSync(this.path, this.#content(), { flag: "wx", mode: 0o600 });
     } catch (error) {
       // Safe: `node:fs` throws nothing else.
       if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-      throw error;
-    }
-    try {
-      writeFileSync(handle, this.#content());
-    } catch (error) {
       rmSync(this.path, { force: true });
       throw error;
-    } finally {
-      closeSync(handle);
     }
     this.#timer = setInterval(() => this.#renew(), renewalMs);
     // A number on some runtimes: there it keeps the process alive until the lock is released.
@@ -102,7 +88,7 @@ class Lock implements AcquiredLock {
   }
 
   isOurs(): boolean {
-    return readLock(this.path)?.token === this.#token;
+    return tokenOf(readLock(this.path)) === this.#token;
   }
 
   release(): void {
@@ -114,7 +100,7 @@ class Lock implements AcquiredLock {
     try {
       const handle = openRegular(this.path, constants.O_RDWR);
       try {
-        if (contentOf(handle).token !== this.#token) return;
+        if (tokenOf(readFileSync(handle, "latin1")) !== this.#token) return;
         this.#renewals += 1;
         writeSync(handle, this.#content(), 0);
       } finally {
@@ -131,8 +117,8 @@ class Lock implements AcquiredLock {
   }
 }
 
-/** Undefined if there is none. */
-function readLock(path: string): LockContent | undefined {
+/** The content of the lock; undefined if there is none. */
+function readLock(path: string): string | undefined {
   let handle: number;
   try {
     handle = openRegular(path, constants.O_RDONLY);
@@ -141,17 +127,15 @@ function readLock(path: string): LockContent | undefined {
     throw error;
   }
   try {
-    return contentOf(handle);
+    return readFileSync(handle, "latin1");
   } finally {
     closeSync(handle);
   }
 }
 
-function contentOf(handle: number): LockContent {
-  const bytes = Buffer.alloc(100);
-  const text = bytes.toString("latin1", 0, readSync(handle, bytes, 0, bytes.length, 0));
-  const [token = "", renewals = ""] = text.split(" ");
-  return { token, renewals };
+/** Of the process that has created it. Empty if a full disk or a kill left no content. */
+function tokenOf(content: string | undefined): string | undefined {
+  return content?.split(" ")[0];
 }
 
 function sleep(delayMs: number): Promise<void> {

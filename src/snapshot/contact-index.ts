@@ -1,12 +1,6 @@
 import { contactKeys, isOnePersons } from "../consent.ts";
 import type { SnapshotContact } from "./contact.ts";
 
-/** The bytes of a contact's line. */
-export interface LineBounds {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** More contacts than can be read in a day. */
 const mostContacts = 2 ** 24;
 
@@ -26,7 +20,7 @@ export class ContactIndex {
   }
 
   /** The lines of the contacts that have this key, in the order of the file; a few others may be among them. */
-  *linesOf(key: string): Generator<LineBounds> {
+  *linesOf(key: string): Generator<{ readonly start: number; readonly end: number }> {
     const least = hashOf(key) * mostContacts;
     for (let at = this.#firstFrom(least); this.#entries[at]! < least + mostContacts; at++) {
       const place = this.#entries[at]! - least;

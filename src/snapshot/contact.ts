@@ -24,10 +24,25 @@ export interface SnapshotContact {
 /** What a snapshot keeps of each contact: no names and no addresses but e-mail and phone, or everything. */
 export type SnapshotFields = "consent" | "all";
 
+/** What is another in a snapshot than in an earlier one. */
+export type SnapshotChange =
+  /** The earlier one does not have the contact: its consent counts too. */
+  | { readonly kind: "new"; readonly contact: SnapshotContact; readonly before?: never }
+  /** `before` is the contact as the earlier one has it. */
+  | { readonly kind: "consent"; readonly contact: SnapshotContact; readonly before: SnapshotContact };
+
+/** Somebody who is unsubscribed from a channel, or suppressed. */
+export interface SnapshotRefusal {
+  /** The contact, with all that the service showed of its consent. */
+  readonly contact: SnapshotContact;
+  /** When its page was asked for: a word of your own that is newer goes before it. */
+  readonly readAt: Date;
+}
+
 /** What a snapshot keeps of a contact, as JSON has it. No attribute of a response is checked before. */
 export function contactOf({ id, attributes }: Profile, fields: SnapshotFields): SnapshotContact {
   const { email, phone, email_opt_in, phone_opt_in, is_suppressed, updated } = attributes;
-  const shown = {
+  const kept = {
     id,
     email: text(email),
     phone: text(phone),
@@ -38,13 +53,20 @@ export function contactOf({ id, attributes }: Profile, fields: SnapshotFields): 
     attributes: fields === "all" ? attributes : undefined,
   };
   // Safe: what is undefined is left out in JSON, and so in the file.
-  return shown as SnapshotContact;
+  return kept as SnapshotContact;
+}
+
+/** A phone may come as a number. */
+function text(value: unknown): string | undefined {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
 const channels = ["email_opt_in", "phone_opt_in", "is_suppressed"] as const;
 
 /** A contact, and when its page was asked for. */
-export interface ReadContact extends SnapshotContact {
+export interface ReadContact {
+  readonly contact: SnapshotContact;
   readonly readAt: string;
 }
 
@@ -53,41 +75,55 @@ export interface ReadContact extends SnapshotContact {
  * only the earlier page has shown is as old as that page.
  */
 export function withStricterConsent(last: ReadContact, before: ReadContact): ReadContact {
-  const kept = channels.filter((channel) => strictness(before[channel]) > strictness(last[channel]));
-  const stricter = Object.fromEntries(kept.map((channel) => [channel, before[channel]]));
-  const { attributes } = last;
-  const { readAt } = kept.length > 0 ? before : last;
-  return { ...last, ...stricter, readAt, ...(attributes && { attributes: { ...attributes, ...stricter } }) };
+  const strictnessIn = ({ contact }: ReadContact, channel: Channel) => strictness(shown(contact, channel));
+  const kept = channels.filter((channel) => strictnessIn(before, channel) > strictnessIn(last, channel));
+  if (kept.length === 0) return last;
+  const stricter = Object.fromEntries(kept.map((channel) => [channel, before.contact[channel]]));
+  const { attributes } = last.contact;
+  const all = attributes && { attributes: { ...attributes, ...stricter } };
+  return { contact: { ...last.contact, ...stricter, ...all }, readAt: before.readAt };
 }
 
-const words = ["", "FALSE", "SUBSCRIBED", "NON_SUBSCRIBED"];
+type Channel = (typeof channels)[number];
+
+const words = ["FALSE", "SUBSCRIBED", "NON_SUBSCRIBED"];
 const refusals = ["UNSUBSCRIBED", "TRUE"];
 
 /** What is not shown is the least; a word that is not documented says more than one that is no refusal. */
-function strictness(value: string | boolean | undefined): number {
-  const word = shownStatus(value);
+function strictness(word: string | undefined): number {
+  if (word === undefined) return -1;
   if (refusals.includes(word)) return words.length + 1;
   return words.includes(word) ? words.indexOf(word) : words.length;
 }
 
-/** A phone may come as a number. JSON leaves out what is undefined. */
-function text(value: unknown): string | undefined {
-  if (typeof value === "number") return String(value);
-  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+/** What a contact shows of a channel, to be compared. */
+function shown(contact: SnapshotContact | undefined, channel: Channel): string | undefined {
+  const value = contact?.[channel];
+  return value === undefined ? undefined : shownStatus(value);
 }
 
-/** What is shown of a contact's consent, to be compared. */
-export function shownConsents(contact: SnapshotContact): (string | undefined)[] {
-  return channels.map((channel) => {
-    const value = contact[channel];
-    return value === undefined ? undefined : shownStatus(value);
+/** The words that a contact shows, each with that of an earlier contact in the same channel. */
+function wordsOf(
+  contact: SnapshotContact,
+  earlier?: SnapshotContact,
+): [word: string, before: string | undefined][] {
+  return channels.flatMap((channel) => {
+    const word = shown(contact, channel);
+    return word === undefined ? [] : [[word, shown(earlier, channel)]];
   });
+}
+
+export function showsConsent(contact: SnapshotContact): boolean {
+  return wordsOf(contact).length > 0;
+}
+
+/** Whether its consent is another in a channel. One that is no longer shown is no change. */
+export function hasOtherConsent(contact: SnapshotContact, earlier: SnapshotContact): boolean {
+  return wordsOf(contact, earlier).some(([word, before]) => word !== before);
 }
 
 /** Whether it is unsubscribed from a channel, or suppressed: in one in which an earlier contact is not. */
 export function hasRefused(contact: SnapshotContact, earlier?: SnapshotContact): boolean {
-  const before = earlier ? shownConsents(earlier) : [];
-  return shownConsents(contact).some(
-    (value, at) => value !== undefined && refusals.includes(value) && !refusals.includes(before[at] ?? ""),
-  );
+  const pairs = wordsOf(contact, earlier);
+  return pairs.some(([word, before = ""]) => refusals.includes(word) && !refusals.includes(before));
 }

@@ -4,15 +4,8 @@ import { readLines } from "../files/lines.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { parseOption } from "../schema/parse-options.ts";
 import { ContactIndex, entriesOf } from "./contact-index.ts";
-import { shownConsents } from "./contact.ts";
-import {
-  damaged,
-  fileError,
-  fileOption,
-  type FinishedHeading,
-  parseContact,
-  parseHeading,
-} from "./snapshot-file.ts";
+import { showsConsent } from "./contact.ts";
+import { damaged, fileError, fileOption, parseContact, readHeading } from "./snapshot-file.ts";
 import { type OpenFile, Snapshot } from "./snapshot.ts";
 
 /**
@@ -37,23 +30,18 @@ export async function openSnapshot(file: string): Promise<Snapshot> {
 }
 
 async function readContacts(file: string, handle: number): Promise<OpenFile> {
+  const { heading, begin } = await readHeading(handle, file);
   const bounds: number[] = [];
   const entries: number[] = [];
-  let heading: FinishedHeading | undefined;
-  let showsConsent = false;
-  for await (const { text, start } of readLines(handle)) {
-    if (!heading) {
-      heading = parseHeading(text, file);
-      continue;
-    }
-    const contact = parseContact(text, file);
-    showsConsent ||= shownConsents(contact).some((value) => value !== undefined);
+  let hasConsent = false;
+  for await (const { text, start } of readLines(handle, { from: begin })) {
+    const { contact } = parseContact(text, file);
+    hasConsent ||= showsConsent(contact);
     entries.push(...entriesOf(contact, bounds.length));
     bounds.push(start);
   }
-  const found = heading ?? parseHeading(undefined, file);
-  if (bounds.length !== found.size)
-    throw damaged(file, `it has ${bounds.length} contacts, and its heading says ${found.size}`);
+  if (bounds.length !== heading.size)
+    throw damaged(file, `it has ${bounds.length} contacts, and its heading says ${heading.size}`);
   bounds.push(fstatSync(handle).size);
-  return { file, handle, heading: found, index: new ContactIndex(bounds, entries), showsConsent };
+  return { file, handle, heading, begin, index: new ContactIndex(bounds, entries), hasConsent };
 }

@@ -1,23 +1,18 @@
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
 import * as z from "zod";
 import type { AudienceClient } from "../audience-client.ts";
 import { AbortError } from "../errors.ts";
-import { acquireLock, type AcquiredLock } from "../files/lock.ts";
+import { acquireLock } from "../files/lock.ts";
 import { recordTarget } from "../organization.ts";
 import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";
 import { openSnapshot } from "./open-snapshot.ts";
-import {
-  existingHeading,
-  fileError,
-  fileOption,
-  type Heading,
-  realPath,
-  targetSalt,
-} from "./snapshot-file.ts";
+import { existingHeading, fileError, fileOption, type Heading, targetSalt } from "./snapshot-file.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { SnapshotSource } from "./source.ts";
-import { begunRead, WorkFile } from "./work-file.ts";
+import { WorkFile } from "./work-file.ts";
 
 /** Options of `readSnapshot`. */
 export interface ReadSnapshotOptions {
@@ -96,13 +91,17 @@ export async function readSnapshot(
   const settings = parseOptions(optionsSchema, options, "The options of readSnapshot") as Settings;
   const source = client.snapshotSource(settings.organization);
   throwIfAborted(settings.signal);
-  const file = realPath(settings.file);
+  const named = resolve(settings.file);
+  // A link stands for its target.
+  const file = existsSync(named) ? realpathSync(named) : named;
   const waits = "readSnapshot waits up to 30 s for the lock of another read, which is not renewed";
   try {
     const lock = await acquireLock(file, () => source.observer.info(waits));
     try {
-      const work = await openWork(file, { lock, source, settings });
+      const older = await existingHeading(file);
+      const work = new WorkFile(file, lock);
       try {
+        await beginOrGoOn(work, { older, source, settings });
         await readPages(client, { work, source, settings });
         await work.finish();
       } finally {
@@ -118,59 +117,50 @@ export async function readSnapshot(
 }
 
 interface Reading {
-  readonly lock: AcquiredLock;
   readonly source: SnapshotSource;
   readonly settings: Settings;
 }
 
 /** Goes on with a read of less than a day ago, or begins one. */
-async function openWork(file: string, { lock, source, settings }: Reading): Promise<WorkFile> {
-  const older = await existingHeading(file);
-  const found = await begunRead(file);
-  const isRecent = found && Math.abs(Date.now() - Date.parse(found.heading.readAt)) <= dayMs;
+async function beginOrGoOn(
+  work: WorkFile,
+  { older, source, settings }: Reading & { older: Heading | undefined },
+): Promise<void> {
+  const found = await work.read();
+  const ageMs = Date.now() - Date.parse(found?.readAt ?? "");
   // A kill may come between the last two steps: then it has replaced the older one already.
-  const begun = isRecent && found.state.goesOn && found.heading.id !== older?.id ? found : undefined;
+  const begun = Math.abs(ageMs) <= dayMs && found?.id !== older?.id ? found : undefined;
   const signal = settings.signal ?? new AbortController().signal;
   const salt = targetSalt(source.target);
-  const target = await recordTarget(source.target, begun?.heading.target, { salt, signal, what: "snapshot" });
+  const target = await recordTarget(source.target, begun?.target, { salt, signal, what: "snapshot" });
   const { fields } = settings;
   // Pages that were read with another key, under no name, may be of another organization.
-  const isSame = begun?.heading.target.organization === target.organization;
-  if (isSame && begun?.heading.fields === fields) {
-    const { readAt } = begun.heading;
-    if (Date.now() - Date.parse(readAt) > hourMs)
-      source.observer.warn(
-        `readSnapshot goes on with a read that was begun at ${readAt}: people of its first pages may have left since. ` +
-          "Delete its .part file to begin afresh",
-      );
-    return new WorkFile(file, { lock, heading: { ...begun.heading, target }, begun });
-  }
-  const heading: Heading = {
-    audience_snapshot: 1,
-    id: crypto.randomUUID(),
-    readAt: new Date().toISOString(),
-    fields,
-    target,
-  };
-  return new WorkFile(file, { lock, heading });
+  if (begun?.target.organization !== target.organization || begun?.fields !== fields) {
+    const readAt = new Date().toISOString();
+    work.begin({ audience_snapshot: 1, id: crypto.randomUUID(), readAt, fields, target });
+  } else if (ageMs > hourMs)
+    source.observer.warn(
+      `readSnapshot goes on with a read that was begun at ${begun.readAt}: people of its first pages may have left since. ` +
+        "Delete its .part file to begin afresh",
+    );
 }
 
 async function readPages(
   audience: AudienceClient,
-  { work, source, settings }: Pick<Reading, "source" | "settings"> & { work: WorkFile },
+  { work, source, settings }: Reading & { work: WorkFile },
 ): Promise<void> {
-  const { state } = work;
   const { signal, priority } = settings;
   const report = progressReporter(source, settings);
   // A page is asked for when the one before is written: its time is that of its asking.
   const options = { signal, priority, readAhead: 0, maxWaitMs: Infinity, deadlineMs: Infinity };
   const list = audience.v1.customers.list({ page: 1, limit: pageLimit }, options);
-  if (!state.cursor) return;
-  const ids = new Set(state.latest.keys());
+  const { cursor, starts } = work.state;
+  if (!cursor) return;
+  const ids = new Set(starts.keys());
   let readAt = new Date().toISOString();
-  for await (const page of list.pagesAfter({ cursor: state.cursor, ids, idCount: ids.size })) {
+  for await (const page of list.pagesAfter({ cursor, ids, idCount: ids.size })) {
     await work.add(page, readAt);
-    report({ done: state.latest.size, total: page.totalItems, passed: page.page * page.limit });
+    report({ done: starts.size, total: page.totalItems, passed: page.page * page.limit });
     readAt = new Date().toISOString();
   }
 }

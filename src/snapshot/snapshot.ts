@@ -6,10 +6,16 @@ import { recordTarget, type Target } from "../organization.ts";
 import { refusePlainLoop } from "../pagination/plain-loop.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
-import { changesBetween, refusalsBetween, type SnapshotChange, type SnapshotRefusal } from "./changes.ts";
-import { type ContactIndex, keysOf, type LineBounds } from "./contact-index.ts";
-import { hasRefused, type ReadContact, type SnapshotContact } from "./contact.ts";
-import { type FinishedHeading, parseContact, targetSalt } from "./snapshot-file.ts";
+import { type ContactIndex, keysOf } from "./contact-index.ts";
+import {
+  hasOtherConsent,
+  hasRefused,
+  type ReadContact,
+  type SnapshotChange,
+  type SnapshotContact,
+  type SnapshotRefusal,
+} from "./contact.ts";
+import { checkComparable, type FinishedHeading, parseContact, targetSalt } from "./snapshot-file.ts";
 
 /** By what a contact is found: one of these. */
 export interface SnapshotQuery {
@@ -36,8 +42,10 @@ export interface OpenFile {
   readonly file: string;
   readonly handle: number;
   readonly heading: FinishedHeading;
+  /** The start of its contacts. */
+  readonly begin: number;
   readonly index: ContactIndex;
-  readonly showsConsent: boolean;
+  readonly hasConsent: boolean;
 }
 
 /**
@@ -86,8 +94,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
     const asked = parseOptions(querySchema, query, "The query of find");
     if (Object.keys(asked).length === 0)
       throw new ConfigurationError("The query of find needs an `email`, a `phone` or an `id`.");
-    void this.#handle;
-    const found = this.#contactsWith(keysOf(asked));
+    const found = this.shownOf(keysOf(asked));
     return found.find((contact) => hasRefused(contact)) ?? found[0];
   }
 
@@ -106,9 +113,11 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
    *
    * @throws ConfigurationError if one is of another service or organization, or no contact of one shows a consent.
    */
-  refusalsSince(last?: Snapshot): AsyncGenerator<SnapshotRefusal, void, undefined> {
-    if (last !== undefined) parseOption(snapshotOption, last, "The last snapshot of refusalsSince");
-    return refusalsBetween(this, last);
+  async *refusalsSince(last?: Snapshot): AsyncGenerator<SnapshotRefusal, void, undefined> {
+    if (last === undefined) this.checkConsents();
+    else this.#checkComparable(last);
+    for await (const { contact, readAt } of this.#read())
+      if (hasRefused(contact, last?.find({ id: contact.id }))) yield { contact, readAt: new Date(readAt) };
   }
 
   /**
@@ -126,25 +135,18 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
    *
    * @throws ConfigurationError if one is of another service or organization, or no contact of one shows a consent.
    */
-  changesSince(earlier: Snapshot): AsyncGenerator<SnapshotChange, void, undefined> {
-    parseOption(snapshotOption, earlier, "The earlier snapshot of changesSince");
-    return changesBetween(this, earlier);
+  async *changesSince(earlier: Snapshot): AsyncGenerator<SnapshotChange, void, undefined> {
+    this.#checkComparable(earlier);
+    for await (const { contact } of this.#read()) {
+      const before = earlier.find({ id: contact.id });
+      if (!before) yield { kind: "new", contact };
+      else if (hasOtherConsent(contact, before)) yield { kind: "consent", contact, before };
+    }
   }
 
   /** Every contact, in the order of the file. */
   async *[Symbol.asyncIterator](): AsyncGenerator<SnapshotContact, void, undefined> {
-    for await (const contact of this.read()) yield shown(contact);
-  }
-
-  /** @internal Every contact, and when its page was asked for. */
-  async *read(): AsyncGenerator<ReadContact, void, undefined> {
-    let isHeading = true;
-    for await (const { text } of readLines(this.#handle)) {
-      if (!isHeading) yield parseContact(text, this.#opened.file);
-      isHeading = false;
-      // It may be closed between two contacts.
-      void this.#handle;
-    }
+    for await (const { contact } of this.#read()) yield contact;
   }
 
   /** Closes the file. The snapshot finds nothing any more. In JavaScript before Node 24, which has no `using`, call it. */
@@ -165,8 +167,8 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
 
   /** @internal Throws if a question about consents would never find one. */
   checkConsents(): void {
-    const { file, showsConsent } = this.#opened;
-    if (this.size === 0 || showsConsent) return;
+    const { file, hasConsent } = this.#opened;
+    if (this.size === 0 || hasConsent) return;
     throw new ConfigurationError(
       `No contact of the snapshot ${file} shows a consent, so it can tell of no refusal. Ask the service for a list ` +
         "that shows `email_opt_in`, or go on without the snapshot; `npm run probe` shows what the list has.",
@@ -187,9 +189,20 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
     this.checkConsents();
   }
 
-  /** @internal */
+  /** @internal The contacts that have one of these keys. */
   shownOf(keys: readonly string[]): SnapshotContact[] {
-    return this.#contactsWith(keys);
+    const { file, index } = this.#opened;
+    const handle = this.#handle;
+    const found = new Map<string, SnapshotContact>();
+    for (const key of keys) {
+      for (const { start, end } of index.linesOf(key)) {
+        const bytes = Buffer.alloc(end - start - 1);
+        readSync(handle, bytes, 0, bytes.length, start);
+        const { contact } = parseContact(bytes.toString(), file);
+        if (keysOf(contact).includes(key)) found.set(contact.id, contact);
+      }
+    }
+    return [...found.values()];
   }
 
   get #handle(): number {
@@ -197,28 +210,21 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
     return this.#opened.handle;
   }
 
-  #contactsWith(keys: readonly string[]): SnapshotContact[] {
-    const found = new Map<string, SnapshotContact>();
-    for (const key of keys) {
-      for (const bounds of this.#opened.index.linesOf(key)) {
-        const contact = this.#contactAt(bounds);
-        if (keysOf(contact).includes(key)) found.set(contact.id, contact);
-      }
+  /** Every contact, and when its page was asked for. It may be closed between two of them. */
+  async *#read(): AsyncGenerator<ReadContact, void, undefined> {
+    const { file, begin } = this.#opened;
+    for await (const { text } of readLines(this.#handle, { from: begin })) {
+      yield parseContact(text, file);
+      void this.#handle;
     }
-    return [...found.values()];
   }
 
-  #contactAt({ start, end }: LineBounds): SnapshotContact {
-    const bytes = Buffer.alloc(end - start - 1);
-    readSync(this.#handle, bytes, 0, bytes.length, start);
-    return shown(parseContact(bytes.toString(), this.#opened.file));
+  #checkComparable(earlier: Snapshot): void {
+    const { heading } = parseOption(snapshotOption, earlier, "The earlier snapshot");
+    checkComparable(this.heading, heading);
+    this.checkConsents();
+    earlier.checkConsents();
   }
 }
 
 refusePlainLoop(Snapshot.prototype, "contact", "ask `find` for one contact");
-
-function shown(read: ReadContact): SnapshotContact {
-  const { readAt, ...contact } = read;
-  void readAt;
-  return contact;
-}

@@ -1,117 +1,173 @@
-import { appendFileSync, closeSync, constants, existsSync, ftruncateSync, rmSync } from "node:fs";
+import { appendFileSync, closeSync, constants, ftruncateSync, rmSync } from "node:fs";
+import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { longestLineBytes, readLines } from "../files/lines.ts";
 import type { AcquiredLock } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { replaceFileBy } from "../files/replacement.ts";
+import type { Cursor } from "../pagination/cursor.ts";
 import type { ListPage } from "../pagination/page.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { contactOf, type ReadContact, withStricterConsent } from "./contact.ts";
-import { type BegunRead, pageSchema, readBegun, ReadState } from "./read-state.ts";
-import { type FinishedHeading, type Heading, parseContact } from "./snapshot-file.ts";
+import {
+  contactLine,
+  type FinishedHeading,
+  type Heading,
+  headingSchema,
+  parseContact,
+  parseLine,
+} from "./snapshot-file.ts";
 
-/** The file beside the snapshot that is written while it is read. */
-function workPath(file: string): string {
-  return `${file}.part`;
-}
+/** The line after the contacts of a page: without it a page counts as not read. */
+const pageSchema = z.object({
+  page: z.int().min(1),
+  /** The number of all contacts, as the page told it. */
+  total: z.int().min(0).optional(),
+  /** Where the list goes on; absent after the last page. The ids of the page are its contacts'. */
+  next: z
+    .object({
+      itemsBefore: z.int().min(0).optional(),
+      pagesWithoutNew: z.int().min(0).exactOptional(),
+      mayBeMissing: z.boolean().optional(),
+    })
+    .optional(),
+});
 
-/** The read that was begun for this file, if there is one. */
-export async function begunRead(file: string): Promise<BegunRead | undefined> {
-  if (!existsSync(workPath(file))) return undefined;
-  const handle = openRegular(workPath(file), constants.O_RDONLY);
-  try {
-    return await readBegun(handle);
-  } finally {
-    closeSync(handle);
+const contactSchema = z.object({ id: z.string() });
+
+/** What the pages of a read have come to. */
+class ReadState {
+  /** Where the list is read next; undefined after the last page. */
+  cursor: Cursor | undefined = { page: 1 };
+  /** The start of the last line of each contact. */
+  readonly starts = new Map<string, number>();
+  /** The total that the last page told. */
+  total: number | undefined;
+  isTotalSteady = true;
+
+  get hasPages(): boolean {
+    return this.cursor?.page !== 1;
+  }
+
+  add({ page, total, next }: z.infer<typeof pageSchema>, starts: ReadonlyMap<string, number>): void {
+    for (const [id, start] of starts) this.starts.set(id, start);
+    if (this.hasPages && total !== this.total) this.isTotalSteady = false;
+    this.total = total;
+    this.cursor = next && { ...next, page: page + 1, idsBefore: [...starts.keys()] };
   }
 }
 
-/** The read of one snapshot, as it is written. */
+/** The read of one snapshot, as it is written: a file beside the snapshot (`.part`). */
 export class WorkFile {
-  readonly state: ReadState;
   readonly #file: string;
-  readonly #heading: Heading;
+  readonly #path: string;
   readonly #lock: AcquiredLock;
   readonly #handle: number;
-  #length: number;
+  state = new ReadState();
+  #heading: Heading | undefined;
+  /** The end of the last whole page, in bytes. */
+  #length = 0;
 
-  /** Goes on with a read, or begins a new one. */
-  constructor(
-    file: string,
-    { lock, heading, begun }: { lock: AcquiredLock; heading: Heading; begun?: BegunRead | undefined },
-  ) {
+  constructor(file: string, lock: AcquiredLock) {
     this.#file = file;
-    this.#heading = heading;
+    this.#path = `${file}.part`;
     this.#lock = lock;
-    this.state = begun?.state ?? new ReadState();
-    this.#length = begun?.length ?? 0;
-    this.#handle = openRegular(workPath(file), constants.O_RDWR | constants.O_CREAT | constants.O_APPEND);
-    ftruncateSync(this.#handle, this.#length);
-    if (!begun) this.#append(`${JSON.stringify(heading)}\n`);
+    this.#handle = openRegular(this.#path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND);
+  }
+
+  /**
+   * Reads what is there, and gives the heading of a read that can go on: of which a page has come, and the last one brought
+   * somebody new, else the list had no end, or has shifted by far. A kill or a loss of power may have damaged its end: that is
+   * read again.
+   */
+  async read(): Promise<Heading | undefined> {
+    const { state } = this;
+    let starts = new Map<string, number>();
+    for await (const { text, start, end } of readLines(this.#handle)) {
+      if (!this.#heading) {
+        this.#heading = parseLine(headingSchema, text);
+        if (!this.#heading) return undefined;
+        continue;
+      }
+      const page = parseLine(pageSchema, text);
+      const contact = page ? undefined : parseLine(contactSchema, text);
+      if (contact) starts.set(contact.id, start);
+      else if (!page) break;
+      else {
+        state.add(page, starts);
+        starts = new Map();
+        this.#length = end;
+      }
+    }
+    return state.hasPages && !state.cursor?.pagesWithoutNew ? this.#heading : undefined;
+  }
+
+  /** Begins a read anew. */
+  begin(heading: Heading): void {
+    this.#heading = heading;
+    this.state = new ReadState();
+    this.#length = 0;
+    this.#append(`${JSON.stringify(heading)}\n`);
   }
 
   /** Writes a page that was asked for at `readAt`. Of a contact that had come before the stricter consent counts. */
   async add({ page, totalItems: total, next, received }: ListPage<Profile>, readAt: string): Promise<void> {
     const contacts = new Map<string, ReadContact>();
     for (const profile of received) {
-      const last = { ...contactOf(profile, this.#heading.fields), readAt };
-      const before = contacts.get(last.id) ?? (await this.#written(last.id));
-      contacts.set(last.id, before ? withStricterConsent(last, before) : last);
+      const last = { contact: contactOf(profile, this.#heading!.fields), readAt };
+      const before = contacts.get(profile.id) ?? (await this.#written(profile.id));
+      contacts.set(profile.id, before ? withStricterConsent(last, before) : last);
     }
-    const lines: string[] = [];
-    let length = this.#length;
-    const starts = Array.from(contacts.values(), (contact) => {
-      const start = length;
-      const line = `${JSON.stringify(contact)}\n`;
-      const bytes = Buffer.byteLength(line);
-      if (bytes > longestLineBytes) throw tooLong(contact.id);
-      lines.push(line);
-      length += bytes;
-      return [contact.id, start] as const;
-    });
+    let text = "";
+    let end = this.#length;
+    const starts = new Map<string, number>();
+    for (const [id, contact] of contacts) {
+      const line = contactLine(contact);
+      if (Buffer.byteLength(line) > longestLineBytes) throw tooLong(id);
+      starts.set(id, end);
+      text += line;
+      end += Buffer.byteLength(line);
+    }
     this.#checkLock();
-    const end = pageSchema.parse({ page, total, next: next?.cursor });
-    this.#append(`${lines.join("")}${JSON.stringify(end)}\n`);
-    this.state.add(end, starts);
+    const pageLine = pageSchema.parse({ page, total, next: next?.cursor });
+    this.#append(`${text}${JSON.stringify(pageLine)}\n`);
+    this.state.add(pageLine, starts);
   }
 
   /** The contact as an earlier page had it. */
   async #written(id: string): Promise<ReadContact | undefined> {
-    const from = this.state.latest.get(id);
+    const from = this.state.starts.get(id);
     if (from === undefined) return undefined;
-    for await (const { text } of readLines(this.#handle, { from })) return parseContact(text, this.#file);
-    return undefined;
+    const line = await readLines(this.#handle, { from }).next();
+    return line.done ? undefined : parseContact(line.value.text, this.#file);
   }
 
   /** Writes the snapshot beside the older one, and replaces it in one step. */
   async finish(): Promise<void> {
     this.#checkLock();
     await replaceFileBy(this.#file, this.#finished());
-    rmSync(workPath(this.#file), { force: true });
+    rmSync(this.#path, { force: true });
   }
 
   close(): void {
     closeSync(this.#handle);
   }
 
-  /** A killed process loses nothing that the kernel has. */
+  /** Writes behind the last whole page. A killed process loses nothing that the kernel has. */
   #append(text: string): void {
+    ftruncateSync(this.#handle, this.#length);
     appendFileSync(this.#handle, text);
     this.#length += Buffer.byteLength(text);
   }
 
   /** The text of the snapshot. It ends with the question whether the older one may be replaced. */
   async *#finished(): AsyncGenerator<string, void, undefined> {
-    const { latest, isComplete: complete } = this.state;
-    const heading: FinishedHeading = { ...this.#heading, size: latest.size, complete };
-    const starts = Float64Array.from(latest.values()).sort();
-    let copied = 0;
+    const { starts, total, isTotalSteady } = this.state;
+    const complete = isTotalSteady && total === starts.size;
+    const heading: FinishedHeading = { ...this.#heading!, size: starts.size, complete };
     yield `${JSON.stringify(heading)}\n`;
-    for await (const { text, start } of readLines(this.#handle)) {
-      if (start !== starts[copied]) continue;
-      copied += 1;
-      yield `${text}\n`;
-    }
+    const kept = new Set(starts.values());
+    for await (const { text, start } of readLines(this.#handle)) if (kept.has(start)) yield `${text}\n`;
     this.#checkLock();
   }
 

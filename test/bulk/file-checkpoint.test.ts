@@ -86,7 +86,7 @@ describe("A file checkpoint", () => {
     await entriesAnd("a 1");
     const open = await fileCheckpoint(path).open();
 
-    await expect(open.put("a", "2", { flush: false })).rejects.toThrow(TypeError);
+    await expect(open.put("a", "2", { flush: false })).rejects.toThrow(ConfigurationError);
 
     await open.close();
     expect(await entriesAnd()).toEqual(["a 1"]);
@@ -262,19 +262,18 @@ describe("A file checkpoint", () => {
 
 describe("A file that another program changes while a run has it open", () => {
   it.each([
-    ["deleted", () => rmSync(path), "the file was deleted, moved or replaced"],
-    ["moved", () => renameSync(path, `${path}.old`), "the file was deleted, moved or replaced"],
+    ["deleted", () => rmSync(path)],
+    ["moved", () => renameSync(path, `${path}.old`)],
     [
       "replaced by a copy",
       () => {
         copyFileSync(path, `${path}.copy`);
         renameSync(`${path}.copy`, path);
       },
-      "the file was deleted, moved or replaced",
     ],
-    ["emptied", () => truncateSync(path), "the file was cut off by another program"],
-    ["cut off by one byte", () => truncateSync(path, statSync(path).size - 1), "the file was cut off"],
-  ])("ends the run before it sends or writes anything more: %s", async (_, change, problem) => {
+    ["emptied", () => truncateSync(path)],
+    ["cut off by one byte", () => truncateSync(path, statSync(path).size - 1)],
+  ])("ends the run before it sends or writes anything more: %s", async (_, change) => {
     const { audience, mock, upsert } = createFixture();
     const run = audience.bulk(rows(3), upsert, {
       key: keyOfRow,
@@ -295,7 +294,7 @@ describe("A file that another program changes while a run has it open", () => {
 
     const error = await failure;
     expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error.message).toContain(`The run no longer has its checkpoint ${path}: ${problem}`);
+    expect(error.message).toMatch(/no longer has its checkpoint .+: the file was deleted, moved, replaced/);
     expect(mock.requests).toHaveLength(1);
     expect(JSON.stringify(files())).toBe(left);
   });

@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AudienceClient } from "audience-sdk";
+import { AudienceClient, type V1OptIn } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import type { SnapshotContact } from "audience-sdk/snapshot";
 import { onTestFinished } from "vitest";
+import type { Person as Row, Table } from "../../examples/recipes/nightly/people.ts";
 import { Dice } from "../chaos/dice.ts";
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
@@ -184,5 +185,44 @@ export class World {
 
   #show({ id, email, consents, isShown }: Person): Shown {
     return { id, email, ...(isShown && consents) };
+  }
+}
+
+/** The table of the recipe for a nightly job, in memory. */
+export class MemoryTable implements Table {
+  readonly #people = new Map<string, Row>();
+
+  async all(): Promise<Row[]> {
+    return [...this.#people.values()];
+  }
+
+  async get(email: string): Promise<Row | undefined> {
+    return this.#people.get(email);
+  }
+
+  async refuse(email: string, at: Date): Promise<void> {
+    const person = this.#people.get(email);
+    if (person?.email_opt_in === "UNSUBSCRIBED" || !person || person.consent_at >= at.toISOString()) return;
+    this.#set({ ...person, email_opt_in: "UNSUBSCRIBED" }, at);
+  }
+
+  setCity(email: string, city: string): void {
+    const person = this.#people.get(email);
+    if (person) this.#people.set(email, { ...person, city });
+  }
+
+  /** What she has said on the website, now. */
+  setConsent(email: string, consent: V1OptIn): void {
+    this.#set({ city: "Bern", ...this.#people.get(email), email, email_opt_in: consent }, new Date());
+  }
+
+  consents(): Record<string, V1OptIn> {
+    return Object.fromEntries(
+      [...this.#people.values()].map((person) => [person.email, person.email_opt_in]),
+    );
+  }
+
+  #set(person: Omit<Row, "consent_at">, at: Date): void {
+    this.#people.set(person.email, { ...person, consent_at: at.toISOString() });
   }
 }

@@ -4,8 +4,7 @@ import { AudienceClient, type Fetch } from "audience-sdk";
 import { createMockService, everyClick, type MockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { night } from "../../examples/recipes/nightly/night.ts";
-import { failingFrom, temporaryFolder } from "./fixture.ts";
-import { MemoryTable } from "./memory-table.ts";
+import { failingFrom, MemoryTable, temporaryFolder } from "./fixture.ts";
 
 const [ada, bo] = ["ada@example.com", "bo@example.com"];
 

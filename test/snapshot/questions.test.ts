@@ -260,24 +260,30 @@ describe("`changesSince` and `refusalsSince` refuse where they would silently fi
   it("something else than a snapshot", async () => {
     using today = await snapshotOf([]);
 
-    for (const question of questions)
-      expect(() => today[question]("last.ndjson" as unknown as Snapshot)).toThrow("must be a snapshot");
+    for (const question of questions) {
+      const answer = collect<unknown>(today[question]("last.ndjson" as unknown as Snapshot));
+      await expect(answer).rejects.toThrow("must be a snapshot");
+    }
   });
 });
 
 describe("Snapshots of two organizations are never compared", () => {
   const acme = { organization: "acme" };
-  const named = "read the later one with that name as `organization`";
   it.each([
     [
       "of two services",
       [{ baseUrl: "https://staging.example" }, {}],
       [{}, {}],
-      "https://staging.example are two services",
+      "the earlier one without a name at https://staging.example",
     ],
-    ["with two keys", [{ apiKey: "key-of-globex" }, {}], [{}, {}], "they were read with two keys"],
-    ["of two names", [{}, { organization: "globex" }], [{}, acme], named],
-    ["of a name, and later of a key", [{}, acme], [{}, {}], named],
+    [
+      "with two keys",
+      [{ apiKey: "key-of-globex" }, {}],
+      [{}, {}],
+      "or were read with two keys: the earlier one without a name at https://api.example, the later",
+    ],
+    ["of two names", [{}, { organization: "globex" }], [{}, acme], 'the earlier one of "globex" at'],
+    ["of a name, and later of a key", [{}, acme], [{}, {}], "name it as `organization` in this read"],
   ] as const)("%s", async (_, [client, options], [laterClient, laterOptions], message) => {
     using yesterday = await snapshotOf([person("a")], client, options);
     using today = await snapshotOf(

@@ -5,7 +5,7 @@ import { createMockService, type MockService } from "audience-sdk/mock";
 import { vi } from "vitest";
 import type { Table } from "../../examples/recipes/nightly/people.ts";
 import { Dice } from "../chaos/dice.ts";
-import { MemoryTable } from "./memory-table.ts";
+import { MemoryTable } from "./fixture.ts";
 
 /** The table, as a job has it that writes more than refusals into it. */
 export interface OpenTable extends Table {

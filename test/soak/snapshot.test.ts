@@ -118,12 +118,12 @@ it("A read of 100,000 contacts that is killed twenty times loses nobody, and has
   const folder = temporaryFolder();
   const file = join(folder, "audience.ndjson");
   const program = join(folder, "child.mjs");
-  await bundleProgram("test/snapshot/reading-child.ts", program);
+  await bundleProgram("test/files/child.ts", program);
   let kills = 0;
   const printed: string[] = [];
   while (printed.length === 0) {
     const before = mock.requests.length;
-    const child = spawn(process.execPath, [program, server.url, "key", file], {
+    const child = spawn(process.execPath, [program, "snapshot", file, server.url, "key"], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     child.stdout.setEncoding("utf8").on("data", (text: string) => printed.push(text));
