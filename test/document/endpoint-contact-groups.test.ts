@@ -1,16 +1,170 @@
 import { AudienceClient, NotFoundError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
+import { v1AddContactResultSchema, v1ListContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
-import { acme, errorOf, expectNotSent, untyped, useService } from "./service.ts";
+import { errorOf, expectNotSent, expectRefusedByService, untyped, useService } from "./service.ts";
 
-describe("a contact group", () => {
+const ADD = "/api/v1/contact-groups/news/contacts";
+const contact = { email: "new@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+describe.each(entryPoints)("contactGroups.addContact, $name", (entryPoint) => {
+  const service = useService({ entryPoint });
+  const add = (body: unknown, listId = "news") =>
+    service.audience.v1.contactGroups.addContact(listId, untyped(body));
+  const members = (listId = "news") =>
+    service
+      .state()
+      .memberships.filter((each) => each.listId === listId)
+      .map(({ contactId }) => contactId);
+
+  it("creates the contact, adds it to the list, and returns a plain object with the action", async () => {
+    const { data, response } = await add(contact).withResponse();
+
+    const created = service.contact("new@example.com");
+    expect(response.status).toBe(200);
+    expect(data).toEqual({
+      message: expect.any(String),
+      contact: { email: "new@example.com", contactUUID: created?.id, action: "created" },
+    });
+    expect(v1AddContactResultSchema.safeParse(data).success).toBe(true);
+    expect(members()).toEqual(["grace", created?.id]);
+  });
+
+  it("updates the contact, adds it to the list, and returns the action", async () => {
+    const result = await add({ ...contact, email: "ada@example.com", first_name: "Augusta" });
+
+    expect(result.contact).toEqual({ email: "ada@example.com", contactUUID: "ada", action: "updated" });
+    expect(service.contact("ada@example.com")).toMatchObject({
+      first_name: "Augusta",
+      email_opt_in: "SUBSCRIBED",
+    });
+    expect(members()).toEqual(["grace", "ada"]);
+  });
+
+  it("the write is complete when the response arrives: contactUUID fetches the contact", async () => {
+    const result = await add(contact);
+    const profile = await service.audience.v1.customers.get(result.contact.contactUUID);
+
+    expect(profile.attributes.email).toBe("new@example.com");
+  });
+
+  it("a member that is added again remains one member", async () => {
+    await add({ ...contact, email: "grace@example.com" });
+
+    expect(members()).toEqual(["grace"]);
+  });
+
+  it.each<[string, unknown, string[]]>([
+    ["wrapped in contact", { contact }, ["contact", "email", "email_opt_in"]],
+    ["an array", [contact], [""]],
+    [
+      "a phone alone",
+      { phone: "1234567", phone_opt_in: "SUBSCRIBED", email_opt_in: "SUBSCRIBED" },
+      ["email"],
+    ],
+    ["an unrecognized field", { ...contact, emailOptIn: "SUBSCRIBED" }, ["emailOptIn"]],
+    [
+      "31 custom properties",
+      { ...contact, custom_properties: Object.fromEntries(Array.from({ length: 31 }, (_, at) => [at, "x"])) },
+      ["custom_properties"],
+    ],
+  ])("%s: not sent, and refused by the service", async (_, body, paths) => {
+    await expectNotSent(service, add(body), ...paths);
+    await expectRefusedByService(service, ADD, body);
+  });
+
+  it("a list that does not exist is a NotFoundError; the contact may have been created, in no list", async () => {
+    const error = await errorOf(add(contact, "nothing"));
+
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(error).toMatchObject({ status: 404, outcome: "unknown", request: { attempts: 1 } });
+    expect(service.contact("new@example.com")).toMatchObject({ email_opt_in: "SUBSCRIBED" });
+    expect(members("nothing")).toEqual([]);
+    expect(service.mock.requests).toMatchObject([{ status: 404, applied: true }]);
+  });
+
+  it("problems of the list id and of the contact are reported together", async () => {
+    await expectNotSent(service, add({ ...contact, gender: "m" }, " "), "listId", "gender");
+  });
+});
+
+describe("email_opt_in when adding to a list", () => {
+  const service = useService();
+  const { email } = contact;
+
+  it("is required: without it nothing is sent, and the message names the reason and the remedy", async () => {
+    const error = await expectNotSent(
+      service,
+      service.audience.v1.contactGroups.addContact("news", untyped({ email })),
+      "email_opt_in",
+    );
+
+    expect(error.message).toMatch(/SUBSCRIBED/);
+    expect(error.message).toMatch(/service-decides/);
+  });
+
+  it("is optional for the service, and in its schema", async () => {
+    expect(v1ListContactSchema.safeParse({ email }).success).toBe(true);
+    expect((await service.send("POST", ADD, { email })).status).toBe(200);
+  });
+
+  it("may be left to the service by an option of the call", async () => {
+    await service.audience.v1.contactGroups.addContact("news", { email }, { consent: "service-decides" });
+
+    expect(service.mock.requests[0]?.body).toEqual({ email });
+    expect(service.contact(email)?.email_opt_in).toBe("NON_SUBSCRIBED");
+  });
+
+  it("is sent where it is present, whatever the option", async () => {
+    await service.audience.v1.contactGroups.addContact("news", contact, { consent: "service-decides" });
+
+    expect(service.contact(email)?.email_opt_in).toBe("SUBSCRIBED");
+  });
+
+  it.each(["client-decides", true, null])(
+    "no other value of that option is accepted: %j",
+    async (consent) => {
+      const call = service.audience.v1.contactGroups.addContact(
+        "news",
+        untyped({ email }),
+        untyped({ consent }),
+      );
+
+      await expect(Promise.resolve(call)).rejects.toMatchObject({ outcome: "not-sent" });
+      expect(service.mock.requests).toEqual([]);
+    },
+  );
+});
+
+describe("a segment", () => {
   const service = useService();
 
-  it("its other fields are not documented, and returned unchanged", async () => {
-    const group = await service.audience.v1.contactGroups.get("news");
+  it("cannot get members: NotFoundError, although the contact is written", async () => {
+    const error = await errorOf(service.audience.v1.contactGroups.addContact("engaged", contact));
 
-    expect(group).toEqual({
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(service.state().memberships.map(({ listId }) => listId)).not.toContain("engaged");
+    expect(service.contact(contact.email)).toMatchObject({ email_opt_in: "SUBSCRIBED" });
+  });
+});
+
+describe("a list that does not exist, where the service writes no contact for it", () => {
+  const service = useService({ variants: { unknownListWritesContact: false } });
+
+  it("is reported in the same way, because the client cannot know", async () => {
+    const error = await errorOf(service.audience.v1.contactGroups.addContact("nothing", contact));
+
+    expect(error).toMatchObject({ status: 404, outcome: "unknown" });
+    expect(service.contact(contact.email)).toBeUndefined();
+  });
+});
+
+describe.each(entryPoints)("contactGroups.get, $name", (entryPoint) => {
+  const service = useService({ entryPoint });
+
+  it("returns a list with its other fields, which are not documented, as they are", async () => {
+    expect(await service.audience.v1.contactGroups.get("news")).toEqual({
       id: "news",
       name: "Newsletter",
       type: "LIST",
@@ -18,44 +172,16 @@ describe("a contact group", () => {
       created_at: 1_700_000_000,
     });
   });
-});
-
-describe.each(entryPoints)("contactGroups.get, $name", (entryPoint) => {
-  const service = useService({ entryPoint });
-
-  it("sends no body, and returns the list", async () => {
-    const group = await service.audience.v1.contactGroups.get("news");
-
-    expect(group).toMatchObject({ id: "news", name: "Newsletter" });
-    expect(service.mock.requests).toMatchObject([
-      {
-        operation: "v1.contactGroups.get",
-        method: "GET",
-        path: "/api/v1/contact-groups/news",
-        query: {},
-        headers: { "x-api-key": "acme-mock-key" },
-        status: 200,
-      },
-    ]);
-    expect(service.mock.requests[0]?.body).toBeUndefined();
-  });
 
   it("returns a segment too", async () => {
     expect(await service.audience.v1.contactGroups.get("engaged")).toMatchObject({ id: "engaged" });
   });
 
   it("an unknown id is a NotFoundError", async () => {
-    const error = await errorOf(service.audience.v1.contactGroups.get("a/b?c"));
+    const error = await errorOf(service.audience.v1.contactGroups.get("nothing"));
 
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ status: 404, outcome: "not-applied" });
-    expect(service.mock.requests).toMatchObject([
-      { operation: "v1.contactGroups.get", path: "/api/v1/contact-groups/a%2Fb%3Fc" },
-    ]);
-  });
-
-  it.each(["", "\t", ".", "..", null, undefined, 7])("the id %j is not sent", async (id) => {
-    await expectNotSent(service, service.audience.v1.contactGroups.get(untyped(id)), "id");
   });
 });
 
@@ -84,117 +210,6 @@ describe.each(["flat", "data", "resource"] as const)(
 
       expect(group.id).toBe(id);
       expect(JSON.stringify(group)).toContain(id === "news" ? "Newsletter" : "Engaged");
-    });
-  },
-);
-
-const lists = Array.from({ length: 103 }, (_, at) => ({
-  id: `g${at}`,
-  name: `Group ${at}`,
-  type: at % 50 === 0 ? ("SEGMENT" as const) : ("LIST" as const),
-  created_at: 1_700_000_000 + at,
-}));
-const crowded = [{ ...acme, lists, contacts: [], automations: [] }];
-const ids = lists.map(({ id }) => id);
-
-describe.each(entryPoints)("contactGroups.list, $name", (entryPoint) => {
-  const service = useService({ entryPoint, organizations: crowded });
-  const list = (...query: Parameters<typeof service.audience.v1.contactGroups.list>) =>
-    service.audience.v1.contactGroups.list(...query);
-
-  it("sends no body, and type, page and limit as the query", async () => {
-    await list({ type: "LIST", page: 2, limit: 20 });
-
-    expect(service.mock.requests).toMatchObject([
-      {
-        operation: "v1.contactGroups.list",
-        method: "GET",
-        path: "/api/v1/contact-groups",
-        query: { type: "LIST", page: "2", limit: "20" },
-        headers: { "x-api-key": "acme-mock-key" },
-        status: 200,
-      },
-    ]);
-    expect(service.mock.requests[0]?.body).toBeUndefined();
-  });
-
-  it("every list and segment is yielded once", async () => {
-    const groups = await list().toArray();
-
-    expect(groups.map(({ id }) => id)).toEqual(ids);
-  });
-
-  it.each([
-    ["LIST", 100],
-    ["SEGMENT", 3],
-    ["ALL", 103],
-  ] as const)("type %s yields %i of them, over all pages", async (type, count) => {
-    const groups = await list({ type, limit: 40 }).toArray();
-
-    expect(groups).toHaveLength(count);
-    expect(new Set(groups.map((group) => group["type"]))).toEqual(
-      new Set(type === "ALL" ? ["LIST", "SEGMENT"] : [type]),
-    );
-    expect(service.mock.requests.every(({ query }) => query["type"] === type)).toBe(true);
-  });
-
-  it("without a type all are yielded", async () => {
-    await list({ limit: 1 });
-
-    expect(service.mock.requests[0]?.query).not.toHaveProperty("type");
-    expect((await list({ limit: 1, type: "ALL" })).items).toEqual((await list({ limit: 1 })).items);
-  });
-
-  it.each([
-    [1, 1],
-    [100, 100],
-    [101, 100],
-    [500, 100],
-  ])("limit %i returns %i groups", async (limit, count) => {
-    expect((await list({ limit })).items).toHaveLength(count);
-  });
-
-  it("on the service the page is 1, the limit 10 and the type ALL where none is sent", async () => {
-    const { body } = await service.send("GET", "/api/v1/contact-groups");
-
-    expect(body).toMatchObject({ data: ids.slice(0, 10).map((id) => ({ id })) });
-  });
-
-  it.each([
-    ["type", "list", "invalid_value"],
-    ["type", "", "invalid_value"],
-    ["type", null, "invalid_value"],
-    ["page", 0, "too_small"],
-    ["page", null, "invalid_type"],
-    ["limit", -5, "too_small"],
-    ["limit", null, "invalid_type"],
-    ["Type", "LIST", "unrecognized_keys"],
-  ])("%s = %j is not sent", async (name, value, code) => {
-    await expectNotSent(service, list(untyped({ [name]: value })), `${name} ${code}`);
-  });
-
-  it.each(["type=list", "type=", "page=0", "limit=-5", "limit=ten"])(
-    "%s is refused by the service",
-    async (query) => {
-      expect((await service.send("GET", `/api/v1/contact-groups?${query}`)).status).toBe(400);
-    },
-  );
-});
-
-describe.each(["data", "array", "data-key", "root-key"] as const)(
-  "contactGroups.list where the response has the shape %s",
-  (v1List) => {
-    describe.each(["flat", "resource"] as const)("and a group is %s", (v1ListedGroup) => {
-      const service = useService({
-        organizations: crowded,
-        variants: { v1List, v1ListedGroup },
-      });
-
-      it("every group is yielded once, with its id", async () => {
-        const groups = await service.audience.v1.contactGroups.list().toArray();
-
-        expect(groups.map(({ id }) => id)).toEqual(ids);
-      });
     });
   },
 );

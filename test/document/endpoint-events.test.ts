@@ -24,24 +24,13 @@ describe.each(entryPoints)("events.send, $name", (entryPoint) => {
   const service = useService({ entryPoint });
   const send = (more: object = {}) => service.audience.v1.events.send(untyped({ ...order, ...more }));
 
-  it("sends the event as JSON with the v1 key, and returns its identifier, the status and the body", async () => {
-    const result = await send();
-
-    expect(result).toEqual({ uniqueIdentifier: "order-1", status: 200, body: { status: "accepted" } });
-    expect(service.mock.requests).toMatchObject([
-      {
-        operation: "v1.events.send",
-        method: "POST",
-        path: "/api/v1/events",
-        query: {},
-        headers: {
-          "content-type": expect.stringMatching(/^application\/json\b/),
-          "x-api-key": "acme-mock-key",
-        },
-        body: order,
-        applied: true,
-      },
-    ]);
+  it("returns its identifier, and the status and the body of the response", async () => {
+    expect(await send()).toEqual({
+      uniqueIdentifier: "order-1",
+      status: 200,
+      body: { status: "accepted" },
+    });
+    expect(service.mock.requests).toMatchObject([{ body: order, applied: true }]);
   });
 
   it("records it on the contact's timeline", async () => {

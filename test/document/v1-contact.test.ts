@@ -1,5 +1,6 @@
 import type { V1Contact } from "audience-sdk";
 import { describe, expect, it } from "vitest";
+import { days, emailAddresses, noDays, noEmailAddresses } from "./formats.ts";
 import {
   casesOf,
   characters,
@@ -50,8 +51,8 @@ const rows: readonly FieldRow[] = [
   {
     field: "email",
     rule: "an e-mail address",
-    allowed: ["new@example.com", "NEW+tag@Example.com", "a@b", "例@example.jp"],
-    forbidden: ["", "new", "@example.com", "new@", "new @example.com", 7, null],
+    allowed: emailAddresses,
+    forbidden: [...noEmailAddresses, 7, null],
     code: "invalid_format",
   },
   { field: "phone", ...between(7, 20) },
@@ -66,17 +67,8 @@ const rows: readonly FieldRow[] = [
   {
     field: "dob",
     rule: "a day of the calendar",
-    allowed: ["1815-12-10", "2024-02-29", "2000-02-29"],
-    forbidden: [
-      "2023-02-29",
-      "1900-02-29",
-      "2026-13-01",
-      "10.12.1815",
-      "1815-12-10T00:00:00Z",
-      "",
-      18_151_210,
-      null,
-    ],
+    allowed: days,
+    forbidden: [...noDays, 18_151_210, null],
     code: "invalid_format",
   },
   {
@@ -140,7 +132,7 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
     const contact = Object.fromEntries(rows.map(({ field, allowed }) => [field, allowed[0]]));
     await call(service, { ...contact, country: "IT", custom_properties: { plan: "gold" } });
 
-    expect(service.contact("new@example.com")).toMatchObject({
+    expect(service.contact("a@b")).toMatchObject({
       ...contact,
       country: "IT",
       custom_properties: { plan: "gold" },

@@ -1,13 +1,18 @@
+import { BadRequestError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
+import { entryPoints } from "../mock/entry-points.ts";
+import { countryCodes, dateTimes, days, noCountryCodes, noDateTimes, noDays } from "./formats.ts";
 import {
   casesOf,
   characters,
   codeOf,
   emailIdentifier,
+  errorOf,
   expectNotSent,
   expectRefusedByService,
   type FieldRow,
   now,
+  phoneIdentifier,
   untyped,
   useService,
   v2Contact,
@@ -23,7 +28,6 @@ const text = {
   allowed: ["", "x", characters(1_000, "🎈")],
   forbidden: [7, true, {}, ["x"], null],
 };
-const noDays = ["1912-02-30", "1912-13-01", "23 June 1912", "", 19_120_623, null];
 
 /** The table "v2 contact", row by row; `listIds` and `identifiers` follow below. */
 const rows: readonly Row[] = [
@@ -32,8 +36,8 @@ const rows: readonly Row[] = [
   {
     field: "birthDate",
     rule: "a day of the calendar",
-    allowed: ["1912-06-23", "2024-02-29"],
-    forbidden: [...noDays, "1912-06-23T00:00:00Z"],
+    allowed: days,
+    forbidden: [...noDays, 19_120_623, null],
     code: "invalid_format",
     storedAs: "dob",
   },
@@ -41,8 +45,8 @@ const rows: readonly Row[] = [
   {
     field: "countryCode",
     rule: "two letters",
-    allowed: ["GB", "gb", "Gb"],
-    forbidden: ["", "G", "GBR", "G1", "United Kingdom", 44, null],
+    allowed: countryCodes,
+    forbidden: [...noCountryCodes, 44, null],
     code: "invalid_format",
   },
   { field: "country", ...text },
@@ -58,8 +62,8 @@ const rows: readonly Row[] = [
   {
     field: "createdAt",
     rule: "a day or a date-time",
-    allowed: ["2020-01-01", "2020-01-01T10:00", "2020-01-01T10:00:00Z", "2020-01-01T10:00:00.123+02:00"],
-    forbidden: [...noDays, "2020-01-01T25:00:00Z", "2020-01-01 10:00:00"],
+    allowed: [...days, ...dateTimes],
+    forbidden: [...noDateTimes, 19_120_623, true, {}, [], null],
     code: "invalid_format",
   },
   {
@@ -302,5 +306,66 @@ describe("identifiers", () => {
     await upsert([emailIdentifier("alan@example.com")]);
 
     expect(service.contact("alan@example.com")).toBeDefined();
+  });
+});
+
+describe.each(entryPoints)("v2.contacts.upsert, $name", (entryPoint) => {
+  const service = useService({ entryPoint });
+  const upsert = (...args: Parameters<typeof service.audience.v2.contacts.upsert>) =>
+    service.audience.v2.contacts.upsert(...args);
+
+  it("succeeds with 200 and status true", async () => {
+    const { data, response } = await upsert(v2Contact()).withResponse();
+
+    expect(response.status).toBe(200);
+    expect(data).toEqual({ status: true });
+  });
+
+  it("creates a contact where no identifier matches, which the v1 family returns too", async () => {
+    await upsert(v2Contact());
+    const { id = "" } = service.contact("alan@example.com") ?? {};
+    expect((await service.audience.v1.customers.get(id)).attributes.first_name).toBe("Alan");
+
+    expect(service.state().contacts).toHaveLength(3);
+    expect(service.contact("alan@example.com")).toMatchObject({
+      first_name: "Alan",
+      email_opt_in: "SUBSCRIBED",
+    });
+  });
+
+  it.each([
+    ["e-mail", [emailIdentifier("ada@example.com")]],
+    ["e-mail in another case", [emailIdentifier("ADA@example.com")]],
+    ["phone", [phoneIdentifier("+390111111")]],
+    ["e-mail and phone", [emailIdentifier("ada@example.com"), phoneIdentifier("+390111111")]],
+    ["second identifier", [emailIdentifier("augusta@example.com"), phoneIdentifier("+390111111")]],
+    ["second e-mail", [emailIdentifier("augusta@example.com"), emailIdentifier("ada@example.com")]],
+  ])("updates the contact that matches by %s", async (_, identifiers) => {
+    await upsert(v2Contact({ identifiers }));
+
+    expect(service.state().contacts).toHaveLength(2);
+    expect(service.state().contacts[0]).toMatchObject({ id: "ada", first_name: "Alan" });
+  });
+
+  it("a new contact needs an e-mail: an unknown phone alone is sent, and is a BadRequestError", async () => {
+    const error = await errorOf(upsert(v2Contact({ identifiers: [phoneIdentifier("7654321")] })));
+
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error).toMatchObject({
+      status: 400,
+      outcome: "not-applied",
+      body: { status: "error", message: expect.stringContaining("email") },
+    });
+    expect(service.mock.requests).toMatchObject([{ status: 400, applied: false }]);
+    expect(service.state().contacts).toHaveLength(2);
+  });
+
+  it.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["null", null],
+    ["a text", "alan@example.com"],
+    ["an array", [v2Contact()]],
+  ])("%s is refused as a contact, and not sent", async (_, contact) => {
+    await expectNotSent(service, upsert(untyped(contact)), "");
   });
 });

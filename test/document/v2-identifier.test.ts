@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
+  dateTimes,
+  days,
+  emailAddresses,
+  ipAddresses,
+  noDateTimes,
+  noEmailAddresses,
+  noIpAddresses,
+} from "./formats.ts";
+import {
   casesOf,
   codeOf,
   consent,
@@ -14,35 +23,13 @@ import {
 } from "./service.ts";
 
 const text = { rule: "any text", allowed: ["", "import of 2026"], forbidden: [7, true, {}, null] };
-const noDateTimes = [
-  "2026-01-31",
-  "2026-02-30T09:30:00Z",
-  "2026-01-31T24:01:00Z",
-  "2026-01-31 09:30:00",
-  "yesterday",
-  "",
-  1_769_851_800,
-  null,
-];
-const noAddresses = [
-  "",
-  "localhost",
-  "192.0.2.256",
-  "192.0.2",
-  "192.0.2.1:80",
-  "2001:db8::1::2",
-  "::1%eth0",
-  1,
-  null,
-];
-
 /** The tables "identifier" and "consent", row by row, for an e-mail identifier. */
 const rows: readonly FieldRow[] = [
   {
     field: "id",
     rule: "an e-mail address",
-    allowed: ["a@b", "ALAN@example.com"],
-    forbidden: ["", "alan", "a @b"],
+    allowed: emailAddresses,
+    forbidden: noEmailAddresses,
     code: "custom",
   },
   {
@@ -54,20 +41,15 @@ const rows: readonly FieldRow[] = [
   {
     field: "consent.createdAt",
     rule: "a date-time",
-    allowed: [
-      "2026-01-31T09:30:00Z",
-      "2026-01-31T09:30",
-      "2026-01-31T09:30:00.123456+05:30",
-      "2024-02-29T23:59:59-11:00",
-    ],
-    forbidden: noDateTimes,
+    allowed: dateTimes,
+    forbidden: [...noDateTimes, ...days, 1_769_851_800, true, {}, [], null],
     code: "invalid_format",
   },
   {
     field: "consent.ip",
     rule: "an IPv4 or IPv6 address",
-    allowed: ["192.0.2.1", "0.0.0.0", "::", "2001:DB8::1", "::ffff:192.0.2.1"],
-    forbidden: noAddresses,
+    allowed: ipAddresses,
+    forbidden: [...noIpAddresses, 1, null],
     code: "invalid_format",
   },
   { field: "consent.source", ...text },

@@ -1,0 +1,301 @@
+import {
+  AuthenticationError,
+  ServerError,
+  UnexpectedResponseError,
+  V1Client,
+  V2Client,
+  type AudienceClient,
+  type Operation,
+} from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { entryPoints, msw } from "../mock/entry-points.ts";
+import { errorOf, expectNotSent, untyped, useService, v2Contact } from "./service.ts";
+
+/** An endpoint of the document, and its call. */
+interface Endpoint {
+  readonly operation: Exclude<Operation, "v1.request" | "v2.request">;
+  readonly call: (audience: AudienceClient) => PromiseLike<unknown>;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  readonly status?: number;
+}
+
+const contact = { email: "new@example.com", email_opt_in: "SUBSCRIBED" } as const;
+const event = {
+  eventName: "order placed",
+  uniqueIdentifier: "order-1",
+  contact: { email: "new@example.com" },
+};
+const page = { page: 2, limit: 5 };
+const query = { page: "2", limit: "5" };
+
+const v1Endpoints: readonly Endpoint[] = [
+  {
+    operation: "v1.customers.upsert",
+    call: ({ v1 }) => v1.customers.upsert(contact),
+    method: "POST",
+    path: "/api/v1/customer/create",
+    body: contact,
+    status: 201,
+  },
+  {
+    operation: "v1.customers.get",
+    call: ({ v1 }) => v1.customers.get("ada"),
+    method: "GET",
+    path: "/api/v1/customer/ada",
+  },
+  {
+    operation: "v1.customers.list",
+    call: ({ v1 }) => v1.customers.list(page),
+    method: "GET",
+    path: "/api/v1/customer",
+    query,
+  },
+  {
+    operation: "v1.contactGroups.list",
+    call: ({ v1 }) => v1.contactGroups.list({ type: "LIST", ...page }),
+    method: "GET",
+    path: "/api/v1/contact-groups",
+    query: { type: "LIST", ...query },
+  },
+  {
+    operation: "v1.contactGroups.get",
+    call: ({ v1 }) => v1.contactGroups.get("news"),
+    method: "GET",
+    path: "/api/v1/contact-groups/news",
+  },
+  {
+    operation: "v1.contactGroups.addContact",
+    call: ({ v1 }) => v1.contactGroups.addContact("news", contact),
+    method: "POST",
+    path: "/api/v1/contact-groups/news/contacts",
+    body: contact,
+  },
+  {
+    operation: "v1.events.send",
+    call: ({ v1 }) => v1.events.send(event),
+    method: "POST",
+    path: "/api/v1/events",
+    body: event,
+  },
+];
+
+const v2Endpoints: readonly Endpoint[] = [
+  {
+    operation: "v2.contacts.upsert",
+    call: ({ v2 }) => v2.contacts.upsert(v2Contact()),
+    method: "POST",
+    path: "/v2/contacts",
+    body: v2Contact(),
+  },
+  {
+    operation: "v2.lists.list",
+    call: ({ v2 }) => v2.lists.list(page),
+    method: "GET",
+    path: "/v2/lists",
+    query,
+  },
+];
+
+const v1Keys = { "x-api-key": "acme-mock-key" };
+const v2Keys = { "service-api-key": "acme-mock-key-v2", "service-app-id": "acme-mock-app" };
+const endpoints = [
+  ...v1Endpoints.map((endpoint) => ({ ...endpoint, keys: v1Keys, keysOfOthers: Object.keys(v2Keys) })),
+  ...v2Endpoints.map((endpoint) => ({ ...endpoint, keys: v2Keys, keysOfOthers: Object.keys(v1Keys) })),
+];
+
+describe.each(entryPoints)("each endpoint, $name", (entryPoint) => {
+  const service = useService({ entryPoint });
+
+  it.each(endpoints)(
+    "$operation sends $method $path, JSON if it has a body, and the keys of its family alone",
+    async ({ operation, call, method, path, query: sent = {}, body, status = 200, keys, keysOfOthers }) => {
+      await call(service.audience);
+
+      expect(service.mock.requests).toMatchObject([
+        { operation, method, path, query: sent, headers: keys, status, applied: method === "POST" },
+      ]);
+      const [request] = service.mock.requests;
+      expect(request?.body).toEqual(body);
+      expect(request?.headers["content-type"]?.split(";")[0]).toBe(body && "application/json");
+      for (const name of keysOfOthers) expect(request?.headers).not.toHaveProperty(name);
+    },
+  );
+
+  it.each(endpoints)(
+    "$operation with an unknown key is an AuthenticationError, and changes nothing",
+    async ({ operation, call }) => {
+      const before = service.state();
+      const error = await errorOf(
+        call(service.clientWith({ apiKey: "stranger-key-1", apiKeyV2: "stranger-key-2" })),
+      );
+
+      expect(error).toBeInstanceOf(AuthenticationError);
+      expect(error).toMatchObject({
+        status: 401,
+        outcome: "not-applied",
+        request: { operation, attempts: 1 },
+      });
+      expect(service.state()).toEqual(before);
+    },
+  );
+
+  it.each(endpoints)(
+    "$operation that gets a 500 is a ServerError: of a write the outcome is unknown, of a read never",
+    async ({ operation, call, method }) => {
+      service.mock.addFault({ kind: "500-after", operation });
+      const error = await errorOf(call(service.clientWith({ maxRetries: 0 })));
+
+      expect(error).toBeInstanceOf(ServerError);
+      expect(error).toMatchObject({ status: 500, outcome: method === "POST" ? "unknown" : "not-applied" });
+    },
+  );
+});
+
+describe("a response that is not documented", () => {
+  const service = useService();
+
+  it.each(endpoints.filter(({ operation }) => operation !== "v1.events.send"))(
+    "$operation rejects with an UnexpectedResponseError: a write may have been carried out",
+    async ({ operation, call, method, status = 200 }) => {
+      service.mock.addFault({ kind: "wrong-json", operation });
+      const error = await errorOf(call(service.audience));
+
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(error).toMatchObject({ status, outcome: method === "POST" ? "unknown" : "not-applied" });
+      expect(service.mock.requests).toMatchObject([{ operation, applied: method === "POST" }]);
+    },
+  );
+});
+
+describe("an id in a path", () => {
+  const service = useService();
+  const calls = [
+    ["v1.customers.get", "id", (id: unknown) => service.audience.v1.customers.get(untyped(id))],
+    ["v1.contactGroups.get", "id", (id: unknown) => service.audience.v1.contactGroups.get(untyped(id))],
+    [
+      "v1.contactGroups.addContact",
+      "listId",
+      (id: unknown) => service.audience.v1.contactGroups.addContact(untyped(id), contact),
+    ],
+  ] as const;
+  const ids = [
+    "a/b",
+    "a?b=c",
+    "a#b",
+    "a b",
+    "ä%2F",
+    "../../v2/lists",
+    "ada@example.com",
+    "news/contacts?x=1",
+  ];
+  const noIds = ["", " ", "\t", ".", "..", null, undefined, 7];
+
+  it.each(calls.flatMap(([operation, , call]) => ids.map((id) => ({ operation, call, id }))))(
+    "$operation sends $id as one part of the path",
+    async ({ operation, call, id }) => {
+      const error = await errorOf(call(id));
+
+      expect(error).toMatchObject({ status: 404 });
+      expect(service.mock.requests).toMatchObject([{ operation, query: {} }]);
+      expect(service.mock.requests[0]?.path.split("/")).toContain(encodeURIComponent(id));
+    },
+  );
+
+  it.each(calls.flatMap(([operation, name, call]) => noIds.map((id) => ({ operation, name, call, id }))))(
+    "$operation does not send $id",
+    async ({ name, call, id }) => {
+      await expectNotSent(service, call(id), `${name} invalid_id`);
+    },
+  );
+});
+
+describe("JSON", () => {
+  const service = useService();
+
+  it.each([
+    ["/api/v1/customer/create", { email: "new@example.com" }],
+    ["/v2/contacts", v2Contact()],
+  ])("the service refuses a body of another type on %s", async (path, body) => {
+    const { status } = await service.send("POST", path, body, { "content-type": "text/plain" });
+
+    expect(status).toBe(400);
+    expect(service.state().contacts).toHaveLength(2);
+  });
+
+  it("all responses are JSON, also errors", async () => {
+    const responses = await Promise.all([
+      service.send("GET", "/v2/lists"),
+      service.send("GET", "/v2/lists?page=0"),
+      service.send("GET", "/api/v1/customer/nobody"),
+      service.send("POST", "/api/v1/events", {}),
+    ]);
+
+    expect(responses.map(({ status }) => status)).toEqual([200, 400, 404, 400]);
+    expect(responses.map(({ headers }) => headers.get("content-type")?.split(";")[0])).toEqual(
+      responses.map(() => "application/json"),
+    );
+  });
+
+  it("any character arrives unchanged", async () => {
+    const first_name = "Zoë \u{1f388} \u0000 \u2028 <b>&\"'\\ 日本語";
+    await service.audience.v1.customers.upsert({ email: "new@example.com", first_name });
+
+    expect(service.contact("new@example.com")?.first_name).toBe(first_name);
+    expect(
+      (await service.audience.v1.customers.upsert({ email: "new@example.com" })).attributes.first_name,
+    ).toBe(first_name);
+  });
+});
+
+describe("the version", () => {
+  const service = useService({ entryPoint: msw });
+
+  it.each([
+    ["GET", "/api/v2/customer"],
+    ["GET", "/v1/customer"],
+    ["GET", "/api/v1/lists"],
+    ["GET", "/v2/customer"],
+    ["POST", "/api/v1/contacts"],
+    ["GET", "/api/v1/customer/create/x"],
+    ["DELETE", "/api/v1/customer/ada"],
+    ["GET", "/v2/contacts"],
+    ["GET", "/v2/lists/news"],
+  ])("%s %s is no endpoint of either family", async (method, path) => {
+    const { status } = await service.send(method, path, method === "POST" ? {} : undefined);
+
+    expect(status).toBe(404);
+    expect(service.mock.requests).toMatchObject([{ operation: undefined, method, path, status: 404 }]);
+  });
+
+  it("the families are separate: each has its own client, without the settings of the other", async () => {
+    const { baseUrl, baseUrlV2, apiKey, apiKeyV2 = apiKey, appId } = service.options;
+    const v1 = new V1Client({ baseUrl, apiKey, rateLimiter: false });
+    const v2 = new V2Client({ baseUrlV2, apiKey: apiKeyV2, appId, rateLimiter: false });
+
+    expect((await v1.customers.get("ada")).id).toBe("ada");
+    expect(await v2.lists.list().toArray()).toHaveLength(2);
+    await Promise.all([v1.close(), v2.close()]);
+  });
+});
+
+describe("base addresses", () => {
+  const variants = { baseUrl: "https://one.example/eu/audience", baseUrlV2: "https://two.example/gate" };
+  const service = useService({ variants });
+
+  it.each(["", "/"])("may differ per family, contain a path, and end in %j", async (end) => {
+    const audience = service.clientWith({
+      baseUrl: variants.baseUrl + end,
+      baseUrlV2: variants.baseUrlV2 + end,
+    });
+    await audience.v1.customers.get("ada");
+    await audience.v2.lists.list();
+
+    expect(service.mock.requests.map(({ path, status }) => [path, status])).toEqual([
+      ["/eu/audience/api/v1/customer/ada", 200],
+      ["/gate/v2/lists", 200],
+    ]);
+  });
+});
