@@ -23,10 +23,14 @@ describe("credentials", () => {
     ["v2 with the header of v1", "/v2/lists", { "service-api-key": "", "x-api-key": "acme-mock-key-v2" }],
     ["v2 with a key of v1", "/v2/lists", { "service-api-key": "acme-mock-key" }],
     ["v2 with an app id alone", "/v2/lists", { "service-api-key": "", "x-api-key": "" }],
+    ["v2 with an invalid key", "/v2/lists", { "service-api-key": "stranger" }],
+    ["v2 with an invalid app id", "/v2/lists", { "service-app-id": "stranger" }],
+    ["v1 with an invalid key", "/api/v1/customer", { "x-api-key": "stranger" }],
   ])("%s are missing or invalid: 401", async (_, path, headers) => {
-    const { status } = await service.send("GET", path, undefined, headers);
+    const { status, body } = await service.send("GET", path, undefined, headers);
 
     expect(status).toBe(401);
+    if (path === "/v2/lists") expect(body).toEqual({ status: "error", message: expect.any(String) });
     expect(service.mock.requests).toMatchObject([{ status: 401, applied: false }]);
   });
 

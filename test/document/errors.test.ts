@@ -6,92 +6,45 @@ import { consent, errorOf, useService, v2Contact } from "./service.ts";
 
 const tooMany = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`key ${at}`, "x"]));
 
-describe.each(entryPoints)("the errors of the v2 family, $name", (entryPoint) => {
-  const service = useService({ entryPoint });
+const CREATE = "/api/v1/customer/create";
+const ADD = "/api/v1/contact-groups/news/contacts";
+const contact = { email: "new@example.com" };
+const fax = { type: "fax", id: "1", channels: {}, consent };
 
-  it.each<[number, string, string, string, unknown, Record<string, string>]>([
-    [400, "identifiers missing", "POST", "/v2/contacts", { firstName: "Alan", listIds: [] }, {}],
-    [
-      400,
-      "a field invalid",
-      "POST",
-      "/v2/contacts",
-      { ...v2Contact(), identifiers: [{ type: "fax", id: "1", channels: {}, consent }] },
-      {},
-    ],
-    [400, "page invalid", "GET", "/v2/lists?page=-1", undefined, {}],
-    [400, "limit invalid", "GET", "/v2/lists?limit=-1", undefined, {}],
-    [401, "key missing", "GET", "/v2/lists", undefined, { "service-api-key": "" }],
-    [401, "key invalid", "POST", "/v2/contacts", v2Contact(), { "service-api-key": "stranger" }],
-    [401, "app id missing", "GET", "/v2/lists", undefined, { "service-app-id": "" }],
-    [401, "app id invalid", "GET", "/v2/lists", undefined, { "service-app-id": "stranger" }],
-  ])("%i: %s, with status error and a message", async (status, _, method, path, body, headers) => {
-    const response = await service.send(method, path, body, headers);
+/** The tables of both families, row by row; 401 is in `authentication.test.ts`, 500 in `endpoints.test.ts`. */
+const rows: [status: number, condition: string, path: string, body?: unknown][] = [
+  [400, "identifiers missing", "/v2/contacts", { firstName: "Alan", listIds: [] }],
+  [400, "a field invalid", "/v2/contacts", { ...v2Contact(), identifiers: [fax] }],
+  [400, "page invalid", "/v2/lists?page=-1"],
+  [400, "limit invalid", "/v2/lists?limit=-1"],
+  [400, "unrecognized field", CREATE, { ...contact, firstName: "New" }],
+  [400, "neither e-mail nor phone", CREATE, { first_name: "New" }],
+  [400, "more than 30 custom properties", CREATE, { ...contact, custom_properties: tooMany }],
+  [400, "wrapped body", ADD, { contact }],
+  [400, "array body", ADD, [contact]],
+  [404, "no contact has the id", "/api/v1/customer/nobody"],
+  [404, "no list has the id", "/api/v1/contact-groups/nothing/contacts", { email: "ada@example.com" }],
+];
+
+describe.each(entryPoints)("the errors of the service, $name", (entryPoint) => {
+  const service = useService({ entryPoint });
+  const v2Body = { status: "error", message: expect.any(String) as unknown };
+
+  it.each(rows)("%i: %s on %s", async (status, _, path, body) => {
+    const response = await service.send(body === undefined ? "GET" : "POST", path, body);
 
     expect(response.status).toBe(status);
-    expect(response.body).toEqual({ status: "error", message: expect.any(String) });
+    if (path.startsWith("/v2/")) expect(response.body).toEqual(v2Body);
+    expect(service.contact(contact.email)).toBeUndefined();
   });
 
-  it("500: an unexpected error of the server has the same body, which the client passes on", async () => {
+  it("500: an unexpected error of the v2 family has the same body, which the client passes on", async () => {
     service.mock.addFault({ kind: "500-before" });
     const error = await errorOf(service.clientWith({ maxRetries: 0 }).v2.contacts.upsert(v2Contact()));
 
     expect(error).toBeInstanceOf(ServerError);
-    expect(error).toMatchObject({
-      status: 500,
-      body: { status: "error", message: expect.any(String) },
-      outcome: "unknown",
-    });
+    expect(error).toMatchObject({ status: 500, body: v2Body, outcome: "unknown" });
     expect(service.contact("alan@example.com")).toBeUndefined();
-  });
-});
-
-describe.each(entryPoints)("the errors of the v1 family, $name", (entryPoint) => {
-  const service = useService({ entryPoint });
-
-  it.each<[number, string, string, string, unknown, Record<string, string>]>([
-    [
-      400,
-      "unrecognized field",
-      "POST",
-      "/api/v1/customer/create",
-      { email: "new@example.com", firstName: "New" },
-      {},
-    ],
-    [400, "neither e-mail nor phone", "POST", "/api/v1/customer/create", { first_name: "New" }, {}],
-    [
-      400,
-      "more than 30 custom properties",
-      "POST",
-      "/api/v1/customer/create",
-      { email: "new@example.com", custom_properties: tooMany },
-      {},
-    ],
-    [
-      400,
-      "wrapped body",
-      "POST",
-      "/api/v1/contact-groups/news/contacts",
-      { contact: { email: "new@example.com" } },
-      {},
-    ],
-    [400, "array body", "POST", "/api/v1/contact-groups/news/contacts", [{ email: "new@example.com" }], {}],
-    [401, "key missing", "GET", "/api/v1/customer", undefined, { "x-api-key": "" }],
-    [401, "key invalid", "POST", "/api/v1/events", {}, { "x-api-key": "stranger" }],
-    [404, "no contact has the id", "GET", "/api/v1/customer/nobody", undefined, {}],
-    [
-      404,
-      "no list has the id",
-      "POST",
-      "/api/v1/contact-groups/nothing/contacts",
-      { email: "ada@example.com" },
-      {},
-    ],
-  ])("%i: %s", async (status, _, method, path, body, headers) => {
-    const response = await service.send(method, path, body, headers);
-
-    expect(response.status).toBe(status);
-    expect(service.contact("new@example.com")).toBeUndefined();
   });
 });
 

@@ -1,7 +1,8 @@
 // Strings in the formats of the field tables: the rows of the tables try them at the client and at the service, and
 // `schemas/entry.test.ts` at the JSON schemas.
 
-const words = (text: string) => text.split(" ");
+/** The words of a text, and further strings that hold spaces or nothing. */
+const words = (text: string, ...more: readonly string[]) => [...text.split(" "), ...more];
 
 /** Days of the calendar. */
 export const days = words(
@@ -11,11 +12,15 @@ export const days = words(
 export const noDays = [
   ...words(
     "2023-02-29 1900-02-29 2026-02-30 2026-04-31 2026-13-01 2026-00-10 2026-01-00 2026-01-32 2026-1-1",
+    "",
+    " 2026-01-01",
+    "2026-01-01 ",
+    "2026-01-01\n",
+    "23 June 1912",
   ),
   ...words(
     "20260101 2026/01/01 01-01-2026 10.12.1815 2026-01-01T00:00:00Z today +02026-01-01 ２０２６-01-01",
   ),
-  ...["", " 2026-01-01", "2026-01-01 ", "2026-01-01\n", "23 June 1912"],
 ];
 
 /** Seconds, their fraction and the offset may be missing. */
@@ -32,8 +37,13 @@ export const noDateTimes = [
   ...words("2026-01-31T 2026-01-31T09 2026-01-31T09Z 2026-01-31T24:00:00Z 2026-01-31T23:60:00Z"),
   ...words("2026-01-31T23:59:60Z 2023-02-29T00:00:00Z 2026-13-01T00:00:00Z 2026-01-31T09:30:00.Z"),
   ...words("2026-01-31t09:30:00z 2026-01-31T09:30:00+24:00 2026-01-31T09:30:00+02:60 now 1700000000 2026-01"),
-  ...words("+010000-01-01T00:00:00.000Z -000001-12-31T23:59:59.999Z +275760-09-13T00:00:00.000Z 2023-02-29"),
-  ...["", "2026-01-31 09:30:00", "2026-01-31T09:30:00Z ", "Sat, 31 Jan 2026 09:30:00 GMT"],
+  ...words(
+    "+010000-01-01T00:00:00.000Z -000001-12-31T23:59:59.999Z +275760-09-13T00:00:00.000Z 2023-02-29",
+    "",
+    "2026-01-31 09:30:00",
+    "2026-01-31T09:30:00Z ",
+    "Sat, 31 Jan 2026 09:30:00 GMT",
+  ),
 ];
 
 export const emailAddresses = [
@@ -43,12 +53,11 @@ export const emailAddresses = [
   ),
   `${"a".repeat(300)}@b`,
   // A joiner between letters, as Persian, Hindi and Sinhala need it; a sign of Arabic that shows.
-  ...["نمی\u200cخواهم@example.com", "क्\u200dष@උදා\u200dහරණ.example", "\u0600@example.com"],
+  ...words("نمی\u200cخواهم@example.com क्\u200dष@උදා\u200dහරණ.example \u0600@example.com"),
 ];
 
 export const noEmailAddresses = [
-  ...words("a @ a@ @b"),
-  ...["", "a b@c", "a@b c", " a@b", "a@b ", "a@b\n", "a\u00a0@b", "\ta@b"],
+  ...words("a @ a@ @b", "", "a b@c", "a@b c", " a@b", "a@b ", "a@b\n", "a\u00a0@b", "\ta@b"),
 ];
 
 /** What the service accepts, as the document does not forbid it: an opt-out for it would be nobody's. */
@@ -69,8 +78,7 @@ export const ipAddresses = [
 export const noIpAddresses = [
   ...words("1.2.3 1.2.3.4.5 256.1.1.1 01.2.3.4 1.2.3.4:80 1.2.3.0/24 : ::: 1::2::3 1:2:3:4:5:6:7 1: :1"),
   ...words("1:2:3:4:5:6:7:8:9 1:2:3:4:5::1:2:3:4 1:2:3:4:5:6:7:8:: 12345:: g:: fe80::1%eth0 [::1] ::1/64"),
-  ...words("::1.2.3 1.2.3.4:: 1:2:3:4:5:6:7:192.0.2.1 ::1.2.3.4:5 localhost"),
-  ...["", " 1.2.3.4", "1.2.3.4\n"],
+  ...words("::1.2.3 1.2.3.4:: 1:2:3:4:5:6:7:192.0.2.1 ::1.2.3.4:5 localhost", "", " 1.2.3.4", "1.2.3.4\n"),
 ];
 
 export const countryCodes = words("GB gb Gb DE ZZ");

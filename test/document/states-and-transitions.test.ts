@@ -1,137 +1,85 @@
-import type { V1Contact, V1OptIn } from "audience-sdk";
+import type { V1OptIn } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { emailIdentifier, errorOf, phoneIdentifier, untyped, useService, v2Contact } from "./service.ts";
+import { emailIdentifier, errorOf, phoneIdentifier, useService, v2Contact } from "./service.ts";
 
 const states: readonly V1OptIn[] = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
-const pairs = states.flatMap((before) => states.map((sent) => [before, sent] as const));
-const serviceDecides = { consent: "service-decides" } as const;
+const pairs = [undefined, ...states].flatMap((before) => states.map((sent) => [before, sent] as const));
+const email = "new@example.com";
 
-describe("customers.upsert", () => {
+describe("a contact that is", () => {
   const service = useService();
-  const upsert = (contact: V1Contact) => service.audience.v1.customers.upsert(contact);
-  const state = (email: string) => service.contact(email)?.email_opt_in;
-
-  it("contact does not exist, email_opt_in omitted: NON_SUBSCRIBED", async () => {
-    const { attributes } = await upsert({ email: "new@example.com" });
-
-    expect(attributes.email_opt_in).toBe("NON_SUBSCRIBED");
-    expect(state("new@example.com")).toBe("NON_SUBSCRIBED");
-  });
-
-  it.each(states)("contact does not exist, email_opt_in %s sent: the value sent", async (sent) => {
-    const { attributes } = await upsert({ email: "new@example.com", email_opt_in: sent });
-
-    expect(attributes.email_opt_in).toBe(sent);
-    expect(state("new@example.com")).toBe(sent);
-  });
-
-  it.each(pairs)("contact is %s, email_opt_in %s sent: the value sent", async (before, sent) => {
-    await upsert({ email: "new@example.com", email_opt_in: before });
-    await upsert({ email: "new@example.com", email_opt_in: sent });
-
-    expect(state("new@example.com")).toBe(sent);
-  });
-
-  it.each(states)(
-    "contact is %s, email_opt_in omitted (not documented): the mock keeps it by default",
-    async (before) => {
-      await upsert({ email: "new@example.com", email_opt_in: before });
-      await upsert({ email: "new@example.com", first_name: "New" });
-
-      expect(state("new@example.com")).toBe(before);
-    },
-  );
-
-  it("phone_opt_in has a state of its own", async () => {
-    await upsert({
-      email: "new@example.com",
-      phone: "1234567",
-      email_opt_in: "UNSUBSCRIBED",
-      phone_opt_in: "SUBSCRIBED",
-    });
-
-    expect(service.contact("new@example.com")).toMatchObject({
-      email_opt_in: "UNSUBSCRIBED",
-      phone_opt_in: "SUBSCRIBED",
-    });
-  });
-});
-
-describe("contactGroups.addContact", () => {
-  const service = useService();
-  const add = (email: string, email_opt_in: V1OptIn) =>
-    service.audience.v1.contactGroups.addContact("news", { email, email_opt_in });
-  const addOmitted = (email: string) =>
-    service.audience.v1.contactGroups.addContact("news", { email }, serviceDecides);
-  const state = (email: string) => service.contact(email)?.email_opt_in;
-
-  it("contact does not exist, email_opt_in omitted: NON_SUBSCRIBED, action created", async () => {
-    const { contact } = await addOmitted("new@example.com");
-
-    expect(contact.action).toBe("created");
-    expect(state("new@example.com")).toBe("NON_SUBSCRIBED");
-  });
-
-  it.each(states)("contact is %s, email_opt_in omitted: SUBSCRIBED, action updated", async (before) => {
-    await service.audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: before });
-    const { contact } = await addOmitted("new@example.com");
-
-    expect(contact.action).toBe("updated");
-    expect(state("new@example.com")).toBe("SUBSCRIBED");
-  });
-
-  it.each(states)(
-    "contact does not exist, email_opt_in %s sent: the value sent, and a member",
-    async (sent) => {
-      const { contact } = await add("new@example.com", sent);
-
-      expect(contact.action).toBe("created");
-      expect(state("new@example.com")).toBe(sent);
-      expect(service.state().memberships).toContainEqual(
-        expect.objectContaining({ listId: "news", contactId: contact.contactUUID }),
-      );
-    },
-  );
+  const upsert = (contact: object) => service.audience.v1.customers.upsert({ email, ...contact });
+  const addOmitted = () =>
+    service.audience.v1.contactGroups.addContact("news", { email }, { consent: "service-decides" });
+  const state = () => service.contact(email)?.email_opt_in;
+  const exists = async (before: V1OptIn | undefined) => before && upsert({ email_opt_in: before });
 
   it.each(pairs)(
-    "contact is %s, email_opt_in %s sent: the value sent, and a member",
+    "%s, and created or updated with email_opt_in %s, has the value sent",
     async (before, sent) => {
-      await service.audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: before });
-      const { contact } = await add("new@example.com", sent);
+      await exists(before);
+      const { attributes } = await upsert({ email_opt_in: sent });
 
-      expect(contact.action).toBe("updated");
-      expect(state("new@example.com")).toBe(sent);
-      expect(service.state().memberships).toContainEqual(
-        expect.objectContaining({ listId: "news", contactId: contact.contactUUID }),
-      );
+      expect(attributes.email_opt_in).toBe(sent);
+      expect(state()).toBe(sent);
     },
   );
 
-  it("omitting email_opt_in twice creates and then subscribes the contact, so the client requires it", async () => {
-    await addOmitted("new@example.com");
-    await addOmitted("new@example.com");
+  it.each(pairs)("%s, and added to a list with email_opt_in %s, has the value sent", async (before, sent) => {
+    await exists(before);
+    const added = { email, email_opt_in: sent };
+    const { contact } = await service.audience.v1.contactGroups.addContact("news", added);
 
-    expect(state("new@example.com")).toBe("SUBSCRIBED");
+    expect(contact.action).toBe(before === undefined ? "created" : "updated");
+    expect(state()).toBe(sent);
+    expect(service.state().memberships).toContainEqual(
+      expect.objectContaining({ listId: "news", contactId: contact.contactUUID }),
+    );
   });
 
-  it("omitting it on the client is an error with the reason, so that no contact is subscribed by accident", async () => {
-    const error = await errorOf(
-      service.audience.v1.contactGroups.addContact("news", untyped({ email: "ada@example.com" })),
-    );
+  it("new, and created without email_opt_in, is NON_SUBSCRIBED", async () => {
+    const { attributes } = await upsert({});
 
-    expect(error).toMatchObject({
-      code: "validation",
-      issues: [{ path: ["email_opt_in"], message: expect.stringContaining("SUBSCRIBED") }],
+    expect(attributes.email_opt_in).toBe("NON_SUBSCRIBED");
+    expect(state()).toBe("NON_SUBSCRIBED");
+  });
+
+  it.each(states)("%s, and updated without email_opt_in (not documented), stays so", async (before) => {
+    await exists(before);
+    await upsert({ first_name: "New" });
+
+    expect(state()).toBe(before);
+  });
+
+  it("new, and added to a list without email_opt_in, is NON_SUBSCRIBED; again, it is SUBSCRIBED", async () => {
+    expect((await addOmitted()).contact.action).toBe("created");
+    expect(state()).toBe("NON_SUBSCRIBED");
+    expect((await addOmitted()).contact.action).toBe("updated");
+    expect(state()).toBe("SUBSCRIBED");
+  });
+
+  it.each(states)("%s, and added to a list without email_opt_in, is SUBSCRIBED", async (before) => {
+    await exists(before);
+    const { contact } = await addOmitted();
+
+    expect(contact.action).toBe("updated");
+    expect(state()).toBe("SUBSCRIBED");
+  });
+
+  it("subscribed by phone has a state of its own for that", async () => {
+    await upsert({ phone: "1234567", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "SUBSCRIBED" });
+
+    expect(service.contact(email)).toMatchObject({
+      email_opt_in: "UNSUBSCRIBED",
+      phone_opt_in: "SUBSCRIBED",
     });
-    expect(state("ada@example.com")).toBe("UNSUBSCRIBED");
-    expect(service.mock.requests).toEqual([]);
   });
 });
 
 describe("joining a list", () => {
   const service = useService();
-  const add = (listId: string, email = "ada@example.com") =>
-    service.audience.v1.contactGroups.addContact(listId, { email, email_opt_in: "SUBSCRIBED" });
+  const add = (listId: string, address = "ada@example.com") =>
+    service.audience.v1.contactGroups.addContact(listId, { email: address, email_opt_in: "SUBSCRIBED" });
   const triggers = () =>
     service.state().triggers.map(({ name, contactId, listId }) => [name, contactId, listId]);
 
@@ -219,15 +167,6 @@ describe("v2 channel statuses", () => {
   const service = useService();
   const upsert = (...identifiers: ReturnType<typeof emailIdentifier>[]) =>
     service.audience.v2.contacts.upsert(v2Contact({ identifiers }));
-
-  it.each([
-    ["subscribed", "SUBSCRIBED"],
-    ["unsubscribed", "UNSUBSCRIBED"],
-  ])("%s is the v1 state %s", async (status, state) => {
-    await upsert(emailIdentifier("new@example.com", status));
-
-    expect(service.contact("new@example.com")?.email_opt_in).toBe(state);
-  });
 
   it("a channel that no identifier names does not change", async () => {
     await upsert(phoneIdentifier("+390111111", "subscribed"));

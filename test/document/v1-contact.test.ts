@@ -270,15 +270,6 @@ describe("the identifier of a v1 contact", () => {
 
     expect(service.state().contacts.at(-1)).toMatchObject(contact);
   });
-
-  it("is required: without an e-mail or phone nothing is sent", async () => {
-    // @ts-expect-error the compiler knows as well
-    await expectNotSent(service, service.audience.v1.customers.upsert({ first_name: "Nobody" }), "email");
-  });
-
-  it("is required: without an e-mail or phone the service refuses", async () => {
-    await expectRefusedByService(service, "/api/v1/customer/create", { first_name: "Nobody" });
-  });
 });
 
 describe("double_opt_in", () => {

@@ -190,18 +190,6 @@ describe("a v2 contact", () => {
     expect(alan()?.created).toBe("2020-01-01T10:00:00.000Z");
   });
 
-  it("birthDate cannot be a Date, because a Date has a time zone", async () => {
-    await expectNotSent(service, upsert({ ...v2Contact(), birthDate: new Date(0) }), "birthDate");
-  });
-
-  it.each(["+010000-01-01T00:00:00.000Z", "-000001-01-01T00:00:00.000Z"])(
-    "createdAt has a year of four digits: the Date %s is not sent, and the service refuses its text",
-    async (moment) => {
-      await expectNotSent(service, upsert(v2Contact({ createdAt: new Date(moment) })), "createdAt");
-      await expectRefusedByService(service, "/v2/contacts", v2Contact({ createdAt: moment }));
-    },
-  );
-
   it("without createdAt the current time is the creation time", async () => {
     await upsert(v2Contact());
 

@@ -26,7 +26,7 @@ export const areas: readonly Area[] = [
       "v1/v1-list.ts",
       "v2/lists.ts",
     ],
-    tests: ["pagination/*", "document/endpoint-{customer-list,contact-groups,v2-lists}"],
+    tests: ["pagination/*", "document/lists"],
   },
   {
     name: "bulk",
@@ -50,8 +50,8 @@ export const areas: readonly Area[] = [
     ],
     tests: [
       "mock/{state,messages,seed,variants,webhooks}",
-      "document/{custom-*,endpoint-*,v1-contact,v2-contact,v2-identifier}",
-      "schemas/formats",
+      "document/{custom-*,endpoint*,lists,v1-contact,v2-contact,v2-identifier}",
+      "schemas/email-addresses",
     ],
   },
   {
@@ -142,7 +142,7 @@ export const areas: readonly Area[] = [
       "transport/{abort,close,custom-request,deadlines,environment,errors,headers,observe,options,outcomes,promise,responses,tracing}",
       "bulk/{results,superseded}",
       "rate-limiter/options",
-      "document/{conventions,endpoint-events,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
+      "document/{endpoints,endpoint-events,endpoint-contact-groups,lists}",
     ],
   },
 ];

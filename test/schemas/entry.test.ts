@@ -270,7 +270,7 @@ describe("A copy of a field, as refine and describe make it, shows the JSON sche
 describe("The JSON schema has no stricter rule than the schema itself", () => {
   const v1InJson = z.fromJSONSchema(schemas.v1ContactSchema.toJSONSchema());
   const v2InJson = z.fromJSONSchema(schemas.v2ContactSchema.toJSONSchema());
-  const consented = (change: object) =>
+  const identified = (change: object) =>
     v2Contact({ identifiers: [{ ...emailIdentifier("a@b"), consent: { ...consent, ...change } }] });
 
   it.each<[string, z.ZodType, readonly object[]]>([
@@ -279,8 +279,8 @@ describe("The JSON schema has no stricter rule than the schema itself", () => {
     ["day of birth of v2", v2InJson, days.map((birthDate) => v2Contact({ birthDate }))],
     ["time of creation", v2InJson, [...days, ...dateTimes].map((createdAt) => v2Contact({ createdAt }))],
     ["country code", v2InJson, countryCodes.map((countryCode) => v2Contact({ countryCode }))],
-    ["time of a consent", v2InJson, dateTimes.map((createdAt) => consented({ createdAt }))],
-    ["IP address", v2InJson, ipAddresses.map((ip) => consented({ ip }))],
+    ["time of a consent", v2InJson, dateTimes.map((createdAt) => identified({ createdAt }))],
+    ["IP address", v2InJson, ipAddresses.map((ip) => identified({ ip }))],
   ])("accepts every %s", (_, schema, inputs) => {
     for (const input of inputs) expect(schema.safeParse(input).error).toBeUndefined();
   });
@@ -289,8 +289,8 @@ describe("The JSON schema has no stricter rule than the schema itself", () => {
     ...notAlone.map((email): [string, z.ZodType, object] => [email, v1InJson, { email }]),
     ["an e-mail address with a space", v1InJson, { email: "a b@c" }],
     ["no date-time", v2InJson, v2Contact({ createdAt: "2023-02-29T00:00:00Z" })],
-    ["a day as the time of a consent", v2InJson, consented({ createdAt: "2026-01-31" })],
-    ["no IP address", v2InJson, consented({ ip: "localhost" })],
+    ["a day as the time of a consent", v2InJson, identified({ createdAt: "2026-01-31" })],
+    ["no IP address", v2InJson, identified({ ip: "localhost" })],
   ])("refuses %s", (_, schema, input) => {
     expect(schema.safeParse(input).success).toBe(false);
   });

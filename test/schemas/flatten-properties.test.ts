@@ -55,18 +55,12 @@ describe("flattenProperties", () => {
     expect(refusal({ a: { b: 2 }, a_b: 1 })).toEqual(["a_b"]);
     expect(refusal({ a: { b_c: 1 }, a_b: { c: 2 } })).toEqual(["a_b.c"]);
     expect(refusal({ a_b: 1, a: { b: 2 } }, { separator: "." })).toEqual([]);
-    expect(() => flattenProperties({ a_b: 1, a: { b: 2 } })).toThrow('would be named "a_b"');
+    expect(() => flattenProperties({ a_b: 1, a: { b: 2 } })).toThrow(
+      'a.b: would be named "a_b", as another value is: rename one, or choose another separator',
+    );
   });
 
-  it.each<[string, unknown]>([
-    ["null", null],
-    ["NaN", NaN],
-    ["a BigInt", 5n],
-    ["a function", () => 1],
-    ["a Map", new Map()],
-    ["an invalid Date", new Date(NaN)],
-    ["an undefined item", [undefined]],
-  ])("refuses %s, and names its path", (_, value) => {
+  it.each([null, NaN, new Map(), [undefined]])("refuses %s, and names its path", (value) => {
     expect(refusal({ ok: 1, a: { b: value } })[0]).toMatch(/^a\.b/);
   });
 
@@ -84,16 +78,6 @@ describe("flattenProperties", () => {
     [[1], "invalid_type", ": must be an object, not an array"],
     [{ toJSON: () => "x" }, "invalid_type", ": must be an object, not a string"],
     [new Map(), "custom", ": JSON cannot carry a Map"],
-    [
-      { "": { "": { proto: { "": { "": 1 } } } } },
-      "custom",
-      '..proto..: would be named "__proto__": rename it',
-    ],
-    [
-      { a_b: 1, a: { b: 2 } },
-      "custom",
-      'a.b: would be named "a_b", as another value is: rename one, or choose another separator',
-    ],
   ])("names the problem of %j and its path", (value, code, words) => {
     // @ts-expect-error: JavaScript callers are not held by the type.
     const error = thrownBy(() => flattenProperties(value)) as ValidationError;

@@ -105,7 +105,9 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [
       v2,
       {},
-      ...["firstName: required: a string", "listIds: required: an array", "identifiers: required: an array"],
+      "firstName: required: a string",
+      "listIds: required: an array",
+      "identifiers: required: an array",
     ],
   ],
   "a value out of bounds": [
@@ -185,15 +187,13 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     // A slip of each kind, the words of other services, and a part of a name.
     suggestions(v1, contact, { soorce: "source", citty: "city", gnder: "gender", satte: "state" }),
     suggestions(v1, contact, {
-      ...{
-        zip: "postal_code",
-        birthday: "dob",
-        birth_date: "dob",
-        phone_number: "phone",
-        lname: "last_name",
-      },
-      ...{ emailAddress: "email", mergeFields: "custom_properties", address: "address1" },
+      zip: "postal_code",
+      birthday: "dob",
+      birth_date: "dob",
+      phone_number: "phone",
     }),
+    suggestions(v1, contact, { lname: "last_name", emailAddress: "email", address: "address1" }),
+    suggestions(v1, contact, { mergeFields: "custom_properties" }),
     suggestions(v1EventSchema, event, { properties: "eventData", idempotencyKey: "uniqueIdentifier" }),
     suggestions(query, (fields) => fields, { perPage: "limit" }),
     // Too short for a slip, and two slips.

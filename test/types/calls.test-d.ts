@@ -4,11 +4,13 @@ import {
   type AddContactResult,
   type ContactGroup,
   type EventResult,
+  type List,
   type Page,
   type Profile,
   type V1Contact,
   type V1Customers,
   type V1Event,
+  type V2Contact,
   write,
 } from "audience-sdk";
 import { v1ContactSchema } from "audience-sdk/schemas";
@@ -220,13 +222,6 @@ describe("A call's result", () => {
     ).resolves.toEqualTypeOf<AddContactResult>();
   });
 
-  it("has the required fields, and optional others", () => {
-    expectTypeOf<Profile["id"]>().toEqualTypeOf<string>();
-    expectTypeOf<ContactGroup["id"]>().toEqualTypeOf<string>();
-    expectTypeOf<AddContactResult["contact"]["contactUUID"]>().toEqualTypeOf<string>();
-    expectTypeOf<undefined>().toExtend<Profile["links"]>();
-  });
-
   it("has consents that are compared with the documented words alone, and can be written", async () => {
     const { attributes } = await customers.get("c-1");
     // @ts-expect-error v1 writes it in capitals
@@ -403,5 +398,95 @@ describe("An event that names a contact, or may name one", () => {
     const ofAnyKind = <T extends V1Event>(one: T) => events.send(one);
     void ofAnyKind({ eventName: "order_placed", contactUUID: "c-1" });
     void audience.bulk([event], (row) => write.v1.events.send(row));
+  });
+});
+
+const { v2 } = audience;
+const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
+const identifier = {
+  type: "email" as const,
+  id: email,
+  channels: { email: { status: "subscribed" } },
+  consent,
+};
+const v2Contact: V2Contact = { firstName: "Ada", listIds: [], identifiers: [identifier] };
+
+describe("A v2 contact", () => {
+  it("has a first name, lists and identifiers", () => {
+    void v2.contacts.upsert(v2Contact);
+    // @ts-expect-error
+    void v2.contacts.upsert({ listIds: [], identifiers: [identifier] });
+    // @ts-expect-error
+    void v2.contacts.upsert({ firstName: "Ada", identifiers: [identifier] });
+    // @ts-expect-error
+    void v2.contacts.upsert({ firstName: "Ada", listIds: [] });
+  });
+
+  it("may have its creation time as a Date, but not its day of birth, because a Date has a time zone", () => {
+    void v2.contacts.upsert({ ...v2Contact, createdAt: new Date(0) });
+    void v2.contacts.upsert({ ...v2Contact, birthDate: "1815-12-10" });
+    // @ts-expect-error
+    void v2.contacts.upsert({ ...v2Contact, birthDate: new Date("1815-12-10") });
+  });
+
+  it("may have undocumented fields", () => {
+    void v2.contacts.upsert({ ...v2Contact, nickname: "The Enchantress" });
+  });
+});
+
+describe("The result of an upsert", () => {
+  it("has only its status; a cast shows what else the service sends", async () => {
+    const result = await v2.contacts.upsert(v2Contact);
+    expectTypeOf(result.status).toEqualTypeOf<true>();
+    // @ts-expect-error
+    void result.message;
+    expectTypeOf((result as Record<string, unknown>)["message"]).toBeUnknown();
+  });
+});
+
+describe("An identifier", () => {
+  it("is an email or a phone, with a string or a number", () => {
+    void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, type: "phone", id: 15550100 }] });
+    // @ts-expect-error
+    void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, type: "fax" }] });
+  });
+
+  it("has a complete consent", () => {
+    void v2.contacts.upsert({
+      ...v2Contact,
+      identifiers: [{ ...identifier, consent: { ...consent, createdAt: new Date(0) } }],
+    });
+    const { ip: _, ...withoutIp } = consent;
+    // @ts-expect-error
+    void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, consent: withoutIp }] });
+  });
+
+  it("has a channel with any status, because the document does not list all", () => {
+    void v2.contacts.upsert({
+      ...v2Contact,
+      identifiers: [{ ...identifier, channels: { email: { status: "pending" } } }],
+    });
+    const channels = { email: "subscribed" };
+    // @ts-expect-error
+    void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, channels }] });
+  });
+});
+
+describe("A list", () => {
+  it("has an id", async () => {
+    for await (const list of v2.lists.list({ page: 1 })) expectTypeOf(list).toEqualTypeOf<List>();
+    expectTypeOf<List["uuid"]>().toEqualTypeOf<string>();
+  });
+
+  it("has no other field than the documented ones; a cast shows what else the service sends", async () => {
+    const [list] = await v2.lists.list().toArray({ max: 1 });
+    // @ts-expect-error the id is the uuid
+    void list?.id;
+    expectTypeOf((list as Record<string, unknown>)["members"]).toBeUnknown();
+  });
+
+  it("is queried by page and limit only", () => {
+    // @ts-expect-error
+    void v2.lists.list({ type: "LIST" });
   });
 });
