@@ -31,7 +31,7 @@ export type { ClientOptions } from "./client-options.ts";
 export type { Bulk, BulkChecks, BulkRun } from "./bulk/bulk.ts";
 export type { BulkCheck, BulkCheckOptions, PlannedBulkCheck } from "./bulk/check.ts";
 export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
-export type { BulkFunction, BulkOptions, RowWrites } from "./bulk/bulk-options.ts";
+export type { BulkFunction, BulkOptions, LaterWrites, RowWrites } from "./bulk/bulk-options.ts";
 export type {
   BulkCounts,
   BulkProgress,

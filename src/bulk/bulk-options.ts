@@ -17,7 +17,12 @@ import type { BulkProgress } from "./result.ts";
 export type BulkFunction<Row, Writes extends RowWrites> = (
   row: Row,
   index: number,
-) => Writes | PromiseLike<Writes>;
+) => Writes | LaterWrites<Writes>;
+
+/** A promise of writes. The type of `withResponse`, which only the promise of a call has, is what the compiler then says. */
+export interface LaterWrites<Writes extends RowWrites> extends PromiseLike<Writes> {
+  withResponse?: "return write.v1… (a value), not a call";
+}
 
 /** What the function of a row gives. */
 export type RowWrites = Write | readonly Write[];

@@ -161,7 +161,7 @@ export class Rows<Row> {
       key = this.#identity.key && checkKey(this.#identity.key(item, index));
       const given = this.#toWrites(item, index);
       // The promise of a call is none of writes, however the call ends.
-      const writes = hasMethods(given, "withResponse") ? given : await given;
+      const writes = isCall(given) ? given : await given;
       // Here, as getters of the row may throw.
       return { index, item, key, writes: asWrites(writes).map(rowWrite), isList: Array.isArray(writes) };
     } catch (error) {
@@ -201,10 +201,18 @@ function asWrites(given: unknown): readonly Write[] {
   if (writes.every(isWrite)) return writes;
   const other = writes.find((each) => !isWrite(each));
   for (const each of writes) ignoreRejection(each);
+  const rule = "The function of bulk must return a write, an array of writes, or [] for none, not";
+  const example = "(row) => write.v1.customers.upsert(row)";
+  if (!isCall(other)) throw new NoWriteError(`${rule} ${kindOf(other)}: ${example}.`);
   throw new NoWriteError(
-    `The function of bulk must return a write, an array of writes, or [] for none, not ${kindOf(other)}: ` +
-      "(row) => write.v1.customers.upsert(row).",
+    `${rule} the promise of a call, as audience.v1.… makes, which may have been sent: ${example}.`,
+    "unknown",
   );
+}
+
+/** Whether it is the promise of a call: unlike a write, a call is sent at once. */
+function isCall(given: unknown): boolean {
+  return hasMethods(given, "withResponse");
 }
 
 function checkKey(key: unknown): string {

@@ -85,16 +85,26 @@ describe("The function of bulk gives", () => {
     expect(await audience.bulk(rows(3), upsert, { checkpoint, key })).toMatchObject({ succeeded: 3 });
   });
 
-  it.each(["succeeds", "fails"])("nor the promise of a call, also of one that %s", async (how) => {
-    const { audience } = createFixture();
+  it.each(["succeeds", "fails"])(
+    "nor the promise of a call, also of one that %s: the error says that it may have been sent",
+    async (how) => {
+      const { audience } = createFixture();
 
-    const { customers } = audience.v1;
-    const call = (item: Row) => (how === "fails" ? customers.get("nobody") : customers.upsert(item)) as never;
-    const { error, results } = await collectRun(audience.bulk(rows(2), call));
+      const { customers } = audience.v1;
+      const call = (item: Row) =>
+        (how === "fails" ? customers.get("nobody") : customers.upsert(item)) as never;
+      const { error, results } = await collectRun(audience.bulk(rows(2), call));
 
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(results).toEqual([]);
-  });
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toMatchObject({
+        outcome: "unknown",
+        message: expect.stringContaining(
+          "not the promise of a call, as audience.v1.… makes, which may have been sent",
+        ),
+      });
+      expect(results).toEqual([]);
+    },
+  );
 
   const invalid = new ValidationError([{ path: ["email"], code: "custom", message: "is no address" }]);
   it.each([

@@ -80,6 +80,7 @@ export const publicSurface: Record<string, ExportedNames> = {
       "IsRateLimited",
       "Kept",
       "KnownBy",
+      "LaterWrites",
       "List",
       "ListOptions",
       "LogLevel",

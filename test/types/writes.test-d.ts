@@ -8,6 +8,7 @@ import {
   type BulkSummary,
   type EventResult,
   type EventWrite,
+  type LaterWrites,
   type Profile,
   type SupersededReason,
   type UnconsentedAddContactWrite,
@@ -148,6 +149,12 @@ describe("The function of bulk", () => {
     void audience.bulk(rows, (row) => audience.v1.customers.upsert(row));
     // @ts-expect-error
     void audience.bulk.check(rows, (row) => audience.v1.customers.upsert(row));
+  });
+
+  it("that returns a call reads in the compiler's error what to return instead", () => {
+    expectTypeOf<LaterWrites<Write>["withResponse"]>().toEqualTypeOf<
+      "return write.v1… (a value), not a call" | undefined
+    >();
   });
 
   it("gives any write, several, none for some rows, or a promise of them", () => {
