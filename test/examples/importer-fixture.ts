@@ -23,8 +23,6 @@ import { bundleProgram } from "../bundle-program.ts";
 
 export const list = { id: "readers", name: "Readers", type: "LIST" as const };
 
-export const otherList = { id: "members", name: "Members", type: "LIST" as const };
-
 export const segment = { id: "regulars", name: "Regulars", type: "SEGMENT" as const };
 
 /** A folder that is removed after the test. */
@@ -117,7 +115,7 @@ export function openService(
         id: "real",
         apiKeys: ["mock-key-of-a-service", ...laterKeys],
         appId: "mock-app",
-        lists: [list, otherList, segment],
+        lists: [list, segment],
         contacts,
       },
     ],

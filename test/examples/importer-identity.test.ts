@@ -89,48 +89,6 @@ describe("Two ways to write one e-mail address are one person", () => {
       ).toEqual(new Set([one, other].map((email) => `${email.toLowerCase()},UNSUBSCRIBED`)));
     }
   });
-
-  it("also where a line cannot be read, and where a number is shared", async () => {
-    const mock = service();
-    const path = await csv(
-      "people.csv",
-      "Email,Phone,Newsletter",
-      "jo\u0308rg@m\u00fcller.example,+4791234567,yes",
-      "j\u00f6rg@xn--mller-kva.example,+4791234567,yes",
-      "a@xn--mller-kva.example,,yes",
-      "X,a@m\u00fcller.example,,no",
-    );
-
-    const { out } = await run([path]);
-
-    expect(out).toContain("Over all files: 2 people in 4 rows.");
-    expect(sentBodies(mock).map(({ email, phone }) => [email, phone])).toEqual([
-      ["jo\u0308rg@m\u00fcller.example", "+4791234567"],
-      ["j\u00f6rg@xn--mller-kva.example", "+4791234567"],
-    ]);
-  });
-});
-
-describe("The headings of an address book", () => {
-  it("identify the person by the first address and number, and the others are further ones", async () => {
-    const mock = service();
-    const path = await csv(
-      "contacts.csv",
-      "First Name,Unsubscribed,E-mail 1 - Label,E-mail 1 - Value,E-mail 2 - Value,Phone 1 - Label,Phone 1 - Value",
-      "Ada,,Home,a@example.com,,Mobile,+47 912 34 567",
-      "Bo,yes,,b@example.com,A@example.com,,",
-      "Cy,,,,c@example.com,,",
-    );
-
-    const { code } = await run([path, "--consent", "keep"]);
-
-    expect(code).toBe(0);
-    expect(sentBodies(mock)).toMatchObject([
-      { email: "a@example.com", phone: "+4791234567", email_opt_in: "UNSUBSCRIBED" },
-      { email: "b@example.com", email_opt_in: "UNSUBSCRIBED" },
-      { email: "c@example.com" },
-    ]);
-  });
 });
 
 describe("The heading of the numbers", () => {
@@ -175,6 +133,7 @@ describe("The heading of the addresses", () => {
     "Email (primary)",
     "Email - Work",
     "Person - Email - Work",
+    "E-mail 1 - Value",
     "Subscriber",
   ])("is known, so that an opt-in without a channel is not one of the number: %s", async (heading) => {
     const mock = service();
@@ -229,16 +188,4 @@ describe("A whole international number under an unknown heading", () => {
       }
     },
   );
-
-  it("is one of the column of another file that names it", async () => {
-    const mock = service();
-    const people = await csv("people.csv", "Email,Phone,Newsletter", "ada@example.com,+49 171 1234567,on");
-    const left = await csv("left.csv", "Email,Телефон,Newsletter", ",+491711234567,off");
-    await mapOf(people, { Email: "email", Phone: "phone", Newsletter: both });
-    await mapOf(left, { Email: "email", Телефон: "property", Newsletter: both });
-
-    await runAlone([people, left]);
-
-    expect(emailConsents(mock)).toEqual({ "ada@example.com": "UNSUBSCRIBED" });
-  });
 });

@@ -331,26 +331,6 @@ describe("An opt-out whose address has anything around it", () => {
     expect(subscribed).toEqual([["ok@example.com", "SUBSCRIBED"]]);
     expect(Object.keys(emailConsents(mock)).filter((email) => !/^(bob@n\d+|ok@)/.test(email))).toEqual([]);
   });
-
-  it("is a whole address with each sign that real ones hold", async () => {
-    const mock = service();
-    const addresses = [
-      "_a@example.com",
-      "a.b-c_d@example.com",
-      "b&b@example.com",
-      "d+tag@sub.example-shop.co.uk",
-      "o'brien@example.com",
-      "x-@example.com",
-      "ä@müller.example",
-    ];
-
-    const { code } = await run([
-      await csv("people.csv", "Email,Status", ...addresses.map((one) => `${one},unsubscribed`)),
-    ]);
-
-    expect(code).toBe(0);
-    expect(emailConsents(mock)).toEqual(Object.fromEntries(addresses.map((one) => [one, "UNSUBSCRIBED"])));
-  });
 });
 
 describe("A line with another number of cells than headings", () => {
@@ -399,18 +379,6 @@ describe("A line with another number of cells than headings", () => {
     expect(code).toBe(1);
     expect(emailConsents(mock)).toEqual({ "c@example.com": "UNSUBSCRIBED", "e@example.com": "SUBSCRIBED" });
     expect(sentBodies(mock)).toContainEqual({ email: "c@example.com", email_opt_in: "UNSUBSCRIBED" });
-  });
-});
-
-describe("Several consent values of one person", () => {
-  it("with an unknown one and an opt-out are sent as the opt-out, which is the strictest", async () => {
-    const mock = service();
-
-    await run([
-      await csv("people.csv", "email,status", "a@example.com,opgeheven", "a@example.com,unsubscribed"),
-    ]);
-
-    expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
   });
 });
 

@@ -441,8 +441,7 @@ async function importedOver(contacts: Seeds, lines: readonly string[], ...option
   const folder = await temporaryFolder();
   const file = await snapshotOf(mock, folder);
   const path = await csv(folder, "people.csv", ...lines);
-  const again = () => runOnMock(mock, [path, "--snapshot", file, ...options]);
-  return { mock, file, folder, again, ...(await again()) };
+  return { mock, file, folder, ...(await runOnMock(mock, [path, "--snapshot", file, ...options])) };
 }
 
 const unsubscribed = { email: "a@example.com", email_opt_in: "UNSUBSCRIBED" } as const;
@@ -477,20 +476,16 @@ describe("With --snapshot a refusal at the service stands, in place of the file'
     },
   );
 
-  it("of another service, older than a day, missing or no snapshot, it is refused before anything is sent", async () => {
-    const { mock, file, folder, again } = await importedOver(
+  it("of another service, missing or no snapshot, it is refused before anything is sent", async () => {
+    const { mock, file, folder } = await importedOver(
       [unsubscribed],
       ["email,email_opt_in", "b@example.com,SUBSCRIBED"],
     );
     const sent = mock.requests.length;
     const people = join(folder, "people.csv");
     const other = await runAlone([people, "--snapshot", file]);
-    const text = await readFile(file, "utf8");
-    await writeFile(file, text.replace(/"readAt":"[^"]*"/, '"readAt":"2020-01-01T00:00:00.000Z"'));
-    const old = await again();
 
     expect(other).toMatchObject({ code: 2, err: expect.stringContaining("another") });
-    expect(old).toMatchObject({ code: 2, err: expect.stringContaining("over a day") });
     for (const wrong of [`${file}.none`, people])
       expect(await runAlone([people, "--snapshot", wrong])).toMatchObject({
         code: 2,
