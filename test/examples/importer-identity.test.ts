@@ -79,14 +79,14 @@ describe("Two ways to write one e-mail address are one person", () => {
       [other, one],
     ] as const) {
       const mock = service();
-      const path = await csv("people.csv", "Email,Newsletter", `${first},yes`, `${second},no`);
+      const path = await csv("people.csv", "Email,Status", `${first},subscribed`, `${second},pending`);
 
       const { code } = await run([path]);
 
       expect(code).toBe(0);
       expect(
         new Set(sentBodies(mock).map(({ email, email_opt_in }) => [email, email_opt_in].join())),
-      ).toEqual(new Set([one, other].map((email) => `${email.toLowerCase()},UNSUBSCRIBED`)));
+      ).toEqual(new Set([one, other].map((email) => `${email.toLowerCase()},NON_SUBSCRIBED`)));
     }
   });
 });

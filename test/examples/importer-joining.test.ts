@@ -106,6 +106,27 @@ describe("An opt-out counts for the person", () => {
   });
 });
 
+describe("What nobody can read holds back the person", () => {
+  it.each([
+    [
+      "whose number is in another column beside an unknown word",
+      "Email,Phone,Newsletter,SMS opt-in,Mobile",
+      ["c@example.com,+4730123456,yes,perhaps,+4791234567", "a@example.com,+4791234567,yes,yes,"],
+    ],
+    [
+      "whose address is under the heading of another person, in a line that was cut",
+      "Email,Owner email,Newsletter,SMS opt-in,City",
+      ["c@example.com,a@example.com", "a@example.com,,yes,,"],
+    ],
+  ])("%s", async (_who, headings, lines) => {
+    const mock = service();
+    const path = await csv("c.csv", headings, ...lines, "b@example.com,,yes,,");
+
+    expect((await run([path])).code).toBe(1);
+    expect(Object.keys(emailConsents(mock))).toEqual(["b@example.com"]);
+  });
+});
+
 describe("An opt-out reaches the further address or number under the heading", () => {
   it.each(["E-mail 2 Address", "E-Mail (privat)", "Zweite E-Mail", "billing_email"])(
     "%s",

@@ -45,6 +45,11 @@ describe("Without a terminal a column that looks like a state is a question", ()
     ["newsletter", String.raw`email,newsletter,unsubscribed_at`, [String.raw`a@example.com,1,\N`]],
     ["Bounced", "Email,Bounced", ["a@example.com,1"]],
     ["配信", "Email,配信", ["a@example.com,停止", "b@example.com,希望"]],
+    [
+      "unsubscribed_at",
+      "email,newsletter,unsubscribed_at",
+      ["a@example.com,yes,2026-11-20", "b@example.com,yes,2026-11-21"],
+    ],
     ["Datum", "Email,Datum", ["a@example.com,2026-11-20", "b@example.com,"]],
   ])("%s", async (name, headings, lines) => {
     const mock = service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
@@ -467,6 +472,19 @@ describe("A file with its map", () => {
       { email: "a@example.com", email_opt_in: "SUBSCRIBED", custom_properties: { stufe: "gold" } },
       { email: "b@example.com", email_opt_in: "UNSUBSCRIBED", custom_properties: { stufe: "gold" } },
     ]);
+  });
+
+  it("may have a map of several files, but not of two that mean another consent of everybody", async () => {
+    const mock = service();
+    const folder = await temporaryFolder();
+    const line = ["Email Address,LEID", "a@example.com,1"];
+    const left = await csv(folder, "unsubscribed_1.csv", ...line);
+    const args = [await csv(folder, "subscribed_1.csv", ...line), left, "--map", `${folder}/map.json`];
+
+    const codes = [(await runAlone(args)).code, (await runAlone(args)).code];
+
+    expect(codes).toEqual([0, 2]);
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
   });
 
   it("may have the map of --map, and more columns than the file", async () => {

@@ -119,6 +119,15 @@ describe("A cell that is one of the exact words of refusal holds the person back
     expect(sentBodies(mock)).toEqual([{ email: "b@example.com", email_opt_in: "SUBSCRIBED" }]);
   });
 
+  it("where the map says no more than NON_SUBSCRIBED", async () => {
+    const never: ColumnRule = { consent: "email", words: { never: "NON_SUBSCRIBED" } };
+    const lines = ["Email,N,Notes", "a@example.com,never,opted out", "b@example.com,never,bounced"];
+
+    const { code, consents } = await imported(lines, { Email: "email", N: never, Notes: "ignore" });
+
+    expect({ code, consents }).toEqual({ code: 1, consents: { "b@example.com": "NON_SUBSCRIBED" } });
+  });
+
   it("in another row of the person, and where --consent would say something better", async () => {
     const lines = ["Email,Notes", "A@example.com,unsubscribed", "a@example.com,", "b@example.com,"];
 
@@ -403,6 +412,25 @@ describe("What a file means as a whole", () => {
     await mapOf(left, { Email: "email" }, { email: "UNSUBSCRIBED" });
 
     const { code } = await runAlone([people, left]);
+
+    expect(code).toBe(0);
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED", "b@example.com": "SUBSCRIBED" });
+  });
+
+  it("is what --consent says of a file without a consent, also of people whom another file subscribes", async () => {
+    const folder = await temporaryFolder();
+    const mock = service();
+    const people = await csv(
+      folder,
+      "people.csv",
+      "Email,Newsletter",
+      "a@example.com,yes",
+      "b@example.com,yes",
+    );
+    const left = await csv(folder, "left.csv", "Email", "a@example.com");
+    await mapOf(people, { Email: "email", Newsletter: newsletter });
+
+    const { code } = await runAlone([people, left, "--consent", "UNSUBSCRIBED"]);
 
     expect(code).toBe(0);
     expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED", "b@example.com": "SUBSCRIBED" });
