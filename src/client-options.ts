@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError } from "./errors.ts";
-import { keepsTheLimiter } from "./rate-limiter/default-limiter.ts";
+import { keepsTheLimiter } from "./rate-limiter/client-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import {

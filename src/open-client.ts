@@ -8,7 +8,7 @@ import {
   type SourcedOption,
 } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
-import { type ClientLimiter, keepsTheLimiter, limiterOf, parseKept } from "./rate-limiter/default-limiter.ts";
+import { type ClientLimiter, keepsTheLimiter, limiterOf, parseKept } from "./rate-limiter/client-limiter.ts";
 import { isForbidden, ofRuntime } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
 import { keySource } from "./transport/api-key.ts";

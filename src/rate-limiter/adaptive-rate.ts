@@ -38,7 +38,7 @@ export class AdaptiveRate {
 
   set factor(factor: number) {
     this.#factor = factor;
-    this.limits = this.limitsOf(this.#windows);
+    this.limits = this.limitsOf(1);
   }
 
   pausedMs(now: number): number {
@@ -65,11 +65,12 @@ export class AdaptiveRate {
     this.factor = Math.min(1, this.#factor + growthPerSuccess);
   }
 
-  /** The limits in force of windows like those of the limiter. */
-  limitsOf(windows: readonly RateLimitWindow[]): number[] {
-    return windows.map((window) =>
-      isAdaptive(window, windows) ? Math.max(1, Math.floor(window.limit * this.#factor)) : window.limit,
-    );
+  /** The limits in force of a process that may use this share of each window. */
+  limitsOf(share: number): number[] {
+    return this.#windows.map((window) => {
+      const limit = Math.floor(window.limit * share);
+      return isAdaptive(window, this.#windows) ? Math.max(1, Math.floor(limit * this.#factor)) : limit;
+    });
   }
 }
 

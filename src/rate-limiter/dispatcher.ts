@@ -1,19 +1,11 @@
 import type { RateLimitWaitError } from "../errors.ts";
 import { errorMessage } from "../values/error-message.ts";
-import { Estimates } from "./estimate.ts";
-import { Deferred, type ExpectedWait } from "./permit-request.ts";
-import { FairQueue } from "./queue.ts";
+import { FairQueue, levelOf, type Waiter } from "./fair-queue.ts";
+import { Forecasts } from "./forecast.ts";
+import type { Bounds } from "./limiter-options.ts";
+import { Deferred, type ExpectedWait, type Permit, type PermitRequest } from "./permit-request.ts";
 import { lastPriority } from "./reserve.ts";
 import type { Ask, PermitStore, Release, Reply, StoreUser } from "./store.ts";
-import {
-  type BoundRequest,
-  handOver,
-  isFull,
-  levelOf,
-  levels,
-  type PermitSource,
-  type Waiter,
-} from "./waiter.ts";
 
 export const defaultPriority = 5;
 // The timer is set again at least this often: one of more than 24 days would fire at once.
@@ -21,12 +13,13 @@ const longestSleepMs = 60_000;
 
 /** Gives the permits of a store to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
-  readonly #queue = new FairQueue<Waiter>(levels.last + 1);
+  readonly #queue = new FairQueue();
   readonly #store: PermitStore;
   readonly #clock: () => number;
   /** So many calls can leave together at the most. */
   readonly #burst: number;
-  readonly #estimates: Estimates;
+  readonly #bounds: Bounds;
+  readonly #forecasts: Forecasts;
   /** Calls that do not know yet that they must wait. */
   readonly #untold = new Set<Waiter>();
   readonly #withDeadline = new Set<Waiter>();
@@ -41,9 +34,11 @@ export class Dispatcher {
   #hasChanged = false;
   #warning: string | undefined;
 
-  constructor(store: PermitStore, { clock, reserve, windows }: StoreUser) {
+  /** `bounds` are those of calls that have none. */
+  constructor(store: PermitStore, { clock, reserve, windows }: StoreUser, bounds: Bounds) {
     this.#store = store;
-    this.#estimates = new Estimates(store, reserve);
+    this.#bounds = bounds;
+    this.#forecasts = new Forecasts(store, reserve);
     this.#clock = clock;
     this.#burst = Math.min(...windows.map(({ limit }) => limit));
   }
@@ -58,39 +53,47 @@ export class Dispatcher {
   }
 
   /** The error of a call that finds the queue full, before anything is made for it. */
-  fullError(priority: number, maxQueued: number): RateLimitWaitError | undefined {
+  fullError(
+    priority: number,
+    maxQueued = this.#bounds.maxQueued ?? Infinity,
+  ): RateLimitWaitError | undefined {
     const isLast = priority === lastPriority;
     const waiting = this.#queue.sizeUpTo(levelOf(priority, false));
     // While a store is asked some of those that wait may still leave at once.
     if (waiting < (this.#isServing ? maxQueued + this.#burst : maxQueued)) return undefined;
     const now = this.#clock();
     if (waiting === 0 && now >= (this.#noneUntil.get(isLast) ?? -Infinity)) return undefined;
-    return this.#estimates.error(isLast, waiting + 1, now, isFull(maxQueued));
+    return this.#forecasts.error(isLast, waiting + 1, now, isFull(maxQueued));
   }
 
   /** Puts a call into the queue, and serves it. */
-  enqueue(request: BoundRequest): Waiter {
+  enqueue(request: PermitRequest): Promise<Permit> {
     // Calls without a client share one position in the round robin.
-    const { client = this, priority = defaultPriority, signal, isRequeued = false } = request;
+    const { client = this, priority = defaultPriority, signal, isRequeued = false, onWait } = request;
     // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
-    const maxQueued = isRequeued || request.position !== undefined ? Infinity : request.maxQueued;
+    const hadPosition = isRequeued || request.position !== undefined;
+    const maxQueued = hadPosition ? Infinity : (request.maxQueued ?? this.#bounds.maxQueued ?? Infinity);
+    const maxWaitMs = request.maxWaitMs ?? this.#bounds.maxWaitMs ?? Infinity;
     const level = levelOf(priority, isRequeued);
+    const permit = new Deferred<Permit>();
+    const firstWait = new Deferred<ExpectedWait>();
+    if (onWait) void firstWait.promise.then(onWait);
     const waiter: Waiter = {
       level,
       isLast: priority === lastPriority,
       client,
       position: request.position ?? this.takePosition(),
-      deadlineAt: this.#clock() + request.maxWaitMs,
+      deadlineAt: this.#clock() + Math.min(maxWaitMs, request.deadlineInMs ?? Infinity),
       // Calls of a lower priority go after it.
       maxQueued: this.#queue.sizeUpTo(level) >= maxQueued ? maxQueued : Infinity,
       request,
-      permit: new Deferred(),
-      firstWait: request.onWait && new Deferred(),
+      permit,
+      tellWait: onWait && firstWait.resolve,
       forget: () => signal?.removeEventListener("abort", abort),
     };
     const abort = (): void => {
       this.#leave(waiter);
-      waiter.permit.reject(signal?.reason);
+      permit.reject(signal?.reason);
       // The others of its class wait as long as before.
       if (this.#queue.head?.isLast !== waiter.isLast) this.serve();
     };
@@ -101,7 +104,7 @@ export class Dispatcher {
     // Behind a call that waits the store need not be asked.
     if (this.#clock() < this.#sleepsUntil && this.#queue.head !== waiter) this.#tellUntold(this.#clock());
     else this.#serve();
-    return waiter;
+    return permit.promise;
   }
 
   #leave(waiter: Waiter): void {
@@ -113,7 +116,7 @@ export class Dispatcher {
 
   /** Something has changed: gives the calls in the queue the permits that there are. */
   serve(): void {
-    this.#estimates.changed();
+    this.#forecasts.changed();
     this.#noneUntil.clear();
     this.#serve();
   }
@@ -131,7 +134,7 @@ export class Dispatcher {
     for (let head = this.#queue.head; head; head = this.#queue.head) {
       this.#hasChanged = false;
       const { isLast } = head;
-      const ask = { isLast, calls: this.#queue.sizeUpTo(isLast ? levels.last : levels.others) };
+      const ask = { isLast, calls: this.#queue.sizeOfClass(isLast) };
       const asked = this.#store.take(ask, this.#clock());
       const reply = asked instanceof Promise ? await this.#whenReplied(asked) : asked;
       this.#answer(ask, reply);
@@ -146,14 +149,12 @@ export class Dispatcher {
   /** A timer keeps the process alive meanwhile. */
   async #whenReplied(asked: Promise<Reply>): Promise<Reply> {
     this.#timer = setTimeout(() => this.#serve(), longestSleepMs);
-    try {
-      return await asked;
-    } catch (error) {
+    const reply = await asked.catch((error: unknown) => {
       const refusal = `The rate limit store failed: ${errorMessage(error)}.`;
       return { permits: [], waitMs: longestSleepMs, refusal };
-    } finally {
-      clearTimeout(this.#timer);
-    }
+    });
+    clearTimeout(this.#timer);
+    return reply;
   }
 
   #sleep(waitMs: number): void {
@@ -167,7 +168,7 @@ export class Dispatcher {
     const now = this.#clock();
     const isOtherWarning = warning !== this.#warning;
     this.#warning = warning;
-    if (permits.length > 0) this.#estimates.changed();
+    if (permits.length > 0) this.#forecasts.changed();
     for (const release of permits) {
       const head = this.#queue.head;
       // A call may have left meanwhile, or one of another class have come.
@@ -196,8 +197,8 @@ export class Dispatcher {
         if (isReleased) return;
         isReleased = true;
         const now = this.#clock();
-        if (use === "responded") this.#estimates.addRoundTrip(now - acquiredAt);
-        this.#estimates.changed();
+        if (use === "responded") this.#forecasts.addRoundTrip(now - acquiredAt);
+        this.#forecasts.changed();
         release(use, now);
       },
     });
@@ -205,13 +206,11 @@ export class Dispatcher {
 
   /** There is no permit for them yet: calls that may not wait as long leave at once, the others are told. */
   #tellUntold(now: number): void {
-    const waits = new Map<Waiter, ExpectedWait>();
     for (const waiter of this.#untold) {
-      if (!waiter.firstWait && waiter.deadlineAt === Infinity) continue;
-      const position = this.#queue.sizeUpToEntry(waiter);
-      const wait = this.#estimates.wait(waiter.isLast, position, now);
-      if (now + wait.waitMs > waiter.deadlineAt) this.#refuse(waiter, position, now);
-      else waits.set(waiter, wait);
+      if (waiter.deadlineAt === Infinity) continue;
+      const position = this.#queue.positionOf(waiter);
+      const { waitMs } = this.#forecasts.wait(waiter.isLast, position, now);
+      if (now + waitMs > waiter.deadlineAt) this.#refuse(waiter, position, now);
     }
     // Only those that could wait fill the queue: of these the latest leave it.
     for (const waiter of [...this.#untold].toReversed()) {
@@ -219,32 +218,32 @@ export class Dispatcher {
       if (waiting > waiter.maxQueued) this.#refuse(waiter, waiting, now, isFull(waiter.maxQueued));
     }
     for (const waiter of this.#untold) {
-      const wait = waits.get(waiter);
-      if (!wait) continue;
+      if (!waiter.tellWait) continue;
       waiter.request.observer?.storeWarning(this.#warning);
-      waiter.firstWait?.resolve(wait);
+      waiter.tellWait(this.#forecasts.wait(waiter.isLast, this.#queue.positionOf(waiter), now));
     }
     this.#untold.clear();
   }
 
   #refuse(waiter: Waiter, position: number, now: number, reason?: string): void {
     this.#leave(waiter);
-    waiter.permit.reject(this.#estimates.error(waiter.isLast, position, now, reason));
+    waiter.permit.reject(this.#forecasts.error(waiter.isLast, position, now, reason));
   }
 
-  /** The calls that wait here ask another limiter, in their order, each with what is left of its bounds. */
-  moveTo(limiter: PermitSource): void {
-    for (const waiter of this.#queue.all()) {
-      this.#leave(waiter);
-      handOver(waiter, limiter, this.#clock());
-    }
+  /** Takes all calls out of the queue, in their order. */
+  leaveAll(): Waiter[] {
     clearTimeout(this.#timer);
+    return this.#queue.all().map((waiter) => (this.#leave(waiter), waiter));
   }
 
   /** The expected time until the last of `calls` more calls has its response. */
   estimateMs(calls: number, priority: number): number {
     const position = this.#queue.sizeUpTo(levelOf(priority, false)) + calls;
     const isLast = priority === lastPriority;
-    return position === 0 ? 0 : this.#estimates.respondedInMs(isLast, position, this.#clock());
+    return position === 0 ? 0 : this.#forecasts.respondedInMs(isLast, position, this.#clock());
   }
+}
+
+function isFull(maxQueued: number): string {
+  return `The queue is full: \`maxQueued\` is ${maxQueued}.`;
 }

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { readRateLimit, sayRateLimit } from "../environment.ts";
-import type { RateLimitWindow } from "../errors.ts";
+import { ConfigurationError, type RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
-import { numberThat, optionThat, optionTypes } from "../schema/parse-options.ts";
+import { refuseOldNode } from "../runtime.ts";
+import { numberThat, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
 import { type RateLimiterSnapshot, snapshotSchema } from "./snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
@@ -46,41 +47,46 @@ const windowSchema = z
   // Frozen, as errors show them; zod's `readonly` would freeze a wrong value of the caller too.
   .transform((window) => Object.freeze(window));
 
+/** A checkpoint has an `open`, too. */
+const isStore = (value: unknown): boolean => hasMethods(value, "open") && "leaseMs" in value;
+
 const storeOption = optionThat<RateLimitStore>(
   "a rate limit store, as `redisRateLimitStore(redis)` gives",
-  // A checkpoint has an `open`, too.
-  (value) => hasMethods(value, "open") && "leaseMs" in value,
+  isStore,
 );
 
-const reserveOption = numberThat("a number from 0 to 0.9", (value) => value >= 0 && value <= 0.9);
-
-/** The options with which a client keeps its limiter: the bounds of its own calls, and the limiter's `reserve`. */
-export const keepingSchema = z
+const limiterOptionsSchema = z
   .strictObject({
-    reserve: reserveOption,
+    windows: z.array(windowSchema).min(1),
+    reserve: numberThat("a number from 0 to 0.9", (value) => value >= 0 && value <= 0.9),
     maxWaitMs: optionTypes.waitMs,
     maxQueued: optionTypes.countOrAll,
+    store: storeOption,
+    snapshot: snapshotSchema,
+    clock: optionThat<() => number>(
+      "a function that returns milliseconds, as `() => performance.now()`",
+      (value) => typeof value === "function" && Number.isFinite(Reflect.apply(value, undefined, [])),
+    ),
   })
-  .partial() satisfies z.ZodType<unknown, KeepingOptions>;
+  .partial();
 
-export const limiterOptionsSchema = z.strictObject({
-  windows: z
-    .array(windowSchema)
-    .min(1)
-    .default(() => [...DOCUMENTED_WINDOWS]),
-  reserve: reserveOption.optional(),
-  maxWaitMs: optionTypes.waitMs.default(Infinity),
-  maxQueued: optionTypes.countOrAll.default(Infinity),
-  store: storeOption.optional(),
-  snapshot: snapshotSchema.optional(),
-  clock: optionThat<() => number>(
-    "a function that returns milliseconds, as `() => performance.now()`",
-    (value) => typeof value === "function" && Number.isFinite(Reflect.apply(value, undefined, [])),
-  ).default(() => () => performance.now()),
-});
+/** Of the options with which a client keeps its limiter. */
+export const keepingSchema = limiterOptionsSchema.pick({ reserve: true, maxWaitMs: true, maxQueued: true });
+
+export function parseLimiterOptions(options: RateLimiterOptions) {
+  refuseOldNode();
+  if (isStore(options))
+    throw new ConfigurationError("A rate limit store is one of the options: write `rateLimiter: { store }`.");
+  const {
+    windows = DOCUMENTED_WINDOWS,
+    clock = () => performance.now(),
+    ...others
+  } = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
+  return { ...others, windows: windowsInForce(windows), clock: monotonic(clock) };
+}
 
 /** The documented windows are shorter for a rehearsal: `AUDIENCE_RATE_LIMIT=60x`. */
-export function windowsInForce(windows: readonly RateLimitWindow[]): readonly RateLimitWindow[] {
+function windowsInForce(windows: readonly RateLimitWindow[]): readonly RateLimitWindow[] {
   const isDocumented =
     windows.length === DOCUMENTED_WINDOWS.length &&
     DOCUMENTED_WINDOWS.every(
@@ -96,7 +102,7 @@ export function windowsInForce(windows: readonly RateLimitWindow[]): readonly Ra
 }
 
 /** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
-export function monotonic(clock: () => number): () => number {
+function monotonic(clock: () => number): () => number {
   let last = -Infinity;
   let aheadMs = 0;
   return () => {

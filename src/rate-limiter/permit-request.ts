@@ -35,7 +35,7 @@ export interface ExpectedWait {
   readonly isForOthers: boolean;
 }
 
-/** A promise with the functions that settle it. */
+/** A promise with the functions that settle it. Who waits for it goes on in an async context of its own. */
 export class Deferred<T> {
   resolve!: (value: T | PromiseLike<T>) => void; // by the constructor of the promise
   reject!: (reason: unknown) => void; // likewise

@@ -1,15 +1,9 @@
 import * as z from "zod";
 import { ConfigurationError, type RateLimitWaitError, type RateLimitWindow } from "../errors.ts";
-import { copyOptions, type Given, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
+import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { defaultPriority, Dispatcher } from "./dispatcher.ts";
-import {
-  type Bounds,
-  limiterOptionsSchema,
-  monotonic,
-  type RateLimiterOptions,
-  windowsInForce,
-} from "./limiter-options.ts";
+import { parseLimiterOptions, type RateLimiterOptions } from "./limiter-options.ts";
 import type { Permit, PermitRequest } from "./permit-request.ts";
 import { keptPermits } from "./reserve.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
@@ -74,7 +68,6 @@ export interface EstimateOptions {
  * @throws ConfigurationError naming the option that is wrong.
  */
 export class RateLimiter {
-  readonly #bounds: Given<Required<Bounds>>;
   readonly #clock: () => number;
   readonly #rate: AdaptiveRate;
   readonly #store: PermitStore;
@@ -83,21 +76,8 @@ export class RateLimiter {
   #reserve: number | undefined;
 
   constructor(options: RateLimiterOptions = {}) {
-    const subject = "The options of RateLimiter";
-    const given = copyOptions<RateLimiterOptions>(limiterOptionsSchema, options, subject);
-    const {
-      windows: givenWindows,
-      snapshot,
-      store,
-      clock: givenClock,
-      maxWaitMs,
-      maxQueued,
-      reserve,
-    } = parseOptions(limiterOptionsSchema, given, subject);
-    const windows = windowsInForce(givenWindows);
-    const clock = monotonic(givenClock);
+    const { windows, clock, snapshot, store, reserve, ...bounds } = parseLimiterOptions(options);
     const restored = snapshot && restore(snapshot, clock());
-    this.#bounds = { maxWaitMs, maxQueued };
     this.#reserve = reserve;
     this.#clock = clock;
     this.#rate = new AdaptiveRate(windows, restored);
@@ -110,25 +90,17 @@ export class RateLimiter {
       onChange: () => this.#dispatcher.serve(),
     };
     this.#store = store ? store.open(user) : new MemoryStore(user);
-    this.#dispatcher = new Dispatcher(this.#store, user);
+    this.#dispatcher = new Dispatcher(this.#store, user, bounds);
   }
 
   /** @internal A permit for one call, in its turn; the call has it at once if one is available and no call waits. */
   async acquire(request: PermitRequest = {}): Promise<Permit> {
-    const { signal, onWait } = request;
-    signal?.throwIfAborted();
-    const bounds = this.#bounds;
-    const { permit, firstWait } = this.#dispatcher.enqueue({
-      ...request,
-      maxQueued: request.maxQueued ?? bounds.maxQueued,
-      maxWaitMs: Math.min(request.maxWaitMs ?? bounds.maxWaitMs, request.deadlineInMs ?? Infinity),
-    });
-    if (onWait) void firstWait?.promise.then(onWait);
-    return await permit.promise;
+    request.signal?.throwIfAborted();
+    return await this.#dispatcher.enqueue(request);
   }
 
   /** @internal The error of a call that finds the queue full; undefined if it may ask for a permit. */
-  fullError(priority = defaultPriority, maxQueued = this.#bounds.maxQueued): RateLimitWaitError | undefined {
+  fullError(priority = defaultPriority, maxQueued?: number): RateLimitWaitError | undefined {
     return this.#dispatcher.fullError(priority, maxQueued);
   }
 
@@ -137,9 +109,12 @@ export class RateLimiter {
     return this.#reserve;
   }
 
-  /** @internal Another limiter counts from now on, also for the calls that wait here. */
+  /** @internal Another limiter counts from now on: the calls that wait here ask it, with what is left of their bounds. */
   moveTo(limiter: RateLimiter): void {
-    this.#dispatcher.moveTo(limiter);
+    for (const { deadlineAt, permit, request, tellWait: onWait } of this.#dispatcher.leaveAll()) {
+      const [maxWaitMs, position] = [Math.max(0, deadlineAt - this.#clock()), limiter.takePosition()];
+      permit.resolve(limiter.acquire({ ...request, maxWaitMs, deadlineInMs: undefined, position, onWait }));
+    }
   }
 
   /** @internal Sets the `reserve`. Throws a `ConfigurationError` if another one was set. */
@@ -155,6 +130,11 @@ export class RateLimiter {
   /** @internal The position in the queue of a call that waits for another call first: for `acquire`. */
   takePosition(): number {
     return this.#dispatcher.takePosition();
+  }
+
+  /** @internal A shared store was unavailable, or had lost its data, so lately that our own processes may have passed a limit. */
+  get hadOutage(): boolean {
+    return this.#store.known(this.#clock()).hadOutage;
   }
 
   /** @internal Whether no request may be sent for now, not even with a permit from before. */

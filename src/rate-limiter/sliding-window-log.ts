@@ -22,6 +22,9 @@ export interface CountedPermit {
 
 type RespondedPermit = CountedPermit & { readonly respondedAt: number };
 
+/** So many permits of priority 9 go together where it goes evenly: as many as the second allows, so that workers are not idle. */
+export const permitsPerPace = 10;
+
 /** A request that was under way when its connection broke may still arrive, as long as packets live in a slow network. */
 export const arrivalGraceMs = 5_000;
 
@@ -50,6 +53,8 @@ export class SlidingWindowLog {
   readonly #responded: RespondedPermit[];
   /** Those of them that are not of priority 9. */
   readonly #ofOthers: RespondedPermit[];
+  /** When the last permits of priority 9 were taken, as many as its pace asks for, oldest first. */
+  #takenByLast: CountedPermit[];
 
   constructor(windows: readonly RateLimitWindow[], permits: readonly CountedPermit[] = []) {
     this.windows = windows;
@@ -58,6 +63,8 @@ export class SlidingWindowLog {
     for (const permit of permits) if (!hasResponse(permit)) this.#inFlight.add(permit);
     this.#responded = permits.filter(hasResponse).toSorted((a, b) => a.respondedAt - b.respondedAt);
     this.#ofOthers = this.#responded.filter(isOfOthers);
+    const ofLast = permits.filter(({ isLast }) => isLast);
+    this.#takenByLast = ofLast.toSorted((a, b) => a.takenAt - b.takenAt).slice(-permitsPerPace);
   }
 
   get inFlight(): number {
@@ -66,22 +73,24 @@ export class SlidingWindowLog {
 
   /** A permit that is in flight from now on. */
   take({ isLast, id }: Pick<CountedPermit, "isLast" | "id">, now: number): CountedPermit {
+    for (const permits of [this.#responded, this.#ofOthers])
+      permits.splice(0, firstWithin(permits, this.#longestMs, now));
     const permit = { isLast, id, takenAt: now, respondedAt: undefined };
     this.#inFlight.add(permit);
+    if (isLast) this.#takenByLast = [...this.#takenByLast, permit].slice(-permitsPerPace);
     return permit;
   }
 
-  /** Gives a permit back; returns the time from which on it counts for one window, if it was sent. */
-  release(permit: CountedPermit, use: PermitUse, now: number): number | undefined {
+  /** Gives a permit back: unless it was not sent, it counts for one window from its response on. */
+  release(permit: CountedPermit, use: PermitUse, now: number): void {
     this.#inFlight.delete(permit);
-    if (use === "unsent") return undefined;
-    const respondedAt = use === "lost" ? now + arrivalGraceMs : now;
-    const responded = { ...permit, respondedAt };
-    for (const permits of isOfOthers(permit) ? [this.#responded, this.#ofOthers] : [this.#responded]) {
-      permits.splice(0, firstWithin(permits, this.#longestMs, now));
-      permits.splice(firstWithin(permits, 0, respondedAt), 0, responded);
+    if (use === "unsent") {
+      this.#takenByLast = this.#takenByLast.filter((taken) => taken !== permit);
+      return;
     }
-    return respondedAt;
+    const responded = { ...permit, respondedAt: use === "lost" ? now + arrivalGraceMs : now };
+    for (const permits of isOfOthers(permit) ? [this.#responded, this.#ofOthers] : [this.#responded])
+      permits.splice(firstWithin(permits, 0, responded.respondedAt), 0, responded);
   }
 
   /** The permits that still count in some window: by their responses, and then those in flight. */
@@ -109,40 +118,21 @@ export class SlidingWindowLog {
     );
   }
 
-  /** When permits of priority 9 were taken after `since`, oldest first. */
-  takenByLast(since: number): number[] {
-    // A response comes after its permit was taken.
-    const permits = [...this.#responded.slice(firstWithin(this.#responded, 0, since)), ...this.#inFlight];
-    const taken = permits.flatMap(({ isLast, takenAt }) => (isLast && takenAt > since ? [takenAt] : []));
-    return taken.toSorted((a, b) => a - b);
+  /** When the last ten permits of priority 9 were taken, oldest first. */
+  get takenByLast(): number[] {
+    return this.#takenByLast.map(({ takenAt }) => takenAt);
   }
 
-  available(now: number, limits: readonly number[]): number {
-    let available = Infinity;
-    for (const [index, countedMs] of this.countedMs.entries()) {
-      const used = this.#inFlight.size + countWithin(this.#responded, countedMs, now);
-      available = Math.min(available, limits[index]! - used);
-    }
-    return Math.max(0, available);
-  }
-
-  /** When each window has so many permits available; what is in flight is responded to now at the soonest. */
-  availableInMs(now: number, limits: readonly number[], permits = 1): number[] {
+  /** The time until each window has a permit available; what is in flight is responded to now at the soonest. */
+  availableInMs(now: number, limits: readonly number[]): number[] {
     return this.countedMs.map((countedMs, index) => {
       const first = firstWithin(this.#responded, countedMs, now);
-      const mustLeave = this.#responded.length - first + this.#inFlight.size + permits - limits[index]!;
+      const mustLeave = this.#responded.length - first + this.#inFlight.size + 1 - limits[index]!;
       if (mustLeave <= 0) return 0;
       const last = this.#responded.at(-1)?.respondedAt ?? now;
       const respondedAt = this.#responded[first + mustLeave - 1]?.respondedAt ?? Math.max(now, last);
       return respondedAt + countedMs - now;
     });
-  }
-
-  /** The window that is the last to have so many permits available; undefined if all have them. */
-  limitingWindow(permits: number, now: number, limits: readonly number[]): RateLimitWindow | undefined {
-    const waits = this.availableInMs(now, limits, permits);
-    const longestMs = Math.max(...waits);
-    return longestMs > 0 ? this.windows[waits.indexOf(longestMs)] : undefined;
   }
 }
 

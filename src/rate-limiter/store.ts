@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { AdaptiveRate } from "./adaptive-rate.ts";
-import { allowanceOf, availableTo, availableToInMs } from "./reserve.ts";
+import { Allowance } from "./reserve.ts";
 import { type CountedPermit, type PermitUse, SlidingWindowLog } from "./sliding-window-log.ts";
 
 /** A count that several processes share: give a `RateLimiter` what `redisRateLimitStore` of `audience-sdk/redis` gives. */
@@ -60,6 +60,8 @@ export interface Known {
   readonly limits: readonly number[];
   /** When the next permit can be given at the soonest: now, or the end of a pause. */
   readonly startAt: number;
+  /** A shared store was unavailable, or had lost its data, within the longest window: a limit may have been passed. */
+  readonly hadOutage: boolean;
 }
 
 /** Where permits come from: the memory of this process, or a store that several processes share. */
@@ -84,27 +86,26 @@ export class MemoryStore implements PermitStore {
   }
 
   take(ask: Ask, now: number): Reply {
-    const { rate } = this.#user;
+    const { onChange, rate, reserve } = this.#user;
     const log = this.#log;
     const pausedMs = rate.pausedMs(now);
     if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
-    const allowance = allowanceOf(log, rate.limits, ask.isLast ? this.#user.reserve() : 0, now);
-    const available = Math.min(ask.calls, availableTo(allowance, log, now));
+    const allowance = new Allowance(log, rate.limits, ask.isLast ? reserve() : 0, now);
     const permits: Release[] = [];
-    while (permits.length < available) {
+    const waitMs = allowance.takeAll(ask.calls, now, () => {
       const permit = log.take(ask, now);
       permits.push((use, releasedAt) => {
         log.release(permit, use, releasedAt);
-        this.#user.onChange();
+        onChange();
       });
-    }
-    // The allowance is still right: the calls of a class do not change what is left to it. Never 0, by rounding.
-    return { permits, waitMs: available < ask.calls ? availableToInMs(allowance, log, now) || 1 : 0 };
+    });
+    return { permits, waitMs };
   }
 
   known(now: number): Known {
     const { rate } = this.#user;
-    return { log: this.#log, own: this.#log, limits: rate.limits, startAt: now + rate.pausedMs(now) };
+    const startAt = now + rate.pausedMs(now);
+    return { log: this.#log, own: this.#log, limits: rate.limits, startAt, hadOutage: false };
   }
 
   tell(): void {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { burstMs, growthPerSuccess, leastRateFactor, longestPauseMs } from "../rate-limiter/adaptive-rate.ts";
-import { longestSpacings, permitsPerSpacing, spacingSteps } from "../rate-limiter/reserve.ts";
+import { longestPaces, paceSteps } from "../rate-limiter/reserve.ts";
+import { permitsPerPace } from "../rate-limiter/sliding-window-log.ts";
 
 /** A permit of this process: its name, whether it is of priority 9, and how long ago it was responded to, or its state. */
 export type WrittenPermit = readonly [id: string, isLast: boolean, state: number | "in flight" | "unsent"];
@@ -32,8 +33,9 @@ const replySchema = z.object({
   /** How many of `ids` were granted, from the first. */
   granted: z.int().min(0),
   waitMs: z.number(),
-  /** The permits of all processes in each window. */
+  /** The permits of all processes in each window, and those of them that are of priorities 0 to 8. */
   used: z.array(z.int()),
+  usedByOthers: z.array(z.int()),
   pausedMs: z.number(),
   /** The part of the limits in force, below 1 after a 429. */
   rateFactor: z.number().positive(),
@@ -44,10 +46,12 @@ export type ScriptReply = z.output<typeof replySchema>;
 /** The reply to a request. Throws if it is none of the script. */
 export function parseReply(reply: unknown, { windows }: ScriptRequest): ScriptReply {
   try {
-    const { used, ...data } = replySchema.parse(JSON.parse(String(reply)));
-    if (used.length !== windows.length) throw new Error("of other windows");
-    // Somebody else may have written to the set.
-    return { ...data, used: windows.map(({ limit }, index) => Math.min(limit, used[index]!)) };
+    const { used, usedByOthers, ...data } = replySchema.parse(JSON.parse(String(reply)));
+    if ([used, usedByOthers].some(({ length }) => length !== windows.length))
+      throw new Error("of other windows");
+    // Somebody else may have written to the sets.
+    const limited = (counts: number[]) => windows.map(({ limit }, index) => Math.min(limit, counts[index]!));
+    return { ...data, used: limited(used), usedByOthers: limited(usedByOthers) };
   } catch {
     throw new Error("an invalid reply");
   }
@@ -138,14 +142,14 @@ local function count(key, ms)
 end
 
 -- The permits in use, and how many may be in use for this class to get one.
-local used, limits = {}, {}
+local used, usedByOthers, limits = {}, {}, {}
 local available, share, shareMs = #request.ids, nil, 0
 for index, window in ipairs(request.windows) do
   state.longestMs = math.max(state.longestMs, window.countedMs)
   used[index] = count(permitsKey, window.countedMs)
   local limit, others = window.limit, count(othersKey, window.countedMs)
   if window.isAdaptive then limit = math.max(1, math.floor(limit * state.rateFactor)) end
-  limits[index] = limit
+  limits[index], usedByOthers[index] = limit, others
   if request.isLast and request.reserve > 0 then
     local left, demand = math.ceil(request.reserve * limit - 1e-9), math.ceil(others * 11 / 10)
     local kept = math.min(limit - 1, math.max(left, demand))
@@ -159,28 +163,28 @@ local function usedByLast(ms)
   return count(permitsKey, ms) - count(othersKey, ms)
 end
 
-local spacingMs, spaced = 0, 0
+local paceMs, paced = 0, 0
 if share and usedByLast(shareMs) < share / 2 then
   available = math.min(available, math.ceil(share / 2) - usedByLast(shareMs))
 elseif share then
-  for step = 1, ${spacingSteps} do
-    local aheadMs = step * shareMs / ${spacingSteps}
+  for step = 1, ${paceSteps} do
+    local aheadMs = step * shareMs / ${paceSteps}
     local left = math.max(0, share - usedByLast(shareMs - aheadMs))
-    spacingMs = math.max(spacingMs, ${permitsPerSpacing} * aheadMs / left)
+    paceMs = math.max(paceMs, ${permitsPerPace} * aheadMs / left)
   end
-  spacingMs = math.min(spacingMs, ${longestSpacings * permitsPerSpacing} * shareMs / share)
+  paceMs = math.min(paceMs, ${longestPaces * permitsPerPace} * shareMs / share)
 end
 for _, permit in ipairs(state.taken) do
-  if permit.at > now - spacingMs then spaced = spaced + 1 end
+  if permit.at > now - paceMs then paced = paced + 1 end
 end
-if spacingMs > 0 then available = math.min(available, ${permitsPerSpacing} - spaced) end
+if paceMs > 0 then available = math.min(available, ${permitsPerPace} - paced) end
 local granted = pausedMs > 0 and 0 or math.max(0, available)
 
 for index = 1, granted do
   write(request.ids[index], request.isLast, now + request.leaseMs)
   if request.isLast then
     table.insert(state.taken, { id = request.ids[index], at = math.ceil(now) })
-    if #state.taken > ${permitsPerSpacing} then table.remove(state.taken, 1) end
+    if #state.taken > ${permitsPerPace} then table.remove(state.taken, 1) end
   end
 end
 
@@ -188,14 +192,15 @@ end
 local waitMs = 0
 for index, window in ipairs(request.windows) do
   used[index] = used[index] + granted
+  if not request.isLast then usedByOthers[index] = usedByOthers[index] + granted end
   local rank = limits[index] - 1
   if rank < used[index] then
     local leaving = redis.call('ZREVRANGE', permitsKey, rank, rank, 'WITHSCORES')
     waitMs = math.max(waitMs, math.min(leaving[2], now) + window.countedMs - now)
   end
 end
-if spacingMs > 0 and #state.taken == ${permitsPerSpacing} then
-  waitMs = math.max(waitMs, state.taken[1].at + spacingMs - now)
+if paceMs > 0 and #state.taken == ${permitsPerPace} then
+  waitMs = math.max(waitMs, state.taken[1].at + paceMs - now)
 end
 if granted == #request.ids then waitMs = 0 else waitMs = math.max(waitMs, pausedMs) end
 
@@ -211,6 +216,7 @@ end
 local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 return cjson.encode({
-  data = state.data .. run, granted = granted, waitMs = waitMs, used = used, pausedMs = pausedMs, rateFactor = state.rateFactor,
+  data = state.data .. run, granted = granted, waitMs = waitMs, pausedMs = pausedMs, rateFactor = state.rateFactor,
+  used = used, usedByOthers = usedByOthers,
 })
 `;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ClientClosedError } from "../errors.ts";
-import type { ClientLimiter } from "../rate-limiter/default-limiter.ts";
+import type { ClientLimiter } from "../rate-limiter/client-limiter.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { startTimer } from "../timer.ts";

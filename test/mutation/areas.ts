@@ -58,7 +58,7 @@ export const areas: readonly Area[] = [
     name: "redis",
     sources: ["redis"],
     tests: [
-      "redis/{options,outages,requests,same-as-in-memory,shared-limit,store-rules,unavailable,warnings}",
+      "redis/{options,outages,requests,same-as-in-memory,shared-limit,store-rules,unavailable}",
     ],
   },
   {

@@ -235,7 +235,7 @@ describe("A broken rule is reported", () => {
     ["src/transport/attempts.ts", 'import ky from "ky";', "a package has one importer"],
     ["src/bulk.ts", 'import pRetry from "p-retry";', "a package has one importer"],
     [
-      "src/rate-limiter/queue.ts",
+      "src/rate-limiter/fair-queue.ts",
       'import Bottleneck from "bottleneck/light.js";',
       "a package has one importer",
     ],

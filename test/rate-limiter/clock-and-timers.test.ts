@@ -55,18 +55,6 @@ describe("the timer", () => {
     expect(leftAt[0]).toBeGreaterThanOrEqual(2_011);
     expect(leftAt[0]).toBeLessThan(2_020);
   });
-
-  it("that is lost, as fake timers remove it, keeps no waiting call from its permit", async () => {
-    vi.useFakeTimers();
-    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 50 }] });
-    (await limiter.acquire()).release("responded");
-    const waits = limiter.acquire();
-    await vi.advanceTimersByTimeAsync(54);
-    vi.useRealTimers();
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    const permit = await Promise.race([limiter.acquire(), waits]);
-    expect(permit).toHaveProperty("release");
-  });
 });
 
 describe("the process", () => {

@@ -1,6 +1,5 @@
-import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter, write } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
+import { describe, expect, it } from "vitest";
 import { besideAnImport, sendRows } from "./beside-an-import.ts";
 import { idealMs, refusedBySliding } from "./simulation.ts";
 import { VirtualTime } from "./virtual-time.ts";
@@ -267,40 +266,4 @@ it("an import of priority 9 leaves a permit of each second to a call of another 
       time.at(at, () => void limiter.acquire().then(() => waits.push(time.now() - at)));
   }, 5_000);
   expect(waits).toEqual([0, 0]);
-});
-
-it("Over HTTP a call beside an endless import leaves at once, and no call is refused", async () => {
-  // The documented second and hour, shortened.
-  const windows = [
-    { limit: 10, intervalMs: 100 },
-    { limit: 50, intervalMs: 2_000 },
-  ];
-  const mock = createMockService({ rateLimits: { windows, algorithm: "sliding" } });
-  const { clientOptions, close } = await mock.listen({ port: 0 });
-  onTestFinished(close);
-  const rateLimiter = new RateLimiter({ windows });
-  const audience = new AudienceClient({ ...clientOptions, rateLimiter });
-  const controller = new AbortController();
-  function* rows() {
-    for (let row = 0; ; row += 1) yield { email: `row-${row}@example.com` };
-  }
-  const run = audience
-    .bulk(rows(), (row) => write.v1.customers.upsert(row), { signal: controller.signal })
-    .summary()
-    .catch((error: unknown) => error);
-
-  const queuedMs: number[] = [];
-  for (let call = 0; call < 8; call += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const response = await audience.v1.contactGroups.get("mock-list").withResponse();
-    queuedMs.push(response.queuedMs);
-  }
-  controller.abort();
-  await run;
-
-  // Without a reserve: up to two seconds.
-  expect(Math.max(...queuedMs)).toBeLessThan(250);
-  expect(mock.requests.filter(({ status }) => status === 429)).toEqual([]);
-  // Of the 90 that the two windows leave to it in this time.
-  expect(mock.requests.length).toBeGreaterThan(70);
 });

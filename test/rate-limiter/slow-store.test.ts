@@ -1,8 +1,40 @@
+// It reaches into `src` for the memory of a process, in the place of a store that replies late: a store of a user's own has no
+// documented methods, and Redis in its place would bring its heartbeats, leases and outages.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { AudienceClient, RateLimiter } from "audience-sdk";
+import { AudienceClient, RateLimiter, type RateLimitStore } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { type Reply, slowStore } from "./slow-store.ts";
+import { MemoryStore, type Reply } from "../../src/rate-limiter/store.ts";
 import { type PermitRequest, VirtualTime } from "./virtual-time.ts";
+
+/** A store that answers like the memory of the process, but only after `delay` has resolved; `disturb` changes its replies. */
+function slowStore(
+  delay: () => Promise<unknown>,
+  disturb: (reply: Reply) => Reply = (reply) => reply,
+): RateLimitStore & { readonly asked: string[]; readonly change: () => void } {
+  const asked: string[] = [];
+  let change = (): void => undefined;
+  return {
+    onUnavailable: "local",
+    localShare: 1,
+    leaseMs: 10_000,
+    asked,
+    change: () => change(),
+    open(user) {
+      change = user.onChange;
+      const memory = new MemoryStore(user);
+      return {
+        async take(ask) {
+          asked.push(`${ask.calls} of ${ask.isLast ? "priority 9" : "the others"}`);
+          await delay();
+          return disturb(memory.take(ask, user.clock()));
+        },
+        known: (now) => memory.known(now),
+        tell: () => memory.tell(),
+        settled: () => memory.settled(),
+      };
+    },
+  };
+}
 
 /** A limiter whose store takes 20 ms for a reply, and a log of its calls. */
 function start({

@@ -104,18 +104,6 @@ describe("a permit", () => {
     }, 10_000);
     expect(leftAt.get("next")).toBeCloseTo(1_106, -1);
   });
-
-  it("of a call that was aborted in flight is available again after its response", async () => {
-    const { time, limiter, leftAt, calls, call } = start();
-    await time.run(async () => {
-      const permits = await Promise.all(Array.from({ length: 10 }, () => limiter.acquire()));
-      time.at(300, () => permits.forEach((permit) => permit.release("responded")));
-      calls(10, "other ");
-      call("last");
-    }, 10_000);
-    expect(leftAt.get("other 10")).toBeLessThan(1_330);
-    expect(leftAt.get("last")).toBeLessThan(2_450);
-  });
 });
 
 describe("the next call", () => {
@@ -379,15 +367,4 @@ describe("the expected wait", () => {
     const calls = [5, 9, 0, 5].map((priority) => ({ client, priority }));
     expect(await before(calls)).toEqual([0, 1, 0, 2]);
   });
-});
-
-it("permits that are released at the same moment dispatch as many calls", async () => {
-  const { time, limiter, log, calls } = start({ windows: [{ limit: 3, intervalMs: 1_000 }] });
-  const unsent = await Promise.all([limiter.acquire(), limiter.acquire(), limiter.acquire()]);
-  await time.run(() => {
-    calls(4, "call ");
-    for (const permit of unsent) permit.release("unsent");
-    time.at(1, () => log.push("a moment later"));
-  });
-  expect(log).toEqual(["call 1", "call 2", "call 3", "a moment later", "call 4"]);
 });

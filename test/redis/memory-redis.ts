@@ -95,6 +95,7 @@ export class MemoryRedis implements IoredisLike {
       waitMs:
         granted < ids.length ? Math.max(pausedMs, this.#waitMs(request, used, rooms, spacingMs, now)) : 0,
       used,
+      usedByOthers: isLast ? before.usedByOthers : before.usedByOthers.map(withGranted),
       pausedMs,
       rateFactor: this.#rate.factor,
     };

@@ -56,7 +56,7 @@ describe("A request", () => {
       [],
       ["in flight"],
       [0, "in flight", "in flight"],
-      ["unsent", "in flight"],
+      ["in flight", "unsent"],
       [-5_000],
     ]);
   });

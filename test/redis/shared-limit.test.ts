@@ -74,13 +74,6 @@ describe("a Redis store that several processes share", () => {
     expect(refused).toMatchObject([{ window: windows[0] }]);
   });
 
-  it("is asked for one permit by the first call, and for all others of its turn at once", async () => {
-    const { time, redis, process, callAt } = room();
-    const limiter = process();
-    await time.run(() => callAt(0, 10, limiter), 4);
-    expect(redis.requests.map(({ ids }) => ids.length)).toEqual([1, 9]);
-  });
-
   it("gets permits back at once if their calls are aborted or unsent", async () => {
     const { time, redis, process } = room();
     const limiter = process();
@@ -216,6 +209,7 @@ describe("a reply of Redis", () => {
     granted: 1,
     waitMs: 0,
     used: [1, 1, 1],
+    usedByOthers: [1, 1, 1],
     pausedMs: 0,
     rateFactor: 1,
   };
@@ -239,6 +233,7 @@ describe("a reply of Redis", () => {
   it.each([
     JSON.stringify({ ...sense, data: undefined }),
     JSON.stringify({ ...sense, used: [1, 1] }),
+    JSON.stringify({ ...sense, usedByOthers: [1, 1] }),
     JSON.stringify({ ...sense, granted: "1" }),
     JSON.stringify(null),
     "OK",

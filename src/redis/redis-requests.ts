@@ -1,7 +1,7 @@
 import { isAdaptive } from "../rate-limiter/adaptive-rate.ts";
-import { type CountedPermit, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
+import { SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { Ask, Release, Reply, StoreUser } from "../rate-limiter/store.ts";
-import { replyWithin } from "./background.ts";
+import { inBackground, replyWithin } from "./background.ts";
 import { parseReply, type ScriptReply, type ScriptRequest, type WrittenPermit } from "./permit-script.ts";
 import type { RunScript } from "./redis-client.ts";
 
@@ -15,8 +15,9 @@ export interface LastReply {
   readonly at: number;
   /** The name of the data. */
   readonly data: string;
-  /** The permits of the other processes in each window. */
-  readonly usedByOthers: readonly number[];
+  /** The permits of the other processes in each window, and those of them that are of priorities 0 to 8. */
+  readonly usedElsewhere: readonly number[];
+  readonly usedElsewhereByOthers: readonly number[];
 }
 
 /** Redis is unavailable. */
@@ -27,11 +28,13 @@ interface Outage {
 }
 
 /** The requests of one limiter to Redis, one after the other: each writes what has changed, and some ask for permits. */
-export class RedisConnection {
+export class RedisRequests {
   /** The permits of this process. */
   readonly own: SlidingWindowLog;
   lastReply: LastReply | undefined;
   outage: Outage | undefined;
+  /** When Redis was last unavailable, or had lost data. */
+  failedAt = -Infinity;
   /** Resolves when the requests so far have ended. */
   settled: Promise<unknown> = Promise.resolve();
   readonly #run: RunScript;
@@ -41,26 +44,26 @@ export class RedisConnection {
   /** Names of permits begin with it: they are unique over all processes. */
   readonly #name = crypto.randomUUID();
   #named = 0;
+  #isBeating = false;
   /** The permits whose state Redis may not know; one that is not in the log was not sent, or counts no more. */
-  #unwritten: Set<string>;
+  #unwritten = new Set<string>();
   /** What Redis does not know of the rate: successes, and until when a 429 pauses all processes. */
   #succeeded = 0;
   #refusedUntil = -Infinity;
 
   /** `onChange` is called when a permit may be available earlier than Redis has said, and when an outage begins or ends. */
   constructor(run: RunScript, leaseMs: number, user: StoreUser, onChange: () => void) {
-    const { windows, restored } = user;
-    this.own = new SlidingWindowLog(windows, restored);
+    this.own = new SlidingWindowLog(user.windows, user.restored);
     this.#run = run;
     this.#user = user;
-    const countedWindows = windows.map((window, index) => ({
+    const windows = user.windows.map((window, index) => ({
       ...window,
       countedMs: this.own.countedMs[index]!,
-      isAdaptive: isAdaptive(window, windows),
+      isAdaptive: isAdaptive(window, user.windows),
     }));
-    this.#base = { windows: countedWindows, leaseMs };
+    this.#base = { windows, leaseMs };
     this.#onChange = onChange;
-    this.#unwritten = new Set(idsOf(restored));
+    this.#mark(user.restored.map(({ id }) => id));
   }
 
   /** A permit that is in flight from now on. */
@@ -68,7 +71,7 @@ export class RedisConnection {
     const permit = this.own.take({ isLast, id }, now);
     return (use, releasedAt) => {
       this.own.release(permit, use, releasedAt);
-      this.#mark([id]);
+      this.#unwritten.add(id);
       this.#write();
       if (this.outage !== undefined) this.#onChange();
     };
@@ -101,6 +104,18 @@ export class RedisConnection {
     if (this.outage !== undefined || !isRecent) await this.#queue(() => this.#send());
   }
 
+  /** From the first call on, until the limiter is garbage-collected. */
+  keepBeating(): void {
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    // A lease outlives a lost beat.
+    const everyMs = Math.min(retryIntervalMs, this.#base.leaseMs / 5);
+    const reference = new WeakRef(this);
+    const beatLater = (): void =>
+      void inBackground(everyMs, () => void reference.deref()?.beat(everyMs).then(beatLater));
+    beatLater();
+  }
+
   #queue<Result>(request: () => Promise<Result>): Promise<Result> {
     const result = this.settled.then(request);
     this.settled = result;
@@ -108,11 +123,10 @@ export class RedisConnection {
   }
 
   async #send(ids: readonly string[] = [], isLast = false): Promise<Reply | undefined> {
-    const reserve = this.#user.reserve();
-    const sentAt = this.#user.clock();
+    const [reserve, sentAt] = [this.#user.reserve(), this.#user.clock()];
     const permits = this.#written(sentAt);
     const [succeeded, refusedUntil] = [this.#succeeded, this.#refusedUntil];
-    this.#unwritten = new Set();
+    this.#unwritten.clear();
     [this.#succeeded, this.#refusedUntil] = [0, -Infinity];
     // Even after its pause a 429 halves the rate.
     const refusedForMs = refusedUntil > -Infinity ? Math.max(0, refusedUntil - sentAt) : undefined;
@@ -126,36 +140,46 @@ export class RedisConnection {
       writeAgain();
       this.#succeeded += succeeded;
       this.#refusedUntil = Math.max(this.#refusedUntil, refusedUntil);
-      const { message: reason } = error as Error; // of the client of Redis, or its timeout
       const isNew = this.outage === undefined;
-      this.outage = { reason, isEnding: false };
+      // Of the client of Redis, or its timeout.
+      this.outage = { reason: (error as Error).message, isEnding: false };
+      this.failedAt = this.#user.clock();
       if (isNew) this.#onChange();
-      return undefined;
     }
   }
 
   #onReply({ ids, isLast }: ScriptRequest, reply: ScriptReply, sentAt: number): Reply {
-    const { clock, rate } = this.#user;
-    const now = clock();
+    const { rate } = this.#user;
+    const now = this.#user.clock();
     const hasLostData = this.lastReply !== undefined && this.lastReply.data !== reply.data;
     const granted = ids.slice(0, reply.granted);
     // A Redis that has lost data first gets the permits of this process; a suspended process has lost its leases; and a 429
     // may have come meanwhile.
     const isLate = now > sentAt + this.#base.leaseMs / 2;
     const isVoid = hasLostData || isLate || rate.pausedMs(now) > 0;
-    if (hasLostData) this.#mark(idsOf(this.own.permits(now)));
-    if (isVoid) this.#mark(granted);
+    if (hasLostData) {
+      this.failedAt = now;
+      this.#mark(this.own.permits(now).map(({ id }) => id));
+    }
     const permits = isVoid ? [] : granted.map((id) => this.hold(isLast, now, id));
-    const usedHere = this.own.used(now);
-    const usedByOthers = reply.used.map((used, index) => Math.max(0, used - usedHere[index]!));
-    this.lastReply = { at: now, data: reply.data, usedByOthers };
+    const without = (used: readonly number[], here: readonly number[]) =>
+      used.map((count, index) => Math.max(0, count - here[index]!));
+    this.lastReply = {
+      at: now,
+      data: reply.data,
+      usedElsewhere: without(reply.used, this.own.used(now)),
+      usedElsewhereByOthers: without(reply.usedByOthers, this.own.usedByOthers(now)),
+    };
     const isBack = this.outage?.isEnding === true;
     this.outage = this.outage && !isBack ? { ...this.outage, isEnding: true } : undefined;
     // A reply from before the report of a 429 does not know of it.
-    const knowsAll = this.#refusedUntil === -Infinity;
-    rate.factor = knowsAll ? reply.rateFactor : Math.min(reply.rateFactor, rate.factor);
+    const mostFactor = this.#refusedUntil === -Infinity ? 1 : rate.factor;
+    rate.factor = Math.min(reply.rateFactor, mostFactor);
     rate.pause(now, reply.pausedMs);
-    if (isVoid) this.#write();
+    if (isVoid) {
+      this.#mark(granted);
+      this.#write();
+    }
     const hasRoom = rate.limits.every((limit, index) => reply.used[index]! < limit);
     if (isBack || (ids.length === 0 && hasRoom)) this.#onChange();
     return { permits, waitMs: isVoid ? 1 : reply.waitMs };
@@ -163,26 +187,19 @@ export class RedisConnection {
 
   /** What Redis may not know, and all in flight, so that their leases are renewed. */
   #written(now: number): WrittenPermit[] {
-    const own = new Map(this.own.permits(now).map((permit) => [permit.id!, permit])); // each has one here
-    const inFlight = [...own.values()].filter(({ respondedAt }) => respondedAt === undefined);
-    const ids = new Set([...this.#unwritten, ...idsOf(inFlight)]);
-    return [...ids].map((id) => {
-      const permit = own.get(id);
-      if (!permit) return [id, false, "unsent"];
-      const { isLast, respondedAt } = permit;
-      return [id, isLast, respondedAt === undefined ? "in flight" : now - respondedAt];
-    });
+    const written: WrittenPermit[] = [];
+    const unknown = new Set(this.#unwritten);
+    for (const { id = "", isLast, respondedAt } of this.own.permits(now))
+      if (unknown.delete(id) || respondedAt === undefined)
+        written.push([id, isLast, respondedAt === undefined ? "in flight" : now - respondedAt]);
+    return [...written, ...Array.from(unknown, (id) => [id, false, "unsent"] as const)];
   }
 
-  #mark(ids: readonly string[]): void {
-    for (const id of ids) this.#unwritten.add(id);
+  #mark(ids: readonly (string | undefined)[]): void {
+    for (const id of ids) this.#unwritten.add(id!); // each permit has one here
   }
 
   #newId(): string {
     return `${this.#name}:${(this.#named += 1)}`;
   }
-}
-
-function idsOf(permits: readonly CountedPermit[]): string[] {
-  return permits.map(({ id }) => id!); // each has one here
 }

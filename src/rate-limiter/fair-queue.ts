@@ -1,0 +1,111 @@
+import type { Deferred, ExpectedWait, Permit, PermitRequest } from "./permit-request.ts";
+import { lastPriority } from "./reserve.ts";
+
+/** A call in the queue. */
+export interface Waiter {
+  readonly level: number;
+  /** It is of priority 9. */
+  readonly isLast: boolean;
+  /** Of two calls of a client at a level, the one with the lower position goes first. */
+  readonly position: number;
+  readonly client: object;
+  readonly deadlineAt: number;
+  /** Its `maxQueued` if it found so many waiting, else Infinity. */
+  readonly maxQueued: number;
+  readonly request: PermitRequest;
+  readonly permit: Deferred<Permit>;
+  /** Tells its wait to the call, if it wants to know. */
+  readonly tellWait: ((wait: ExpectedWait) => void) | undefined;
+  readonly forget: () => void;
+}
+
+/** The last levels of a class: the calls that were refused for their rate, priorities 0 to 8; then the refused ones of 9, and 9. */
+const lastLevels = { others: lastPriority, last: lastPriority + 2 };
+
+export function levelOf(priority: number, isRequeued: boolean): number {
+  if (priority !== lastPriority) return isRequeued ? 0 : 1 + priority;
+  return lastLevels.last - (isRequeued ? 1 : 0);
+}
+
+/** The calls that wait: the lowest level first, in it the clients by round robin, of each client the lowest position first. */
+export class FairQueue {
+  /** The clients that wait at each level, the next one first: a Map keeps the order of insertion. */
+  readonly #levels = Array.from({ length: lastLevels.last + 1 }, () => new Map<object, Waiter[]>());
+  /** The calls at each level. */
+  readonly #sizes = this.#levels.map(() => 0);
+
+  get size(): number {
+    return this.sizeUpTo(lastLevels.last);
+  }
+
+  /** The calls up to the end of a class: those of priority 9 go after the others. */
+  sizeOfClass(isLast: boolean): number {
+    return this.sizeUpTo(isLast ? lastLevels.last : lastLevels.others);
+  }
+
+  all(): Waiter[] {
+    return this.#levels.flatMap((level) => [...level.values()].flat());
+  }
+
+  add(waiter: Waiter): void {
+    const level = this.#level(waiter);
+    const own = level.get(waiter.client) ?? [];
+    // Nearly always at the end.
+    own.splice(own.findLastIndex(({ position }) => position < waiter.position) + 1, 0, waiter);
+    level.set(waiter.client, own);
+    this.#sizes[waiter.level]! += 1;
+  }
+
+  /** Removes a call anywhere in the queue. */
+  remove(waiter: Waiter): void {
+    const level = this.#level(waiter);
+    const own = level.get(waiter.client)!; // it waits there
+    own.splice(indexOf(own, waiter), 1);
+    if (own.length === 0) level.delete(waiter.client);
+    this.#sizes[waiter.level]! -= 1;
+  }
+
+  /** The next call, if one waits. */
+  get head(): Waiter | undefined {
+    for (const level of this.#levels) for (const [head] of level.values()) return head;
+    return undefined;
+  }
+
+  /** A call has its turn: its client goes to the end of its level. */
+  rotate(waiter: Waiter): void {
+    const level = this.#level(waiter);
+    const own = level.get(waiter.client)!; // it waits there
+    level.delete(waiter.client);
+    level.set(waiter.client, own);
+  }
+
+  /** The number of calls at a level and those before it. */
+  sizeUpTo(level: number): number {
+    let sum = 0;
+    for (let at = 0; at <= level; at += 1) sum += this.#sizes[at]!;
+    return sum;
+  }
+
+  /** The number of calls up to this one. Its client takes turns with the others, so each has at most as many before it. */
+  positionOf(waiter: Waiter): number {
+    const beside = this.#level(waiter);
+    const turn = indexOf(beside.get(waiter.client)!, waiter) + 1; // it waits there
+    const ofThisLevel = [...beside.values()].map(({ length }) => Math.min(length, turn));
+    return ofThisLevel.reduce((sum, length) => sum + length, this.sizeUpTo(waiter.level - 1));
+  }
+
+  #level({ level }: Waiter): Map<object, Waiter[]> {
+    return this.#levels[level]!; // priorities are checked where a call names one
+  }
+}
+
+/** The index of a call among those of its client, which are in the order of their positions. */
+function indexOf(own: readonly Waiter[], { position }: Waiter): number {
+  let [from, to] = [0, own.length - 1];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (own[middle]!.position < position) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
