@@ -57,9 +57,7 @@ export const areas: readonly Area[] = [
   {
     name: "redis",
     sources: ["redis"],
-    tests: [
-      "redis/{options,outages,requests,same-as-in-memory,shared-limit,store-rules,unavailable}",
-    ],
+    tests: ["redis/{options,outages,requests,same-as-in-memory,shared-limit,store-rules,unavailable}"],
   },
   {
     name: "schemas",
