@@ -19,12 +19,15 @@ export const delimiterNames: Readonly<Record<Delimiter, string>> = {
  * there are most headings. Several if the beginning does not decide; a line `sep=;` above the headings always does.
  */
 export function delimitersOf(beginning: string): Delimiter[] {
-  const named = /^"?sep=([,;|\t])"?\r?\n/.exec(beginning)?.[1];
-  const ranked = delimiters.map((delimiter) => ({ delimiter, fit: fit(beginning, delimiter) }));
-  const best = ranked.reduce((one, other) => (compare(other.fit, one.fit) > 0 ? other : one));
-  const given = delimiters.find((delimiter) => delimiter === named) ?? (best.fit[2] < 2 ? "," : undefined);
-  if (given !== undefined) return [given];
-  return ranked.flatMap((one) => (compare(one.fit, best.fit) === 0 ? [one.delimiter] : []));
+  const sign = /^"?sep=([,;|\t])"?\r?\n/.exec(beginning)?.[1];
+  const named = delimiters.find((delimiter) => delimiter === sign);
+  if (named !== undefined) return [named];
+  const ranked = delimiters
+    .map((delimiter) => ({ delimiter, fit: fit(beginning, delimiter) }))
+    .toSorted((one, other) => compare(other.fit, one.fit));
+  const best = ranked[0]!.fit;
+  if (best[2] < 2) return [","];
+  return ranked.filter((one) => compare(one.fit, best) === 0).map(({ delimiter }) => delimiter);
 }
 
 /** The share of rows with as many cells as headings, where those are more than one; that with an address; the headings. */
@@ -48,7 +51,8 @@ function fit(beginning: string, delimiter: Delimiter): Fit {
 function recordsIn(beginning: string, delimiter: Delimiter): string[][] {
   const records: string[][] = [];
   try {
-    parse(wholeLines(beginning), {
+    // The beginning may end in the middle of a row.
+    parse(beginning.replace(/\n[^\n]*$/, ""), {
       delimiter,
       record_delimiter: ["\r\n", "\n", "\r"],
       // Quotes are not interpreted: with a wrong delimiter they are in the middle of cells.
@@ -61,10 +65,4 @@ function recordsIn(beginning: string, delimiter: Delimiter): string[][] {
     // The beginning may end inside a cell with line breaks, and a wrong delimiter leaves a quote open.
   }
   return records;
-}
-
-// The beginning may end in the middle of a row.
-function wholeLines(text: string): string {
-  const end = text.lastIndexOf("\n");
-  return end === -1 ? text : text.slice(0, end);
 }

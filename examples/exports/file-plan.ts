@@ -1,6 +1,6 @@
 import type { ChannelMeanings, ColumnMap, ColumnRule, ConsentRule, Meaning } from "./column-map.ts";
 import { type ContactField, fieldOf, isOfAnother, snakeCase } from "./contact-columns.ts";
-import { type Channel, channels, type OptIn } from "./contact.ts";
+import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
 import { CsvFileError, type CsvFile } from "./csv-file.ts";
 import { reasonHeading } from "./csv-row.ts";
 import type { Vendor } from "./vendor.ts";
@@ -44,7 +44,7 @@ export interface FilePlan {
   /** The columns of each field, the main one first. */
   readonly fields: ReadonlyMap<ContactField, readonly Column[]>;
   /** The consent of everybody in the file. */
-  readonly everyone: Readonly<Partial<Record<Channel, OptIn>>>;
+  readonly everyone: Readonly<Record<Channel, OptIn | undefined>>;
 }
 
 /** Plans a file by its map. Throws a `CsvFileError` if no column identifies the person. */
@@ -74,12 +74,9 @@ export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
 }
 
 function everyoneOf({ everyone }: ColumnMap): FilePlan["everyone"] {
-  if (everyone === undefined || everyone === "?") return {};
-  const stated = channels.flatMap((channel): [Channel, OptIn][] => {
-    const meaning = everyone[channel];
-    return meaning === undefined || meaning === "none" || meaning === "?" ? [] : [[channel, meaning]];
-  });
-  return Object.fromEntries(stated);
+  const meanings = everyone === "?" ? {} : (everyone ?? {});
+  const optInOf = (channel: Channel) => optIns.find((optIn) => optIn === meanings[channel]);
+  return { email: optInOf("email"), phone: optInOf("phone") };
 }
 
 function layoutName(vendor: Vendor | undefined, path: string): string {

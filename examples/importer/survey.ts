@@ -140,6 +140,9 @@ export async function surveyFiles(
  */
 function meantIn({ everyone, columns }: FilePlan, consent: ImporterArguments["consent"]): number {
   const isMeant = consent === "UNSUBSCRIBED" || consent === "NON_SUBSCRIBED";
-  const hasOwn = Object.keys(everyone).length > 0 || columns.some(({ use }) => use.kind === "consent");
+  const hasOwn =
+    everyone.email !== undefined ||
+    everyone.phone !== undefined ||
+    columns.some(({ use }) => use.kind === "consent");
   return isMeant && !hasOwn ? valueOf(consent) : 0;
 }
