@@ -364,22 +364,6 @@ describe("A line with another number of cells than headings", () => {
       expect(out).toContain("people.csv, row 3: email consent: is held back: another row about this person");
     },
   );
-
-  it("does not hold back the person's opt-out in another line, which is sent by itself", async () => {
-    const mock = service();
-    const path = await csv(
-      "people.csv",
-      ...lines,
-      "c@example.com,Cy,,unsubscribed",
-      "b@example.com,Bo,,pending",
-    );
-
-    const { code } = await run([path]);
-
-    expect(code).toBe(1);
-    expect(emailConsents(mock)).toEqual({ "c@example.com": "UNSUBSCRIBED", "e@example.com": "SUBSCRIBED" });
-    expect(sentBodies(mock)).toContainEqual({ email: "c@example.com", email_opt_in: "UNSUBSCRIBED" });
-  });
 });
 
 describe("No cell is dropped", () => {
