@@ -253,6 +253,25 @@ describe("a custom event", () => {
     expect(service.state().events).toMatchObject([{ contactId: "grace" }]);
   });
 
+  it("leaves after the event before it that names the same contact, wherever each has the contactUUID", async () => {
+    const log: string[] = [];
+    const { v1 } = service.clientWith({
+      fetch: async (url, init) => {
+        log.push("sent");
+        const response = await service.options.fetch(url, init);
+        log.push("received");
+        return response;
+      },
+    });
+    const { eventName } = base;
+    await Promise.all([
+      v1.events.send({ eventName, contact: { contactUUID: "grace" } }),
+      v1.events.send({ eventName, contactUUID: "grace" }),
+    ]);
+
+    expect(log).toEqual(["sent", "received", "sent", "received"]);
+  });
+
   it.each<[string, object]>([
     ["contact.contactUUID invalid_format", { contact: { contactUUID: "" } }],
     ["contact.contactUUID invalid_type", { contact: { contactUUID: 7 } }],

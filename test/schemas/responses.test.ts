@@ -1,6 +1,7 @@
 import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
 import { v1AddContactResultSchema, v1ProfileSchema, v2ListPageSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
+import { errorOf, v2Contact } from "../document/service.ts";
 import { verdict } from "./issues.ts";
 
 const responses = [
@@ -76,39 +77,40 @@ describe("A response is not refused for an optional field", () => {
   });
 });
 
-describe("The response of a v2 upsert", () => {
-  const upsert = (body: unknown) =>
-    new AudienceClient({
-      baseUrlV2: "https://audience.test",
-      apiKey: "a-key-of-tests",
-      appId: "an-app",
-      rateLimiter: false,
-      fetch: async () => new Response(JSON.stringify(body)),
-    }).v2.contacts.upsert({
-      firstName: "Ada",
-      listIds: [],
-      identifiers: [
-        {
-          type: "email",
-          id: "ada@example.com",
-          channels: { email: { status: "subscribed" } },
-          consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
-        },
-      ],
-    });
+const answered = (body: unknown) =>
+  new AudienceClient({
+    baseUrl: "https://audience.test",
+    baseUrlV2: "https://audience.test",
+    apiKey: "a-key-of-tests",
+    appId: "an-app",
+    rateLimiter: false,
+    fetch: async () => new Response(JSON.stringify(body)),
+  });
 
+async function expectUnknown(call: PromiseLike<unknown>): Promise<void> {
+  const error = await errorOf(call);
+  expect(error).toBeInstanceOf(UnexpectedResponseError);
+  expect(error).toMatchObject({ outcome: "unknown" });
+}
+
+describe("The response of a v2 upsert", () => {
   it.each([{ status: true }, { status: true, extra: { a: [null, 1] } }])(
     "has the status true: %j",
     async (body) => {
-      expect(await upsert(body)).toEqual(body);
+      expect(await answered(body).v2.contacts.upsert(v2Contact())).toEqual(body);
     },
   );
   it.each([{ status: "true" }, { status: 1 }, { status: false }, { status: null }, {}, null, "OK", 5, []])(
     "%j is no success: the outcome of the write is unknown",
     async (body) => {
-      const call = Promise.resolve(upsert(body));
-      await expect(call).rejects.toThrow(UnexpectedResponseError);
-      await expect(call).rejects.toMatchObject({ outcome: "unknown" });
+      await expectUnknown(answered(body).v2.contacts.upsert(v2Contact()));
     },
   );
 });
+
+it.each([{ id: "c1" }, { id: "c1", attributes: {} }, { data: { id: "" } }, { data: { id: 2 ** 53 } }, []])(
+  "The response of a v1 upsert is an envelope with an id: of %j the outcome is unknown",
+  async (body) => {
+    await expectUnknown(answered(body).v1.customers.upsert({ email: "ada@example.com" }));
+  },
+);
