@@ -129,18 +129,19 @@ const listOptionsSchema = callOptionsSchema.extend({ readAhead: optionTypes.coun
 export function listPages<T>({ call, longestPage, identify, ...list }: ListCall<T>): Paginator<T> {
   const query = copyRecord<{ page?: number; limit?: number }>(list.query);
   // Each page's call refuses a wrong option, as it is.
-  const options = listOptionsSchema.safeParse(copyRecord(list.options)).data;
+  const { data } = listOptionsSchema.safeParse(copyRecord(list.options));
+  const options = data && withoutPrototype(data);
   // Not `??`: a null is an error, not a missing limit.
   const limit = query?.limit === undefined ? longestPage : query.limit;
   // A page that is no number is refused with the first call.
   const firstPage = typeof query?.page === "number" ? query.page : 1;
   const source: ListSource<T> = {
     start: { cursor: { page: firstPage }, ids: new Set(), idCount: 0 },
-    options: withoutPrototype({ ...options }),
+    options: options ?? withoutPrototype({}),
     // The service counts a larger limit as its largest page ("Limits").
     limits: [limit, longestPage],
     identify,
-    async load(before, { signal = options?.signal, isReadAhead } = {}) {
+    async load(before, { signal = options?.signal, isReadAhead } = withoutPrototype({})) {
       const { page, mayBeMissing } = before.cursor;
       const pageOf = (decoded: DecodedPage<T>) => new ListPage(source, before, decoded);
       const endpoint = {
