@@ -24,11 +24,15 @@ import { identify, type CallFacts } from "./observer.ts";
 import { refuseIfFull } from "./permit.ts";
 import { inOrder } from "./write-order.ts";
 
-/** Calls one family's endpoints. The call starts at once; an invalid call rejects, and never throws. */
+/**
+ * Calls one family's endpoints. The call starts at once; an invalid call rejects, and never throws. `read` makes of the given
+ * input the one that is checked: the call rejects with what it throws.
+ */
 export type CallEndpoint = <Body, Output>(
   endpoint: Endpoint<Body, Output>,
-  input: EndpointInput,
+  given: EndpointInput,
   options: unknown,
+  read?: () => EndpointInput,
 ) => ApiPromise<Output>;
 
 /** A call that starts. What it sends is checked while it is observed. */
@@ -63,12 +67,12 @@ export class Transport {
   }
 
   family(access: FamilyAccess): CallEndpoint {
-    return (of, input, options) => {
+    return (of, given, options, read = () => given) => {
       const endpoint = withoutPrototype(of);
-      return this.start(endpoint, input, () => {
+      return this.start(endpoint, given, () => {
         const settings = parseCallOptions(options, this.#settings.call, endpoint.options);
         this.refuseIfFull(settings);
-        return prepareCall(endpoint, input, { access, settings });
+        return prepareCall(endpoint, read(), { access, settings });
       });
     };
   }

@@ -1,12 +1,14 @@
 import { contactKeys } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { parseStandard, type Parsed, type StandardSchema } from "../schema/standard-schema.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions, WriteOptions } from "../transport/call-options.ts";
 import type { Redactor } from "../transport/redact.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { validate } from "../validate.ts";
+import { copyAsJson } from "../values/copy-as-json.ts";
+import { kindOf } from "../values/kind-of.ts";
 import { nameMeant } from "../values/name-meant.ts";
 import { isRecord, propertyOf, withoutPrototype } from "../values/predicates.ts";
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
@@ -154,16 +156,11 @@ export function v1Events(call: CallEndpoint, redactor: Redactor): V1Events {
   return {
     send: (event, options) => call(sendEvent, { body: event }, options),
     define: (schemas) => ({
-      send(name, event, options) {
-        const { endpoint, body } = definedEvent(schemas, name, event);
-        return call(endpoint, { body }, options);
-      },
+      send: (name, event, options) =>
+        call(sendEvent, { body: event }, options, () => ({ body: definedEvent(schemas, name, event) })),
       write(name, given, options) {
-        const { endpoint, body } = definedEvent(schemas, name, given);
-        const { body: refuse } = endpoint;
-        if (typeof refuse === "function") redactor.guard(() => refuse({}));
         // Safe: unchecked but for its data, as every write.
-        const event = body as V1Event;
+        const event = redactor.guard(() => definedEvent(schemas, name, given)) as V1Event;
         return { operation: "v1.events.send", event, ...(options && { options }) };
       },
     }),
@@ -187,41 +184,20 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   decode: ({ status, body }, sent) => ({ uniqueIdentifier: sent.uniqueIdentifier!, status, body }),
 };
 
-interface SentEvent {
-  readonly endpoint: Endpoint<V1Event, EventResult>;
-  readonly body: unknown;
-}
-
-/** The call of a defined event. It never throws: where something is wrong, the call rejects. */
-function definedEvent(schemas: unknown, givenName: unknown, given: unknown): SentEvent {
-  // The schema of events says that it is no object.
-  if (!isRecord(given)) return { endpoint: sendEvent, body: given };
-  try {
-    const { eventName, eventData, ...rest } = withoutPrototype(given);
-    const name = String(givenName);
-    const event: Readonly<Record<string, unknown>> = { ...rest, eventName: name };
-    const issues: ValidationIssue[] = [];
-    if (eventName !== undefined)
-      issues.push(issueAt("eventName", "must be left out: the name is the first argument"));
-    const parsed = parseEventData(schemas, name, eventData);
-    const refusals = [...issues, ...parsed.issues];
-    if (refusals.length === 0) return { endpoint: sendEvent, body: { ...event, eventData: parsed.output } };
-    // All problems at once.
-    validate(v1EventSchema, event, issues);
-    return refused(given, new ValidationError([...issues, ...parsed.issues]));
-  } catch (error) {
-    return refused(given, error instanceof ConfigurationError ? error : new ValidationError([unreadable]));
-  }
-}
-
-const unreadable = { path: [], code: "custom", message: "cannot be read: a getter throws" };
-
-/** The call rejects with the error. */
-function refused(body: unknown, error: Error): SentEvent {
-  const fail = () => {
-    throw error;
-  };
-  return { endpoint: { ...sendEvent, body: fail }, body };
+/** The event with what its schema makes of its data. Throws a `ValidationError` with all issues, or a `ConfigurationError`. */
+function definedEvent(schemas: unknown, name: unknown, given: unknown): unknown {
+  // The schema of events says that it is no object, or cannot be read.
+  if (!isRecord(given) || copyAsJson(given).copy === undefined) return given;
+  const { eventName, eventData, ...rest } = withoutPrototype(given);
+  const event = { ...rest, eventName: typeof name === "string" ? name : kindOf(name) };
+  const issues: ValidationIssue[] = [];
+  if (eventName !== undefined)
+    issues.push(issueAt("eventName", "must be left out: the name is the first argument"));
+  const parsed = parseEventData(schemas, event.eventName, eventData);
+  if (issues.length + parsed.issues.length === 0) return { ...event, eventData: parsed.output };
+  // All problems at once.
+  validate(v1EventSchema, event, issues);
+  throw new ValidationError([...issues, ...parsed.issues]);
 }
 
 function parseEventData(schemas: unknown, name: string, value: unknown): Parsed {

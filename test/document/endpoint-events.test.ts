@@ -258,7 +258,7 @@ describe("a custom event", () => {
     const { v1 } = service.clientWith({
       fetch: async (url, init) => {
         log.push("sent");
-        const response = await service.options.fetch(url, init);
+        const response = await service.mock.fetch(url, init);
         log.push("received");
         return response;
       },
