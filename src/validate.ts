@@ -45,8 +45,9 @@ function messageWithWayOut(
     return `${message}: leave it out to send nothing, if it is optional`;
   if (typeof key !== "string" || code === "custom") return message;
   if (code === "unrecognized_keys") {
-    const meant = nameMeant(key, names);
-    if (sameName(key, names)) return `unknown key: write "${meant}"`;
+    const known = path.length === 1 ? names : [];
+    const meant = nameMeant(key, known);
+    if (sameName(key, known)) return `unknown key: write "${meant}"`;
     return meant === undefined ? message : `unknown key: did you mean "${meant}"?`;
   }
   if (!isRecord(holder) || value !== undefined) return message;

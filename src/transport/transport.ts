@@ -24,10 +24,7 @@ import { identify, type CallFacts } from "./observer.ts";
 import { refuseIfFull } from "./permit.ts";
 import { inOrder } from "./write-order.ts";
 
-/**
- * Calls one family's endpoints. The call starts at once; an invalid call rejects, and never throws. `read` makes of the given
- * input the one that is checked: the call rejects with what it throws.
- */
+/** Calls one family's endpoints, at once. `read` gives the input that is checked. An invalid call rejects, and never throws. */
 export type CallEndpoint = <Body, Output>(
   endpoint: Endpoint<Body, Output>,
   given: EndpointInput,
