@@ -4,7 +4,7 @@ import { ConfigurationError, type RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { refuseOldNode } from "../runtime.ts";
 import { numberThat, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
-import { hasMethods } from "../values/predicates.ts";
+import { hasMethods, withoutPrototype } from "../values/predicates.ts";
 import { type RateLimiterSnapshot, snapshotSchema } from "./snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
 
@@ -82,7 +82,8 @@ export function parseLimiterOptions(options: RateLimiterOptions) {
     clock = () => performance.now(),
     ...others
   } = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
-  return { ...others, windows: windowsInForce(windows), clock: monotonic(clock) };
+  // Without a prototype, from which it could inherit.
+  return withoutPrototype({ ...others, windows: windowsInForce(windows), clock: monotonic(clock) });
 }
 
 /** The documented windows are shorter for a rehearsal: `AUDIENCE_RATE_LIMIT=60x`. */

@@ -76,7 +76,7 @@ export class RateLimiter {
   #reserve: number | undefined;
 
   constructor(options: RateLimiterOptions = {}) {
-    const { windows, clock, snapshot, store, reserve, ...bounds } = parseLimiterOptions(options);
+    const { windows, clock, snapshot, store, reserve, maxWaitMs, maxQueued } = parseLimiterOptions(options);
     const restored = snapshot && restore(snapshot, clock());
     this.#reserve = reserve;
     this.#clock = clock;
@@ -90,7 +90,7 @@ export class RateLimiter {
       onChange: () => this.#dispatcher.serve(),
     };
     this.#store = store ? store.open(user) : new MemoryStore(user);
-    this.#dispatcher = new Dispatcher(this.#store, user, bounds);
+    this.#dispatcher = new Dispatcher(this.#store, user, { maxWaitMs, maxQueued });
   }
 
   /** @internal A permit for one call, in its turn; the call has it at once if one is available and no call waits. */

@@ -131,5 +131,6 @@ export function wasRefused(
 ): void {
   if (!limiter) return;
   limiter.refused(waitMs);
-  settings.observer.refused(report.facts, report.attempts, limiter);
+  // After an outage of a shared store our own processes are as likely a cause as another program.
+  if (!limiter.hadOutage) settings.observer.refused(report.facts, report.attempts, limiter);
 }

@@ -167,6 +167,18 @@ describe("the reserve", () => {
     abort();
   });
 
+  it("gives the turn of a call that was not sent to the next one", async () => {
+    const { limiter, wait } = await after(1, 45, oneWindow(100));
+    wait(20_000);
+    const acquire = () => limiter.acquire({ priority: 9 });
+    const permits = await Promise.all(Array.from({ length: 10 }, acquire));
+    const next = acquire();
+    expect(limiter.usage()).toMatchObject({ queued: 1, inFlight: 10 });
+    permits[9]?.release("unsent");
+    expect(limiter.usage()).toMatchObject({ queued: 0, inFlight: 10 });
+    await next;
+  });
+
   it("is of each window, in whatever order they are given; the pace is that of the longest", async () => {
     const windows = [
       { limit: 100, intervalMs: 60_000 },

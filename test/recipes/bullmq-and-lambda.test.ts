@@ -72,11 +72,9 @@ describeWithRedis("The recipe for BullMQ", () => {
     await eventually(() => expect(mock.requests.length).toBeGreaterThanOrEqual(89));
     await eventually(async () => expect(await queue.getActiveCount()).toBe(10));
 
-    const startedAt = performance.now();
     worker.child.kill("SIGTERM");
 
     expect(await worker.ended).toBe(0);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
     const { contacts } = mock.organization("mock-organization");
     const { completed, waiting = 0, prioritized = 0, ...others } = await queue.getJobCounts();
     expect({ completed, open: waiting + prioritized }).toEqual({
@@ -149,10 +147,8 @@ describeWithRedis("The recipe for AWS Lambda", () => {
     mock.addFault({ kind: "hang" });
     const Records = [record("m-5", signedUp("ada@example.com"))];
 
-    const startedAt = performance.now();
     const { batchItemFailures } = await handler({ Records }, { getRemainingTimeInMillis: () => 1_300 });
 
     expect(batchItemFailures).toEqual([{ itemIdentifier: "m-5" }]);
-    expect(performance.now() - startedAt).toBeLessThan(1_300 + 5_000);
   });
 });

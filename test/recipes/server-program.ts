@@ -47,12 +47,11 @@ export async function startServer(args: readonly string[], { folder, env }: Star
 }
 
 /** Ends a program as a container's host does; resolves to its exit code or signal, and to how long it took. */
-export async function stopServer({ child }: ServerProgram): Promise<{ end: unknown; tookMs: number }> {
-  const startedAt = performance.now();
+export async function stopServer({ child }: ServerProgram): Promise<{ end: unknown }> {
   const ended = once(child, "exit");
   child.kill("SIGTERM");
   const [exitCode, signal] = await ended;
-  return { end: exitCode ?? signal, tookMs: performance.now() - startedAt };
+  return { end: exitCode ?? signal };
 }
 
 /** A mock over HTTP, and the environment that names it; closed with the test. */

@@ -174,7 +174,7 @@ it("usage() knows the permits of other processes, in any order of the windows, a
 });
 
 /** Clients on one limiter with 8 calls in 15 seconds, and a log of their requests and warnings. */
-function clientsBeside(options: RedisRateLimitStoreOptions = {}) {
+function clientsBeside(options: RedisRateLimitStoreOptions = {}, isRefusing = () => false) {
   const time = new VirtualTime();
   const redis = new MemoryRedis({ time });
   const store = redisRateLimitStore(redis, options);
@@ -190,6 +190,7 @@ function clientsBeside(options: RedisRateLimitStoreOptions = {}) {
     const logger: Logger | undefined = hasLogger ? { ...silent, warn } : undefined;
     const fetch = async () => {
       log.push({ at: time.now(), what: `${name} sends` });
+      if (isRefusing()) return new Response("{}", { status: 429 });
       return Response.json({ data: { id: "1" } });
     };
     const opened = new AudienceClient({
@@ -281,4 +282,25 @@ it("calls that fail during the outage have the reason in their errors, and no wa
       message: expect.stringContaining("The rate limit store is unavailable: ECONNREFUSED.") as string,
     });
   }
+});
+
+it.each([
+  ["a refusal is laid to no other program", [400, 3_000], []],
+  ["without one it is", [], [expect.stringContaining("another program behind this address")]],
+])("Within an hour of an outage %s", async (_, [failsAt, backAt], expected) => {
+  let isRefusing = false;
+  const { time, redis, client, warnings } = clientsBeside({}, () => isRefusing);
+  const one = client("one");
+  await time.run(() => {
+    one(1);
+    if (failsAt !== undefined) time.at(failsAt, () => (redis.network = "refuses"));
+    if (backAt !== undefined) time.at(backAt, () => (redis.network = "up"));
+    time.at(14_000, () => {
+      isRefusing = true;
+      one(1);
+    });
+    time.at(14_500, () => (isRefusing = false));
+  }, 20_000);
+  const ofRefusals = warnings().filter(({ what }) => what.includes("refused for its rate"));
+  expect(ofRefusals.map(({ what }) => what)).toEqual(expected);
 });

@@ -167,9 +167,8 @@ describeWithRedis("the Redis store", () => {
 
     const ttls = await Promise.all(keysOf("audience-sdk:rate-limit").map((key) => redis.pttl(key)));
 
-    expect(Math.min(...ttls)).toBeGreaterThan(3_660_000);
-    expect(Math.max(...ttls)).toBeLessThan(3_800_000);
-    expect(Math.max(...ttls) - Math.min(...ttls)).toBeLessThan(100);
+    // An hour, the longest window and a minute more, less what has passed since.
+    for (const ttl of ttls) expect(ttl).toSatisfy((ms: number) => ms > 3_660_000 && ms < 3_800_000);
   });
 
   it("has a name for its data, which is the same for all processes until Redis is flushed", async () => {

@@ -108,7 +108,6 @@ describe("A call", () => {
     expect(response.headers.get("x-trace")).toBe("t-1");
     expect(attempts).toBe(1);
     expect(queuedMs).toBeGreaterThanOrEqual(0);
-    expect(queuedMs).toBeLessThan(1_000);
     expect(data.type).toBe("profile");
     expect(sent.data.uniqueIdentifier).toMatch(/^[0-9a-f-]{36}$/);
     expect(list.items).toHaveLength(1);
