@@ -102,6 +102,19 @@ describe("a 429", () => {
     expect(left.filter((at) => at < 60_000)).toHaveLength(50);
   });
 
+  it("without a pause halves once for all that are refused within half a second", async () => {
+    const { time, limiter } = start();
+    const shares: number[] = [];
+    await time.run(() => {
+      for (const at of [0, 100, 499, 500])
+        time.at(at, () => {
+          limiter.refused(0);
+          shares.push(limiter.snapshot().share);
+        });
+    });
+    expect(shares).toEqual([0.5, 0.5, 0.5, 0.25]);
+  });
+
   it("does not halve again during its pause, as the refused call left before it", async () => {
     const { time, limiter, leaves } = start();
     const left: number[] = [];

@@ -182,12 +182,12 @@ function clientsBeside(options: RedisRateLimitStoreOptions = {}, isRefusing = ()
   const rateLimiter = new RateLimiter({ clock: time.now, store, windows });
   const log: { at: number; what: string }[] = [];
   const ended: Promise<unknown>[] = [];
-  const client = (name: string, hasLogger = true) => {
+  const client = (name: string) => {
     const silent = { debug() {}, info() {}, error() {} };
     const warn = (line: string): void => {
       if (!line.includes(" waits ")) log.push({ at: time.now(), what: `${name} is warned: ${line}` });
     };
-    const logger: Logger | undefined = hasLogger ? { ...silent, warn } : undefined;
+    const logger: Logger = { ...silent, warn };
     const fetch = async () => {
       log.push({ at: time.now(), what: `${name} sends` });
       if (isRefusing()) return new Response("{}", { status: 429 });
@@ -198,16 +198,16 @@ function clientsBeside(options: RedisRateLimitStoreOptions = {}, isRefusing = ()
       apiKey: "abcdefgh",
       rateLimiter,
       fetch,
-      ...(logger && { logger }),
+      logger,
     });
-    return (calls: number, signal?: AbortSignal): void => {
+    return (calls: number): void => {
       for (let call = 0; call < calls; call += 1) {
-        ended.push(opened.v1.customers.get("1", { signal }).catch((error: unknown) => error));
+        ended.push(opened.v1.customers.get("1").catch((error: unknown) => error));
       }
     };
   };
   const warnings = () => log.filter(({ what }) => what.includes("warned"));
-  return { time, redis, rateLimiter, client, log, warnings, ended };
+  return { time, redis, client, log, warnings, ended };
 }
 
 const words =
@@ -235,21 +235,6 @@ it("each client with waiting calls logs a warning once, as soon as Redis is foun
   ]);
   expect(warnings()[0]!.at).toBeLessThan(400 + 2_000 + 10);
   expect(warnings()[1]!.at).toBe(warnings()[0]!.at);
-});
-
-it("a client whose first call comes later logs the warning with that call; a client without waiting calls does not", async () => {
-  const { time, redis, client, warnings } = clientsBeside();
-  const [one, gone, late] = [client("one"), client("gone"), client("late")];
-  const controller = new AbortController();
-  await time.run(() => {
-    one(9);
-    gone(1, controller.signal);
-    time.at(300, () => controller.abort());
-    time.at(400, () => (redis.network = "refuses"));
-    time.at(5_000, () => late(2));
-  }, 14_000);
-  expect(warnings().map(({ what }) => what)).toEqual([`one is warned: ${words}`, `late is warned: ${words}`]);
-  expect(warnings()[1]!.at).toBe(5_000);
 });
 
 it("a second outage is logged again", async () => {
