@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { parseEmail, parsePhone } from "./contact-values.ts";
+import { parseEmail, parsePhone, withAsciiDigits } from "./contact-values.ts";
 import type { Contact } from "./contact.ts";
 import { isBlank, wordOf } from "./words.ts";
 
@@ -36,6 +36,12 @@ export const isWholeAddress = (email: string) => /^[^\s@]+@[^\s@]+$/.test(email)
 /** The external id, as a name that no address or number is; what stands for none is nobody's: `0`, `-`, `N/A`. */
 export function idIn({ external_id: id = "" }: Contact): string[] {
   return isBlank(wordOf(id)) || !/[\p{L}1-9]/u.test(id) ? [] : [` ${id}`];
+}
+
+/** The end of a number, as a name: by it a number without its country is known beside the same one with it. */
+export function endOf(number: string): string[] {
+  const digits = withAsciiDigits(number).replace(/\D/g, "");
+  return digits.length < 7 ? [] : [`=${digits.slice(-7)}`];
 }
 
 export const isId = (name: string) => name.startsWith(" ");

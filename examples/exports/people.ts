@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isAddress, isId } from "./identifiers.ts";
+import { endOf, isAddress, isId } from "./identifiers.ts";
 import type { ReadRow } from "./read-row.ts";
 import {
   always,
@@ -57,6 +57,9 @@ export class People {
         this.#refusedNumbers.join(name, ofChannel(refusals, "phone"));
       else if (!isNothing(refusals)) this.#refusals.join(name, refusals);
     }
+    // It may be the number of a row that names no country: in doubt that row is held back.
+    if (email === undefined && phone !== undefined && refusals.email + refusals.emailHold > 0)
+      for (const end of endOf(phone)) this.#refusals.join(end, { ...noWords, emailHold: always });
   }
 
   /** Adds the refusals that were known when a report was written, whose rows may have other addresses now. */

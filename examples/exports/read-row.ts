@@ -5,7 +5,7 @@ import type { Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
 import { refusalIn } from "./floor.ts";
-import { comparableEmail, idIn, isWholeAddress, namesIn } from "./identifiers.ts";
+import { comparableEmail, endOf, idIn, isWholeAddress, namesIn } from "./identifiers.ts";
 import { mayRefuse, meaningsIn, readWords, type RowWords } from "./row-words.ts";
 import { isBlank, isMoment, wordOf } from "./words.ts";
 
@@ -64,11 +64,12 @@ export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
   };
 }
 
-/** The row's external id, and the addresses and numbers in all cells of the person. */
-function namesOf(plan: FilePlan, row: CsvRow, { contact }: RowFields): Set<string> {
+/** The row's external id, the addresses and numbers in all cells of the person, and the end of a number that is not sent. */
+function namesOf(plan: FilePlan, row: CsvRow, { cells, contact }: RowFields): Set<string> {
   // The cells of a line that was cut or has more may stand under wrong headings.
   const own = row.cells.filter((_, index) => row.isMisshapen || plan.columns[index]?.isOfAnother !== true);
-  return new Set([...own.flatMap(namesIn), ...idIn(contact)]);
+  const unsent = contact.phone === undefined ? (cells.get("phone")?.text ?? "") : "";
+  return new Set([...own.flatMap(namesIn), ...idIn(contact), ...endOf(unsent)]);
 }
 
 function personIn({ contact: { email, phone } }: RowFields, { isMisshapen }: CsvRow): ReadRow["person"] {

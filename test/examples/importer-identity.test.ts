@@ -68,6 +68,31 @@ describe("An opt-out by a telephone number without its country", () => {
   });
 });
 
+describe("A refusal of everything by a number alone", () => {
+  it.each([
+    ["before", ["stop.csv", "crm.csv"]],
+    ["behind", ["crm.csv", "stop.csv"]],
+  ])("holds back whose number is the same without its country, %s the refusal", async (_order, names) => {
+    const mock = service();
+    const files = new Map([
+      ["stop.csv", ["Phone,Status", "+491711234567,do not contact"]],
+      [
+        "crm.csv",
+        ["Email,Phone,Status", "ada@example.com,0171 1234567,subscribed", "bo@example.com,,subscribed"],
+      ],
+    ]);
+
+    const { code, err, out } = await run(
+      await Promise.all(names.map((name) => csv(name, ...files.get(name)!))),
+    );
+
+    expect(code).toBe(1);
+    expect(out + err).toContain("crm.csv, row 2: email consent: is held back: another row about this person");
+    expect(sentBodies(mock)).not.toContainEqual(expect.objectContaining({ email: "ada@example.com" }));
+    expect(sentBodies(mock)).toContainEqual(expect.objectContaining({ email: "bo@example.com" }));
+  });
+});
+
 describe("Two ways to write one e-mail address are one person", () => {
   it.each([
     ["composed and decomposed letters", "j\u00f6rg@example.com", "jo\u0308rg@example.com"],
