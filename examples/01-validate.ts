@@ -18,7 +18,7 @@ const result = v1ContactSchema.safeParse(contact);
 for (const { path, message } of result.error?.issues ?? []) console.log(`${path.join(".")}: ${message}`);
 //=> phone: Too small: expected string to have >=7 characters
 //=> custom_properties.plan: must be flat, not an object, which the service would store as unusable text: use flattenProperties
-//=> : "firstName": unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties, options of the call into its second argument
+//=> : "firstName": unknown key, which the service refuses: keys of your own go under custom_properties, options of the call into its last argument; a contact is sent alone, not wrapped
 
 // A call reports more: one problem for each unknown key, with a suggestion. It costs no request.
 const mock = createMockService();

@@ -110,7 +110,7 @@ const checkpointOption = optionThat<Checkpoint>("a Checkpoint, such as fileCheck
   hasMethods(value, "open"),
 );
 
-const snapshotOption = optionThat<ConsentSnapshot>("a snapshot, as readSnapshot gives one", (value) =>
+const snapshotOption = optionThat<ConsentSnapshot>("a snapshot, such as await openSnapshot(path)", (value) =>
   hasMethods(value, "checkFor", "shownOf"),
 );
 

@@ -7,6 +7,7 @@ const otherWords: Readonly<Record<string, string>> = {
   customproperties: "properties attributes traits mergefields metadata",
   dob: "birthday birthdate dateofbirth dayofbirth bday",
   email: "emailaddress",
+  emailoptin: "consent emailconsent subscribed subscribe",
   eventdata: "properties attributes payload metadata",
   eventname: "name type",
   externalid: "id userid",

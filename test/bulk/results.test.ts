@@ -196,7 +196,7 @@ describe("A run", () => {
     [{ total: -1 }, /total/],
     [{ key: "email" }, /key/],
     [{ signal: {} }, /signal/],
-    [{ snapshot: {} }, /snapshot must be a snapshot, as readSnapshot gives one/],
+    [{ snapshot: {} }, /snapshot must be a snapshot, such as await openSnapshot\(path\)/],
     [{ checkConsent: "no" }, /checkConsent/],
     [{ checkpoint: {} }, /checkpoint must be a Checkpoint, such as fileCheckpoint/],
     [{ checkpoint: "import.ckpt" }, /checkpoint must be a Checkpoint, such as fileCheckpoint/],

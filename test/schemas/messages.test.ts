@@ -24,9 +24,9 @@ const v2With = (fields: object) => ({ ...v2Contact(), ...fields });
 const identified = (fields: object) => v2With({ identifiers: [{ ...identifier, ...fields }] });
 
 const ownKey =
-  "unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties, options of the call into its second argument";
+  "unknown key, which the service refuses: keys of your own go under custom_properties, options of the call into its last argument; a contact is sent alone, not wrapped";
 const ownEventKey =
-  "unknown key, which the service refuses: an event is sent alone, not wrapped; what names the contact goes under contact, data of your own under eventData";
+  "unknown key, which the service refuses: what names the contact goes under contact, data of your own under eventData; an event is sent alone, not wrapped";
 const ofCall = "unknown key; options of the call are its second argument";
 const named = "required: contact.email, contact.contactUUID, or contactUUID";
 const dateTime =
@@ -193,7 +193,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       phone_number: "phone",
     }),
     suggestions(v1, contact, { lname: "last_name", emailAddress: "email", address: "address1" }),
-    suggestions(v1, contact, { mergeFields: "custom_properties" }),
+    suggestions(v1, contact, { mergeFields: "custom_properties", consent: "email_opt_in" }),
     suggestions(v1EventSchema, event, { properties: "eventData", idempotencyKey: "uniqueIdentifier" }),
     suggestions(query, (fields) => fields, { perPage: "limit" }),
     // Too short for a slip, and two slips.

@@ -137,7 +137,7 @@ export const v1ContactFieldsSchema = z.strictObject(
   },
   {
     error: unknownKeys(
-      "unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties, options of the call into its second argument",
+      "unknown key, which the service refuses: keys of your own go under custom_properties, options of the call into its last argument; a contact is sent alone, not wrapped",
     ),
   },
 ) satisfies z.ZodType<V1Contact>;

@@ -42,7 +42,7 @@ export const v1EventFieldsSchema = z.strictObject(
   },
   {
     error: unknownKeys(
-      "unknown key, which the service refuses: an event is sent alone, not wrapped; what names the contact goes under contact, data of your own under eventData",
+      "unknown key, which the service refuses: what names the contact goes under contact, data of your own under eventData; an event is sent alone, not wrapped",
     ),
   },
 ) satisfies z.ZodType<V1Event>;
