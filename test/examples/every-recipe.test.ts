@@ -3,14 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AudienceClient, isAudienceError, write } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
-import { everyFault, type MockService } from "audience-sdk/mock";
+import {
+  ClickUndone,
+  everyClick,
+  everyFault,
+  type EveryClickOptions,
+  type MockService,
+} from "audience-sdk/mock";
 import { readSnapshot } from "audience-sdk/snapshot";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { sendRows } from "../../examples/demo/send-rows.ts";
 import { CsvRow } from "../../examples/exports/csv-row.ts";
 import { night } from "../../examples/recipes/nightly/night.ts";
 import { MemoryTable } from "../snapshot/fixture.ts";
-import { undonePeople } from "../undone-people.ts";
 import { csv, mapOf, newsletter, runOnMock } from "./importer-fixture.ts";
 
 const [ada, bo] = ["ada@example.com", "bo@example.com"];
@@ -38,6 +43,20 @@ async function untilDone(job: () => Promise<boolean>): Promise<void> {
       if (!isAudienceError(error)) throw error;
     }
   throw new Error("three turns were not enough");
+}
+
+/** Who of these people is subscribed again, if she leaves at the service at some moment of the job. */
+async function undonePeople(
+  job: (mock: MockService) => Promise<unknown>,
+  { people, ...options }: EveryClickOptions & { people: readonly string[] },
+): Promise<string[]> {
+  const undone: string[] = [];
+  for (const person of people)
+    await everyClick(job, { ...options, people: [person] }).catch((error: unknown) => {
+      if (!(error instanceof ClickUndone) || error.entry === undefined) throw error;
+      undone.push(person);
+    });
+  return undone;
 }
 
 async function bulkNights(mock: MockService, cities: readonly string[], hasSnapshot: boolean): Promise<void> {
