@@ -48,14 +48,14 @@ async function begin(mock = createMockService(), hoursBetween = 23) {
 }
 
 /** Ada subscribes again on the website: a process of its own, as a function is the key of one alone. */
-async function returns(mock: MockService, table: MemoryTable): Promise<void> {
+async function returns({ mock, table }: { mock: MockService; table: MemoryTable }): Promise<void> {
   passHours(0.1);
   table.setConsent(ada, "SUBSCRIBED");
   const website = new AudienceClient({ ...mock.clientOptions, apiKey: () => mock.clientOptions.apiKey });
   await website.v1.customers.upsert({ email: ada, email_opt_in: "SUBSCRIBED" });
 }
 
-const both = (consents: Record<string, string>) => ({ table: consents, service: consents });
+const leaves = ({ mock }: { mock: MockService }) => mock.unsubscribe(ada);
 
 describe("A night of the recipe beside a website", () => {
   it("sends the table, and again only what has changed", async () => {
@@ -69,90 +69,83 @@ describe("A night of the recipe beside a website", () => {
     expect(written).toEqual([row, { ...row, email: bo }, { ...row, city: "Basel" }]);
   });
 
-  it("takes over who has left at the service, although her row does not change", async () => {
-    const { mock, run, consents } = await begin();
-    mock.unsubscribe(ada);
+  type Begun = Awaited<ReturnType<typeof begin>>;
+  // What happens before the last night, and the fetch of that night, during which more may happen.
+  it.each<[string, (job: Begun) => Promise<Fetch | void> | Fetch | void, word: string]>([
+    ["takes over who has left at the service, although her row does not change", leaves, "UNSUBSCRIBED"],
+    [
+      "takes over who has left at the service between the page and her row",
+      (job) => {
+        job.table.setCity(ada, "Basel");
+        return job.afterPage(() => leaves(job));
+      },
+      "UNSUBSCRIBED",
+    ],
+    [
+      "keeps the opt-out of a website whose call failed, although the page that was read before shows her opt-in",
+      ({ table, afterPage }) => afterPage(() => table.setConsent(ada, "UNSUBSCRIBED")),
+      "UNSUBSCRIBED",
+    ],
+    [
+      "keeps the opt-in of a website, although the page that was read before shows her refusal",
+      (job) => {
+        leaves(job);
+        return job.afterPage(() => returns(job));
+      },
+      "SUBSCRIBED",
+    ],
+    [
+      "does not end an opt-in of the website by a row that was read before",
+      (job) => {
+        const { table } = job;
+        table.setConsent(ada, "UNSUBSCRIBED");
+        vi.spyOn(table, "all").mockImplementationOnce(async () => {
+          const rows = await Promise.all([ada, bo].map((email) => table.get(email)));
+          await returns(job);
+          return rows.flatMap((row) => row ?? []);
+        });
+      },
+      "SUBSCRIBED",
+    ],
+    [
+      "takes over who has left since a read that was cut off the night before",
+      async (job) => {
+        // One contact a page: hers is the first.
+        const pages: Fetch = async (url, init) =>
+          await job.mock.fetch(url.replace("limit=100", "limit=1"), init);
+        await expect(job.run(failingFrom(2, pages))).rejects.toThrow("The connection to");
+        leaves(job);
+        return pages;
+      },
+      "UNSUBSCRIBED",
+    ],
+    [
+      "takes over who has left, come back by the website and left again since the last night",
+      async (job) => {
+        leaves(job);
+        await job.run();
+        await returns(job);
+        leaves(job);
+      },
+      "UNSUBSCRIBED",
+    ],
+    [
+      "sends an opt-out again that it has sent before, where she has subscribed by the website between",
+      async (job) => {
+        job.table.setConsent(ada, "UNSUBSCRIBED");
+        await job.run();
+        await returns(job);
+        job.table.setConsent(ada, "UNSUBSCRIBED");
+      },
+      "UNSUBSCRIBED",
+    ],
+  ])("%s", async (_, happens, word) => {
+    const job = await begin();
 
-    await run();
+    await job.run((await happens(job)) ?? job.mock.fetch);
 
-    expect(consents()).toEqual(both({ [ada]: "UNSUBSCRIBED", [bo]: "SUBSCRIBED" }));
-  });
-
-  it("takes over who has left at the service between the page and her row", async () => {
-    const { mock, table, run, consents, afterPage } = await begin();
-    table.setCity(ada, "Basel");
-
-    await run(afterPage(() => mock.unsubscribe(ada)));
-
-    expect(consents()).toEqual(both({ [ada]: "UNSUBSCRIBED", [bo]: "SUBSCRIBED" }));
-  });
-
-  it("keeps the opt-out of a website whose call failed, although the page that was read before shows her opt-in", async () => {
-    const { table, run, consents, afterPage } = await begin();
-
-    await run(afterPage(() => table.setConsent(ada, "UNSUBSCRIBED")));
-
-    expect(consents()).toEqual(both({ [ada]: "UNSUBSCRIBED", [bo]: "SUBSCRIBED" }));
-  });
-
-  it("keeps the opt-in of a website, although the page that was read before shows her refusal", async () => {
-    const { mock, table, run, consents, afterPage } = await begin();
-    mock.unsubscribe(ada);
-
-    await run(afterPage(() => returns(mock, table)));
-
-    expect(consents()).toEqual(both({ [ada]: "SUBSCRIBED", [bo]: "SUBSCRIBED" }));
-  });
-
-  it("does not end an opt-in of the website by a row that was read before", async () => {
-    const { mock, table, run, consents } = await begin();
-    table.setConsent(ada, "UNSUBSCRIBED");
-    vi.spyOn(table, "all").mockImplementationOnce(async () => {
-      const rows = await Promise.all([ada, bo].map((email) => table.get(email)));
-      await returns(mock, table);
-      return rows.flatMap((row) => row ?? []);
-    });
-
-    await run();
-
-    expect(consents()).toEqual(both({ [ada]: "SUBSCRIBED", [bo]: "SUBSCRIBED" }));
-  });
-
-  it("takes over who has left since a read that was cut off the night before", async () => {
-    const { mock, run, consents } = await begin();
-    // One contact a page: hers is the first.
-    const pages = async (url: string, init: RequestInit) =>
-      await mock.fetch(url.replace("limit=100", "limit=1"), init);
-    await expect(run(failingFrom(2, pages))).rejects.toThrow("The connection to");
-    mock.unsubscribe(ada);
-
-    await run(pages);
-
-    expect(consents()).toEqual(both({ [ada]: "UNSUBSCRIBED", [bo]: "SUBSCRIBED" }));
-  });
-
-  it("takes over who has left, come back by the website and left again since the last night", async () => {
-    const { mock, table, run, consents } = await begin();
-    mock.unsubscribe(ada);
-    await run();
-    await returns(mock, table);
-    mock.unsubscribe(ada);
-
-    await run();
-
-    expect(consents()).toEqual(both({ [ada]: "UNSUBSCRIBED", [bo]: "SUBSCRIBED" }));
-  });
-
-  it("sends an opt-out again that it has sent before, where she has subscribed by the website between", async () => {
-    const { mock, table, run, consents } = await begin();
-    table.setConsent(ada, "UNSUBSCRIBED");
-    await run();
-    await returns(mock, table);
-    table.setConsent(ada, "UNSUBSCRIBED");
-
-    await run();
-
-    expect(consents()).toEqual(both({ [ada]: "UNSUBSCRIBED", [bo]: "SUBSCRIBED" }));
+    const consents = { [ada]: word, [bo]: "SUBSCRIBED" };
+    expect(job.consents()).toEqual({ table: consents, service: consents });
   });
 });
 
