@@ -127,7 +127,7 @@ async function nightlyJob(mock: MockService): Promise<void> {
     });
 }
 
-// The servers, the queues, Lambda and the senders of several addresses are in test/recipes, with the same promises.
+// The outbox is tried so in test/recipes, the importer's two nights in importer-refusals.
 const recipes: {
   name: string;
   job: (mock: MockService) => Promise<void>;
