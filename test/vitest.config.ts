@@ -68,11 +68,11 @@ const settings: ViteUserConfig = {
         lines: 95,
         branches: 95,
         ...Object.fromEntries(
-          ["bulk/record-lines", "consent", "rate-limiter/sliding-window-log", "transport/retry-plan"].map(
+          ["bulk/checkpoint-lines", "consent", "rate-limiter/sliding-window-log", "transport/retry-plan"].map(
             (path) => [`src/${path}.ts`, { lines: 100, branches: 100 }],
           ),
         ),
-        "src/bulk/{record,refusals}.ts": { lines: 100 },
+        "src/bulk/{run-record,refusals}.ts": { lines: 100 },
       },
     },
     reporters:

@@ -1,14 +1,15 @@
 import * as z from "zod";
 import { ConfigurationError, isAudienceError } from "../errors.ts";
-import type { Target } from "../organization.ts";
-import { optionThat, optionTypes, parseOptions, type Given } from "../schema/parse-options.ts";
+import type { OpenedClient } from "../open-client.ts";
+import { type Target, targetOf } from "../organization.ts";
+import { optionThat, optionTypes, type Given } from "../schema/parse-options.ts";
 import { isWaitTooLong } from "../transport/retry-plan.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { ignoreRejection } from "../values/error-message.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import type { BulkProgress } from "./result.ts";
+import type { BulkProgress, EstimateMs } from "./result.ts";
 
 /**
  * Gives the writes of a row: one, several in an array, or none (`[]`), or a promise of them. It may be called more than once
@@ -28,7 +29,7 @@ export interface LaterWrites<Writes extends RowWrites> extends PromiseLike<Write
 export type RowWrites = Write | readonly Write[];
 
 /** Of the calls of a row: they go last, and leave room for other calls. */
-export const rowPriority = 9;
+const rowPriority = 9;
 
 /** Of the calls of a row: it waits as long as necessary, as the client's own limits are for interactive calls (D53). */
 export const rowCallOptions = { priority: rowPriority, maxWaitMs: Infinity, deadlineMs: Infinity };
@@ -98,50 +99,52 @@ export interface BulkOptions<Row> {
   stopWhen?: ((error: unknown) => boolean) | undefined;
 }
 
-/** The options by which rows are compared with those of earlier runs. */
-const rowOptions = {
+export const bulkOptionsSchema = z.strictObject({
   key: optionTypes.function.optional(),
   fingerprint: optionTypes.function.optional(),
   organization: optionTypes.string.optional(),
   checkConsent: optionTypes.boolean.default(true),
-};
-
-const checkpointOption = optionThat<Checkpoint>("a Checkpoint, such as fileCheckpoint(path)", (value) =>
-  hasMethods(value, "open"),
-);
-
-const snapshotOption = optionThat<ConsentSnapshot>("a snapshot, such as await openSnapshot(path)", (value) =>
-  hasMethods(value, "checkFor", "shownOf"),
-);
-
-const bulkOptionsSchema = z.strictObject({
-  ...rowOptions,
   concurrency: optionTypes.positiveCount.default(10),
   signal: optionTypes.signal.optional(),
   total: optionTypes.count.optional(),
   isCurrent: optionTypes.function.optional(),
-  snapshot: snapshotOption.optional(),
-  checkpoint: checkpointOption.optional(),
+  snapshot: optionThat<ConsentSnapshot>("a snapshot, such as await openSnapshot(path)", (value) =>
+    hasMethods(value, "checkFor", "shownOf"),
+  ).optional(),
+  checkpoint: optionThat<Checkpoint>("a Checkpoint, such as fileCheckpoint(path)", (value) =>
+    hasMethods(value, "open"),
+  ).optional(),
   onProgress: optionTypes.function.optional(),
   stopWhen: optionTypes.function.default(() => endsRunByDefault),
 });
 
 /** Those of `bulk.check`. */
-export const checkOptionsSchema = z.strictObject({
-  ...rowOptions,
-  checkpoint: checkpointOption.optional(),
-  snapshot: snapshotOption.optional(),
+export const checkOptionsSchema = bulkOptionsSchema.pick({
+  key: true,
+  fingerprint: true,
+  organization: true,
+  checkConsent: true,
+  checkpoint: true,
+  snapshot: true,
 });
 
-/** The options of a run, with their defaults. */
+/** The options of a run or a check, with their defaults, and what its client adds. */
 export type BulkSettings<Row> = BulkOptions<Row> &
-  Required<Given<Pick<BulkOptions<Row>, "concurrency" | "checkConsent" | "stopWhen">>>;
+  Required<Given<Pick<BulkOptions<Row>, "concurrency" | "checkConsent" | "stopWhen">>> & {
+    readonly opened: OpenedClient;
+    readonly target: Target;
+    /** Undefined without a rate limiter. */
+    readonly estimateMs: EstimateMs | undefined;
+  };
 
-/** Parses the options of a run. Throws a `ConfigurationError` that names the option. */
-export function parseBulkOptions<Row>(options: unknown): BulkSettings<Row> {
-  const parsed = parseOptions(bulkOptionsSchema, options === undefined ? {} : options, "The options of bulk");
-  // Safe: functions are typed by the caller; the schema has checked the rest.
-  return parsed as BulkSettings<Row>;
+/** `parsed` are the options of a run or a check. */
+export function settleOptions<Row>(opened: OpenedClient, parsed: object): BulkSettings<Row> {
+  const { settings, transport } = opened;
+  const { limiter, redactor } = transport.client;
+  const estimateMs = limiter && ((calls: number) => limiter.estimateMs(calls, { priority: rowPriority }));
+  // Safe: functions are typed by the caller; the schema has checked the rest. A check has no part in the options it lacks.
+  const options = parsed as BulkSettings<Row>;
+  return { ...options, opened, target: targetOf(options.organization, settings, redactor), estimateMs };
 }
 
 /** Whether the service asks to wait for more than an hour: every other row would have to, too. */

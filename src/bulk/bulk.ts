@@ -1,23 +1,19 @@
+import type * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
-import { targetOf } from "../organization.ts";
 import { refusePlainLoop } from "../pagination/plain-loop.ts";
-import { optionTypes, parseOption } from "../schema/parse-options.ts";
+import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import type { WriteValue } from "../write.ts";
 import {
   type BulkFunction,
   type BulkOptions,
-  parseBulkOptions,
-  rowPriority,
+  bulkOptionsSchema,
+  type BulkSettings,
+  checkOptionsSchema,
   type RowWrites,
+  settleOptions,
 } from "./bulk-options.ts";
-import {
-  type BulkCheck,
-  type BulkCheckOptions,
-  checkRows,
-  parseCheckOptions,
-  type PlannedBulkCheck,
-} from "./check.ts";
+import { type BulkCheck, type BulkCheckOptions, checkRows, type PlannedBulkCheck } from "./check-rows.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
 import { type BulkRows, Rows } from "./rows.ts";
@@ -79,33 +75,27 @@ export interface BulkChecks {
 }
 
 export function createBulk(opened: OpenedClient): Bulk {
-  const { settings, transport } = opened;
-  const { client } = transport;
-  const estimateMs = client.limiter
-    ? (calls: number) => client.limiter!.estimateMs(calls, { priority: rowPriority }) // a client keeps having one
-    : undefined;
-  const target = (organization: string | undefined) => targetOf(organization, settings, client.redactor);
+  const settle = <Row>(options: unknown, schema: z.ZodObject, subject: string): BulkSettings<Row> =>
+    settleOptions(opened, parseOptions(schema, options === undefined ? {} : options, subject));
   const bulk = <Row, Writes extends RowWrites>(
     rows: BulkRows<Row>,
     toWrites: BulkFunction<Row, Writes>,
     options?: BulkOptions<Row>,
   ) => {
     parseOption(optionTypes.function, toWrites, "The function of bulk");
-    const parsed = parseBulkOptions<Row>(options);
-    const source = new Rows<Row>(rows, toWrites, parsed);
-    const runOptions = { ...parsed, opened, target: target(parsed.organization), estimateMs };
-    return new BulkRun(new Run<Row, WriteValue<Writes>>(source, runOptions));
+    const settings = settle<Row>(options, bulkOptionsSchema, "The options of bulk");
+    return new BulkRun(new Run<Row, WriteValue<Writes>>(new Rows<Row>(rows, toWrites, settings), settings));
   };
   const check = async <Row>(
     rows: BulkRows<Row>,
     toWrites: BulkFunction<Row, RowWrites>,
-    options: BulkCheckOptions<Row> = {},
+    options?: BulkCheckOptions<Row>,
   ): Promise<PlannedBulkCheck> => {
     parseOption(optionTypes.function, toWrites, "The function of bulk.check");
-    const parsed = parseCheckOptions<Row>(options);
-    const settled = { ...parsed, toWrites, opened, target: target(parsed.organization), estimateMs };
+    const settings = settle<Row>(options, checkOptionsSchema, "The options of bulk.check");
+    const inOrder = new Rows<Row>(rows, toWrites, settings, "in order");
     // Safe: without a checkpoint nobody is promised the counts of a plan.
-    return (await checkRows(new Rows<Row>(rows, toWrites, parsed, "in order"), settled)) as PlannedBulkCheck;
+    return (await checkRows(inOrder, toWrites, settings)) as PlannedBulkCheck;
   };
   return Object.assign(bulk, { check });
 }
@@ -117,21 +107,11 @@ export function createBulk(opened: OpenedClient): Bulk {
  */
 export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
   readonly #run: Run<Row, Value>;
-  readonly #summary: Promise<BulkSummary>;
-  // Set by the promise's executor, which runs at once.
-  #resolve!: (summary: BulkSummary) => void;
-  #reject!: (error: unknown) => void;
   #isIterated = false;
 
   /** @internal */
   constructor(run: Run<Row, Value>) {
     this.#run = run;
-    this.#summary = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    // A caller who only iterates gets the failure from the loop.
-    this.#summary.catch(() => undefined);
   }
 
   /** The summary so far, at any time: also after a run that was stopped. */
@@ -143,26 +123,17 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
     this.#isIterated = true;
-    this.#run.start();
-    try {
-      yield* this.#run.results();
-    } catch (error) {
-      this.#reject(error);
-      throw error;
-    } finally {
-      // Also after a loop that was left early: the summary counts the rows that have ended.
-      this.#resolve(this.#run.progress.summary());
-    }
+    yield* this.#run.results();
   }
 
   /** The summary. Starts the run if it is not iterated; rejects with the failure of the run. */
   async summary(): Promise<BulkSummary> {
-    this.#run.start();
+    const ended = this.#run.toEnd();
     // A loop that begins in the same tick comes first.
     await Promise.resolve();
-    // Its failure is the summary's.
-    if (!this.#isIterated) this.#drain().catch(() => undefined);
-    return await this.#summary;
+    if (!this.#isIterated) this.#run.takeNoResults();
+    this.#isIterated = true;
+    return await ended;
   }
 
   /** `await run` is `await run.summary()`. */
@@ -174,10 +145,6 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     // `await` reads this at once, and calls it some microtasks later: an emitter may have emitted rows by then (D101).
     this.#run.start();
     return (onFulfilled, onRejected) => this.summary().then(onFulfilled, onRejected);
-  }
-
-  async #drain(): Promise<void> {
-    for await (const _ of this) continue;
   }
 }
 

@@ -153,10 +153,9 @@ export class ProgressCounter {
   #kept = 0;
   /** When rows ended in the last minute, without skipped and superseded rows. */
   #recentEnds: number[] = [];
-  /** The beginning of the run, on the clock of `performance.now()`; undefined before. */
-  startedAt: number | undefined;
-  /** Of a run that has ended. */
-  #durationMs: number | undefined;
+  /** On the clock of `performance.now()`; undefined before. */
+  #beganAt: number | undefined;
+  #endedAt: number | undefined;
 
   get done(): number {
     return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
@@ -170,8 +169,12 @@ export class ProgressCounter {
     while (this.#recentEnds[0]! <= now - minuteMs) this.#recentEnds.shift();
   }
 
+  begin(): void {
+    this.#beganAt = performance.now();
+  }
+
   end(): void {
-    this.#durationMs = this.#passedMs();
+    this.#endedAt = performance.now();
   }
 
   progress(total: number | undefined, estimateMs: EstimateMs | undefined): BulkProgress {
@@ -191,8 +194,7 @@ export class ProgressCounter {
   }
 
   summary(): BulkSummary {
-    const durationMs = this.#durationMs ?? this.#passedMs();
-    return { total: this.done, ...this.#counts, kept: this.#kept, durationMs };
+    return { total: this.done, ...this.#counts, kept: this.#kept, durationMs: this.#passedMs() };
   }
 
   /** Rows that are skipped make no call, and a row that is looked up makes two. */
@@ -201,7 +203,7 @@ export class ProgressCounter {
   }
 
   #passedMs(): number {
-    return this.startedAt === undefined ? 0 : performance.now() - this.startedAt;
+    return this.#beganAt === undefined ? 0 : (this.#endedAt ?? performance.now()) - this.#beganAt;
   }
 }
 
@@ -221,13 +223,14 @@ export class ResultQueue<Result> {
     });
   }
 
-  /** Yields the results until `over` has resolved, which never rejects. */
+  /** Yields the results until `over` is settled. */
   async *until(over: Promise<unknown>): AsyncGenerator<Result, void, undefined> {
     let isOver = false;
-    void over.then(() => {
+    const end = (): void => {
       isOver = true;
       this.#onChange?.();
-    });
+    };
+    over.then(end, end);
     for (;;) {
       const [next] = this.#results;
       if (next) {

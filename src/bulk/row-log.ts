@@ -4,10 +4,10 @@ import { errorMessage, ignoreRejection } from "../values/error-message.ts";
 import { contentLost } from "../values/kind-of.ts";
 import { isRecord } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
-import type { RowRecord } from "./record-lines.ts";
-import type { RunRecord } from "./record.ts";
+import type { RowRecord } from "./checkpoint-lines.ts";
 import type { Kept } from "./refusals.ts";
 import { type ReadRow, rowError, type RowIdentity } from "./rows.ts";
+import type { RunRecord } from "./run-record.ts";
 
 /** How a row ended, for the next run. `nothing`: nothing of it was carried out. */
 export type RecordedEnd = RowRecord["state"] | "nothing";

@@ -1,17 +1,14 @@
-import type { OpenedClient } from "../open-client.ts";
-import type { Target } from "../organization.ts";
 import { untilAborted } from "../transport/abort.ts";
 import { listenToConsents } from "../transport/consent-registry.ts";
 import { type BulkSettings, checkSnapshot, endsRun } from "./bulk-options.ts";
-import type { Guard, GuardedRow } from "./guard.ts";
-import { CurrentGuard } from "./guards/current.ts";
-import { EarlierProcessGuard, ProcessGuard } from "./guards/process.ts";
+import type { GuardedRow } from "./guards/guard.ts";
+import { IsCurrentGuard } from "./guards/is-current.ts";
+import { ProcessGuard } from "./guards/process.ts";
 import { RunGuard } from "./guards/run.ts";
 import { isUnknown, judgedError, ServiceGuard } from "./guards/service.ts";
-import { RunRecord } from "./record.ts";
 import {
   type BulkResult,
-  type EstimateMs,
+  type BulkSummary,
   isInvalid,
   ProgressCounter,
   ResultQueue,
@@ -20,16 +17,9 @@ import {
 import { RowLogs } from "./row-log.ts";
 import type { ReadRow, Rows } from "./rows.ts";
 import { RunEnd, RunWarnings } from "./run-end.ts";
+import { RunRecord } from "./run-record.ts";
 import { SendRow, type SharedByRows } from "./send-row.ts";
 import { type BegunTask, Turns, Workers } from "./workers.ts";
-
-/** The options of a run, with what its client adds. */
-export type RunOptions<Row> = BulkSettings<Row> & {
-  readonly opened: OpenedClient;
-  readonly target: Target;
-  /** Undefined without a rate limiter. */
-  readonly estimateMs: EstimateMs | undefined;
-};
 
 /** Undefined for a row that only waited for the end of the run. */
 type End = RowEnd<unknown> | undefined;
@@ -41,15 +31,16 @@ type End = RowEnd<unknown> | undefined;
 export class Run<Row, Value> {
   readonly progress = new ProgressCounter();
   readonly #rows: Rows<Row>;
-  readonly #options: RunOptions<Row>;
+  readonly #options: BulkSettings<Row>;
   readonly #end: RunEnd;
   readonly #turns = new Turns();
   readonly #earlierRows = new RunGuard();
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
   readonly #warnings: RunWarnings;
-  #isEverythingRead = false;
+  #ended: Promise<BulkSummary> | undefined;
+  #isWhole = false;
 
-  constructor(rows: Rows<Row>, options: RunOptions<Row>) {
+  constructor(rows: Rows<Row>, options: BulkSettings<Row>) {
     this.#rows = rows;
     this.#options = options;
     this.#warnings = new RunWarnings(options.opened.settings.observer);
@@ -61,39 +52,54 @@ export class Run<Row, Value> {
     if (!this.#end.stop.aborted) this.#rows.start();
   }
 
-  /**
-   * Yields every row's result; rejects at the end with the failure of the run. If the loop is left, requests in flight
-   * end.
-   */
+  /** Runs once, to its end, and gives its summary; rejects with the failure of the run. */
+  toEnd(): Promise<BulkSummary> {
+    this.start();
+    this.#ended ??= this.#run();
+    // Whoever takes the results gets the failure from the loop.
+    this.#ended.catch(() => undefined);
+    return this.#ended;
+  }
+
+  /** Yields every row's result; rejects with the failure of the run. If the loop is left, requests in flight end. */
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
-    this.progress.startedAt = performance.now();
+    const ended = this.toEnd();
+    try {
+      yield* this.#results.until(ended);
+    } finally {
+      this.#end.leave();
+      this.takeNoResults();
+      await ended;
+    }
+  }
+
+  /** The results are not waited for. */
+  takeNoResults(): void {
+    this.#results.leave();
+  }
+
+  async #run(): Promise<BulkSummary> {
+    this.progress.begin();
     const opening = this.#openRecord();
     const processGuard = new ProcessGuard(this.#options.target, opening, this.#warnings.sayOnce);
     // Before the checkpoint is open: a refusal that is under way is one of the run.
     const stopListening = listenToConsents(processGuard);
     let record: RunRecord | undefined;
-    let sending: Promise<void> | undefined;
-    let isWhole = false;
-    try {
+    await this.#end.failOnError(async () => {
       record = await opening;
-      sending = this.#sendRows(record, processGuard);
-      yield* this.#results.until(sending);
-      isWhole = this.#isEverythingRead;
-    } catch (error) {
-      this.#end.fail(error);
-    } finally {
-      this.#end.leave(isWhole);
-      this.#results.leave();
-      await sending;
-      await processGuard.settled();
-      if (isWhole && !this.#end.hasFailed) await this.#end.failOnError(() => record?.complete());
-      await this.#end.failOnError(() => record?.close());
-      stopListening();
-      await this.#end.failOnError(() => this.#rows.close());
-      this.#warnings.end();
-      this.progress.end();
-      this.#end.settle(this.progress.done === 0);
-    }
+      await this.#sendRows(record, processGuard);
+    });
+    const isWhole = this.#isWhole && !this.#end.stop.aborted;
+    this.#end.leave();
+    await processGuard.settled();
+    if (isWhole && !this.#end.hasFailed) await this.#end.failOnError(() => record?.complete());
+    await this.#end.failOnError(() => record?.close());
+    stopListening();
+    await this.#end.failOnError(() => this.#rows.close());
+    this.#warnings.end();
+    this.progress.end();
+    this.#end.throwFailure(this.progress.done === 0);
+    return this.progress.summary();
   }
 
   /** Undefined without a checkpoint. */
@@ -116,46 +122,57 @@ export class Run<Row, Value> {
 
   /** Each row has a worker, from its reading until the caller has finished with its result. */
   async #sendRows(record: RunRecord | undefined, processGuard: ProcessGuard): Promise<void> {
-    const shared: SharedByRows = {
-      opened: this.#options.opened,
-      stop: this.#end.stop,
-      listener: processGuard,
-      guards: this.#guards(record, processGuard),
-      countCall: this.#countCall,
-      wasSent: this.#wasSent,
-    };
     const logs = new RowLogs(record, this.#options);
-    await new Workers(this.#options.concurrency, () => this.#beginNextRow(logs, shared)).run();
+    const shared = this.#sharedByRows(record !== undefined, processGuard);
+    const send = async (row: ReadRow<Row>): Promise<End> => {
+      if (row.problem) throw row.problem.error;
+      if (this.#end.stop.aborted) return undefined;
+      if (row.writes.length === 0) return { status: "skipped" };
+      const log = await logs.open(row);
+      const guarded: GuardedRow = { ...row, recordedId: log.before?.id };
+      if (log.isDone) {
+        this.#earlierRows.learn(guarded);
+        const kept = log.before?.kept;
+        return { status: "skipped", ...(kept && { kept }) };
+      }
+      await processGuard.recall(guarded);
+      return await new SendRow(guarded, log, shared).send();
+    };
+    await new Workers(this.#options.concurrency, () => this.#beginNextRow(send)).run();
   }
 
-  /** In the order in which they are asked; of two words at one moment the first guard's counts. */
-  #guards(record: RunRecord | undefined, processGuard: ProcessGuard): Guard[] {
-    const { isCurrent, snapshot } = this.#options;
+  #sharedByRows(hasRecord: boolean, processGuard: ProcessGuard): SharedByRows {
+    const { isCurrent, opened, snapshot } = this.#options;
     const { stop } = this.#end;
+    const countCall = (): void => void this.progress.calls++;
     const notShown = (channel: string) =>
       this.#warnings.sayOnce(
         `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
       );
-    return [
-      ...(isCurrent ? [new CurrentGuard(isCurrent)] : []),
-      // Only these know an id by which to look.
-      ...(record || snapshot
-        ? [new ServiceGuard(this.#options, { stop, countCall: this.#countCall, notShown })]
-        : []),
-      this.#earlierRows,
-      ...(record ? [new EarlierProcessGuard(record)] : []),
-      processGuard,
-    ];
+    return {
+      opened,
+      stop,
+      listener: processGuard,
+      countCall,
+      wasSent: this.#wasSent,
+      // In the order in which they are asked; of two words at one moment the first guard's counts.
+      guards: [
+        ...(isCurrent ? [new IsCurrentGuard(isCurrent)] : []),
+        // Only a record and a snapshot know an id by which to look.
+        ...(hasRecord || snapshot ? [new ServiceGuard(this.#options, { stop, countCall, notShown })] : []),
+        this.#earlierRows,
+        processGuard,
+      ],
+    };
   }
 
-  /** Reads the next row, and begins it. */
-  async #beginNextRow(logs: RowLogs<Row>, shared: SharedByRows): Promise<BegunTask | undefined> {
+  async #beginNextRow(send: (row: ReadRow<Row>) => Promise<End>): Promise<BegunTask | undefined> {
     const { fail, stop: signal } = this.#end;
     try {
       signal.throwIfAborted();
       const row = await untilAborted(this.#rows.next(), signal);
-      this.#isEverythingRead = !row;
-      return row && { ended: this.#takeRow(row, logs, shared).catch(fail) };
+      this.#isWhole = !row;
+      return row && { ended: this.#takeRow(row, send).catch(fail) };
     } catch (error) {
       // The end of the run interrupts the reading.
       if (!signal.aborted) fail(error);
@@ -164,7 +181,7 @@ export class Run<Row, Value> {
   }
 
   /** The life of a row. Takes its turn at once, as it must go after the rows before it that have its key or its contacts. */
-  async #takeRow(row: ReadRow<Row>, logs: RowLogs<Row>, shared: SharedByRows): Promise<void> {
+  async #takeRow(row: ReadRow<Row>, send: (row: ReadRow<Row>) => Promise<End>): Promise<void> {
     const keys = [
       ...(row.key === undefined ? [] : [`row:${row.key}`]),
       ...row.writes.flatMap((write) => write.contacts),
@@ -175,7 +192,9 @@ export class Run<Row, Value> {
     try {
       // The rows before it end with the run.
       await turn.before;
-      end = await this.#endOf(row, logs, shared);
+      end = await send(row);
+    } catch (error) {
+      end = isInvalid(error) ? { status: "invalid", error } : { status: "failed", error };
     } finally {
       turn.end();
       this.progress.underWay--;
@@ -187,28 +206,9 @@ export class Run<Row, Value> {
     await this.#giveResult(row, end as RowEnd<Value>);
   }
 
-  async #endOf(row: ReadRow<Row>, logs: RowLogs<Row>, shared: SharedByRows): Promise<End> {
-    try {
-      if (row.problem) throw row.problem.error;
-      if (this.#end.stop.aborted) return undefined;
-      if (row.writes.length === 0) return { status: "skipped" };
-      const log = await logs.open(row);
-      const guarded: GuardedRow = { ...row, recordedId: log.before?.id };
-      if (log.isDone) {
-        this.#earlierRows.learn(guarded);
-        const kept = log.before?.kept;
-        return { status: "skipped", ...(kept && { kept }) };
-      }
-      return await new SendRow(guarded, log, shared).send();
-    } catch (error) {
-      if (isInvalid(error)) return { status: "invalid", error };
-      return { status: "failed", error };
-    }
-  }
-
   readonly #wasSent: SharedByRows["wasSent"] = (row, hasSubscribed, formerId) => {
     this.#earlierRows.learn(row);
-    if (hasSubscribed && isUnknown(row, this.#options, formerId)) this.#warnings.subscribesUnknown();
+    if (hasSubscribed && isUnknown(row, this.#options, formerId)) this.#warnings.unknownPeople++;
     if (formerId === undefined) return;
     this.#warnings.sayOnce(
       "a row names another contact than under its key before: `formerId` is the one that is left as it is",
@@ -237,6 +237,4 @@ export class Run<Row, Value> {
     }
     await this.#results.give({ index, key, item, ...end });
   }
-
-  readonly #countCall = (): void => void this.progress.calls++;
 }

@@ -9,7 +9,8 @@ import {
   severer,
 } from "../transport/call.ts";
 import { rowCallOptions } from "./bulk-options.ts";
-import { type Guard, type GuardedRow, RowGuards, RowStop } from "./guard.ts";
+import { type Guard, type GuardedRow, RowStop } from "./guards/guard.ts";
+import { RowGuards } from "./guards/row-guards.ts";
 import { type Kept, type RowWrite, saysOnlyRefusals, subscribes } from "./refusals.ts";
 import { hasCode, isInvalid, type RowEnd } from "./result.ts";
 import type { RecordedEnd, RowLog } from "./row-log.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { beforeEach, expect, it, vi } from "vitest";
-import { CurrentGuard } from "../../src/bulk/guards/current.ts";
-import { EarlierProcessGuard, ProcessGuard } from "../../src/bulk/guards/process.ts";
+import { IsCurrentGuard } from "../../src/bulk/guards/is-current.ts";
+import { ProcessGuard } from "../../src/bulk/guards/process.ts";
 import { RunGuard } from "../../src/bulk/guards/run.ts";
 import { ServiceGuard } from "../../src/bulk/guards/service.ts";
 import { items } from "./leaving/oracle.ts";
@@ -42,13 +42,13 @@ it("Whoever has left is not subscribed again by a row, but for what the contract
 
 // Else the worlds would not show that the guard is needed.
 it.each([
-  ["the process", ProcessGuard],
-  ["the process before a kill", EarlierProcessGuard],
-  ["the run", RunGuard],
-  ["the service", ServiceGuard],
-  ["isCurrent", CurrentGuard],
-])("Without the guard of %s a world is wrong", async (_, { prototype }) => {
-  vi.spyOn(prototype, "ask").mockReturnValue([] as never);
+  ["the process", () => vi.spyOn(ProcessGuard.prototype, "ask").mockReturnValue([])],
+  ["the process before a kill", () => vi.spyOn(ProcessGuard.prototype, "recall").mockResolvedValue()],
+  ["the run", () => vi.spyOn(RunGuard.prototype, "ask").mockReturnValue([])],
+  ["the service", () => vi.spyOn(ServiceGuard.prototype, "ask").mockResolvedValue([])],
+  ["isCurrent", () => vi.spyOn(IsCurrentGuard.prototype, "ask").mockResolvedValue([])],
+])("Without the guard of %s a world is wrong", async (_, takeOut) => {
+  takeOut();
   let wrongs: readonly string[] = [];
   for (const given of fc.sample(plan, { seed: 1, numRuns: 100 })) {
     const world = new World(given);

@@ -3,15 +3,15 @@ import type { Outcome } from "../../errors.ts";
 import type { Target } from "../../organization.ts";
 import { unlessLate } from "../../transport/abort.ts";
 import type { ConsentListener, FamilyIdentity } from "../../transport/call.ts";
-import { channelsAt, type Guard, type GuardedRow, nextMoment, type Word } from "../guard.ts";
-import type { RunRecord } from "../record.ts";
 import { isRefusal } from "../refusals.ts";
+import type { RunRecord } from "../run-record.ts";
+import { channelsAt, type Guard, type GuardedRow, nextMoment, type Word } from "./guard.ts";
 
 /** What other calls have said of a channel at one address of a contact. */
 interface Calls {
-  /** The refusals that stand, each with the moment at which it ended; Infinity while it is under way. */
-  readonly refusals: Map<ConsentWrite, number>;
-  /** When the last applied call began that said otherwise; 0 if none did. */
+  /** Those that refuse, or may have, each with the moment at which it ended: Infinity while it is under way. */
+  readonly refusals: Map<ConsentWrite | "before a kill", number>;
+  /** When the last call began that was applied and says otherwise; 0 if none was. */
   liftedAt: number;
 }
 
@@ -20,7 +20,10 @@ const longestWaitMs = 2_000;
 const slowRecord =
   "the checkpoint of a bulk run is slow: other calls go on before their refusals are recorded, and a crash now would lose them";
 
-/** Knows the refusals that other calls of this process write, from the begin of the run on. */
+/**
+ * Knows the refusals that other calls of this process write, from the begin of the run on, and those that the record has
+ * from before a kill.
+ */
 export class ProcessGuard implements Guard, ConsentListener {
   readonly name = "the process";
   readonly maxAgeMs = 0;
@@ -30,8 +33,7 @@ export class ProcessGuard implements Guard, ConsentListener {
   /** By channel and key. */
   readonly #addresses = new Map<string, Calls>();
   readonly #beganAt = new WeakMap<ConsentWrite, number>();
-  readonly #pending = new Set<Promise<void>>();
-  #isSlow = false;
+  #recorded: Promise<unknown> = Promise.resolve();
 
   constructor(target: Target, record: Promise<RunRecord | undefined>, warnOnce: (message: string) => void) {
     this.#target = target;
@@ -51,7 +53,8 @@ export class ProcessGuard implements Guard, ConsentListener {
     this.#beganAt.set(write, nextMoment());
     const { refused } = wordsOf(write);
     for (const address of refused) this.#callsAbout(address).refusals.set(write, Infinity);
-    await this.#recorded(refused, true);
+    if (refused.length === 0) return;
+    await unlessLate(this.#records(refused), longestWaitMs, () => this.#warnOnce(slowRecord));
   }
 
   async ended(write: ConsentWrite, outcome: Outcome, applied: ConsentWrite = write): Promise<void> {
@@ -63,15 +66,20 @@ export class ProcessGuard implements Guard, ConsentListener {
       if (wasDone) refusals.set(write, nextMoment());
       else refusals.delete(write);
     }
-    if (outcome !== "applied") return;
-    const lifted = others.filter((address) => {
-      const calls = this.#callsAbout(address);
-      calls.liftedAt = Math.max(calls.liftedAt, beganAt);
-      // What ended before it began is over; of what was under way beside it nobody knows which came last.
-      for (const [refusal, endedAt] of calls.refusals) if (endedAt < beganAt) calls.refusals.delete(refusal);
-      return calls.refusals.size === 0;
-    });
-    await this.#recorded(lifted, false);
+    if (outcome === "applied") {
+      for (const address of others) {
+        const calls = this.#callsAbout(address);
+        calls.liftedAt = Math.max(calls.liftedAt, beganAt);
+      }
+    }
+    // Its begin is recorded; nobody waits for more.
+    void this.#records([...refused, ...others]);
+  }
+
+  /** Before the row is judged: takes from the record what was refused before a kill. */
+  async recall(row: GuardedRow): Promise<void> {
+    const record = await this.#record;
+    await Promise.all(channelsAt(row).map(({ channel, key }) => this.#recall(`${channel} ${key}`, record)));
   }
 
   ask(row: GuardedRow): Word[] {
@@ -79,15 +87,15 @@ export class ProcessGuard implements Guard, ConsentListener {
     return channelsAt(row).flatMap(({ channel, key }): Word[] => {
       const calls = this.#addresses.get(`${channel} ${key}`);
       if (!calls) return [];
-      const isRefused = calls.refusals.size > 0;
-      const moment = isRefused ? Math.max(...calls.refusals.values()) : calls.liftedAt;
+      const isRefused = refuses(calls);
+      const moment = isRefused ? lastRefusal(calls) : calls.liftedAt;
       return [{ by: "process", channel, addresses: [key], isRefused, moment }];
     });
   }
 
   /** Resolves when what it knows is recorded. */
   async settled(): Promise<void> {
-    await Promise.all(this.#pending);
+    await this.#recorded;
   }
 
   #callsAbout(address: string): Calls {
@@ -96,21 +104,32 @@ export class ProcessGuard implements Guard, ConsentListener {
     return known;
   }
 
-  /** So that they are known after a kill, until the run is over. A failure ends the run, and not the call. */
-  async #recorded(addresses: readonly string[], isRefused: boolean): Promise<void> {
-    if (addresses.length === 0) return;
-    const recording = this.#record.then(async (record) => {
-      if (record) await Promise.all(addresses.map((address) => record.putRefusal(address, isRefused)));
-    });
-    const settled = recording.catch(() => undefined).finally(() => this.#pending.delete(settled));
-    this.#pending.add(settled);
-    if (this.#isSlow) return;
-    await unlessLate(settled, longestWaitMs, () => {
-      this.#warnOnce(slowRecord);
-      this.#isSlow = true;
-      void settled.then(() => (this.#isSlow = false));
-    });
+  async #recall(address: string, record: RunRecord | undefined): Promise<void> {
+    if (await record?.wasRefused(address)) this.#callsAbout(address).refusals.set("before a kill", 0);
   }
+
+  /** So that they are known after a kill, until the run is over. A failure ends the run, and not the call. */
+  async #records(addresses: readonly string[]): Promise<void> {
+    const recording = this.#record.then(async (record) => {
+      const put = async (address: string) => {
+        await this.#recall(address, record);
+        await record?.putRefusal(address, () => refuses(this.#callsAbout(address)));
+      };
+      await Promise.all(addresses.map(put));
+    });
+    const settled = recording.catch(() => undefined);
+    this.#recorded = Promise.all([this.#recorded, settled]);
+    await settled;
+  }
+}
+
+function lastRefusal({ refusals }: Calls): number {
+  return Math.max(-1, ...refusals.values());
+}
+
+/** Whether a refusal ended after the last other word began: of two that were under way together nobody knows the later. */
+function refuses(calls: Calls): boolean {
+  return lastRefusal(calls) >= calls.liftedAt;
 }
 
 /** What a write refuses, and what it says otherwise: each channel at each address. Of two words the refusal counts. */
@@ -122,24 +141,4 @@ function wordsOf({ consent, contacts }: ConsentWrite): { refused: string[]; othe
     words[isRefused ? "refused" : "others"].push(...contacts.map((key) => `${channel} ${key}`));
   }
   return words;
-}
-
-/** Knows the refusals that other calls wrote before this run was killed. */
-export class EarlierProcessGuard implements Guard {
-  readonly name = "the process";
-  readonly maxAgeMs = Infinity;
-  readonly #record: RunRecord;
-
-  constructor(record: RunRecord) {
-    this.#record = record;
-  }
-
-  async ask(row: GuardedRow): Promise<Word[]> {
-    if (!this.#record.hasRefusals) return [];
-    const asked = channelsAt(row).map(async ({ channel, key }): Promise<Word[]> => {
-      const isRefused = await this.#record.isRefused(`${channel} ${key}`);
-      return isRefused ? [{ by: "process", channel, addresses: [key], isRefused, moment: 0 }] : [];
-    });
-    return (await Promise.all(asked)).flat();
-  }
 }

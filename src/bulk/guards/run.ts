@@ -1,5 +1,5 @@
-import { channelsAt, type Guard, type GuardedRow, type Word } from "../guard.ts";
 import { refusalsOf } from "../refusals.ts";
+import { channelsAt, type Guard, type GuardedRow, type Word } from "./guard.ts";
 
 /** Knows what earlier rows of the run refuse: a row may not lift it. */
 export class RunGuard implements Guard {

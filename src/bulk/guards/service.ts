@@ -5,6 +5,7 @@ import { prepareCall } from "../../transport/transport.ts";
 import { getCustomer } from "../../v1/customers.ts";
 import { type Profile, shownFlag, shownStatus } from "../../v1/schemas/profile.ts";
 import { type ConsentSnapshot, rowCallOptions, type ShownConsent } from "../bulk-options.ts";
+import { isRefusal, type RowWrite, withRefusals } from "../refusals.ts";
 import {
   addressesOf,
   type Guard,
@@ -14,8 +15,7 @@ import {
   RowStop,
   superseded,
   type Word,
-} from "../guard.ts";
-import { isRefusal, type RowWrite, withRefusals } from "../refusals.ts";
+} from "./guard.ts";
 
 /** By what a row is looked up. */
 export interface LookOptions {

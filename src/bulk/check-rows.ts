@@ -1,18 +1,15 @@
 import { isAudienceError, type ValidationIssue } from "../errors.ts";
-import type { OpenedClient } from "../open-client.ts";
-import type { Target } from "../organization.ts";
 import { isWrite } from "../prepare-write.ts";
-import { type Given, parseOptions } from "../schema/parse-options.ts";
 import { errorMessage } from "../values/error-message.ts";
 import { isObject } from "../values/predicates.ts";
-import { type BulkOptions, checkOptionsSchema, checkSnapshot } from "./bulk-options.ts";
-import type { GuardedRow } from "./guard.ts";
+import { type BulkOptions, type BulkSettings, checkSnapshot } from "./bulk-options.ts";
+import type { GuardedRow } from "./guards/guard.ts";
 import { isUnknown, looksOf } from "./guards/service.ts";
-import { RunRecord } from "./record.ts";
 import { subscribes } from "./refusals.ts";
-import { type EstimateMs, isInvalid } from "./result.ts";
+import { isInvalid } from "./result.ts";
 import { canonicalJson, comparedWrite, type RowLog, RowLogs } from "./row-log.ts";
 import { isRefusing, type ReadRow, type Rows, type ToWrites } from "./rows.ts";
+import { RunRecord } from "./run-record.ts";
 import { mayBeRepeated, prepareRow } from "./send-row.ts";
 
 /** The result of `bulk.check`. */
@@ -56,26 +53,14 @@ export type BulkCheckOptions<Row> = Pick<
   "key" | "fingerprint" | "organization" | "checkConsent" | "checkpoint" | "snapshot"
 >;
 
-type CheckSettings<Row> = BulkCheckOptions<Row> &
-  Required<Given<Pick<BulkCheckOptions<Row>, "checkConsent">>> & {
-    readonly toWrites: ToWrites<Row>;
-    readonly opened: OpenedClient;
-    readonly target: Target;
-    readonly estimateMs: EstimateMs | undefined;
-  };
-
-/** Parses the options of a check. Throws a `ConfigurationError` that names the option. */
-export function parseCheckOptions<Row>(
-  options: unknown,
-): BulkCheckOptions<Row> & Pick<CheckSettings<Row>, "checkConsent"> {
-  // Safe: functions are typed by the caller; the schema has checked the rest.
-  return parseOptions(checkOptionsSchema, options, "The options of bulk.check") as CheckSettings<Row>;
-}
-
 const mostCalledTwice = 100;
 
 /** Checks rows, and tells what a run would do with them. Sends nothing. */
-export async function checkRows<Row>(rows: Rows<Row>, settings: CheckSettings<Row>): Promise<BulkCheck> {
+export async function checkRows<Row>(
+  rows: Rows<Row>,
+  toWrites: ToWrites<Row>,
+  settings: BulkSettings<Row>,
+): Promise<BulkCheck> {
   const { checkpoint, estimateMs = () => 0, key, opened, snapshot, target } = settings;
   const { signal } = new AbortController();
   if (snapshot) await checkSnapshot(snapshot, target, signal);
@@ -91,7 +76,7 @@ export async function checkRows<Row>(rows: Rows<Row>, settings: CheckSettings<Ro
       total += 1;
       const { writes } = row;
       if (isRefusing(row)) refusals += 1;
-      if (row.index < mostCalledTwice) unstable ??= await differenceOf(row, settings.toWrites);
+      if (row.index < mostCalledTwice) unstable ??= await differenceOf(row, toWrites);
       try {
         if (row.problem) throw row.problem.error;
         const log = await logs.open(row);

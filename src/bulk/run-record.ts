@@ -3,7 +3,6 @@ import { shortHash } from "../hash.ts";
 import { recordTarget, type Target } from "../organization.ts";
 import { randomUuid } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
-import { type Checkpoint, openCheckpoint, type OpenCheckpoint, openToRead } from "./checkpoint.ts";
 import {
   damaged,
   decodeRow,
@@ -12,13 +11,14 @@ import {
   encodeRun,
   type RowRecord,
   type RunLine,
-} from "./record-lines.ts";
+} from "./checkpoint-lines.ts";
+import { type Checkpoint, openCheckpoint, type OpenCheckpoint, openToRead } from "./checkpoint.ts";
 
 /** Whose record it is. */
 interface RecordOwner {
   readonly isKeyed: boolean;
   readonly target: Target;
-  /** Aborted when the run ends early: a checkpoint that hangs does not hold up its end. */
+  /** Aborted when the run ends early. */
   readonly signal: AbortSignal;
 }
 
@@ -36,35 +36,37 @@ const runName = "run";
 const rowPrefix = "row:";
 const refusalPrefix = "refusal:";
 
-/** What was read of a checkpoint. */
-interface Recorded {
-  /** Lines of rows and refusals, by their names, as they are stored: 100,000 of them take 20 MB. */
-  readonly lines: Map<string, string>;
-  readonly run: RunLine;
-}
+/** Lines of rows and refusals, by their names, as they are stored: 100,000 of them take 20 MB. */
+type Lines = Map<string, string>;
 
 /** What a run has recorded, and earlier ones: a line for each row. */
 export class RunRecord {
-  readonly #lines: Recorded["lines"];
+  readonly #lines: Lines;
   readonly #run: RunLine;
-  /** Undefined if it is only read. */
-  readonly #opened: OpenCheckpoint | undefined;
+  readonly #opened: OpenCheckpoint;
   readonly #onFailure: (error: unknown) => void;
-  /** The names of refusals that other calls wrote in this run. */
-  readonly #refusals = new Set<string>();
+  /** The names of refusals that other calls wrote before this run was killed. */
+  readonly #earlierRefusals: ReadonlySet<string>;
+  /** The names of those that stand; each resolves when it is recorded. */
+  readonly #refusals = new Map<string, Promise<void>>();
   #isClosed = false;
 
   private constructor(
-    { lines, run }: Recorded,
-    opened?: OpenCheckpoint,
-    onFailure: (error: unknown) => void = () => {},
+    lines: Lines,
+    run: RunLine,
+    opened: OpenCheckpoint,
+    onFailure: (error: unknown) => void,
   ) {
     this.#lines = lines;
     this.#run = run;
     this.#opened = opened;
     this.#onFailure = onFailure;
-    for (const [name, line] of lines)
-      if (name.startsWith(refusalPrefix) && line === String(run.number)) this.#refusals.add(name);
+    this.#earlierRefusals = new Set(
+      [...lines.keys()].filter(
+        (name) => name.startsWith(refusalPrefix) && lines.get(name) === String(run.number),
+      ),
+    );
+    for (const name of this.#earlierRefusals) this.#refusals.set(name, Promise.resolve());
   }
 
   /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
@@ -74,9 +76,9 @@ export class RunRecord {
     { onFailure, onWait }: RecordCallbacks,
   ): Promise<RunRecord> {
     const cancel = startTimer(onWait, longestOpeningMs);
-    const opened = await openCheckpoint(checkpoint, owner.signal).finally(cancel);
+    const opened = await openCheckpoint(checkpoint).finally(cancel);
     try {
-      const record = new RunRecord(await readLines(opened, owner), opened, onFailure);
+      const record = await RunRecord.#read(opened, owner, onFailure);
       // Before the first row, so that no other target goes on with it.
       await record.#put(runName, encodeRun(record.#run), true);
       return record;
@@ -88,12 +90,26 @@ export class RunRecord {
 
   /** Reads a checkpoint, leaves it as it is, and closes it: what is put in the record stays in memory. */
   static async read(checkpoint: Checkpoint, owner: RecordOwner): Promise<RunRecord> {
-    const opened = await openToRead(checkpoint);
-    try {
-      return new RunRecord(await readLines(opened, owner));
-    } finally {
-      await opened.close();
+    const { entries, close } = await openToRead(checkpoint);
+    const none = async () => {};
+    return await RunRecord.#read({ entries, put: none, clear: none, close: none }, owner).finally(close);
+  }
+
+  static async #read(opened: OpenCheckpoint, owner: RecordOwner, onFailure = (_: unknown) => {}) {
+    const lines: Lines = new Map();
+    let before: RunLine | undefined;
+    for await (const [name, line] of opened.entries) {
+      if (name === runName) {
+        before = decodeRun(line);
+        continue;
+      }
+      if (name.startsWith(rowPrefix)) decodeRow(line);
+      else if (!name.startsWith(refusalPrefix)) throw damaged(`an entry named ${JSON.stringify(name)}`);
+      lines.set(name, line);
     }
+    // Lost, and with it whose rows these are.
+    if (!before && lines.size > 0) throw damaged("no entry of its run");
+    return new RunRecord(lines, await nextRun(before, lines, owner), opened, onFailure);
   }
 
   /** Of the checkpoint. */
@@ -113,34 +129,35 @@ export class RunRecord {
     await this.#put(rowPrefix + name, line, flush);
   }
 
-  get hasRefusals(): boolean {
-    return this.#refusals.size > 0;
+  /** Whether another call had refused there before this run was killed. */
+  async wasRefused(address: string): Promise<boolean> {
+    if (this.#earlierRefusals.size === 0) return false;
+    return this.#earlierRefusals.has(refusalPrefix + (await shortHash(address)));
   }
 
-  /** Whether another call has written a refusal there in this run, also before it was killed. */
-  async isRefused(address: string): Promise<boolean> {
-    return this.#refusals.has(refusalPrefix + (await shortHash(address)));
-  }
-
-  async putRefusal(address: string, isRefused: boolean): Promise<void> {
-    if (!isRefused && !this.hasRefusals) return;
+  /** `isRefused` is asked as late as possible: several calls may be about one address. */
+  async putRefusal(address: string, isRefused: () => boolean): Promise<void> {
+    if (this.#refusals.size === 0 && !isRefused()) return;
     const name = refusalPrefix + (await shortHash(address));
-    if (!isRefused && !this.#refusals.delete(name)) return;
-    if (isRefused) this.#refusals.add(name);
+    const stands = isRefused();
+    const known = this.#refusals.get(name);
+    if (stands === (known !== undefined)) return await known;
     // That of no run.
-    await this.#put(name, isRefused ? String(this.#run.number) : "0", true);
+    const put = this.#put(name, stands ? String(this.#run.number) : "0", true);
+    if (stands) this.#refusals.set(name, put);
+    else this.#refusals.delete(name);
+    await put;
   }
 
   /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
   async complete(): Promise<void> {
     if (this.#run.isKeyed) await this.#put(runName, encodeRun({ ...this.#run, isOver: true }), true);
-    else await this.#opened?.clear();
+    else await this.#opened.clear();
   }
 
-  /** What hangs then was cut off by the end of the run. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#opened?.close();
+    await this.#opened.close();
   }
 
   async #put(name: string, line: string, flush: boolean): Promise<void> {
@@ -148,7 +165,7 @@ export class RunRecord {
     if (this.#isClosed) throw new ConfigurationError("The run is over, and its checkpoint is closed.");
     try {
       // Not one after the other: one that hangs must not hold up every row.
-      await this.#opened?.put(name, line, { flush });
+      await this.#opened.put(name, line, { flush });
     } catch (error) {
       this.#onFailure(error);
       throw error;
@@ -156,27 +173,10 @@ export class RunRecord {
   }
 }
 
-async function readLines({ entries }: OpenCheckpoint, owner: RecordOwner): Promise<Recorded> {
-  const lines = new Map<string, string>();
-  let before: RunLine | undefined;
-  for await (const [name, line] of entries) {
-    if (name === runName) {
-      before = decodeRun(line);
-      continue;
-    }
-    if (name.startsWith(rowPrefix)) decodeRow(line);
-    else if (!name.startsWith(refusalPrefix)) throw damaged(`an entry named ${JSON.stringify(name)}`);
-    lines.set(name, line);
-  }
-  // Lost, and with it whose rows these are.
-  if (!before && lines.size > 0) throw damaged("no entry of its run");
-  return { lines, run: await nextRun(before, lines, owner) };
-}
-
 /** The run that goes on, or the one after it. Throws if the record is of another kind of run, or of another target. */
 async function nextRun(
   before: RunLine | undefined,
-  lines: ReadonlyMap<string, string>,
+  lines: Lines,
   { isKeyed, target, signal }: RecordOwner,
 ): Promise<RunLine> {
   if (before && before.isKeyed !== isKeyed) {
@@ -198,7 +198,7 @@ async function nextRun(
 }
 
 /** Whether no row may have reached the service. */
-function isBlank(lines: ReadonlyMap<string, string>): boolean {
+function isBlank(lines: Lines): boolean {
   for (const [name, line] of lines)
     if (name.startsWith(rowPrefix) && decodeRow(line).state !== "failed") return false;
   return true;

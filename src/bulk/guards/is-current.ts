@@ -1,10 +1,10 @@
 import { ConfigurationError } from "../../errors.ts";
 import { untilAborted } from "../../transport/abort.ts";
 import { kindOf } from "../../values/kind-of.ts";
-import { type Guard, type GuardedRow, RowStop, superseded, type Word } from "../guard.ts";
+import { type Guard, type GuardedRow, RowStop, superseded, type Word } from "./guard.ts";
 
 /** The caller's `isCurrent` tells whether a row is still the last word of the caller's own table. */
-export class CurrentGuard implements Guard {
+export class IsCurrentGuard implements Guard {
   readonly name = "isCurrent";
   readonly maxAgeMs = 1_000;
   readonly isAskedAlways = true;
