@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
-import { unlessLate } from "../transport/abort.ts";
+import { unlessLate, untilLongAborted } from "../transport/abort.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 
 /**
@@ -39,14 +39,23 @@ export interface OpenCheckpoint {
 
 /** The longest time for a call: then the run ends, as it does where the call fails (D153). */
 const longestCallMs = 30_000;
+/** What has not settled so long after the end of the run is left alone. */
+const graceMs = 1_000;
 
-/** Opens a checkpoint of anyone's. What its methods throw is a rejection here, and a method that hangs has failed. */
-export async function openCheckpoint(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
+/**
+ * Opens a checkpoint of anyone's. What its methods throw is a rejection here, and a method that hangs has failed. `end`:
+ * aborted when the run has ended early.
+ */
+export async function openCheckpoint(checkpoint: Checkpoint, end: AbortSignal): Promise<OpenCheckpoint> {
   const opened: unknown = await promised("open", () => checkpoint.open());
   if (!hasMethods(opened, "put", "clear", "close") || !("entries" in opened && isObject(opened.entries)))
     throw new ConfigurationError("`open` of the checkpoint must return { entries, put, clear, close }.");
   // Safe: checked as far as its methods go; the compiler asks the caller for the rest.
   const table = opened as OpenCheckpoint;
+  const settled = async (method: string, call: () => Promise<void>): Promise<void> => {
+    const work = untilLongAborted(promised(method, call), end, graceMs);
+    await unlessLate(work, longestCallMs, () => hangs(method));
+  };
   return {
     entries: table.entries,
     put: (name, line, options) => settled("put", () => table.put(name, line, options)),
@@ -56,18 +65,16 @@ export async function openCheckpoint(checkpoint: Checkpoint): Promise<OpenCheckp
 }
 
 /** Opens a checkpoint to read it alone: that of a file without its lock. */
-export async function openToRead(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
+export async function openToRead(checkpoint: Checkpoint, end: AbortSignal): Promise<OpenCheckpoint> {
   const { [readOnly]: open } = checkpoint as { [readOnly]?: Checkpoint["open"] };
-  return await openCheckpoint(open ? { open: () => open.call(checkpoint) } : checkpoint);
+  return await openCheckpoint(open ? { open: () => open.call(checkpoint) } : checkpoint, end);
 }
 
-async function settled(method: string, call: () => PromiseLike<void>): Promise<void> {
-  await unlessLate(promised(method, call), longestCallMs, () => {
-    throw new Error(
-      `\`${method}\` of the checkpoint has not settled within ${longestCallMs / 1_000} s; the run stops, so that no row ` +
-        "goes unrecorded. Mend the cause, such as a lost connection, and run it again: it continues from what is recorded.",
-    );
-  });
+function hangs(method: string): never {
+  throw new Error(
+    `\`${method}\` of the checkpoint has not settled within ${longestCallMs / 1_000} s; the run stops, so that no row ` +
+      "goes unrecorded. Mend the cause, such as a lost connection, and run it again: it continues from what is recorded.",
+  );
 }
 
 /** Rejects where the method throws, or returns no promise: nobody could tell when it has ended. */

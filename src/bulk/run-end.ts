@@ -2,21 +2,26 @@ import { AbortError, ClientClosedError } from "../errors.ts";
 import type { ClientSettings } from "../open-client.ts";
 import { onAbort } from "../transport/abort.ts";
 
+const notSettled =
+  "The checkpoint has not settled within a second after the loop was left: the next run takes its last rows as in doubt.";
+
 /** How a run ends: by its first failure, by its caller, or when every row has ended. */
 export class RunEnd {
   readonly #stop = new AbortController();
   readonly #removeCallbacks: (() => void)[];
   #failure: { readonly error: unknown } | undefined;
+  #isLeft = false;
 
   /** The caller's signal, and the one of `close()`, end the run. */
   constructor(signal: AbortSignal | undefined, closing: AbortSignal) {
     const message = "The run was aborted.";
-    const aborted = () => this.fail(new AbortError({ message, outcome: "unknown", cause: signal?.reason }));
-    const closed = () => this.fail(new ClientClosedError("unknown"));
+    const aborted = (): void =>
+      this.#interrupt(new AbortError({ message, outcome: "unknown", cause: signal?.reason }));
+    const closed = (): void => this.#interrupt(new ClientClosedError("unknown"));
     this.#removeCallbacks = [...(signal ? [onAbort(signal, aborted)] : []), onAbort(closing, closed)];
   }
 
-  /** Aborted when the run ends: no further row starts. */
+  /** Aborted when the run ends before all its rows have: no further row starts. */
   get stop(): AbortSignal {
     return this.#stop.signal;
   }
@@ -27,10 +32,10 @@ export class RunEnd {
     this.#stop.abort(error);
   };
 
-  /** Every row has ended, or the caller takes no more results: from now on nothing but a failure of its own ends it. */
-  leave(): void {
-    for (const removeCallback of this.#removeCallbacks) removeCallback();
-    this.#stop.abort();
+  /** The loop over the results has ended; `isWhole`: with every row. */
+  leave(isWhole: boolean): void {
+    this.#isLeft = true;
+    if (!isWhole) this.#stop.abort(new Error(notSettled));
   }
 
   get hasFailed(): boolean {
@@ -47,13 +52,20 @@ export class RunEnd {
   }
 
   /** Throws the failure. `isUnsent`: no row has ended. */
-  throwFailure(isUnsent: boolean): void {
+  settle(isUnsent: boolean): void {
+    for (const removeCallback of this.#removeCallbacks) removeCallback();
     if (!this.#failure) return;
     const { error } = this.#failure;
     // Every row that was sent has an end.
     const isInterruption = error instanceof AbortError || error instanceof ClientClosedError;
     if (isInterruption && isUnsent) Object.assign(error, { outcome: "not-sent" });
     throw error;
+  }
+
+  /** A run whose loop has ended only waits for its checkpoint, and fails if it waits in vain. */
+  #interrupt(error: Error): void {
+    if (this.#isLeft) this.#stop.abort(error);
+    else this.fail(error);
   }
 }
 

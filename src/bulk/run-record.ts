@@ -18,7 +18,7 @@ import { type Checkpoint, openCheckpoint, type OpenCheckpoint, openToRead } from
 interface RecordOwner {
   readonly isKeyed: boolean;
   readonly target: Target;
-  /** Aborted when the run ends early. */
+  /** Aborted when the run ends early: a checkpoint that hangs does not hold up its end. */
   readonly signal: AbortSignal;
 }
 
@@ -76,7 +76,7 @@ export class RunRecord {
     { onFailure, onWait }: RecordCallbacks,
   ): Promise<RunRecord> {
     const cancel = startTimer(onWait, longestOpeningMs);
-    const opened = await openCheckpoint(checkpoint).finally(cancel);
+    const opened = await openCheckpoint(checkpoint, owner.signal).finally(cancel);
     try {
       const record = await RunRecord.#read(opened, owner, onFailure);
       // Before the first row, so that no other target goes on with it.
@@ -90,12 +90,20 @@ export class RunRecord {
 
   /** Reads a checkpoint, leaves it as it is, and closes it: what is put in the record stays in memory. */
   static async read(checkpoint: Checkpoint, owner: RecordOwner): Promise<RunRecord> {
-    const { entries, close } = await openToRead(checkpoint);
-    const none = async () => {};
-    return await RunRecord.#read({ entries, put: none, clear: none, close: none }, owner).finally(close);
+    const { entries, close } = await openToRead(checkpoint, owner.signal);
+    const nothing = async () => {};
+    try {
+      return await RunRecord.#read({ entries, put: nothing, clear: nothing, close: nothing }, owner);
+    } finally {
+      await close();
+    }
   }
 
-  static async #read(opened: OpenCheckpoint, owner: RecordOwner, onFailure = (_: unknown) => {}) {
+  static async #read(
+    opened: OpenCheckpoint,
+    owner: RecordOwner,
+    onFailure: (error: unknown) => void = () => {},
+  ): Promise<RunRecord> {
     const lines: Lines = new Map();
     let before: RunLine | undefined;
     for await (const [name, line] of opened.entries) {

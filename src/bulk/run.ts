@@ -38,7 +38,9 @@ export class Run<Row, Value> {
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
   readonly #warnings: RunWarnings;
   #ended: Promise<BulkSummary> | undefined;
-  #isWhole = false;
+  #isEverythingRead = false;
+  /** Every row has ended, and the caller has finished with its result. */
+  #isOver = false;
 
   constructor(rows: Rows<Row>, options: BulkSettings<Row>) {
     this.#rows = rows;
@@ -67,7 +69,7 @@ export class Run<Row, Value> {
     try {
       yield* this.#results.until(ended);
     } finally {
-      this.#end.leave();
+      this.#end.leave(this.#isOver);
       this.takeNoResults();
       await ended;
     }
@@ -89,16 +91,16 @@ export class Run<Row, Value> {
       record = await opening;
       await this.#sendRows(record, processGuard);
     });
-    const isWhole = this.#isWhole && !this.#end.stop.aborted;
-    this.#end.leave();
+    this.#isOver = this.#isEverythingRead && !this.#end.stop.aborted;
+    this.#end.leave(this.#isOver);
     await processGuard.settled();
-    if (isWhole && !this.#end.hasFailed) await this.#end.failOnError(() => record?.complete());
+    if (this.#isOver && !this.#end.hasFailed) await this.#end.failOnError(() => record?.complete());
     await this.#end.failOnError(() => record?.close());
     stopListening();
     await this.#end.failOnError(() => this.#rows.close());
     this.#warnings.end();
     this.progress.end();
-    this.#end.throwFailure(this.progress.done === 0);
+    this.#end.settle(this.progress.done === 0);
     return this.progress.summary();
   }
 
@@ -171,7 +173,7 @@ export class Run<Row, Value> {
     try {
       signal.throwIfAborted();
       const row = await untilAborted(this.#rows.next(), signal);
-      this.#isWhole = !row;
+      this.#isEverythingRead = !row;
       return row && { ended: this.#takeRow(row, send).catch(fail) };
     } catch (error) {
       // The end of the run interrupts the reading.

@@ -234,7 +234,7 @@ describe("An abort of the run's signal", () => {
 
   it("reads no further row, and calls stopWhen no more", async () => {
     const { audience, mock } = createFixture();
-    const { promise: opened, resolve: open } = deferred();
+    const [{ promise: opened, resolve: open }, sent] = [deferred(), deferred()];
     const stop = new AbortController();
     const [read, shown]: [Row[], unknown[]] = [[], []];
     function* source() {
@@ -246,6 +246,7 @@ describe("An abort of the run's signal", () => {
     const slow = audience.withOptions({
       maxRetries: 0,
       fetch: async () => {
+        sent.resolve();
         await opened;
         return new Response("{}", { status: 400 });
       },
@@ -257,7 +258,7 @@ describe("An abort of the run's signal", () => {
         stopWhen: (error) => shown.push(error) === 0,
       }),
     );
-    await flushEventLoop();
+    await sent.promise;
 
     stop.abort();
     await flushEventLoop();
