@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
-import { refusePlainLoop } from "../pagination/plain-loop.ts";
+import { refusePlainLoop } from "../plain-loop.ts";
 import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import type { WriteValue } from "../write.ts";
 import {

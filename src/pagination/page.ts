@@ -1,7 +1,7 @@
 import { ValidationError } from "../errors.ts";
+import { refusePlainLoop } from "../plain-loop.ts";
 import { type Cursor, type DecodedPage, nextCursor } from "./cursor.ts";
 import { itemsOf, type PageSource, streamPages } from "./page-stream.ts";
-import { refusePlainLoop } from "./plain-loop.ts";
 
 /** Where an iteration stands before a page: where it reads next, and the ids that have come. */
 export interface Progress {

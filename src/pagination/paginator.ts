@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import { NotFoundError } from "../errors.ts";
+import { refusePlainLoop } from "../plain-loop.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { showCaller } from "../transport/api-promise.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
@@ -10,7 +11,6 @@ import { isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { DecodedPage } from "./cursor.ts";
 import { itemsOf, streamPages } from "./page-stream.ts";
 import { ListPage, type ListSource, type Page, type Progress } from "./page.ts";
-import { refusePlainLoop } from "./plain-loop.ts";
 
 /**
  * A list. It sends nothing until it is awaited (one page) or iterated (every item).

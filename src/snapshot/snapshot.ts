@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { recordTarget, type Target } from "../organization.ts";
-import { refusePlainLoop } from "../pagination/plain-loop.ts";
+import { refusePlainLoop } from "../plain-loop.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
 import { type ContactIndex, keysOf } from "./contact-index.ts";

@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../errors.ts";
+import { ConfigurationError } from "./errors.ts";
 
 /**
  * Lets a plain `for`, a spread and `Array.from` of what comes over the network say what to use in their place: else
