@@ -198,13 +198,13 @@ describe("What asks the person by mail goes with the consent to e-mail", () => {
   });
 
   // Without it she would be subscribed by e-mail at once.
-  it("and stays where the e-mail is not refused", () => {
-    const given = v1.customers.upsert({ ...contact("++"), double_opt_in: true });
+  it.each([
+    ["double_opt_in", v1.customers.upsert({ ...contact("++"), double_opt_in: true })],
+    ["triggerWelcomeEmail", v2.contacts.upsert(v2Contact("E+ P.+", { triggerWelcomeEmail: true }))],
+  ])("and stays where the e-mail is not refused: %s", (field, given) => {
+    const sent = withRefusals(rowWrite(given), knownBy("phone:run"));
 
-    expect(withRefusals(rowWrite(given), knownBy("phone:run"))).toHaveProperty(
-      "write.contact.double_opt_in",
-      true,
-    );
+    expect(sent).toHaveProperty(["write", "contact", field], true);
   });
 });
 

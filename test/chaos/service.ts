@@ -8,10 +8,21 @@ import {
   type MockService,
   type MockVariants,
 } from "audience-sdk/mock";
-import { v1ErrorBodies } from "../mock/v1-error-bodies.ts";
 import type { Theme } from "./actions.ts";
 import type { Dice } from "./dice.ts";
 import { crowdEmailOf, optIns, emailOf, listIds, people, phoneOf } from "./inputs.ts";
+
+/** The bodies by name in which the mock can write an error of v1. */
+export const v1ErrorBodies = [
+  "message",
+  "error",
+  "error-object",
+  "errors",
+  "json-api",
+  "status-code",
+  "text",
+  "empty",
+] as const;
 
 /** How often each fault comes, beside the others, and how long it delays. A fault that is new has to be added here. */
 const faultWeights: Record<MockFaultKind, { weight: number; delaysMs?: readonly number[] }> = {

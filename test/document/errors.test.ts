@@ -1,7 +1,7 @@
 import { ApiError, NotFoundError, RateLimitError, ServerError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
+import { v1ErrorBodies } from "../chaos/service.ts";
 import { entryPoints } from "../mock/entry-points.ts";
-import { v1ErrorBodies } from "../mock/v1-error-bodies.ts";
 import { consent, errorOf, useService, v2Contact } from "./service.ts";
 
 const tooMany = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`key ${at}`, "x"]));

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { askAccount } from "../../examples/probe/ask.ts";
 import type { Finding } from "../../examples/probe/finding.ts";
 import { learn } from "../../examples/probe/learn.ts";
-import { v1ErrorBodies } from "../mock/v1-error-bodies.ts";
+import { v1ErrorBodies } from "../chaos/service.ts";
 
 export const account = {
   id: "seeded",

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
 import { sourceFiles } from "../project/source-files.ts";
-import { areas, type Area } from "./areas.ts";
+import { areas, testFiles, type Area } from "./areas.ts";
 
 const { values, positionals } = parseArgs({
   // A shell may have expanded a pattern already.
@@ -16,14 +16,14 @@ const { values, positionals } = parseArgs({
 const wanted = [...values.mutate, ...positionals].flatMap((list) => list.split(","));
 const files = [...sourceFiles("src").keys()];
 const chosen = areas
-  .map((area) => ({ area, files: files.filter((file) => isOf(area, file) && isWanted(file)) }))
+  .map((area) => ({ area, files: files.filter((file) => areaOf(file) === area && isWanted(file)) }))
   .filter((each) => each.files.length > 0);
 if (chosen.length === 0) throw new Error(`No file that is mutated fits ${wanted.join(", ")}.`);
 
 for (const { area, files: mutate } of chosen) {
   console.log(`\n=== ${area.name}: ${mutate.length} files`);
   // Read by `vitest.config.ts` beside this file, in the processes that Stryker starts.
-  process.env["MUTATION_TESTS"] = area.tests.map((tests) => `test/${tests}.test.ts`).join(" ");
+  process.env["MUTATION_TESTS"] = testFiles(area).join(" ");
   // Below the lowest score it sets the exit code. An area that cannot be run does not stop the others.
   const run = new Stryker({
     mutate,
@@ -50,8 +50,11 @@ for (const { area, files: mutate } of chosen) {
   });
 }
 
-function isOf({ sources }: Area, file: string): boolean {
-  return sources.some((source) => file === `src/${source}` || file.startsWith(`src/${source}/`));
+/** The first area that names the file. */
+function areaOf(file: string): Area | undefined {
+  return areas.find(({ sources }) =>
+    sources.some((source) => file === `src/${source}` || file.startsWith(`src/${source}/`)),
+  );
 }
 
 function isWanted(file: string): boolean {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { areas, testFiles } from "../mutation/areas.ts";
 import { deadLinks, loadedFromElsewhere } from "../site/dead-links.ts";
 import { deadEnd, linksOf, pages, rowsBelow } from "./pages.ts";
 import { repository, sourceFiles } from "./source-files.ts";
@@ -53,6 +54,26 @@ it("The index of the tests names files that are there", () => {
 
   expect(rows.length).toBeGreaterThan(25);
   expect(missing).toEqual([]);
+});
+
+describe("The areas of mutation", () => {
+  const isThere = (path: string) => existsSync(join(repository, path.replace("/*.test.ts", "")));
+
+  it.each(areas)("name sources and tests that are there: $name", (area) => {
+    const named = [...area.sources.map((source) => `src/${source}`), ...testFiles(area)];
+
+    expect(named.filter((path) => !isThere(path))).toEqual([]);
+  });
+
+  it("are those of the measured survivors", () => {
+    const survivors = readFileSync(join(repository, "test/mutation/survivors.md"), "utf8");
+    const [measured = [], where = []] = [/^\| `([\w-]+)` \|/gm, /^\| `(\S+\.ts)` \|/gm].map((row) =>
+      [...survivors.matchAll(row)].map(([, name = ""]) => name),
+    );
+
+    expect(measured).toEqual(areas.map(({ name }) => name));
+    expect(where.filter((path) => !isThere(`src/${path}`))).toEqual([]);
+  });
 });
 
 describe("A dead link is reported", () => {

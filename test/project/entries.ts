@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import ts from "typescript";
 import manifest from "../../package.json" with { type: "json" };
-import { publicSurface } from "./public-surface.ts";
 import { repository, sourceFiles, type SourceFiles } from "./source-files.ts";
 
 /** Source file by entry, as package.json names them: `audience-sdk/mock` is `src/mock/index.ts`. */
@@ -13,19 +12,30 @@ export const entrySources: Record<string, string> = Object.fromEntries(
   }),
 );
 
-/** The exports of an entry in alphabetical order, each with its original declaration. */
-export function exportsOf(program: ts.Program, source: string): Map<string, ts.Symbol> {
+export interface Exported {
+  readonly name: string;
+  /** Of the original declaration. */
+  readonly symbol: ts.Symbol;
+  /** Whether it exists at run time, and not for the compiler alone. */
+  readonly isValue: boolean;
+}
+
+/** The exports of an entry in alphabetical order. */
+export function exportsOf(program: ts.Program, source: string): Exported[] {
   const checker = program.getTypeChecker();
   const file = program.getSourceFile(source);
   const symbol = file && checker.getSymbolAtLocation(file);
   if (symbol === undefined) throw new Error(`${source} exports nothing.`);
-  const found = checker
-    .getExportsOfModule(symbol)
-    .map((one): [string, ts.Symbol] => [
-      one.name,
-      one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one,
-    ]);
-  return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const found = checker.getExportsOfModule(symbol).map((one): Exported => {
+    const original = one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one;
+    const isType = one.declarations?.some((each) => ts.isTypeOnlyImportOrExportDeclaration(each));
+    return {
+      name: one.name,
+      symbol: original,
+      isValue: !isType && (original.flags & ts.SymbolFlags.Value) !== 0,
+    };
+  });
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The tests that call entry points with hostile values. */
@@ -55,25 +65,6 @@ export function readEntries(files: SourceFiles): ts.Program {
   return ts.createProgram([...Object.values(entrySources), ...hostileTests, ...more.keys()], usual, host);
 }
 
-export interface ExportedNames {
-  /** The exports that exist at run time. */
-  readonly values: readonly string[];
-  /** The exports that only the compiler knows. */
-  readonly types: readonly string[];
-}
-
-/** The exports of each entry: the values from the runtime, the types from the compiler. */
-export async function exportedNames(program: ts.Program): Promise<Record<string, ExportedNames>> {
-  const surface: Record<string, ExportedNames> = {};
-  for (const [entry, source] of Object.entries(entrySources)) {
-    const module: object = await import(source);
-    const values = Object.keys(module).sort();
-    const names = [...exportsOf(program, source).keys()];
-    surface[entry] = { values, types: names.filter((name) => !values.includes(name)) };
-  }
-  return surface;
-}
-
 /** The declaration of each function with parameters, by its name: `V1Customers.upsert`, `new ApiError`. */
 type EntryPoints = ReadonlyMap<string, ts.Declaration>;
 
@@ -83,10 +74,8 @@ type EntryPoints = ReadonlyMap<string, ts.Declaration>;
  */
 function entryPoints(program: ts.Program): EntryPoints {
   const finder = new EntryPointFinder(program.getTypeChecker());
-  for (const [entry, source] of Object.entries(entrySources)) {
-    const names = publicSurface[entry]?.values ?? [];
-    for (const [name, symbol] of exportsOf(program, source)) if (names.includes(name)) finder.enter(symbol);
-  }
+  for (const source of Object.values(entrySources))
+    for (const { isValue, symbol } of exportsOf(program, source)) if (isValue) finder.enter(symbol);
   return finder.entryPoints;
 }
 

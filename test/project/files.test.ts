@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
-import { expect, it } from "vitest";
-import { repository, sourceFiles, type SourceFiles } from "./source-files.ts";
+import { expect, it, afterAll } from "vitest";
+import budget from "./budget.json" with { type: "json" };
+import { repository, sourceFiles, type SourceFiles, linesByRoom } from "./source-files.ts";
 
 const allowed = [
   "CHANGELOG.md",
@@ -140,3 +141,17 @@ function isTest(node: ts.Expression): boolean {
   if (ts.isPropertyAccessExpression(node)) return isTest(node.expression);
   return ts.isIdentifier(node) && [...runners, "context", "ctx"].includes(node.text);
 }
+
+const written: Record<string, number> = budget;
+const rooms = linesByRoom();
+
+it.each(Object.entries(rooms))("The room %s, of %d lines, is within its budget", (room, lines) => {
+  expect(lines, `${room} in test/project/budget.json`).toBeLessThanOrEqual(written[room] ?? 0);
+});
+
+afterAll(() => {
+  const low = Object.entries(written).filter(([room, bound]) => (rooms[room] ?? 0) < bound * 0.9);
+  if (low.length === 0) return;
+  const names = low.map(([room, bound]) => `${room} (${rooms[room] ?? 0} of ${bound})`).join(", ");
+  process.stdout.write(`npm run budget lowers the figures of ${names}\n`);
+});

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import ts from "typescript";
-import { entrySources, exportsOf } from "./entries.ts";
+import { entrySources, exportsOf, type Exported } from "./entries.ts";
+import { repository } from "./source-files.ts";
 
 /** The declaration of each public name, by entry: `report["audience-sdk"]["Outcome"]`. */
 export type SurfaceReport = Record<string, Record<string, string>>;
@@ -14,8 +17,8 @@ export function describeSurface(program: ts.Program): SurfaceReport {
   const writer = new DeclarationWriter(program.getTypeChecker());
   return Object.fromEntries(
     Object.entries(entrySources).map(([entry, source]) => {
-      const names = [...exportsOf(program, source)];
-      return [entry, Object.fromEntries(names.map(([name, symbol]) => [name, writer.write(name, symbol)]))];
+      const names = exportsOf(program, source).map((each) => [each.name, writer.writeExport(each)]);
+      return [entry, Object.fromEntries(names)];
     }),
   );
 }
@@ -40,6 +43,18 @@ export function readReport(page: string): SurfaceReport {
       return [entry, Object.fromEntries(blocks.map(([, name = "", text = ""]) => [name, text]))];
     }),
   );
+}
+
+/** The report of today. */
+export const publicSurface = readReport(
+  readFileSync(join(repository, "test/project/public-surface.md"), "utf8"),
+);
+
+const valuePattern = /^(?:abstract )?(?:class|const|function) /;
+
+/** The names of an entry that exist at run time. */
+export function valuesOf(declarations: Readonly<Record<string, string>>): string[] {
+  return Object.keys(declarations).filter((name) => valuePattern.test(declarations[name]!));
 }
 
 /** The names with different declarations in both reports, by entry. */
@@ -68,7 +83,12 @@ class DeclarationWriter {
     this.#checker = checker;
   }
 
-  write(name: string, symbol: ts.Symbol): string {
+  writeExport({ isValue, name, symbol }: Exported): string {
+    const text = this.#write(name, symbol);
+    return !isValue && valuePattern.test(text) ? `type-only ${text}` : text;
+  }
+
+  #write(name: string, symbol: ts.Symbol): string {
     const declaration = symbol.declarations?.[0];
     if (declaration === undefined) throw new Error(`${name} is declared nowhere.`);
     if (ts.isClassDeclaration(declaration)) return this.#body(name, declaration, "class");

@@ -4,7 +4,7 @@ import { base, exhaust } from "./schedules/exhaust.ts";
 // Questions of several processes are moved apart by a random time.
 beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0.5));
 
-// A part of what test/soak/redis-schedules.test.ts enumerates. The number of schedules tells how much that is: it changes
+// A part of what test/soak/redis-in-virtual-time.test.ts enumerates. The number of schedules tells how much that is: it changes
 // with the requests that processes send to Redis, and with the bound.
 it.each([
   {

@@ -1,5 +1,8 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { playSeeds, range, Tally } from "../chaos/run-seed.ts";
+import { expectLearned, shownByGets } from "../examples/probe-account.ts";
+import { runs as runsOf } from "../properties/runs.ts";
 
 const { CHAOS_RUNS: runs = "10000", CHAOS_SEED: seed, CHAOS_STEPS: steps, CI: ci } = process.env;
 const first = ci === undefined ? Date.now() % 2 ** 30 : 1;
@@ -17,3 +20,7 @@ it(
     expect(tally.counts.get("seeds")).toBe(seeds.length);
   },
 );
+
+it("The probe learns 2,500 random accounts as they are", async () => {
+  await fc.assert(fc.asyncProperty(shownByGets, expectLearned), runsOf(2_500));
+});

@@ -1,6 +1,8 @@
-import { expect, it, onTestFinished } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { expect, it, onTestFinished, describe } from "vitest";
 import { bestLastResponse } from "../rate-limiter/simulation.ts";
-import { MachineRoom, openRoom } from "../redis/machine-room.ts";
+import { MachineRoom, openRoom, SlowProxy, type Task } from "../redis/machine-room.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
 import { leastWithin } from "./measures.ts";
 
@@ -13,7 +15,7 @@ describeWithRedis("processes behind one IP", () => {
 
     expect(room.fleet.responded()).toHaveLength(60);
     expect(room.refused).toBe(0);
-    // `redis-several-processes.test.ts` asserts on the lost time with a clock that it sets, the test below with real time.
+    // `redis-in-virtual-time.test.ts` asserts on the lost time with a clock that it sets, the test below with real time.
     expect((await room.commandsSent()) / 60).toBeLessThan(6);
   });
 
@@ -24,7 +26,7 @@ describeWithRedis("processes behind one IP", () => {
     await room.fleet.done();
 
     expect(room.refused).toBe(0);
-    // The order depends on the load of the machine; `redis-several-processes.test.ts` asserts on it with a clock that it
+    // The order depends on the load of the machine; `redis-in-virtual-time.test.ts` asserts on it with a clock that it
     // sets.
     for (const worker of processes) expect(room.fleet.responded(worker)).toHaveLength(3);
   });
@@ -76,5 +78,115 @@ describeWithRedis("real processes over a long time", () => {
     const perCall = (await room.commandsSent()) / 200;
     console.log(`${perCall.toFixed(2)} commands a call`);
     expect(perCall).toBeLessThan(20);
+  });
+});
+
+const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
+
+/** Four processes with the same task, except for the options that `more` returns. */
+function four(
+  room: MachineRoom,
+  calls: number,
+  more: (worker: number) => Partial<Task> = () => ({}),
+): Task[] {
+  return clients.map((client, worker) => room.task(calls, { client, ...more(worker) }));
+}
+
+describeWithRedis("every call ends, and no limit is exceeded but around an outage, if", () => {
+  describe.concurrent("on real processes", () => {
+    it("a process is killed during its calls and started again", async (test) => {
+      const room = await openRoom(test);
+      const store = { leaseMs: 2_000 };
+      await room.fleet.start(four(room, 12, () => ({ store })));
+      await sleep(1_000);
+      room.fleet.kill(0);
+      await room.fleet.start([room.task(10, { store })]);
+      await room.fleet.done();
+
+      expect(room.refused).toBe(0);
+      for (const worker of [1, 2, 3]) expect(room.fleet.responded(worker)).toHaveLength(12);
+      expect(room.fleet.responded(4)).toHaveLength(10);
+    });
+
+    it("the clock of one process is an hour ahead and that of another an hour behind", async (test) => {
+      const room = await openRoom(test);
+      const aheadMs = [3_600_000, -3_600_000, 0, 0];
+      await room.fleet.start(four(room, 8, (worker) => ({ clockAheadMs: aheadMs[worker]! })));
+      await room.fleet.done();
+
+      expect(room.refused).toBe(0);
+      expect(room.fleet.responded()).toHaveLength(32);
+    });
+
+    it.for(["local", "reject"] as const)(
+      "Redis is killed for 3 s and comes back empty, with %j",
+      async (onUnavailable, test) => {
+        const room = await openRoom(test);
+        await room.fleet.start(four(room, 1_000, () => ({ everyMs: 450, store: { onUnavailable } })));
+        await sleep(2_000);
+        await room.redis.kill();
+        await sleep(3_000);
+        await room.redis.start();
+        const before = [0, 1, 2, 3].map((worker) => room.fleet.responded(worker).length);
+        // Each Redis client reconnects in its own time.
+        await expect
+          .poll(() => before.every((calls, worker) => room.fleet.responded(worker).length > calls + 3), {
+            timeout: 120_000,
+          })
+          .toBe(true);
+        room.fleet.stop();
+        await room.fleet.done();
+
+        // An empty Redis does not know the last calls of all processes at once.
+        expect(room.refused).toBeLessThanOrEqual(10);
+        const ways = new Set(room.fleet.endings.map(({ ended }) => ended));
+        ways.delete("rate_limit"); // the few that were refused
+        expect([...ways].sort()).toEqual(
+          onUnavailable === "local" ? ["responded"] : ["rate_limit_wait", "responded"],
+        );
+      },
+    );
+
+    it("Redis is flushed", async (test) => {
+      const room = await openRoom(test);
+      await room.fleet.start(four(room, 10));
+      await sleep(1_500);
+      const redis = new Redis(room.redis.port);
+      await redis.flushall();
+      redis.disconnect();
+      await room.fleet.done();
+
+      expect(room.refused).toBeLessThanOrEqual(10);
+      expect(room.fleet.responded()).toHaveLength(40 - room.refused);
+    });
+
+    it.for([
+      ["local", "responded"],
+      ["reject", "rate_limit_wait"],
+    ] as const)("Redis responds after the timeout, with %j", async ([onUnavailable, ended], test) => {
+      const room = await openRoom(test);
+      const proxy = await SlowProxy.start(room.redis.port, 700);
+      test.onTestFinished(() => proxy.end());
+      await room.fleet.start(four(room, 8, () => ({ redisUrl: proxy.url, store: { onUnavailable } })));
+      await room.fleet.done();
+
+      expect(room.refused).toBe(0);
+      expect(room.fleet.endings.map((one) => one.ended)).toEqual(Array(32).fill(ended));
+      if (ended === "rate_limit_wait") {
+        expect(Math.max(...room.fleet.endings.map(({ atMs }) => atMs))).toBeLessThan(3_000);
+      }
+    });
+  });
+
+  // Well below the timeout of one second, because a busy machine adds its own delay.
+  it("Redis takes a third of a second to respond", async (test) => {
+    const room = await openRoom(test);
+    const proxy = await SlowProxy.start(room.redis.port, 150);
+    test.onTestFinished(() => proxy.end());
+    await room.fleet.start(four(room, 8, () => ({ redisUrl: proxy.url })));
+    await room.fleet.done();
+
+    expect(room.refused).toBe(0);
+    expect(room.fleet.responded()).toHaveLength(32);
   });
 });

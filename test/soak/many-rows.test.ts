@@ -6,6 +6,7 @@ import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 import { createFixture, row, type Row } from "../bulk/fixture.ts";
+import { manyRows, runProgram } from "../examples/importer-fixture.ts";
 import { heldMb } from "./measures.ts";
 
 it("20,000 rows, of which one in a hundred has changed, need exactly 200 calls", async () => {
@@ -73,3 +74,17 @@ it("A run of 50,000 rows needs no more memory at its end than after its thousand
   expect(await run.summary()).toMatchObject({ total: count, succeeded: count });
   expect(Math.max(...later) - first).toBeLessThan(10);
 }, 3_600_000);
+
+it("The importer reads 200,000 rows in a heap that is smaller than the rows, and says at once what it does", async () => {
+  const chunks: string[] = [];
+
+  const { code, out } = await runProgram(
+    [await manyRows(200_000), "--dry-run"],
+    (_child, text) => void chunks.push(text),
+    ["--max-old-space-size=96"],
+  );
+
+  expect(code).toBe(0);
+  expect(out).toContain("200,000 of 200,000 rows can be imported");
+  expect(chunks[0]).toBe("Reading 1 file …\n");
+});
