@@ -51,7 +51,7 @@ export const areas: readonly Area[] = [
       "v1/v1-list.ts",
       "v2/lists.ts",
     ],
-    tests: { pagination: "*", document: "endpoint-contact-groups" },
+    tests: { pagination: "*", document: "endpoint-contact-groups lists" },
   },
   {
     name: "bulk-record",
@@ -86,8 +86,7 @@ export const areas: readonly Area[] = [
     tests: {
       mock: "messages state variants webhooks",
       document:
-        "custom-property-values endpoint-add-contact endpoint-contact-groups endpoint-customer endpoint-customer-list endpoint-events endpoint-v2-contacts endpoint-v2-lists v1-contact v2-contact v2-identifier",
-      ,
+        "custom-property-values endpoint-contact-groups endpoint-customer endpoint-events lists v1-contact v2-contact v2-identifier",
     },
   },
   {
