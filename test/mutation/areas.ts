@@ -179,8 +179,7 @@ export const areas: readonly Area[] = [
         "abort close custom-request deadlines environment errors headers observe options outcomes promise responses tracing",
       bulk: "results",
       "rate-limiter": "options",
-      document:
-        "conventions endpoint-contact-groups endpoint-customer-list endpoint-events endpoint-v2-lists",
+      document: "endpoint-contact-groups endpoint-events endpoints lists",
     },
   },
 ];
