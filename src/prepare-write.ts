@@ -75,22 +75,19 @@ const operations: Readonly<Record<Write["operation"], WriteOperation>> = {
   "v2.request": writing((request) => customEndpoint("v2.request", request), "request"),
 };
 
-/** Who sends a write. */
-interface Sender {
-  /** The options of the call, which go before those of the write. */
-  readonly options?: unknown;
-  /** Makes the id of an event without one. Without it such an event is refused. */
-  readonly newEventId?: ((eventName: string) => string) | undefined;
-  /** It is sent at once, and refused where the queue is full. */
-  readonly isDirect?: boolean;
-}
-
 /**
  * Validates a write as its call does, with nothing sent: its contacts, consent and repeatability are those of the request.
  * Throws a `ValidationError` or a `ConfigurationError`.
  */
-export function prepareWrite(opened: OpenedClient, write: unknown, sender: Sender = {}): PreparedCall {
-  return opened.transport.client.redactor.guard(() => prepare(opened, parseWrite(write), sender));
+export function prepareWrite(
+  opened: OpenedClient,
+  write: unknown,
+  newEventId?: (eventName: string) => string,
+): PreparedCall {
+  return opened.transport.client.redactor.guard(() => {
+    const valid = parseWrite(write);
+    return prepare(opened, valid, parseSettings(opened, valid), newEventId);
+  });
 }
 
 /** What a write says of its contact. It need not be valid. */
@@ -107,23 +104,30 @@ export function sendWrite(opened: OpenedClient, write: unknown, options: unknown
   try {
     const valid = opened.transport.client.redactor.guard(() => parseWrite(write));
     const { endpoint, input } = sentBy(valid);
-    return opened.transport.start(endpoint, input, () => prepare(opened, valid, { options, isDirect: true }));
+    return opened.transport.start(endpoint, input, {
+      parse: () => parseSettings(opened, valid, options),
+      prepare: (settings) => prepare(opened, valid, settings),
+    });
   } catch (error) {
     return apiPromise(Promise.reject(error));
   }
 }
 
+/** The options of the call go before those of the write. */
+function parseSettings({ settings }: OpenedClient, write: Write, options?: unknown): CallSettings {
+  const ofWrite = parseCallOptions(write.options, settings.call, sentBy(write).endpoint.options);
+  return withoutPrototype({ ...parseCallOptions(options, ofWrite), given: ofWrite.given });
+}
+
+/** Without `newEventId` an event without an id is refused. */
 function prepare(
-  { settings: client, transport }: OpenedClient,
+  { settings: client }: OpenedClient,
   write: Write,
-  { options, newEventId, isDirect }: Sender,
+  settings: CallSettings,
+  newEventId?: (eventName: string) => string,
 ): PreparedCall {
   const { endpoint, input } = sentBy(write, newEventId !== undefined);
   const access = familyOf(client, write.operation.startsWith("v1.") ? "v1" : "v2");
-  const ofWrite = parseCallOptions(write.options, client.call, endpoint.options);
-  const ofSender = parseCallOptions(options, ofWrite);
-  const settings: CallSettings = withoutPrototype({ ...ofSender, given: ofWrite.given });
-  if (isDirect) transport.refuseIfFull(settings);
   return prepareCall(withoutPrototype(endpoint), input, { access, settings, newEventId });
 }
 

@@ -48,7 +48,7 @@ export function prepareRow(
   const named = new Set<string>();
   for (const [index, { contacts, write }] of writes.entries()) {
     try {
-      calls.push(prepareWrite(opened, write, { newEventId }));
+      calls.push(prepareWrite(opened, write, newEventId));
     } catch (error) {
       if (!isInvalid(error)) throw error;
       const found = error.issues;

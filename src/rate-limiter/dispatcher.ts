@@ -1,7 +1,7 @@
-import type { RateLimitWaitError } from "../errors.ts";
+import { RateLimitWaitError } from "../errors.ts";
 import { errorMessage } from "../values/error-message.ts";
 import { FairQueue, levelOf, type Waiter } from "./fair-queue.ts";
-import { Forecasts } from "./forecast.ts";
+import { Forecasts, type Refusal } from "./forecast.ts";
 import type { Bounds } from "./limiter-options.ts";
 import { Deferred, type ExpectedWait, type Permit, type PermitRequest } from "./permit-request.ts";
 import { lastPriority } from "./reserve.ts";
@@ -52,18 +52,15 @@ export class Dispatcher {
     return ++this.#positions;
   }
 
-  /** The error of a call that finds the queue full, before anything is made for it. */
-  fullError(
-    priority: number,
-    maxQueued = this.#bounds.maxQueued ?? Infinity,
-  ): RateLimitWaitError | undefined {
+  /** Why a call is refused that finds the queue full, before anything is made for it. */
+  fullQueue(priority: number, maxQueued = this.#bounds.maxQueued ?? Infinity): Refusal | undefined {
     const isLast = priority === lastPriority;
     const waiting = this.#queue.sizeUpTo(levelOf(priority, false));
     // While a store is asked some of those that wait may still leave at once.
     if (waiting < (this.#isServing ? maxQueued + this.#burst : maxQueued)) return undefined;
     const now = this.#clock();
     if (waiting === 0 && now >= (this.#noneUntil.get(isLast) ?? -Infinity)) return undefined;
-    return this.#forecasts.error(isLast, waiting + 1, now, isFull(maxQueued));
+    return this.#forecasts.refusal(isLast, waiting + 1, now, isFull(maxQueued));
   }
 
   /** Puts a call into the queue, and serves it. */
@@ -227,7 +224,8 @@ export class Dispatcher {
 
   #refuse(waiter: Waiter, position: number, now: number, reason?: string): void {
     this.#leave(waiter);
-    waiter.permit.reject(this.#forecasts.error(waiter.isLast, position, now, reason));
+    const refusal = this.#forecasts.refusal(waiter.isLast, position, now, reason);
+    waiter.permit.reject(new RateLimitWaitError(refusal));
   }
 
   /** Takes all calls out of the queue, in their order. */

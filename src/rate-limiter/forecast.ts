@@ -1,4 +1,4 @@
-import { RateLimitWaitError, type RateLimitWindow } from "../errors.ts";
+import type { RateLimitWindow, WaitFacts } from "../errors.ts";
 import type { ExpectedWait } from "./permit-request.ts";
 import { Allowance } from "./reserve.ts";
 import { SlidingWindowLog } from "./sliding-window-log.ts";
@@ -76,6 +76,9 @@ class Forecast {
   }
 }
 
+/** Why a call gets no permit. */
+export type Refusal = WaitFacts & { readonly message: string };
+
 /** The waits of the calls that a store is asked for, as they are expected. */
 export class Forecasts {
   readonly #store: PermitStore;
@@ -125,8 +128,8 @@ export class Forecasts {
     return { waitMs, isForOthers: isLast && waitMs > this.#waitMs(false, position, now) };
   }
 
-  /** The error of a call that gets no permit, by default as its wait would be too long. */
-  error(isLast: boolean, position: number, now: number, reason?: string): RateLimitWaitError {
+  /** What the error says of a call that gets no permit, by default as its wait would be too long. */
+  refusal(isLast: boolean, position: number, now: number, reason?: string): Refusal {
     const expected = this.wait(isLast, position, now);
     const waitMs = Math.ceil(expected.waitMs);
     const forOthers = expected.isForOthers
@@ -137,6 +140,6 @@ export class Forecasts {
       `The wait of ${waitMs} ms is longer than \`maxWaitMs\`, of the call or its client, or \`deadlineMs\` allows.${forOthers}`;
     const { window } = this.#leaving(isLast, position, now);
     const retryAt = new Date(Date.now() + waitMs);
-    return new RateLimitWaitError({ message: `No permit. ${why}`, waitMs, retryAt, window });
+    return { message: `No permit. ${why}`, waitMs, retryAt, window };
   }
 }

@@ -1,8 +1,9 @@
 import * as z from "zod";
-import { ConfigurationError, type RateLimitWaitError, type RateLimitWindow } from "../errors.ts";
+import { ConfigurationError, type RateLimitWindow } from "../errors.ts";
 import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { defaultPriority, Dispatcher } from "./dispatcher.ts";
+import type { Refusal } from "./forecast.ts";
 import { parseLimiterOptions, type RateLimiterOptions } from "./limiter-options.ts";
 import type { Permit, PermitRequest } from "./permit-request.ts";
 import { keptPermits } from "./reserve.ts";
@@ -99,9 +100,9 @@ export class RateLimiter {
     return await this.#dispatcher.enqueue(request);
   }
 
-  /** @internal The error of a call that finds the queue full; undefined if it may ask for a permit. */
-  fullError(priority = defaultPriority, maxQueued?: number): RateLimitWaitError | undefined {
-    return this.#dispatcher.fullError(priority, maxQueued);
+  /** @internal Why a call is refused that finds the queue full; undefined if it may ask for a permit. */
+  fullQueue(priority = defaultPriority, maxQueued?: number): Refusal | undefined {
+    return this.#dispatcher.fullQueue(priority, maxQueued);
   }
 
   /** @internal The `reserve` that was set, not the default. */

@@ -9,13 +9,13 @@ import {
 import { summary, type EventDetails, type RequestEvent } from "./observer.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** Reports a call to the tracing channel `audience-sdk:call`. */
+/** Reports a call to the tracing channel `audience-sdk:call`. Without a subscriber it throws what the call throws at once. */
 export function observeCall(
   report: CallReport,
   { callTracing }: TransportSettings,
   call: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
-  return callTracing?.hasSubscribers ? traceCall(report, callTracing, call) : call();
+  return callTracing?.hasSubscribers ? traceCall(report, callTracing, async () => await call()) : call();
 }
 
 /** The message is completed at the end of the call. */

@@ -97,16 +97,6 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
   }
 }
 
-/** Before anything is made for the call: a flood of calls beyond `maxQueued` must cost next to nothing. */
-export function refuseIfFull(
-  { limiter }: Call["client"],
-  { maxQueued }: Call["settings"],
-  { priority }: Call["options"],
-): void {
-  const error = limiter?.fullError(priority, maxQueued);
-  if (error) throw asOwnError(error);
-}
-
 /** The limiter may belong to another copy of the package: its errors become instances of this copy's class. */
 function asOwnError(error: unknown): unknown {
   if (!isAudienceError(error) || error.code !== "rate_limit_wait") return error;

@@ -1,8 +1,8 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { isAudienceError, assignFacts } from "../errors.ts";
+import { isAudienceError, assignFacts, RateLimitWaitError } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
 import { withoutPrototype } from "../values/predicates.ts";
-import { apiPromise, showCall, type ApiPromise, type WithResponse } from "./api-promise.ts";
+import { apiPromise, showCall, showCaller, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { attempts } from "./attempts.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, refuseHeadersOf } from "./call-options.ts";
@@ -21,7 +21,6 @@ import { tellListeners } from "./consent-registry.ts";
 import { withDeadline } from "./deadline.ts";
 import { observeCall } from "./observe.ts";
 import { identify, type CallFacts } from "./observer.ts";
-import { refuseIfFull } from "./permit.ts";
 import { inOrder } from "./write-order.ts";
 
 /** Calls one family's endpoints, at once. `read` gives the input that is checked. An invalid call rejects, and never throws. */
@@ -32,15 +31,10 @@ export type CallEndpoint = <Body, Output>(
   read?: () => EndpointInput,
 ) => ApiPromise<Output>;
 
-/** A call that starts. What it sends is checked while it is observed. */
-interface StartedCall {
-  readonly prepare: () => PreparedCall;
-  readonly gate: Gate | undefined;
-  readonly report: CallReport;
-  /** Its stack has the line that makes the call; it becomes text when it is read. */
-  readonly caller: Error;
-  /** Set once the call is prepared. */
-  stopWaiting?: AbortController;
+/** How a call is prepared: its options, then all else. */
+export interface Preparation {
+  readonly parse: () => CallSettings;
+  readonly prepare: (settings: CallSettings) => PreparedCall;
 }
 
 /** What a prepared call is sent with; each goes before the call's own. */
@@ -51,6 +45,16 @@ export interface SendSettings extends Partial<Omit<CallSettings, "headers" | "gi
 /** The layers of a valid call, the outermost first. Each attempt has a permit, a key, and a request of its own. */
 const layers = (call: Call): Promise<ApiResponse> =>
   withDeadline(call, () => inOrder(call, () => tellListeners(call, () => attempts(call))));
+
+const withOwnMembers = new WeakMap<object, object>();
+
+/** An endpoint without a prototype, as anything in the process may have changed that: copied once. */
+function ownMembers<Body, Output>(endpoint: Endpoint<Body, Output>): Endpoint<Body, Output> {
+  const copy = withOwnMembers.get(endpoint) ?? withoutPrototype(endpoint);
+  withOwnMembers.set(endpoint, copy);
+  // Safe: it is the copy of this endpoint.
+  return copy as Endpoint<Body, Output>;
+}
 
 /** The calls of a client's families: validation, then the layers. */
 export class Transport {
@@ -65,11 +69,10 @@ export class Transport {
 
   family(access: FamilyAccess): CallEndpoint {
     return (of, given, options, read = () => given) => {
-      const endpoint = withoutPrototype(of);
-      return this.start(endpoint, given, () => {
-        const settings = parseCallOptions(options, this.#settings.call, endpoint.options);
-        this.refuseIfFull(settings);
-        return prepareCall(endpoint, read(), { access, settings });
+      const endpoint = ownMembers(of);
+      return this.start(endpoint, given, {
+        parse: () => parseCallOptions(options, this.#settings.call, endpoint.options),
+        prepare: (settings) => prepareCall(endpoint, read(), { access, settings }),
       });
     };
   }
@@ -78,27 +81,38 @@ export class Transport {
   send(prepared: PreparedCall, { gate, ...settings }: SendSettings): ApiPromise<unknown> {
     const { operation, request } = prepared;
     const call = { ...prepared, options: withoutPrototype({ ...prepared.options, ...settings }) };
-    return this.#start({ ...request, operation }, request.uniqueIdentifier, { prepare: () => call, gate });
+    return this.#start({ ...request, operation }, request.uniqueIdentifier, () => call, gate);
   }
 
-  /** Throws where the queue of the rate limit is full: before anything is made for the call. */
-  refuseIfFull(settings: CallSettings): void {
-    refuseIfFull(this.client, this.#settings, settings);
-  }
-
-  /** Starts a call of an endpoint: it rejects with what `prepare` throws. */
+  /** Starts a call of an endpoint: it rejects with what the two functions throw. */
   start<Body, Output>(
     endpoint: Endpoint<Body, Output>,
     input: EndpointInput,
-    prepare: () => PreparedCall,
+    { parse, prepare }: Preparation,
   ): ApiPromise<Output> {
-    return this.#start(endpoint, inputIdentifier(endpoint, input), { prepare, gate: undefined });
+    const { limiter } = this.client;
+    let refusal: unknown;
+    let settings: CallSettings | undefined;
+    try {
+      settings = parse();
+      const full = limiter?.fullQueue(settings.priority, this.#settings.maxQueued);
+      // Made here, before all else and near the caller's line: a flood of such calls must cost next to nothing.
+      refusal = full && new RateLimitWaitError(full);
+    } catch (error) {
+      refusal = error;
+    }
+    return this.#start(endpoint, inputIdentifier(endpoint, input), () => {
+      if (refusal !== undefined || !settings) throw refusal;
+      return prepare(settings);
+    });
   }
 
+  /** The error of a call that cannot be prepared has the line of the caller in its stack; a later one gets it here (D182). */
   #start<Output>(
     { operation, method, path }: Omit<CallFacts, "requestId">,
     uniqueIdentifier: string | undefined,
-    { prepare, gate }: Pick<StartedCall, "prepare" | "gate">,
+    prepare: () => PreparedCall,
+    gate?: Gate,
   ): ApiPromise<Output> {
     const report: CallReport = {
       facts: identify({ operation, method, path }),
@@ -107,39 +121,53 @@ export class Transport {
       outcome: "not-sent",
       uniqueIdentifier,
     };
-    const started: StartedCall = { prepare, gate, report, caller: new Error() };
-    const result = this.#run<Output>(started);
-    if (started.stopWaiting) this.client.underWay.set(started.stopWaiting, result);
-    return apiPromise(result);
+    let stopWaiting: AbortController | undefined;
+    try {
+      const response = observeCall(report, this.#settings, () => {
+        const call = this.#callOf(report, prepare(), gate);
+        ({ stopWaiting } = call);
+        return layers(call);
+      });
+      const result = this.#resultOf<Output>(report, response, { caller: new Error(), stopWaiting });
+      if (stopWaiting) this.client.underWay.set(stopWaiting, result);
+      return apiPromise(result);
+    } catch (error) {
+      this.#complete(error, report);
+      // That of a full queue has it near the top: to point it there would cost as much again.
+      return apiPromise(Promise.reject(error instanceof RateLimitWaitError ? error : showCaller(error)));
+    }
   }
 
-  async #run<Output>(started: StartedCall): Promise<WithResponse<Output>> {
+  async #resultOf<Output>(
+    report: CallReport,
+    exchange: Promise<ApiResponse>,
+    { caller, stopWaiting }: { caller: Error; stopWaiting: AbortController | undefined },
+  ): Promise<WithResponse<Output>> {
     const { redactor, underWay } = this.client;
-    const { report, caller } = started;
     try {
-      const { data, response } = await observeCall(
-        report,
-        this.#settings,
-        async () => await layers(this.#callOf(started)),
-      );
+      const { data, response } = await exchange;
       const { attempts: sent, queuedMs } = report;
       const { status, url } = response;
       const summary = { status, headers: redactor.headers(response.headers), url: redactor.string(url) };
       // Safe: the endpoint has decoded it.
       return { data: data as Output, response: summary, attempts: sent, queuedMs };
     } catch (error) {
-      redactor.error(error);
-      completeError(error, report);
-      throw showCall(error, caller);
+      throw showCall(this.#complete(error, report), caller);
     } finally {
-      if (started.stopWaiting) underWay.delete(started.stopWaiting);
+      if (stopWaiting) underWay.delete(stopWaiting);
     }
   }
 
-  #callOf(started: StartedCall): Call {
-    const { gate, prepare, report } = started;
-    const prepared = prepare();
-    started.stopWaiting = new AbortController();
+  /** Adds to the error of a call what is known of the call, and takes out the keys. */
+  #complete(error: unknown, { facts, attempts: sent, outcome, uniqueIdentifier }: CallReport): unknown {
+    this.client.redactor.error(error);
+    /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
+    if (isAudienceError(error) && !error.request)
+      assignFacts(error, { outcome, request: { ...facts, attempts: sent }, uniqueIdentifier });
+    return error;
+  }
+
+  #callOf(report: CallReport, prepared: PreparedCall, gate: Gate | undefined): Call {
     report.uniqueIdentifier = prepared.request.uniqueIdentifier;
     return {
       ...prepared,
@@ -149,7 +177,7 @@ export class Transport {
       deadlineAt: performance.now() + prepared.options.deadlineMs,
       gate,
       abort: new AbortController(),
-      stopWaiting: started.stopWaiting,
+      stopWaiting: new AbortController(),
       position: undefined,
       isComplete: false,
     };
@@ -180,13 +208,4 @@ export function prepareCall<Body, Output>(
   });
   const isRepeatable = settings.repeatable ?? request.isRepeatable;
   return { operation: endpoint.operation, access, options: settings, request, isRepeatable };
-}
-
-function completeError(
-  error: unknown,
-  { facts, attempts: sent, outcome, uniqueIdentifier }: CallReport,
-): void {
-  /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
-  if (!isAudienceError(error) || error.request) return;
-  assignFacts(error, { outcome, request: { ...facts, attempts: sent }, uniqueIdentifier });
 }
