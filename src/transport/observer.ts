@@ -118,6 +118,11 @@ export class Observer {
     this.#write("debug", facts, attempt, `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
   }
 
+  /** Whether anybody is told of a wait: what is expected of thousands of waiting calls costs time. */
+  get hearsOfWaits(): boolean {
+    return this.#logger !== undefined || hasProperty(this.#hooks, "onThrottle");
+  }
+
   /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
   waits(facts: CallFacts, attempt: number, { waitMs, isForOthers }: ExpectedWait): () => void {
     const isLong = waitMs > longWaitMs;

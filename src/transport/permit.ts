@@ -83,7 +83,9 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
       isRequeued,
       position,
       observer,
-      onWait: (wait) => void (endWait = observer.waits(report.facts, report.attempts + 1, wait)),
+      onWait: observer.hearsOfWaits
+        ? (wait) => void (endWait = observer.waits(report.facts, report.attempts + 1, wait))
+        : undefined,
       maxWaitMs: options.maxWaitMs,
       // After the deadline, even before its late timer, there is no time to wait.
       deadlineInMs: Math.max(0, deadlineAt - askedAt),

@@ -55,12 +55,12 @@ export const areas: readonly Area[] = [
   },
   {
     name: "bulk-record",
-    sources: ["bulk/record.ts", "bulk/record-lines.ts", "bulk/row-log.ts"],
+    sources: ["bulk/run-record.ts", "bulk/checkpoint-lines.ts", "bulk/row-log.ts"],
     tests: { bulk: "delta event-ids in-doubt keys recorded target" },
   },
   {
     name: "bulk-guards",
-    sources: ["bulk/guard.ts", "bulk/guards"],
+    sources: ["bulk/guards"],
     tests: { bulk: "guard-process guard-run guard-service is-current", snapshot: "bulk" },
   },
   {
