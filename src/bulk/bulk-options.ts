@@ -22,6 +22,7 @@ export type BulkFunction<Row, Writes extends RowWrites> = (
 
 /** A promise of writes. The type of `withResponse`, which only the promise of a call has, is what the compiler then says. */
 export interface LaterWrites<Writes extends RowWrites> extends PromiseLike<Writes> {
+  /** Only the promise of a call has it. */
   withResponse?: "return write.v1… (a value), not a call";
 }
 
