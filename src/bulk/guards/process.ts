@@ -118,7 +118,7 @@ export class ProcessGuard implements Guard, ConsentListener {
       await Promise.all(addresses.map(put));
     });
     const settled = recording.catch(() => undefined);
-    this.#recorded = Promise.all([this.#recorded, settled]);
+    this.#recorded = this.#recorded.then(() => settled);
     await settled;
   }
 }
