@@ -265,9 +265,20 @@ export class Oracle {
       by === "process"
         ? this.#begun
         : this.#ofRun.filter((each) => each.row !== row).map(({ words }) => words);
-    return refusing.some((words) =>
+    const isSaid = refusing.some((words) =>
       refusals(words).some((channel) => all.some((each) => isKnown(words, channel, each))),
     );
+    return isSaid || (by === "process" && this.#isShown(all));
+  }
+
+  /** The response to a call shows further addresses of its contact. */
+  #isShown(all: readonly Words[]): boolean {
+    return [...this.#refusals].some(([consent, { actor, keys }]) => {
+      // Safe: the key is an id and a channel.
+      const channel = consent.split(" ")[1] as Channel;
+      const shares = (each: Words) => each.said.size > 0 && sharesAddress(channel, each.keys, keys);
+      return this.#calls.includes(actor) && all.some(shares);
+    });
   }
 
   #wrong(problem: string): void {
