@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { endOf, isAddress, isId } from "./identifiers.ts";
+import { endOf, isAddress, isId, isShared } from "./identifiers.ts";
 import type { ReadRow } from "./read-row.ts";
 import {
   always,
@@ -100,8 +100,12 @@ export class People {
   settle(): void {
     if (this.#earlier.size > 0)
       for (const keys of [this.#known.keys(), this.#others.keys()])
-        for (const key of keys)
-          (isId(key) ? this.#refusals : this.#known).join(key, this.#earlier.of(hashOf(key)));
+        for (const key of keys) {
+          const hash = hashOf(key);
+          // Whose refusals are not known is nobody more.
+          if (this.#earlier.has(hash))
+            (isShared(key) ? this.#refusals : this.#known).join(key, this.#earlier.of(hash));
+        }
     for (const key of this.#refusals.keys()) {
       const others = new Set([this.#others.get(key) ?? []].flat());
       if (isId(key) && others.size > mostOfOneId) continue;

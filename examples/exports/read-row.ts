@@ -34,7 +34,7 @@ export interface ReadRow extends Readonly<RowFields>, RowWords {
   readonly file: string;
   readonly number: number;
   readonly source: CsvRow;
-  /** The row's external id, further addresses and numbers. */
+  /** The row's external id, further addresses and numbers, and the end of a number that is not sent. */
   readonly others: readonly string[];
   /** The address and the number by which the row knows its person, in the form for comparisons. */
   readonly person: { readonly email?: string; readonly phone?: string };

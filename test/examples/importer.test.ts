@@ -245,6 +245,27 @@ describe("--report", () => {
     expect(await readFile(replaced, "utf8")).toBe(lines.map((line) => `${line}\n`).join(""));
   });
 
+  it("is imported, once it is corrected, with as many people as it has rows", async () => {
+    const mock = service();
+    const [bad, good] = [
+      "ada.example.com,0171 1234567,subscribed",
+      "ada@example.com,0171 1234567,subscribed",
+    ];
+    const path = await csv("people.csv", "email,phone,status", "bo@example.com,,unsubscribed", bad);
+    const report = join(folder, "failed");
+    await run([path, "--report", report]);
+    const corrected = join(report, "people.csv");
+    await writeFile(corrected, (await readFile(corrected, "utf8")).replace(bad, good));
+
+    const { out } = await run([corrected]);
+
+    expect(out).toContain("Over all files: 1 person in 1 row.");
+    expect(emailConsents(mock)).toEqual({
+      "bo@example.com": "UNSUBSCRIBED",
+      "ada@example.com": "SUBSCRIBED",
+    });
+  });
+
   it("of an earlier import is removed, if its file has no failed row now", async () => {
     service();
     const report = join(folder, "failed");
