@@ -137,9 +137,14 @@ export class RunRecord {
     await this.#put(rowPrefix + name, line, flush);
   }
 
+  /** Whether other calls had refused anything before this run was killed. */
+  get hasEarlierRefusals(): boolean {
+    return this.#earlierRefusals.size > 0;
+  }
+
   /** Whether another call had refused there before this run was killed. */
   async wasRefused(address: string): Promise<boolean> {
-    if (this.#earlierRefusals.size === 0) return false;
+    if (!this.hasEarlierRefusals) return false;
     return this.#earlierRefusals.has(refusalPrefix + (await shortHash(address)));
   }
 

@@ -73,8 +73,8 @@ export class Dispatcher {
     const maxWaitMs = request.maxWaitMs ?? this.#bounds.maxWaitMs ?? Infinity;
     const level = levelOf(priority, isRequeued);
     const permit = new Deferred<Permit>();
-    const firstWait = new Deferred<ExpectedWait>();
-    if (onWait) void firstWait.promise.then(onWait);
+    const firstWait = onWait && new Deferred<ExpectedWait>();
+    void firstWait?.promise.then(onWait);
     const waiter: Waiter = {
       level,
       isLast: priority === lastPriority,
@@ -85,7 +85,7 @@ export class Dispatcher {
       maxQueued: this.#queue.sizeUpTo(level) >= maxQueued ? maxQueued : Infinity,
       request,
       permit,
-      tellWait: onWait && firstWait.resolve,
+      tellWait: firstWait?.resolve,
       forget: () => signal?.removeEventListener("abort", abort),
     };
     const abort = (): void => {

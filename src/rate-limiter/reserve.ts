@@ -85,6 +85,7 @@ export class Allowance {
     const waitMs = Math.max(...waits);
     return { waitMs, window: waitMs > 0 ? this.#log.windows[waits.indexOf(waitMs)] : undefined };
   }
+
   /** Takes a permit for each of `calls` that may leave now. Returns the time until the next one; 0 if each has one. */
   takeAll(calls: number, now: number, take: () => void): number {
     let paceMs = 0;

@@ -90,21 +90,19 @@ export class Transport {
     input: EndpointInput,
     { parse, prepare }: Preparation,
   ): ApiPromise<Output> {
-    const { limiter } = this.client;
-    let refusal: unknown;
-    let settings: CallSettings | undefined;
+    let prepared: () => PreparedCall;
     try {
-      settings = parse();
-      const full = limiter?.fullQueue(settings.priority, this.#settings.maxQueued);
+      const settings = parse();
+      const full = this.client.limiter?.fullQueue(settings.priority, this.#settings.maxQueued);
       // Made here, before all else and near the caller's line: a flood of such calls must cost next to nothing.
-      refusal = full && new RateLimitWaitError(full);
+      if (full) throw new RateLimitWaitError(full);
+      prepared = () => prepare(settings);
     } catch (error) {
-      refusal = error;
+      prepared = () => {
+        throw error;
+      };
     }
-    return this.#start(endpoint, inputIdentifier(endpoint, input), () => {
-      if (refusal !== undefined || !settings) throw refusal;
-      return prepare(settings);
-    });
+    return this.#start(endpoint, inputIdentifier(endpoint, input), prepared);
   }
 
   /** The error of a call that cannot be prepared has the line of the caller in its stack; a later one gets it here (D182). */

@@ -47,10 +47,11 @@ export async function install(peers: Peers): Promise<Installed> {
 /** Each program also as CommonJS: it requires what the module imports. */
 function copyPrograms(folder: string): void {
   cpSync(programs, folder, { recursive: true });
-  for (const name of readdirSync(programs).filter(
-    (each) => !/^(?:program|service|ratios|loads)\./.test(each),
-  )) {
-    const { code } = transformSync(readFileSync(join(programs, name), "utf8"), { format: "cjs" });
+  for (const name of readdirSync(programs)) {
+    const module = readFileSync(join(programs, name), "utf8");
+    // Of a client; what else is there runs as it is.
+    if (!/^export function construct\b/m.test(module)) continue;
+    const { code } = transformSync(module, { format: "cjs" });
     writeFileSync(join(folder, name.replace(".mjs", ".cjs")), code);
   }
 }

@@ -79,6 +79,7 @@ export class ProcessGuard implements Guard, ConsentListener {
   /** Before the row is judged: takes from the record what was refused before a kill. */
   async recall(row: GuardedRow): Promise<void> {
     const record = await this.#record;
+    if (!record?.hasEarlierRefusals) return;
     await Promise.all(channelsAt(row).map(({ channel, key }) => this.#recall(`${channel} ${key}`, record)));
   }
 
