@@ -125,21 +125,6 @@ describe("A row is looked up", () => {
     });
   });
 
-  it("not where it says nothing but refusals: whatever would fail, they are sent", async () => {
-    const world = createFixture();
-    const options = await firstNight(world, [contact("++")]);
-    world.mock.addFault({ kind: "500-before", operation: get, times: 99 });
-
-    expect(await night(world, [contact("-?")], options)).toMatchObject({
-      ends: ["succeeded"],
-      operations: [post],
-    });
-    expect(await night(world, [contact("--s")], options)).toMatchObject({
-      ends: ["succeeded"],
-      operations: [post],
-    });
-  });
-
   it("not without looks, but for people whom the snapshot shows as refused", async () => {
     const world = createFixture();
     await firstNight(world, [...named("Ada", 3), contact("++s")]);
@@ -228,30 +213,6 @@ describe("A person who left stays so, whatever is new in the row:", () => {
       await expect(everyClick(job, { people: [row(0).email], ...clicks })).resolves.toBeTruthy();
     },
   );
-
-  it("an opt-out by SMS goes with a row whose e-mail is refused", async () => {
-    const world = createFixture();
-    const options = await firstNight(world, [contact("++")]);
-    world.mock.unsubscribe(ada.email);
-
-    expect((await night(world, [contact("+-")], options)).ends).toEqual(["succeeded email:service"]);
-    expect(peopleOf(world.mock)).toBe("ada:--");
-  });
-
-  it("also after a first night by a snapshot that has grown old", async () => {
-    const world = createFixture();
-    const snapshot = await snapshotOf(world.audience);
-    const options = await firstNight(world, named("Ada", 10));
-    for (const { email } of rows(5)) world.mock.unsubscribe(email);
-
-    const second = await night(world, named("A.", 10), { ...options, snapshot });
-
-    expect(second.ends.toSorted()).toEqual([
-      ...Array<string>(5).fill("succeeded"),
-      ...Array<string>(5).fill("succeeded email:service"),
-    ]);
-    expect(world.mock.resubscriptions).toEqual([]);
-  });
 });
 
 interface Nights extends Pick<BulkOptions<Row>, "isCurrent"> {

@@ -12,24 +12,6 @@ const valueOf = (given: unknown): unknown =>
   typeof given === "function" ? (given as () => unknown)() : given;
 
 describe("A row's key", () => {
-  it("may be that of two rows: both are sent, in order, each night", async () => {
-    const { audience, mock } = createFixture();
-    const twins = [row(0), { ...row(0), email_opt_in: "NON_SUBSCRIBED" } as const, row(1)];
-    const options = { key, checkpoint: new MemoryCheckpoint() };
-
-    for (const [night, skipped] of [0, 1, 1].entries()) {
-      mock.addFault({ kind: "latency", delayMs: 3, times: 1 });
-      const { results } = await collectRun(audience.bulk(twins, upsert, options));
-      expect(
-        results.filter(({ status }) => status === "skipped"),
-        `night ${night}`,
-      ).toHaveLength(skipped);
-      const written = mock.requests.flatMap(({ body, method }) => (method === "POST" ? [body as Row] : []));
-      const words = written.flatMap((each) => (each.email === row(0).email ? [each.email_opt_in] : []));
-      expect(words).toEqual(Array.from({ length: night + 1 }, () => ["SUBSCRIBED", "NON_SUBSCRIBED"]).flat());
-    }
-  });
-
   it.each([
     ["", "an empty string"],
     [null, "null"],

@@ -128,6 +128,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+; tool ada:0; ada:+; ada:0; ada:0 | succeeded, succeeded, succeeded, succeeded | ada:0 | 0 1 1 1
   an opt-out, changed or not
     ada:-; ada:-; ada:- (unchanged) | succeeded, succeeded, skipped | ada:- | 0 0 0
+  an opt-out that suppresses
+    ada:++; ada:--s | succeeded, succeeded | ada:--s | 0 0
   an opt-out after another call's opt-in
     early call ada:+; ada:-; ada:- (refused); ada:- | succeeded, failed, succeeded | ada:- | 0 0 0
   an opt-out in a run that goes on

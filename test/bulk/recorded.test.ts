@@ -1,7 +1,7 @@
-import { ConfigurationError, type Write, write } from "audience-sdk";
-import type { MockService } from "audience-sdk/mock";
+import { AudienceClient, ConfigurationError, RateLimiter, type Write, write } from "audience-sdk";
+import { type MockFault, type MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { collectRun, createFixture, key, row, type Row, rows, upsert } from "./fixture.ts";
+import { type Row, collectRun, createFixture, key, row, rows, until, upsert } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 /** A write that must not be repeated: its second mail could go out. */
@@ -225,4 +225,291 @@ it.each<[string, (night: number) => Partial<Row> & { city?: string }, (mock: Moc
   }
 
   expect([...checkpoint.entries.keys()].filter((name) => name !== "run").length).toBeLessThanOrEqual(1);
+});
+
+type ToWrites = (item: Row) => Write | Write[];
+
+const optOut: Row = { ...row(0), email_opt_in: "UNSUBSCRIBED" };
+const neither: Row = { ...row(0), email_opt_in: "NON_SUBSCRIBED" };
+const both: ToWrites = (item) => [upsert(item), write.v1.customers.upsert({ ...item, double_opt_in: true })];
+const lost: MockFault = { kind: "reset-after", times: 1 };
+
+/** Nights of one row, whose first meets a fault. Each gives its status. */
+function importOf(fault: MockFault) {
+  const world = createFixture({ faults: [fault] }, { maxRetries: 0 });
+  const options = { checkpoint: new MemoryCheckpoint(), key };
+  const night = async (item: Row, toWrites: ToWrites) => {
+    const { results, error } = await collectRun(world.audience.bulk([item], toWrites, options));
+    expect(error).toBeUndefined();
+    return results[0]!;
+  };
+  const writes = () => world.mock.requests.filter(({ method }) => method === "POST").map(({ body }) => body);
+  return { ...world, options, night, writes };
+}
+
+it("A row that is killed between two of its writes is looked up by the id that the first response gave", async () => {
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], reserve: 0 });
+  const { audience, mock } = createFixture({}, { rateLimiter });
+  const event = { eventName: "imported", contact: { email: row(0).email } };
+  const toWrites = (item: Row) => [upsert(item), write.v1.events.send(event)];
+  const checkpoint = new MemoryCheckpoint();
+  const ended = collectRun(audience.bulk([row(0)], toWrites, { checkpoint, key }));
+  await until(() => rateLimiter.usage().queued === 1);
+  const left = checkpoint.copy();
+  await audience.close();
+  await ended;
+  mock.unsubscribe(row(0).email, { channel: "email" });
+
+  const next = new AudienceClient(mock.clientOptions);
+  const { results } = await collectRun(next.bulk([row(0)], toWrites, { checkpoint: left, key }));
+
+  expect(results).toMatchObject([{ status: "succeeded", kept: { email: "service" } }]);
+  expect(mock.requests.map(({ method }) => method)).toEqual(["POST", "GET", "POST", "POST"]);
+  expect(mock.resubscriptions).toEqual([]);
+});
+
+describe("A row that may have been carried out", () => {
+  it.each<[string, MockFault, ToWrites, [Row, ToWrites][], string, sent: number]>([
+    [
+      "is sent again where it is repeatable, as it now says",
+      lost,
+      upsert,
+      [
+        [row(0), upsert],
+        [row(0), upsert],
+      ],
+      "unknown succeeded skipped",
+      2,
+    ],
+    [
+      "also changed",
+      lost,
+      upsert,
+      [
+        [neither, upsert],
+        [neither, upsert],
+      ],
+      "unknown succeeded skipped",
+      2,
+    ],
+    [
+      "is sent each night while its end is unknown",
+      { kind: "reset-after", times: 3 },
+      upsert,
+      [
+        [neither, upsert],
+        [row(0), upsert],
+        [row(0), upsert],
+      ],
+      "unknown unknown unknown succeeded",
+      4,
+    ],
+    [
+      "is not sent where it must not be repeated",
+      lost,
+      mailed,
+      [
+        [row(0), mailed],
+        [row(0), mailed],
+      ],
+      "unknown unknown unknown",
+      1,
+    ],
+    [
+      "also changed, as it may be the same mail",
+      lost,
+      mailed,
+      [
+        [neither, mailed],
+        [neither, mailed],
+      ],
+      "unknown unknown unknown",
+      1,
+    ],
+    ["or where one of its writes must not be", lost, mailed, [[neither, both]], "unknown unknown", 1],
+    [
+      "until its writes may be repeated",
+      lost,
+      mailed,
+      [
+        [neither, mailed],
+        [neither, upsert],
+        [neither, upsert],
+      ],
+      "unknown unknown succeeded skipped",
+      2,
+    ],
+    [
+      "or until it says nothing but refusals, which ends the doubt",
+      lost,
+      mailed,
+      [
+        [optOut, mailed],
+        [optOut, mailed],
+        [row(0), mailed],
+      ],
+      "unknown succeeded skipped succeeded",
+      3,
+    ],
+  ])("%s", async (_, fault, toWrites, later, ends, sent) => {
+    const { mock, night, options, writes, audience } = importOf(fault);
+    const results = [await night(row(0), toWrites)];
+    for (const [item, next] of later) {
+      const plan = await audience.bulk.check([item], next, options);
+      results.push(await night(item, next));
+      expect(plan.unchanged).toBe(results.at(-1)!.status === "skipped" ? 1 : 0);
+    }
+
+    expect(results.map(({ status }) => status).join(" ")).toBe(ends);
+    expect(writes()).toHaveLength(sent);
+    expect(mock.organization("mock-organization").contacts).toHaveLength(1);
+  });
+
+  it.each<[string, Partial<Row> & object]>([
+    ["subscribes in another channel", { phone: "+15550100", phone_opt_in: "SUBSCRIBED" } as object],
+    [
+      "names a channel more, of which it does not say so",
+      { first_name: "Ada", phone: "+15550100", phone_opt_in: "NON_SUBSCRIBED" } as object,
+    ],
+  ])("is not sent with an opt-out that %s", async (_, more) => {
+    const { night, writes } = importOf(lost);
+    await night(row(0), mailed);
+
+    expect(await night({ ...optOut, ...more }, mailed)).toMatchObject({ status: "unknown" });
+    expect(writes()).toHaveLength(1);
+  });
+
+  it("has an error that says so, which ends no run", async () => {
+    const { night } = importOf(lost);
+    await night(row(0), mailed);
+
+    expect((await night(row(0), mailed)).error).toMatchObject({
+      code: "connection",
+      outcome: "unknown",
+      message: "Not sent: an earlier run may have carried out a write of the row that must not be repeated.",
+    });
+  });
+
+  it("is one after the 404 of addContact, which may have created the contact", async () => {
+    const { audience, mock } = createFixture();
+    const options = { checkpoint: new MemoryCheckpoint(), key, stopWhen: () => false };
+    const add = (item: Row) => write.v1.contactGroups.addContact("gone", item, { repeatable: false });
+
+    const nights = [await audience.bulk(rows(1), add, options), await audience.bulk(rows(1), add, options)];
+
+    expect(nights).toMatchObject([{ unknown: 1 }, { unknown: 1 }]);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it.each<[string, string, () => Response]>([
+    ["was refused", "not-applied", () => new Response(null, { status: 400 })],
+    [
+      "was not sent",
+      "not-sent",
+      () => {
+        throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
+      },
+    ],
+  ])("is none whose write %s: the next night sends it", async (_, outcome, respond) => {
+    const { audience, mock } = createFixture();
+    const options = { checkpoint: new MemoryCheckpoint(), key };
+    const refused = audience.withOptions({ fetch: async () => respond(), maxRetries: 0 });
+
+    const { results } = await collectRun(refused.bulk(rows(1), mailed, options));
+
+    expect(results).toMatchObject([{ status: "failed", error: { outcome } }]);
+    expect(await audience.bulk(rows(1), mailed, options)).toMatchObject({ succeeded: 1 });
+    expect(mock.organization("mock-organization").contacts).toHaveLength(1);
+  });
+});
+
+it.each<[string, number]>([
+  ["a 400", 400],
+  ["a 401", 401],
+])(
+  "A row whose first write may be repeated, and whose second must not be but met %s, is sent again the next night",
+  async (_, status) => {
+    const { mock } = createFixture();
+    let isRefused = true;
+    const fetch = async (url: string, init: RequestInit) =>
+      isRefused && url.endsWith("/customer/create")
+        ? new Response(null, { status })
+        : await mock.fetch(url, init);
+    const audience = new AudienceClient({ ...mock.clientOptions, fetch });
+    const options = { checkpoint: new MemoryCheckpoint(), key, stopWhen: () => false };
+    const toWrites = ({ email }: Row) => [
+      write.v1.events.send({ eventName: "imported", contact: { email } }),
+      // Without `email_opt_in`.
+      write.v1.customers.upsert({ email, first_name: "Ada" }),
+    ];
+
+    const nights = [await audience.bulk(rows(1), toWrites, options)];
+    isRefused = false;
+    for (let night = 0; night < 2; night++) nights.push(await audience.bulk(rows(1), toWrites, options));
+
+    expect(nights).toMatchObject([{ failed: 1 }, { succeeded: 1 }, { skipped: 1 }]);
+    const { contacts, events } = mock.organization("mock-organization");
+    expect(contacts).toMatchObject([{ first_name: "Ada" }]);
+    // Its generated id is the same each night.
+    expect(events).toHaveLength(1);
+  },
+);
+
+describe("The end of a run leaves nothing in doubt that was not sent:", () => {
+  it("a row that waits", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], reserve: 0 });
+    const { audience, mock } = createFixture({}, { rateLimiter });
+    const checkpoint = new MemoryCheckpoint();
+    const stop = new AbortController();
+    const first = collectRun(audience.bulk(rows(3), mailed, { key, checkpoint, signal: stop.signal }));
+    await until(() => mock.requests.length === 1 && rateLimiter.usage().queued === 2);
+
+    stop.abort();
+
+    expect((await first).results.map(({ status }) => status)).toEqual(["succeeded"]);
+    const next = createFixture({}, mock.clientOptions);
+    expect(await next.audience.bulk(rows(3), mailed, { key, checkpoint })).toMatchObject({
+      skipped: 1,
+      succeeded: 2,
+    });
+    expect(mock.organization("mock-organization").contacts).toHaveLength(3);
+  });
+
+  it.each(["429", "500-before", "reset-before"] as const)(
+    "a retry after a %s that is cut off: the next run sends the row",
+    async (kind) => {
+      const { audience, mock } = createFixture({
+        latencyMs: 50,
+        faults: [{ kind, times: 1, retryAfter: 1 }],
+      });
+      const checkpoint = new MemoryCheckpoint();
+      const stop = new AbortController();
+      const first = collectRun(audience.bulk(rows(1), upsert, { key, checkpoint, signal: stop.signal }));
+      await until(() => mock.requests.length === 1);
+
+      stop.abort();
+
+      expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
+      expect(await audience.bulk(rows(1), upsert, { key, checkpoint })).toMatchObject({ succeeded: 1 });
+      expect(mock.organization("mock-organization").contacts).toHaveLength(1);
+    },
+  );
+
+  it("a row that is aborted while isCurrent is asked", async () => {
+    const { audience, mock } = createFixture();
+    const checkpoint = new MemoryCheckpoint();
+    const stop = new AbortController();
+    const isCurrent = async () => {
+      stop.abort();
+      return true;
+    };
+    const aborted = audience.bulk(rows(1), mailed, { checkpoint, key, isCurrent, signal: stop.signal });
+
+    expect(await collectRun(aborted)).toMatchObject({
+      results: [],
+      error: { code: "aborted", outcome: "not-sent" },
+    });
+    expect(mock.requests).toEqual([]);
+    expect(await audience.bulk(rows(1), mailed, { checkpoint, key })).toMatchObject({ succeeded: 1 });
+  });
 });

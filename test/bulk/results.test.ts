@@ -69,21 +69,6 @@ describe("Each row has one result", () => {
     expect(results).toMatchObject([{ status, error: { outcome } }, { status: "succeeded" }]);
     expect(error).toBeUndefined();
   });
-
-  it("failed, where a getter of the row throws", async () => {
-    const { audience, upsert } = createFixture();
-    const hostile = Object.defineProperty(row(0), "email", {
-      enumerable: true,
-      get() {
-        throw new Error("not today");
-      },
-    });
-
-    const { results, error } = await collectRun(audience.bulk([hostile, row(1)], upsert));
-
-    expect(results.map(({ status }) => status).toSorted()).toEqual(["failed", "succeeded"]);
-    expect(error).toBeUndefined();
-  });
 });
 
 describe("The summary", () => {
