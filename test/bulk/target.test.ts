@@ -45,57 +45,101 @@ function job() {
 const sent = ["succeeded", "succeeded"];
 const skipped = ["skipped", "skipped"];
 const v2 = { baseUrlV2: "https://api2.example", appId: "app-acme" };
+const rotated = "mock-key-of-acme-2";
+const ofAcme = { organization: "acme" };
+const ownOne = "or give this run a checkpoint of its own.";
+const otherKey =
+  "The checkpoint was recorded with another key of v1 at https://api.example: that of another organization, or one from before " +
+  `a rotation. If it is the same organization, name it as \`organization\` in this run and all later ones, ${ownOne}`;
 
-describe("A checkpoint belongs to one service", () => {
-  it("a rehearsal on another service does not make the real run skip a row", async () => {
-    const { mock, night, checkpoint } = job();
-    expect(await night({ baseUrl: "https://staging.example/" })).toEqual(sent);
-    const before = [...checkpoint.entries];
-    mock.reset();
+/** The options of a night's client and run, and how its rows end, or a part of the message that refuses it. */
+type Night = readonly [ClientOptions, BulkOptions<Row>, readonly string[] | string];
 
-    expect(await night()).toBe(
-      "The checkpoint belongs to another service: v1 at https://staging.example, not https://api.example. " +
-        "Keep it for that service, or give this run a checkpoint of its own.",
-    );
+describe("A checkpoint belongs to one service and organization:", () => {
+  it.each<[string, ...Night[]]>([
+    [
+      "a rehearsal on another service does not make the real run skip a row",
+      [{ baseUrl: "https://staging.example/" }, {}, sent],
+      [
+        {},
+        {},
+        "The checkpoint belongs to another service: v1 at https://staging.example, not https://api.example. " +
+          `Keep it for that service, ${ownOne}`,
+      ],
+      [{ baseUrl: "https://staging.example" }, {}, skipped],
+    ],
+    [
+      "base URLs are compared as the client uses them, without a final slash and in lower case",
+      [{ baseUrl: "https://api.example/" }, {}, sent],
+      [{ baseUrl: new URL("https://API.example") }, {}, skipped],
+      [{ baseUrl: "https://api.example/eu/" }, {}, "not https://api.example/eu."],
+    ],
+    [
+      "no name of an organization takes it to another service",
+      [{}, {}, sent],
+      [{ baseUrl: "https://new.example" }, ofAcme, "v1 at https://api.example, not https://new.example"],
+    ],
+    [
+      "a run with the key of another organization is refused",
+      [{}, {}, sent],
+      [{ apiKey: globex }, {}, otherKey],
+      [{}, {}, skipped],
+    ],
+    [
+      "after a rotation the name of the organization takes it over, and survives the next rotation",
+      [{}, {}, sent],
+      [{ apiKey: rotated }, {}, otherKey],
+      [{ apiKey: async () => rotated }, {}, otherKey],
+      [{ apiKey: async () => acme }, {}, skipped],
+      [{ apiKey: rotated }, ofAcme, skipped],
+      [{ apiKey: acme }, ofAcme, skipped],
+    ],
+    [
+      "once it has a name, a run without it or with another one is refused",
+      [{}, ofAcme, sent],
+      [
+        {},
+        {},
+        `The checkpoint belongs to the organization "acme", and this run names none. Name that one as \`organization\`, ${ownOne}`,
+      ],
+      [
+        {},
+        { organization: "globex" },
+        `The checkpoint belongs to the organization "acme", not "globex". Name that one as \`organization\`, ${ownOne}`,
+      ],
+    ],
+    [
+      "a family that comes later is recorded when it comes",
+      [{}, {}, sent],
+      [v2, {}, skipped],
+      [{ ...v2, apiKeyV2: globex }, {}, "another key of v2 at https://api2.example"],
+      [
+        { ...v2, baseUrlV2: "https://staging.example" },
+        {},
+        "v2 at https://api2.example, not https://staging.example",
+      ],
+    ],
+    [
+      "a family that is missing in a run is no contradiction, and stays recorded",
+      [v2, {}, sent],
+      [{}, {}, skipped],
+      [{ ...v2, apiKeyV2: globex }, {}, "another key of v2"],
+    ],
+  ])("%s", async (_, ...nights) => {
+    const { mock, checkpoint, client } = job();
+    for (const [clientOptions, options, expected] of nights) {
+      const before = [mock.requests.length, [...checkpoint.entries]];
 
-    expect(mock.requests).toEqual([]);
-    expect([...checkpoint.entries]).toEqual(before);
-    expect(await night({ baseUrl: "https://staging.example" })).toEqual(skipped);
-  });
+      const { error, results } = await collectRun(
+        client(clientOptions).bulk(rows(2), upsert, { key, checkpoint, ...options }),
+      );
 
-  it("the refusal is a ConfigurationError that says that nothing was sent", async () => {
-    const { night, client, checkpoint } = job();
-    await night({ baseUrl: "https://staging.example" });
-    const audience = client();
-
-    const { error } = await collectRun(
-      audience.bulk(rows(1), upsert, {
-        key,
-        checkpoint,
-      }),
-    );
-
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error).toMatchObject({ outcome: "not-sent" });
-  });
-
-  it("base URLs are compared as the client uses them, without a final slash and in lower case", async () => {
-    const { night } = job();
-    await night({ baseUrl: "https://api.example/" });
-
-    expect(await night({ baseUrl: new URL("https://API.example") })).toEqual(skipped);
-    expect(await night({ baseUrl: "https://api.example/eu/" })).toContain("not https://api.example/eu.");
-  });
-
-  it("no name of an organization takes it to another service", async () => {
-    const { mock, night } = job();
-    await night();
-    mock.reset();
-
-    expect(await night({ baseUrl: "https://new.example" }, { organization: "acme" })).toContain(
-      "v1 at https://api.example, not https://new.example",
-    );
-    expect(mock.requests).toEqual([]);
+      if (typeof expected === "string") {
+        expect(error).toBeInstanceOf(ConfigurationError);
+        expect(error).toMatchObject({ outcome: "not-sent", message: expect.stringContaining(expected) });
+        expect([mock.requests.length, [...checkpoint.entries]]).toEqual(before);
+      } else expect([error, results.map(({ status }) => status)]).toEqual([undefined, expected]);
+    }
   });
 
   it("without a key for the rows it is bound too, as long as its run has not ended", async () => {
@@ -125,6 +169,40 @@ describe("A checkpoint belongs to one service", () => {
       "another service: v2",
     );
     expect(await night(v2, { checkpoint: killed })).toContain('the organization "acme"');
+  });
+
+  it("a name that holds a key is refused at once, and so is an empty one, and one of more than 100 characters", async () => {
+    const { client, checkpoint } = job();
+    const start = (organization: string) => client().bulk(rows(1), () => [], { checkpoint, organization });
+
+    expect(() => start(`acme ${acme}`)).toThrow(
+      new ConfigurationError("`organization` must be a name of your own, and not hold a key."),
+    );
+    expect(() => start("")).toThrow(/organization must be a string that is not empty/);
+    expect(() => start("x".repeat(101))).toThrow("`organization` must have at most 100 characters.");
+    expect(checkpoint.log).toEqual([]);
+  });
+
+  it("a client that shares none of them is refused, unless both runs name the organization", async () => {
+    const { mock, client, night } = job();
+    const v2Only = new AudienceClient({ ...v2, apiKey: acme, fetch: mock.fetch, rateLimiter: false });
+    const one = async (audience: AudienceClient, checkpoint: MemoryCheckpoint, organization?: string) => {
+      const toWrites = (item: Row) => (audience === v2Only ? [] : upsert(item));
+      return (await collectRun(audience.bulk(rows(1), toWrites, { key, checkpoint, organization }))).error;
+    };
+    const [byKey, byName] = [new MemoryCheckpoint(), new MemoryCheckpoint()];
+    await one(client(), byKey);
+    await one(client(), byName, "acme");
+
+    for (const organization of [undefined, "acme"])
+      expect(await one(v2Only, byKey, organization)).toEqual(
+        new ConfigurationError(
+          "The checkpoint was recorded with v1, which this client does not have. " +
+            "Configure that family too, or give this run a checkpoint of its own.",
+        ),
+      );
+    expect(await one(v2Only, byName, "acme")).toBeUndefined();
+    expect(await night()).toEqual(sent);
   });
 });
 
@@ -156,103 +234,6 @@ describe("A checkpoint belongs to nobody before a row may have reached the servi
   );
 });
 
-describe("A checkpoint belongs to one organization", () => {
-  const otherKey =
-    "The checkpoint was recorded with another key of v1 at https://api.example: that of another organization, or " +
-    "one from before a rotation. If it is the same organization, name it as `organization` in this run and all " +
-    "later ones, or give this run a checkpoint of its own.";
-
-  it("a run with the key of another one is refused, and sends nothing", async () => {
-    const { mock, night } = job();
-    await night();
-
-    expect(await night({ apiKey: globex })).toBe(otherKey);
-
-    expect(mock.organization("globex").contacts).toEqual([]);
-    expect(await night()).toEqual(skipped);
-  });
-
-  it("after a rotation the name of the organization takes it over, and survives the next rotation", async () => {
-    const { night } = job();
-    await night();
-    expect(await night({ apiKey: "mock-key-of-acme-2" })).toBe(otherKey);
-
-    expect(await night({ apiKey: "mock-key-of-acme-2" }, { organization: "acme" })).toEqual(skipped);
-    expect(await night({ apiKey: acme }, { organization: "acme" })).toEqual(skipped);
-  });
-
-  it("once it has a name, a run without it or with another one is refused", async () => {
-    const { mock, night } = job();
-    await night({}, { organization: "acme" });
-    mock.reset();
-
-    expect(await night()).toBe(
-      'The checkpoint belongs to the organization "acme", and this run names none. ' +
-        "Name that one as `organization`, or give this run a checkpoint of its own.",
-    );
-    expect(await night({}, { organization: "globex" })).toBe(
-      'The checkpoint belongs to the organization "acme", not "globex". ' +
-        "Name that one as `organization`, or give this run a checkpoint of its own.",
-    );
-    expect(mock.requests).toEqual([]);
-  });
-
-  it("a name that holds a key is refused at once, and so is an empty one, and one of more than 100 characters", async () => {
-    const { client, checkpoint } = job();
-    const start = (organization: string) => client().bulk(rows(1), () => [], { checkpoint, organization });
-
-    expect(() => start(`acme ${acme}`)).toThrow(
-      new ConfigurationError("`organization` must be a name of your own, and not hold a key."),
-    );
-    expect(() => start("")).toThrow(/organization must be a string that is not empty/);
-    expect(() => start("x".repeat(101))).toThrow("`organization` must have at most 100 characters.");
-    expect(checkpoint.log).toEqual([]);
-  });
-});
-
-describe("The families of a client", () => {
-  it("one that comes later is recorded when it comes", async () => {
-    const { night } = job();
-    expect(await night()).toEqual(sent);
-    expect(await night(v2)).toEqual(skipped);
-
-    expect(await night({ ...v2, apiKeyV2: globex })).toContain("another key of v2 at https://api2.example");
-    expect(await night({ ...v2, baseUrlV2: "https://staging.example" })).toContain(
-      "v2 at https://api2.example, not https://staging.example",
-    );
-  });
-
-  it("one that is missing in a run is no contradiction, and stays recorded", async () => {
-    const { night } = job();
-    await night(v2);
-
-    expect(await night()).toEqual(skipped);
-    expect(await night({ ...v2, apiKeyV2: globex })).toContain("another key of v2");
-  });
-
-  it("a client that shares none of them is refused, unless both runs name the organization", async () => {
-    const { mock, client, night } = job();
-    const v2Only = new AudienceClient({ ...v2, apiKey: acme, fetch: mock.fetch, rateLimiter: false });
-    const one = async (audience: AudienceClient, checkpoint: MemoryCheckpoint, organization?: string) => {
-      const toWrites = (item: Row) => (audience === v2Only ? [] : upsert(item));
-      return (await collectRun(audience.bulk(rows(1), toWrites, { key, checkpoint, organization }))).error;
-    };
-    const [byKey, byName] = [new MemoryCheckpoint(), new MemoryCheckpoint()];
-    await one(client(), byKey);
-    await one(client(), byName, "acme");
-
-    for (const organization of [undefined, "acme"])
-      expect(await one(v2Only, byKey, organization)).toEqual(
-        new ConfigurationError(
-          "The checkpoint was recorded with v1, which this client does not have. " +
-            "Configure that family too, or give this run a checkpoint of its own.",
-        ),
-      );
-    expect(await one(v2Only, byName, "acme")).toBeUndefined();
-    expect(await night()).toEqual(sent);
-  });
-});
-
 describe("A key function", () => {
   it("is asked once for the checkpoint, after the run began, also if both families have it", async () => {
     const { client, checkpoint, mock } = job();
@@ -268,14 +249,6 @@ describe("A key function", () => {
     await start();
     expect(asked).toBe(2);
     expect(mock.requests).toEqual([]);
-  });
-
-  it("that gives another key than at the first run has rotated it: the refusal names `organization`", async () => {
-    const { night } = job();
-    await night();
-
-    expect(await night({ apiKey: async () => "mock-key-of-acme-2" })).toContain("name it as `organization`");
-    expect(await night({ apiKey: async () => acme })).toEqual(skipped);
   });
 
   it("that fails, or gives no key in time, is the failure of the run, which then holds no checkpoint open", async () => {
