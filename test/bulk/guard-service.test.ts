@@ -437,13 +437,22 @@ describe("What the service shows", () => {
 describe("A run says once how many rows subscribed people of whom nothing was known", () => {
   const unknown = (said: string): unknown => expect.stringContaining(`${said} of whom nothing was known`);
   it.each<[string, readonly V1Contact[], string | undefined]>([
-    ["one", [row(0)], "1 row subscribed somebody"],
+    ["one, by one of two channels", [contact("+0")], "1 row subscribed somebody"],
     [
       "several, and not those who were opted out, or not subscribed",
       [...rows(2), contact("-"), contact("0", "bob")],
       "2 rows subscribed people",
     ],
-    ["none", [contact("-"), contact("0", "bob")], undefined],
+    [
+      "one whose refusal of another channel is kept",
+      [contact("-"), contact("++")],
+      "1 row subscribed somebody",
+    ],
+    [
+      "none",
+      [contact("-"), contact("+"), contact("0.x", "bob"), { email: "cy@example.com", first_name: "Cy" }],
+      undefined,
+    ],
   ])("%s", async (_, contacts, said) => {
     const world = withLines();
 
