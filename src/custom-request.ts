@@ -56,33 +56,21 @@ type CustomOperation = "v1.request" | "v2.request";
 
 const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
 
-/** What is documented of a request, by its method and path. Its body and its response are read; those of others are not. */
-type DocumentedWrite = "add-contact" | "create" | undefined;
-
-/** A server may take `.json` for a format, and drop what it reads as a query. */
+/** A server may not mind the case, a slash at the end, a format or parameters of the path. */
 const documentedPath =
-  /^api\/v1\/(customer\/create|contact-groups\/.+\/contacts)\s*(\.\w*)?\s*(\/?[?#].*)?$/s;
+  /^\/api\/v1\/(customer[/\\]create|contact-groups[/\\].+[/\\]contacts)[\s/\\]*([;.?#].*)?$/is;
 
-function documentedWrite({ method, path }: Readonly<Record<string, unknown>>): DocumentedWrite {
+/** Whether a request is documented, by its method and path: then its body and its response are read. */
+function documentedWrite({ method, path }: Fields): "add-contact" | "create" | undefined {
   if (method !== "POST" || typeof path !== "string") return undefined;
-  const segments = decoded(path).toLowerCase().split("/");
-  const plainPath = segments.flatMap((segment) => segment.trim() || []).join("/");
-  const found = documentedPath.exec(plainPath)?.[1];
+  const found = documentedPath.exec(decoded(path))?.[1];
   if (found === undefined) return undefined;
-  return found === "customer/create" ? "create" : "add-contact";
+  return /create$/i.test(found) ? "create" : "add-contact";
 }
 
-/** More often nobody encodes a path by intent, and no proxy decodes one. */
-const mostDecodings = 8;
-
-/** As servers and proxies in a row may read a path: decoded to the end, with one kind of slash, without path parameters (`;a=1`). */
+/** As a server reads it. Byte by byte, as what is judged is ASCII, and a path need not be UTF-8. */
 function decoded(path: string): string {
-  let read = path;
-  for (let times = 0; times < mostDecodings && read.includes("%"); times++) {
-    // Byte by byte, as what is judged is ASCII, and a path need not be UTF-8.
-    read = read.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-  }
-  return read.replaceAll("\\", "/").replaceAll(/(?<=[^/]);[^/]*/g, "");
+  return path.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 }
 
 /** `request` may still be anything: its schema refuses what is no request. */
@@ -91,10 +79,9 @@ export function customEndpoint(
   request: unknown,
 ): Endpoint<CustomRequest, unknown> {
   const { prefix, schema, withConsentSchema } = families[operation];
-  const sent = objectIn(request);
+  const sent = fieldsOf(request);
   const documented = documentedWrite(sent);
-  /** Of a body that is not documented nothing is read. */
-  const contactOf = (body: unknown) => (documented ? objectIn(body)["body"] : undefined);
+  const bodyOf = (body: unknown) => (documented ? fieldsOf(body)["body"] : undefined);
   return {
     operation,
     // The schema refuses any other method.
@@ -105,14 +92,14 @@ export function customEndpoint(
     body: ({ consent }) =>
       documented === "add-contact" && consent !== "service-decides" ? withConsentSchema : schema,
     request: ({ path, query, body }) => ({ path, query, body }),
-    contactsOf: (given) => contactKeys([objectIn(given)["contact"], contactOf(given)]),
-    consentOf(given) {
-      const stated = v1Consent(contactOf(given), documented === "add-contact" ? decidedByService : "");
-      return stated.size === 0 && objectIn(given)["contact"] ? unknownConsent : stated;
+    contactsOf: (body) => contactKeys([fieldsOf(body)["contact"], bodyOf(body)]),
+    consentOf(body) {
+      const stated = v1Consent(bodyOf(body), documented === "add-contact" ? decidedByService : "");
+      return stated.size === 0 && fieldsOf(body)["contact"] ? unknownConsent : stated;
     },
     appliedTo(answer) {
-      const { contact, data } = objectIn(answer);
-      const shown = { "add-contact": objectIn(contact), create: { contactUUID: objectIn(data)["id"] } };
+      const { contact, data } = fieldsOf(answer);
+      const shown = { "add-contact": fieldsOf(contact), create: { contactUUID: fieldsOf(data)["id"] } };
       return { contacts: documented ? contactKeys([shown[documented]]) : [] };
     },
     mayHaveWrittenOn404: () => documented === "add-contact",
@@ -166,12 +153,15 @@ function familyWith(prefix: string) {
       error: "must be left out: a GET has no body",
       ...besideOtherIssues,
     });
-  const withConsentSchema = schema.refine(({ body }) => statesEmailConsent(body), {
-    path: ["body", "email_opt_in"],
-    error:
-      'required, as SUBSCRIBED, NON_SUBSCRIBED or UNSUBSCRIBED: without it the service subscribes an existing contact again; to leave it to the service, give the option { consent: "service-decides" }',
-    ...besideOtherIssues,
-  });
+  const withConsentSchema = schema.refine(
+    ({ body }) => optInStates.some((state) => state === fieldsOf(body)["email_opt_in"]),
+    {
+      path: ["body", "email_opt_in"],
+      error:
+        'required, as SUBSCRIBED, NON_SUBSCRIBED or UNSUBSCRIBED: without it the service subscribes an existing contact again; to leave it to the service, give the option { consent: "service-decides" }',
+      ...besideOtherIssues,
+    },
+  );
   return { prefix, schema, withConsentSchema };
 }
 
@@ -184,20 +174,14 @@ function problemOfPath(path: string, prefix: string): string | undefined {
   if (!/^[\w!$%&'()*+,;=:@~./-]*$/.test(path)) {
     return "holds a character that no path can carry: encode an id with encodeURIComponent";
   }
-  const read = decoded(path);
-  if (/%[\da-f]{2}/i.test(read)) return `is encoded more than ${mostDecodings} times`;
-  // oxlint-disable-next-line no-control-regex -- the subject
-  if (/[\u0000-\u001f\u007f]/.test(read)) return "must hold no control character, encoded or not";
-  if (/(^|\/)\s*\.{1,2}\s*(\/|$)/.test(read)) return "must not hold . or .. as a segment, encoded or not";
+  if (/[/\\]\s*\.{1,2}\s*([/\\]|$)/.test(decoded(path)))
+    return "must not hold . or .. as a segment, encoded or not";
   if (path.includes("//")) return "must not hold an empty segment";
   return undefined;
 }
 
-function statesEmailConsent(body: unknown): boolean {
-  const stated = objectIn(body)["email_opt_in"];
-  return optInStates.some((state) => state === stated);
-}
+type Fields = Readonly<Record<string, unknown>>;
 
-function objectIn(body: unknown): Readonly<Record<string, unknown>> {
-  return withoutPrototype(isRecord(body) ? body : {});
+function fieldsOf(value: unknown): Fields {
+  return withoutPrototype(isRecord(value) ? value : {});
 }

@@ -152,26 +152,12 @@ describe("A custom request is refused, and nothing is sent:", () => {
     ["a query in the path", { method: "GET", path: "/api/v1/a?b=c" }, "give the query in `query`", ["path"]],
     ["a space in the path", { method: "GET", path: "/api/v1/a b" }, "encodeURIComponent", ["path"]],
     ["an empty segment", { method: "GET", path: "/api/v1//a" }, "must not hold an empty segment", ["path"]],
-    ...["%2f..%2f..", "%2e%2e%5c%2e%2e", "%252e%252e%252fx", "%2%65./x", "..%20%2fx"].map(
-      (path): [string, unknown, string, string[]] => [
-        `a parent encoded as ${path}`,
-        { method: "GET", path: `/api/v1/a/${path}` },
-        "must not hold . or ..",
-        ["path"],
-      ],
-    ),
-    ...["a%00", "a%0d%0ab", "%25%30%39"].map((path): [string, unknown, string, string[]] => [
-      `a control character encoded as ${path}`,
-      { method: "GET", path: `/api/v1/${path}` },
-      "must hold no control character",
+    ...["%2f..%2f..", "%2e%2e%5c%2e%2e", "..%20%2fx"].map((path): [string, unknown, string, string[]] => [
+      `a parent encoded as ${path}`,
+      { method: "GET", path: `/api/v1/a/${path}` },
+      "must not hold . or ..",
       ["path"],
     ]),
-    [
-      "a path that is encoded again and again",
-      { method: "GET", path: `/api/v1/%${"25".repeat(20_000)}2e` },
-      "is encoded more than 8 times",
-      ["path"],
-    ],
     ["a backslash", { method: "GET", path: "/api/v1/\\evil" }, "encodeURIComponent", ["path"]],
     ["a method in lower case", { method: "post", path: "/api/v1/a" }, "write POST", ["method"]],
     ["a method of no API", { method: "TRACE", path: "/api/v1/a" }, "must be one of GET, POST", ["method"]],
@@ -246,7 +232,6 @@ describe("A custom request that adds a contact to a list", () => {
     "/api/v1/contact-groups/list-1/contacts.json",
     "/api/v1/contact-groups/list-1/contacts%3Fa=1",
     "/api/v1/contact-groups%5Clist-1%5Ccontacts",
-    "/api/v1/contact%252Dgroups/list-1/contact%2525%37%33",
     "/api/v1/contact-groups/a%3Fb/contacts",
     "/api/v1/contact-groups/%3Ba/contacts",
   ])("also as %s, which a server may read as the same path", async (spelling) => {
