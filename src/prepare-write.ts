@@ -1,8 +1,3 @@
-// How a write that is a value becomes a call. `audience.send` and `audience.bulk` use the same door.
-//
-// `consentWriteOf` tells bulk at once of whom a write is, and what it says; `prepareWrite` gives the call, with nothing sent, or
-// throws a `ValidationError` with all issues. `transport.send(prepared, settings)` sends it later, with signal, priority and
-// patience of the run.
 import * as z from "zod";
 import type { ConsentWrite } from "./consent.ts";
 import { customEndpoint } from "./custom-request.ts";
@@ -24,14 +19,21 @@ import { kindOf } from "./values/kind-of.ts";
 import { hasOwn, isRecord, withoutPrototype, propertyOf } from "./values/predicates.ts";
 import type { Write } from "./write.ts";
 
-/** An operation that writes: its endpoint, and the members of its writes. */
 interface WriteOperation {
   readonly endpointOf: (body: unknown) => Endpoint<unknown, unknown>;
   /** The member that is the body: the endpoint judges it. */
   readonly body: string;
-  /** The other members: they stand in the path. */
+  /** The members that stand in the path. */
   readonly params: readonly string[];
+  /** Of all but the body. */
   readonly schema: z.ZodType;
+}
+
+/** What a write sends, and where. */
+interface SentWrite {
+  readonly endpoint: Endpoint<unknown, unknown>;
+  readonly input: EndpointInput;
+  readonly options: unknown;
 }
 
 const anything = z.unknown().optional();
@@ -85,14 +87,14 @@ export function prepareWrite(
   newEventId?: (eventName: string) => string,
 ): PreparedCall {
   return opened.transport.client.redactor.guard(() => {
-    const valid = parseWrite(write);
-    return prepare(opened, valid, parseSettings(opened, valid), newEventId);
+    const sent = sentBy(parseWrite(write), newEventId !== undefined);
+    return prepare(opened, sent, parseSettings(opened, sent), newEventId);
   });
 }
 
 /** What a write says of its contact. It need not be valid. */
 export function consentWriteOf(write: Write): ConsentWrite {
-  const { endpoint, input } = sentBy(write);
+  const { endpoint, input } = sentBy(write, true);
   return {
     contacts: endpoint.contactsOf?.(input.body) ?? [],
     consent: endpoint.consentOf?.(input.body) ?? new Map(),
@@ -102,11 +104,10 @@ export function consentWriteOf(write: Write): ConsentWrite {
 /** Sends a write as a direct call; rejects as one. */
 export function sendWrite(opened: OpenedClient, write: unknown, options: unknown): ApiPromise<unknown> {
   try {
-    const valid = opened.transport.client.redactor.guard(() => parseWrite(write));
-    const { endpoint, input } = sentBy(valid);
-    return opened.transport.start(endpoint, input, {
-      parse: () => parseSettings(opened, valid, options),
-      prepare: (settings) => prepare(opened, valid, settings),
+    const sent = opened.transport.client.redactor.guard(() => sentBy(parseWrite(write), false));
+    return opened.transport.start(sent.endpoint, sent.input, {
+      parse: () => parseSettings(opened, sent, options),
+      prepare: (settings) => prepare(opened, sent, settings),
     });
   } catch (error) {
     return apiPromise(Promise.reject(error));
@@ -114,28 +115,23 @@ export function sendWrite(opened: OpenedClient, write: unknown, options: unknown
 }
 
 /** The options of the call go before those of the write. */
-function parseSettings({ settings }: OpenedClient, write: Write, options?: unknown): CallSettings {
-  const ofWrite = parseCallOptions(write.options, settings.call, sentBy(write).endpoint.options);
+function parseSettings({ settings }: OpenedClient, sent: SentWrite, options?: unknown): CallSettings {
+  const ofWrite = parseCallOptions(sent.options, settings.call, sent.endpoint.options);
   return withoutPrototype({ ...parseCallOptions(options, ofWrite), given: ofWrite.given });
 }
 
-/** Without `newEventId` an event without an id is refused. */
 function prepare(
   { settings: client }: OpenedClient,
-  write: Write,
+  { endpoint, input }: SentWrite,
   settings: CallSettings,
   newEventId?: (eventName: string) => string,
 ): PreparedCall {
-  const { endpoint, input } = sentBy(write, newEventId !== undefined);
-  const access = familyOf(client, write.operation.startsWith("v1.") ? "v1" : "v2");
+  const access = familyOf(client, endpoint.operation.startsWith("v1.") ? "v1" : "v2");
   return prepareCall(withoutPrototype(endpoint), input, { access, settings, newEventId });
 }
 
-/** The endpoint of a write, and what the write sends to it. */
-function sentBy(
-  write: Write,
-  givesEventIds = false,
-): { readonly endpoint: Endpoint<unknown, unknown>; readonly input: EndpointInput } {
+/** An event without an id is refused unless it gets one. */
+function sentBy(write: Write, givesEventIds: boolean): SentWrite {
   const { endpointOf, body: name, params } = operations[write.operation];
   const body = propertyOf(write, name);
   const own = endpointOf(body);
@@ -143,6 +139,7 @@ function sentBy(
   return {
     endpoint: needsId ? { ...own, body: eventWithIdSchema } : own,
     input: { params: Object.fromEntries(params.map((param) => [param, propertyOf(write, param)])), body },
+    options: write.options,
   };
 }
 
@@ -168,25 +165,23 @@ export function isWrite(value: unknown): value is Write {
   return operationOf(value) !== undefined;
 }
 
-/** What JSON makes of a write. Throws a `ValidationError` that names the members by which it is none. */
+/** Throws a `ValidationError` that names the members by which it is none. */
 function parseWrite(write: unknown): Write {
-  const found: ValidationIssue[] = [];
-  const schemaOf = (copy: unknown) => {
-    const operation = operationOf(copy);
-    return operation === undefined ? anyWrite : operations[operation].schema;
-  };
-  const copy: unknown = validate(schemaOf, write, found);
-  if ((isRecord(copy) ? copy["operation"] : undefined) === undefined) {
+  if (!isRecord(write) || write["operation"] === undefined) {
     const message = `must be one write, as write.v1.customers.upsert(contact) gives it, not ${kindOf(write)}`;
     throw new ValidationError([{ path: [], code: "invalid_type", message }]);
   }
-  const operation = operationOf(copy);
-  const sent = operation && operations[operation].body;
-  // What is wrong inside of what is sent, the endpoint says with the paths of a direct call.
-  const issues = found.filter(
-    ({ path: [name] }) => sent === undefined || name !== sent || propertyOf(copy, sent) === undefined,
-  );
-  if (issues.length > 0) throw new ValidationError(issues);
-  // Safe: its members are those of its operation, and the endpoint judges what it sends.
-  return copy as Write;
+  const operation = operationOf(write);
+  const issues: ValidationIssue[] = [];
+  if (operation === undefined) validate(anyWrite, write, issues);
+  else {
+    // What is wrong inside of the body, the endpoint says with the paths of a direct call.
+    const { body: name, schema } = operations[operation];
+    const body = write[name];
+    const others: unknown = validate(schema, { ...write, [name]: body !== undefined || undefined }, issues);
+    // Safe: its members are those of its operation.
+    if (issues.length === 0)
+      return Object.assign(withoutPrototype(Object(others)), { [name]: body }) as Write;
+  }
+  throw new ValidationError(issues);
 }
