@@ -8,12 +8,11 @@ import {
   type ResponseFacts,
   type ValidationIssue,
   type WaitFacts,
-  describeIssues,
   assignFacts,
-  printableLines,
-} from "./error-details.ts";
+} from "./error-facts.ts";
+import { describeIssues, printableLines } from "./printable.ts";
 
-export * from "./error-details.ts";
+export * from "./error-facts.ts";
 
 // A registered symbol: the ESM build knows errors of the CommonJS build, and one copy those of another.
 const brand = Symbol.for("audience-sdk.error");

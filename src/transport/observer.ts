@@ -1,5 +1,6 @@
 import type { Operation } from "../endpoint.ts";
-import { isAudienceError, printable, type AudienceError } from "../errors.ts";
+import { isAudienceError, type AudienceError } from "../errors.ts";
+import { printable } from "../printable.ts";
 import type { ExpectedWait } from "../rate-limiter/permit-request.ts";
 import { randomUuid } from "../runtime.ts";
 import { errorMessage, errorType, ignoreRejection } from "../values/error-message.ts";

@@ -8,9 +8,9 @@ import {
   RedirectError,
   ServerError,
   UnexpectedResponseError,
-  printable,
   type Outcome,
 } from "../errors.ts";
+import { printable } from "../printable.ts";
 import { countCharacters } from "../schema/formats.ts";
 import { UndecodableResponse } from "../schema/response-values.ts";
 import type { ApiRequest, ApiResponse, Call, ReceivedResponse } from "./call.ts";

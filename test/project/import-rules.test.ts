@@ -19,10 +19,10 @@ const importers: Record<string, RegExp> = {
   // Of the build alone.
   esbuild: /^src\/mock\/page\/build-page\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
-  zod: /^src\/(?!(mock|checkpoint|errors|error-details)\b).+$/,
+  zod: /^src\/(?!(mock|checkpoint|errors|error-facts|printable)\b).+$/,
 };
 
-const isError = /^src\/(errors|error-details)\.ts$/;
+const isError = /^src\/(errors|error-facts|printable)\.ts$/;
 const mayLoadNode =
   /^src\/(mock\/(listen|cli|command\/.+|page\/build-page)|(checkpoint|files|snapshot)\/.+)\.ts$/;
 const mayCount =
