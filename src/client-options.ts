@@ -24,7 +24,7 @@ import {
   type RequestEvent,
 } from "./transport/observer.ts";
 import type { IsRateLimited } from "./transport/rate-refusal.ts";
-import type { ParsePage } from "./v1/parse-page.ts";
+import type { ParsePage } from "./v1/v1-list.ts";
 import { hasMethods, hasProperty, isPlain, isRecord, withoutPrototype } from "./values/predicates.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */

@@ -82,7 +82,7 @@ export type {
   V1Events,
   WithContact,
 } from "./v1/events.ts";
-export type { ParsedPage, ParsePage } from "./v1/parse-page.ts";
+export type { ParsedPage, ParsePage } from "./v1/v1-list.ts";
 export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/schemas/contact-group.ts";
 export type {
   V1ConsentedListContact,

@@ -18,7 +18,7 @@ import { Observer } from "./transport/observer.ts";
 import { gramLength, Redactor } from "./transport/redact.ts";
 import { openTracing } from "./transport/tracing.ts";
 import { Transport } from "./transport/transport.ts";
-import type { ParsePage } from "./v1/parse-page.ts";
+import type { ParsePage } from "./v1/v1-list.ts";
 import { withoutPrototype } from "./values/predicates.ts";
 
 type ParsedOptions = Given<z.output<typeof clientOptionsSchema>>;

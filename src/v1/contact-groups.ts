@@ -6,7 +6,6 @@ import type { ApiPromise } from "../transport/api-promise.ts";
 import { callOptionsSchema, consentOption, type CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { decodeContactGroup } from "./envelope.ts";
-import type { ParsePage } from "./parse-page.ts";
 import {
   v1AddContactResultSchema,
   v1ContactGroupListQuerySchema,
@@ -20,7 +19,7 @@ import {
   type V1ConsentedListContact,
   type V1ListContact,
 } from "./schemas/contact.ts";
-import { v1List } from "./v1-list.ts";
+import { v1List, type ParsePage } from "./v1-list.ts";
 
 /** Options of `addContact`. */
 export interface AddContactOptions extends CallOptions {

@@ -6,7 +6,6 @@ import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { decodeProfile } from "./envelope.ts";
-import type { ParsePage } from "./parse-page.ts";
 import {
   v1ContactSchema,
   v1CustomerListQuerySchema,
@@ -14,7 +13,7 @@ import {
   type V1CustomerListQuery,
 } from "./schemas/contact.ts";
 import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
-import { v1List } from "./v1-list.ts";
+import { v1List, type ParsePage } from "./v1-list.ts";
 
 /**
  * A v1 contact that has, or may have, an `email` or a `phone`; `Field` are the keys of the value's type. The compiler

@@ -1,4 +1,5 @@
-import { type JsonObject, UndecodableResponse } from "../schema/response-values.ts";
+import type { ListHints } from "../pagination/cursor.ts";
+import { type JsonObject, parseCount, UndecodableResponse } from "../schema/response-values.ts";
 import { describeBody, describeKeys } from "../values/describe-shape.ts";
 import { plainName } from "../values/name-meant.ts";
 import { isRecord } from "../values/predicates.ts";
@@ -68,14 +69,6 @@ export function itemsAt(body: unknown, path: ListPath): readonly unknown[] {
   );
 }
 
-/** The objects around the items, from the inside. */
-export function objectsAround(body: unknown, path: ListPath): JsonObject[] {
-  return path
-    .map((_, depth) => valueAt(body, path.slice(0, depth)))
-    .filter(isRecord)
-    .reverse();
-}
-
 function valueAt(body: unknown, path: ListPath): unknown {
   return path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), body);
 }
@@ -99,4 +92,53 @@ function withParsePage(problem: string, arrays: readonly FoundArray[]): Undecoda
   return new UndecodableResponse(
     `${problem}. Give the client a \`parsePage\` that returns the items: parsePage: (body) => ({ items: ${items} }).`,
   );
+}
+
+/**
+ * The names that JSON:API, Laravel, Spring and the service's own v2 lists use, without case and separators, as none is
+ * documented ("Endpoints": response body shape). Others are `parsePage`'s. The one that stands first here counts.
+ */
+const infoNames = {
+  limit: ["perpage", "itemsperpage", "limit"],
+  totalItems: ["total", "totalitems", "totalcount", "totalelements"],
+  totalPages: ["totalpages", "lastpage", "pages"],
+  hasNextPage: ["hasmore", "hasnext", "hasnextpage"],
+  next: ["next", "nextpage", "nextpageurl"],
+};
+const holders = new Set(["links", "meta", "pagination", "page"]);
+
+/** Reads links, totals and flags: in the objects around the items, from the inside, and in their holders (D147). */
+export function parsePageInfo(body: unknown, path: ListPath): ListHints {
+  const around = path.map((_, depth) => valueAt(body, path.slice(0, depth)));
+  const values = around.filter(isRecord).reverse().flatMap(namedValues);
+  const first = <Value>(
+    among: readonly string[],
+    parse: (value: unknown) => Value | undefined,
+  ): Value | undefined =>
+    among
+      .flatMap((wanted) => values.filter(([name]) => name === wanted))
+      .map(([, value]) => parse(value))
+      .find((value) => value !== undefined);
+  return {
+    limit: first(infoNames.limit, parseCount),
+    totalItems: first(infoNames.totalItems, parseCount),
+    totalPages: first(infoNames.totalPages, parseCount),
+    hasNextPage: first(infoNames.hasNextPage, parseFlag) ?? first(infoNames.next, hasLink),
+  };
+}
+
+/** The values of an object under their plain names, then those of its holders. */
+function namedValues(object: JsonObject): (readonly [name: string, value: unknown])[] {
+  const own = Object.entries(object).map(([key, value]) => [plainName(key), value] as const);
+  const inner = own.filter(([name]) => holders.has(name)).map(([, holder]) => holder);
+  return [...own, ...inner.filter(isRecord).flatMap(namedValues)];
+}
+
+function parseFlag(flag: unknown): boolean | undefined {
+  return typeof flag === "boolean" ? flag : undefined;
+}
+
+/** A link, also as `{ href }`, or a page number. `null`, `false` and "" mean no next page. */
+function hasLink(next: unknown): boolean {
+  return Boolean(isRecord(next) && "href" in next ? next["href"] : next);
 }

@@ -1,14 +1,38 @@
+import * as z from "zod";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import { LIMITS } from "../limits.ts";
 import type { DecodedPage } from "../pagination/cursor.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
-import { UndecodableResponse } from "../schema/response-values.ts";
+import { parseResponse, UndecodableResponse } from "../schema/response-values.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { describeShape } from "../values/describe-shape.ts";
+import { errorMessage, ignoreRejection } from "../values/error-message.ts";
 import { isRecord } from "../values/predicates.ts";
-import { findListPath, itemsAt, objectsAround, type ListPath, type ListSigns } from "./list-page.ts";
-import { parsePageInfo } from "./page-info.ts";
-import { callParsePage, type FoundPage, type ParsePage } from "./parse-page.ts";
+import { findListPath, itemsAt, parsePageInfo, type ListPath, type ListSigns } from "./list-page.ts";
+
+/** The result of `parsePage`. Totals and `hasNextPage` are optional. */
+export interface ParsedPage {
+  /** The items, unchanged: resources, envelopes or flat objects. */
+  readonly items: readonly unknown[];
+  /** The number of pages of this size. */
+  readonly totalPages?: number | null | undefined;
+  /** The number of items of the whole list. */
+  readonly totalItems?: number | null | undefined;
+  /** Default: the totals decide; without totals, a page shorter than its limit is the last. */
+  readonly hasNextPage?: boolean | null | undefined;
+}
+
+/**
+ * Finds the items of a v1 list response, whose shape is not documented ("Endpoints"). On each page it replaces the
+ * client's own search, also for totals, links and flags. Each item needs an id at a usual place.
+ *
+ * If it throws, or returns an invalid value, the call rejects with an `UnexpectedResponseError`.
+ *
+ * ```ts
+ * new AudienceClient({ …, parsePage: (body) => ({ items: body.result.people, totalItems: body.result.size }) });
+ * ```
+ */
+export type ParsePage = (body: unknown, context: { operation: string }) => ParsedPage;
 
 /** A v1 list: its endpoint, and how its items are decoded. */
 interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "path" | "query"> {
@@ -43,13 +67,13 @@ export function v1List<T extends { readonly id: string }>(
 /** Parses the pages of one list: the first one shows where its items are. */
 function pageParser(signs: ListSigns): (response: ParsedResponse) => FoundPage {
   let path: ListPath | undefined;
-  return ({ body, headers }) => {
+  return ({ body }) => {
     path ??= findListPath(body, signs);
     const items = itemsAt(body, path);
     if (items.length === 0 && reportsFailure(body)) {
       throw new UndecodableResponse("its body holds no items and says that the call failed.");
     }
-    return { items, ...parsePageInfo(objectsAround(body, path), headers) };
+    return { items, ...parsePageInfo(body, path) };
   };
 }
 
@@ -67,4 +91,38 @@ function decodeAt<T>(index: number, item: unknown, decodeItem: (value: unknown) 
   throw new UndecodableResponse(
     `item ${index} of its list has no id: it is ${describeShape(item)}. Let \`parsePage\` give each item an id: { ...row, id: row.uuid }.`,
   );
+}
+
+const count = z.int().min(0).nullish();
+
+const parsedPageSchema = z.object({
+  items: z.array(z.unknown()),
+  totalPages: count,
+  totalItems: count,
+  hasNextPage: z.boolean().nullish(),
+}) satisfies z.ZodType<ParsedPage>;
+
+/** The items of a page, and what it says of the rest of the list. */
+type FoundPage = Omit<DecodedPage<unknown>, "raw">;
+
+/** Throws `UndecodableResponse` if `parsePage` fails. */
+function callParsePage(parsePage: ParsePage, body: unknown, operation: string): FoundPage {
+  const subject = "the client's parsePage";
+  let parsed: unknown;
+  try {
+    parsed = parsePage(body, { operation });
+  } catch (error) {
+    throw new UndecodableResponse(
+      `${subject} threw ${errorMessage(error)}; the body is ${describeShape(body)}.`,
+    );
+  }
+  ignoreRejection(parsed);
+  const problem = `${subject} returned another value than { items, totalItems?, totalPages?, hasNextPage? }`;
+  const { items, totalPages, totalItems, hasNextPage } = parseResponse(parsedPageSchema, parsed, problem);
+  return {
+    items,
+    totalPages: totalPages ?? undefined,
+    totalItems: totalItems ?? undefined,
+    hasNextPage: hasNextPage ?? undefined,
+  };
 }

@@ -46,8 +46,6 @@ export const areas: readonly Area[] = [
       "schema/response-values.ts",
       "values/describe-shape.ts",
       "v1/list-page.ts",
-      "v1/page-info.ts",
-      "v1/parse-page.ts",
       "v1/v1-list.ts",
       "v2/lists.ts",
     ],
