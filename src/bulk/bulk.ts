@@ -116,7 +116,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   /** The summary so far, at any time: also after a run that was stopped. */
   get counts(): BulkSummary {
-    return this.#run.progress.summary();
+    return this.#run.counts;
   }
 
   /** Starts the run. A run is iterated once. */

@@ -7,7 +7,7 @@ import type { GuardedRow } from "./guards/guard.ts";
 import { isUnknown, looksOf } from "./guards/service.ts";
 import { subscribes } from "./refusals.ts";
 import { isInvalid } from "./result.ts";
-import { canonicalJson, comparedWrite, type RowLog, RowLogs } from "./row-log.ts";
+import { canonicalJson, comparedWrite, RowLog } from "./row-log.ts";
 import { isRefusing, type ReadRow, type Rows, type ToWrites } from "./rows.ts";
 import { RunRecord } from "./run-record.ts";
 import { mayBeRepeated, prepareRow } from "./send-row.ts";
@@ -61,13 +61,11 @@ export async function checkRows<Row>(
   toWrites: ToWrites<Row>,
   settings: BulkSettings<Row>,
 ): Promise<BulkCheck> {
-  const { checkpoint, estimateMs = () => 0, key, opened, snapshot, target } = settings;
+  const { checkpoint, estimateMs = () => 0, opened, snapshot, target } = settings;
   const { signal } = new AbortController();
   if (snapshot) await checkSnapshot(snapshot, target, signal);
-  const owner = { isKeyed: key !== undefined, target, signal };
-  const record = checkpoint ? await RunRecord.read(checkpoint, owner) : undefined;
+  const record = checkpoint ? await RunRecord.read(checkpoint, settings) : undefined;
   const plan = { new: 0, changed: 0, unchanged: 0, inDoubt: 0, unjudged: 0, looks: 0 };
-  const logs = new RowLogs(record, settings);
   const invalid: BulkCheck["invalid"] = [];
   let [total, refusals, calls] = [0, 0, 0];
   let unstable: BulkCheck["unstable"];
@@ -79,11 +77,11 @@ export async function checkRows<Row>(
       if (row.index < mostCalledTwice) unstable ??= await differenceOf(row, toWrites);
       try {
         if (row.problem) throw row.problem.error;
-        const log = await logs.open(row);
+        const log = await RowLog.open(row, record, settings);
         const prepared = prepareRow(opened, writes, log.newEventId);
-        const fate = writes.length === 0 ? "unchanged" : fateOf(log);
+        const fate = writes.length === 0 ? "unchanged" : log.fate;
         plan[fate] += 1;
-        if (fate === "unchanged" || (log.isInDoubt && !mayBeRepeated(writes, prepared))) continue;
+        if (fate === "unchanged" || (log.mustNotRepeat && !mayBeRepeated(writes, prepared))) continue;
         // For a further row with its key.
         await log.ends("succeeded");
         const guarded: GuardedRow = { ...row, recordedId: log.before?.id };
@@ -107,14 +105,6 @@ export async function checkRows<Row>(
     estimateMs: estimateMs(calls),
     ...(record && plan),
   };
-}
-
-function fateOf(log: RowLog): "new" | "changed" | "unchanged" | "inDoubt" {
-  const { before } = log;
-  if (!before || before.state === "failed") return "new";
-  if (before.state === "once") return "inDoubt";
-  if (log.isChanged) return "changed";
-  return before.state === "sent" ? "inDoubt" : "unchanged";
 }
 
 /** The first member that differs when the function is called again, of those that are compared over nights. */

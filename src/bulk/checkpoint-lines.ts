@@ -1,6 +1,7 @@
 // The entries of a checkpoint: the line of a row, and that of the run.
+import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { type RecordedTarget, targetSchema } from "../organization.ts";
+import { targetSchema } from "../organization.ts";
 import type { Kept } from "./refusals.ts";
 
 /**
@@ -18,15 +19,17 @@ export interface RowRecord {
   readonly kept: Kept | undefined;
 }
 
-/** The run that wrote the record last, and whose record it is. */
-export interface RunLine {
+const runSchema = z.object({
   /** Of the checkpoint. */
-  readonly id: string;
-  readonly number: number;
-  readonly isOver: boolean;
-  readonly isKeyed: boolean;
-  readonly target: RecordedTarget;
-}
+  id: z.string(),
+  number: z.int(),
+  isOver: z.boolean(),
+  isKeyed: z.boolean(),
+  target: targetSchema,
+});
+
+/** The run that wrote the record last, and whose record it is. */
+export type RunLine = z.infer<typeof runSchema>;
 
 const longestLine = 2_000;
 
@@ -59,25 +62,16 @@ type EncodedRow = [
   kept?: Kept | null,
 ];
 
-export function encodeRun(run: RunLine): string {
-  return encode(run);
-}
-
 export function decodeRun(line: string): RunLine {
   try {
-    // Safe: checked below, as far as it is read.
-    const run = JSON.parse(line) as RunLine;
-    const isRun =
-      typeof run.id === "string" && Number.isSafeInteger(run.number) && typeof run.isKeyed === "boolean";
-    if (!isRun) throw new TypeError("not a run");
-    return { ...run, target: targetSchema.parse(run.target) };
+    return runSchema.parse(JSON.parse(line));
   } catch {
     throw damaged("an entry of its run that cannot be read");
   }
 }
 
 /** JSON in ASCII: a base URL, a channel and a name of an organization may hold any letter. */
-function encode(value: unknown): string {
+export function encode(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,

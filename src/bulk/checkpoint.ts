@@ -42,19 +42,38 @@ const longestCallMs = 30_000;
 /** What has not settled so long after the end of the run is left alone. */
 const graceMs = 1_000;
 
+/** The run that uses a checkpoint. */
+export interface CheckpointUser {
+  /** Aborted when the run ends early: a checkpoint that hangs does not hold up its end. */
+  readonly stop: AbortSignal;
+  /** A call failed: the run must not continue without a record. */
+  readonly fail: (error: unknown) => void;
+}
+
 /**
- * Opens a checkpoint of anyone's. What its methods throw is a rejection here, and a method that hangs has failed. `end`:
- * aborted when the run has ended early.
+ * Opens a checkpoint of anyone's; to read it alone, that of a file without its lock. What its methods throw is a rejection
+ * here, and a method that hangs has failed.
  */
-export async function openCheckpoint(checkpoint: Checkpoint, end: AbortSignal): Promise<OpenCheckpoint> {
-  const opened: unknown = await promised("open", () => checkpoint.open());
+export async function openCheckpoint(
+  checkpoint: Checkpoint,
+  { stop, fail }: CheckpointUser,
+  use: "to record" | "to read" = "to record",
+): Promise<OpenCheckpoint> {
+  const { [readOnly]: openToRead } = checkpoint as { [readOnly]?: Checkpoint["open"] };
+  const open = (use === "to read" && openToRead) || checkpoint.open;
+  const opened: unknown = await promised("open", () => open.call(checkpoint));
   if (!hasMethods(opened, "put", "clear", "close") || !("entries" in opened && isObject(opened.entries)))
     throw new ConfigurationError("`open` of the checkpoint must return { entries, put, clear, close }.");
   // Safe: checked as far as its methods go; the compiler asks the caller for the rest.
   const table = opened as OpenCheckpoint;
   const settled = async (method: string, call: () => Promise<void>): Promise<void> => {
-    const work = untilLongAborted(promised(method, call), end, graceMs);
-    await unlessLate(work, longestCallMs, () => hangs(method));
+    try {
+      const work = untilLongAborted(promised(method, call), stop, graceMs);
+      await unlessLate(work, longestCallMs, () => hangs(method));
+    } catch (error) {
+      fail(error);
+      throw error;
+    }
   };
   return {
     entries: table.entries,
@@ -62,12 +81,6 @@ export async function openCheckpoint(checkpoint: Checkpoint, end: AbortSignal): 
     clear: () => settled("clear", () => table.clear()),
     close: () => settled("close", () => table.close()),
   };
-}
-
-/** Opens a checkpoint to read it alone: that of a file without its lock. */
-export async function openToRead(checkpoint: Checkpoint, end: AbortSignal): Promise<OpenCheckpoint> {
-  const { [readOnly]: open } = checkpoint as { [readOnly]?: Checkpoint["open"] };
-  return await openCheckpoint(open ? { open: () => open.call(checkpoint) } : checkpoint, end);
 }
 
 function hangs(method: string): never {

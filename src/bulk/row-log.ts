@@ -9,9 +9,6 @@ import type { Kept } from "./refusals.ts";
 import { type ReadRow, rowError, type RowIdentity } from "./rows.ts";
 import type { RunRecord } from "./run-record.ts";
 
-/** How a row ended, for the next run. `nothing`: nothing of it was carried out. */
-export type RecordedEnd = RowRecord["state"] | "nothing";
-
 /** A row in a record. */
 interface RecordedRow {
   readonly record: RunRecord;
@@ -33,25 +30,47 @@ export class RowLog {
   /** The id of its contact, as a response of this run gave it. */
   id: string | undefined;
 
-  constructor(row?: RecordedRow) {
+  private constructor(row?: RecordedRow) {
     this.#row = row;
+  }
+
+  /**
+   * Without a key a row is known by its writes, and by how many rows before it have the same. Rejects with a `ValidationError`
+   * if the row cannot be compared.
+   */
+  static async open(
+    row: ReadRow<unknown>,
+    record: RunRecord | undefined,
+    { fingerprint: give }: RowIdentity<never>,
+  ): Promise<RowLog> {
+    if (!record) return new RowLog();
+    const text = comparedText(row, give);
+    const key = row.key ?? `${record.countAlike(text)} ${text}`;
+    const [name, fingerprint] = await Promise.all([shortHash(key), shortHash(text)]);
+    const before = record.row(name);
+    const version = before ? before.version + Number(before.fingerprint !== fingerprint) : 1;
+    const hasEvent = row.writes.some(({ write }) => write.operation === "v1.events.send");
+    const eventId = hasEvent
+      ? await sha256(JSON.stringify([record.id, key, `${version} ${fingerprint}`]))
+      : "";
+    return new RowLog({ record, name, fingerprint, version, eventId, before });
   }
 
   get before(): RowRecord | undefined {
     return this.#row?.before;
   }
 
-  /** Whether its success is recorded, and it has not changed since. */
-  get isDone(): boolean {
-    return this.before?.state === "succeeded" && !this.isChanged;
-  }
-
-  get isChanged(): boolean {
-    return this.before?.fingerprint !== this.#row?.fingerprint;
+  /** What an earlier run, or an earlier row with its key, leaves to do. */
+  get fate(): "new" | "changed" | "unchanged" | "inDoubt" {
+    const { before, fingerprint } = this.#row ?? {};
+    if (!before || before.state === "failed") return "new";
+    if (this.mustNotRepeat) return "inDoubt";
+    if (before.fingerprint !== fingerprint) return "changed";
+    return before.state === "sent" ? "inDoubt" : "unchanged";
   }
 
   /** An earlier run may have carried it out, or an earlier version of it, and it must not be repeated. */
-  get isInDoubt(): boolean {
+  get mustNotRepeat(): boolean {
     return this.before?.state === "once";
   }
 
@@ -79,10 +98,10 @@ export class RowLog {
     if (this.#sent && this.id !== undefined && this.id !== this.before?.id) await this.#put(this.#sent);
   }
 
-  async ends(end: RecordedEnd, kept?: Kept): Promise<void> {
-    if (end !== "nothing") return await this.#put(end, kept);
-    // What is recorded of an earlier night stands.
-    if (this.#sent && this.#row?.before) await this.#row.record.putRow(this.#row.name, this.#row.before);
+  /** `failed`: nothing of it was carried out. What is recorded of an earlier night stands then. */
+  async ends(state: RowRecord["state"], kept?: Kept): Promise<void> {
+    if (state !== "failed") await this.#put(state, kept);
+    else if (this.#sent && this.#row?.before) await this.#row.record.putRow(this.#row.name, this.#row.before);
     else if (this.#sent) await this.#put("failed");
   }
 
@@ -93,47 +112,17 @@ export class RowLog {
   }
 }
 
-/** Opens the logs of rows. Without a key a row is known by its writes, and by how many rows before it have the same. */
-export class RowLogs<Row> {
-  readonly #record: RunRecord | undefined;
-  readonly #identity: RowIdentity<Row>;
-  readonly #twins = new Map<string, number>();
-
-  constructor(record: RunRecord | undefined, identity: RowIdentity<Row>) {
-    this.#record = record;
-    this.#identity = identity;
-  }
-
-  /** Rejects with a `ValidationError` if the row cannot be compared. */
-  async open(row: ReadRow<Row>): Promise<RowLog> {
-    const record = this.#record;
-    if (!record) return new RowLog();
-    const text = comparedText(row, this.#identity);
-    const key = row.key ?? this.#keyOf(text);
-    const [name, fingerprint] = await Promise.all([shortHash(key), shortHash(text)]);
-    const before = record.row(name);
-    const version = before ? before.version + Number(before.fingerprint !== fingerprint) : 1;
-    const eventId = await sha256(JSON.stringify([record.id, key, `${version} ${fingerprint}`]));
-    return new RowLog({ record, name, fingerprint, version, eventId, before });
-  }
-
-  #keyOf(text: string): string {
-    const count = (this.#twins.get(text) ?? 0) + 1;
-    this.#twins.set(text, count);
-    return `${count} ${text}`;
-  }
-}
-
 /**
  * What is compared over nights: the writes without their options but `consent`, or what `fingerprint` gives and the consents
  * of the writes. Empty for writes that JSON cannot carry: their endpoints refuse them.
  */
-function comparedText<Row>(
-  { item, writes }: Pick<ReadRow<Row>, "item" | "writes">,
-  { fingerprint }: RowIdentity<Row>,
+function comparedText(
+  { item, writes }: ReadRow<unknown>,
+  fingerprint: ((row: never) => unknown) | undefined,
 ): string {
   if (fingerprint) {
-    const given: unknown = fingerprint(item);
+    // Safe: the row of the caller's own function.
+    const given = fingerprint(item as never);
     ignoreRejection(given);
     try {
       return `${canonicalJson(given)} ${canonicalJson(writes.map(({ said }) => [...said]))}`;

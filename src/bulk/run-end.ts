@@ -1,6 +1,16 @@
 import { AbortError, ClientClosedError } from "../errors.ts";
 import type { ClientSettings } from "../open-client.ts";
 import { onAbort } from "../transport/abort.ts";
+import type { BulkSettings } from "./bulk-options.ts";
+import type { ProgressCounter } from "./result.ts";
+
+/** What a run and its rows share. */
+export interface RunParts {
+  readonly options: BulkSettings<never>;
+  readonly end: RunEnd;
+  readonly progress: ProgressCounter;
+  readonly warnings: RunWarnings;
+}
 
 const notSettled =
   "The checkpoint has not settled within a second after the loop was left: the next run takes its last rows as in doubt.";

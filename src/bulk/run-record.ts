@@ -1,33 +1,21 @@
 import { ConfigurationError } from "../errors.ts";
-import { shortHash } from "../hash.ts";
-import { recordTarget, type Target } from "../organization.ts";
+import { recordTarget } from "../organization.ts";
 import { randomUuid } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
+import type { BulkSettings } from "./bulk-options.ts";
 import {
   damaged,
   decodeRow,
   decodeRun,
+  encode,
   encodeRow,
-  encodeRun,
   type RowRecord,
   type RunLine,
 } from "./checkpoint-lines.ts";
-import { type Checkpoint, openCheckpoint, type OpenCheckpoint, openToRead } from "./checkpoint.ts";
+import { type Checkpoint, type CheckpointUser, openCheckpoint, type OpenCheckpoint } from "./checkpoint.ts";
 
 /** Whose record it is. */
-interface RecordOwner {
-  readonly isKeyed: boolean;
-  readonly target: Target;
-  /** Aborted when the run ends early: a checkpoint that hangs does not hold up its end. */
-  readonly signal: AbortSignal;
-}
-
-interface RecordCallbacks {
-  /** Called if the checkpoint fails: the run must not continue without a record. */
-  readonly onFailure: (error: unknown) => void;
-  /** Called if the checkpoint does not open at once: the lock of a run that was killed may still stand. */
-  readonly onWait: () => void;
-}
+type RecordOwner = Pick<BulkSettings<never>, "key" | "target">;
 
 /** A file is locked at once, unless there is a lock. */
 const longestOpeningMs = 2_000;
@@ -41,46 +29,39 @@ type Lines = Map<string, string>;
 
 /** What a run has recorded, and earlier ones: a line for each row. */
 export class RunRecord {
+  /** The hashed addresses of refusals that other calls wrote before this run was killed. */
+  readonly earlierRefusals: ReadonlySet<string>;
   readonly #lines: Lines;
   readonly #run: RunLine;
   readonly #opened: OpenCheckpoint;
-  readonly #onFailure: (error: unknown) => void;
-  /** The names of refusals that other calls wrote before this run was killed. */
-  readonly #earlierRefusals: ReadonlySet<string>;
-  /** The names of those that stand; each resolves when it is recorded. */
-  readonly #refusals = new Map<string, Promise<void>>();
-  #isClosed = false;
+  readonly #alike = new Map<string, number>();
 
-  private constructor(
-    lines: Lines,
-    run: RunLine,
-    opened: OpenCheckpoint,
-    onFailure: (error: unknown) => void,
-  ) {
+  private constructor(lines: Lines, run: RunLine, opened: OpenCheckpoint) {
     this.#lines = lines;
     this.#run = run;
     this.#opened = opened;
-    this.#onFailure = onFailure;
-    this.#earlierRefusals = new Set(
-      [...lines.keys()].filter(
-        (name) => name.startsWith(refusalPrefix) && lines.get(name) === String(run.number),
-      ),
+    const refusals = [...lines].filter(
+      ([name, line]) => name.startsWith(refusalPrefix) && line === String(run.number),
     );
-    for (const name of this.#earlierRefusals) this.#refusals.set(name, Promise.resolve());
+    this.earlierRefusals = new Set(refusals.map(([name]) => name.slice(refusalPrefix.length)));
   }
 
-  /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
+  /**
+   * Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. `onWait`: it
+   * does not open at once, as the lock of a run that was killed may still stand.
+   */
   static async open(
     checkpoint: Checkpoint,
     owner: RecordOwner,
-    { onFailure, onWait }: RecordCallbacks,
+    user: CheckpointUser,
+    onWait: () => void,
   ): Promise<RunRecord> {
     const cancel = startTimer(onWait, longestOpeningMs);
-    const opened = await openCheckpoint(checkpoint, owner.signal).finally(cancel);
+    const opened = await openCheckpoint(checkpoint, user).finally(cancel);
     try {
-      const record = await RunRecord.#read(opened, owner, onFailure);
+      const record = await RunRecord.#read(opened, owner, user);
       // Before the first row, so that no other target goes on with it.
-      await record.#put(runName, encodeRun(record.#run), true);
+      await opened.put(runName, encode(record.#run), { flush: true });
       return record;
     } catch (error) {
       await opened.close();
@@ -90,19 +71,19 @@ export class RunRecord {
 
   /** Reads a checkpoint, leaves it as it is, and closes it: what is put in the record stays in memory. */
   static async read(checkpoint: Checkpoint, owner: RecordOwner): Promise<RunRecord> {
-    const { entries, close } = await openToRead(checkpoint, owner.signal);
-    const nothing = async () => {};
+    const user = { stop: new AbortController().signal, fail: () => {} };
+    const opened = await openCheckpoint(checkpoint, user, "to read");
     try {
-      return await RunRecord.#read({ entries, put: nothing, clear: nothing, close: nothing }, owner);
+      return await RunRecord.#read({ ...opened, put: async () => {} }, owner, user);
     } finally {
-      await close();
+      await opened.close();
     }
   }
 
   static async #read(
     opened: OpenCheckpoint,
     owner: RecordOwner,
-    onFailure: (error: unknown) => void = () => {},
+    { stop }: CheckpointUser,
   ): Promise<RunRecord> {
     const lines: Lines = new Map();
     let before: RunLine | undefined;
@@ -117,12 +98,19 @@ export class RunRecord {
     }
     // Lost, and with it whose rows these are.
     if (!before && lines.size > 0) throw damaged("no entry of its run");
-    return new RunRecord(lines, await nextRun(before, lines, owner), opened, onFailure);
+    return new RunRecord(lines, await nextRun(before, lines, { ...owner, stop }), opened);
   }
 
   /** Of the checkpoint. */
   get id(): string {
     return this.#run.id;
+  }
+
+  /** How many rows so far have this text, this one included. */
+  countAlike(text: string): number {
+    const count = (this.#alike.get(text) ?? 0) + 1;
+    this.#alike.set(text, count);
+    return count;
   }
 
   row(name: string): RowRecord | undefined {
@@ -134,55 +122,24 @@ export class RunRecord {
   async putRow(name: string, row: RowRecord, flush = false): Promise<void> {
     const line = encodeRow(row);
     this.#lines.set(rowPrefix + name, line);
-    await this.#put(rowPrefix + name, line, flush);
+    // Not one after the other: one that hangs must not hold up every row.
+    await this.#opened.put(rowPrefix + name, line, { flush });
   }
 
-  /** Whether other calls had refused anything before this run was killed. */
-  get hasEarlierRefusals(): boolean {
-    return this.#earlierRefusals.size > 0;
-  }
-
-  /** Whether another call had refused there before this run was killed. */
-  async wasRefused(address: string): Promise<boolean> {
-    if (!this.hasEarlierRefusals) return false;
-    return this.#earlierRefusals.has(refusalPrefix + (await shortHash(address)));
-  }
-
-  /** `isRefused` is asked as late as possible: several calls may be about one address. */
-  async putRefusal(address: string, isRefused: () => boolean): Promise<void> {
-    if (this.#refusals.size === 0 && !isRefused()) return;
-    const name = refusalPrefix + (await shortHash(address));
-    const stands = isRefused();
-    const known = this.#refusals.get(name);
-    if (stands === (known !== undefined)) return await known;
-    // That of no run.
-    const put = this.#put(name, stands ? String(this.#run.number) : "0", true);
-    if (stands) this.#refusals.set(name, put);
-    else this.#refusals.delete(name);
-    await put;
+  /** Whether another call's refusal stands, until the run is over. */
+  async putRefusal(hash: string, stands: boolean): Promise<void> {
+    // 0 is the number of no run.
+    await this.#opened.put(refusalPrefix + hash, stands ? String(this.#run.number) : "0", { flush: true });
   }
 
   /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
   async complete(): Promise<void> {
-    if (this.#run.isKeyed) await this.#put(runName, encodeRun({ ...this.#run, isOver: true }), true);
-    else await this.#opened.clear();
+    if (!this.#run.isKeyed) await this.#opened.clear();
+    else await this.#opened.put(runName, encode({ ...this.#run, isOver: true }), { flush: true });
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
     await this.#opened.close();
-  }
-
-  async #put(name: string, line: string, flush: boolean): Promise<void> {
-    // Another run may use the checkpoint now.
-    if (this.#isClosed) throw new ConfigurationError("The run is over, and its checkpoint is closed.");
-    try {
-      // Not one after the other: one that hangs must not hold up every row.
-      await this.#opened.put(name, line, { flush });
-    } catch (error) {
-      this.#onFailure(error);
-      throw error;
-    }
   }
 }
 
@@ -190,8 +147,9 @@ export class RunRecord {
 async function nextRun(
   before: RunLine | undefined,
   lines: Lines,
-  { isKeyed, target, signal }: RecordOwner,
+  { key, target, stop }: RecordOwner & { readonly stop: AbortSignal },
 ): Promise<RunLine> {
+  const isKeyed = key !== undefined;
   if (before && before.isKeyed !== isKeyed) {
     const kind = before.isKeyed ? "with" : "without";
     throw new ConfigurationError(
@@ -200,19 +158,15 @@ async function nextRun(
   }
   const id = before?.id ?? randomUuid();
   // After a run with a wrong key, or to a wrong address, it belongs to nobody yet.
-  const recorded = isBlank(lines) ? undefined : before?.target;
+  const mayHaveReached = [...lines].some(
+    ([name, line]) => name.startsWith(rowPrefix) && decodeRow(line).state !== "failed",
+  );
+  const recorded = mayHaveReached ? before?.target : undefined;
   return {
     id,
     number: (before?.number ?? 0) + (before && !before.isOver ? 0 : 1),
     isOver: false,
     isKeyed,
-    target: await recordTarget(target, recorded, { salt: id, signal }),
+    target: await recordTarget(target, recorded, { salt: id, signal: stop }),
   };
-}
-
-/** Whether no row may have reached the service. */
-function isBlank(lines: Lines): boolean {
-  for (const [name, line] of lines)
-    if (name.startsWith(rowPrefix) && decodeRow(line).state !== "failed") return false;
-  return true;
 }

@@ -1,31 +1,23 @@
 import { AbortError, ConnectionError, type Outcome, ValidationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import { prepareWrite } from "../prepare-write.ts";
-import {
-  type ApiRequest,
-  type Call,
-  type ConsentListener,
-  type PreparedCall,
-  severer,
-} from "../transport/call.ts";
+import { type ApiRequest, type Call, type PreparedCall, severer } from "../transport/call.ts";
 import { rowCallOptions } from "./bulk-options.ts";
+import type { RowRecord } from "./checkpoint-lines.ts";
 import { type Guard, type GuardedRow, RowStop } from "./guards/guard.ts";
+import type { ProcessGuard } from "./guards/process.ts";
 import { RowGuards } from "./guards/row-guards.ts";
+import { isUnknown } from "./guards/service.ts";
 import { type Kept, type RowWrite, saysOnlyRefusals, subscribes } from "./refusals.ts";
 import { hasCode, isInvalid, type RowEnd } from "./result.ts";
-import type { RecordedEnd, RowLog } from "./row-log.ts";
+import type { RowLog } from "./row-log.ts";
+import type { RunParts } from "./run-end.ts";
 
-/** What the rows of a run share. */
-export interface SharedByRows {
-  readonly opened: OpenedClient;
-  /** Aborted when the run ends. */
-  readonly stop: AbortSignal;
+/** A run, as its rows see it. */
+export interface SendingRun extends RunParts {
   readonly guards: readonly Guard[];
-  readonly listener: ConsentListener;
-  /** A call is about to be made. */
-  readonly countCall: () => void;
-  /** The row was sent, or may have been; `hasSubscribed`: it may have subscribed somebody. */
-  readonly wasSent: (row: GuardedRow, hasSubscribed: boolean, formerId: string | undefined) => void;
+  /** Also one of the guards. */
+  readonly process: ProcessGuard;
 }
 
 /** How the call of a write ended. */
@@ -84,30 +76,30 @@ const idPrefix = "contactUUID:";
 export class SendRow {
   readonly #row: GuardedRow;
   readonly #log: RowLog;
-  readonly #shared: SharedByRows;
+  readonly #run: SendingRun;
   readonly #guards: RowGuards;
   readonly #ends: WriteEnd[] = [];
   #kept: Kept = {};
   #hasSubscribed = false;
 
-  constructor(row: GuardedRow, log: RowLog, shared: SharedByRows) {
+  constructor(row: GuardedRow, log: RowLog, run: SendingRun) {
     this.#row = row;
     this.#log = log;
-    this.#shared = shared;
-    this.#guards = new RowGuards(shared.guards, row);
+    this.#run = run;
+    this.#guards = new RowGuards(run.guards, row);
   }
 
   /** The end of the row; undefined if it only waited for the end of the run. Never rejects. */
   async send(): Promise<RowEnd<unknown> | undefined> {
     const { isList, writes } = this.#row;
     try {
-      const calls = prepareRow(this.#shared.opened, writes, this.#log.newEventId);
-      if (this.#log.isInDoubt && !mayBeRepeated(writes, calls)) {
+      const calls = prepareRow(this.#run.options.opened, writes, this.#log.newEventId);
+      if (this.#log.mustNotRepeat && !mayBeRepeated(writes, calls)) {
         // It may have been sent: later rows must not lift what it refuses.
-        this.#shared.wasSent(this.#row, false, undefined);
-        return { status: "unknown", error: inDoubt() };
+        this.#run.process.learn(this.#row);
+        return { status: "unknown", error: notRepeated() };
       }
-      await this.#guards.ask(this.#shared.stop);
+      await this.#guards.ask(this.#run.end.stop);
       // A later write that could not leave would leave the earlier ones sent.
       for (const write of writes) this.#guards.restated(write);
       const values: unknown[] = [];
@@ -122,11 +114,12 @@ export class SendRow {
   }
 
   async #sendWrite(write: RowWrite, asGiven: PreparedCall): Promise<unknown> {
-    const { countCall, listener, opened, stop } = this.#shared;
+    const { end, options, process: listener, progress } = this.#run;
+    const { opened } = options;
     let sent: Call | undefined;
     let restated = this.#guards.restated(write);
     const gate = {
-      stop,
+      stop: end.stop,
       listener,
       enter: async (call: Call) => {
         sent = call;
@@ -155,7 +148,7 @@ export class SendRow {
     };
     let outcome: Outcome | undefined;
     try {
-      countCall();
+      progress.calls++;
       const data = await opened.transport.send(asGiven, { ...rowCallOptions, gate });
       outcome = "applied";
       this.#kept = { ...this.#kept, ...restated.kept };
@@ -183,27 +176,44 @@ export class SendRow {
   }
 
   async #failed(error: unknown): Promise<RowEnd<never> | undefined> {
+    const { stop } = this.#run.end;
     const outcome = this.#ends.map((end) => end.outcome).reduce(severer, "not-sent");
     const wasDone = this.#ends.filter((end) => end.outcome === "applied" || end.outcome === "unknown");
     const mustNotRepeat = wasDone.some(({ isRepeatable }) => !isRepeatable);
-    await this.#records(mustNotRepeat ? "once" : wasDone.length > 0 ? "sent" : "nothing");
-    const { stop } = this.#shared;
+    await this.#records(mustNotRepeat ? "once" : wasDone.length > 0 ? "sent" : "failed");
     const isInterrupted = stop.aborted && (hasCode(error, "aborted", "closed") || error === stop.reason);
     if (isInterrupted && outcome === "not-sent") return undefined;
-    const isUnknown = mustNotRepeat || this.#ends.some((end) => end.outcome === "unknown");
-    return endOf(error, { outcome, isUnknown, mustNotRepeat });
+    if (isInvalid(error)) return { status: "invalid", error };
+    const inDoubt = mustNotRepeat || wasDone.some((end) => end.outcome === "unknown");
+    const why = error instanceof RowStop ? error.why : { error };
+    if ("error" in why) return { status: inDoubt ? "unknown" : "failed", error: why.error };
+    // Safe: a RowStop.
+    const { message } = error as RowStop;
+    const abort = new AbortError({ message, outcome: mustNotRepeat ? "unknown" : outcome, cause: undefined });
+    return mustNotRepeat
+      ? { status: "unknown", error: abort }
+      : { status: "superseded", ...why, error: abort };
   }
 
-  async #records(end: RecordedEnd, more: { kept?: Kept | undefined; formerId?: string | undefined } = {}) {
-    const { formerId, kept } = more;
-    if (end !== "nothing") this.#shared.wasSent(this.#row, this.#hasSubscribed, formerId);
+  async #records(
+    state: RowRecord["state"],
+    { formerId, kept }: { kept?: Kept | undefined; formerId?: string | undefined } = {},
+  ): Promise<void> {
+    const { options, process, warnings } = this.#run;
+    if (state !== "failed") process.learn(this.#row);
+    if (this.#hasSubscribed && state !== "failed" && isUnknown(this.#row, options, formerId))
+      warnings.unknownPeople++;
+    if (formerId !== undefined)
+      warnings.sayOnce(
+        "a row names another contact than under its key before: `formerId` is the one that is left as it is",
+      );
     // A failure of the record has already ended the run; the row's end stays the same.
-    await this.#log.ends(end, kept).catch(() => undefined);
+    await this.#log.ends(state, kept).catch(() => undefined);
   }
 }
 
 /** The error of a row that is not sent because an earlier run may have carried it out. */
-function inDoubt(): ConnectionError {
+function notRepeated(): ConnectionError {
   const message =
     "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
   return new ConnectionError({ message, outcome: "unknown", reason: "other" });
@@ -213,17 +223,4 @@ function inDoubt(): ConnectionError {
 function idIn({ appliedConsent, consentWrite }: ApiRequest, data: unknown): string | undefined {
   const keys = consentWrite ? appliedConsent(consentWrite, data).contacts : [];
   return keys.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length);
-}
-
-function endOf(
-  error: unknown,
-  { outcome, isUnknown, mustNotRepeat }: { outcome: Outcome; isUnknown: boolean; mustNotRepeat: boolean },
-): RowEnd<never> {
-  if (isInvalid(error)) return { status: "invalid", error };
-  const why = error instanceof RowStop ? error.why : { error };
-  if ("error" in why) return { status: isUnknown ? "unknown" : "failed", error: why.error };
-  // Safe: a RowStop.
-  const { message } = error as RowStop;
-  const abort = new AbortError({ message, outcome: mustNotRepeat ? "unknown" : outcome, cause: undefined });
-  return mustNotRepeat ? { status: "unknown", error: abort } : { status: "superseded", ...why, error: abort };
 }

@@ -3,7 +3,6 @@ import * as fc from "fast-check";
 import { beforeEach, expect, it, vi } from "vitest";
 import { IsCurrentGuard } from "../../src/bulk/guards/is-current.ts";
 import { ProcessGuard } from "../../src/bulk/guards/process.ts";
-import { RunGuard } from "../../src/bulk/guards/run.ts";
 import { ServiceGuard } from "../../src/bulk/guards/service.ts";
 import { items } from "./leaving/oracle.ts";
 import { plan } from "./leaving/plans.ts";
@@ -42,9 +41,9 @@ it("Whoever has left is not subscribed again by a row, but for what the contract
 
 // Else the worlds would not show that the guard is needed.
 it.each([
-  ["the process", () => vi.spyOn(ProcessGuard.prototype, "ask").mockReturnValue([])],
+  ["the process", () => vi.spyOn(ProcessGuard.prototype, "concerns").mockReturnValue(false)],
   ["the process before a kill", () => vi.spyOn(ProcessGuard.prototype, "recall").mockResolvedValue()],
-  ["the run", () => vi.spyOn(RunGuard.prototype, "ask").mockReturnValue([])],
+  ["the run", () => vi.spyOn(ProcessGuard.prototype, "learn").mockReturnValue()],
   ["the service", () => vi.spyOn(ServiceGuard.prototype, "ask").mockResolvedValue([])],
   ["isCurrent", () => vi.spyOn(IsCurrentGuard.prototype, "ask").mockResolvedValue([])],
 ])("Without the guard of %s a world is wrong", async (_, takeOut) => {

@@ -1,9 +1,10 @@
 import { type ConsentWrite, decidedByService } from "../../consent.ts";
 import type { Outcome } from "../../errors.ts";
-import type { Target } from "../../organization.ts";
+import { shortHash } from "../../hash.ts";
 import { unlessLate } from "../../transport/abort.ts";
 import type { ConsentListener, FamilyIdentity } from "../../transport/call.ts";
-import { isRefusal } from "../refusals.ts";
+import { isRefusal, refusalsOf } from "../refusals.ts";
+import type { RunParts } from "../run-end.ts";
 import type { RunRecord } from "../run-record.ts";
 import { channelsAt, type Guard, type GuardedRow, nextMoment, type Word } from "./guard.ts";
 
@@ -13,6 +14,8 @@ interface Calls {
   readonly refusals: Map<ConsentWrite | "before a kill", number>;
   /** When the last call began that was applied and says otherwise; 0 if none was. */
   liftedAt: number;
+  /** Resolves when the refusal is recorded; undefined if none is. */
+  recorded: Promise<void> | undefined;
 }
 
 /** Another call does not wait longer for a record (D154). */
@@ -21,29 +24,36 @@ const slowRecord =
   "the checkpoint of a bulk run is slow: other calls go on before their refusals are recorded, and a crash now would lose them";
 
 /**
- * Knows the refusals that other calls of this process write, from the begin of the run on, and those that the record has
- * from before a kill.
+ * Knows what earlier rows of the run refuse, and what other calls of this process do: from the begin of the run on, and those
+ * that the record has from before a kill.
  */
 export class ProcessGuard implements Guard, ConsentListener {
   readonly name = "the process";
   readonly maxAgeMs = 0;
-  readonly #target: Target;
+  readonly #run: RunParts;
   readonly #record: Promise<RunRecord | undefined>;
-  readonly #warnOnce: (message: string) => void;
-  /** By channel and key. */
+  /** Of rows, by channel and key: a few bytes for each contact that a row refuses. */
+  readonly #refusedByRows = new Set<string>();
+  /** Of other calls, by channel and key. */
   readonly #addresses = new Map<string, Calls>();
   readonly #beganAt = new WeakMap<ConsentWrite, number>();
   #recorded: Promise<unknown> = Promise.resolve();
 
-  constructor(target: Target, record: Promise<RunRecord | undefined>, warnOnce: (message: string) => void) {
-    this.#target = target;
+  constructor(run: RunParts, record: Promise<RunRecord | undefined>) {
+    this.#run = run;
     this.#record = record;
-    this.#warnOnce = warnOnce;
+  }
+
+  /** The row was sent or skipped, or may have been sent: a later row may not lift what it refuses. */
+  learn({ writes }: GuardedRow): void {
+    for (const { contacts, said } of writes)
+      for (const channel of refusalsOf(said))
+        for (const key of contacts) this.#refusedByRows.add(`${channel} ${key}`);
   }
 
   concerns(families: readonly FamilyIdentity[]): boolean {
     return families.some(({ name, baseUrl, key }) =>
-      this.#target.families.some(
+      this.#run.options.target.families.some(
         (family) => family.name === name && family.baseUrl === baseUrl && family.key.isSameAs(key),
       ),
     );
@@ -54,7 +64,7 @@ export class ProcessGuard implements Guard, ConsentListener {
     const { refused } = wordsOf(write);
     for (const address of refused) this.#callsAbout(address).refusals.set(write, Infinity);
     if (refused.length === 0) return;
-    await unlessLate(this.#records(refused), longestWaitMs, () => this.#warnOnce(slowRecord));
+    await unlessLate(this.#records(refused), longestWaitMs, () => this.#run.warnings.sayOnce(slowRecord));
   }
 
   async ended(write: ConsentWrite, outcome: Outcome, applied: ConsentWrite = write): Promise<void> {
@@ -79,18 +89,22 @@ export class ProcessGuard implements Guard, ConsentListener {
   /** Before the row is judged: takes from the record what was refused before a kill. */
   async recall(row: GuardedRow): Promise<void> {
     const record = await this.#record;
-    if (!record?.hasEarlierRefusals) return;
+    if (!record?.earlierRefusals.size) return;
     await Promise.all(channelsAt(row).map(({ channel, key }) => this.#recall(`${channel} ${key}`, record)));
   }
 
   ask(row: GuardedRow): Word[] {
-    if (this.#addresses.size === 0) return [];
+    if (this.#refusedByRows.size + this.#addresses.size === 0) return [];
     return channelsAt(row).flatMap(({ channel, key }): Word[] => {
-      const calls = this.#addresses.get(`${channel} ${key}`);
+      const address = `${channel} ${key}`;
+      const word = { channel, addresses: [key] };
+      if (this.#refusedByRows.has(address))
+        return [{ ...word, by: "run", isRefused: true, moment: Infinity }];
+      const calls = this.#addresses.get(address);
       if (!calls) return [];
       const isRefused = refuses(calls);
       const moment = isRefused ? lastRefusal(calls) : calls.liftedAt;
-      return [{ by: "process", channel, addresses: [key], isRefused, moment }];
+      return [{ ...word, by: "process", isRefused, moment }];
     });
   }
 
@@ -100,27 +114,39 @@ export class ProcessGuard implements Guard, ConsentListener {
   }
 
   #callsAbout(address: string): Calls {
-    const known = this.#addresses.get(address) ?? { refusals: new Map(), liftedAt: 0 };
+    const known = this.#addresses.get(address) ?? { refusals: new Map(), liftedAt: 0, recorded: undefined };
     this.#addresses.set(address, known);
     return known;
   }
 
-  async #recall(address: string, record: RunRecord | undefined): Promise<void> {
-    if (await record?.wasRefused(address)) this.#callsAbout(address).refusals.set("before a kill", 0);
+  async #recall(address: string, record: RunRecord): Promise<void> {
+    if (record.earlierRefusals.size === 0 || !record.earlierRefusals.has(await shortHash(address))) return;
+    const calls = this.#callsAbout(address);
+    calls.refusals.set("before a kill", 0);
+    calls.recorded ??= Promise.resolve();
   }
 
   /** So that they are known after a kill, until the run is over. A failure ends the run, and not the call. */
   async #records(addresses: readonly string[]): Promise<void> {
-    const recording = this.#record.then(async (record) => {
-      const put = async (address: string) => {
-        await this.#recall(address, record);
-        await record?.putRefusal(address, () => refuses(this.#callsAbout(address)));
-      };
-      await Promise.all(addresses.map(put));
-    });
+    const recording = this.#record.then(
+      (record) => record && Promise.all(addresses.map((address) => this.#recordAt(address, record))),
+    );
     const settled = recording.catch(() => undefined);
     this.#recorded = this.#recorded.then(() => settled);
     await settled;
+  }
+
+  async #recordAt(address: string, record: RunRecord): Promise<void> {
+    await this.#recall(address, record);
+    const calls = this.#callsAbout(address);
+    if (!calls.recorded && !refuses(calls)) return;
+    const name = await shortHash(address);
+    // Asked as late as possible: several calls may be about one address.
+    const stands = refuses(calls);
+    if (stands === (calls.recorded !== undefined)) return await calls.recorded;
+    const recorded = record.putRefusal(name, stands);
+    calls.recorded = stands ? recorded : undefined;
+    await recorded;
   }
 }
 

@@ -4,8 +4,14 @@ import { familyOf, type OpenedClient } from "../../open-client.ts";
 import { prepareCall } from "../../transport/transport.ts";
 import { getCustomer } from "../../v1/customers.ts";
 import { type Profile, shownFlag, shownStatus } from "../../v1/schemas/profile.ts";
-import { type ConsentSnapshot, rowCallOptions, type ShownConsent } from "../bulk-options.ts";
+import {
+  type BulkSettings,
+  type ConsentSnapshot,
+  rowCallOptions,
+  type ShownConsent,
+} from "../bulk-options.ts";
 import { isRefusal, type RowWrite, withRefusals } from "../refusals.ts";
+import type { RunParts } from "../run-end.ts";
 import {
   addressesOf,
   type Guard,
@@ -18,20 +24,7 @@ import {
 } from "./guard.ts";
 
 /** By what a row is looked up. */
-export interface LookOptions {
-  readonly opened: OpenedClient;
-  readonly checkConsent: boolean;
-  readonly snapshot?: ConsentSnapshot | undefined;
-}
-
-/** What a look needs of the run. */
-interface LookingRun {
-  /** Aborted when the run ends. */
-  readonly stop: AbortSignal;
-  readonly countCall: () => void;
-  /** Says once of each channel that the service does not show it, or by no word that is documented. */
-  readonly notShown: (channel: string) => void;
-}
+type LookOptions = Pick<BulkSettings<never>, "opened" | "checkConsent" | "snapshot">;
 
 const channels = ["email", "phone"] as const;
 const everyChannel = [...channels, "is_suppressed"] as const;
@@ -77,19 +70,17 @@ function canLook({ settings }: OpenedClient): boolean {
 export class ServiceGuard implements Guard {
   readonly name = "The look at the service";
   readonly maxAgeMs = 60_000;
-  readonly #options: LookOptions;
-  readonly #run: LookingRun;
+  readonly #run: RunParts;
 
-  constructor(options: LookOptions, run: LookingRun) {
-    this.#options = options;
+  constructor(run: RunParts) {
     this.#run = run;
   }
 
   async ask(row: GuardedRow, signal: AbortSignal): Promise<Word[]> {
-    if (!canLook(this.#options.opened)) this.#refuseBySnapshot(row);
+    if (!canLook(this.#run.options.opened)) this.#refuseBySnapshot(row);
     const words: Word[] = [];
     const moment = nextMoment();
-    for (const id of looksOf(row, this.#options)) {
+    for (const id of looksOf(row, this.#run.options)) {
       const shown = await this.#look(id, signal);
       if (!shown) throw superseded(row.writes, "The service has no contact with this id any more", "service");
       // It may be another contact than the row now names.
@@ -101,12 +92,11 @@ export class ServiceGuard implements Guard {
 
   /** Undefined if the service has no contact with the id. */
   async #look(id: string, signal: AbortSignal): Promise<Profile | undefined> {
-    const { settings, transport } = this.#options.opened;
-    const { countCall, stop } = this.#run;
+    const { settings, transport } = this.#run.options.opened;
     // It waits for the rate limit as its row does.
-    const gate = { stop, enter: async () => {}, isOpen: () => true };
+    const gate = { stop: this.#run.end.stop, enter: async () => {}, isOpen: () => true };
     try {
-      countCall();
+      this.#run.progress.calls++;
       const access = familyOf(settings, "v1");
       const call = prepareCall(getCustomer, { params: { id } }, { access, settings: settings.call });
       // Safe: its endpoint has decoded it.
@@ -152,14 +142,17 @@ export class ServiceGuard implements Guard {
   }
 
   #doesNotShow(channel: string, { writes }: GuardedRow): void {
-    if (writes.some(({ said }) => said.has(channel))) this.#run.notShown(channel);
+    if (!writes.some(({ said }) => said.has(channel))) return;
+    this.#run.warnings.sayOnce(
+      `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
+    );
   }
 
   /** Nothing can be looked up: what only the snapshot shows as refused is not sent. */
   #refuseBySnapshot(row: GuardedRow): void {
     if (refusesOnly(row)) return;
     for (const write of row.writes) {
-      const shown = shownTo(write.contacts, this.#options.snapshot);
+      const shown = shownTo(write.contacts, this.#run.options.snapshot);
       const refused = everyChannel.filter((each) => shown.some((one) => refuses(one, each)));
       if (withRefusals(write, new Map(refused.map((channel) => [channel, "service"]))).channels !== "")
         throw superseded(row.writes, "The snapshot shows that the contact has refused", "snapshot");
