@@ -1,17 +1,15 @@
 import type { CallOptions } from "audience-sdk";
 import { Dice } from "./dice.ts";
-import { anyInput, crowdEmailOf, emailOf, listIds, newEmailOf, people, phoneOf } from "./inputs.ts";
-import { crowdRows, importTable, stray } from "./nights.ts";
+import { anyInput, emailOf, listIds, newEmailOf, people, phoneOf } from "./inputs.ts";
+import { importTable } from "./nights.ts";
 import { forgetConsents, type Lineage, type Process } from "./process.ts";
-import { readAudience, readList } from "./reads.ts";
 import type { CallRecord } from "./records.ts";
 import { anyFault } from "./service.ts";
 import { type World, withAttempts } from "./world.ts";
 
 const usual = {
   write: 14,
-  read: 3,
-  list: 3,
+  read: 4,
   click: 3,
   night: 5,
   fault: 9,
@@ -19,9 +17,6 @@ const usual = {
   kill: 2,
   close: 1,
   redis: 2,
-  snapshot: 0,
-  stray: 0,
-  crowd: 0,
 };
 
 export type Act = keyof typeof usual;
@@ -29,42 +24,7 @@ export type Act = keyof typeof usual;
 type Weights = Record<Act, number>;
 
 /** Night after night, with writes between and during them. */
-const manyNights: Weights = { ...usual, click: 9, night: 20, read: 0, list: 0, fault: 5 };
-
-/** The audience is read again and again, and nights are guarded by it. */
-const snapshots: Weights = {
-  ...usual,
-  snapshot: 8,
-  night: 12,
-  click: 9,
-  kill: 4,
-  stray: 6,
-  read: 1,
-  list: 1,
-};
-
-/** Single calls beside a long import, with nothing that voids the promise to them. */
-const besideImport: Weights = {
-  ...usual,
-  write: 20,
-  read: 20,
-  list: 0,
-  click: 1,
-  night: 0,
-  fault: 2,
-  strangers: 0,
-  kill: 1,
-  redis: 0,
-};
-
-/** What a program is about, besides the usual. */
-export type Theme = "snapshots" | "beside an import" | undefined;
-
-export function themeOf(seed: number): Theme {
-  const chance = new Dice(seed ^ 0x2545f491).next();
-  if (chance < 0.15) return "snapshots";
-  return chance < 0.19 ? "beside an import" : undefined;
-}
+const manyNights: Weights = { ...usual, click: 9, night: 20, read: 0, fault: 5 };
 
 /** One thing that happens; its own seed decides everything about it. */
 export interface Step {
@@ -78,26 +38,20 @@ export const defaultSteps = 30;
 /** The steps of a seed, in the order of their times. Fewer steps are the first ones of the same. */
 export function planOf(seed: number, steps: number): Step[] {
   const dice = new Dice(seed);
-  const theme = themeOf(seed);
-  const usualWeights = dice.chance(0.3) ? manyNights : usual;
-  const weights = theme === undefined ? usualWeights : theme === "snapshots" ? snapshots : besideImport;
+  const weights = dice.chance(0.3) ? manyNights : usual;
   const acts = Object.entries(weights).flatMap(([name, weight]) => Array<string>(weight).fill(name));
-  // Bursts, and pauses in which everything ends. Beside an import at most ten calls a minute.
-  const usualPauses = dice.pick([
+  // Bursts, and pauses in which everything ends.
+  const pauses = dice.pick([
     [0, 0, 1, 20, 300],
     [0, 0, 0, 50, 4_000],
     [0, 1, 15_000],
   ]);
-  const pauses = theme === "beside an import" ? [6_100, 7_000, 15_000] : usualPauses;
   let at = 0;
-  const plan = Array.from({ length: steps }, (): Step => {
+  return Array.from({ length: steps }, (): Step => {
     at += dice.pick(pauses);
     // Safe: one of the keys.
     return { at, name: dice.pick(acts) as Act, seed: dice.int(0, 2 ** 30) };
   });
-  return theme === "beside an import"
-    ? [{ at: 0, name: "crowd", seed: dice.int(0, 2 ** 30) }, ...plan]
-    : plan;
 }
 
 type Action = (world: World, dice: Dice) => void | Promise<void>;
@@ -123,9 +77,6 @@ const actions: Record<Act, Action> = {
       return world.watch(process, record, dice.chance(0.5) ? call : withAttempts<unknown>(call, record));
     });
   },
-  list(world, dice) {
-    withClient(world, dice, (process, lineage) => readList(world, process, lineage, dice));
-  },
   night(world, dice) {
     const process = world.anyProcess(dice);
     const one = dice.pick(world.imports);
@@ -135,7 +86,6 @@ const actions: Record<Act, Action> = {
     const person = dice.pick(world.people);
     const names = [emailOf(person), newEmailOf(person), phoneOf(person)];
     const { mock } = world.service;
-    if (world.audience && dice.chance(0.5)) names.push(crowdEmailOf(dice.int(0, 99)));
     const click = dice.chance(0.8) ? mock.unsubscribe : mock.confirm;
     try {
       click(dice.pick(names), { organization: "chaos" });
@@ -187,16 +137,6 @@ const actions: Record<Act, Action> = {
     redis.network = "up";
     await time.sleep(10_000);
     world.isRedisTroubled = false;
-  },
-  snapshot(world, dice) {
-    withClient(world, dice, (process, lineage) => readAudience(world, process, lineage));
-  },
-  stray(world, dice) {
-    withClient(world, dice, (process, lineage) => stray(world, process, lineage, dice));
-  },
-  crowd(world, dice) {
-    const process = world.anyProcess(dice);
-    if (process) importTable(world, process, undefined, { dice, rows: crowdRows(130) });
   },
 };
 

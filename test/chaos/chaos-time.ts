@@ -34,10 +34,6 @@ export class ChaosTime extends VirtualTime {
   readonly #keepAlive = new Set<number>();
   /** How often the clock was read since the last timer. */
   #reads = 0;
-  #realWork = Promise.resolve();
-  #realWorkUnderWay = 0;
-  /** Whether the program reads files in steps of its own, meanwhile time stands still too. */
-  readsFiles = false;
 
   constructor(dice: Dice) {
     super();
@@ -51,17 +47,6 @@ export class ChaosTime extends VirtualTime {
 
   readonly sleep = (delayMs: number): Promise<void> =>
     new Promise((resolve) => void this.after(delayMs, resolve));
-
-  /** Real work, such as that of a disk: time stands still meanwhile, and one such work follows the other. */
-  outside<T>(work: () => T | Promise<T>): Promise<T> {
-    this.#realWorkUnderWay++;
-    const result = this.#realWork.then(work);
-    this.#realWork = result.then(
-      () => void this.#realWorkUnderWay--,
-      () => void this.#realWorkUnderWay--,
-    );
-    return result;
-  }
 
   /** Runs a program to its end; `"never ended"` if nothing is left to happen, or a day has passed. */
   async play<T>(program: () => Promise<T>): Promise<T | "never ended"> {
@@ -87,8 +72,7 @@ export class ChaosTime extends VirtualTime {
 
   protected override async settle(): Promise<void> {
     this.#reads = 0;
-    do await new Promise((resolve) => realImmediate(resolve));
-    while (this.#realWorkUnderWay > 0 || (this.readsFiles && isFileBusy()));
+    await new Promise((resolve) => realImmediate(resolve));
   }
 
   /** A program that waits without a timer would hang: nothing could interrupt it. */
@@ -139,10 +123,6 @@ export class ChaosTime extends VirtualTime {
 const DateOfNow = new Proxy(Date, {
   construct: (real, values) => Reflect.construct(real, values.length === 0 ? [real.now()] : values) as object,
 });
-
-function isFileBusy(): boolean {
-  return process.getActiveResourcesInfo().includes("FSReqCallback");
-}
 
 /** Web Crypto's own hashes on another thread, which takes a real and random time. */
 async function digest(algorithm: string, data: Uint8Array): Promise<ArrayBuffer> {

@@ -1,16 +1,8 @@
 import type { BulkOptions, BulkResult } from "audience-sdk";
 import type { Dice } from "./dice.ts";
-import {
-  crowdInput,
-  anyRow,
-  type Input,
-  withOtherAddress,
-  withNight,
-  withOtherConsent,
-  writeOf,
-} from "./inputs.ts";
+import { anyRow, type Input, withOtherAddress, withNight, withOtherConsent, writeOf } from "./inputs.ts";
 import type { Lineage, Process } from "./process.ts";
-import type { CallRecord, Row, RunRecord, StrayRecord } from "./records.ts";
+import type { CallRecord, Row, RunRecord } from "./records.ts";
 import type { Import, World } from "./world.ts";
 
 /** A table that is imported night after night, and changes meanwhile. */
@@ -66,7 +58,7 @@ export class Table {
 }
 
 /** A name, as keys rotate. */
-export const organization = "chaos";
+const organization = "chaos";
 
 interface Night {
   readonly dice: Dice;
@@ -76,16 +68,10 @@ interface Night {
 }
 
 /** Starts a run over the table of one import, in a process that may die meanwhile. */
-export function importTable(
-  world: World,
-  process: Process,
-  one: Import | undefined,
-  night: Night,
-): RunRecord {
+export function importTable(world: World, process: Process, one: Import, night: Night): RunRecord {
   const { dice, rows, isCalm = false } = night;
   const lineage = dice.pick(process.lineages);
-  const book = one && (isCalm || dice.chance(0.9)) ? one : undefined;
-  const guard = !isCalm && world.audience && dice.chance(0.6) ? world.log.snapshots.at(-1) : undefined;
+  const book = isCalm || dice.chance(0.9) ? one : undefined;
   const run: RunRecord = {
     client: lineage.name,
     book: book?.book.name,
@@ -94,7 +80,6 @@ export function importTable(
     startedAt: performance.now(),
     results: [],
     hasIsCurrent: !isCalm && dice.chance(0.2),
-    ...(guard && { guard }),
     wasKilled: false,
     wasLeft: false,
   };
@@ -143,7 +128,6 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
     },
     concurrency: run.concurrency,
     ...(one && { checkpoint: one.book.for(process) }),
-    ...(run.guard && { snapshot: run.guard.snapshot }),
     organization,
     ...(run.hasIsCurrent && {
       isCurrent: async (row: Row) => {
@@ -204,53 +188,6 @@ function settle(records: readonly CallRecord[], { status, value, kept }: BulkRes
       },
     });
   }
-}
-
-/** The rows of a long import, which says nothing of consent. */
-export function crowdRows(count: number): Row[] {
-  return Array.from({ length: count }, (_, index) => ({
-    key: `crowd-${index}`,
-    person: 9,
-    inputs: [crowdInput(index)],
-    night: 0,
-  }));
-}
-
-/** A run for another service, or another organization, over a checkpoint that has recorded its own. */
-export async function stray(world: World, process: Process, lineage: Lineage, dice: Dice): Promise<void> {
-  const one = dice.pick(world.imports);
-  const isRecorded = world.log.runs.some(
-    ({ book, results }) => book === one.book.name && results.some(({ status }) => status === "succeeded"),
-  );
-  if (one.isRunning || !isRecorded) return;
-  one.isRunning = true;
-  const [client] = lineage.views;
-  const elsewhere = client!.withOptions({ baseUrl: "https://elsewhere.example" });
-  const [target, of, named] = dice.pick([
-    ["another service", elsewhere, organization],
-    ["another organization", client!, "elsewhere"],
-    ["an organization without a name", client!, undefined],
-  ] as const);
-  const record: StrayRecord = { target, rows: 0, error: undefined };
-  world.log.strays.push(record);
-  // Nothing is sent there.
-  const stranger = of.withOptions({
-    fetch: async () => {
-      record.rows += 1;
-      throw new TypeError("a row was sent");
-    },
-  });
-  const toWrites = ({ inputs }: Row) => inputs.map((input) => writeOf(input, {}));
-  const name = named === undefined ? {} : { organization: named };
-  const run = stranger.bulk(one.table.rows, toWrites, {
-    key: ({ key }) => key,
-    checkpoint: one.book.for(process),
-    ...name,
-  });
-  const ended = run.summary().catch((error: unknown) => (record.error = error));
-  await Promise.race([ended, process.died]);
-  if (process.isDead) world.log.strays.splice(world.log.strays.indexOf(record), 1);
-  one.isRunning = false;
 }
 
 function signalAfter(world: World, delayMs: number): AbortSignal {

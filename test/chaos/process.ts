@@ -11,7 +11,7 @@ import { type IoredisLike, redisRateLimitStore } from "audience-sdk/redis";
 import type { MemoryRedis } from "../redis/memory-redis.ts";
 import type { Dice } from "./dice.ts";
 import type { CallRecord, Departure, Log } from "./records.ts";
-import { appId, parseUnusualList, type Service } from "./service.ts";
+import { appId, type Service } from "./service.ts";
 
 /** Whoever is killed sends and hears nothing more. */
 export interface Mortal {
@@ -124,8 +124,6 @@ export interface Lineage {
 export class Process {
   readonly name: string;
   isDead = false;
-  /** Whether it has a snapshot under way. */
-  isReading = false;
   /** Resolves when it is killed. */
   readonly died: Promise<void>;
   #end!: () => void;
@@ -213,7 +211,6 @@ export class Process {
       hooks: hooksOf(log),
       logger: { debug: (line) => say(log, "log", line), warn: (line) => say(log, "log", line) },
       logLevel: "debug",
-      ...(typeof variants.v1List === "function" && { parsePage: parseUnusualList }),
       ...(rateLimitStatus !== 429 && {
         isRateLimited: ({ status }: { status: number }) => status === rateLimitStatus,
       }),

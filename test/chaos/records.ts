@@ -1,6 +1,5 @@
 import type { BulkResult, BulkSummary, CallOptions } from "audience-sdk";
 import type { MockRequest } from "audience-sdk/mock";
-import type { Snapshot, SnapshotChange, SnapshotContact } from "audience-sdk/snapshot";
 import type { Facts, Input } from "./inputs.ts";
 
 /** One request, as it left a client. */
@@ -76,43 +75,12 @@ export interface RunRecord {
   readonly startedAt: number;
   readonly results: BulkResult<Row, unknown>[];
   readonly hasIsCurrent: boolean;
-  /** The snapshot that guards it. */
-  readonly guard?: SnapshotRecord;
   openedAt?: number;
   endedAt?: number;
   wasKilled: boolean;
   wasLeft: boolean;
   error?: unknown;
   summary?: BulkSummary;
-}
-
-/** One finished snapshot. */
-export interface SnapshotRecord {
-  readonly snapshot: Snapshot;
-  /** When its first life began. */
-  readonly begunAt: number;
-  readonly endedAt: number;
-  readonly contacts: readonly SnapshotContact[];
-  /** Since the one before, if there is one. */
-  readonly changes: readonly SnapshotChange[] | undefined;
-  readonly changesError: unknown;
-}
-
-/** A run over the checkpoint of another target. */
-export interface StrayRecord {
-  readonly target: string;
-  rows: number;
-  error: unknown;
-}
-
-/** One iteration of a list. */
-export interface ListRecord {
-  readonly list: "customers" | "groups" | "lists";
-  readonly call: CallRecord;
-  /** The ids that were in the list when the loop began. */
-  readonly before: readonly string[];
-  readonly received: string[];
-  isWhole: boolean;
 }
 
 /** The end of a client. */
@@ -136,9 +104,6 @@ export interface Log {
   readonly calls: CallRecord[];
   readonly departures: Departure[];
   readonly runs: RunRecord[];
-  readonly lists: ListRecord[];
-  readonly snapshots: SnapshotRecord[];
-  readonly strays: StrayRecord[];
   readonly closes: CloseRecord[];
   /** Lines, hook arguments and messages of tracing channels, by the place where they were seen. */
   readonly said: { readonly where: string; readonly text: string }[];
@@ -157,9 +122,6 @@ export function newLog(): Log {
     calls: [],
     departures: [],
     runs: [],
-    lists: [],
-    snapshots: [],
-    strays: [],
     closes: [],
     said: [],
     traces: new Map(),

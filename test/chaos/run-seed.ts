@@ -1,23 +1,17 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { isAudienceError } from "audience-sdk";
-import { act, closeLineage, defaultSteps, planOf, themeOf } from "./actions.ts";
+import { act, closeLineage, defaultSteps, planOf } from "./actions.ts";
 import { ChaosTime } from "./chaos-time.ts";
-import { checkReasonsOfRuns } from "./checks/consent.ts";
+import { checkReasons } from "./checks/consent.ts";
 import { checkClosing, checkSecrets } from "./checks/leaks.ts";
 import { checkLimits } from "./checks/limits.ts";
 import { checkIsCurrent, checkOrder } from "./checks/order.ts";
 import { checkOutcomes } from "./checks/outcomes.ts";
-import { checkPages, checkSnapshots } from "./checks/reads.ts";
 import { checkRows } from "./checks/rows.ts";
 import { checkEvents, checkState } from "./checks/state.ts";
-import { checkWaits } from "./checks/waits.ts";
 import { Dice } from "./dice.ts";
 import { importTable } from "./nights.ts";
 import { departureHeader, forgetConsents, say } from "./process.ts";
-import { readAudience } from "./reads.ts";
 import type { Log } from "./records.ts";
 import { World } from "./world.ts";
 
@@ -26,14 +20,11 @@ const checks = [
   checkOrder,
   checkRows,
   checkEvents,
-  checkReasonsOfRuns,
+  checkReasons,
   checkIsCurrent,
   checkState,
   checkLimits,
   checkSecrets,
-  checkPages,
-  checkSnapshots,
-  checkWaits,
   checkClosing,
 ];
 
@@ -55,10 +46,6 @@ const mostCalmNights = 40;
 async function runSeed(seed: number, steps = defaultSteps): Promise<Ended> {
   const dice = new Dice(seed ^ 0x5bd1e995);
   const time = new ChaosTime(dice.split());
-  // Most checkpoints are in memory, as files take real time.
-  const folder = dice.chance(0.05) ? mkdtempSync(join(tmpdir(), "chaos-")) : undefined;
-  const theme = themeOf(seed);
-  const shelf = theme === "snapshots" ? mkdtempSync(join(tmpdir(), "chaos-")) : undefined;
   forgetConsents();
   let world: World | undefined;
   const broken: string[] = [];
@@ -67,18 +54,15 @@ async function runSeed(seed: number, steps = defaultSteps): Promise<Ended> {
   const stopListening = listen(() => world?.log);
   try {
     const end = await time.play(async () => {
-      world = new World({ time, dice, theme }, { folder, file: shelf && join(shelf, "audience.ndjson") });
+      world = new World(time, dice);
       await playSteps(world, planOf(seed, steps));
       broken.push(...(await calmNights(world)));
-      broken.push(...(await calmSnapshot(world)));
       broken.push(...(await closeAll(world)));
     });
     if (end === "never ended") broken.push("it never ended: a promise is left that nothing settles");
   } finally {
     stopListening();
     process.off("unhandledRejection", unhandled);
-    for (const { snapshot } of world?.log.snapshots ?? []) snapshot.close();
-    for (const each of [folder, shelf]) if (each) rmSync(each, { recursive: true });
   }
   linkRequests(world!);
   return { broken: [...broken, ...check(world!)], world: world! };
@@ -115,22 +99,6 @@ async function calmNights(world: World): Promise<string[]> {
     }
   }
   return broken;
-}
-
-/** A read that was begun ends, and is the last snapshot. */
-async function calmSnapshot(world: World): Promise<string[]> {
-  const [process] = world.processes;
-  for (let read = 1; world.audience; read++) {
-    try {
-      await readAudience(world, process!, process!.lineages[0]!);
-      break;
-    } catch (error) {
-      if (isFinal(error)) break;
-      if (read === mostCalmNights) return [`no snapshot ends in ${read} calm reads: ${String(error)}`];
-      await world.time.sleep(60_000);
-    }
-  }
-  return [];
 }
 
 /** A refusal by the rules of the service, which comes again each night: of the row, or of its look. */
@@ -235,11 +203,6 @@ export class Tally {
       this.#count(settledAt === undefined ? "calls killed" : `outcome ${outcome}`);
       if (departures.length > 1) this.#count("retried calls");
     }
-    for (const { changes } of log.snapshots) {
-      this.#count("snapshots");
-      for (const { kind } of changes ?? []) this.#count(`change ${kind}`);
-    }
-    for (const { target } of log.strays) this.#count(`a run for ${target}`);
     for (const { results, wasKilled } of log.runs) {
       this.#count(wasKilled ? "runs killed" : "runs");
       for (const result of results) {

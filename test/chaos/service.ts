@@ -1,16 +1,14 @@
-import { DOCUMENTED_WINDOWS, type ParsePage } from "audience-sdk";
+import { DOCUMENTED_WINDOWS } from "audience-sdk";
 import {
   createMockService,
   type MockFault,
   type MockFaultKind,
-  type MockListBody,
   type MockRateLimitOptions,
   type MockService,
   type MockVariants,
 } from "audience-sdk/mock";
-import type { Theme } from "./actions.ts";
 import type { Dice } from "./dice.ts";
-import { crowdEmailOf, optIns, emailOf, listIds, people, phoneOf } from "./inputs.ts";
+import { optIns, emailOf, listIds, people, phoneOf } from "./inputs.ts";
 
 /** The bodies by name in which the mock can write an error of v1. */
 export const v1ErrorBodies = [
@@ -75,30 +73,17 @@ export function anyFault(dice: Dice): MockFault {
   };
 }
 
-/** A list body that only `parsePage` understands. */
-const unusualList: MockListBody = (items, _page, _limit, total) => ({
-  reply: [{ rows: items, count: total }, { rows: [] }],
-});
-
-export const parseUnusualList: ParsePage = (body) => {
-  const { reply } = body as { reply: [{ rows: unknown[]; count: number }] }; // Safe: `unusualList` made it
-  return { items: reply[0].rows, totalItems: reply[0].count };
-};
-
 type Choose<Value> = (dice: Dice, keys: readonly string[]) => Value;
 
-/** A value for each variant. One that is new has to be added here. */
-export const variantChoices: { readonly [Name in keyof MockVariants]: Choose<MockVariants[Name]> } = {
+/** What only lists show: test/pagination and test/properties read them. */
+type OfLists = `v1List${string}` | `v1Paging${string}` | `v2${"Default" | "Max"}Limit` | "v1CustomerOrder";
+
+/** A value for each other variant. One that is new has to be added here. */
+export const variantChoices: {
+  readonly [Name in Exclude<keyof MockVariants, OfLists>]: Choose<MockVariants[Name]>;
+} = {
   baseUrl: (dice) => dice.pick(["https://service.example", "https://service.example/under/a/prefix"]),
   baseUrlV2: (dice) => dice.pick(["https://second.example", "https://service.example/two"]),
-  v1List: (dice) => dice.pick(["data", "array", "data-key", "root-key", unusualList]),
-  v1Paging: (dice) => dice.pick(["links", "meta", "pagination", "totals", "none"]),
-  v1PagingCase: (dice) => dice.pick(["snake", "camel"]),
-  v1ListedCustomer: (dice) => dice.pick(["resource", "envelope", "flat"]),
-  // The worlds of test/snapshot have lists that shift.
-  v1CustomerOrder: () => "created",
-  v1ListedConsents: () => true,
-  v1ListedGroup: (dice) => dice.pick(["flat", "resource"]),
   v1Group: (dice) => dice.pick(["flat", "data", "resource"]),
   unknownGroupStatus: (dice) => dice.pick([404, 400, 410]),
   profileAttributes: (dice) => dice.pick(["all", "documented"]),
@@ -130,8 +115,6 @@ export const variantChoices: { readonly [Name in keyof MockVariants]: Choose<Moc
     const forbidden = dice.pick(operations);
     return dice.chance(0.3) ? { [keys[0]!]: operations.filter((each) => each !== forbidden) } : {};
   },
-  v2DefaultLimit: (dice) => dice.pick([20, 2]),
-  v2MaxLimit: (dice) => dice.pick([100, 3]),
   v2MaxLength: (dice) => dice.pick([Number.POSITIVE_INFINITY, 40]),
   v2OtherStatus: (dice) => dice.pick(["stored", "ignored", "refused"]),
   canV2Resubscribe: (dice) => dice.chance(0.5),
@@ -154,20 +137,19 @@ export interface Service {
 
 export const appId = "chaos-app";
 
-export function anyService(dice: Dice, theme: Theme): Service {
+export function anyService(dice: Dice): Service {
   const keys = [dice.word(24), dice.word(24)];
-  const names = Object.keys(variantChoices) as (keyof MockVariants)[];
+  const names = Object.keys(variantChoices) as (keyof typeof variantChoices)[];
   const isTame = dice.chance(0.2);
   const chosen = names.filter(() => dice.chance(isTame ? 0 : 0.35));
   const variants = Object.fromEntries(
     chosen.map((name) => [name, variantChoices[name](dice, keys)]),
   ) as Partial<MockVariants>;
-  const rateLimits = anyRateLimits(dice, theme);
-  if (theme === "snapshots" && dice.chance(0.1)) variants.v1ListedConsents = false;
+  const rateLimits = anyRateLimits(dice);
   // With 403 for both, a forbidden row would count as refused for its rate, and wait without end.
   if (variants.permissions && variants.rateLimitStatus === 403) delete variants.permissions;
   const mock = createMockService({
-    organizations: organizations(dice, keys, theme),
+    organizations: organizations(dice, keys),
     rateLimits: rateLimits ?? false,
     latencyMs: dice.pick([0, 20, [0, 40], [5, 300]]),
     seed: dice.int(1, 1e9),
@@ -180,18 +162,16 @@ export function anyService(dice: Dice, theme: Theme): Service {
   return { mock, variants, keys, rateLimits };
 }
 
-function anyRateLimits(dice: Dice, theme: Theme): MockRateLimitOptions | undefined {
-  const documented = [...DOCUMENTED_WINDOWS];
-  const others = [
+function anyRateLimits(dice: Dice): MockRateLimitOptions | undefined {
+  const windows = dice.pick([
     undefined,
-    documented,
+    [...DOCUMENTED_WINDOWS],
     [
       { limit: 4, intervalMs: 500 },
       { limit: 20, intervalMs: 5_000 },
     ],
     [{ limit: 5, intervalMs: 1_000 }],
-  ];
-  const windows = dice.pick(theme === "beside an import" ? [documented] : others);
+  ]);
   if (windows === undefined) return undefined;
   return {
     windows,
@@ -202,17 +182,7 @@ function anyRateLimits(dice: Dice, theme: Theme): MockRateLimitOptions | undefin
   };
 }
 
-/** More than a page of a snapshot. */
-function crowd(dice: Dice, theme: Theme): { id: string; email: string; email_opt_in: string }[] {
-  const size = theme === "snapshots" ? dice.int(90, 250) : 0;
-  return Array.from({ length: size }, (_, index) => ({
-    id: `crowd-${index}`,
-    email: crowdEmailOf(index),
-    email_opt_in: dice.pick(optIns),
-  }));
-}
-
-function organizations(dice: Dice, keys: readonly string[], theme: Theme) {
+function organizations(dice: Dice, keys: readonly string[]) {
   const seeded = people.filter(() => dice.chance(0.6));
   return [
     {
@@ -223,15 +193,12 @@ function organizations(dice: Dice, keys: readonly string[], theme: Theme) {
         ...listIds.map((id) => ({ id, name: id })),
         { id: "segment", name: "segment", type: "SEGMENT" as const },
       ],
-      contacts: [
-        ...crowd(dice, theme),
-        ...seeded.map((person) => ({
-          id: `uuid-${person}`,
-          email: emailOf(person),
-          ...(dice.chance(0.5) && { phone: phoneOf(person) }),
-          email_opt_in: dice.pick(optIns),
-        })),
-      ],
+      contacts: seeded.map((person) => ({
+        id: `uuid-${person}`,
+        email: emailOf(person),
+        ...(dice.chance(0.5) && { phone: phoneOf(person) }),
+        email_opt_in: dice.pick(optIns),
+      })),
       automations: [
         { name: "thanks", on: { event: "order placed" }, webhook: { url: "http://127.0.0.1:9/hook" } },
         { name: "welcome", on: { listId: listIds[0]! } },

@@ -1,6 +1,5 @@
 import { type ApiPromise, type CallOptions, RateLimiter } from "audience-sdk";
 import { MemoryRedis } from "../redis/memory-redis.ts";
-import type { Theme } from "./actions.ts";
 import { Book } from "./book.ts";
 import type { ChaosTime } from "./chaos-time.ts";
 import type { Dice } from "./dice.ts";
@@ -19,15 +18,6 @@ export interface Import {
   isRunning: boolean;
 }
 
-/** The file of the snapshots, and those that were finished. */
-export interface Audience {
-  readonly file: string;
-  readonly fields: "consent" | "all";
-  isRunning: boolean;
-  /** When the read that is under way, or was killed, began. */
-  begunAt: number | undefined;
-}
-
 /** The service, the processes, and the log of what they do. */
 export class World {
   readonly time: ChaosTime;
@@ -39,7 +29,6 @@ export class World {
   /** Whom its rows and writes are about: the fewer, the more often they meet. */
   readonly people: readonly number[];
   readonly imports: readonly Import[];
-  readonly audience: Audience | undefined;
   readonly redis: MemoryRedis | undefined;
   isRedisTroubled = false;
   /** Around that the limits may be exceeded (D134). */
@@ -51,13 +40,10 @@ export class World {
   readonly #pending = new Set<Promise<void>>();
   #names = 0;
 
-  constructor(
-    { time, dice, theme }: { time: ChaosTime; dice: Dice; theme: Theme },
-    { folder, file }: { folder: string | undefined; file: string | undefined },
-  ) {
+  constructor(time: ChaosTime, dice: Dice) {
     this.time = time;
     this.dice = dice;
-    this.service = anyService(dice.split(), theme);
+    this.service = anyService(dice.split());
     const { rateLimits, keys, mock } = this.service;
     const { contacts } = mock.organization("chaos");
     this.seeded = new Map(contacts.map(({ id, email_opt_in }) => [id, email_opt_in]));
@@ -79,15 +65,10 @@ export class World {
     this.processes = Array.from({ length: usesRedis ? 2 : 1 }, () => this.newProcess());
     this.people = dice.pick([people, people, people.slice(0, 2)]);
     this.imports = [0, 1].map((number) => ({
-      book: new Book(`book-${number}`, { time, dice: dice.split(), folder }),
+      book: new Book(`book-${number}`, time, dice.split()),
       table: new Table(dice.split(), this.people),
       isRunning: false,
     }));
-    this.audience =
-      file === undefined
-        ? undefined
-        : { file, fields: dice.pick(["consent", "all"]), isRunning: false, begunAt: undefined };
-    time.readsFiles = file !== undefined;
   }
 
   newProcess(): Process {

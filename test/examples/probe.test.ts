@@ -338,7 +338,7 @@ describe("The probe and the variants of the mock", () => {
   });
 
   it("what it learns of a mock is what the mock has, in at most ten GETs and without a write", async () => {
-    await fc.assert(fc.asyncProperty(shownByGets, expectLearned), runs(150));
+    await fc.assert(fc.asyncProperty(shownByGets, expectLearned), runs(2_500, 15));
   });
 
   it("what it learns of an account with nothing in it is true, and it learns nothing of what such an account hides", async () => {

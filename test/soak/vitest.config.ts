@@ -4,7 +4,7 @@ import { lane } from "../vitest.config.ts";
 // It measures a time, which the other runs would lengthen.
 const measured = ["test/soak/bulk-checkpoint.test.ts"];
 
-const longest = ["soak/chaos", "soak/redis-in-virtual-time", "properties/snapshots", "soak/bulk-killed"];
+const longest = ["chaos/chaos", "soak/redis-in-virtual-time", "properties/snapshots", "soak/bulk-killed"];
 
 /** Begins with the longest files: if one of them were the last, it would run alone. */
 class LongestFirst extends BaseSequencer {
@@ -30,8 +30,8 @@ export default lane({
           name: "long",
           include: [
             "test/soak/**/*.test.ts",
-            "test/properties/**/*.test.ts",
-            "test/examples/importer-consent.test.ts",
+            "test/{chaos,properties}/**/*.test.ts",
+            "test/examples/{importer-consent,probe}.test.ts",
             "test/rate-limiter/within-limits.test.ts",
           ],
           exclude: measured,

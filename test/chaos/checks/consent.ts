@@ -1,17 +1,14 @@
 import type { Profile } from "audience-sdk";
-import type { SnapshotContact } from "audience-sdk/snapshot";
 import { factsOf, type Input, personOf, phoneOf } from "../inputs.ts";
 import type { RunRecord } from "../records.ts";
 import type { World } from "../world.ts";
 
 /** Every superseded row has a reason, and says which. */
-export function checkReasonsOfRuns(world: World): string[] {
-  return world.log.runs.flatMap((run) => checkReasons(world, run));
+export function checkReasons(world: World): string[] {
+  return world.log.runs.flatMap((run) => checkReasonsOf(world, run));
 }
 
-/** A row is superseded for a reason, and says for which. */
-function checkReasons({ log, service }: World, run: RunRecord): string[] {
-  const { runs } = log;
+function checkReasonsOf({ log, service }: World, run: RunRecord): string[] {
   // Also a write that was never sent: it is recorded before, and its process killed, or the run over, in between.
   const others = log.calls.filter(({ run: other }) => other !== run);
   const { consentHistory } = service.mock.organization("chaos");
@@ -19,8 +16,6 @@ function checkReasons({ log, service }: World, run: RunRecord): string[] {
     if (result.status !== "superseded") return [];
     const { key, item, error, reason, service: shown } = result;
     const refusing = run.rows.filter(({ inputs }) => inputs.some((input) => isRefusing(input)));
-    // What an earlier night was told holds on.
-    const guards = runs.flatMap((each) => (isOfSameBook(each, run) ? (each.guard?.contacts ?? []) : []));
     const isOfPerson = (text: string | undefined): boolean =>
       text?.toLowerCase().startsWith(`p${item.person}`) === true;
     const has = {
@@ -32,7 +27,7 @@ function checkReasons({ log, service }: World, run: RunRecord): string[] {
               to !== "SUBSCRIBED" && (isOfPerson(email) || phone === phoneOf(item.person)),
           ),
       run: refusing.some(({ inputs }) => inputs.some((input) => personOf(input) === item.person)),
-      snapshot: guards.some((contact) => hasRefused(contact, item.person)),
+      snapshot: false,
       "not-current": log.calls.some(
         (call) => call.run === run && call.key === key && call.answers.some((answer) => !answer.isCurrent),
       ),
@@ -43,15 +38,6 @@ function checkReasons({ log, service }: World, run: RunRecord): string[] {
 
 function isRefusing(input: Input): boolean {
   return Object.values(factsOf(input).consent).some((word) => word === "UNSUBSCRIBED" || word === "TRUE");
-}
-
-function isOfSameBook(one: RunRecord, other: RunRecord): boolean {
-  return one === other || (one.book !== undefined && one.book === other.book);
-}
-
-function hasRefused({ email, phone, ...consents }: SnapshotContact, person: number): boolean {
-  const isOfPerson = email?.toLowerCase().startsWith(`p${person}`) === true || phone === phoneOf(person);
-  return isOfPerson && isRefusal(consents);
 }
 
 function isRefusal({

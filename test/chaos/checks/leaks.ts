@@ -6,21 +6,18 @@ import type { World } from "../world.ts";
 /** close() ends every call of its client, and nothing else is left: no promise, no rejection. */
 export function checkClosing({ log, processes }: World): string[] {
   const problems = log.unhandled.map((error) => `an unhandled rejection: ${String(error)}`);
-  const lists = new Set(log.lists.map(({ call }) => call));
   for (const { client, drain, startedAt, endedAt } of log.closes) {
     if (endedAt === undefined) continue;
     for (const call of log.calls) {
       const { client: owner, tag, run, error, startedAt: calledAt, settledAt } = call;
       if (owner !== client) continue;
       // What a row has ended with is told by its result.
-      if (settledAt === undefined && !lists.has(call) && !run)
-        problems.push(`${tag} did not end with close() of its client`);
-      if (!run && !lists.has(call) && calledAt <= startedAt && settledAt !== undefined && settledAt > endedAt)
+      if (settledAt === undefined && !run) problems.push(`${tag} did not end with close() of its client`);
+      if (!run && calledAt <= startedAt && settledAt !== undefined && settledAt > endedAt)
         problems.push(`${tag} ended after close() of its client`);
       const isClosed = isAudienceError(error) && error.code === "closed";
-      // Further rows of a run, and further pages of a list, are new calls.
-      const isOneCall = !run && !lists.has(call);
-      if (isClosed && drain && isOneCall && calledAt < startedAt) problems.push(`${tag} was not drained`);
+      // Further rows of a run are new calls.
+      if (isClosed && drain && !run && calledAt < startedAt) problems.push(`${tag} was not drained`);
       if (!isClosed && calledAt > endedAt) problems.push(`${tag} was taken by a closed client`);
     }
   }
