@@ -1,11 +1,6 @@
 import { type } from "arktype";
 import {
   AudienceClient,
-  type AddContactResult,
-  type ContactGroup,
-  type EventResult,
-  type List,
-  type Page,
   type Profile,
   type V1Contact,
   type V1Customers,
@@ -13,7 +8,13 @@ import {
   type V2Contact,
   write,
 } from "audience-sdk";
-import { v1ContactSchema } from "audience-sdk/schemas";
+import {
+  type ProfileAttributes,
+  type V1ListContact,
+  type V2Identifier,
+  v1ContactSchema,
+} from "audience-sdk/schemas";
+import type * as schemas from "audience-sdk/schemas";
 import * as v from "valibot";
 import { describe, expectTypeOf, it, vi } from "vitest";
 import * as z from "zod";
@@ -63,11 +64,6 @@ describe("addContact", () => {
     // @ts-expect-error
     void contactGroups.addContact("l-1", [{ email, email_opt_in: "SUBSCRIBED" }]);
   });
-
-  it("has its own options type", () => {
-    // @ts-expect-error an upsert has no such option
-    void customers.upsert({ email }, { consent: "service-decides" });
-  });
 });
 
 describe("A v1 contact", () => {
@@ -93,15 +89,6 @@ describe("A v1 contact", () => {
     void customers.upsert({ email, gender: "female" });
   });
 
-  it("has no null", () => {
-    // @ts-expect-error
-    void customers.upsert({ email, last_name: null });
-  });
-
-  it("may have a field whose value is undefined", () => {
-    void customers.upsert({ email, last_name: undefined });
-  });
-
   it("has flat custom properties: strings, numbers, booleans", () => {
     void customers.upsert({ email, custom_properties: { plan: "pro", seats: 3, trial: false } });
     // @ts-expect-error the service would store an unusable string
@@ -112,25 +99,6 @@ describe("A v1 contact", () => {
 });
 
 describe("An event", () => {
-  it("has a name", () => {
-    void events.send({ eventName: "order placed", contact: { email } });
-    // @ts-expect-error
-    void events.send({ contact: { email } });
-  });
-
-  it("may name its contact by id, in the contact or at its root", () => {
-    void events.send({ eventName: "order placed", contact: { contactUUID: "c-1" } });
-    void events.send({ eventName: "order placed", contactUUID: "c-1" });
-  });
-
-  it("may have further keys of the contact, and free data", () => {
-    void events.send({
-      eventName: "order placed",
-      contact: { email, plan: "pro" },
-      eventData: { items: [{ sku: "a" }] },
-    });
-  });
-
   it("has only documented fields", () => {
     // @ts-expect-error the name is eventName
     void events.send({ event_name: "order placed", contact: { email } });
@@ -194,34 +162,9 @@ describe("An event that is defined", () => {
     // @ts-expect-error
     events.define({ order_placed: undefined });
   });
-
-  it("resolves as any event does, also with its response", () => {
-    const sent = defined.send("signed_up", { contact });
-    expectTypeOf(sent).resolves.toEqualTypeOf<EventResult>();
-    expectTypeOf(sent.withResponse()).resolves.toHaveProperty("attempts");
-  });
-});
-
-describe("A list's query", () => {
-  it("has the documented types of contact groups", () => {
-    void contactGroups.list({ type: "SEGMENT", page: 2, limit: 20 });
-    // @ts-expect-error
-    void contactGroups.list({ type: "segment" });
-    // @ts-expect-error contacts have no type
-    void customers.list({ type: "LIST" });
-  });
 });
 
 describe("A call's result", () => {
-  it("has the documented type", () => {
-    expectTypeOf(customers.get("c-1")).resolves.toEqualTypeOf<Profile>();
-    expectTypeOf(contactGroups.get("l-1")).resolves.toEqualTypeOf<ContactGroup>();
-    expectTypeOf(events.send({ eventName: "x", contact: { email } })).resolves.toEqualTypeOf<EventResult>();
-    expectTypeOf(
-      contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" }),
-    ).resolves.toEqualTypeOf<AddContactResult>();
-  });
-
   it("has consents that are compared with the documented words alone, and can be written", async () => {
     const { attributes } = await customers.get("c-1");
     // @ts-expect-error v1 writes it in capitals
@@ -256,44 +199,6 @@ describe("A call's result", () => {
     void (await events.send({ eventName: "x", contact: { email } })).id;
   });
 
-  it("shows by a cast what else the service sends", async () => {
-    const profile = await customers.get("c-1");
-    const added = await contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" });
-    const sent = await events.send({ eventName: "x", contact: { email } });
-    void (profile as Record<string, unknown>)["score"];
-    void (profile.attributes as Record<string, unknown>)["score"];
-    void (profile.relationships as Record<string, unknown>)["tags"];
-    void (profile.links as Record<string, unknown>)["next"];
-    void (added as Record<string, unknown>)["status"];
-    void (added.contact as Record<string, unknown>)["phone"];
-    void (sent as Record<string, unknown>)["anything"];
-  });
-
-  it("has any field where the document names none: a contact group", async () => {
-    expectTypeOf((await contactGroups.get("l-1"))["name"]).toBeUnknown();
-  });
-
-  it("comes with its response through withResponse()", () => {
-    expectTypeOf(customers.get("c-1").withResponse()).resolves.toExtend<{
-      data: Profile;
-      response: { status: number; headers: Headers; url: string };
-      attempts: number;
-      queuedMs: number;
-    }>();
-  });
-
-  it("is pages or items for a list", async () => {
-    for await (const profile of customers.list()) expectTypeOf(profile).toEqualTypeOf<Profile>();
-    for await (const page of customers.list().pages())
-      expectTypeOf(page.items).toExtend<readonly Profile[]>();
-    expectTypeOf(customers.list().toArray({ max: 5 })).resolves.toEqualTypeOf<Profile[]>();
-    expectTypeOf((await contactGroups.list()).hasNextPage).toEqualTypeOf<boolean>();
-    expectTypeOf(customers.list()).resolves.toEqualTypeOf<Page<Profile>>();
-    const page = await customers.list();
-    expectTypeOf(page.nextPage()).resolves.toEqualTypeOf<Page<Profile>>();
-    for await (const profile of page) expectTypeOf(profile).toEqualTypeOf<Profile>();
-  });
-
   it("has no single response for a list", () => {
     expectTypeOf(customers.list()).not.toHaveProperty("withResponse");
     // @ts-expect-error it is awaited, or iterated with `for await`
@@ -319,11 +224,6 @@ describe("A contact that can have neither an e-mail nor a phone", () => {
     // @ts-expect-error
     void customers.upsert(nameless);
   });
-
-  it("is not accepted as the return value of a function", () => {
-    // @ts-expect-error
-    void [{ first_name: "Ada" }].map((row) => customers.upsert(row));
-  });
 });
 
 describe("A contact that has one, or may have one", () => {
@@ -339,13 +239,6 @@ describe("A contact that has one, or may have one", () => {
     void customers.upsert(structuredClone(contact));
     const row = { email: "ada@example.com", line: 7 };
     void customers.upsert(row);
-  });
-
-  it("is accepted as a spread, without a field, or with a conditional field", () => {
-    const city = "London" as string | undefined;
-    void customers.upsert({ ...contact, first_name: "Ada" });
-    void customers.upsert({ ...contact, phone: undefined });
-    void customers.upsert({ email: "ada@example.com", ...(city !== undefined && { city }) });
   });
 
   it("is accepted as a row of a foreign type", () => {
@@ -380,15 +273,6 @@ describe("A contact that has one, or may have one", () => {
   });
 });
 
-describe("An event that can name no contact", () => {
-  it("is not accepted", () => {
-    // @ts-expect-error
-    void events.send({ eventName: "order_placed" });
-    // @ts-expect-error a contact of an event is named by its email or its contactUUID
-    void events.send({ eventName: "order_placed", email: "ada@example.com" });
-  });
-});
-
 describe("An event that names a contact, or may name one", () => {
   it("is accepted as it is", () => {
     void events.send(event);
@@ -412,45 +296,15 @@ const identifier = {
 const v2Contact: V2Contact = { firstName: "Ada", listIds: [], identifiers: [identifier] };
 
 describe("A v2 contact", () => {
-  it("has a first name, lists and identifiers", () => {
-    void v2.contacts.upsert(v2Contact);
-    // @ts-expect-error
-    void v2.contacts.upsert({ listIds: [], identifiers: [identifier] });
-    // @ts-expect-error
-    void v2.contacts.upsert({ firstName: "Ada", identifiers: [identifier] });
-    // @ts-expect-error
-    void v2.contacts.upsert({ firstName: "Ada", listIds: [] });
-  });
-
   it("may have its creation time as a Date, but not its day of birth, because a Date has a time zone", () => {
     void v2.contacts.upsert({ ...v2Contact, createdAt: new Date(0) });
     void v2.contacts.upsert({ ...v2Contact, birthDate: "1815-12-10" });
     // @ts-expect-error
     void v2.contacts.upsert({ ...v2Contact, birthDate: new Date("1815-12-10") });
   });
-
-  it("may have undocumented fields", () => {
-    void v2.contacts.upsert({ ...v2Contact, nickname: "The Enchantress" });
-  });
-});
-
-describe("The result of an upsert", () => {
-  it("has only its status; a cast shows what else the service sends", async () => {
-    const result = await v2.contacts.upsert(v2Contact);
-    expectTypeOf(result.status).toEqualTypeOf<true>();
-    // @ts-expect-error
-    void result.message;
-    expectTypeOf((result as Record<string, unknown>)["message"]).toBeUnknown();
-  });
 });
 
 describe("An identifier", () => {
-  it("is an email or a phone, with a string or a number", () => {
-    void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, type: "phone", id: 15550100 }] });
-    // @ts-expect-error
-    void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, type: "fax" }] });
-  });
-
   it("has a complete consent", () => {
     void v2.contacts.upsert({
       ...v2Contact,
@@ -472,21 +326,14 @@ describe("An identifier", () => {
   });
 });
 
-describe("A list", () => {
-  it("has an id", async () => {
-    for await (const list of v2.lists.list({ page: 1 })) expectTypeOf(list).toEqualTypeOf<List>();
-    expectTypeOf<List["uuid"]>().toEqualTypeOf<string>();
-  });
+it("Input and output types are equal, because there are no transforms", () => {
+  expectTypeOf<z.input<typeof schemas.v1ContactSchema>>().toEqualTypeOf<V1Contact>();
+  expectTypeOf<z.input<typeof schemas.v1ListContactSchema>>().toEqualTypeOf<V1ListContact>();
+  expectTypeOf<z.input<typeof schemas.v1EventSchema>>().toEqualTypeOf<V1Event>();
+  expectTypeOf<z.input<typeof schemas.v2ContactSchema>>().toEqualTypeOf<V2Contact>();
+  expectTypeOf<z.input<typeof schemas.v2IdentifierSchema>>().toEqualTypeOf<V2Identifier>();
+});
 
-  it("has no other field than the documented ones; a cast shows what else the service sends", async () => {
-    const [list] = await v2.lists.list().toArray({ max: 1 });
-    // @ts-expect-error the id is the uuid
-    void list?.id;
-    expectTypeOf((list as Record<string, unknown>)["members"]).toBeUnknown();
-  });
-
-  it("is queried by page and limit only", () => {
-    // @ts-expect-error
-    void v2.lists.list({ type: "LIST" });
-  });
+it("The attributes of a profile have every field of a v1 contact", () => {
+  expectTypeOf<keyof ProfileAttributes>().toEqualTypeOf<keyof V1Contact | "created" | "updated">();
 });

@@ -5,7 +5,6 @@ import {
   type AddContactResult,
   type AddContactWrite,
   type ApiPromise,
-  type BulkSummary,
   type EventResult,
   type EventWrite,
   type LaterWrites,
@@ -54,11 +53,6 @@ describe("audience.send", () => {
       contact: { email },
       options: { consent: "service-decides" },
     });
-  });
-
-  it("narrows a write by its operation", () => {
-    if (job.operation === "v1.events.send") expectTypeOf(job).toEqualTypeOf<EventWrite>();
-    if (job.operation === "v1.contactGroups.addContact") expectTypeOf(job.listId).toEqualTypeOf<string>();
   });
 
   it("does not take the consent of the write", () => {
@@ -157,16 +151,6 @@ describe("The function of bulk", () => {
     >();
   });
 
-  it("gives any write, several, none for some rows, or a promise of them", () => {
-    void audience.bulk(rows, (row, index) => v1.contactGroups.addContact(`list-${index}`, row));
-    void audience.bulk(rows, (row) => (row.email === "" ? [] : upsert(row)));
-    void audience.bulk(rows, (row): Write[] => [upsert(row), event(row)]);
-    void audience.bulk(rows, async (row) => [upsert(row), event(row)]);
-    void audience.bulk(rows, (body) => v1.request({ method: "POST", path: "/api/v1/x", body: { ...body } }));
-    void audience.bulk(rows, () => JSON.parse("") as Write);
-    void audience.bulk.check(rows, (row) => [upsert(row)], { key: (row) => row.email });
-  });
-
   it("says the value of its row: of an array a tuple, or an array", async () => {
     for await (const { value } of audience.bulk(rows, upsert))
       expectTypeOf(value).toEqualTypeOf<Profile | undefined>();
@@ -213,10 +197,4 @@ it("The members of a result may be destructured, each of them: its status says w
       expectTypeOf(reason).toEqualTypeOf<SupersededReason>();
     }
   }
-});
-
-it("A run of bulk is awaited for the summary, which `counts` has at any time", async () => {
-  const run = audience.bulk(rows, upsert);
-  expectTypeOf(run.counts).toEqualTypeOf<BulkSummary>();
-  expectTypeOf(await run).toEqualTypeOf<BulkSummary>();
 });
