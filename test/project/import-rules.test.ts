@@ -180,15 +180,9 @@ describe("The imports of the sources", () => {
 describe("A broken rule is reported", () => {
   it.each([
     ["src/errors.ts", 'import { x } from "./limits.ts";', "src/errors.ts imports src/limits.ts"],
-    ["src/limits.ts", 'import type { X } from "./endpoint.ts";', "src/limits.ts imports src/endpoint.ts"],
     [
       "src/transport/send.ts",
       'import { x } from "../v1/events.ts";',
-      "transport and rate-limiter know no family",
-    ],
-    [
-      "src/rate-limiter/sliding-window-log.ts",
-      'import type { X } from "../v2/lists.ts";',
       "transport and rate-limiter know no family",
     ],
     [
@@ -197,7 +191,6 @@ describe("A broken rule is reported", () => {
       "rate-limiter does not know transport",
     ],
     ["src/v1/customers.ts", 'export { x } from "../v2/lists.ts";', "v1 and v2 do not know each other"],
-    ["src/v2/lists.ts", 'export * from "../v1/events.ts";', "v1 and v2 do not know each other"],
     ["src/files/lock.ts", 'import { x } from "../errors.ts";', "files knows nothing of ours"],
     ["src/values/predicates.ts", 'import * as z from "zod";', "values know no schema"],
     [
@@ -205,12 +198,6 @@ describe("A broken rule is reported", () => {
       'import type { X } from "../bulk/consent-snapshot.ts";',
       "snapshot knows neither bulk nor checkpoint",
     ],
-    [
-      "src/mock/state/saved-state.ts",
-      'import { x } from "../../files/replacement.ts";',
-      "the mock reads the document for itself",
-    ],
-    ["src/mock/rules.ts", 'import { LIMITS } from "../limits.ts";', "the mock reads the document for itself"],
     [
       "src/mock/state/organization.ts",
       'type X = import("../../errors.ts").Outcome;',
@@ -226,25 +213,10 @@ describe("A broken rule is reported", () => {
       'import { type X } from "../bulk.ts";',
       "redis and checkpoint take types",
     ],
-    [
-      "src/redis/redis-store.ts",
-      'import { RateLimiter } from "../rate-limiter/rate-limiter.ts";',
-      "redis and checkpoint take types",
-    ],
     ["src/v1/events.ts", 'import type { X } from "../index.ts";', "nothing imports it"],
     ["src/transport/attempts.ts", 'import ky from "ky";', "a package has one importer"],
-    ["src/bulk.ts", 'import pRetry from "p-retry";', "a package has one importer"],
-    [
-      "src/rate-limiter/fair-queue.ts",
-      'import Bottleneck from "bottleneck/light.js";',
-      "a package has one importer",
-    ],
-    ["src/mock/rules.ts", 'import * as z from "zod";', "a package has one importer"],
     ["src/mock/index.ts", 'const msw = await import("msw");', "a package has one importer"],
-    ["src/client-options.ts", 'import isEmail from "validator";', "a package has one importer"],
-    ["src/client-options.ts", 'import { x } from "node:os";', "built-in modules are loaded where"],
     ["src/bulk.ts", 'process.getBuiltinModule?.("node:fs");', "built-in modules are loaded where"],
-    ["src/mock/listen.ts", 'import http from "http";', "a package has one importer"],
     [
       "src/transport/tracing.ts",
       'import { x } from "node:diagnostics_channel";',
@@ -282,27 +254,15 @@ describe("A broken rule is reported", () => {
 
 describe("An allowed import is not reported", () => {
   it.each([
-    ["the one importer of ky", "src/transport/send.ts", 'import ky from "ky";'],
     [
       "a type that the redis store takes",
       "src/redis/redis-rate-limit-store.ts",
       'import type { Store } from "../rate-limiter/store.ts";',
     ],
-    ["a timer in the redis store", "src/redis/background.ts", 'import { x } from "../timer.ts";'],
-    [
-      "the count that the redis store builds on",
-      "src/redis/local-share.ts",
-      'import { x } from "../rate-limiter/sliding-window-log.ts";',
-    ],
     [
       "a built-in module that is loaded at run time",
       "src/mock/listen.ts",
       'const http = await import("node:http");',
-    ],
-    [
-      "the channels, as a type",
-      "src/transport/tracing.ts",
-      'import type { X } from "node:diagnostics_channel";',
     ],
     ["an import in a comment", "src/errors.ts", '// import { x } from "./limits.ts";'],
   ])("%s", (_title, path, text) => {

@@ -1,8 +1,62 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
-import { entrySources, exportsOf, type Exported } from "./entries.ts";
-import { repository } from "./source-files.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { repository, type SourceFiles } from "./source-files.ts";
+
+/** Source file by entry, as package.json names them: `audience-sdk/mock` is `src/mock/index.ts`. */
+export const entrySources: Record<string, string> = Object.fromEntries(
+  Object.entries(manifest.exports).flatMap(([entryPoint, paths]) => {
+    if (typeof paths === "string") return [];
+    const source = paths.import.default.replace("./dist/", "src/").replace(/\.js$/, ".ts");
+    return [[entryPoint.replace(".", manifest.name), join(repository, source)]];
+  }),
+);
+
+interface Exported {
+  readonly name: string;
+  /** Of the original declaration. */
+  readonly symbol: ts.Symbol;
+  /** Whether it exists at run time, and not for the compiler alone. */
+  readonly isValue: boolean;
+}
+
+/** The exports of an entry in alphabetical order. */
+function exportsOf(program: ts.Program, source: string): Exported[] {
+  const checker = program.getTypeChecker();
+  const file = program.getSourceFile(source);
+  const symbol = file && checker.getSymbolAtLocation(file);
+  if (symbol === undefined) throw new Error(`${source} exports nothing.`);
+  const found = checker.getExportsOfModule(symbol).map((one): Exported => {
+    const original = one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one;
+    const isType = one.declarations?.some((each) => ts.isTypeOnlyImportOrExportDeclaration(each));
+    return {
+      name: one.name,
+      symbol: original,
+      isValue: !isType && (original.flags & ts.SymbolFlags.Value) !== 0,
+    };
+  });
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** All entries as the compiler reads them, and more files, by path in the repository, that stand nowhere. */
+export function readEntries(files: SourceFiles): ts.Program {
+  const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
+  // Unlike the sources, a user may leave a name unused.
+  const usual = { ...options, noUnusedLocals: false };
+  const more = new Map([...files].map(([path, text]) => [join(repository, path), text]));
+  const host = ts.createCompilerHost(usual);
+  const { fileExists, getSourceFile } = host;
+  host.fileExists = (path) => more.has(path) || fileExists(path);
+  host.getSourceFile = (path, ...rest) => {
+    const text = more.get(path);
+    return text === undefined
+      ? getSourceFile(path, ...rest)
+      : ts.createSourceFile(path, text, ts.ScriptTarget.ES2022);
+  };
+  return ts.createProgram([...Object.values(entrySources), ...more.keys()], usual, host);
+}
 
 /** The declaration of each public name, by entry: `report["audience-sdk"]["Outcome"]`. */
 export type SurfaceReport = Record<string, Record<string, string>>;
