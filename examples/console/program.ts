@@ -9,6 +9,11 @@ export interface ProgramSurroundings {
   readonly signal: AbortSignal;
 }
 
+/** A problem of an option or a file, which only the user can mend. The message says how. */
+export class InputError extends Error {
+  override readonly name = "InputError";
+}
+
 /** Runs a program to its exit code. The first Ctrl-C stops it cleanly; a second one has the default action. */
 export async function runProgram(
   program: (surroundings: ProgramSurroundings) => Promise<number>,

@@ -2,8 +2,8 @@ import { fileURLToPath } from "node:url";
 import { isAudienceError } from "audience-sdk";
 import { formatDuration } from "../console/duration.ts";
 import type { ProgramSurroundings } from "../console/program.ts";
+import { InputError } from "../console/program.ts";
 import { say, styled, type Output } from "../console/terminal.ts";
-import { CsvFileError } from "../exports/csv-file.ts";
 import { help, parseArguments, UsageError, type DemoArguments } from "./arguments.ts";
 import { callsFor } from "./send-rows.ts";
 import { openLive, openMock, type Retry } from "./service.ts";
@@ -79,7 +79,7 @@ function explain(error: unknown, { errors, output, signal }: ProgramSurroundings
   }
   const isStop = signal.aborted && (error === signal.reason || isAudienceError(error));
   if (isStop) return stopped(output);
-  if (!(error instanceof CsvFileError) && !isAudienceError(error)) throw error;
+  if (!(error instanceof InputError) && !isAudienceError(error)) throw error;
   say(errors, `${error.name}: ${error.message}`);
   return 1;
 }

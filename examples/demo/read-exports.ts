@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { InputError } from "../console/program.ts";
 import type { RowIssue } from "../exports/contact.ts";
-import { CsvFileError } from "../exports/csv-file.ts";
 import { openFiles } from "../importer/maps.ts";
 import { rowsToSend } from "../importer/rows-to-send.ts";
 import { surveyFiles } from "../importer/survey.ts";
@@ -27,12 +27,12 @@ export async function readExports(
   signal: AbortSignal,
 ): Promise<{ files: ExportFile[]; checked: CheckedRows }> {
   const names = (await namesIn(folder)).filter((name) => name.toLowerCase().endsWith(".csv"));
-  if (names.length === 0) throw new CsvFileError(`${folder}: holds no CSV file.`);
+  if (names.length === 0) throw new InputError(`${folder}: holds no CSV file.`);
   const paths = names.toSorted().map((name) => join(folder, name));
   const mapped = await openFiles({ files: paths }, signal);
   for (const { file, open, mapPath } of mapped)
     if (open.length > 0)
-      throw new CsvFileError(
+      throw new InputError(
         `${file.path}: nobody has said what these columns are: ${open.join(", ")}. Write it to ${mapPath}.`,
       );
   const survey = await surveyFiles(mapped, { signal });
@@ -56,6 +56,6 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder, { recursive: true });
   } catch (cause) {
-    throw new CsvFileError(`${folder}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new InputError(`${folder}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }

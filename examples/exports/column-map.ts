@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
+import { InputError } from "../console/program.ts";
 import { contactFields } from "./contact-columns.ts";
 import { type Channel, optIns } from "./contact.ts";
 import { anyOther, wordOf } from "./words.ts";
@@ -63,9 +64,7 @@ const everyoneMeaning = z.enum([...optIns, "none", "?"]).optional();
 const mapSchema = z.strictObject({
   version: z.literal(1),
   columns: z.record(z.string(), columnRule),
-  everyone: z
-    .union([z.literal("?"), z.strictObject({ email: everyoneMeaning, phone: everyoneMeaning })])
-    .optional(),
+  everyone: z.strictObject({ email: everyoneMeaning, phone: everyoneMeaning }).optional(),
   unnamed: z.literal("ignore").optional(),
 });
 
@@ -75,7 +74,7 @@ export type ColumnRule = z.output<typeof columnRule>;
 /** A column of consent: its channels, and the meaning of each word. */
 export type ConsentRule = z.output<typeof consentRule>;
 
-/** What a file means as a whole: `?` is not answered yet. */
+/** What a file means as a whole, for each channel: `?` is not answered yet. */
 export type Everyone = NonNullable<z.output<typeof mapSchema>["everyone"]>;
 
 /** The map of a file: what each column becomes, by its heading. A second `Tag` is `Tag (2)`. */
@@ -86,31 +85,26 @@ export interface ColumnMap {
   readonly unnamed?: "ignore" | undefined;
 }
 
-/** A map that cannot be used. The message names the file and the place. */
-export class ColumnMapError extends Error {
-  override readonly name = "ColumnMapError";
-}
-
 /** The rule of one of the service's own columns of consent. */
 export function serviceRule(field: "email_opt_in" | "phone_opt_in"): ConsentRule {
   const words = Object.fromEntries(optIns.map((optIn) => [optIn, optIn]));
   return { consent: field === "email_opt_in" ? "email" : "phone", words };
 }
 
-/** Parses the text of a map, or throws a `ColumnMapError` with every problem. */
+/** Parses the text of a map, or throws a `InputError` with every problem. */
 function parseMap(text: string, path: string): ColumnMap {
   let json: unknown;
   try {
     json = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
-    throw new ColumnMapError(`${path}: is no JSON: ${String(cause)}`, { cause });
+    throw new InputError(`${path}: is no JSON: ${String(cause)}`, { cause });
   }
   const parsed = mapSchema.safeParse(json);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(
       (issue) => `  ${issue.path.map((part) => JSON.stringify(part)).join(" ")} ${issue.message}`,
     );
-    throw new ColumnMapError([`${path}: is no map of columns.`, ...problems].join("\n"), {
+    throw new InputError([`${path}: is no map of columns.`, ...problems].join("\n"), {
       cause: parsed.error,
     });
   }
@@ -128,20 +122,9 @@ export async function readMap(path: string): Promise<ColumnMap | undefined> {
   }
 }
 
-/** The text of a map: a column each line, so that a change is easy to read. */
-export function mapText({ columns, everyone, unnamed }: ColumnMap): string {
-  const lines = Array.from(columns, ([heading, rule]) => `    ${JSON.stringify(heading)}: ${ruleText(rule)}`);
-  const all = everyone === undefined ? "" : `,\n  "everyone": ${inOneLine(everyone)}`;
-  const others = unnamed === undefined ? "" : `,\n  "unnamed": "${unnamed}"`;
-  return `{\n  "version": 1,\n  "columns": {\n${lines.join(",\n")}\n  }${all}${others}\n}\n`;
-}
-
-const longestLine = 110;
-
-function ruleText(rule: ColumnRule): string {
-  const line = inOneLine(rule);
-  if (line.length <= longestLine) return line;
-  return JSON.stringify(rule, null, 2).replaceAll("\n", "\n    ");
+/** The text of a map. */
+export function mapText({ columns, ...whole }: ColumnMap): string {
+  return `${JSON.stringify({ version: 1, columns: Object.fromEntries(columns), ...whole }, null, 2)}\n`;
 }
 
 /** JSON in one line, with spaces between the parts. */
@@ -156,9 +139,7 @@ export function isOpen(rule: ColumnRule): boolean {
 }
 
 /** Whether it is not answered yet what the file means as a whole. */
-export function isEveryoneOpen({ everyone }: ColumnMap): boolean {
-  return everyone === "?" || (everyone !== undefined && Object.values(everyone).includes("?"));
-}
+export const isEveryoneOpen = ({ everyone }: ColumnMap) => Object.values(everyone ?? {}).includes("?");
 
 /** The columns that are not answered yet. */
 export function openColumns({ columns }: ColumnMap): string[] {

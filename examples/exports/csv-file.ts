@@ -2,16 +2,11 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
+import { InputError } from "../console/program.ts";
 import { withoutMark } from "./csv-cell.ts";
-import { delimiterNames, delimitersOf, type Delimiter } from "./csv-delimiter.ts";
-import { decoded, encodingOf, isBeyondAscii, isUtf8 } from "./csv-encoding.ts";
+import { decoded, delimiterNames, delimitersOf, type Delimiter, encodingIn } from "./csv-format.ts";
 import { CsvRow, reasonHeading } from "./csv-row.ts";
 import { isOfAddresses } from "./identifiers.ts";
-
-/** A file that cannot be read as CSV. The message names the file and the way out. */
-export class CsvFileError extends Error {
-  override readonly name = "CsvFileError";
-}
 
 /** A CSV file whose headings have been read. */
 export interface CsvFile {
@@ -39,7 +34,7 @@ export async function openCsv(
 ): Promise<CsvFile> {
   const head = await firstBytes(path);
   if (head[0] === 0x50 && head[1] === 0x4b)
-    throw new CsvFileError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
+    throw new InputError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
   const encoding = await encodingIn(path, head, given);
   const beginning = new TextDecoder(encoding).decode(head);
   const [delimiter = ",", ...others] = delimitersOf(beginning);
@@ -47,20 +42,20 @@ export async function openCsv(
   const isNamed = /^"?sep=/.test(beginning);
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });
   const first = await records().next();
-  if (first.done === true) throw new CsvFileError(`${path}: is empty.`);
+  if (first.done === true) throw new InputError(`${path}: is empty.`);
   const written = first.value.map((cell) => cell.trim());
   // The marks of a report are no part of the cells that it was made of.
   const plain = (cells: readonly string[]) =>
     written.includes(reasonHeading) ? cells.map(withoutMark) : cells;
   const headings = plain(written);
   if (headings.some((heading) => isOfAddresses(heading)))
-    throw new CsvFileError(
+    throw new InputError(
       `${path}: its first row holds an e-mail address. The first row must be the headings: email, first_name, …`,
     );
   return {
     path,
     headings,
-    names: namesOf(headings),
+    names: distinct(headings, (name, count) => `${name} (${count})`),
     encoding,
     delimiterName: delimiterNames[delimiter],
     async *rows() {
@@ -74,21 +69,25 @@ export async function openCsv(
   };
 }
 
-function namesOf(headings: readonly string[]): string[] {
-  const used = new Set<string>(headings);
-  return headings.map((heading, index) => {
-    if (headings.indexOf(heading) === index) return heading;
+/** The names with a number behind each that comes again, which makes it another one. */
+export function distinct(
+  names: readonly string[],
+  numbered: (name: string, count: number) => string,
+): string[] {
+  const used = new Set(names);
+  return names.map((name, index) => {
+    if (names.indexOf(name) === index) return name;
     let count = 2;
-    while (used.has(`${heading} (${count})`)) count++;
-    used.add(`${heading} (${count})`);
-    return `${heading} (${count})`;
+    while (used.has(numbered(name, count))) count++;
+    used.add(numbered(name, count));
+    return numbered(name, count);
   });
 }
 
-function unknownDelimiter(path: string, delimiters: readonly Delimiter[]): CsvFileError {
+function unknownDelimiter(path: string, delimiters: readonly Delimiter[]): InputError {
   const names = delimiters.map((one) => delimiterNames[one]).join(" or a ");
   const lines = delimiters.map((one) => (one === "\t" ? "sep= with a tab" : `sep=${one}`)).join(" or ");
-  return new CsvFileError(
+  return new InputError(
     `${path}: nobody knows whether a ${names} is between its cells. Write it as a line above the headings: ${lines}.`,
   );
 }
@@ -99,17 +98,8 @@ async function firstBytes(path: string): Promise<Uint8Array> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
     return buffer.subarray(0, bytesRead);
   } catch (cause) {
-    throw new CsvFileError(`${path}: ${messageOf(cause)}`, { cause });
+    throw new InputError(`${path}: ${messageOf(cause)}`, { cause });
   }
-}
-
-async function encodingIn(path: string, head: Uint8Array, given: string | undefined): Promise<string> {
-  const encoding = encodingOf(head);
-  if (given === undefined || encoding !== undefined) return encoding ?? "utf-8";
-  // The first letter beyond ASCII decides, and may come late.
-  for await (const chunk of createReadStream(path) as AsyncIterable<Uint8Array>)
-    if (isBeyondAscii(chunk)) return isUtf8(chunk) ? "utf-8" : given;
-  return given;
 }
 
 async function* recordsOf(
@@ -135,7 +125,7 @@ async function* recordsOf(
     // Safe: without the option `columns` a record is an array of its cells.
     for await (const record of parser) yield record as string[];
   } catch (cause) {
-    throw new CsvFileError(`${path}: ${explained(cause, encoding)}`, { cause });
+    throw new InputError(`${path}: ${explained(cause, encoding)}`, { cause });
   }
 }
 

@@ -1,24 +1,20 @@
+import { InputError } from "../console/program.ts";
 import type { ChannelMeanings, ColumnMap, ColumnRule, ConsentRule, Meaning } from "./column-map.ts";
-import { type ContactField, fieldOf, isOfAnother, snakeCase } from "./contact-columns.ts";
+import { type ContactField, contactFields, fieldOf, isOfAnother, snakeCase } from "./contact-columns.ts";
 import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
-import { CsvFileError, type CsvFile } from "./csv-file.ts";
+import { type CsvFile, distinct } from "./csv-file.ts";
 import { reasonHeading } from "./csv-row.ts";
-import type { Vendor } from "./vendor.ts";
-import { sectionOf, vendorOf } from "./vendors.ts";
+import { vendorOf } from "./vendors.ts";
 import { wordOf } from "./words.ts";
 
-/** The use of a column. */
-export type ColumnUse =
-  | { readonly kind: "field"; readonly field: ContactField }
-  /** What each word means for each channel. */
-  | {
-      readonly kind: "consent";
-      readonly channels: readonly Channel[];
-      readonly words: ReadonlyMap<string, ChannelMeanings>;
-    }
-  | { readonly kind: "suppression" }
-  | { readonly kind: "property" }
-  | { readonly kind: "left out"; readonly why: string };
+/** What each word of a column of consent means for each channel. */
+export interface ConsentUse {
+  readonly channels: readonly Channel[];
+  readonly words: ReadonlyMap<string, ChannelMeanings>;
+}
+
+/** The use of a column: its rule, as it is carried out. */
+export type ColumnUse = ContactField | "is_suppressed" | "property" | "ignore" | ConsentUse;
 
 /** One column of a file, and its use. */
 export interface Column {
@@ -47,7 +43,7 @@ export interface FilePlan {
   readonly everyone: Readonly<Record<Channel, OptIn | undefined>>;
 }
 
-/** Plans a file by its map. Throws a `CsvFileError` if no column identifies the person. */
+/** Plans a file by its map. Throws a `InputError` if no column identifies the person. */
 export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   const vendor = vendorOf(file.headings);
   const { names } = file;
@@ -65,36 +61,22 @@ export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   if (!fields.has("email") && !fields.has("phone")) throw noIdentifier(file);
   return {
     file,
-    layout: layoutName(vendor, file.path),
+    layout: vendor?.name ?? "plain table",
     provider: vendor?.source,
     columns,
     fields,
-    everyone: everyoneOf(map),
+    everyone: { email: optInOf(map.everyone?.email), phone: optInOf(map.everyone?.phone) },
   };
 }
 
-function everyoneOf({ everyone }: ColumnMap): FilePlan["everyone"] {
-  const meanings = everyone === "?" ? {} : (everyone ?? {});
-  const optInOf = (channel: Channel) => optIns.find((optIn) => optIn === meanings[channel]);
-  return { email: optInOf("email"), phone: optInOf("phone") };
-}
-
-function layoutName(vendor: Vendor | undefined, path: string): string {
-  if (vendor === undefined) return "plain table";
-  const section = sectionOf(vendor, path);
-  if (section !== undefined) return `${vendor.name}, ${section.begins.replace("_", "")} contacts`;
-  return vendor.sections === undefined ? vendor.name : `${vendor.name}, no section in the file's name`;
-}
+const optInOf = (meaning: string | undefined) => optIns.find((optIn) => optIn === meaning);
 
 function useOf(heading: string, rule: ColumnRule | undefined): ColumnUse {
-  if (heading === reasonHeading) return { kind: "left out", why: "a report's own column" };
-  // A column without a rule is blank.
-  if (rule === undefined || rule === "property" || isProperty(rule)) return { kind: "property" };
-  if (typeof rule !== "string") return consentUse(rule);
-  if (rule === "ignore") return { kind: "left out", why: "the map says ignore" };
-  if (rule === "is_suppressed") return { kind: "suppression" };
+  if (heading === reasonHeading) return "ignore";
   if (rule === "?") throw new TypeError("a column without an answer is not planned");
-  return { kind: "field", field: rule };
+  if (typeof rule === "object") return consentUse(rule);
+  // A column without a rule is blank.
+  return rule === undefined || isProperty(rule) ? "property" : rule;
 }
 
 const isProperty = (rule: ColumnRule): rule is `property:${string}` =>
@@ -108,7 +90,7 @@ function consentUse({ consent, words }: ConsentRule): ColumnUse {
     // Safe: a map with a "?" is not planned.
     return [wordOf(word), typeof meaning === "string" ? each(meaning as Meaning) : meaning];
   });
-  return { kind: "consent", channels: own, words: new Map(meanings) };
+  return { channels: own, words: new Map(meanings) };
 }
 
 /** Of `Work email, Email` the second is the main one. */
@@ -116,8 +98,7 @@ function columnsOfFields(columns: readonly Column[]): Map<ContactField, Column[]
   const isFurther = ({ heading }: Column) => fieldOf(heading)?.isFurther === true;
   const fields = new Map<ContactField, Column[]>();
   for (const column of [...columns.filter((one) => !isFurther(one)), ...columns.filter(isFurther)])
-    if (column.use.kind === "field")
-      fields.set(column.use.field, [...(fields.get(column.use.field) ?? []), column]);
+    if (isField(column.use)) fields.set(column.use, [...(fields.get(column.use) ?? []), column]);
   return fields;
 }
 
@@ -133,21 +114,16 @@ function propertyNames(
     const name = snakeCase(heading) || `column_${index + 1}`;
     return source === undefined || name.startsWith(`${source}_`) ? name : `${source}_${name}`;
   });
-  const used = new Set(wanted);
-  return wanted.map((name, index) => {
-    if (wanted.indexOf(name) === index) return name;
-    let count = 2;
-    while (used.has(`${name}_${count}`)) count++;
-    used.add(`${name}_${count}`);
-    return `${name}_${count}`;
-  });
+  return distinct(wanted, (name, count) => `${name}_${count}`);
 }
 
-function noIdentifier({ path, headings }: CsvFile): CsvFileError {
+const isField = (use: ColumnUse): use is ContactField => contactFields.some((field) => field === use);
+
+function noIdentifier({ path, headings }: CsvFile): InputError {
   const shown = headings.filter((heading) => heading !== "" && heading !== reasonHeading).slice(0, 4);
   const begins =
     shown.length === 0 ? "Its first row is blank" : `Its headings begin with ${shown.join(", ")}`;
-  return new CsvFileError(
+  return new InputError(
     `${path}: no column identifies the person of a row. ${begins}; one must be email or phone. ` +
       'A map can say it: "HEADING": "email".',
   );

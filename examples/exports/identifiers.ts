@@ -44,9 +44,6 @@ export function endOf(number: string): string[] {
   return digits.length < 7 ? [] : [`=${digits.slice(-7)}`];
 }
 
-/** Whether several people may have it: an id, or the end of a number. */
-export const isShared = (name: string) => /^[ =]/.test(name);
-
 export const isId = (name: string) => name.startsWith(" ");
 
 export const isAddress = (name: string) => name.includes("@");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { endOf, isAddress, isId, isShared } from "./identifiers.ts";
+import { endOf, isAddress, isId } from "./identifiers.ts";
 import type { ReadRow } from "./read-row.ts";
 import {
   always,
@@ -8,7 +8,6 @@ import {
   noWords,
   ofChannel,
   stateOf,
-  unpacked,
   type Words,
   WordsByKey,
   withoutOptIns,
@@ -37,8 +36,9 @@ export class People {
   readonly #earlier = new WordsByKey();
 
   add(row: ReadRow): void {
-    const { words, others, cells } = row;
+    const { others, cells } = row;
     const { email, phone } = row.person;
+    const words = this.#withEarlier(row);
     const person = email ?? phone;
     if (email !== undefined) this.#known.join(email, words);
     if (phone !== undefined) {
@@ -62,13 +62,20 @@ export class People {
       for (const end of endOf(phone)) this.#refusals.join(end, { ...noWords, emailHold: always });
   }
 
-  /** Adds the refusals that were known when a report was written, whose rows may have other addresses now. */
-  addEarlier(refusals: Readonly<Record<string, number>>): void {
-    for (const [hash, words] of Object.entries(refusals)) this.#earlier.join(hash, unpacked(words));
+  /** Adds the refusals that were known when a report was written, whose rows may have other addresses now. Call before `add`. */
+  addEarlier(refusals: Readonly<Record<string, Words>>): void {
+    for (const [hash, words] of Object.entries(refusals)) this.#earlier.join(hash, words);
+  }
+
+  #withEarlier({ words, person: { email, phone }, others }: ReadRow): Readonly<Words> {
+    if (this.#earlier.size === 0) return words;
+    const own = others.filter((name) => email === undefined || !isAddress(name));
+    const names = [email, phone, ...own].filter((name) => name !== undefined);
+    return names.map((name) => this.#earlier.of(hashOf(name))).reduce(joined, words);
   }
 
   /** Everybody's refusals, for `addEarlier`. Call after `settle`. */
-  refusals(): Record<string, number> {
+  refusals(): Record<string, Words> {
     const all = new WordsByKey(this.#earlier);
     // A word that held back may be answered by then.
     const answered = (hold: number) => (hold === always ? 0 : hold);
@@ -98,14 +105,6 @@ export class People {
 
   /** Call after all rows: the refusals of a number or an id count for its people. */
   settle(): void {
-    if (this.#earlier.size > 0)
-      for (const keys of [this.#known.keys(), this.#others.keys()])
-        for (const key of keys) {
-          const hash = hashOf(key);
-          // Whose refusals are not known is nobody more.
-          if (this.#earlier.has(hash))
-            (isShared(key) ? this.#refusals : this.#known).join(key, this.#earlier.of(hash));
-        }
     for (const key of this.#refusals.keys()) {
       const others = new Set([this.#others.get(key) ?? []].flat());
       if (isId(key) && others.size > mostOfOneId) continue;

@@ -86,7 +86,7 @@ function isRefusalAnywhere({ columns }: FilePlan, cell: string): boolean {
   if (refusalIn(cell) !== undefined) return true;
   return columns.some(
     ({ use }) =>
-      use.kind === "consent" &&
+      typeof use === "object" &&
       meaningsIn(use, wordOf(cell))?.some((meaning) => Object.values(meaning).includes("UNSUBSCRIBED")),
   );
 }
@@ -99,7 +99,7 @@ function readFields(plan: FilePlan, row: CsvRow): RowFields {
   for (const { use, index, property } of plan.columns) {
     const text = row.cell(index);
     // A day is more than its meaning.
-    if (text !== undefined && (use.kind === "property" || (use.kind === "consent" && isMoment(text))))
+    if (text !== undefined && (use === "property" || (typeof use === "object" && isMoment(text))))
       properties[property] = text;
   }
   if (!fields.cells.has("email") && !fields.cells.has("phone"))

@@ -1,7 +1,7 @@
 import type { ChannelMeanings } from "./column-map.ts";
 import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
-import type { Column, ColumnUse, FilePlan } from "./file-plan.ts";
+import type { Column, ConsentUse, FilePlan } from "./file-plan.ts";
 import { type Refusal, refusalIn } from "./floor.ts";
 import { anyDate, anyOther, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
 
@@ -32,30 +32,15 @@ export function joined(one: Readonly<Words>, other: Readonly<Words>): Words {
   return all;
 }
 
-const base = always + 1;
-
-/** The words as one number, of which a map of all people needs little memory. */
-const packed = (words: Readonly<Words>) => parts.reduce((sum, part) => sum * base + words[part], 0);
-
-/** The words of a number. */
-export function unpacked(number: number): Words {
-  const words = { ...noWords };
-  for (const part of parts.toReversed()) {
-    words[part] = number % base;
-    number = Math.floor(number / base);
-  }
-  return words;
-}
-
 /** What is said under each key: an address, a number or an id. */
-export class WordsByKey extends Map<string, number> {
+export class WordsByKey extends Map<string, Readonly<Words>> {
   /** Joins the words with those of the key. */
   join(key: string, words: Readonly<Words>): void {
-    this.set(key, packed(joined(this.of(key), words)));
+    this.set(key, joined(this.of(key), words));
   }
 
-  of(key: string): Words {
-    return unpacked(this.get(key) ?? 0);
+  of(key: string): Readonly<Words> {
+    return this.get(key) ?? noWords;
   }
 }
 
@@ -81,8 +66,6 @@ export function mayRefuse(words: Readonly<Words>): boolean {
 export const stateOf = (value: number): OptIn | undefined => optIns[value - 1];
 
 export const valueOf = (optIn: OptIn) => optIns.indexOf(optIn) + 1;
-
-type ConsentUse = Extract<ColumnUse, { kind: "consent" }>;
 
 /** What a cell means by the map, also as a list of words; undefined if the map does not name it, which is never guessed. */
 export function meaningsIn(
@@ -152,7 +135,7 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
     const { use } = column;
     const text = row.cell(column.index);
     const word = wordOf(text ?? "");
-    if (use.kind === "consent") {
+    if (typeof use === "object") {
       const meanings = meaningsIn(use, word);
       if (word !== "") consentCells.push({ column, word, meanings });
       if (meanings === undefined) hold(column, word, use.channels, "the map does not name it");
@@ -161,11 +144,11 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
         else if (meaning !== "none") raise(channel, valueOf(meaning));
     }
     if (text === undefined) continue;
-    if (use.kind === "suppression" && word === "true") raise("isSuppressed", 1);
-    else if (use.kind === "suppression" && word !== "false")
+    if (use === "is_suppressed" && word === "true") raise("isSuppressed", 1);
+    else if (use === "is_suppressed" && word !== "false")
       hold(column, word, ["email"], "it must be true or false");
     // A meaning that the map gives this very word in this column goes first.
-    const refusal = use.kind === "consent" && use.words.has(word) ? undefined : refusalIn(text);
+    const refusal = typeof use === "object" && use.words.has(word) ? undefined : refusalIn(text);
     if (refusal === undefined) continue;
     refusing.push({ column, word, refusal });
     for (const channel of refusal.channels) raise(`${channel}Hold`, valueOf(refusal.optIn));

@@ -21,21 +21,6 @@ type Words = Readonly<Record<string, Meaning>>;
 export const email = (words: Words): ColumnRule => ({ consent: "email", words });
 export const phone = (words: Words): ColumnRule => ({ consent: "phone", words });
 
-// An export writes a flag in one of these ways. A no is read as the stricter of its meanings.
-const flag = (yes: Meaning, no: Meaning): Words => ({
-  true: yes,
-  yes,
-  1: yes,
-  false: no,
-  no,
-  0: no,
-  "": "none",
-});
-export const optedIn = flag("SUBSCRIBED", "UNSUBSCRIBED");
-export const refused = flag("UNSUBSCRIBED", "none");
-export const invalid = flag("NON_SUBSCRIBED", "none");
-export const leftAt: Words = { "<date>": "UNSUBSCRIBED", "": "none" };
-
 /** The meanings of words, each with its words separated by `|`; a blank says nothing. */
 export function meaning(own: Partial<Record<Meaning, string>>): Words {
   const entries = Object.entries(own).flatMap(([each, list]) =>
@@ -44,6 +29,13 @@ export function meaning(own: Partial<Record<Meaning, string>>): Words {
   );
   return Object.fromEntries([...entries, ["", "none"]]);
 }
+
+// An export writes a flag in one of these ways. A no is read as the stricter of its meanings.
+const flag = (yes: Meaning, no: Meaning) => meaning({ [yes]: "true|yes|1", [no]: "false|no|0" });
+export const optedIn = flag("SUBSCRIBED", "UNSUBSCRIBED");
+export const refused = flag("UNSUBSCRIBED", "none");
+export const invalid = flag("NON_SUBSCRIBED", "none");
+export const leftAt: Words = { "<date>": "UNSUBSCRIBED", "": "none" };
 
 export const threeStates = meaning({
   SUBSCRIBED: "subscribed",

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
+import { InputError } from "../console/program.ts";
 import { optIns, type OptIn } from "../exports/contact.ts";
-import { isEncoding } from "../exports/csv-encoding.ts";
+import { isEncoding } from "../exports/csv-format.ts";
 
 /** The parsed command line. */
 export interface ImporterArguments {
@@ -23,11 +24,6 @@ export interface ImporterArguments {
   readonly reportFolder: string | undefined;
 }
 
-/** An invalid command line. The message names the correction. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
-
 export const help = `Usage: npm run import -- FILE… [options]
 Without the "--", npm keeps the options for itself.
 
@@ -39,21 +35,19 @@ Each person gets the strictest consent in the files. The guide tells more: examp
   --dry-run           print the plan, check every row and estimate the duration of the import; send nothing
   --map FILE          the map of the files, instead of FILE.map.json beside each
   --yes               do not ask whether to import
-  --list ID           add each contact to this list. A row without an e-mail consent is not sent, because adding it to
-                      the list could change the contact's consent; its opt-out of phone messages is
+  --list ID           add each contact to this list. A row without an e-mail consent is not sent, but for its opt-out of
+                      phone messages: adding it to the list could change the contact's consent
   --consent STATE     the consent of rows without one: keep (an existing contact keeps its consent), NON_SUBSCRIBED,
                       UNSUBSCRIBED or SUBSCRIBED. It applies to the e-mail address, or to the telephone number of a row
                       without an address. It never replaces a word, and never answers one that the map does not name
   --subscribes COUNT  how many people become SUBSCRIBED only by --consent SUBSCRIBED, as the plan says: needed without a
                       terminal where a column that looked like a state is taken as something else. --yes does not answer it
-  --encoding NAME     the encoding of files without a byte-order mark: windows-1252 for those of Excel in Western Europe
-                      and America; default utf-8. Commas, semicolons, tabs, vertical bars and UTF-16 are
-                      detected
+  --encoding NAME     the encoding of files that are not UTF-8 or UTF-16: windows-1252 for those of Excel in Western
+                      Europe and America
   --resume FILE       record the progress in this file. A later run, of the same files or of newer ones, sends new and
                       changed rows, and continues an import that was stopped or killed. The file belongs to one
                       organization of one service: an import into another one, or into the mock, needs another file
-  --organization NAME a name of your own for the organization whose import --resume FILE records: it is known by its key
-                      otherwise, and a rotated key would look like another organization
+  --organization NAME a name of your own for the organization whose import --resume FILE records, which survives a new key
   --snapshot FILE     a snapshot of the service, of less than a day ago: \`npm run export -- FILE.ndjson\` writes one.
                       Who has refused there keeps the refusal, whatever the files say; the last lines tell how many
   --report FOLDER     write the rows that were not imported to this folder: one file for each file, with the same name and
@@ -83,7 +77,7 @@ const known = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Parses the command line, or throws a `UsageError`. */
+/** Parses the command line, or throws an `InputError`. */
 export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): ImporterArguments | "help" {
   const { values, positionals } = parse(args);
   // `exports/*` names what stands beside the tables, too.
@@ -92,13 +86,13 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   const files = positionals.filter((path) => !isBeside(path));
   if (values.help) return "help";
   refuseKeptByNpm(values, env);
-  if (files.length === 0) throw new UsageError("Name at least one CSV file.");
+  if (files.length === 0) throw new InputError("Name at least one CSV file.");
   const twice = files.find((file, index) => files.indexOf(file) !== index);
-  if (twice !== undefined) throw new UsageError(`${twice} is named twice.`);
+  if (twice !== undefined) throw new InputError(`${twice} is named twice.`);
   for (const [name, value] of Object.entries(values))
-    if (typeof value === "string" && value.trim() === "") throw new UsageError(`--${name} needs a value.`);
+    if (typeof value === "string" && value.trim() === "") throw new InputError(`--${name} needs a value.`);
   if (values.organization !== undefined && (values.resume ?? values.snapshot) === undefined)
-    throw new UsageError(
+    throw new InputError(
       "--organization names whom the file of --resume or --snapshot belongs to: it needs --resume FILE or --snapshot FILE.",
     );
   const consent = valueOf(
@@ -107,7 +101,7 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
     (text) => ([...optIns, "keep"] as const).find((one) => one.toLowerCase() === text.toLowerCase()),
   );
   if (consent === "keep" && values.list !== undefined)
-    throw new UsageError(
+    throw new InputError(
       "--consent keep cannot be combined with --list: a contact that is added to a list without its consent becomes " +
         "SUBSCRIBED, even if it had unsubscribed. Choose another state, or leave --list out.",
     );
@@ -142,13 +136,13 @@ function refuseKeptByNpm(values: Readonly<Record<string, unknown>>, env: NodeJS.
     const isKept = env[variable] !== undefined && env[variable] !== "false";
     // npx sets "yes" for its own; without it the importer only asks.
     if (!isKept || name === "yes" || values[name] !== undefined) continue;
-    throw new UsageError(
+    throw new InputError(
       `npm kept --${name} for itself (${variable} is set): write \`npm run import -- FILE… --${name}${type === "boolean" ? "" : " …"}\`.`,
     );
   }
 }
 
-/** The value of an option, or a `UsageError` that says what it may be. */
+/** The value of an option, or an `InputError` that says what it may be. */
 function valueOf<Value>(
   [name, text]: readonly [name: string, text: string | undefined],
   what: string,
@@ -156,7 +150,7 @@ function valueOf<Value>(
 ): Value | undefined {
   const value = text === undefined ? undefined : read(text);
   if (text === undefined || value !== undefined) return value;
-  throw new UsageError(`--${name} is ${what}, not ${JSON.stringify(text)}.`);
+  throw new InputError(`--${name} is ${what}, not ${JSON.stringify(text)}.`);
 }
 
 function parse(args: readonly string[]) {
@@ -165,6 +159,6 @@ function parse(args: readonly string[]) {
   } catch (error) {
     // Only the first sentence, which names the option; the rest is about other programs.
     const [reason = "unknown option"] = (error instanceof Error ? error.message : String(error)).split(". ");
-    throw new UsageError(`${reason.replace(/\.$/, "")}.`, { cause: error });
+    throw new InputError(`${reason.replace(/\.$/, "")}.`, { cause: error });
   }
 }

@@ -66,12 +66,7 @@ export class FailedRows {
 
   /** Closes the report. */
   async end(output: Output, { isComplete, people }: { isComplete: boolean; people: People }): Promise<void> {
-    const { written, removed } = (await this.#report?.end(isComplete, people)) ?? {
-      written: [],
-      removed: [],
-    };
-    if (removed.length > 0)
-      say(output, `Removed the report of an earlier import: ${removed.map(printable).join(", ")}.`);
+    const written = (await this.#report?.end(isComplete, people)) ?? [];
     if (this.#report === undefined && this.count > 0)
       say(output, "With --report FOLDER they are written to files that can be corrected and imported.");
     if (written.length === 0) return;

@@ -9,7 +9,6 @@ import type { ImporterArguments } from "./arguments.ts";
 import type { FailedRows } from "./failed-rows.ts";
 import { reasonIn, refusalsAreSent, type RowToSend, rowsToSend } from "./rows-to-send.ts";
 import type { Survey } from "./survey.ts";
-import { writeOf } from "./target.ts";
 
 type Result = BulkResult<RowToSend, unknown>;
 
@@ -34,7 +33,7 @@ export async function importAll(
   const progress = new Progress({ output, total: survey.rows, unit: "rows" });
   const run = audience.bulk(
     () => rowsToSend(survey, options),
-    (row) => writesOf(row, options),
+    (row) => writeOf(row, options),
     {
       // Identifies a person over the files of several days, and over all lists: the person has one consent.
       key: ({ row, contact }) => contact.email ?? contact.phone ?? `${row.file} ${row.number}`,
@@ -84,12 +83,18 @@ export async function importAll(
     );
 }
 
-function writesOf({ contact, issues, refusals }: RowToSend, { listId }: ImporterArguments): Write {
-  if (issues.length === 0) return writeOf(contact, listId);
-  if (refusals) return write.v1.customers.upsert(refusals);
-  throw new ValidationError(
-    issues.map(({ field, message }) => ({ path: [field], code: "invalid_row", message })),
-  );
+function writeOf({ contact, issues, refusals }: RowToSend, { listId }: ImporterArguments): Write {
+  if (issues.length > 0) {
+    if (refusals) return write.v1.customers.upsert(refusals);
+    throw new ValidationError(
+      issues.map(({ field, message }) => ({ path: [field], code: "invalid_row", message })),
+    );
+  }
+  if (listId === undefined) return write.v1.customers.upsert(contact);
+  const { email, email_opt_in, ...rest } = contact;
+  if (email === undefined || email_opt_in === undefined)
+    throw new TypeError("a row without its consent was not held back");
+  return write.v1.contactGroups.addContact(listId, { ...rest, email, email_opt_in });
 }
 
 /** The remark of a row that was sent with a refusal. */

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import { replaceFile } from "../../src/files/replacement.ts";
+import { InputError } from "../console/program.ts";
 import { type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
 import { ColumnCells, mostWords, readColumns } from "../exports/column-cells.ts";
 import {
   type ColumnMap,
-  ColumnMapError,
   type ColumnRule,
   inOneLine,
   isEveryoneOpen,
@@ -78,7 +78,7 @@ function refuseLostColumns(files: readonly MappedFile[]): void {
     const names = new Set(file.names);
     const lost = Array.from(map.columns).find(([name, rule]) => typeof rule !== "string" && !names.has(name));
     if (lost !== undefined)
-      throw new ColumnMapError(
+      throw new InputError(
         `${file.path}: the column ${JSON.stringify(lost[0])}, which ${mapPath} reads as a consent, is missing. ` +
           "Take it out of the map if it is gone for good, or give the file a map of its own.",
       );
@@ -103,7 +103,11 @@ function writeMaps(files: readonly MappedFile[]): void {
     }
     const { everyone, unnamed } = own[0]!.map;
     const isOne = own.every(({ map }) => JSON.stringify(map.everyone) === JSON.stringify(everyone));
-    replaceFile(path, [mapText({ columns, everyone: isOne ? everyone : "?", unnamed })], { keepsMode: true });
+    replaceFile(
+      path,
+      [mapText({ columns, everyone: isOne ? everyone : { email: "?", phone: "?" }, unnamed })],
+      { keepsMode: true },
+    );
   }
 }
 

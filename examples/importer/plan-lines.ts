@@ -1,9 +1,13 @@
 import { counted, inFull } from "../console/counted.ts";
 import { printable, textWidth } from "../console/text-width.ts";
 import { type Channel, channels, optIns } from "../exports/contact.ts";
+import { reasonHeading } from "../exports/csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "../exports/file-plan.ts";
 import type { DoubtfulColumn } from "../exports/propose-map.ts";
-import type { ConsentCounts, FileSurvey, WordCount, WordCounts } from "./survey.ts";
+import { issuesInOneLine } from "../exports/row-issues.ts";
+import { anyDate } from "../exports/words.ts";
+import type { ImporterArguments } from "./arguments.ts";
+import type { ConsentCounts, FileSurvey, WordCount } from "./survey.ts";
 
 const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone: "phone" };
 
@@ -65,37 +69,36 @@ function describeCounts(counts: ConsentCounts): string {
   ].join(", ");
 }
 
-function describeUse(column: Column, plan: FilePlan, words: WordCounts | undefined): string {
-  const { use, property } = column;
+function describeUse(
+  column: Column,
+  plan: FilePlan,
+  words: ReadonlyMap<string, WordCount> | undefined,
+): string {
+  const { use, property, heading } = column;
   const asProperty = `the custom property ${property}`;
-  switch (use.kind) {
-    case "field": {
-      const first = plan.fields.get(use.field)![0]!;
-      if (first === column) return use.field === "email" ? "email, in lower case" : use.field;
-      return `${use.field} where ${shownHeading(first)} is blank${use.field === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}`;
-    }
-    case "consent": {
-      const names = use.channels.map((channel) => channelNames[channel]).join(" and ");
-      return `${names} consent: ${describeWords(words)}${words?.words.has("<date>") ? `; the days are ${asProperty}` : ""}`;
-    }
-    case "suppression":
-      return "is_suppressed, where it is true";
-    case "property":
-      return asProperty;
-    case "left out":
-      return `left out: ${use.why}`;
-    default:
-      return use satisfies never;
+  if (typeof use === "object") {
+    const names = use.channels.map((channel) => channelNames[channel]).join(" and ");
+    return `${names} consent: ${describeWords(words)}${words?.has(anyDate) ? `; the days are ${asProperty}` : ""}`;
   }
+  if (use === "property") return asProperty;
+  if (use === "ignore")
+    return heading === reasonHeading ? "left out: a report's own column" : "left out: the map says ignore";
+  if (use === "is_suppressed") return "is_suppressed, where it is true";
+  const first = plan.fields.get(use)![0]!;
+  if (first === column) return use === "email" ? "email, in lower case" : use;
+  return `${use} where ${shownHeading(first)} is blank${use === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}`;
 }
 
-function describeWords(counts: WordCounts | undefined): string {
-  if (counts === undefined || counts.words.size === 0) return "blank";
+const mostWords = 20;
+
+function describeWords(words: ReadonlyMap<string, WordCount> = new Map()): string {
   const named = Array.from(
-    counts.words,
+    words,
     ([word, count]) => `${JSON.stringify(word)} → ${describeMeaning(count)} (${inFull(count.rows)})`,
   );
-  return [...named, ...(counts.further === 0 ? [] : [`and ${inFull(counts.further)} more`])].join(", ");
+  const further = named.length - mostWords;
+  if (further > 0) named.splice(mostWords, further, `and ${counted(further, "more word", "more words")}`);
+  return named.join(", ") || "blank";
 }
 
 function describeMeaning({ meanings }: WordCount): string {
@@ -111,7 +114,7 @@ function describeMeaning({ meanings }: WordCount): string {
 /** The lines to add to a map, for the words that it does not name. */
 export function unnamedLines({ plan, words, mapPath }: FileSurvey): string[] {
   return plan.columns.flatMap((column) => {
-    const unnamed = Array.from(words.get(column.index)?.words ?? []).filter(
+    const unnamed = Array.from(words.get(column.index) ?? []).filter(
       ([, { meanings }]) => meanings === undefined,
     );
     if (unnamed.length === 0) return [];
@@ -123,4 +126,33 @@ export function unnamedLines({ plan, words, mapPath }: FileSurvey): string[] {
       `  ${printable(shown.join(", "))}`,
     ];
   });
+}
+
+/** The reasons not to send anything of a file: what only the user can say, and has not. */
+export function stopLines(
+  { plan, mapPath, hasConsents, unnamed }: FileSurvey,
+  { consent }: Pick<ImporterArguments, "consent">,
+): string[] {
+  const { path } = plan.file;
+  const rows = unnamed
+    .slice(0, 5)
+    .map(
+      ({ number, source, issues }) =>
+        `  row ${number}: ${printable(source.cells.join(", "))} (${printable(issuesInOneLine(issues))})`,
+    );
+  const ofUnnamed = [
+    `${path}: ${counted(unnamed.length, "row holds", "rows hold")} a refusal, and no address or number that can be read:`,
+    ...rows,
+    ...(unnamed.length > rows.length ? [`  … and ${unnamed.length - rows.length} more`] : []),
+    `Whose is it? Correct the row, or write "unnamed": "ignore" in ${mapPath}, if it is nobody's.`,
+  ];
+  const ofConsent =
+    `${path} has no consent.${plan.layout === "Mailchimp" ? " Mailchimp's file names contain it: subscribed_….csv, unsubscribed_….csv." : ""} ` +
+    "State it: --consent keep leaves an existing contact's consent as it is; or NON_SUBSCRIBED, UNSUBSCRIBED, SUBSCRIBED. " +
+    "It counts for all files. If this is a list of people who left, write " +
+    `"everyone": { "email": "UNSUBSCRIBED" } in ${mapPath} instead.`;
+  return [
+    ...(unnamed.length === 0 ? [] : ofUnnamed),
+    ...(consent === undefined && !hasConsents ? [ofConsent] : []),
+  ];
 }

@@ -1,5 +1,6 @@
 import { createInterface, type Interface } from "node:readline";
 import { counted } from "../console/counted.ts";
+import { InputError } from "../console/program.ts";
 import { type Input, type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
 import { type ColumnCells, mostWords } from "../exports/column-cells.ts";
@@ -7,11 +8,6 @@ import type { ColumnRule, ConsentRule, Everyone, Meaning } from "../exports/colu
 import { contactFields } from "../exports/contact-columns.ts";
 import { wordsToAsk } from "../exports/propose-map.ts";
 import { anyDate } from "../exports/words.ts";
-
-/** The person at the terminal has ended the input before the last question. */
-export class NoAnswerError extends Error {
-  override readonly name = "NoAnswerError";
-}
 
 class OneStepBack extends Error {}
 
@@ -65,7 +61,7 @@ export class Questions {
     signal.addEventListener("abort", () => this.#reader.close(), { once: true });
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#reader.close();
   }
 
@@ -173,7 +169,7 @@ export class Questions {
     this.#output.write(question);
     const { value, done } = await this.#lines.next();
     this.#signal.throwIfAborted();
-    if (done === true) throw new NoAnswerError("The questions were not answered. Nothing was sent.");
+    if (done === true) throw new InputError("The questions were not answered. Nothing was sent.");
     return value.trim();
   }
 }

@@ -10,8 +10,8 @@ import {
 } from "../exports/row-issues.ts";
 import { stateOf, type Words } from "../exports/row-words.ts";
 import type { ImporterArguments } from "./arguments.ts";
+import type { FailedRows } from "./failed-rows.ts";
 import type { FileSurvey, Survey } from "./survey.ts";
-import { listIssues } from "./target.ts";
 
 /** A row as it is sent: with its person's consent, and without invalid values. */
 export interface RowToSend {
@@ -38,6 +38,19 @@ export async function* rowsToSend(
   for (const file of survey.files)
     for await (const row of file.plan.file.rows())
       yield { file, ...rowToSend(readRow(file.plan, row), survey, options) };
+}
+
+/** Checks each row as it would be sent. Sends nothing. */
+export async function checkAll(
+  survey: Survey,
+  options: ImporterArguments,
+  { failed, signal }: { failed: FailedRows; signal: AbortSignal },
+): Promise<void> {
+  for await (const row of rowsToSend(survey, options)) {
+    signal.throwIfAborted();
+    row.file.check(row);
+    if (row.issues.length > 0) await failed.add(row, reasonIn(row));
+  }
 }
 
 function rowToSend(
@@ -67,6 +80,19 @@ function rowToSend(
     remarks: [...row.remarks, ...remarks, ...unnamed],
     isOnlyMeant: isMeant && contact[field] === "SUBSCRIBED",
   };
+}
+
+/** The issues of a contact for the list. */
+function listIssues({ email, email_opt_in }: Contact): RowIssue[] {
+  if (email === undefined)
+    return [
+      { field: "email", message: "is missing: a contact with a phone alone cannot be added to a list" },
+    ];
+  if (email_opt_in !== undefined) return [];
+  const message =
+    "is unstated, and adding to a list could change the contact's consent: state it with " +
+    "--consent, or import the row without --list";
+  return [{ field: "email consent", message }];
 }
 
 // The service treats two rows with one number as one contact ("POST /api/v1/customer/create"), so two people who share

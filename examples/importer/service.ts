@@ -1,6 +1,13 @@
-import { AudienceClient, type ClientOptions, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
+import {
+  AudienceClient,
+  type ClientOptions,
+  DOCUMENTED_WINDOWS,
+  isAudienceError,
+  RateLimiter,
+} from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { counted } from "../console/counted.ts";
+import { InputError } from "../console/program.ts";
 import type { ImporterArguments } from "./arguments.ts";
 
 /** The service that is imported into. */
@@ -10,7 +17,6 @@ export interface ImportService {
   readonly description: string;
   /** The final state, if the service is the mock. */
   readonly state?: () => string;
-  close(): Promise<void>;
 }
 
 const timesShorter = 60;
@@ -20,21 +26,14 @@ export function openService(
   { isDryRun, isMock, listId, reserve }: ImporterArguments,
   client: ClientOptions = {},
 ): ImportService {
-  if (isDryRun) {
-    const audience = new AudienceClient({
-      baseUrl: "https://nothing-is-sent.invalid",
-      rateLimiter: new RateLimiter(reserve === undefined ? {} : { reserve }),
-    });
-    const description = "nothing is sent, as this is a dry run";
-    return { audience, description, close: () => audience.close() };
-  }
-  if (isMock) return openMock(listId);
-  const own = new AudienceClient(client);
+  if (isMock && !isDryRun) return openMock(listId);
+  const own = new AudienceClient(isDryRun ? { baseUrl: "https://nothing-is-sent.invalid" } : client);
   const audience = reserve === undefined ? own : own.withOptions({ rateLimiter: { reserve } });
+  if (isDryRun) return { audience, description: "nothing is sent, as this is a dry run" };
   // Reading the property validates the configuration.
   void audience.v1;
   const url = client.baseUrl ?? process.env["AUDIENCE_BASE_URL"] ?? "";
-  return { audience, description: `at ${new URL(url).origin}`, close: () => own.close() };
+  return { audience, description: `at ${new URL(url).origin}` };
 }
 
 /** A mock in this process. Client and mock count in the same windows, shorter than the service's. */
@@ -63,6 +62,27 @@ function openMock(listId: string | undefined): ImportService {
       const inList = listId === undefined ? "" : `, ${memberships.length} of them in the list`;
       return `The mock holds ${counted(contacts.length, "contact")}${inList}.`;
     },
-    close: () => audience.close(),
   };
+}
+
+/** "the list a1b2" */
+export const targetName = (listId: string | undefined) =>
+  listId === undefined ? "the audience" : `the list ${listId}`;
+
+/** Rejects if the list is missing, or is a segment: adding to it may still create contacts. */
+export async function checkList(
+  { v1 }: AudienceClient,
+  listId: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (listId === undefined) return;
+  const group = await v1.contactGroups.get(listId, { signal, priority: 9 }).catch((cause: unknown) => {
+    if (!isAudienceError(cause) || cause.code !== "not_found") throw cause;
+    const message = `The service has no list ${listId}. Nothing was sent. Check --list.`;
+    throw new InputError(message, { cause });
+  });
+  if (group["type"] === "SEGMENT")
+    throw new InputError(
+      `${listId} is a segment, and contacts can be added only to a list. Nothing was sent. Check --list.`,
+    );
 }

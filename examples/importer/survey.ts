@@ -9,25 +9,15 @@ import { anyDate, isBlank, isMoment } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import { Groups, placeOf } from "./failed-rows.ts";
 import type { MappedFile } from "./maps.ts";
-import { readRefusals } from "./report-refusals.ts";
+import { readRefusals } from "./report.ts";
 import type { RowToSend } from "./rows-to-send.ts";
 
 /** A word of a column of consent: its meanings, and how many rows have it. */
 export interface WordCount {
   /** Undefined for a word that the map does not name. */
   readonly meanings: readonly ChannelMeanings[] | undefined;
-  rows: number;
+  readonly rows: number;
 }
-
-/** The words of a column: the first ones, and how many rows have another one. */
-export interface WordCounts {
-  readonly words: Map<string, WordCount>;
-  further: number;
-}
-
-const mostWords = 20;
-// Those are shown, to be added to the map.
-const mostUnnamed = 200;
 
 /** The number of rows with each consent of a channel; `unstated` rows have none. */
 export type ConsentCounts = Record<OptIn | "unstated" | "held back", number>;
@@ -41,9 +31,14 @@ export class FileSurvey {
   /** The columns that are taken for data, and that may be about a consent. */
   readonly doubtful: readonly DoubtfulColumn[];
   rows = 0;
+  /** The number of rows that can be sent. */
+  valid = 0;
+  /** Those of them that leave a consent to the service. */
+  unstated = 0;
   /** Whether it says anything of a consent, or is the report of a file that does. */
   hasConsents = false;
-  readonly words = new Map<number, WordCounts>();
+  /** The words of each column of consent. */
+  readonly words = new Map<number, Map<string, WordCount>>();
   /** The rows with a refusal that names nobody. */
   unnamed: ReadRow[] = [];
   readonly consents: Readonly<Record<Channel, ConsentCounts>> = { email: noCounts(), phone: noCounts() };
@@ -70,26 +65,26 @@ export class FileSurvey {
       // A word that the map does not name, or holds back, may be one.
       if (meanings?.every((each) => Object.values(each).every((meaning) => meaning === "none")) !== true)
         this.hasConsents = true;
-      const own = this.words.get(column.index) ?? { words: new Map<string, WordCount>(), further: 0 };
+      const own = this.words.get(column.index) ?? new Map<string, WordCount>();
       this.words.set(column.index, own);
       const shown = isMoment(word) ? anyDate : word;
-      const known = own.words.get(shown);
-      if (known !== undefined) known.rows += 1;
-      else if (own.words.size < (meanings === undefined ? mostUnnamed : mostWords))
-        own.words.set(shown, { meanings, rows: 1 });
-      else own.further += 1;
+      own.set(shown, { meanings, rows: (own.get(shown)?.rows ?? 0) + 1 });
     }
   }
 
   /** Counts a row as it would be sent. */
   check({ contact, issues, remarks, isOnlyMeant, row }: RowToSend): void {
     for (const remark of remarks) this.remarks.add(remark, placeOf(row));
+    const isUnstated = (channel: Channel) =>
+      contact[channel] !== undefined && contact[`${channel}_opt_in`] === undefined;
     for (const channel of channels) {
       if (!row.cells.has(channel)) continue;
       const state = contact[channel] === undefined ? undefined : contact[`${channel}_opt_in`];
       this.consents[channel][issues.length > 0 ? "held back" : (state ?? "unstated")] += 1;
     }
     if (issues.length > 0) return;
+    this.valid += 1;
+    if (channels.some(isUnstated)) this.unstated += 1;
     const name = contact.email ?? contact.phone ?? "";
     const isSubscribed = [contact.email_opt_in, contact.phone_opt_in].includes("SUBSCRIBED");
     const hasState = ({ index, isState }: DoubtfulColumn) => isState && row.source.cell(index) !== undefined;
@@ -111,10 +106,13 @@ export async function surveyFiles(
   { signal, consent }: { signal: AbortSignal; consent?: ImporterArguments["consent"] },
 ): Promise<Survey> {
   const people = new People();
-  const files: FileSurvey[] = [];
-  for (const each of mapped) {
-    const survey = new FileSurvey(each);
-    files.push(survey);
+  const files = mapped.map((file) => new FileSurvey(file));
+  for (const survey of files) {
+    const earlier = await readRefusals(survey.plan.file.path);
+    survey.hasConsents = earlier?.hasConsents ?? false;
+    people.addEarlier(earlier?.people ?? {});
+  }
+  for (const survey of files) {
     const meant = meantIn(survey.plan, consent);
     for await (const row of survey.plan.file.rows()) {
       signal.throwIfAborted();
@@ -123,9 +121,6 @@ export async function surveyFiles(
       people.add({ ...read, words: joined(read.words, { ...noWords, [channel]: meant }) });
       survey.read(read);
     }
-    const earlier = await readRefusals(survey.plan.file.path);
-    if (earlier?.hasConsents === true) survey.hasConsents = true;
-    people.addEarlier(earlier?.people ?? {});
   }
   people.settle();
   for (const [index, survey] of files.entries())
@@ -143,6 +138,6 @@ function meantIn({ everyone, columns }: FilePlan, consent: ImporterArguments["co
   const hasOwn =
     everyone.email !== undefined ||
     everyone.phone !== undefined ||
-    columns.some(({ use }) => use.kind === "consent");
+    columns.some(({ use }) => typeof use === "object");
   return isMeant && !hasOwn ? valueOf(consent) : 0;
 }

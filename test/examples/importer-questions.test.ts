@@ -459,7 +459,9 @@ describe("A file with its map", () => {
     await runAlone([path]);
 
     const text = await readFile(`${path}.map.json`, "utf8");
-    expect(text).toContain('"Newsletter": { "consent": "?", "words": { "ja": "?", "nein": "?" } }');
+    expect(await mapIn(path)).toMatchObject({
+      columns: { Newsletter: { consent: "?", words: { ja: "?", nein: "?" } } },
+    });
     const answers = ["email", "SUBSCRIBED", "UNSUBSCRIBED", "property"];
     await writeFile(
       `${path}.map.json`,

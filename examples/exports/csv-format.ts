@@ -1,5 +1,47 @@
+import { createReadStream } from "node:fs";
 import { parse } from "csv-parse/sync";
 import { isOfAddresses } from "./identifiers.ts";
+
+/** The encoding that the first bytes of a file tell: by a byte-order mark, or the zero bytes of UTF-16. */
+function encodingOf(head: Uint8Array): string | undefined {
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return "utf-8";
+  if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
+  if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
+  // The headings are mostly ASCII, of which every second byte is zero in UTF-16.
+  if (head[1] === 0 && head[0] !== 0) return "utf-16le";
+  return head[0] === 0 && head[1] !== 0 ? "utf-16be" : undefined;
+}
+
+/** Whether a `TextDecoder` knows the encoding by this name. */
+export function isEncoding(name: string): boolean {
+  try {
+    return new TextDecoder(name).encoding !== "";
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The encoding of a file: what its first bytes tell, and else UTF-8. The one that is named is that of a file that is no
+ * UTF-8: the first letter beyond ASCII decides, and may come late.
+ */
+export async function encodingIn(path: string, head: Uint8Array, named: string | undefined): Promise<string> {
+  const told = encodingOf(head);
+  if (told !== undefined || named === undefined) return told ?? "utf-8";
+  try {
+    for await (const _ of decoded(createReadStream(path), "utf-8"));
+    return "utf-8";
+  } catch {
+    return named;
+  }
+}
+
+/** Decodes a stream of bytes. Throws for invalid bytes, because names would be stored damaged. */
+export async function* decoded(bytes: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
+  yield decoder.decode();
+}
 
 const delimiters = [",", ";", "\t", "|"] as const;
 
