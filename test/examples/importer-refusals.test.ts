@@ -397,40 +397,19 @@ describe("A word", () => {
 });
 
 describe("What a file means as a whole", () => {
-  it("counts for everyone in it, and over the files", async () => {
+  it.each([
+    ["its map says", { email: "UNSUBSCRIBED" }, []],
+    ["--consent says of a file without a consent", undefined, ["--consent", "UNSUBSCRIBED"]],
+  ] as const)("counts for everyone in it, and over the files, as %s", async (_who, everyone, options) => {
     const folder = await temporaryFolder();
     const mock = service();
-    const people = await csv(
-      folder,
-      "people.csv",
-      "Email,Newsletter",
-      "a@example.com,yes",
-      "b@example.com,yes",
-    );
+    const lines = ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"];
+    const people = await csv(folder, "people.csv", ...lines);
     const left = await csv(folder, "left.csv", "Email", "A@example.com");
     await mapOf(people, { Email: "email", Newsletter: newsletter });
-    await mapOf(left, { Email: "email" }, { email: "UNSUBSCRIBED" });
+    await mapOf(left, { Email: "email" }, everyone);
 
-    const { code } = await runAlone([people, left]);
-
-    expect(code).toBe(0);
-    expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED", "b@example.com": "SUBSCRIBED" });
-  });
-
-  it("is what --consent says of a file without a consent, also of people whom another file subscribes", async () => {
-    const folder = await temporaryFolder();
-    const mock = service();
-    const people = await csv(
-      folder,
-      "people.csv",
-      "Email,Newsletter",
-      "a@example.com,yes",
-      "b@example.com,yes",
-    );
-    const left = await csv(folder, "left.csv", "Email", "a@example.com");
-    await mapOf(people, { Email: "email", Newsletter: newsletter });
-
-    const { code } = await runAlone([people, left, "--consent", "UNSUBSCRIBED"]);
+    const { code } = await runAlone([people, left, ...options]);
 
     expect(code).toBe(0);
     expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED", "b@example.com": "SUBSCRIBED" });
