@@ -13,7 +13,7 @@ const isCovered = process.env["TEST_COVERAGE"] !== undefined;
 // Each in a process of its own: what replaces a module or asks what the whole process does, and what leaves
 // timers behind, as a program that is killed does.
 const alone = [
-  "bulk/{file-checkpoint-system,workers}",
+  "bulk/{file-checkpoint-lock-and-disk,workers}",
   "chaos/*",
   "properties/nobody-who-left-is-subscribed",
   "rate-limiter/{clock-and-timers,cost-of-waiting,usage,waiting}",

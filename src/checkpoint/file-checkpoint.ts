@@ -3,9 +3,9 @@ import { closeSync, constants, existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Checkpoint, type OpenCheckpoint, readOnly } from "../bulk/checkpoint.ts";
 import { ConfigurationError } from "../errors.ts";
-import { acquireLock, LockRefused } from "../files/lock.ts";
-import { FileRefused, openRegular } from "../files/regular-file.ts";
-import { flags, OpenFile } from "./open-file.ts";
+import { acquireLock, describeRefusal } from "../files/lock.ts";
+import { openRegular } from "../files/regular-file.ts";
+import { CheckpointFile, flags, readCheckpoint } from "./checkpoint-file.ts";
 
 export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 
@@ -36,61 +36,51 @@ export function fileCheckpoint(path: string): Checkpoint {
   const checkpoint: Checkpoint & { readonly [readOnly]: Checkpoint["open"] } = {
     open: () => unlessRefused(named, () => openFile(named)),
     // A run may have it open: its lock is left alone, and nothing is written.
-    [readOnly]: () =>
-      unlessRefused(named, async () =>
-        existsSync(named) ? new OpenFile(named, openToRead(named)) : nothing,
-      ),
+    [readOnly]: async () => ({
+      entries: readAlone(named),
+      put: refuse,
+      clear: refuse,
+      close: async () => {},
+    }),
   };
   return checkpoint;
 }
 
+/** What must not be used is a `ConfigurationError` with the way out; any other error stays as it is. */
 async function unlessRefused<Result>(named: string, open: () => Promise<Result>): Promise<Result> {
   try {
     return await open();
   } catch (error) {
-    throw refusal(error, named);
+    const refusal = describeRefusal(error, "checkpoint", named);
+    throw refusal === undefined ? error : new ConfigurationError(refusal);
   }
 }
 
-async function openFile(named: string): Promise<OpenFile> {
+async function openFile(named: string): Promise<CheckpointFile> {
   // Created first: links to one file share its lock.
   closeSync(openRegular(named, flags, { followsLink: true }));
   const file = realpathSync(named);
   const lock = await acquireLock(file);
   try {
-    return new OpenFile(file, openRegular(file, flags), lock);
+    return new CheckpointFile(file, openRegular(file, flags), lock);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-function openToRead(named: string): number {
-  return openRegular(named, constants.O_RDONLY, { followsLink: true });
+/** None where there is no file. */
+async function* readAlone(named: string): OpenCheckpoint["entries"] & AsyncGenerator<[string, string]> {
+  if (!existsSync(named)) return;
+  const open = async () => openRegular(named, constants.O_RDONLY, { followsLink: true });
+  const handle = await unlessRefused(named, open);
+  try {
+    yield* (await readCheckpoint(named, handle)).newest;
+  } finally {
+    closeSync(handle);
+  }
 }
 
 async function refuse(): Promise<never> {
   throw new TypeError("This checkpoint was opened to be read.");
-}
-
-/** A checkpoint that does not exist yet. */
-const nothing: OpenCheckpoint = {
-  entries: (async function* () {})(),
-  put: refuse,
-  clear: refuse,
-  close: async () => {},
-};
-
-/** What must not be used, with the way out; any other error as it is. */
-function refusal(error: unknown, named: string): unknown {
-  if (error instanceof LockRefused)
-    return new ConfigurationError(`The checkpoint ${named} is in use: ${error.message}`);
-  if (error instanceof FileRefused)
-    return new ConfigurationError(
-      `The checkpoint cannot be used: ${error.message} It is left unchanged. Name a file of your own.`,
-    );
-  if (!(error instanceof Error) || !("code" in error) || error.code !== "ENOENT") return error;
-  return new ConfigurationError(
-    `The checkpoint ${named} cannot be created: its folder does not exist. Create the folder first, or name another file.`,
-  );
 }

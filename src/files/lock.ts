@@ -1,13 +1,5 @@
-import { closeSync, constants, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { openRegular } from "./regular-file.ts";
-import { removeLeftovers } from "./temporary-file.ts";
-
-/** The lock of a file, which this process has. */
-export interface AcquiredLock {
-  /** False once another process has taken it over, or it was deleted: ask before each write. */
-  isOurs(): boolean;
-  release(): void;
-}
+import { constants, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { FileRefused, removeLeftovers, withRegular } from "./regular-file.ts";
 
 /** Another process renews the lock. The message goes on where that of the file's user ends. */
 export class LockRefused extends Error {
@@ -18,6 +10,17 @@ export class LockRefused extends Error {
       `another process renews its lock ${lock}. One at a time: end that process or wait until it has ended, and run this again.`,
     );
   }
+}
+
+/** What a file, its lock or the file system refuses, with the way out. Undefined for an error of another kind. */
+export function describeRefusal(error: unknown, what: string, file: string): string | undefined {
+  if (error instanceof LockRefused) return `The ${what} ${file} is in use: ${error.message}`;
+  if (error instanceof FileRefused)
+    return `The ${what} cannot be used: ${error.message} It is left unchanged. Name a file of your own.`;
+  if (!(error instanceof Error && "code" in error && "syscall" in error)) return undefined;
+  return error.code === "ENOENT"
+    ? `The ${what} ${file} does not exist, or its folder does not exist. Create the folder, or name another file.`
+    : `The ${what} ${file} cannot be read or written (${error.message}). Mend the cause, such as a full disk, or name another file.`;
 }
 
 const renewalMs = 1_000;
@@ -35,7 +38,7 @@ const looksBeforeWait = 10;
  * @throws LockRefused if another process renews it.
  * @throws FileRefused if the lock is no regular file of this user.
  */
-export async function acquireLock(file: string, onWait?: () => void): Promise<AcquiredLock> {
+export async function acquireLock(file: string, onWait?: () => void): Promise<Lock> {
   const lock = new Lock(`${file}.lock`);
   let seen: string | undefined;
   for (let looks = 0; !lock.create(); looks += 1) {
@@ -51,7 +54,8 @@ export async function acquireLock(file: string, onWait?: () => void): Promise<Ac
   return lock;
 }
 
-class Lock implements AcquiredLock {
+/** The lock of a file, which this process has. */
+export class Lock {
   readonly path: string;
   readonly #token = crypto.randomUUID();
   #renewals = 0;
@@ -87,6 +91,7 @@ class Lock implements AcquiredLock {
     return false;
   }
 
+  /** False once another process has taken it over, or it was deleted: ask before each write. */
   isOurs(): boolean {
     return tokenOf(readLock(this.path)) === this.#token;
   }
@@ -98,14 +103,11 @@ class Lock implements AcquiredLock {
 
   #renew(): void {
     try {
-      const handle = openRegular(this.path, constants.O_RDWR);
-      try {
+      withRegular(this.path, constants.O_RDWR, (handle) => {
         if (tokenOf(readFileSync(handle, "latin1")) !== this.#token) return;
         this.#renewals += 1;
         writeSync(handle, this.#content(), 0);
-      } finally {
-        closeSync(handle);
-      }
+      });
     } catch {
       // A lock that cannot be renewed is taken over, and the next question whether it is ours tells.
     }
@@ -119,17 +121,11 @@ class Lock implements AcquiredLock {
 
 /** The content of the lock; undefined if there is none. */
 function readLock(path: string): string | undefined {
-  let handle: number;
   try {
-    handle = openRegular(path, constants.O_RDONLY);
+    return withRegular(path, constants.O_RDONLY, (handle) => readFileSync(handle, "latin1"));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
-  }
-  try {
-    return readFileSync(handle, "latin1");
-  } finally {
-    closeSync(handle);
   }
 }
 

@@ -5,11 +5,12 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   realpathSync,
-  type Stats,
+  rmSync,
   statSync,
 } from "node:fs";
-import { createTemporary, removeTemporary } from "./temporary-file.ts";
+import { basename, dirname, join } from "node:path";
 
 /** A file that is not used, and is left as it is. The message begins with its path. */
 export class FileRefused extends Error {
@@ -45,28 +46,47 @@ export function openRegular(
 /** Throws if a file that exists is no regular one, or belongs to another user. */
 export function checkRegular(path: string, found = statSync(path, { throwIfNoEntry: false })): void {
   if (!found) return;
-  if (!found.isFile()) throw new FileRefused(`${path} is ${kindOf(found)}, and no regular file.`);
+  if (!found.isFile()) {
+    const kind = found.isDirectory() ? "a folder" : "a link, a pipe or a device";
+    throw new FileRefused(`${path} is ${kind}, and no regular file.`);
+  }
   if (found.uid !== (process.geteuid?.() ?? found.uid) && found.uid !== ownerOfNewFile(path))
     throw new FileRefused(`${path} belongs to another user.`);
+}
+
+/** Opens a regular file, lets this use it, and closes it. */
+export function withRegular<Result>(path: string, flags: number, use: (handle: number) => Result): Result {
+  const handle = openRegular(path, flags);
+  try {
+    return use(handle);
+  } finally {
+    closeSync(handle);
+  }
 }
 
 /** A share may show one owner of all files, whoever has created them. Undefined if none can be created there. */
 function ownerOfNewFile(path: string): number | undefined {
   try {
     const { handle, path: created } = createTemporary(realpathSync(path));
-    try {
-      return fstatSync(handle).uid;
-    } finally {
-      closeSync(handle);
-      removeTemporary(created);
-    }
+    const { uid } = fstatSync(handle);
+    closeSync(handle);
+    rmSync(created);
+    return uid;
   } catch {
     return undefined;
   }
 }
 
-function kindOf(found: Stats): string {
-  if (found.isDirectory()) return "a folder";
-  if (found.isSymbolicLink()) return "a link";
-  return found.isFIFO() ? "a named pipe" : "a device or a socket";
+/** A new file beside this one. Nobody can have put a file or a link there before: its name is random. */
+export function createTemporary(file: string): { readonly path: string; readonly handle: number } {
+  const path = `${file}.${crypto.randomUUID()}.tmp`;
+  return { path, handle: openSync(path, "wx", 0o600) };
+}
+
+/** Removes the temporary files of killed processes. Only the file's lock tells that no other process writes there. */
+export function removeLeftovers(file: string): void {
+  const [folder, begin] = [dirname(file), `${basename(file)}.`];
+  for (const name of readdirSync(folder))
+    if (name.startsWith(begin) && /^[0-9a-f-]{36}\.tmp$/.test(name.slice(begin.length)))
+      rmSync(join(folder, name), { force: true });
 }

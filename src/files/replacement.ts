@@ -6,11 +6,11 @@ import {
   fsyncSync,
   realpathSync,
   renameSync,
+  rmSync,
   statSync,
 } from "node:fs";
 import { resolve } from "node:path";
-import { checkRegular } from "./regular-file.ts";
-import { createTemporary, removeTemporary } from "./temporary-file.ts";
+import { checkRegular, createTemporary } from "./regular-file.ts";
 
 /** How a file is replaced. */
 export interface ReplacementOptions {
@@ -62,7 +62,7 @@ export class Replacement {
   /** Removes what was written, unless it has taken its place. */
   discard(): void {
     this.#close();
-    removeTemporary(this.#path);
+    rmSync(this.#path, { force: true });
   }
 
   /** Unlike `writeSync`, which may take a part, it writes everything or throws. */

@@ -4,12 +4,10 @@ import { closeSync, constants, existsSync, fstatSync } from "node:fs";
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
-import { LockRefused } from "../files/lock.ts";
-import { FileRefused, openRegular } from "../files/regular-file.ts";
+import { describeRefusal } from "../files/lock.ts";
+import { openRegular } from "../files/regular-file.ts";
 import { type RecordedTarget, type Target, targetSchema } from "../organization.ts";
 import { optionThat } from "../schema/parse-options.ts";
-import { errorMessage } from "../values/error-message.ts";
-import { isObject } from "../values/predicates.ts";
 import type { ReadContact } from "./contact.ts";
 
 /** The first line of a read that is under way. */
@@ -94,20 +92,10 @@ export const fileOption = optionThat<string>(
   (value) => typeof value === "string" && value.trim() !== "" && !value.includes("\0"),
 );
 
-/** What the file, its lock or the file system refuses, with the way out; any other error as it is. */
+/** What the file, its lock or the file system refuses is a `ConfigurationError`; any other error stays as it is. */
 export function fileError(error: unknown, file: string): unknown {
-  if (error instanceof LockRefused)
-    return new ConfigurationError(`The snapshot ${file} is in use: ${error.message}`);
-  if (error instanceof FileRefused)
-    return new ConfigurationError(
-      `The snapshot cannot be used: ${error.message} It is left unchanged. Name a file of your own.`,
-    );
-  if (!isObject(error) || !("code" in error && "syscall" in error)) return error;
-  const problem =
-    error.code === "ENOENT"
-      ? "does not exist, or its folder. Read it with readSnapshot, create the folder"
-      : `cannot be read or written (${errorMessage(error)}). Mend the cause, such as a full disk`;
-  return new ConfigurationError(`The snapshot ${file} ${problem}, or name another file.`);
+  const refusal = describeRefusal(error, "snapshot", file);
+  return refusal === undefined ? error : new ConfigurationError(refusal);
 }
 
 /**

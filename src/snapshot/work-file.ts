@@ -2,7 +2,7 @@ import { appendFileSync, closeSync, constants, ftruncateSync, rmSync } from "nod
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { longestLineBytes, readLines } from "../files/lines.ts";
-import type { AcquiredLock } from "../files/lock.ts";
+import type { Lock } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { replaceFileBy } from "../files/replacement.ts";
 import type { Cursor } from "../pagination/cursor.ts";
@@ -61,14 +61,14 @@ class ReadState {
 export class WorkFile {
   readonly #file: string;
   readonly #path: string;
-  readonly #lock: AcquiredLock;
+  readonly #lock: Lock;
   readonly #handle: number;
   state = new ReadState();
   #heading: Heading | undefined;
   /** The end of the last whole page, in bytes. */
   #length = 0;
 
-  constructor(file: string, lock: AcquiredLock) {
+  constructor(file: string, lock: Lock) {
     this.#file = file;
     this.#path = `${file}.part`;
     this.#lock = lock;

@@ -48,48 +48,48 @@ const users = [
   ["an environment", command("--env")],
 ] as const;
 
-describe.each(users)("What is no regular file is refused as %s, and untouched", (_, use) => {
-  it("a device", async () => {
-    await expect(use("/dev/null")).rejects.toThrow("/dev/null is a device or a socket, and no regular file");
-
-    expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
-  });
-
-  it("a named pipe, without waiting for its other end", async () => {
-    const pipe = join(temporaryFolder(), "pipe");
-    execFileSync("mkfifo", [pipe]);
-
-    await expect(use(pipe)).rejects.toThrow(`${pipe} is a named pipe, and no regular file`);
-
-    expect(statSync(pipe).isFIFO()).toBe(true);
-  });
-
-  it("a folder", async () => {
+describe.each(users)("What is no regular file is refused as %s, by a link too, and untouched", (_, use) => {
+  it.each<[string, (path: string) => unknown, string]>([
+    ["a device", (path) => symlinkSync("/dev/null", path), "a link, a pipe or a device"],
+    [
+      "a named pipe, without waiting for its other end",
+      (path) => execFileSync("mkfifo", [path]),
+      "a link, a pipe or a device",
+    ],
+    ["a folder", (path) => mkdirSync(path), "a folder"],
+  ])("%s", async (__, make, kind) => {
     const folder = temporaryFolder();
-    mkdirSync(join(folder, "inside"));
+    const [path, link] = [join(folder, "theirs"), join(folder, "link")];
+    make(path);
+    symlinkSync(path, link);
 
-    await expect(use(join(folder, "inside"))).rejects.toThrow("is a folder, and no regular file");
+    for (const asked of [path, link])
+      await expect(use(asked)).rejects.toThrow(`is ${kind}, and no regular file`);
 
-    expect(readdirSync(folder)).toEqual(["inside"]);
+    expect(readdirSync(folder).toSorted()).toEqual(["link", "theirs"]);
+    expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
   });
 });
 
-it.each([".part", ".lock"])(
-  "A link at the temporary name %s of a snapshot is not followed",
-  async (ending) => {
-    const { audience, file, folder, mock } = createAudience(1);
-    const victim = join(folder, "victim");
-    writeFileSync(victim, "theirs");
-    symlinkSync(victim, file + ending);
+it.each([
+  ["a link at the temporary name .part", ".part", (path: string) => symlinkSync("victim", path)],
+  ["a link in place of its lock", ".lock", (path: string) => symlinkSync("victim", path)],
+  ["a folder in place of its lock", ".lock", (path: string) => mkdirSync(path)],
+])("A snapshot does not follow %s", async (_, ending, make) => {
+  const { audience, file, folder, mock } = createAudience(1);
+  const victim = join(folder, "victim");
+  writeFileSync(victim, "theirs");
+  make(file + ending);
 
-    const reading = readSnapshot(audience, { file });
+  const reading = readSnapshot(audience, { file });
 
-    await expect(reading).rejects.toThrow(ConfigurationError);
-    await expect(reading).rejects.toThrow(`${file}${ending} is a link, and no regular file.`);
-    expect(readFileSync(victim, "utf8")).toBe("theirs");
-    expect(mock.requests).toEqual([]);
-  },
-);
+  await expect(reading).rejects.toThrow(ConfigurationError);
+  await expect(reading).rejects.toThrow(
+    /^The snapshot cannot be used: .+, and no regular file. It is left unchanged/,
+  );
+  expect(readFileSync(victim, "utf8")).toBe("theirs");
+  expect(mock.requests).toEqual([]);
+});
 
 it.each([
   ["checkpoint", readCheckpoint, "is not a checkpoint"],

@@ -37,7 +37,7 @@ export const areas: readonly Area[] = [
   {
     name: "checkpoint",
     sources: ["checkpoint", "files"],
-    tests: { bulk: "file-checkpoint file-checkpoint-lock file-checkpoint-system", files: "files" },
+    tests: { bulk: "file-checkpoint file-checkpoint-lock-and-disk", files: "files" },
   },
   {
     name: "pagination",

@@ -255,7 +255,7 @@ describe("A file that cannot be a snapshot is refused, and left unchanged", () =
 
     expect(today.size).toBe(1);
     await expect(openSnapshot(`${file}.none`)).rejects.toThrow(
-      "does not exist, or its folder. Read it with readSnapshot",
+      "does not exist, or its folder does not exist",
     );
   });
 
@@ -285,6 +285,6 @@ describe("A file that cannot be a snapshot is refused, and left unchanged", () =
 
     const reading = readSnapshot(audience, { file: `${folder}/none/audience.ndjson` });
 
-    await expect(reading).rejects.toThrow("or its folder. Read it with readSnapshot, create the folder");
+    await expect(reading).rejects.toThrow("or its folder does not exist. Create the folder");
   });
 });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { acquireLock, type AcquiredLock, LockRefused } from "../../files/lock.ts";
+import { acquireLock, type Lock, LockRefused } from "../../files/lock.ts";
 import { checkRegular } from "../../files/regular-file.ts";
 import { replaceFile } from "../../files/replacement.ts";
 import type { Mock } from "../handle-request.ts";
@@ -15,7 +15,7 @@ export class StateFile {
   readonly #name: string;
   readonly #path: string;
   readonly #mock: Mock;
-  #lock: AcquiredLock | undefined;
+  #lock: Lock | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopListening: (() => void) | undefined;
 

@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
 import type * as FileSystem from "node:fs";
 import {
   appendFileSync,
   closeSync,
+  copyFileSync,
+  existsSync,
   fchmodSync,
   fdatasyncSync,
   fstatSync,
@@ -9,10 +12,13 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
   type Stats,
+  truncateSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +26,7 @@ import { join } from "node:path";
 import { ConfigurationError } from "audience-sdk";
 import { fileCheckpoint, type OpenCheckpoint } from "audience-sdk/checkpoint";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { bundleProgram } from "../bundle-program.ts";
 import { failureOf } from "../transport/failure.ts";
 import { createFixture, key, rows } from "./fixture.ts";
 
@@ -47,10 +54,12 @@ const real = await vi.importActual<typeof FileSystem>("node:fs");
 
 let folder: string;
 let path: string;
+let lock: string;
 beforeEach(() => {
   vi.resetAllMocks();
   folder = mkdtempSync(join(tmpdir(), "checkpoint-"));
   path = join(folder, "import.ckpt");
+  lock = `${path}.lock`;
   onTestFinished(() => rmSync(folder, { recursive: true }));
 });
 
@@ -238,14 +247,12 @@ it.each([
         message:
           `The checkpoint ${path} cannot be written (ENOSPC: no space left on device); the run stops, so that no row goes unrecorded. ` +
           "Mend the cause, such as a full disk, and run it again: it continues from what the file records.",
-        code: "ENOSPC",
         cause,
       }),
     );
-    await open.put("c", "1", kept);
     await open.close();
 
-    expect(await entriesOf()).toEqual(["a 1", "c 1"]);
+    expect(await entriesOf()).toEqual(["a 1"]);
   },
 );
 
@@ -326,7 +333,7 @@ describe("A run that stands still, as in a suspended machine, and whose lock is 
     await other!.close();
   });
 
-  it("while it still reads the file, it drops no line that the other one is writing", async () => {
+  it("drops no line that the other one is writing, and does not empty the file", async () => {
     await longFile();
     const { open: other } = await openAndRead();
     await other.close();
@@ -335,25 +342,11 @@ describe("A run that stands still, as in a suspended machine, and whose lock is 
     const { open } = await openAndRead();
     rmSync(`${path}.lock`);
 
-    await expect(open.put("c", "1", kept)).rejects.toThrow(
-      "its lock was taken over by another run, or deleted",
-    );
+    for (const write of [open.put("c", "1", kept), open.clear()])
+      await expect(write).rejects.toThrow("its lock was taken over by another run, or deleted");
 
     expect(real.readFileSync(path)).toEqual(before);
     await open.close();
-  });
-
-  it("does not empty it either", async () => {
-    vi.mocked(writeSync).mockImplementation(() => 0);
-    const { open: first } = await openAndRead();
-    await first.put("a", "1", kept);
-    const second = await takeOver();
-
-    await expect(first.clear()).rejects.toThrow("its lock was taken over by another run, or deleted");
-
-    await first.close();
-    await second.close();
-    expect(await entriesOf()).toEqual(["a 1"]);
   });
 });
 
@@ -365,4 +358,192 @@ it("A lock is held and released also where timers are numbers", async () => {
   await open.close();
 
   expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+});
+
+/** The lock of another process, which has renewed it so many times. */
+const otherLock = (renewals: number) =>
+  `00000000-0000-4000-8000-000000000000 ${String(renewals).padStart(12, "0")}\n`;
+
+/** Opens the checkpoint under fake time; `isSettled` tells whether that has ended. */
+function openUnderFakeTime() {
+  vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const state = { isSettled: false, opened: fileCheckpoint(path).open() };
+  const settle = () => void (state.isSettled = true);
+  state.opened.then(settle, settle);
+  return state;
+}
+
+const inUse = () =>
+  `The checkpoint ${path} is in use: another process renews its lock ${lock}. One at a time: end that process or wait ` +
+  "until it has ended, and run this again.";
+
+describe("One run at a time", () => {
+  it("a second run is refused, and can open after the first", async () => {
+    const first = await fileCheckpoint(path).open();
+
+    await expect(fileCheckpoint(path).open()).rejects.toThrow(new ConfigurationError(inUse()));
+    await first.close();
+
+    await (await fileCheckpoint(path).open()).close();
+    expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+  });
+
+  it("a run waits for one that ends within a moment", async () => {
+    const first = await fileCheckpoint(path).open();
+    const second = fileCheckpoint(path).open();
+    await first.close();
+
+    await (await second).close();
+
+    expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+  });
+
+  it.each([
+    ["of a killed process", otherLock(7)],
+    ["that a full disk has left empty", ""],
+    ["of any other content", "x"],
+  ])("a lock %s is taken over once it was not renewed for 27.5 seconds", async (_, content) => {
+    writeFileSync(lock, content);
+    const state = openUnderFakeTime();
+
+    await vi.advanceTimersByTimeAsync(27_500 - 1);
+    expect(state.isSettled).toBe(false);
+    expect(readFileSync(lock, "utf8")).toBe(content);
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(state.isSettled).toBe(true);
+    expect(readFileSync(lock, "utf8")).not.toBe(content);
+    await (await state.opened).close();
+    expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+  });
+
+  it("a lock that is renewed at any time within them is respected", async () => {
+    writeFileSync(lock, otherLock(7));
+    const state = openUnderFakeTime();
+    await vi.advanceTimersByTimeAsync(27_000);
+    expect(state.isSettled).toBe(false);
+
+    writeFileSync(lock, otherLock(8));
+    await Promise.all([
+      expect(state.opened).rejects.toThrow(new ConfigurationError(inUse())),
+      vi.advanceTimersByTimeAsync(250),
+    ]);
+
+    expect(readFileSync(lock, "utf8")).toBe(otherLock(8));
+  });
+
+  it("a lock is renewed every second, and stays as long as it is", async () => {
+    const { opened } = openUnderFakeTime();
+    await vi.advanceTimersByTimeAsync(0);
+    const open = await opened;
+    const contents = [readFileSync(lock, "utf8")];
+    for (let second = 0; second < 3; second++) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      contents.push(readFileSync(lock, "utf8"));
+    }
+
+    expect(contents.map((content) => Number(content.split(" ")[1]))).toEqual([0, 1, 2, 3]);
+    expect(new Set(contents.map((content) => content.length)).size).toBe(1);
+    await open.close();
+    expect(existsSync(lock)).toBe(false);
+  });
+
+  it("of two that take over at once the later one has it", async () => {
+    writeFileSync(lock, otherLock(7));
+    const state = openUnderFakeTime();
+    await vi.advanceTimersByTimeAsync(27_500);
+    expect(readFileSync(lock, "utf8")).not.toBe(otherLock(7));
+
+    // The other one has removed the lock that this one had just created.
+    writeFileSync(lock, `1${otherLock(0)}`);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(state.isSettled).toBe(false);
+    writeFileSync(lock, `1${otherLock(1)}`);
+
+    await Promise.all([
+      expect(state.opened).rejects.toThrow(new ConfigurationError(inUse())),
+      vi.advanceTimersByTimeAsync(250),
+    ]);
+  });
+
+  it("several processes, each of which is killed in its lock, are inside one after the other", async () => {
+    const program = join(folder, "child.mjs");
+    const diary = join(folder, "diary.txt");
+    await bundleProgram("test/bulk/killed-import/locking-child.ts", program);
+    const [processes, times] = [3, 4];
+    const ends = Array.from({ length: processes }, () => {
+      const child = spawn(process.execPath, [program, path, diary, String(times)], { stdio: "inherit" });
+      return new Promise((resolve) => child.on("close", (_, by) => resolve(by)));
+    });
+
+    expect(await Promise.all(ends)).toEqual(Array.from({ length: processes }, () => "SIGKILL"));
+
+    const lines = readFileSync(diary, "utf8").trim().split("\n");
+    expect(lines).toHaveLength(2 * processes * times);
+    const pairs = lines.flatMap((line, at) => (at % 2 === 0 ? [[line, lines[at + 1]]] : []));
+    for (const [first, second] of pairs) expect(second).toBe(first?.replace(" in", " out"));
+  });
+});
+
+it("With the lock a run removes the temporary files that a killed one has left, and no others", async () => {
+  const others = ["import.ckpt.old.tmp", "other.ckpt.00000000-0000-4000-8000-000000000000.tmp"];
+  for (const name of [...others, "import.ckpt.00000000-0000-4000-8000-000000000000.tmp"])
+    writeFileSync(join(folder, name), "a part");
+
+  await (await fileCheckpoint(path).open()).close();
+
+  expect(readdirSync(folder).toSorted()).toEqual(["import.ckpt", ...others].toSorted());
+});
+
+it("A file that cannot be opened any more once its lock is acquired leaves no lock behind", async () => {
+  vi.mocked(openSync).mockImplementation((file, flags, mode) => {
+    if (file === path && existsSync(lock))
+      throw Object.assign(new Error("EIO: i/o error"), { code: "EIO", syscall: "open" });
+    return real.openSync(file, flags, mode);
+  });
+
+  await expect(fileCheckpoint(path).open()).rejects.toThrow("cannot be read or written (EIO: i/o error)");
+
+  expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+});
+
+describe("A file that another program changes while a run has it open", () => {
+  it.each([
+    ["deleted", () => rmSync(path)],
+    ["moved", () => renameSync(path, `${path}.old`)],
+    [
+      "replaced by a copy",
+      () => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+    ],
+    ["emptied", () => truncateSync(path)],
+    ["cut off by one byte", () => truncateSync(path, statSync(path).size - 1)],
+  ])("ends the run before it sends or writes anything more: %s", async (_, change) => {
+    const { audience, mock, upsert } = createFixture();
+    const run = audience.bulk(rows(3), upsert, {
+      key,
+      checkpoint: fileCheckpoint(path),
+      concurrency: 1,
+    });
+    let left: string | undefined;
+    const files = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]);
+
+    const failure = failureOf(
+      (async () => {
+        for await (const _result of run) {
+          change();
+          left = JSON.stringify(files().filter(([name]) => !name?.endsWith(".lock")));
+        }
+      })(),
+    );
+
+    const error = await failure;
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error.message).toMatch(/no longer has its checkpoint .+: the file was deleted, moved, replaced/);
+    expect(mock.requests).toHaveLength(1);
+    expect(JSON.stringify(files())).toBe(left);
+  });
 });

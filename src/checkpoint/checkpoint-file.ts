@@ -1,0 +1,200 @@
+// The file of a checkpoint: a heading, and then lines, each with a checksum before it. All of it is ASCII.
+import {
+  type Stats,
+  appendFileSync,
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  statSync,
+} from "node:fs";
+import { crc32 } from "node:zlib";
+import type { OpenCheckpoint } from "../bulk/checkpoint.ts";
+import { ConfigurationError } from "../errors.ts";
+import { longestLineBytes, readLines } from "../files/lines.ts";
+import type { Lock } from "../files/lock.ts";
+import { openRegular } from "../files/regular-file.ts";
+import { replaceFile } from "../files/replacement.ts";
+
+/** The first line, with the version of the format. */
+const heading = "audience-checkpoint 4";
+
+export const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
+
+/** A checkpoint file that this run has open. */
+export class CheckpointFile implements OpenCheckpoint {
+  readonly entries = this.#read();
+  readonly #file: string;
+  readonly #lock: Lock;
+  #handle: number;
+  /** The file as it was opened: another one may take its place. */
+  #opened: Stats;
+  /** The end of the last complete line, in bytes; known once the lines were read. */
+  #written: number | undefined;
+
+  constructor(file: string, handle: number, lock: Lock) {
+    this.#file = file;
+    this.#lock = lock;
+    this.#handle = handle;
+    this.#opened = fstatSync(handle);
+  }
+
+  /** The newest line of each name. A file whose lines are mostly out of date is replaced by these. */
+  async *#read(): OpenCheckpoint["entries"] & AsyncGenerator<readonly [name: string, line: string]> {
+    const { newest, lineCount, length } = await readCheckpoint(this.#file, this.#handle);
+    this.#written = length;
+    if (lineCount > 2 * newest.size) this.#replace(newest);
+    yield* newest;
+  }
+
+  /**
+   * Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. A failed write ends
+   * the run: its bytes are dropped, because they may hold a complete line.
+   */
+  async put(name: string, line: string, { flush }: { readonly flush: boolean }): Promise<void> {
+    const written = this.#checkOurs();
+    const text = (written === 0 ? `${heading}\n` : "") + encodeLine(name, line);
+    try {
+      appendFileSync(this.#handle, text);
+      if (flush) fdatasyncSync(this.#handle);
+      this.#written = written + text.length;
+    } catch (cause) {
+      try {
+        ftruncateSync(this.#handle, written);
+      } catch {
+        // The failure of the write itself is reported.
+      }
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(
+        `The checkpoint ${this.#file} cannot be written (${reason}); the run stops, so that no row goes unrecorded. ` +
+          "Mend the cause, such as a full disk, and run it again: it continues from what the file records.",
+        { cause },
+      );
+    }
+  }
+
+  async clear(): Promise<void> {
+    this.#checkOurs();
+    this.#rewrite([]);
+  }
+
+  async close(): Promise<void> {
+    try {
+      closeSync(this.#handle);
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  /** It only saves space: if it fails, as on a full disk, the file is sound as it is. */
+  #replace(entries: Iterable<readonly [name: string, line: string]>): void {
+    try {
+      this.#checkOurs();
+      this.#rewrite(entries);
+    } catch (error) {
+      if (error instanceof ConfigurationError) throw error;
+    }
+  }
+
+  #rewrite(entries: Iterable<readonly [name: string, line: string]>): void {
+    replaceFile(this.#file, fileText(entries), { keepsMode: true });
+    closeSync(this.#handle);
+    this.#handle = openRegular(this.#file, flags);
+    this.#opened = fstatSync(this.#handle);
+    this.#written = this.#opened.size;
+  }
+
+  /**
+   * The end of the last complete line. Throws if the file is not ours as it was: the run must not go on unrecorded, and nothing
+   * of another one is written over.
+   */
+  #checkOurs(): number {
+    if (this.#written === undefined)
+      throw new TypeError("The `entries` of a checkpoint must be read before its first `put` or `clear`.");
+    if (!this.#lock.isOurs()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
+    const now = statSync(this.#file, { throwIfNoEntry: false });
+    if (now?.ino !== this.#opened.ino || now.dev !== this.#opened.dev || now.size < this.#written)
+      throw lost(this.#file, "the file was deleted, moved, replaced or cut off");
+    // An incomplete last line, left by a crash.
+    if (now.size > this.#written) ftruncateSync(this.#handle, this.#written);
+    return this.#written;
+  }
+}
+
+interface CheckpointContent {
+  /** The newest line of each name. */
+  readonly newest: Map<string, string>;
+  readonly lineCount: number;
+  /** The end of the last complete line, in bytes: a crash may leave an incomplete one behind it. */
+  readonly length: number;
+}
+
+/** Throws if it is not a checkpoint of this version, or damaged. */
+export async function readCheckpoint(file: string, handle: number): Promise<CheckpointContent> {
+  const newest = new Map<string, string>();
+  let [count, length, rest] = [0, 0, ""];
+  const onRest = (bytes: Uint8Array) => (rest = Buffer.from(bytes).toString("latin1"));
+  for await (const { text, end } of readLines(handle, { onRest })) {
+    count += 1;
+    length = end;
+    if (count === 1) checkHeading(text, file);
+    else newest.set(...(decodeLine(text) ?? damaged(file, count)));
+  }
+  if (rest.length > longestLineBytes && count > 0) damaged(file, count + 1);
+  if (count > 0) return { newest, lineCount: count - 1, length };
+  // The heading of a new file stands there before its first row is sent, so these were lines: a loss of power leaves zeros.
+  if (/^\0+$/.test(rest)) damaged(file, 1);
+  // Without a complete heading nothing was recorded. A loss of power may leave zeros behind it.
+  if (!heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
+  return { newest, lineCount: 0, length };
+}
+
+function* fileText(entries: Iterable<readonly [name: string, line: string]>): Generator<string> {
+  yield `${heading}\n`;
+  for (const [name, line] of entries) yield encodeLine(name, line);
+}
+
+/** The checksum, a space, the name, a space, and the line. */
+function encodeLine(name: string, line: string): string {
+  const text = `${name} ${line}`;
+  return `${crc32(text)} ${text}\n`;
+}
+
+/** Undefined if the line is damaged. */
+function decodeLine(encoded: string): readonly [name: string, line: string] | undefined {
+  const begin = encoded.indexOf(" ") + 1;
+  const bytes = Buffer.from(encoded.slice(begin));
+  if (Number(encoded.slice(0, begin - 1)) !== crc32(bytes)) return undefined;
+  const end = bytes.indexOf(" ");
+  // Copies: a slice would keep the whole line in memory.
+  return [bytes.toString("latin1", 0, end), bytes.toString("latin1", end + 1)];
+}
+
+function checkHeading(line: string, file: string): void {
+  if (line === heading) return;
+  const version = /^\uFEFF?audience-checkpoint (\d+)(\s|$)/.exec(line)?.[1];
+  if (version === undefined)
+    throw new ConfigurationError(`${file} is not a checkpoint, and is left unchanged. Name another file.`);
+  // An editor has changed its line ends, or put a byte-order mark before it.
+  if (heading.endsWith(` ${version}`)) damaged(file, 1);
+  throw new ConfigurationError(
+    `${file} is a checkpoint of another version (format ${version}, this one reads 4), and is left unchanged. ` +
+      "End its run with the version of audience-sdk that wrote it. Another file sends every row once, and knows none of " +
+      "the refusals that this one holds.",
+  );
+}
+
+function damaged(file: string, line: number): never {
+  const remedy =
+    "Restore it. Another file sends every row again, and knows none of the refusals that this one holds";
+  throw new ConfigurationError(`${file} is damaged at line ${line}, and is left unchanged. ${remedy}.`);
+}
+
+function lost(file: string, reason: string): ConfigurationError {
+  return new ConfigurationError(
+    `The run no longer has its checkpoint ${file}: ${reason}. It stops before it writes. Restore the file if it is ` +
+      "missing, and run this again: it continues from what the file records.",
+    "unknown",
+  );
+}
