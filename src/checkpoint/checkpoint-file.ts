@@ -155,11 +155,17 @@ function* fileText(entries: Iterable<readonly [name: string, line: string]>): Ge
   for (const [name, line] of entries) yield encodeLine(name, line);
 }
 
-/** The checksum, a space, the name, a space, and the line. */
+/** The checksum, a space, the name, a space, and the line. Throws a `TypeError` if they are not as a checkpoint has them. */
 function encodeLine(name: string, line: string): string {
+  // Also strings, as a caller in JavaScript may give anything.
+  if (!isName.test(name) || !isLine.test(line) || typeof name !== "string" || typeof line !== "string")
+    throw new TypeError("A name of a checkpoint has at most 200 characters of ASCII, and a line 2,000.");
   const text = `${name} ${line}`;
   return `${crc32(text)} ${text}\n`;
 }
+
+const isName = /^[\x21-\x7e]{1,200}$/;
+const isLine = /^[\x20-\x7e]{0,2000}$/;
 
 /** Undefined if the line is damaged. */
 function decodeLine(encoded: string): readonly [name: string, line: string] | undefined {
