@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
-import { refusePlainLoop } from "../plain-loop.ts";
+import { refuseArrayFrom } from "../array-from.ts";
 import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import type { WriteValue } from "../write.ts";
 import {
@@ -148,4 +148,4 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   }
 }
 
-refusePlainLoop(BulkRun.prototype, "result", "`await` it for its summary");
+refuseArrayFrom(BulkRun.prototype, "result", "`await` it for its summary");

@@ -1,7 +1,8 @@
-import { ValidationError } from "../errors.ts";
-import { refusePlainLoop } from "../plain-loop.ts";
+import { refuseArrayFrom } from "../array-from.ts";
+import { AbortError, ValidationError } from "../errors.ts";
+import { onAbort } from "../transport/abort.ts";
+import { showCaller } from "../transport/api-promise.ts";
 import { type Cursor, type DecodedPage, nextCursor } from "./cursor.ts";
-import { itemsOf, type PageSource, streamPages } from "./page-stream.ts";
 
 /** Where an iteration stands before a page: where it reads next, and the ids that have come. */
 export interface Progress {
@@ -11,12 +12,19 @@ export interface Progress {
   readonly idCount: number;
 }
 
-/** A list, from its first page on. */
-export interface ListSource<T> extends PageSource<Progress, ListPage<T>> {
+/** A list, read page by page. */
+export interface ListSource<T> {
   readonly start: Progress;
+  /** The call's options. None if one is wrong, which `load` refuses. */
+  readonly options: { readonly readAhead?: number | undefined; readonly signal?: AbortSignal | undefined };
   /** The largest sizes of a page, as far as they are known: the smallest counts. */
   readonly limits: readonly (number | undefined)[];
   identify(item: T): string;
+  /** Rejects with an error of this package, and at once if the signal aborts: a loop has its own. */
+  load(
+    before: Progress,
+    loop?: { signal: AbortSignal | undefined; isReadAhead: boolean },
+  ): Promise<ListPage<T>>;
 }
 
 /**
@@ -101,8 +109,67 @@ export class ListPage<T> implements Page<T> {
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return itemsOf(streamPages(this.#source, this.#source.start, this), this.#source.options);
+    return itemsOf(streamPages(this.#source, this.#source.start, this), this.#source.options.signal);
   }
 }
 
-refusePlainLoop(ListPage.prototype, "item", "over `page.items` for those of this page alone");
+refuseArrayFrom(ListPage.prototype, "item", "over `page.items` for those of this page alone");
+
+/** A minute's calls: no consumer needs more pages ahead. */
+const mostReadAhead = 100;
+
+/**
+ * The pages of one loop, in order, from a place on or from a page that is already there. While the consumer works on a
+ * page, the next ones are fetched, one at a time, because only the page before says whether there is another. A failure
+ * is reported when the consumer reaches its page. The end of the loop aborts the page in flight.
+ */
+export async function* streamPages<T>(
+  source: ListSource<T>,
+  start: Progress,
+  first?: ListPage<T>,
+): AsyncGenerator<ListPage<T>, void, undefined> {
+  const { readAhead = 1, signal } = source.options;
+  const loop = new AbortController();
+  const removeCallback = signal && onAbort(signal, () => loop.abort(signal.reason));
+  const load = async (before: Progress | undefined, isReadAhead: boolean) =>
+    before && (await source.load(before, { signal: loop.signal, isReadAhead }));
+  const ahead: Promise<ListPage<T> | undefined>[] = [];
+  try {
+    let page = first ?? (await load(start, false));
+    while (page) {
+      throwIfAborted(signal);
+      while (ahead.length < Math.min(readAhead, mostReadAhead)) {
+        const next = (ahead.at(-1) ?? Promise.resolve(page)).then((last) => load(last?.next, true));
+        // It is reported once the consumer reaches the page.
+        next.catch(() => undefined);
+        ahead.push(next);
+      }
+      yield page;
+      page = await (ahead.shift() ?? load(page.next, false));
+    }
+  } catch (error) {
+    // The page may have been fetched before the consumer asked for it.
+    throw showCaller(error);
+  } finally {
+    removeCallback?.();
+    loop.abort();
+  }
+}
+
+/** The items of such pages. */
+export async function* itemsOf<T>(
+  pages: AsyncIterable<{ readonly items: readonly T[] }>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  for await (const { items } of pages) {
+    for (const item of items) {
+      throwIfAborted(signal);
+      yield item;
+    }
+  }
+}
+
+/** An abort between two pages or items; a read changes nothing. */
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new AbortError({ outcome: "not-applied", cause: signal.reason });
+}

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { refuseArrayFrom } from "../array-from.ts";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import { NotFoundError } from "../errors.ts";
-import { refusePlainLoop } from "../plain-loop.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { showCaller } from "../transport/api-promise.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
@@ -9,8 +9,7 @@ import type { CallEndpoint } from "../transport/transport.ts";
 import { contentLost } from "../values/kind-of.ts";
 import { isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { DecodedPage } from "./cursor.ts";
-import { itemsOf, streamPages } from "./page-stream.ts";
-import { ListPage, type ListSource, type Page, type Progress } from "./page.ts";
+import { itemsOf, ListPage, type ListSource, type Page, type Progress, streamPages } from "./page.ts";
 
 /**
  * A list. It sends nothing until it is awaited (one page) or iterated (every item).
@@ -36,13 +35,13 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** Every item of the list, page after page. */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return itemsOf(this.pages(), this.#source.options);
+    return itemsOf(this.pages(), this.#source.options.signal);
   }
 
   /** The pages instead of their items, fetched ahead in the same way. */
   pages(): AsyncIterable<Page<T>> {
     const pages = { [Symbol.asyncIterator]: () => streamPages(this.#source, this.#source.start) };
-    return refusePlainLoop(pages, "page", "`await` the list for one page");
+    return refuseArrayFrom(pages, "page", "`await` the list for one page");
   }
 
   /** Every item in one array, or the first `max` (default: all), with no more pages than needed. */
@@ -61,11 +60,6 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   /** @internal The pages after what has come so far: a read that was cut off goes on with them. */
   pagesAfter(before: Progress): AsyncIterable<ListPage<T>> {
     return streamPages(this.#source, before);
-  }
-
-  /** @internal What `console.log` shows. */
-  [Symbol.for("nodejs.util.inspect.custom")](): string {
-    return "Paginator: `await` it for one page, or loop over it with `for await` for every item";
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- `await list()` is one page.
@@ -99,7 +93,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   }
 }
 
-refusePlainLoop(Paginator.prototype, "item", "collect it with `await list.toArray()`");
+refuseArrayFrom(Paginator.prototype, "item", "collect it with `await list.toArray()`");
 
 const toArrayOptionsSchema = z.strictObject({ max: optionTypes.countOrAll.default(Infinity) });
 
@@ -141,7 +135,7 @@ export function listPages<T>({ call, longestPage, identify, ...list }: ListCall<
     // The service counts a larger limit as its largest page ("Limits").
     limits: [limit, longestPage],
     identify,
-    async load(before, { signal = options?.signal, isReadAhead } = withoutPrototype({})) {
+    async load(before, { signal, isReadAhead } = { signal: options?.signal, isReadAhead: false }) {
       const { page, mayBeMissing } = before.cursor;
       const pageOf = (decoded: DecodedPage<T>) => new ListPage(source, before, decoded);
       const endpoint = {

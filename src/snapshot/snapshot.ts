@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { recordTarget, type Target } from "../organization.ts";
-import { refusePlainLoop } from "../plain-loop.ts";
+import { refuseArrayFrom } from "../array-from.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
 import { type ContactIndex, keysOf } from "./contact-index.ts";
@@ -227,4 +227,4 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
   }
 }
 
-refusePlainLoop(Snapshot.prototype, "contact", "ask `find` for one contact");
+refuseArrayFrom(Snapshot.prototype, "contact", "ask `find` for one contact");
