@@ -1,7 +1,7 @@
 import type * as z from "zod";
+import { refuseArrayFrom } from "../array-from.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
-import { refuseArrayFrom } from "../array-from.ts";
 import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import type { WriteValue } from "../write.ts";
 import {

@@ -1,9 +1,9 @@
 import { closeSync, readSync } from "node:fs";
 import * as z from "zod";
+import { refuseArrayFrom } from "../array-from.ts";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { recordTarget, type Target } from "../organization.ts";
-import { refuseArrayFrom } from "../array-from.ts";
 import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
 import { type ContactIndex, keysOf } from "./contact-index.ts";
