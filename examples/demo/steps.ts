@@ -43,6 +43,7 @@ export async function agreesToLive(
     output,
     `This will write to the service named above: upsert ${valid.length} contacts, add them to the list ${listId},`,
     `and send ${valid.length} events named contact_imported, which may trigger automations.`,
+    "It looks nobody up: an opt-in of the files goes over an unsubscription at the service.",
     `It takes ${calls} calls, about ${formatDuration(rateLimiter.estimateMs(calls))} at the service's limits,`,
     `and a few more to read at most ${readBackMax} contacts back.`,
   );

@@ -128,20 +128,6 @@ describeWithRedis("The recipe for AWS Lambda", () => {
     expect(mock.organization("mock-organization").events).toMatchObject([{ uniqueIdentifier: "m-1" }]);
   });
 
-  it("records an event once that comes again", async () => {
-    mock.reset();
-    // Applied, but its response is lost, and the time is over.
-    mock.addFault({ kind: "500-after", times: 2 });
-    const Records = [record("m-4", signedUp("ada@example.com"))];
-
-    const first = await handler({ Records }, { getRemainingTimeInMillis: () => 1_100 });
-    const again = [await handler({ Records }, context), await handler({ Records }, context)];
-
-    expect(first.batchItemFailures).toEqual([{ itemIdentifier: "m-4" }]);
-    expect(again.map(({ batchItemFailures }) => batchItemFailures)).toEqual([[], []]);
-    expect(mock.organization("mock-organization").events).toHaveLength(1);
-  });
-
   it("returns a message to the queue before Lambda halts the process", async () => {
     mock.reset();
     mock.addFault({ kind: "hang" });

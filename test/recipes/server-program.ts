@@ -55,8 +55,9 @@ export async function stopServer({ child }: ServerProgram): Promise<{ end: unkno
 }
 
 /** A mock over HTTP, and the environment that names it; closed with the test. */
-export async function startMock(): Promise<{ mock: MockService; env: Record<string, string> }> {
-  const mock = createMockService();
+export async function startMock(
+  mock = createMockService(),
+): Promise<{ mock: MockService; env: Record<string, string> }> {
   const { clientOptions, close } = await mock.listen();
   onTestFinished(close);
   const { baseUrl, apiKey } = clientOptions;

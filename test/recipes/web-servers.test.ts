@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { createMockService } from "audience-sdk/mock";
+import { createMockService, type MockService } from "audience-sdk/mock";
 import { build } from "esbuild";
-import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { ada, tryEverything, untilDone } from "../examples/try-everything.ts";
 import {
   compileRecipe,
   consentsOf,
@@ -15,6 +16,13 @@ import {
   stopServer,
   type ServerProgram,
 } from "./server-program.ts";
+
+// Her sign-up is the newer word: what she clicked before it was sent is undone.
+const signUp = { leaves: { consents: { [ada]: "SUBSCRIBED" } }, undone: [ada] };
+
+/** She sends the form until it is taken. */
+const subscribe = (url: string): Promise<void> =>
+  untilDone(async () => (await post(`${url}/subscribers`, { email: ada })).status < 300);
 
 const installed = inject("projects");
 const servers = [
@@ -30,8 +38,8 @@ const servers = [
 ].flatMap(({ folder, ...server }) => (folder === undefined ? [] : [{ folder, ...server }]));
 
 describe.each(servers)("The recipe for $name", ({ folder, program, end, options }) => {
-  async function start(): Promise<ServerProgram & Awaited<ReturnType<typeof startMock>>> {
-    const service = await startMock();
+  async function start(given?: MockService): Promise<ServerProgram & Awaited<ReturnType<typeof startMock>>> {
+    const service = await startMock(given);
     return { ...service, ...(await startServer([program], { folder, env: service.env })) };
   }
 
@@ -81,11 +89,22 @@ describe.each(servers)("The recipe for $name", ({ folder, program, end, options 
     expect(stopped.end).toBe(end);
     expect(server.printed()).not.toContain(server.env["AUDIENCE_API_KEY"]);
   });
+
+  tryEverything({
+    ...signUp,
+    async job(mock) {
+      const server = await start(mock);
+      await subscribe(server.url);
+      await stopServer(server);
+    },
+  });
 });
 
 const workers = installed.hono === undefined ? [] : [installed.hono];
 
 describe.each(workers)("The recipe for Hono on Workers", (folder) => {
+  beforeAll(() => bundleWorker(folder));
+
   it("compiles with the types of Workers, without those of Node or a browser", async () => {
     const types = ["@cloudflare/workers-types"];
     const options = { types, lib: ["ES2023"], module: "ESNext", moduleResolution: "bundler", noEmit: true };
@@ -125,13 +144,12 @@ describe.each(workers)("The recipe for Hono on Workers", (folder) => {
     // None was refused, and tried again.
     expect(mock.requests).toHaveLength(14);
   });
+
+  tryEverything({ ...signUp, job: async (mock) => subscribe((await startWorker(folder, mock)).url) });
 });
 
-/** Bundles the recipe as its own tools do, and starts it on workerd beside a mock; both end with the test. */
-async function startWorker(folder: string) {
-  const mock = createMockService();
-  const { clientOptions, close } = await mock.listen();
-  onTestFinished(close);
+/** As the recipe's own tools do it. */
+async function bundleWorker(folder: string): Promise<void> {
   await build({
     absWorkingDir: folder,
     entryPoints: ["worker.ts"],
@@ -142,8 +160,15 @@ async function startWorker(folder: string) {
     external: ["node:*", "cloudflare:*"],
     logLevel: "silent",
   });
-  await writeFile(join(folder, "recipe.capnp"), configuration(clientOptions));
-  return { mock, url: await serve(folder) };
+}
+
+/** Starts the bundle on workerd beside a mock; both end with the test. */
+async function startWorker(folder: string, mock = createMockService()) {
+  const { clientOptions, close } = await mock.listen();
+  onTestFinished(close);
+  const config = `${new URL(clientOptions.baseUrl).port}.capnp`;
+  await writeFile(join(folder, config), configuration(clientOptions));
+  return { mock, url: await serve(folder, config) };
 }
 
 function configuration({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string {
@@ -171,9 +196,9 @@ function configuration({ baseUrl, apiKey }: { baseUrl: string; apiKey: string })
   `;
 }
 
-async function serve(folder: string): Promise<string> {
+async function serve(folder: string, config: string): Promise<string> {
   const workerd = join(folder, "node_modules/.bin/workerd");
-  const server = spawn(workerd, ["serve", "recipe.capnp", "--control-fd=3"], {
+  const server = spawn(workerd, ["serve", config, "--control-fd=3"], {
     cwd: folder,
     stdio: ["ignore", "inherit", "inherit", "pipe"],
   });
