@@ -12,22 +12,18 @@ export interface RunParts {
   readonly warnings: RunWarnings;
 }
 
-const notSettled =
-  "The checkpoint has not settled within a second after the loop was left: the next run takes its last rows as in doubt.";
-
 /** How a run ends: by its first failure, by its caller, or when every row has ended. */
 export class RunEnd {
   readonly #stop = new AbortController();
   readonly #removeCallbacks: (() => void)[];
   #failure: { readonly error: unknown } | undefined;
-  #isLeft = false;
 
   /** The caller's signal, and the one of `close()`, end the run. */
   constructor(signal: AbortSignal | undefined, closing: AbortSignal) {
     const message = "The run was aborted.";
     const aborted = (): void =>
-      this.#interrupt(new AbortError({ message, outcome: "unknown", cause: signal?.reason }));
-    const closed = (): void => this.#interrupt(new ClientClosedError("unknown"));
+      this.fail(new AbortError({ message, outcome: "unknown", cause: signal?.reason }));
+    const closed = (): void => this.fail(new ClientClosedError("unknown"));
     this.#removeCallbacks = [...(signal ? [onAbort(signal, aborted)] : []), onAbort(closing, closed)];
   }
 
@@ -36,20 +32,20 @@ export class RunEnd {
     return this.#stop.signal;
   }
 
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** The run ends with its first failure. */
   readonly fail = (error: unknown): void => {
     this.#failure ??= { error };
     this.#stop.abort(error);
   };
 
-  /** The loop over the results has ended; `isWhole`: with every row. */
-  leave(isWhole: boolean): void {
-    this.#isLeft = true;
-    if (!isWhole) this.#stop.abort(new Error(notSettled));
-  }
-
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
+  /** The loop over the results was left before every row had ended. */
+  leave(): void {
+    const lateness = "The checkpoint has not settled within a second after the loop was left";
+    this.#stop.abort(new Error(`${lateness}: the next run takes its last rows as in doubt.`));
   }
 
   /** Its failure is the run's. */
@@ -71,12 +67,6 @@ export class RunEnd {
     if (isInterruption && isUnsent) Object.assign(error, { outcome: "not-sent" });
     throw error;
   }
-
-  /** A run whose loop has ended only waits for its checkpoint, and fails if it waits in vain. */
-  #interrupt(error: Error): void {
-    if (this.#isLeft) this.#stop.abort(error);
-    else this.fail(error);
-  }
 }
 
 /** What a run says to the logger: each thing once. */
@@ -90,34 +80,21 @@ export class RunWarnings {
     this.#observer = observer;
   }
 
-  readonly sayOnce = (message: string): void => {
-    if (this.#isNews(message)) this.#observer.warn(message);
-  };
-
-  /** At "info": it is no fault. */
-  readonly waitsForCheckpoint = (): void =>
-    this.#observer.info(
-      "bulk waits for its checkpoint to open: up to 30 s for the lock of another run, which is not renewed",
-    );
+  sayOnce(message: string, say = () => this.#observer.warn(message)): void {
+    if (!this.#said.has(message)) say();
+    this.#said.add(message);
+  }
 
   /** `onProgress` threw, or rejected. */
   failed(error: unknown): void {
-    if (this.#isNews("onProgress")) this.#observer.failed("onProgress", error);
+    this.sayOnce("onProgress", () => this.#observer.failed("onProgress", error));
   }
 
   /** The run is over. */
   end(): void {
-    if (this.unknownPeople === 0) return;
-    const [rows, whom] =
-      this.unknownPeople === 1 ? ["1 row", "somebody"] : [`${this.unknownPeople} rows`, "people"];
-    this.sayOnce(
-      `${rows} subscribed ${whom} of whom nothing was known: a snapshot shows who has refused at the service`,
-    );
-  }
-
-  #isNews(what: string): boolean {
-    const isNews = !this.#said.has(what);
-    this.#said.add(what);
-    return isNews;
+    const count = this.unknownPeople;
+    const people = count === 1 ? "1 row subscribed somebody" : `${count} rows subscribed people`;
+    if (count > 0)
+      this.sayOnce(`${people} of whom nothing was known: a snapshot shows who has refused at the service`);
   }
 }

@@ -15,10 +15,12 @@ import {
 import { type Checkpoint, type CheckpointUser, openCheckpoint, type OpenCheckpoint } from "./checkpoint.ts";
 
 /** Whose record it is. */
-type RecordOwner = Pick<BulkSettings<never>, "key" | "target">;
+type RecordOwner = Pick<BulkSettings<never>, "key" | "target" | "opened">;
 
-/** A file is locked at once, unless there is a lock. */
+/** A file is locked at once, unless there is a lock: that of a run that was killed may still stand. */
 const longestOpeningMs = 2_000;
+const waits =
+  "bulk waits for its checkpoint to open: up to 30 s for the lock of another run, which is not renewed";
 
 const runName = "run";
 const rowPrefix = "row:";
@@ -46,17 +48,10 @@ export class RunRecord {
     this.earlierRefusals = new Set(refusals.map(([name]) => name.slice(refusalPrefix.length)));
   }
 
-  /**
-   * Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. `onWait`: it
-   * does not open at once, as the lock of a run that was killed may still stand.
-   */
-  static async open(
-    checkpoint: Checkpoint,
-    owner: RecordOwner,
-    user: CheckpointUser,
-    onWait: () => void,
-  ): Promise<RunRecord> {
-    const cancel = startTimer(onWait, longestOpeningMs);
+  /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
+  static async open(checkpoint: Checkpoint, owner: RecordOwner, user: CheckpointUser): Promise<RunRecord> {
+    const { observer } = owner.opened.settings;
+    const cancel = startTimer(() => observer.info(waits), longestOpeningMs);
     const opened = await openCheckpoint(checkpoint, user).finally(cancel);
     try {
       const record = await RunRecord.#read(opened, owner, user);

@@ -73,7 +73,7 @@ export class Run<Row, Value> {
     try {
       yield* this.#results.until(ended);
     } finally {
-      this.#parts.end.leave(this.#isOver);
+      if (!this.#isOver) this.#parts.end.leave();
       this.takeNoResults();
       await ended;
     }
@@ -97,7 +97,6 @@ export class Run<Row, Value> {
       await this.#sendRows(record, process);
     });
     this.#isOver = this.#isEverythingRead && !end.stop.aborted;
-    end.leave(this.#isOver);
     stopListening();
     await process.settled();
     if (this.#isOver && !end.hasFailed) await end.failOnError(() => record?.complete());
@@ -111,11 +110,11 @@ export class Run<Row, Value> {
 
   /** Undefined without a checkpoint. */
   async #openRecord(): Promise<RunRecord | undefined> {
-    const { end, options, warnings } = this.#parts;
+    const { end, options } = this.#parts;
     const { checkpoint, snapshot, target } = options;
     if (snapshot) await checkSnapshot(snapshot, target, end.stop);
     if (!checkpoint || end.stop.aborted) return undefined;
-    const opening = RunRecord.open(checkpoint, options, end, warnings.waitsForCheckpoint);
+    const opening = RunRecord.open(checkpoint, options, end);
     try {
       return await untilAborted(opening, end.stop);
     } catch (error) {
