@@ -148,16 +148,11 @@ export function settleOptions<Row>(opened: OpenedClient, parsed: object): BulkSe
   return { ...options, opened, target: targetOf(options.organization, settings, redactor), estimateMs };
 }
 
-/** Whether the service asks to wait for more than an hour: every other row would have to, too. */
-function isRefusedForLong(error: unknown): boolean {
-  return isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error);
-}
-
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
 
 /** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */
 export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): boolean {
-  if (isRefusedForLong(error)) return true;
+  if (isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error)) return true;
   const ends = stopWhen(error);
   ignoreRejection(ends);
   // A promise would count as true.
@@ -179,15 +174,13 @@ const dayMs = 86_400_000;
 
 /** Before a run: throws if the snapshot is too old, of another target, or shows no consent. */
 export async function checkSnapshot(
-  snapshot: ConsentSnapshot,
-  target: Target,
+  { snapshot, target }: Pick<BulkSettings<never>, "snapshot" | "target">,
   signal: AbortSignal,
 ): Promise<void> {
-  const { readAt } = snapshot;
-  if (Math.abs(Date.now() - readAt.getTime()) > dayMs)
+  if (snapshot && Math.abs(Date.now() - snapshot.readAt.getTime()) > dayMs)
     throw new ConfigurationError(
-      `The snapshot was begun at ${readAt.toISOString()}, over a day from now: many may have unsubscribed since. ` +
+      `The snapshot was begun at ${snapshot.readAt.toISOString()}, over a day from now: many may have unsubscribed since. ` +
         "Read a new one with readSnapshot.",
     );
-  await snapshot.checkFor(target, signal);
+  await snapshot?.checkFor(target, signal);
 }

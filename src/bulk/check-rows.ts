@@ -1,14 +1,20 @@
 import { isAudienceError, type ValidationIssue } from "../errors.ts";
 import { isWrite } from "../prepare-write.ts";
 import { errorMessage } from "../values/error-message.ts";
-import { isObject } from "../values/predicates.ts";
-import { type BulkOptions, type BulkSettings, checkSnapshot } from "./bulk-options.ts";
+import { isObject, propertyOf } from "../values/predicates.ts";
+import {
+  type BulkFunction,
+  type BulkOptions,
+  type BulkSettings,
+  checkSnapshot,
+  type RowWrites,
+} from "./bulk-options.ts";
 import type { GuardedRow } from "./guards/guard.ts";
 import { isUnknown, looksOf } from "./guards/service.ts";
 import { subscribes } from "./refusals.ts";
 import { isInvalid } from "./result.ts";
 import { canonicalJson, comparedWrite, RowLog } from "./row-log.ts";
-import { isRefusing, type ReadRow, type Rows, type ToWrites } from "./rows.ts";
+import { isRefusing, type ReadRow, type Rows } from "./rows.ts";
 import { RunRecord } from "./run-record.ts";
 import { mayBeRepeated, prepareRow } from "./send-row.ts";
 
@@ -58,18 +64,18 @@ const mostCalledTwice = 100;
 /** Checks rows, and tells what a run would do with them. Sends nothing. */
 export async function checkRows<Row>(
   rows: Rows<Row>,
-  toWrites: ToWrites<Row>,
+  toWrites: BulkFunction<Row, RowWrites>,
   settings: BulkSettings<Row>,
 ): Promise<BulkCheck> {
-  const { checkpoint, estimateMs = () => 0, opened, snapshot, target } = settings;
-  const { signal } = new AbortController();
-  if (snapshot) await checkSnapshot(snapshot, target, signal);
-  const record = checkpoint ? await RunRecord.read(checkpoint, settings) : undefined;
+  const { checkpoint, estimateMs = () => 0, opened } = settings;
   const plan = { new: 0, changed: 0, unchanged: 0, inDoubt: 0, unjudged: 0, looks: 0 };
   const invalid: BulkCheck["invalid"] = [];
   let [total, refusals, calls] = [0, 0, 0];
   let unstable: BulkCheck["unstable"];
+  rows.start();
   try {
+    await checkSnapshot(settings, new AbortController().signal);
+    const record = checkpoint ? await RunRecord.read(checkpoint, settings) : undefined;
     for (let row = await rows.next(); row; row = await rows.next()) {
       total += 1;
       const { writes } = row;
@@ -103,14 +109,14 @@ export async function checkRows<Row>(
     refusals,
     ...(unstable && { unstable }),
     estimateMs: estimateMs(calls),
-    ...(record && plan),
+    ...(checkpoint && plan),
   };
 }
 
 /** The first member that differs when the function is called again, of those that are compared over nights. */
 async function differenceOf<Row>(
   { index, item, writes, problem }: ReadRow<Row>,
-  toWrites: ToWrites<Row>,
+  toWrites: BulkFunction<Row, RowWrites>,
 ): Promise<BulkCheck["unstable"]> {
   if (problem) return undefined;
   try {
@@ -129,12 +135,8 @@ async function differenceOf<Row>(
 
 function firstDifference(one: unknown, other: unknown): (string | number)[] | undefined {
   if (!isObject(one) || !isObject(other)) return one === other ? undefined : [];
-  const [left, right] = [
-    new Map<string, unknown>(Object.entries(one)),
-    new Map<string, unknown>(Object.entries(other)),
-  ];
-  for (const name of new Set([...left.keys(), ...right.keys()])) {
-    const path = firstDifference(left.get(name), right.get(name));
+  for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
+    const path = firstDifference(propertyOf(one, name), propertyOf(other, name));
     if (path) return [Array.isArray(one) ? Number(name) : name, ...path];
   }
   return undefined;

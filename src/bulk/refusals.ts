@@ -41,11 +41,9 @@ export interface RestatedWrite {
   readonly kept: Kept;
   /** What was restated, as one text. */
   readonly channels: string;
-  readonly unsaid?: undefined;
+  /** The channels of which it cannot say the refusal: it must not be sent. */
+  readonly unsaid: readonly string[];
 }
-
-/** A write with the refusals that are known, or the channels of which it cannot say them. */
-export type Restated = RestatedWrite | { readonly unsaid: readonly string[]; readonly channels?: undefined };
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -84,16 +82,16 @@ export function subscribes(said: Consent): boolean {
  * restated in every write of a v1 contact, as the document gives an omitted one a default. What asks the person by mail goes
  * with the consent to e-mail.
  */
-export function withRefusals({ said, write }: RowWrite, known: Known): Restated {
+export function withRefusals({ said, write }: RowWrite, known: Known): RestatedWrite {
   const restated = [...known.keys()].filter((channel) => {
     const word = said.get(channel);
     return word === undefined ? channel === suppressed && said.size > 0 : !isRefusal(channel, word);
   });
-  const asItIs = { write, said, kept: {}, channels: "" };
+  const asItIs = { write, said, kept: {}, channels: "", unsaid: [] };
   if (restated.length === 0) return asItIs;
   const contact = contactRefusing(write, new Set(restated));
   // Nothing is lifted by a refusal.
-  if (!contact) return saysOnlyRefusals(said) ? asItIs : { unsaid: restated };
+  if (!contact) return saysOnlyRefusals(said) ? asItIs : { ...asItIs, unsaid: restated };
   const kept = restated.filter((channel) => said.has(channel));
   return {
     // Safe: a member for its like.
@@ -101,41 +99,34 @@ export function withRefusals({ said, write }: RowWrite, known: Known): Restated 
     said: new Map([...said, ...restated.map((channel) => [channel, refusalOf(channel)] as const)]),
     kept: Object.fromEntries(kept.map((channel) => [channel, known.get(channel)])),
     channels: restated.toSorted().join(" "),
+    unsaid: [],
   };
 }
 
 /** Undefined for a write that cannot say it: v2 has no word for a suppression. */
 function contactRefusing(write: Write, restated: ReadonlySet<string>): Fields | undefined {
-  switch (write.operation) {
-    case "v1.customers.upsert":
-    case "v1.contactGroups.addContact":
-      return v1Refusing(write.contact, restated);
-    case "v2.contacts.upsert":
-      return restated.has(suppressed) ? undefined : v2Refusing(write.contact, restated);
-    default:
-      return undefined;
-  }
+  if (!("contact" in write)) return undefined;
+  if (write.operation !== "v2.contacts.upsert") return v1Refusing(write.contact, restated);
+  return restated.has(suppressed) ? undefined : v2Refusing(write.contact, restated);
 }
 
 function v1Refusing(contact: Fields, restated: ReadonlySet<string>): Fields {
-  const { double_opt_in, ...others } = contact;
+  const { double_opt_in: _, ...others } = contact;
   return {
-    ...(restated.has("email") || double_opt_in === undefined ? others : contact),
-    ...(restated.has("email") && { email_opt_in: "UNSUBSCRIBED" }),
+    ...(restated.has("email") ? { ...others, email_opt_in: "UNSUBSCRIBED" } : contact),
     ...(restated.has("phone") && { phone_opt_in: "UNSUBSCRIBED" }),
     ...(restated.has(suppressed) && { is_suppressed: true }),
   };
 }
 
 function v2Refusing(contact: Fields, restated: ReadonlySet<string>): Fields {
-  const { identifiers, triggerWelcomeEmail, ...others } = contact;
-  const refusing = (identifiers as Fields[]).map((identifier) => {
+  const { triggerWelcomeEmail: _, ...others } = contact;
+  const identifiers = (contact["identifiers"] as Fields[]).map((identifier) => {
     const channels = { ...(identifier["channels"] as Fields) };
     for (const channel of restated)
       if (channel in channels || identifier["type"] === channel)
         channels[channel] = { ...(channels[channel] as Fields | undefined), status: "unsubscribed" };
     return { ...identifier, channels };
   });
-  const isAsked = triggerWelcomeEmail !== undefined && !restated.has("email");
-  return { ...others, ...(isAsked && { triggerWelcomeEmail }), identifiers: refusing };
+  return { ...(restated.has("email") ? others : contact), identifiers };
 }

@@ -4,9 +4,10 @@ import { errorMessage, ignoreRejection } from "../values/error-message.ts";
 import { contentLost } from "../values/kind-of.ts";
 import { isRecord } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
+import type { BulkSettings } from "./bulk-options.ts";
 import type { RowRecord } from "./checkpoint-lines.ts";
 import type { Kept } from "./refusals.ts";
-import { type ReadRow, rowError, type RowIdentity } from "./rows.ts";
+import { type ReadRow, rowError } from "./rows.ts";
 import type { RunRecord } from "./run-record.ts";
 
 /** A row in a record. */
@@ -41,7 +42,7 @@ export class RowLog {
   static async open(
     row: ReadRow<unknown>,
     record: RunRecord | undefined,
-    { fingerprint: give }: RowIdentity<never>,
+    { fingerprint: give }: Pick<BulkSettings<never>, "fingerprint">,
   ): Promise<RowLog> {
     if (!record) return new RowLog();
     const text = comparedText(row, give);

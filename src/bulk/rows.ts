@@ -3,17 +3,8 @@ import { isWrite } from "../prepare-write.ts";
 import { ignoreRejection } from "../values/error-message.ts";
 import { awaitIt, kindOf } from "../values/kind-of.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
-import type { Write } from "../write.ts";
+import type { BulkFunction, BulkOptions, RowWrites } from "./bulk-options.ts";
 import { refusalsOf, type RowWrite, rowWrite } from "./refusals.ts";
-
-/** Gives the writes of a row: one, several in an array, or none (`[]`). It may be called more than once for a row. */
-export type ToWrites<Row> = (row: Row, index: number) => unknown;
-
-/** How rows are told apart and compared. */
-export interface RowIdentity<Row> {
-  readonly key?: ((row: Row, index: number) => string) | undefined;
-  readonly fingerprint?: ((row: Row) => unknown) | undefined;
-}
 
 /** A row that was read, with its writes, which nobody has checked. */
 export interface ReadRow<Row> {
@@ -46,25 +37,24 @@ const longestTurnMs = 10;
 export class Rows<Row> {
   /** The number of rows: their `length` or `size`, or the count of the first pass. */
   length: number | undefined;
-  readonly #toWrites: ToWrites<Row>;
-  readonly #identity: RowIdentity<Row>;
+  readonly #toWrites: BulkFunction<Row, RowWrites>;
+  readonly #keyOf: BulkOptions<Row>["key"];
   readonly #give: () => BulkIterable<Row>;
   readonly #inOrder: AsyncGenerator<ReadRow<Row>, unknown, undefined>;
   /** The first row, until it is taken. */
   #first: Promise<ReadRow<Row> | undefined> | undefined;
-  #hasBegun = false;
   #isReading = false;
   #isClosed = false;
   #turnBeganAt = performance.now();
 
   constructor(
     rows: unknown,
-    toWrites: ToWrites<Row>,
-    identity: RowIdentity<Row>,
+    toWrites: BulkFunction<Row, RowWrites>,
+    { key }: Pick<BulkOptions<Row>, "key">,
     order: "refusals first" | "in order" = "refusals first",
   ) {
     this.#toWrites = toWrites;
-    this.#identity = identity;
+    this.#keyOf = key;
     if (isFunction(rows)) this.#give = () => checkIterable(rows());
     else {
       const iterable = checkIterable<Row>(rows);
@@ -78,8 +68,7 @@ export class Rows<Row> {
 
   /** Asks for the first row, in the turn in which a run begins (D101). */
   start(): void {
-    if (this.#hasBegun) return;
-    this.#first = this.#read();
+    this.#first ??= this.#read();
     // `next` rejects with it, unless the run ends before.
     this.#first.catch(() => undefined);
   }
@@ -101,7 +90,7 @@ export class Rows<Row> {
   }
 
   async #read(): Promise<ReadRow<Row> | undefined> {
-    this.#hasBegun = this.#isReading = true;
+    this.#isReading = true;
     try {
       const next = await this.#inOrder.next();
       return next.done ? undefined : next.value;
@@ -111,24 +100,18 @@ export class Rows<Row> {
   }
 
   async *#refusalsFirst(): AsyncGenerator<ReadRow<Row>, void, undefined> {
-    /** The rows of the first pass, by key or index, with how many of a key there were. */
-    const taken = new Map<string | number, number>();
-    const count = yield* this.#pass((row) => {
-      const { index, key = index } = row;
-      if (!isRefusing(row)) return false;
-      taken.set(key, (taken.get(key) ?? 0) + 1);
-      return true;
-    });
+    /** How many rows the first pass gave, by key or index. */
+    const given = new Map<string | number, number>();
+    const count = (row: ReadRow<Row>, change: 1 | -1): boolean => {
+      const key = row.key ?? row.index;
+      const left = (given.get(key) ?? 0) + change;
+      if (left >= 0) given.set(key, left);
+      return left >= 0;
+    };
+    this.length = yield* this.#pass((row) => isRefusing(row) && count(row, 1));
     if (this.#isClosed) return;
-    this.length = count;
-    const countAgain = yield* this.#pass((row) => {
-      const { index, key = index } = row;
-      const left = taken.get(key) ?? 0;
-      if (left === 0 || !isRefusing(row)) return true;
-      taken.set(key, left - 1);
-      return false;
-    });
-    if (count > 0 && countAgain === 0 && !this.#isClosed)
+    const countAgain = yield* this.#pass((row) => !isRefusing(row) || !count(row, -1));
+    if (this.length > 0 && countAgain === 0 && !this.#isClosed)
       throw new ConfigurationError(
         "The rows of bulk have a length, and could be gone through only once: give a function that gives them anew, as in () => rows().",
       );
@@ -158,12 +141,13 @@ export class Rows<Row> {
   async #readRow(item: Row, index: number): Promise<ReadRow<Row>> {
     let key: string | undefined;
     try {
-      key = this.#identity.key && checkKey(this.#identity.key(item, index));
-      const given = this.#toWrites(item, index);
+      key = this.#keyOf && checkKey(this.#keyOf(item, index));
+      const given: unknown = this.#toWrites(item, index);
       // The promise of a call is none of writes, however the call ends.
-      const writes = isCall(given) ? given : await given;
+      const isAsync = hasMethods(given, "then") && !isCall(given);
+      const writes = checkWrites(isAsync ? await given : given, isAsync);
       // Here, as getters of the row may throw.
-      return { index, item, key, writes: asWrites(writes).map(rowWrite), isList: Array.isArray(writes) };
+      return { index, item, key, writes: [writes].flat().map(rowWrite), isList: Array.isArray(writes) };
     } catch (error) {
       if (error instanceof NoWriteError) throw error;
       return { index, item, key, writes: [], isList: false, problem: { error } };
@@ -188,7 +172,7 @@ function checkIterable<Row>(rows: unknown): BulkIterable<Row> {
 function lengthOf(rows: object): number | undefined {
   const { length, size } = rows as { length?: unknown; size?: unknown };
   // Safe: a safe integer is a number.
-  return [length, size].find((count) => Number.isSafeInteger(count)) as number | undefined;
+  return [length, size].find(Number.isSafeInteger) as number | undefined;
 }
 
 /** Whether it refuses something. */
@@ -196,17 +180,20 @@ export function isRefusing({ writes }: Pick<ReadRow<unknown>, "writes">): boolea
   return writes.some(({ said }) => refusalsOf(said).length > 0);
 }
 
-function asWrites(given: unknown): readonly Write[] {
+function checkWrites(given: unknown, isAsync: boolean): RowWrites {
   const writes: readonly unknown[] = Array.isArray(given) ? given : [given];
-  if (writes.every(isWrite)) return writes;
+  // Safe: all of them are writes.
+  if (writes.every(isWrite)) return given as RowWrites;
   const other = writes.find((each) => !isWrite(each));
   for (const each of writes) ignoreRejection(each);
-  const rule = "The function of bulk must return a write, an array of writes, or [] for none, not";
-  const example = "(row) => write.v1.customers.upsert(row)";
-  if (!isCall(other)) throw new NoWriteError(`${rule} ${kindOf(other)}: ${example}.`);
+  const kind = isCall(other)
+    ? "the promise of a call, as audience.v1.… makes, which may have been sent"
+    : kindOf(other);
   throw new NoWriteError(
-    `${rule} the promise of a call, as audience.v1.… makes, which may have been sent: ${example}.`,
-    "unknown",
+    `The function of bulk must return a write, an array of writes, or [] for none, not ${kind}: ` +
+      "(row) => write.v1.customers.upsert(row).",
+    // It may be the value of a call.
+    isCall(other) || isAsync ? "unknown" : "not-sent",
   );
 }
 

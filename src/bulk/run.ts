@@ -53,9 +53,9 @@ export class Run<Row, Value> {
     return this.#parts.progress.summary();
   }
 
-  /** Asks for the first row, once. A run that has ended before it begins reads none. */
+  /** Asks for the first row. A run that has ended before it begins reads none. */
   start(): void {
-    if (!this.#parts.end.stop.aborted) this.#rows.start();
+    if (!this.#ended && !this.#parts.end.stop.aborted) this.#rows.start();
   }
 
   /** Runs once, to its end, and gives its summary; rejects with the failure of the run. */
@@ -111,8 +111,8 @@ export class Run<Row, Value> {
   /** Undefined without a checkpoint. */
   async #openRecord(): Promise<RunRecord | undefined> {
     const { end, options } = this.#parts;
-    const { checkpoint, snapshot, target } = options;
-    if (snapshot) await checkSnapshot(snapshot, target, end.stop);
+    const { checkpoint } = options;
+    await checkSnapshot(options, end.stop);
     if (!checkpoint || end.stop.aborted) return undefined;
     const opening = RunRecord.open(checkpoint, options, end);
     try {

@@ -19,7 +19,7 @@ function knownBy(known: string): Known {
 /** What is sent, and what is kept; `unsaid` if it cannot be said. */
 function restated(given: Write, known: string, signs: (sent: Write) => string): string {
   const result = withRefusals(rowWrite(given), knownBy(known));
-  if (result.unsaid) return "unsaid";
+  if (result.unsaid.length > 0) return "unsaid";
   const kept = Object.entries(result.kept).map(([channel, by]) => ` ${channel}:${by}`);
   return signs(result.write) + kept.toSorted().join("");
 }

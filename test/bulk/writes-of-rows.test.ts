@@ -106,6 +106,20 @@ describe("The function of bulk gives", () => {
     },
   );
 
+  it("nor the value of a call that an async function returns: the error says that it may have been sent", async () => {
+    const { audience, mock } = createFixture();
+
+    const call = async (item: Row) => (await audience.v1.customers.upsert(item)) as never;
+    const { error, results } = await collectRun(audience.bulk(rows(1), call));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({
+      outcome: "unknown",
+      message: expect.stringContaining("not an object: "),
+    });
+    expect([results, mock.requests.length]).toEqual([[], 1]);
+  });
+
   const invalid = new ValidationError([{ path: ["email"], code: "custom", message: "is no address" }]);
   it.each([
     ["a ValidationError", invalid, "invalid"],

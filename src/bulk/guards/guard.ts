@@ -80,11 +80,3 @@ export function addressesOf(channel: string, contacts: readonly string[]): reado
   const addresses = contacts.filter((key) => key.startsWith(`${channel}:`));
   return addresses.length > 0 ? addresses : contacts;
 }
-
-/** The channels by which a row's writes may be refused, each at each key of its contact. */
-export function channelsAt({ writes }: GuardedRow): { channel: string; key: string }[] {
-  return writes.flatMap(({ contacts, said }) => {
-    const channels = said.size === 0 ? [] : [...new Set([...said.keys(), "is_suppressed"])];
-    return channels.flatMap((channel) => contacts.map((key) => ({ channel, key })));
-  });
-}

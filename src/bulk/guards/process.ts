@@ -6,7 +6,7 @@ import type { ConsentListener, FamilyIdentity } from "../../transport/call.ts";
 import { isRefusal, refusalsOf } from "../refusals.ts";
 import type { RunParts } from "../run-end.ts";
 import type { RunRecord } from "../run-record.ts";
-import { channelsAt, type Guard, type GuardedRow, nextMoment, type Word } from "./guard.ts";
+import { type Guard, type GuardedRow, nextMoment, type Word } from "./guard.ts";
 
 /** What other calls have said of a channel at one address of a contact. */
 interface Calls {
@@ -76,11 +76,9 @@ export class ProcessGuard implements Guard, ConsentListener {
       if (wasDone) refusals.set(write, nextMoment());
       else refusals.delete(write);
     }
-    if (outcome === "applied") {
-      for (const address of others) {
-        const calls = this.#callsAbout(address);
-        calls.liftedAt = Math.max(calls.liftedAt, beganAt);
-      }
+    for (const address of outcome === "applied" ? others : []) {
+      const calls = this.#callsAbout(address);
+      calls.liftedAt = Math.max(calls.liftedAt, beganAt);
     }
     // Its begin is recorded; nobody waits for more.
     void this.#records([...refused, ...others]);
@@ -90,13 +88,12 @@ export class ProcessGuard implements Guard, ConsentListener {
   async recall(row: GuardedRow): Promise<void> {
     const record = await this.#record;
     if (!record?.earlierRefusals.size) return;
-    await Promise.all(channelsAt(row).map(({ channel, key }) => this.#recall(`${channel} ${key}`, record)));
+    await Promise.all(channelsAt(row).map(({ address }) => this.#recall(address, record)));
   }
 
   ask(row: GuardedRow): Word[] {
     if (this.#refusedByRows.size + this.#addresses.size === 0) return [];
-    return channelsAt(row).flatMap(({ channel, key }): Word[] => {
-      const address = `${channel} ${key}`;
+    return channelsAt(row).flatMap(({ address, channel, key }): Word[] => {
       const word = { channel, addresses: [key] };
       if (this.#refusedByRows.has(address))
         return [{ ...word, by: "run", isRefused: true, moment: Infinity }];
@@ -119,11 +116,14 @@ export class ProcessGuard implements Guard, ConsentListener {
     return known;
   }
 
-  async #recall(address: string, record: RunRecord): Promise<void> {
-    if (record.earlierRefusals.size === 0 || !record.earlierRefusals.has(await shortHash(address))) return;
+  /** Gives the name of the address in the record. */
+  async #recall(address: string, { earlierRefusals }: RunRecord): Promise<string> {
+    const name = await shortHash(address);
+    if (!earlierRefusals.has(name)) return name;
     const calls = this.#callsAbout(address);
     calls.refusals.set("before a kill", 0);
     calls.recorded ??= Promise.resolve();
+    return name;
   }
 
   /** So that they are known after a kill, until the run is over. A failure ends the run, and not the call. */
@@ -137,10 +137,8 @@ export class ProcessGuard implements Guard, ConsentListener {
   }
 
   async #recordAt(address: string, record: RunRecord): Promise<void> {
-    await this.#recall(address, record);
+    const name = await this.#recall(address, record);
     const calls = this.#callsAbout(address);
-    if (!calls.recorded && !refuses(calls)) return;
-    const name = await shortHash(address);
     // Asked as late as possible: several calls may be about one address.
     const stands = refuses(calls);
     if (stands === (calls.recorded !== undefined)) return await calls.recorded;
@@ -148,6 +146,16 @@ export class ProcessGuard implements Guard, ConsentListener {
     calls.recorded = stands ? recorded : undefined;
     await recorded;
   }
+}
+
+/** The channels by which a row's writes may be refused, each at each key of its contact. */
+function channelsAt({ writes }: GuardedRow): { address: string; channel: string; key: string }[] {
+  return writes.flatMap(({ contacts, said }) => {
+    const channels = said.size === 0 ? [] : [...new Set([...said.keys(), "is_suppressed"])];
+    return channels.flatMap((channel) =>
+      contacts.map((key) => ({ address: `${channel} ${key}`, channel, key })),
+    );
+  });
 }
 
 function lastRefusal({ refusals }: Calls): number {

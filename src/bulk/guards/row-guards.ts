@@ -59,7 +59,7 @@ export class RowGuards {
       if (refusal) refusals.set(channel, refusal);
     }
     const restated = withRefusals(write, new Map([...refusals].map(([channel, { by }]) => [channel, by])));
-    if (!restated.unsaid) return restated;
+    if (restated.unsaid.length === 0) return restated;
     const cause = `The contact has refused ${restated.unsaid.join(" and ")}, which the write cannot say`;
     // Safe: only known channels are restated.
     const { by, service } = refusals.get(restated.unsaid[0]!)!;

@@ -1,4 +1,4 @@
-import { contactKeys } from "../../consent.ts";
+import { contactKeys, optInStates } from "../../consent.ts";
 import { ConnectionError, isAudienceError } from "../../errors.ts";
 import { familyOf, type OpenedClient } from "../../open-client.ts";
 import { prepareCall } from "../../transport/transport.ts";
@@ -26,9 +26,7 @@ import {
 /** By what a row is looked up. */
 type LookOptions = Pick<BulkSettings<never>, "opened" | "checkConsent" | "snapshot">;
 
-const channels = ["email", "phone"] as const;
-const everyChannel = [...channels, "is_suppressed"] as const;
-const documentedStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
+const everyChannel = ["email", "phone", "is_suppressed"] as const;
 
 /** A look that failed: the row was not sent, and `cause` says why. */
 class LookError extends ConnectionError {}
@@ -47,7 +45,7 @@ function idsOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   return {
     ids: shown.length > 0 ? shown.map(({ id }) => id) : recorded,
     /** Whether the snapshot shows a refusal. */
-    isRefused: shown.some((one) => everyChannel.some((channel) => refuses(one, channel))),
+    isRefused: shown.some((one) => everyChannel.some((channel) => isShownRefused(one, channel))),
   };
 }
 
@@ -117,35 +115,21 @@ export class ServiceGuard implements Guard {
     const { attributes, id } = service;
     const named = contactsOfRow(row);
     const shown = contactKeys([{ email: attributes.email, phone: attributes.phone, contactUUID: id }]);
-    const word = (channel: string, addresses: readonly string[], isRefused: boolean): Word => {
-      return { by: "service", channel, addresses, isRefused, moment, service };
-    };
-    const words = channels.flatMap((channel) => {
-      const status = statusOf(attributes, channel);
-      if (!documentedStates.includes(status)) {
-        this.#doesNotShow(channel, row);
+    const isSameContact = shown.length === 1 || shown.some((key) => named.includes(key));
+    return everyChannel.flatMap((channel) => {
+      const isRefused = isShownRefused(attributes, channel);
+      if (isRefused === undefined) {
+        if (row.writes.some(({ said }) => said.has(channel)))
+          this.#run.warnings.sayOnce(
+            `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
+          );
         return [];
       }
-      // A word counts for the address that is shown with it. Without one only a refusal does, for those of the row.
-      const isShown = shown.some((key) => key.startsWith(`${channel}:`));
-      const isRefused = status === "UNSUBSCRIBED";
-      return isShown || isRefused ? [word(channel, isShown ? shown : named, isRefused)] : [];
+      // A word counts for the address that is shown with it; a refusal without one, and a suppression, for those of the row.
+      const hasAddress = shown.some((key) => key.startsWith(`${channel}:`));
+      const isOfRow = channel === "is_suppressed" ? isSameContact : isRefused && !hasAddress;
+      return [{ by: "service", channel, addresses: isOfRow ? named : shown, isRefused, moment, service }];
     });
-    const flag = shownFlag(attributes.is_suppressed);
-    if (flag === undefined) {
-      this.#doesNotShow("is_suppressed", row);
-      return words;
-    }
-    // Of another contact than the row now names it says nothing about hers.
-    const isNamed = shown.length === 1 || shown.some((key) => named.includes(key));
-    return [...words, word("is_suppressed", isNamed ? named : shown, flag)];
-  }
-
-  #doesNotShow(channel: string, { writes }: GuardedRow): void {
-    if (!writes.some(({ said }) => said.has(channel))) return;
-    this.#run.warnings.sayOnce(
-      `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
-    );
   }
 
   /** Nothing can be looked up: what only the snapshot shows as refused is not sent. */
@@ -153,8 +137,9 @@ export class ServiceGuard implements Guard {
     if (refusesOnly(row)) return;
     for (const write of row.writes) {
       const shown = shownTo(write.contacts, this.#run.options.snapshot);
-      const refused = everyChannel.filter((each) => shown.some((one) => refuses(one, each)));
-      if (withRefusals(write, new Map(refused.map((channel) => [channel, "service"]))).channels !== "")
+      const refused = everyChannel.filter((each) => shown.some((one) => isShownRefused(one, each)));
+      const restated = withRefusals(write, new Map(refused.map((channel) => [channel, "service"])));
+      if (restated.channels !== "" || restated.unsaid.length > 0)
         throw superseded(row.writes, "The snapshot shows that the contact has refused", "snapshot");
     }
   }
@@ -172,11 +157,11 @@ function refuseAfterEarlierContact(row: GuardedRow, service: Profile): void {
   const shown = contactKeys([{ email: attributes.email, phone: attributes.phone }]);
   const named = contactsOfRow(row);
   const isOther = shown.length > 0 && !shown.some((key) => named.includes(key));
-  const hasMoved = channels.some(
+  const hasMoved = everyChannel.some(
     (channel) =>
-      refuses(attributes, channel) && row.writes.some((write) => namesAnother(write, channel, shown)),
+      isShownRefused(attributes, channel) && row.writes.some((write) => namesAnother(write, channel, shown)),
   );
-  if (hasMoved || (isOther && refuses(attributes, "is_suppressed")))
+  if (hasMoved || (isOther && isShownRefused(attributes, "is_suppressed")))
     throw superseded(row.writes, "The contact that the row had before has refused", "service", service);
 }
 
@@ -204,11 +189,9 @@ function shownTo(contacts: readonly string[], snapshot: ConsentSnapshot | undefi
   return snapshot.shownOf(addressesOf("phone", contacts));
 }
 
-function statusOf(shown: ShownConsent, channel: (typeof channels)[number]): string {
-  return shownStatus(channel === "email" ? shown.email_opt_in : shown.phone_opt_in);
-}
-
-function refuses(shown: ShownConsent, channel: (typeof everyChannel)[number]): boolean {
-  if (channel === "is_suppressed") return shownFlag(shown.is_suppressed) === true;
-  return statusOf(shown, channel) === "UNSUBSCRIBED";
+/** Whether a channel is shown as refused; undefined if it is not shown, or by a word that is not documented. */
+function isShownRefused(shown: ShownConsent, channel: (typeof everyChannel)[number]): boolean | undefined {
+  if (channel === "is_suppressed") return shownFlag(shown.is_suppressed);
+  const status = shownStatus(channel === "email" ? shown.email_opt_in : shown.phone_opt_in);
+  return optInStates.some((state) => state === status) ? status === "UNSUBSCRIBED" : undefined;
 }
