@@ -144,8 +144,8 @@ export class Rows<Row> {
       key = this.#keyOf && checkKey(this.#keyOf(item, index));
       const given: unknown = this.#toWrites(item, index);
       // The promise of a call is none of writes, however the call ends.
-      const isAsync = hasMethods(given, "then") && !isCall(given);
-      const writes = checkWrites(isAsync ? await given : given, isAsync);
+      const settled = isCall(given) ? given : await given;
+      const writes = checkWrites(settled, settled !== given);
       // Here, as getters of the row may throw.
       return { index, item, key, writes: [writes].flat().map(rowWrite), isList: Array.isArray(writes) };
     } catch (error) {
