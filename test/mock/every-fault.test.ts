@@ -1,11 +1,5 @@
 import { AudienceClient, isAudienceError } from "audience-sdk";
-import {
-  everyFault,
-  FaultFound,
-  type MockFaultKind,
-  type MockOrganizationState,
-  type MockService,
-} from "audience-sdk/mock";
+import { everyFault, FaultFound, type MockOrganizationState, type MockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 
 const KINDS = 16;
@@ -77,23 +71,6 @@ describe("everyFault", () => {
 
     expect(result).toEqual({ requests: 2, runs: 5 });
     expect(affected.sort()).toEqual(["- -", "- 500-before -", "- latency", "500-before - -", "latency -"]);
-  });
-
-  it("gives each mock the options, and their own faults besides", async () => {
-    const organizations = [{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app" }];
-    const faults = [{ kind: "500-before", operation: "v2.lists.list" }] as const;
-    const result = await everyFault(
-      async (mock) => {
-        const { status } = await mock.fetch("https://audience-mock-v2.example/v2/lists", {
-          headers: { "service-api-key": "acme-key", "service-app-id": "acme-app" },
-        });
-        expect(mock.organization("acme").contacts).toEqual([]);
-        expect([500, 502]).toContain(status);
-      },
-      { kinds: ["502-html"], mock: { organizations, faults } },
-    );
-
-    expect(result).toEqual({ requests: 1, runs: 2 });
   });
 
   it("runs several at a time", async () => {
@@ -171,25 +148,6 @@ describe("everyFault, a planted bug", () => {
     expect([found.kind, found.request.route]).toEqual(["reset-after", "POST /v2/contacts"]);
     expect(String(found.cause)).toContain("to have a length of 1 but got 2");
   });
-
-  it("an ignored outcome is found", async () => {
-    const found = await foundIn(async (mock) => {
-      const members: string[] = [];
-      for (const { contact } of orders) {
-        const added = clientOf(mock).customers.upsert(contact);
-        // A failed call may have been applied: `error.outcome` says so.
-        await added.then(() => members.push(contact.email)).catch(() => undefined);
-      }
-      expect(stateOf(mock).contacts.map(({ email }) => email)).toEqual(members);
-    });
-
-    expect([found.kind, found.request.operation, found.request.number]).toEqual([
-      "reset-after",
-      "v1.customers.upsert",
-      1,
-    ]);
-    expect(found.cause).toMatchObject({ expected: ["grace@example.com"] });
-  });
 });
 
 describe("everyFault, an error", () => {
@@ -211,21 +169,6 @@ describe("everyFault, an error", () => {
         "the order is missing",
     );
     expect(found.cause).toBe(own);
-  });
-
-  it("FaultFound names a request of no endpoint by its method alone, and shows a cause that is no error", async () => {
-    const found = await foundIn(
-      async (mock) => {
-        await mock.fetch("https://audience-mock.example/elsewhere/ada@example.com");
-        if (mock.requests[0]?.fault) await Promise.reject("a string");
-      },
-      { kinds: ["latency"] },
-    );
-
-    expect(found.message).toBe(
-      'the job fails if "latency" affects its request 1 (no endpoint, GET of an unknown path): a string',
-    );
-    expect(found.request.operation).toBeUndefined();
   });
 
   it("FaultFound names the fault with which a job never ends, and a cause that has no text", async () => {
@@ -286,23 +229,5 @@ describe("everyFault, an error", () => {
 
     await expect(result).rejects.toThrow(TypeError);
     await expect(result).rejects.toThrow(message);
-  });
-});
-
-describe("the fault hang with delayMs", () => {
-  it("breaks the connection after it, though the write is applied", async () => {
-    const kind: MockFaultKind = "hang";
-    const result = await everyFault(
-      async (mock) => {
-        const sent = clientOf(mock).customers.upsert(orders[0]!.contact);
-        const outcome = await sent.catch((error: unknown) => isAudienceError(error) && error.outcome);
-        const [request] = mock.requests;
-        if (request?.fault === kind) expect([outcome, request.status]).toEqual(["unknown", undefined]);
-        expect(stateOf(mock).contacts).toHaveLength(1);
-      },
-      { kinds: [kind] },
-    );
-
-    expect(result.runs).toBe(2);
   });
 });

@@ -1,9 +1,8 @@
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { mswHandlers } from "audience-sdk/mock/msw";
-import { http, HttpResponse } from "msw";
 import { setupServer } from "msw/node";
-import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, expect, it, onTestFinished } from "vitest";
 import { failUnhandled } from "./entry-points.ts";
 
 const mock = createMockService();
@@ -27,7 +26,6 @@ function start(...handlers: Parameters<typeof setupServer>): void {
 
 it.each([
   ["two hosts", "https://v1.test", "https://v2.test/"],
-  ["one host", "https://api.test", "https://api.test"],
   ["one host with a path", "https://api.test/audience", "https://api.test/audience/"],
   ["a path with special characters", "https://api.test/a.b+(c)", "https://api.test/(v2)"],
 ])("handlers respond at the base URLs of the code under test: %s", async (_, baseUrl, baseUrlV2) => {
@@ -51,16 +49,6 @@ it("links in responses lead to the mock's own base URL, which may be that of the
   expect(own.requests).toHaveLength(2);
 });
 
-it("handlers do not match other hosts", async () => {
-  start(
-    ...mswHandlers(mock),
-    http.get("https://other.test/api/v1/customer", () => HttpResponse.text("other")),
-  );
-
-  expect(await (await fetch("https://other.test/api/v1/customer")).text()).toBe("other");
-  expect(mock.requests).toEqual([]);
-});
-
 it.each([
   ["a host in upper case", "HTTPS://API.test", "https://api.test"],
   ["the default port", "https://api.test:443/audience", "https://api.test/audience"],
@@ -73,23 +61,11 @@ it.each([
 it.each<[string, unknown, string]>([
   ["options that are a string", "https://api.test", "options must be an object, not a string"],
   [
-    "options that are a string of megabytes",
-    "x".repeat(10_000_000),
-    "options must be an object, not a string",
-  ],
-  ["options that are a Promise", Promise.resolve({}), "options must be an object, not a Promise"],
-  [
     "a misspelt option",
     { baseURL: "https://api.test" },
     "options.baseURL is not a recognized field; there are baseUrl, baseUrlV2",
   ],
   ["an invalid base URL", { baseUrl: "nope" }, "options.baseUrl must be a base URL"],
-  ["a base URL that is a number", { baseUrl: 5 }, "options.baseUrl must be a base URL"],
-  [
-    "a v2 base URL of another protocol",
-    { baseUrlV2: "ftp://api.test" },
-    "options.baseUrlV2 must be a base URL",
-  ],
   [
     "a base URL that ends in a query",
     { baseUrl: "https://api.test/?key=1" },
@@ -105,7 +81,6 @@ it.each<[string, unknown, string]>([
 
 it.each([
   ["nothing", undefined],
-  ["the function that creates it", createMockService],
   ["the options", { baseUrl: "https://api.test" }],
 ])("in place of a mock, %s is refused, with the way out", (_, given) => {
   expect(() => mswHandlers(given as never)).toThrow(
@@ -122,33 +97,19 @@ function fetched(input: unknown, init?: unknown) {
 const { clientOptions } = createMockService();
 const url = `${clientOptions.baseUrl}/api/v1/customer/nobody`;
 
-describe("the mock's fetch", () => {
-  it.each([
-    ["null", null],
-    ["a pair of one", [["x-api-key"]]],
-    ["a text", "x-api-key: mock-key"],
-  ])("refuses headers that are %s, as every fetch does", async (_title, given) => {
-    const { requests, response } = fetched(url, { headers: given });
-    await expect(response).rejects.toThrow(TypeError);
-    expect(requests).toEqual([]);
-  });
-
-  it.each([
-    ["an object", { "x-api-key": clientOptions.apiKey }],
-    ["pairs", [["x-api-key", clientOptions.apiKey]]],
-    ["a Map", new Map([["x-api-key", clientOptions.apiKey]])],
-    ["Headers", new Headers({ "x-api-key": clientOptions.apiKey })],
-  ])("accepts headers that are %s", async (_title, given) => {
-    const { response } = fetched(url, { headers: given });
-    expect((await response).status).toBe(404);
-  });
+it.each([
+  ["null", null],
+  ["a text", "x-api-key: mock-key"],
+])("The mock's fetch refuses headers that are %s, as every fetch does", async (_title, given) => {
+  const { requests, response } = fetched(url, { headers: given });
+  await expect(response).rejects.toThrow(TypeError);
+  expect(requests).toEqual([]);
 });
 
 const api = "https://api.example.com";
 
 it.each([
   ["the v2 base URL below that of v1", { baseUrl: api, baseUrlV2: `${api}/marketing` }, {}],
-  ["the v1 base URL below that of v2", { baseUrl: `${api}/marketing`, baseUrlV2: api }, {}],
   [
     "one base URL for two of the mock",
     { baseUrl: api, baseUrlV2: api },

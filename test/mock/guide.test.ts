@@ -43,12 +43,6 @@ const errorOf = (cause: () => unknown): string => {
   throw new Error("no complaint");
 };
 
-describe("the guides' programs", () => {
-  it.each((paths.get("ts") ?? []).map((path) => [basename(path), path]))("run: %s", async (_, path) => {
-    await expect(import(path)).resolves.toBeDefined();
-  });
-});
-
 // Importing them registers their tests here, each with its own server.
 describe.each((paths.get("typescript") ?? []).map((path) => [basename(path), path]))(
   "the guides' tests for vitest: %s",

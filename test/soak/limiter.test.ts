@@ -86,14 +86,3 @@ it.each([
     expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
   },
 );
-
-it("Of calls whose number rises from 90 to 400 an hour, 99 of 100 wait at most ten seconds", async () => {
-  const waits: number[] = [];
-  for (let seed = 1; seed <= 10; seed += 1) {
-    const ofSeed = await besideAnImport({ seed, callsOfHours: [90, 90, 90, 400, 400, 400] });
-    waits.push(...ofSeed.waits);
-    expect(refusedBySliding(ofSeed.arrivals, DOCUMENTED_WINDOWS)).toBe(0);
-  }
-  expect(waits).toHaveLength(14_700);
-  expect(waits.filter((waitMs) => waitMs > 10_000).length).toBeLessThan(waits.length / 100);
-});

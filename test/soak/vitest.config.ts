@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { lane } from "../vitest.config.ts";
 
 // It measures a time, which the other runs would lengthen.
-const measured = ["test/soak/bulk-checkpoint.test.ts"];
+const measured = ["test/soak/memory.test.ts"];
 
 const longest = ["chaos/chaos", "soak/redis-in-virtual-time", "properties/snapshots", "soak/bulk-killed"];
 
