@@ -229,6 +229,21 @@ describe("A row is sent as it is after", () => {
     expect(await rowBehind(createWorld(), act)).toEqual(sent);
   });
 
+  it("a refusal of a stranger whose phone is the same text without a digit", async () => {
+    const noPhone = { phone: "call me" } as const;
+    const stranger = { ...row(1), ...noPhone, phone_opt_in: "UNSUBSCRIBED" } as const;
+    const item: V1Contact = { ...ada, ...noPhone, phone_opt_in: "SUBSCRIBED" };
+
+    const end = await rowBehind(
+      createWorld(),
+      ({ audience }) => audience.v1.customers.upsert(stranger),
+      {},
+      item,
+    );
+
+    expect(end).toEqual(sent);
+  });
+
   it("a refusal before the run began", async () => {
     const world = createWorld();
     await optOut(world.audience);

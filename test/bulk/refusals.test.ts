@@ -83,6 +83,7 @@ const statuses: Record<string, string> = {
   "-": "unsubscribed",
   p: "pending",
   u: "Unsubscribed",
+  t: "unsubscribed ",
 };
 
 function v2Contact(text: string, more: Partial<V2Contact> = {}): V2Contact {
@@ -118,11 +119,13 @@ it.each([
   ["email:run", "Ep", "E- email:run"],
   ["email:run", "E-", "E-"],
   ["email:run", "Eu", "Eu"],
+  ["email:run", "Et", "Et"],
   ["email:run", "E P.+", "E- P.+ email:run"],
   ["email:run", "E+ P.+", "E- P.+ email:run"],
   ["email:run", "P.+", "P.+"],
   ["email:run", "P++", "P-+ email:run"],
   ["email:run", "E+ E-", "E- E- email:run"],
+  ["email:run", "E- E-", "E- E-"],
   ["email:run", "E++-", "E-+- email:run"],
   ["phone:process", "E+", "E+"],
   ["phone:process", "E+ P", "E+ P.- phone:process"],
@@ -136,6 +139,7 @@ it.each([
   ["is_suppressed:service", "E+", "unsaid"],
   ["is_suppressed:service", "E+ P.-", "unsaid"],
   ["is_suppressed:service", "E- P.-", "E- P.-"],
+  ["is_suppressed:service", "E- P", "E- P"],
   ["is_suppressed:service email:run", "E-", "E-"],
   ["is_suppressed:service email:run", "E- P.+", "unsaid"],
   ["", "E+ P.p", "E+ P.p"],
@@ -176,6 +180,18 @@ it.each([
     "is_suppressed:run",
     "sent",
   ],
+  [
+    "of a suppressed contact, beside refusals and an address without a word",
+    { path: "/api/v1/customer/create", body: contact("-?") },
+    "is_suppressed:run",
+    "sent",
+  ],
+  [
+    "of a suppressed contact that it adds to a list, beside the same",
+    { path: `/api/v1/contact-groups/${listId}/contacts`, body: contact("-?") },
+    "is_suppressed:run",
+    "sent",
+  ],
 ])("A custom request can say no refusal %s", (_, request, known, expected) => {
   expect(restated(v1.request({ method: "POST", ...request }), known, () => "sent")).toBe(expected);
 });
@@ -187,6 +203,12 @@ it("An event says nothing of consent, so it is sent as it is", () => {
     write: event,
     kept: {},
   });
+});
+
+it("A v2 contact whose identifiers are no array says nothing, and is sent to be refused", () => {
+  const invalid = v2.contacts.upsert({ firstName: "Ada", listIds: [] } as never);
+
+  expect(withRefusals(rowWrite(invalid), knownBy("is_suppressed:run"))).toMatchObject({ write: invalid });
 });
 
 describe("What asks the person by mail goes with the consent to e-mail", () => {

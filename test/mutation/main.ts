@@ -1,4 +1,4 @@
-// npm run mutate [-- --mutate src/pagination/**] [--concurrency 2]
+// npm run mutate [-- --mutate src/pagination/**] [--concurrency 2] [--static]
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
 import { sourceFiles } from "../project/source-files.ts";
@@ -10,6 +10,8 @@ const { values, positionals } = parseArgs({
   options: {
     mutate: { type: "string", multiple: true, default: [] },
     concurrency: { type: "string", default: "2" },
+    // The constants of a module too: each needs a run of all tests of its area.
+    static: { type: "boolean", default: false },
   },
 });
 
@@ -31,7 +33,7 @@ for (const { area, files: mutate } of chosen) {
     plugins: ["@stryker-mutator/vitest-runner"],
     vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
     coverageAnalysis: "perTest",
-    ignoreStatic: true,
+    ignoreStatic: !values.static,
     ignorePatterns: ["dist", "docs", "coverage", "reports"],
     concurrency: Number(values.concurrency),
     timeoutMS: 7_000,

@@ -237,6 +237,26 @@ describe("Writes to the same contact leave in call order, each after the one bef
     ]);
   });
 
+  it("an id in white space is one contact, and so is a phone as a number of v2", async () => {
+    const { audience, log } = logged();
+    const event = (contactUUID: string, phone: string) =>
+      audience.v1.events.send({ eventName: "e", contact: { contactUUID, phone } });
+    const byNumber = { ...v2(email, "subscribed").identifiers[0]!, type: "phone", id: 15_550_100 } as const;
+
+    const calls = Promise.allSettled([
+      event("c-1", "+1 555 0100"),
+      event(" c-1 ", "+1 555 0199"),
+      audience.v2.contacts.upsert({
+        ...v2(email, "subscribed"),
+        identifiers: [{ ...byNumber, channels: { phone: { status: "subscribed" } } }],
+      }),
+    ]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await calls;
+
+    expect(log).toEqual(["> 1", "< 1", "> 2", "< 2", "> 3", "< 3"]);
+  });
+
   it("a write to two contacts waits for earlier writes to both, and later writes to either wait for it", async () => {
     const { audience, log } = logged();
     const both = {
@@ -363,6 +383,27 @@ describe("The order of writes does not delay", () => {
     expect(log).toEqual(["> 1", "> 2", "> 3", "> 4", "< 2", "< 3", "< 4"]);
     await vi.advanceTimersByTimeAsync(20_000);
     await stuck;
+  });
+
+  it.each([
+    ["in its domain, after a part that a URL would take for one", { email: "a/b@one.example" }, { email: "a/b@two.example" }],
+    [
+      "in a letter that capitals lose",
+      { email: "stra\u00dfe@one.example" },
+      { email: "strasse@one.example" },
+    ],
+    ["by phone", { phone: "+15550100" }, { phone: "+15550101" }],
+    ["by phone, without a digit", { phone: "call me" }, { phone: "call him" }],
+  ])("another contact, whose address differs %s", async (_, one, other) => {
+    const { audience, log } = logged();
+
+    const calls = Promise.all(
+      [one, other].map((each) => audience.v1.customers.upsert(each as { email: string })),
+    );
+    await vi.advanceTimersByTimeAsync(1_000);
+    await calls;
+
+    expect(log).toEqual(["> 1", "> 2", "< 1", "< 2"]);
   });
 
   it("other clients", async () => {
