@@ -2,7 +2,7 @@
 // `schemas/entry.test.ts` at the JSON schemas.
 
 /** The words of a text, and further strings that hold spaces or nothing. */
-const words = (text: string, ...more: readonly string[]) => [...text.split(" "), ...more];
+export const words = (text: string, ...more: readonly string[]) => [...text.split(" "), ...more];
 
 /** Days of the calendar. */
 export const days = words(
@@ -57,7 +57,7 @@ export const emailAddresses = [
 ];
 
 export const noEmailAddresses = [
-  ...words("a @ a@ @b", "", "a b@c", "a@b c", " a@b", "a@b ", "a@b\n", "a\u00a0@b", "\ta@b"),
+  ...words("a @ a@ @b", "", "a b@c", "a@b c", " a@b", "a@b ", "a@b\n", "a\u00a0@b", "\ta@b", "\ufeffa@b"),
 ];
 
 /** What the service accepts, as the document does not forbid it: an opt-out for it would be nobody's. */
@@ -67,6 +67,17 @@ export const notAlone = [
   ),
   ...words('ada@example.com; mailto:ada@example.com MailTo:ada@example.com "ada@example.com"'),
   ...words("'ada@example.com' “ada@example.com”"),
+];
+
+/** Characters that do not show: an address that holds one is another person's. */
+const hidden = [
+  "\u0000\u0008\u001b\u007f\u0085\u009f\u00ad\u034f\u061c\u115f\u180e\u200b\u200e\u200f\u202a\u202b\u202c",
+  "\u202d\u202e\u2060\u2063\u2066\u2067\u2068\u2069\u206a\u2800\u3164\ufe0f\ufffb\u{e0041}\ud800",
+].join("");
+
+export const hiddenInAddresses = [
+  ...[...hidden].flatMap((one) => [`${one}a@b`, `a${one}a@b`, `a@b${one}b`]),
+  ...["a\u200d@b", "\u200ca@b", "1\u200d1@b", "a\u200d\u200ca@b", "\u{1f469}\u200d\u{1f4bb}@b"],
 ];
 
 export const ipAddresses = [

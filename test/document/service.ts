@@ -13,7 +13,7 @@ import type {
   MockService,
   MockServiceOptions,
 } from "audience-sdk/mock";
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { inProcess, type EntryPoint, type MockResponse, type OpenEntryPoint } from "../mock/entry-points.ts";
 
 /** A client and its mock. */
@@ -204,6 +204,8 @@ export interface FieldRow {
   rule: string;
   allowed: readonly unknown[];
   forbidden: readonly unknown[];
+  /** What the client refuses, and the service, whose document does not forbid it, takes. */
+  ofClient?: readonly unknown[];
   /** The code of the issue of a forbidden string. */
   code?: string | ((value: string) => string);
   /** Of a value of another kind. Default: `invalid_type`. */
@@ -211,10 +213,7 @@ export interface FieldRow {
 }
 
 /** The code of the issue of a forbidden value. */
-export function codeOf(
-  { code, codeOfOthers = "invalid_type" }: FieldRow,
-  value: unknown,
-): string | undefined {
+function codeOf({ code, codeOfOthers = "invalid_type" }: FieldRow, value: unknown): string | undefined {
   if (typeof value !== "string" || code === undefined) return codeOfOthers;
   return typeof code === "string" ? code : code(value);
 }
@@ -225,17 +224,77 @@ export function tooLongFor(max: number): (value: string) => string {
 }
 
 /** One test for each value of each row: the field, its rule and the value for the title, then the value and the row. */
-export function casesOf<Row extends FieldRow>(
+function casesOf<Row extends FieldRow>(
   rows: readonly Row[],
-  kind: "allowed" | "forbidden",
+  kind: "allowed" | "forbidden" | "ofClient",
 ): [field: string, rule: string, shown: string, value: unknown, row: Row][] {
   return rows.flatMap((row) =>
-    row[kind].map((value): [string, string, string, unknown, Row] => [
+    (row[kind] ?? []).map((value): [string, string, string, unknown, Row] => [
       row.field,
       row.rule,
       shown(value),
       value,
       row,
     ]),
+  );
+}
+
+/** A call that writes a body, and the path to which it is sent. */
+export interface WritingCall {
+  readonly service: Service;
+  readonly path: string;
+  readonly call: (body: unknown) => PromiseLike<unknown>;
+}
+
+/** A test for each body that neither the client sends nor the service takes; an issue is a `path`, or `path code`. */
+export function testRefused(
+  { service, path, call }: WritingCall,
+  bodies: readonly (readonly [what: string, body: unknown, ...issues: string[]])[],
+): void {
+  it.each(bodies.map(([what, body, ...issues]) => ({ what, body, issues })))(
+    "$what: not sent, and refused by the service",
+    async ({ body, issues }) => {
+      await expectNotSent(service, call(body), ...issues);
+      await expectRefusedByService(service, path, body);
+    },
+  );
+}
+
+/** A test for each value of a field table. `at` is the path of the fields in the issues. */
+export function testFields<Row extends FieldRow>(
+  writing: WritingCall,
+  rows: readonly Row[],
+  bodyWith: (field: string, value: unknown) => unknown,
+  {
+    at = "",
+    expectStored = () => {},
+  }: { at?: string; expectStored?: (row: Row, value: unknown) => void } = {},
+): void {
+  const { service, path, call } = writing;
+  it.each(casesOf(rows, "allowed"))("%s is %s: %s is accepted", async (field, _rule, _shown, value, row) => {
+    const body = bodyWith(field, value);
+    await call(body);
+
+    expect(service.mock.requests).toMatchObject([{ path, applied: true }]);
+    expect(service.mock.requests[0]?.body).toEqual(body);
+    expectStored(row, value);
+  });
+
+  const issueOf = (row: Row, value: unknown) => `${at}${row.field} ${codeOf(row, value)}`;
+  testRefused(
+    writing,
+    casesOf(rows, "forbidden").map(([field, rule, shownValue, value, row]) => [
+      `${field} is ${rule}: ${shownValue}`,
+      bodyWith(field, value),
+      issueOf(row, value),
+    ]),
+  );
+
+  it.each(casesOf(rows, "ofClient"))(
+    "%s is %s: %s is not sent, although the service takes it",
+    async (field, _rule, _shown, value, row) => {
+      await expectNotSent(service, call(bodyWith(field, value)), issueOf(row, value));
+      expect((await service.send("POST", path, bodyWith(field, value))).status).toBeLessThan(300);
+    },
   );
 }

@@ -3,16 +3,15 @@ import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
 import { countryCodes, dateTimes, days, noCountryCodes, noDateTimes, noDays } from "./formats.ts";
 import {
-  casesOf,
   characters,
-  codeOf,
   emailIdentifier,
   errorOf,
   expectNotSent,
-  expectRefusedByService,
   type FieldRow,
   now,
   phoneIdentifier,
+  testFields,
+  testRefused,
   untyped,
   useService,
   v2Contact,
@@ -79,35 +78,51 @@ describe("a v2 contact", () => {
   const upsert = (contact: unknown) => service.audience.v2.contacts.upsert(untyped(contact));
   const alan = () => service.contact("alan@example.com");
 
-  it.each(casesOf(rows, "allowed"))(
-    "%s is %s: %s is accepted",
-    async (field, _rule, _shown, value, { storedAs }) => {
-      const contact = { ...v2Contact(), [field]: value };
-      await upsert(contact);
-
-      expect(service.mock.requests).toMatchObject([{ path: "/v2/contacts", status: 200, applied: true }]);
-      expect(service.mock.requests[0]?.body).toEqual(contact);
+  const writing = { service, path: "/v2/contacts", call: upsert };
+  testFields(writing, rows, (field, value) => ({ ...v2Contact(), [field]: value }), {
+    expectStored({ storedAs }, value) {
       if (storedAs !== undefined) expect(alan()).toMatchObject({ [storedAs]: value });
     },
-  );
-
-  it.each(casesOf(rows, "forbidden"))(
-    "%s is %s: %s is not sent, and refused by the service",
-    async (field, _rule, _shown, value, row) => {
-      const contact = { ...v2Contact(), [field]: value };
-      await expectNotSent(service, upsert(contact), `${field} ${codeOf(row, value)}`);
-      await expectRefusedByService(service, "/v2/contacts", contact);
-    },
-  );
-
-  it.each(["firstName", "listIds", "identifiers"])(
-    "%s is required: without it nothing is sent, and the service refuses",
-    async (field) => {
-      const contact = { ...v2Contact(), [field]: undefined };
-      await expectNotSent(service, upsert(contact), `${field} invalid_type`);
-      await expectRefusedByService(service, "/v2/contacts", contact);
-    },
-  );
+  });
+  testRefused(writing, [
+    ...["firstName", "listIds", "identifiers"].map(
+      (field) =>
+        [`without ${field}`, { ...v2Contact(), [field]: undefined }, `${field} invalid_type`] as const,
+    ),
+    ["null at any depth", { ...v2Contact(), loyalty: { tiers: [null] } }, "loyalty.tiers.0 custom"],
+    ...[
+      ["news", "listIds"],
+      [null, "listIds"],
+      [{}, "listIds"],
+      [[7], "listIds.0"],
+      [["news", null], "listIds.1"],
+    ].map(
+      ([listIds, path]) =>
+        [
+          `listIds as ${JSON.stringify(listIds)}`,
+          { ...v2Contact(), listIds },
+          `${path} invalid_type`,
+        ] as const,
+    ),
+    ["no identifier", { ...v2Contact(), identifiers: [] }, "identifiers too_small"],
+    ...[
+      [{}, "identifiers"],
+      ["alan@example.com", "identifiers"],
+      [null, "identifiers"],
+      [[null], "identifiers.0"],
+      [["alan@example.com"], "identifiers.0"],
+    ].map(
+      ([identifiers, path]) =>
+        [
+          `identifiers as ${JSON.stringify(identifiers)}`,
+          { ...v2Contact(), identifiers },
+          `${path} invalid_type`,
+        ] as const,
+    ),
+    ["null as a contact", null, ""],
+    ["a text as a contact", "alan@example.com", ""],
+    ["an array as a contact", [v2Contact()], ""],
+  ]);
 
   it("the other fields are optional", async () => {
     await upsert(v2Contact());
@@ -139,12 +154,6 @@ describe("a v2 contact", () => {
 
     expect(service.mock.requests[0]?.body).toEqual(contact);
     expect(alan()?.other_fields).toEqual({ provinceCode: "LND", last_name: "Turing", loyalty });
-  });
-
-  it("null is refused at any depth", async () => {
-    const contact = { ...v2Contact(), loyalty: { tiers: [null] } };
-    await expectNotSent(service, upsert(contact), "loyalty.tiers.0 custom");
-    await expectRefusedByService(service, "/v2/contacts", contact);
   });
 
   it("what JSON would lose is refused in an undocumented field, also of an identifier", async () => {
@@ -255,46 +264,6 @@ describe("listIds", () => {
 
     expect(memberships()).toEqual([]);
   });
-
-  it.each<[unknown, string]>([
-    ["news", "listIds invalid_type"],
-    [null, "listIds invalid_type"],
-    [{}, "listIds invalid_type"],
-    [[7], "listIds.0 invalid_type"],
-    [["news", null], "listIds.1 invalid_type"],
-  ])("%j is not sent, and refused by the service: the issue is %s", async (listIds, issue) => {
-    const { issues } = await expectNotSent(service, upsert(listIds), issue);
-    // The index of a list is a number.
-    expect(issues[0]?.path.slice(1).every(Number.isInteger)).toBe(true);
-    await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), listIds });
-  });
-});
-
-describe("identifiers", () => {
-  const service = useService();
-  const upsert = (identifiers: unknown) =>
-    service.audience.v2.contacts.upsert(v2Contact({ identifiers: untyped(identifiers) }));
-
-  it.each<[unknown, string]>([
-    [[], "identifiers too_small"],
-    [{}, "identifiers invalid_type"],
-    ["alan@example.com", "identifiers invalid_type"],
-    [null, "identifiers invalid_type"],
-    [[null], "identifiers.0 invalid_type"],
-    [["alan@example.com"], "identifiers.0 invalid_type"],
-  ])(
-    "at least one object is needed: %j is not sent, and refused by the service",
-    async (identifiers, path) => {
-      await expectNotSent(service, upsert(identifiers), path);
-      await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), identifiers });
-    },
-  );
-
-  it("one object is enough", async () => {
-    await upsert([emailIdentifier("alan@example.com")]);
-
-    expect(service.contact("alan@example.com")).toBeDefined();
-  });
 });
 
 describe.each(entryPoints)("v2.contacts.upsert, $name", (entryPoint) => {
@@ -346,14 +315,5 @@ describe.each(entryPoints)("v2.contacts.upsert, $name", (entryPoint) => {
     });
     expect(service.mock.requests).toMatchObject([{ status: 400, applied: false }]);
     expect(service.state().contacts).toHaveLength(2);
-  });
-
-  it.each<[string, unknown]>([
-    ["nothing", undefined],
-    ["null", null],
-    ["a text", "alan@example.com"],
-    ["an array", [v2Contact()]],
-  ])("%s is refused as a contact, and not sent", async (_, contact) => {
-    await expectNotSent(service, upsert(untyped(contact)), "");
   });
 });

@@ -165,6 +165,11 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ],
     [
       v1,
+      { email: "ada\u200b@example.com" },
+      "email: holds a character that does not show (U+200B), and would be another person's address: remove it",
+    ],
+    [
+      v1,
       contact({ dob: new Date(0) }),
       "dob: must be a day of the calendar, as a string: YYYY-MM-DD; a Date has a time zone",
     ],

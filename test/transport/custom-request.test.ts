@@ -188,6 +188,7 @@ describe("A custom request is refused, and nothing is sent:", () => {
       "unknown key: a contact is named by email, phone and contactUUID",
       ["contact", "Path"],
     ],
+    ["an address with a hidden character", writeTo({ email: "a\u200b@b" }), "U+200B", ["contact", "email"]],
     ["a phone without a digit", writeTo({ phone: "n/a" }), "must hold a digit", ["contact", "phone"]],
     ["a blank contactUUID", writeTo({ contactUUID: " " }), "must not be empty", ["contact", "contactUUID"]],
   ])("%s", async (_, request, message, path) => {

@@ -386,7 +386,11 @@ describe("The order of writes does not delay", () => {
   });
 
   it.each([
-    ["in its domain, after a part that a URL would take for one", { email: "a/b@one.example" }, { email: "a/b@two.example" }],
+    [
+      "in its domain, after a part that a URL would take for one",
+      { email: "a/b@one.example" },
+      { email: "a/b@two.example" },
+    ],
     [
       "in a letter that capitals lose",
       { email: "stra\u00dfe@one.example" },
