@@ -167,6 +167,12 @@ it.each([
     "phone:run",
     "unsaid",
   ],
+  [
+    "of a contact that it only names, by e-mail",
+    { path: "/api/v1/new", contact: addresses["ada"]! },
+    "email:run",
+    "unsaid",
+  ],
   ["of a contact that it does not name", { path: "/api/v1/new" }, "phone:run", "sent"],
   [
     "of a suppressed contact",

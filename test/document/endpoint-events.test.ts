@@ -194,32 +194,24 @@ describe("a custom event", () => {
     },
   });
 
-  const hidden = "a\u200b@b";
-  testRefused(
-    writing,
-    [
-      ["eventName invalid_type", { eventName: undefined }],
-      ["contact custom", { contact: undefined }],
-      ["contact custom", { contact: {} }],
-      ["contact custom", { contact: { phone: "+390111111" } }],
-      ["contact.contactUUID invalid_format", { contact: { contactUUID: "" } }],
-      ["contact.contactUUID invalid_type", { contact: { contactUUID: 7 } }],
-      ["contact.email invalid_format", { contact: { email: "ada" } }],
-      ["contact.email invalid_type", { contact: { email: null } }],
-      ["contact.name custom", { contact: { email: "ada@example.com", name: null } }],
-      ["contactUUID invalid_format", { contactUUID: "" }],
-      ["contactUUID invalid_type", { contactUUID: null }],
-      ["eventData.items.0.sku custom", { eventData: { items: [{ sku: null }] } }],
-      ["event_name unrecognized_keys", { event_name: "x" }],
-      ["data unrecognized_keys", { data: {} }],
-    ].map(([issue, more]) => [
-      `${issue}, ${JSON.stringify(more)}`,
-      { ...base, ...Object(more) },
-      String(issue),
-    ]),
-  );
+  testRefused(writing, base, [
+    [{ eventName: undefined }, "eventName invalid_type"],
+    [{ contact: undefined }, "contact custom"],
+    [{ contact: {} }, "contact custom"],
+    [{ contact: { phone: "+390111111" } }, "contact custom"],
+    [{ contact: { contactUUID: "" } }, "contact.contactUUID invalid_format"],
+    [{ contact: { contactUUID: 7 } }, "contact.contactUUID invalid_type"],
+    [{ contact: { email: "ada" } }, "contact.email invalid_format"],
+    [{ contact: { email: null } }, "contact.email invalid_type"],
+    [{ contact: { email: "ada@example.com", name: null } }, "contact.name custom"],
+    [{ contactUUID: "" }, "contactUUID invalid_format"],
+    [{ contactUUID: null }, "contactUUID invalid_type"],
+    [{ eventData: { items: [{ sku: null }] } }, "eventData.items.0.sku custom"],
+    [{ event_name: "x" }, "event_name unrecognized_keys"],
+    [{ data: {} }, "data unrecognized_keys"],
+  ]);
 
-  it.each([hidden, "Ada <a@b>"])("the address %j of a contact is not sent", async (email) => {
+  it.each(["a\u200b@b", "Ada <a@b>"])("the address %j of a contact is not sent", async (email) => {
     await expectNotSent(service, send({ ...base, contact: { email } }), "contact.email invalid_format");
   });
 

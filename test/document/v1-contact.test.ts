@@ -158,11 +158,8 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
 
   testRefused(
     writing,
-    ["unknown", "constructor", "id", "created", ""].map((key) => [
-      `the unrecognized field ${JSON.stringify(key)}`,
-      { ...base, [key]: "x" },
-      key,
-    ]),
+    base,
+    ["unknown", "constructor", "id", "created", ""].map((key) => [{ [key]: "x" }, key] as const),
   );
 
   it("all problems are reported together", async () => {

@@ -84,44 +84,25 @@ describe("a v2 contact", () => {
       if (storedAs !== undefined) expect(alan()).toMatchObject({ [storedAs]: value });
     },
   });
-  testRefused(writing, [
-    ...["firstName", "listIds", "identifiers"].map(
-      (field) =>
-        [`without ${field}`, { ...v2Contact(), [field]: undefined }, `${field} invalid_type`] as const,
-    ),
-    ["null at any depth", { ...v2Contact(), loyalty: { tiers: [null] } }, "loyalty.tiers.0 custom"],
-    ...[
-      ["news", "listIds"],
-      [null, "listIds"],
-      [{}, "listIds"],
-      [[7], "listIds.0"],
-      [["news", null], "listIds.1"],
-    ].map(
-      ([listIds, path]) =>
-        [
-          `listIds as ${JSON.stringify(listIds)}`,
-          { ...v2Contact(), listIds },
-          `${path} invalid_type`,
-        ] as const,
-    ),
-    ["no identifier", { ...v2Contact(), identifiers: [] }, "identifiers too_small"],
-    ...[
-      [{}, "identifiers"],
-      ["alan@example.com", "identifiers"],
-      [null, "identifiers"],
-      [[null], "identifiers.0"],
-      [["alan@example.com"], "identifiers.0"],
-    ].map(
-      ([identifiers, path]) =>
-        [
-          `identifiers as ${JSON.stringify(identifiers)}`,
-          { ...v2Contact(), identifiers },
-          `${path} invalid_type`,
-        ] as const,
-    ),
-    ["null as a contact", null, ""],
-    ["a text as a contact", "alan@example.com", ""],
-    ["an array as a contact", [v2Contact()], ""],
+  testRefused(writing, v2Contact(), [
+    [{ firstName: undefined }, "firstName invalid_type"],
+    [{ listIds: undefined }, "listIds invalid_type"],
+    [{ identifiers: undefined }, "identifiers invalid_type"],
+    [{ loyalty: { tiers: [null] } }, "loyalty.tiers.0 custom"],
+    [{ listIds: "news" }, "listIds invalid_type"],
+    [{ listIds: null }, "listIds invalid_type"],
+    [{ listIds: {} }, "listIds invalid_type"],
+    [{ listIds: [7] }, "listIds.0 invalid_type"],
+    [{ listIds: ["news", null] }, "listIds.1 invalid_type"],
+    [{ identifiers: [] }, "identifiers too_small"],
+    [{ identifiers: {} }, "identifiers invalid_type"],
+    [{ identifiers: "alan@example.com" }, "identifiers invalid_type"],
+    [{ identifiers: null }, "identifiers invalid_type"],
+    [{ identifiers: [null] }, "identifiers.0 invalid_type"],
+    [{ identifiers: ["alan@example.com"] }, "identifiers.0 invalid_type"],
+    [null, ""],
+    ["alan@example.com", ""],
+    [[v2Contact()], ""],
   ]);
 
   it("the other fields are optional", async () => {
