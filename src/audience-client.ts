@@ -3,7 +3,6 @@ import { viewOptions, type ClientOptions } from "./client-options.ts";
 import { openClient, type OpenedClient } from "./open-client.ts";
 import { sendWrite } from "./prepare-write.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import { snapshotSource, type SnapshotSource } from "./snapshot/source.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
 import type { CallOptions } from "./transport/call-options.ts";
 import type { ClientState, CloseOptions } from "./transport/client-state.ts";
@@ -108,8 +107,8 @@ export class AudienceClient {
   }
 
   /** @internal For the entry `audience-sdk/snapshot`. */
-  snapshotSource(organization: string | undefined): SnapshotSource {
-    return snapshotSource(this.#opened, organization);
+  opened(): OpenedClient {
+    return this.#opened;
   }
 
   get #client(): ClientState {

@@ -4,15 +4,17 @@ import * as z from "zod";
 import type { AudienceClient } from "../audience-client.ts";
 import { AbortError } from "../errors.ts";
 import { acquireLock } from "../files/lock.ts";
-import { recordTarget } from "../organization.ts";
+import { recordTarget, type Target, targetOf } from "../organization.ts";
+import type { ListPage } from "../pagination/page.ts";
+import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
+import type { Observer } from "../transport/observer.ts";
+import type { Profile } from "../v1/schemas/profile.ts";
 import { hasMethods } from "../values/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";
-import { openSnapshot } from "./open-snapshot.ts";
-import { existingHeading, fileError, fileOption, type Heading, targetSalt } from "./snapshot-file.ts";
-import type { Snapshot } from "./snapshot.ts";
-import type { SnapshotSource } from "./source.ts";
-import { WorkFile } from "./work-file.ts";
+import { PartFile } from "./part-file.ts";
+import { existingHeading, fileError, type Heading } from "./snapshot-file.ts";
+import { ofV1, openSnapshot, type Snapshot, targetSalt } from "./snapshot.ts";
 
 /** Options of `readSnapshot`. */
 export interface ReadSnapshotOptions {
@@ -51,7 +53,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 const optionsSchema = z.strictObject({
-  file: fileOption,
+  file: optionTypes.string,
   fields: z.enum(["consent", "all"]).default("consent"),
   signal: optionTypes.signal.optional(),
   onProgress: optionTypes.function.optional(),
@@ -61,9 +63,7 @@ const optionsSchema = z.strictObject({
 
 type Settings = ReadSnapshotOptions & Required<Given<Pick<ReadSnapshotOptions, "fields" | "priority">>>;
 
-const clientOption = optionThat<AudienceClient>("an AudienceClient", (value) =>
-  hasMethods(value, "snapshotSource"),
-);
+const clientOption = optionThat<AudienceClient>("an AudienceClient", (value) => hasMethods(value, "opened"));
 
 /**
  * Reads all contacts of the service into a file (`GET /api/v1/customer`), 100 a call: 90,000 contacts in nine minutes of an
@@ -89,8 +89,8 @@ export async function readSnapshot(
   const client = parseOption(clientOption, audience, "The client of readSnapshot");
   // Safe: the schema has checked all but what the functions take.
   const settings = parseOptions(optionsSchema, options, "The options of readSnapshot") as Settings;
-  const source = client.snapshotSource(settings.organization);
-  throwIfAborted(settings.signal);
+  if (settings.signal?.aborted) throw new AbortError({ outcome: "not-sent", cause: settings.signal.reason });
+  const source = sourceOf(client, settings.organization);
   const named = resolve(settings.file);
   // A link stands for its target.
   const file = existsSync(named) ? realpathSync(named) : named;
@@ -99,13 +99,13 @@ export async function readSnapshot(
     const lock = await acquireLock(file, () => source.observer.info(waits));
     try {
       const older = await existingHeading(file);
-      const work = new WorkFile(file, lock);
+      const part = new PartFile(file, lock);
       try {
-        await beginOrGoOn(work, { older, source, settings });
-        await readPages(client, { work, source, settings });
-        await work.finish();
+        await beginOrGoOn(part, older, source, settings);
+        await readPages(part, source, settings);
+        await part.finish();
       } finally {
-        work.close();
+        part.close();
       }
       return await openSnapshot(file);
     } finally {
@@ -116,28 +116,37 @@ export async function readSnapshot(
   }
 }
 
-interface Reading {
-  readonly source: SnapshotSource;
-  readonly settings: Settings;
+/** What a read needs of the client. */
+interface Source {
+  readonly client: AudienceClient;
+  readonly target: Target;
+  readonly observer: Observer;
+}
+
+/** Only v1 lists contacts: throws a `ConfigurationError` without it, or if the name holds a key. */
+function sourceOf(client: AudienceClient, organization: string | undefined): Source {
+  const { settings, transport } = client.opened();
+  const target = targetOf(organization, settings, transport.client.redactor);
+  return { client, target: ofV1(target), observer: settings.observer };
 }
 
 /** Goes on with a read of less than a day ago, or begins one. */
 async function beginOrGoOn(
-  work: WorkFile,
-  { older, source, settings }: Reading & { older: Heading | undefined },
+  part: PartFile,
+  older: Heading | undefined,
+  source: Source,
+  { fields, signal = new AbortController().signal }: Settings,
 ): Promise<void> {
-  const found = await work.read();
+  const found = await part.read();
   const ageMs = Date.now() - Date.parse(found?.readAt ?? "");
   // A kill may come between the last two steps: then it has replaced the older one already.
-  const begun = Math.abs(ageMs) <= dayMs && found?.id !== older?.id ? found : undefined;
-  const signal = settings.signal ?? new AbortController().signal;
+  const begun = Math.abs(ageMs) <= dayMs && found?.readAt !== older?.readAt ? found : undefined;
   const salt = targetSalt(source.target);
   const target = await recordTarget(source.target, begun?.target, { salt, signal, what: "snapshot" });
-  const { fields } = settings;
   // Pages that were read with another key, under no name, may be of another organization.
   if (begun?.target.organization !== target.organization || begun?.fields !== fields) {
     const readAt = new Date().toISOString();
-    work.begin({ audience_snapshot: 1, id: crypto.randomUUID(), readAt, fields, target });
+    part.begin({ audience_snapshot: 1, readAt, fields, target });
   } else if (ageMs > hourMs)
     source.observer.warn(
       `readSnapshot goes on with a read that was begun at ${begun.readAt}: people of its first pages may have left since. ` +
@@ -146,43 +155,37 @@ async function beginOrGoOn(
 }
 
 async function readPages(
-  audience: AudienceClient,
-  { work, source, settings }: Reading & { work: WorkFile },
+  part: PartFile,
+  { client, observer }: Source,
+  { signal, priority, onProgress }: Settings,
 ): Promise<void> {
-  const { signal, priority } = settings;
-  const report = progressReporter(source, settings);
+  const { cursor, starts } = part.state;
+  if (!cursor) return;
   // A page is asked for when the one before is written: its time is that of its asking.
   const options = { signal, priority, readAhead: 0, maxWaitMs: Infinity, deadlineMs: Infinity };
-  const list = audience.v1.customers.list({ page: 1, limit: pageLimit }, options);
-  const { cursor, starts } = work.state;
-  if (!cursor) return;
+  const list = client.v1.customers.list({ page: 1, limit: pageLimit }, options);
   const ids = new Set(starts.keys());
+  let hasFailed = false;
   let readAt = new Date().toISOString();
   for await (const page of list.pagesAfter({ cursor, ids, idCount: ids.size })) {
-    await work.add(page, readAt);
-    report({ done: starts.size, total: page.totalItems, passed: page.page * page.limit });
+    await part.add(page, readAt);
+    // As with bulk, an error of it changes nothing, and is one line for all pages.
+    const report = async () => onProgress?.(progressOf(starts.size, page, client.rateLimiter, priority));
+    report().catch((error: unknown) => {
+      if (!hasFailed) observer.failed("onProgress", error);
+      hasFailed = true;
+    });
     readAt = new Date().toISOString();
   }
 }
 
-/** As with bulk, an error of `onProgress` changes nothing, and is one line for all pages. */
-function progressReporter(
-  { limiter, observer }: SnapshotSource,
-  { onProgress, priority }: Settings,
-): (progress: { done: number; total: number | undefined; passed: number }) => void {
-  let hasFailed = false;
-  return ({ done, total, passed }) => {
-    if (!onProgress) return;
-    const calls = Math.ceil(Math.max(0, (total ?? 0) - passed) / pageLimit);
-    const etaMs = total === undefined ? undefined : limiter?.estimateMs(calls, { priority });
-    const progress = { done, ...(total !== undefined && { total }), ...(etaMs !== undefined && { etaMs }) };
-    void (async () => onProgress(progress))().catch((error: unknown) => {
-      if (!hasFailed) observer.failed("onProgress", error);
-      hasFailed = true;
-    });
-  };
-}
-
-function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new AbortError({ outcome: "not-sent", cause: signal.reason });
+function progressOf(
+  done: number,
+  { totalItems: total, page, limit }: ListPage<Profile>,
+  limiter: RateLimiter | undefined,
+  priority: number,
+): SnapshotProgress {
+  if (total === undefined) return { done };
+  const calls = Math.ceil(Math.max(0, total - page * limit) / pageLimit);
+  return { done, total, ...(limiter && { etaMs: limiter.estimateMs(calls, { priority }) }) };
 }

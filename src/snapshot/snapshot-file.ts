@@ -1,21 +1,20 @@
-// The format of a snapshot: NDJSON, a heading and then a line for each contact. A read that is under way has also a line after
-// each page (`work-file.ts`).
-import { closeSync, constants, existsSync, fstatSync } from "node:fs";
+// The file of a snapshot: NDJSON, a heading and then a line for each contact. A read that is under way has also a line after
+// each page (`part-file.ts`).
+import { closeSync, constants, existsSync, fstatSync, readSync } from "node:fs";
+import { resolve } from "node:path";
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { describeRefusal } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
-import { type RecordedTarget, type Target, targetSchema } from "../organization.ts";
-import { optionThat } from "../schema/parse-options.ts";
-import type { ReadContact } from "./contact.ts";
+import { targetSchema } from "../organization.ts";
+import { ContactIndex, entriesOf, keysOf } from "./contact-index.ts";
+import { type ReadContact, showsConsent, type SnapshotContact } from "./contact.ts";
 
 /** The first line of a read that is under way. */
 export const headingSchema = z.object({
   /** The version of the format. */
   audience_snapshot: z.literal(1),
-  /** Of this read. */
-  id: z.string(),
   /** When it began: each contact was seen then or later. */
   readAt: z.iso.datetime(),
   fields: z.enum(["consent", "all"]),
@@ -29,11 +28,97 @@ const finishedHeadingSchema = headingSchema.extend({ size: z.int().min(0), compl
 
 export type FinishedHeading = z.infer<typeof finishedHeadingSchema>;
 
-/** The heading of a snapshot, and the start of its contacts. Throws if the file is none, or one of another version. */
-export async function readHeading(
-  handle: number,
-  file: string,
-): Promise<{ readonly heading: FinishedHeading; readonly begin: number }> {
+/** A snapshot's file, open to be read. */
+export class SnapshotFile {
+  readonly path: string;
+  readonly heading: FinishedHeading;
+  /** Whether any contact shows a consent. */
+  hasConsent = false;
+  readonly #handle: number;
+  /** The start of its contacts. */
+  readonly #begin: number;
+  #index = new ContactIndex([], []);
+  #isClosed = false;
+
+  private constructor(path: string, handle: number, { heading, begin }: ReadHeading) {
+    this.path = path;
+    this.heading = heading;
+    this.#handle = handle;
+    this.#begin = begin;
+  }
+
+  /** Reads it once, for its index. Throws if it is none, damaged, or of another version. */
+  static async open(path: string): Promise<SnapshotFile> {
+    let handle: number | undefined;
+    try {
+      handle = openRegular(resolve(path), constants.O_RDONLY, { followsLink: true });
+      const file = new SnapshotFile(path, handle, await readHeading(handle, path));
+      await file.#buildIndex();
+      return file;
+    } catch (error) {
+      if (handle !== undefined) closeSync(handle);
+      throw fileError(error, path);
+    }
+  }
+
+  async #buildIndex(): Promise<void> {
+    const bounds: number[] = [];
+    const entries: number[] = [];
+    for await (const { text, start } of readLines(this.#handle, { from: this.#begin })) {
+      const { contact } = parseContact(text, this.path);
+      this.hasConsent ||= showsConsent(contact);
+      entries.push(...entriesOf(contact, bounds.length));
+      bounds.push(start);
+    }
+    const { size } = this.heading;
+    if (bounds.length !== size)
+      throw damaged(this.path, `it has ${bounds.length} contacts, and its heading says ${size}`);
+    bounds.push(fstatSync(this.#handle).size);
+    this.#index = new ContactIndex(bounds, entries);
+  }
+
+  /** Every contact, and when its page was asked for. The file may be closed between two of them. */
+  async *contacts(): AsyncGenerator<ReadContact, void, undefined> {
+    this.#checkOpen();
+    for await (const { text } of readLines(this.#handle, { from: this.#begin })) {
+      yield parseContact(text, this.path);
+      this.#checkOpen();
+    }
+  }
+
+  /** The contacts that have one of these keys. */
+  withKeys(keys: readonly string[]): SnapshotContact[] {
+    this.#checkOpen();
+    const found = new Map<string, SnapshotContact>();
+    for (const key of keys) {
+      for (const { start, end } of this.#index.linesOf(key)) {
+        const bytes = Buffer.alloc(end - start - 1);
+        readSync(this.#handle, bytes, 0, bytes.length, start);
+        const { contact } = parseContact(bytes.toString(), this.path);
+        if (keysOf(contact).includes(key)) found.set(contact.id, contact);
+      }
+    }
+    return [...found.values()];
+  }
+
+  close(): void {
+    if (!this.#isClosed) closeSync(this.#handle);
+    this.#isClosed = true;
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new ConfigurationError("The snapshot is closed.");
+  }
+}
+
+interface ReadHeading {
+  readonly heading: FinishedHeading;
+  /** The start of the contacts. */
+  readonly begin: number;
+}
+
+/** Throws if the file is none, or one of another version. */
+async function readHeading(handle: number, file: string): Promise<ReadHeading> {
   // Without a line it is no snapshot, either.
   const { text = "", end: begin = 0 } = (await readLines(handle).next()).value ?? {};
   const heading = parseLine(finishedHeadingSchema, text);
@@ -86,42 +171,8 @@ export function damaged(file: string, reason: string): ConfigurationError {
   );
 }
 
-/** The path of a snapshot among the options. No path holds a null character. */
-export const fileOption = optionThat<string>(
-  "the path of a file, as a string",
-  (value) => typeof value === "string" && value.trim() !== "" && !value.includes("\0"),
-);
-
 /** What the file, its lock or the file system refuses is a `ConfigurationError`; any other error stays as it is. */
 export function fileError(error: unknown, file: string): unknown {
   const refusal = describeRefusal(error, "snapshot", file);
   return refusal === undefined ? error : new ConfigurationError(refusal);
-}
-
-/**
- * The salt of the key's hash. The same in all snapshots of a service, as two of them are compared without the key (D166).
- */
-export function targetSalt({ families }: Pick<Target, "families">): string {
-  return `audience-snapshot ${families.find(({ name }) => name === "v1")?.baseUrl}`;
-}
-
-/**
- * Throws if two snapshots are of two services or organizations. As of a checkpoint, a name that is given later takes over what
- * was recorded with a key.
- */
-export function checkComparable({ target: later }: Heading, { target: earlier }: Heading): void {
-  const [one, other] = [later.families.v1, earlier.families.v1];
-  const isNamed = earlier.organization === undefined && later.organization !== undefined;
-  const isSame = earlier.organization === later.organization && one?.key === other?.key;
-  if (one?.baseUrl === other?.baseUrl && (isNamed || isSame)) return;
-  throw new ConfigurationError(
-    "The snapshots cannot be compared, as they are of two services or organizations, or were read with two keys: the " +
-      `earlier one ${ownerOf(earlier)}, the later one ${ownerOf(later)}. If it is the same organization, name it as ` +
-      "`organization` in this read and all later ones.",
-  );
-}
-
-function ownerOf({ organization, families }: RecordedTarget): string {
-  const owner = organization === undefined ? "without a name" : `of ${JSON.stringify(organization)}`;
-  return `${owner} at ${families.v1?.baseUrl}`;
 }

@@ -1,21 +1,18 @@
-import { closeSync, readSync } from "node:fs";
 import * as z from "zod";
 import { refuseArrayFrom } from "../array-from.ts";
 import { ConfigurationError } from "../errors.ts";
-import { readLines } from "../files/lines.ts";
-import { recordTarget, type Target } from "../organization.ts";
-import { optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
+import { type RecordedTarget, recordTarget, type Target } from "../organization.ts";
+import { optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
-import { type ContactIndex, keysOf } from "./contact-index.ts";
+import { keysOf } from "./contact-index.ts";
 import {
   hasOtherConsent,
   hasRefused,
-  type ReadContact,
   type SnapshotChange,
   type SnapshotContact,
   type SnapshotRefusal,
 } from "./contact.ts";
-import { checkComparable, type FinishedHeading, parseContact, targetSalt } from "./snapshot-file.ts";
+import { type Heading, SnapshotFile } from "./snapshot-file.ts";
 
 /** By what a contact is found: one of these. */
 export interface SnapshotQuery {
@@ -37,17 +34,6 @@ const snapshotOption = optionThat<Snapshot>("a snapshot, as openSnapshot gives o
   hasMethods(value, "find", "checkConsents"),
 );
 
-/** An open file of a snapshot, and where its contacts are. */
-export interface OpenFile {
-  readonly file: string;
-  readonly handle: number;
-  readonly heading: FinishedHeading;
-  /** The start of its contacts. */
-  readonly begin: number;
-  readonly index: ContactIndex;
-  readonly hasConsent: boolean;
-}
-
 /**
  * The audience as the service showed it. It keeps its file open until `close()`: a later snapshot may replace the file
  * meanwhile. Iterated, it gives each contact.
@@ -68,13 +54,12 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
   readonly complete: boolean;
   /** When its reading began: each contact was seen then or later. */
   readonly readAt: Date;
-  readonly #opened: OpenFile;
-  #isClosed = false;
+  readonly #file: SnapshotFile;
 
   /** @internal */
-  constructor(opened: OpenFile) {
-    const { size, complete, readAt } = opened.heading;
-    this.#opened = opened;
+  constructor(file: SnapshotFile) {
+    const { size, complete, readAt } = file.heading;
+    this.#file = file;
     this.size = size;
     this.complete = complete;
     this.readAt = new Date(readAt);
@@ -116,7 +101,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
   async *refusalsSince(last?: Snapshot): AsyncGenerator<SnapshotRefusal, void, undefined> {
     if (last === undefined) this.checkConsents();
     else this.#checkComparable(last);
-    for await (const { contact, readAt } of this.#read())
+    for await (const { contact, readAt } of this.#file.contacts())
       if (hasRefused(contact, last?.find({ id: contact.id }))) yield { contact, readAt: new Date(readAt) };
   }
 
@@ -137,7 +122,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
    */
   async *changesSince(earlier: Snapshot): AsyncGenerator<SnapshotChange, void, undefined> {
     this.#checkComparable(earlier);
-    for await (const { contact } of this.#read()) {
+    for await (const { contact } of this.#file.contacts()) {
       const before = earlier.find({ id: contact.id });
       if (!before) yield { kind: "new", contact };
       else if (hasOtherConsent(contact, before)) yield { kind: "consent", contact, before };
@@ -146,13 +131,12 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
 
   /** Every contact, in the order of the file. */
   async *[Symbol.asyncIterator](): AsyncGenerator<SnapshotContact, void, undefined> {
-    for await (const { contact } of this.#read()) yield contact;
+    for await (const { contact } of this.#file.contacts()) yield contact;
   }
 
   /** Closes the file. The snapshot finds nothing any more. In JavaScript before Node 24, which has no `using`, call it. */
   close(): void {
-    if (!this.#isClosed) closeSync(this.#opened.handle);
-    this.#isClosed = true;
+    this.#file.close();
   }
 
   /** `using today = await openSnapshot(…)`. */
@@ -161,16 +145,16 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
   }
 
   /** @internal */
-  get heading(): FinishedHeading {
-    return this.#opened.heading;
+  get heading(): Heading {
+    return this.#file.heading;
   }
 
   /** @internal Throws if a question about consents would never find one. */
   checkConsents(): void {
-    const { file, hasConsent } = this.#opened;
+    const { path, hasConsent } = this.#file;
     if (this.size === 0 || hasConsent) return;
     throw new ConfigurationError(
-      `No contact of the snapshot ${file} shows a consent, so it can tell of no refusal. Ask the service for a list ` +
+      `No contact of the snapshot ${path} shows a consent, so it can tell of no refusal. Ask the service for a list ` +
         "that shows `email_opt_in`, or go on without the snapshot; `npm run probe` shows what the list has.",
     );
   }
@@ -179,44 +163,15 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
   async checkFor(target: Target, signal: AbortSignal): Promise<void> {
     const { target: recorded } = this.heading;
     // A name proves nothing of a snapshot that has a key.
-    const named = recorded.organization === undefined ? { ...target, organization: undefined } : target;
-    const families = named.families.filter(({ name }) => name === "v1");
-    await recordTarget({ ...named, families }, recorded, {
-      salt: targetSalt({ families }),
-      signal,
-      what: "snapshot",
-    });
+    const { families, organization } = ofV1(target);
+    const asked = { families, organization: recorded.organization && organization };
+    await recordTarget(asked, recorded, { salt: targetSalt(asked), signal, what: "snapshot" });
     this.checkConsents();
   }
 
   /** @internal The contacts that have one of these keys. */
   shownOf(keys: readonly string[]): SnapshotContact[] {
-    const { file, index } = this.#opened;
-    const handle = this.#handle;
-    const found = new Map<string, SnapshotContact>();
-    for (const key of keys) {
-      for (const { start, end } of index.linesOf(key)) {
-        const bytes = Buffer.alloc(end - start - 1);
-        readSync(handle, bytes, 0, bytes.length, start);
-        const { contact } = parseContact(bytes.toString(), file);
-        if (keysOf(contact).includes(key)) found.set(contact.id, contact);
-      }
-    }
-    return [...found.values()];
-  }
-
-  get #handle(): number {
-    if (this.#isClosed) throw new ConfigurationError("The snapshot is closed.");
-    return this.#opened.handle;
-  }
-
-  /** Every contact, and when its page was asked for. It may be closed between two of them. */
-  async *#read(): AsyncGenerator<ReadContact, void, undefined> {
-    const { file, begin } = this.#opened;
-    for await (const { text } of readLines(this.#handle, { from: begin })) {
-      yield parseContact(text, file);
-      void this.#handle;
-    }
+    return this.#file.withKeys(keys);
   }
 
   #checkComparable(earlier: Snapshot): void {
@@ -228,3 +183,49 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
 }
 
 refuseArrayFrom(Snapshot.prototype, "contact", "ask `find` for one contact");
+
+/**
+ * Opens a snapshot that `readSnapshot` has written. It reads the file once, and keeps 32 bytes of each contact in memory.
+ *
+ * ```ts
+ * using yesterday = await openSnapshot("yesterday.ndjson");
+ * ```
+ *
+ * @throws ConfigurationError if the file is no snapshot, damaged, or of another version.
+ */
+export async function openSnapshot(file: string): Promise<Snapshot> {
+  return new Snapshot(
+    await SnapshotFile.open(parseOption(optionTypes.string, file, "The file of openSnapshot")),
+  );
+}
+
+/** Only v1 lists contacts. */
+export function ofV1({ organization, families }: Target): Target {
+  return { organization, families: families.filter(({ name }) => name === "v1") };
+}
+
+/** The salt of the key's hash. The same in all snapshots of a service, as two of them are compared without the key (D166). */
+export function targetSalt({ families: [v1] }: Target): string {
+  return `audience-snapshot ${v1?.baseUrl}`;
+}
+
+/**
+ * Throws if two snapshots are of two services or organizations. As of a checkpoint, a name that is given later takes over what
+ * was recorded with a key.
+ */
+export function checkComparable({ target: later }: Heading, { target: earlier }: Heading): void {
+  const [one, other] = [later.families.v1, earlier.families.v1];
+  const isNamed = earlier.organization === undefined && later.organization !== undefined;
+  const isSame = earlier.organization === later.organization && one?.key === other?.key;
+  if (one?.baseUrl === other?.baseUrl && (isNamed || isSame)) return;
+  throw new ConfigurationError(
+    "The snapshots cannot be compared, as they are of two services or organizations, or were read with two keys: the " +
+      `earlier one ${ownerOf(earlier)}, the later one ${ownerOf(later)}. If it is the same organization, name it as ` +
+      "`organization` in this read and all later ones.",
+  );
+}
+
+function ownerOf({ organization, families }: RecordedTarget): string {
+  const owner = organization === undefined ? "without a name" : `of ${JSON.stringify(organization)}`;
+  return `${owner} at ${families.v1?.baseUrl}`;
+}

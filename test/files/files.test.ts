@@ -150,7 +150,7 @@ describe("A write that the disk takes in part replaces no good file", () => {
     (await readSnapshot(audience, { file })).close();
     const [heading, ...contacts] = linesOf(file);
     const page = { page: 2, total: 200, isLast: true };
-    const work = [{ ...heading, id: "another" }, ...contacts, page];
+    const work = [{ ...heading, readAt: new Date().toISOString() }, ...contacts, page];
     writeFileSync(`${file}.part`, work.map((line) => `${JSON.stringify(line)}\n`).join(""));
     const before = readFileSync(file, "utf8");
 

@@ -33,7 +33,7 @@ const pageSchema = z.object({
     .optional(),
 });
 
-const contactSchema = z.object({ id: z.string() });
+const lineSchema = z.union([pageSchema, z.object({ id: z.string() })]);
 
 /** What the pages of a read have come to. */
 class ReadState {
@@ -58,7 +58,7 @@ class ReadState {
 }
 
 /** The read of one snapshot, as it is written: a file beside the snapshot (`.part`). */
-export class WorkFile {
+export class PartFile {
   readonly #file: string;
   readonly #path: string;
   readonly #lock: Lock;
@@ -89,15 +89,15 @@ export class WorkFile {
         if (!this.#heading) return undefined;
         continue;
       }
-      const page = parseLine(pageSchema, text);
-      const contact = page ? undefined : parseLine(contactSchema, text);
-      if (contact) starts.set(contact.id, start);
-      else if (!page) break;
-      else {
-        state.add(page, starts);
-        starts = new Map();
-        this.#length = end;
+      const line = parseLine(lineSchema, text);
+      if (!line) break;
+      if ("id" in line) {
+        starts.set(line.id, start);
+        continue;
       }
+      state.add(line, starts);
+      starts = new Map();
+      this.#length = end;
     }
     return state.hasPages && !state.cursor?.pagesWithoutNew ? this.#heading : undefined;
   }
@@ -128,7 +128,6 @@ export class WorkFile {
       text += line;
       end += Buffer.byteLength(line);
     }
-    this.#checkLock();
     const pageLine = pageSchema.parse({ page, total, next: next?.cursor });
     this.#append(`${text}${JSON.stringify(pageLine)}\n`);
     this.state.add(pageLine, starts);
@@ -144,7 +143,6 @@ export class WorkFile {
 
   /** Writes the snapshot beside the older one, and replaces it in one step. */
   async finish(): Promise<void> {
-    this.#checkLock();
     await replaceFileBy(this.#file, this.#finished());
     rmSync(this.#path, { force: true });
   }
@@ -155,6 +153,7 @@ export class WorkFile {
 
   /** Writes behind the last whole page. A killed process loses nothing that the kernel has. */
   #append(text: string): void {
+    this.#checkLock();
     ftruncateSync(this.#handle, this.#length);
     appendFileSync(this.#handle, text);
     this.#length += Buffer.byteLength(text);
