@@ -38,8 +38,8 @@ export async function readExports(
   const survey = await surveyFiles(mapped, { signal });
   const valid: RowToSend[] = [];
   const invalid: { row: RowToSend; issues: readonly RowIssue[] }[] = [];
-  for await (const { row: read, contact, issues: ofRow, moved } of rowsToSend(survey)) {
-    const issues = [...ofRow, ...moved];
+  for await (const { row: read, contact, issues: ofRow, notes } of rowsToSend(survey)) {
+    const issues = [...ofRow, ...notes.flatMap(({ issue }) => issue ?? [])];
     const row = { ...read, contact, file: relative(folder, read.file) };
     if (issues.length > 0) invalid.push({ row, issues });
     else valid.push(row);

@@ -1,5 +1,5 @@
 import type { CsvFile } from "./csv-file.ts";
-import { reasonHeading } from "./csv-row.ts";
+import { reasonHeading } from "./csv-file.ts";
 import { isOfAddresses } from "./identifiers.ts";
 import { anyDate, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
 
@@ -121,7 +121,7 @@ export async function readColumns(
   if (columns.length > 0)
     for await (const row of file.rows()) {
       signal?.throwIfAborted();
-      if (!row.isMisshapen) for (const { index, cells } of columns) cells.add(row.cell(index));
+      if (row.shapeIssue === undefined) for (const { index, cells } of columns) cells.add(row.cell(index));
     }
   return new Map(columns.map(({ name, cells }) => [name, cells]));
 }

@@ -3,10 +3,53 @@ import { open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { InputError } from "../console/program.ts";
+import type { RowIssue } from "./contact.ts";
 import { withoutMark } from "./csv-cell.ts";
-import { decoded, delimiterNames, delimitersOf, type Delimiter, encodingIn } from "./csv-format.ts";
-import { CsvRow, reasonHeading } from "./csv-row.ts";
+import { decoded, delimiterNames, delimiterOf, type Delimiter, encodingIn } from "./csv-format.ts";
 import { isOfAddresses } from "./identifiers.ts";
+
+/** The column that a report adds: the reason why the row was not imported. */
+export const reasonHeading = "import: reason";
+
+/** One row of a CSV file, its cells in the order of the headings. */
+export class CsvRow {
+  /** As a spreadsheet numbers it: the headings are row 1, and a cell with line breaks is still one row. */
+  readonly number: number;
+  readonly headings: readonly string[];
+  readonly cells: readonly string[];
+  /** The issue of a line that was cut short, or has an extra comma: its cells may be under the wrong headings. */
+  readonly shapeIssue: RowIssue | undefined;
+
+  constructor({ number, headings, cells }: Pick<CsvRow, "number" | "headings" | "cells">) {
+    this.number = number;
+    this.headings = headings;
+    // Spreadsheets may write a row's empty cells behind the last heading.
+    this.cells = isBlankFrom(headings.length, cells) ? cells.slice(0, headings.length) : cells;
+    this.shapeIssue = this.#shapeIssue();
+  }
+
+  /** The cell, without the spaces around it; `undefined` if it is blank. */
+  cell(index: number): string | undefined {
+    const text = this.cells[index]?.trim();
+    return text === "" ? undefined : text;
+  }
+
+  #shapeIssue(): RowIssue | undefined {
+    const at = this.headings.indexOf(reasonHeading);
+    const isOwn = (_: string, index: number) => index !== at;
+    const own = this.cells.filter(isOwn);
+    const expected = this.headings.filter(isOwn).length;
+    // A report has all cells of a line that was cut: until one of the missing ones is filled, it is refused again.
+    const cut = Number(/^row: has (\d+) cell/.exec(this.cells[at] ?? "")?.[1]);
+    const count = cut < expected && isBlankFrom(cut, own) ? cut : own.length;
+    if (count === expected) return undefined;
+    const message = `has ${count} ${count === 1 ? "cell" : "cells"}, but there are ${expected} headings`;
+    return { field: "row", message };
+  }
+}
+
+const isBlankFrom = (index: number, cells: readonly string[]) =>
+  cells.slice(index).every((cell) => cell.trim() === "");
 
 /** A CSV file whose headings have been read. */
 export interface CsvFile {
@@ -37,8 +80,7 @@ export async function openCsv(
     throw new InputError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
   const encoding = await encodingIn(path, head, given);
   const beginning = new TextDecoder(encoding).decode(head);
-  const [delimiter = ",", ...others] = delimitersOf(beginning);
-  if (others.length > 0) throw unknownDelimiter(path, [delimiter, ...others]);
+  const delimiter = delimiterOf(beginning);
   const isNamed = /^"?sep=/.test(beginning);
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });
   const first = await records().next();
@@ -84,14 +126,6 @@ export function distinct(
   });
 }
 
-function unknownDelimiter(path: string, delimiters: readonly Delimiter[]): InputError {
-  const names = delimiters.map((one) => delimiterNames[one]).join(" or a ");
-  const lines = delimiters.map((one) => (one === "\t" ? "sep= with a tab" : `sep=${one}`)).join(" or ");
-  return new InputError(
-    `${path}: nobody knows whether a ${names} is between its cells. Write it as a line above the headings: ${lines}.`,
-  );
-}
-
 async function firstBytes(path: string): Promise<Uint8Array> {
   try {
     await using file = await open(path);
@@ -129,15 +163,6 @@ async function* recordsOf(
   }
 }
 
-const hints: Readonly<Record<string, string>> = {
-  INVALID_OPENING_QUOTE:
-    "a quotation mark is inside a cell. Double it, and put the whole cell into quotation marks.",
-  CSV_INVALID_CLOSING_QUOTE:
-    "text follows a cell's closing quotation mark. A quotation mark inside a cell is written twice.",
-  CSV_QUOTE_NOT_CLOSED: "a quotation mark is never closed, or a row is too long.",
-  CSV_MAX_RECORD_SIZE: "a quotation mark is never closed, or a row is too long.",
-};
-
 function explained(error: unknown, encoding: string): string {
   if (error instanceof TypeError && "code" in error && error.code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
     return (
@@ -145,9 +170,9 @@ function explained(error: unknown, encoding: string): string {
       "--encoding windows-1252 is what Excel writes in Western Europe and America."
     );
   }
-  if (!(error instanceof CsvError)) return messageOf(error);
-  const { lines } = error as CsvError & { lines?: number };
-  return `${lines === undefined ? "" : `line ${lines}: `}${hints[error.code] ?? error.message}`;
+  const hint =
+    "A quotation mark inside a cell is written twice, and the whole cell stands in quotation marks.";
+  return error instanceof CsvError ? `${error.message}. ${hint}` : messageOf(error);
 }
 
 function messageOf(error: unknown): string {

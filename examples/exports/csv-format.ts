@@ -58,18 +58,13 @@ export const delimiterNames: Readonly<Record<Delimiter, string>> = {
 
 /**
  * The delimiter with which most rows of the file's beginning have as many cells as headings, most hold a whole address, and
- * there are most headings. Several if the beginning does not decide; a line `sep=;` above the headings always does.
+ * there are most headings; or that of a line `sep=;` above the headings.
  */
-export function delimitersOf(beginning: string): Delimiter[] {
+export function delimiterOf(beginning: string): Delimiter {
   const sign = /^"?sep=([,;|\t])"?\r?\n/.exec(beginning)?.[1];
-  const named = delimiters.find((delimiter) => delimiter === sign);
-  if (named !== undefined) return [named];
-  const ranked = delimiters
-    .map((delimiter) => ({ delimiter, fit: fit(beginning, delimiter) }))
-    .toSorted((one, other) => compare(other.fit, one.fit));
-  const best = ranked[0]!.fit;
-  if (best[2] < 2) return [","];
-  return ranked.filter((one) => compare(one.fit, best) === 0).map(({ delimiter }) => delimiter);
+  const fits = delimiters.map((delimiter) => ({ delimiter, fit: fit(beginning, delimiter) }));
+  const [best] = fits.toSorted((one, other) => compare(other.fit, one.fit));
+  return delimiters.find((delimiter) => delimiter === sign) ?? best!.delimiter;
 }
 
 /** The share of rows with as many cells as headings, where those are more than one; that with an address; the headings. */

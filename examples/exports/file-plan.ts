@@ -3,7 +3,7 @@ import type { ChannelMeanings, ColumnMap, ColumnRule, ConsentRule, Meaning } fro
 import { type ContactField, contactFields, fieldOf, isOfAnother, snakeCase } from "./contact-columns.ts";
 import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
 import { type CsvFile, distinct } from "./csv-file.ts";
-import { reasonHeading } from "./csv-row.ts";
+import { reasonHeading } from "./csv-file.ts";
 import { vendorOf } from "./vendors.ts";
 import { wordOf } from "./words.ts";
 
@@ -34,8 +34,6 @@ export interface FilePlan {
   readonly file: CsvFile;
   /** "Mailchimp", "plain table" */
   readonly layout: string;
-  /** The prefix of custom properties, and the contacts' `source`. */
-  readonly provider: string | undefined;
   readonly columns: readonly Column[];
   /** The columns of each field, the main one first. */
   readonly fields: ReadonlyMap<ContactField, readonly Column[]>;
@@ -48,7 +46,11 @@ export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   const vendor = vendorOf(file.headings);
   const { names } = file;
   const rules = names.map((name) => map.columns.get(name));
-  const properties = propertyNames(file.headings, rules, vendor?.source);
+  const wanted = file.headings.map(
+    (heading, index) => propertyName(rules[index], heading) || `column_${index + 1}`,
+  );
+  // No cell may be lost.
+  const properties = distinct(wanted, (name, count) => `${name}_${count}`);
   const columns = file.headings.map((heading, index): Column => ({
     index,
     heading,
@@ -62,12 +64,14 @@ export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   return {
     file,
     layout: vendor?.name ?? "plain table",
-    provider: vendor?.source,
     columns,
     fields,
     everyone: { email: optInOf(map.everyone?.email), phone: optInOf(map.everyone?.phone) },
   };
 }
+
+const propertyName = (rule: ColumnRule | undefined, heading: string) =>
+  rule !== undefined && isProperty(rule) ? rule.slice("property:".length) : snakeCase(heading);
 
 const optInOf = (meaning: string | undefined) => optIns.find((optIn) => optIn === meaning);
 
@@ -102,21 +106,6 @@ function columnsOfFields(columns: readonly Column[]): Map<ContactField, Column[]
   return fields;
 }
 
-/** A unique name for each column, as no cell may be lost: the map's, or the heading in snake_case with the provider's prefix. */
-function propertyNames(
-  headings: readonly string[],
-  rules: readonly (ColumnRule | undefined)[],
-  source: string | undefined,
-): string[] {
-  const wanted = headings.map((heading, index) => {
-    const rule = rules[index];
-    if (rule !== undefined && isProperty(rule)) return rule.slice("property:".length);
-    const name = snakeCase(heading) || `column_${index + 1}`;
-    return source === undefined || name.startsWith(`${source}_`) ? name : `${source}_${name}`;
-  });
-  return distinct(wanted, (name, count) => `${name}_${count}`);
-}
-
 const isField = (use: ColumnUse): use is ContactField => contactFields.some((field) => field === use);
 
 function noIdentifier({ path, headings }: CsvFile): InputError {
@@ -125,7 +114,7 @@ function noIdentifier({ path, headings }: CsvFile): InputError {
     shown.length === 0 ? "Its first row is blank" : `Its headings begin with ${shown.join(", ")}`;
   return new InputError(
     `${path}: no column identifies the person of a row. ${begins}; one must be email or phone. ` +
-      'A map can say it: "HEADING": "email".',
+      'A map can say it: "HEADING": "email". If another sign is between the cells, write it above the headings: sep=;',
   );
 }
 

@@ -27,7 +27,7 @@ export class People {
   /** The numbers with an opt-in of their own in a row of that address. */
   readonly #optedIn = new Set<string>();
   /** The further people of a number, of an address in another column, and of an id. */
-  readonly #others = new Map<string, string | string[]>();
+  readonly #others = new Map<string, Set<string>>();
   /** The refusals by each address, number or id that stands for the whole person. */
   readonly #refusals = new WordsByKey();
   /** The refusals by numbers beside an address, which have a consent of their own. */
@@ -96,17 +96,13 @@ export class People {
   }
 
   #addOther(key: string, person: string): void {
-    const others = this.#others.get(key);
-    // Most have one: it needs no array.
-    if (others === undefined) this.#others.set(key, person);
-    else if (typeof others === "string") this.#others.set(key, [others, person]);
-    else if (others.at(-1) !== person) others.push(person);
+    this.#others.set(key, (this.#others.get(key) ?? new Set()).add(person));
   }
 
   /** Call after all rows: the refusals of a number or an id count for its people. */
   settle(): void {
     for (const key of this.#refusals.keys()) {
-      const others = new Set([this.#others.get(key) ?? []].flat());
+      const others = this.#others.get(key) ?? new Set();
       if (isId(key) && others.size > mostOfOneId) continue;
       for (const person of [key, ...others]) this.#tell(person, this.#refusals.of(key));
     }

@@ -2,7 +2,7 @@ import { v1ContactFieldsSchema } from "audience-sdk/schemas";
 import { type ContactField, contactFields } from "./contact-columns.ts";
 import { parseDay, parseEmail, type ParsedValue, parsePhone, quoted } from "./contact-values.ts";
 import type { Contact, RowIssue } from "./contact.ts";
-import type { CsvRow } from "./csv-row.ts";
+import type { CsvRow } from "./csv-file.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
 import { refusalIn } from "./floor.ts";
 import { comparableEmail, endOf, idIn, isWholeAddress, namesIn } from "./identifiers.ts";
@@ -15,6 +15,14 @@ export interface ColumnCell {
   readonly text: string;
 }
 
+/** An unexpected change, which does not hold the row back. */
+export interface Note {
+  /** Without values, so that equal remarks can be counted. */
+  readonly remark: string;
+  /** The problem of a value that is sent as a custom property. */
+  readonly issue?: RowIssue;
+}
+
 /** The contact's fields in one row. */
 interface RowFields {
   /** Without consent. */
@@ -22,10 +30,7 @@ interface RowFields {
   /** The cell of each field. */
   readonly cells: Map<ContactField, ColumnCell>;
   readonly issues: RowIssue[];
-  /** The problems of the values that are sent as custom properties. */
-  readonly moved: RowIssue[];
-  /** Remarks on unexpected changes. Without values, so that equal remarks can be counted. */
-  readonly remarks: string[];
+  readonly notes: Note[];
 }
 
 /** One row of a file: the contact without consent, the consent, and the issues. */
@@ -48,7 +53,7 @@ export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
   const consent = readWords(plan, row);
   const person = personIn(fields, row);
   const isNamed = person.email !== undefined || (person.phone !== undefined && !fields.cells.has("email"));
-  const mayBeRefusal = row.isMisshapen
+  const mayBeRefusal = row.shapeIssue
     ? row.cells.some((cell) => isRefusalAnywhere(plan, cell))
     : mayRefuse(consent.ofCells);
   return {
@@ -57,7 +62,7 @@ export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
     source: row,
     ...fields,
     ...consent,
-    ...(row.isMisshapen ? { cells: new Map(), issues: row.shapeIssues(), moved: [], remarks: [] } : {}),
+    ...(row.shapeIssue ? { cells: new Map(), issues: [row.shapeIssue], notes: [] } : {}),
     person,
     others: [...namesOf(plan, row, fields)].filter((name) => name !== person.email && name !== person.phone),
     isUnnamedRefusal: !isNamed && mayBeRefusal,
@@ -67,13 +72,13 @@ export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
 /** The row's external id, the addresses and numbers in all cells of the person, and the end of a number that is not sent. */
 function namesOf(plan: FilePlan, row: CsvRow, { cells, contact }: RowFields): Set<string> {
   // The cells of a line that was cut or has more may stand under wrong headings.
-  const own = row.cells.filter((_, index) => row.isMisshapen || plan.columns[index]?.isOfAnother !== true);
+  const own = row.cells.filter((_, index) => row.shapeIssue || plan.columns[index]?.isOfAnother !== true);
   const unsent = contact.phone === undefined ? (cells.get("phone")?.text ?? "") : "";
   return new Set([...own.flatMap(namesIn), ...idIn(contact), ...endOf(unsent)]);
 }
 
-function personIn({ contact: { email, phone } }: RowFields, { isMisshapen }: CsvRow): ReadRow["person"] {
-  if (isMisshapen) return {};
+function personIn({ contact: { email, phone } }: RowFields, { shapeIssue }: CsvRow): ReadRow["person"] {
+  if (shapeIssue) return {};
   return {
     ...(email !== undefined && isWholeAddress(email) ? { email: comparableEmail(email) } : {}),
     ...(phone === undefined ? {} : { phone }),
@@ -92,7 +97,7 @@ function isRefusalAnywhere({ columns }: FilePlan, cell: string): boolean {
 }
 
 function readFields(plan: FilePlan, row: CsvRow): RowFields {
-  const fields: RowFields = { contact: {}, cells: new Map(), issues: [], moved: [], remarks: [] };
+  const fields: RowFields = { contact: {}, cells: new Map(), issues: [], notes: [] };
   const properties: Record<string, string> = {};
   // The address comes first.
   for (const field of contactFields) addField(fields, properties, { field, plan, row });
@@ -106,7 +111,6 @@ function readFields(plan: FilePlan, row: CsvRow): RowFields {
     fields.issues.push({ field: "email", message: "required: an email or a phone" });
   fields.contact = {
     ...fields.contact,
-    ...(plan.provider === undefined ? {} : { source: plan.provider }),
     ...(Object.keys(properties).length === 0 ? {} : { custom_properties: properties }),
   };
   return fields;
@@ -121,7 +125,7 @@ function addField(
   properties: Record<string, string>,
   { field, plan, row }: { field: ContactField; plan: FilePlan; row: CsvRow },
 ): void {
-  const { issues, remarks } = fields;
+  const { issues, notes } = fields;
   const isOfPerson = field === "email" || field === "phone";
   const cells = (plan.fields.get(field) ?? []).flatMap((column) => {
     const text = row.cell(column.index);
@@ -134,14 +138,14 @@ function addField(
   const { column, text, parsed } = used;
   fields.cells.set(field, used);
   if (field === "email" && "value" in parsed && /[^\s<][^<]*</.test(text))
-    remarks.push(`${shownHeading(column)} holds a name beside the address, which is left out`);
+    notes.push({ remark: `${shownHeading(column)} holds a name beside the address, which is left out` });
   if ("value" in parsed) fields.contact = { ...fields.contact, [field]: parsed.value };
   else if (field === "email" || (field === "phone" && fields.contact.email === undefined))
     issues.push({ field, message: parsed.problem });
   else {
     properties[column.property] = text;
-    fields.moved.push({ field, message: parsed.problem });
-    remarks.push(sentAsProperty(column, `no ${field} that can be sent`));
+    const remark = sentAsProperty(column, `no ${field} that can be sent`);
+    notes.push({ remark, issue: { field, message: parsed.problem } });
   }
   for (const other of cells) {
     const isSame = "value" in other.parsed && other.parsed.value === fields.contact[field];
@@ -154,11 +158,11 @@ export function sentAsProperty(column: Column, what: string): string {
   return `${shownHeading(column)} holds ${what}, and is sent as the custom property ${column.property}`;
 }
 
-function parseValue(field: ContactField, text: string, { provider }: FilePlan): ParsedValue {
+function parseValue(field: ContactField, text: string, { layout }: FilePlan): ParsedValue {
   if (field === "email") return parseEmail(text);
   // Brevo writes a number with its country code, and without the plus.
   if (field === "phone")
-    return parsePhone(provider === "brevo" && /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text);
+    return parsePhone(layout === "Brevo" && /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text);
   const value = field === "gender" ? text.toUpperCase() : field === "dob" ? parseDay(text) : text;
   const { success, error } = v1ContactFieldsSchema.shape[field].safeParse(value);
   return success ? { value } : { problem: `${error.issues[0]?.message}: ${quoted(value)}` };

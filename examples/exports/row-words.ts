@@ -1,6 +1,6 @@
 import type { ChannelMeanings } from "./column-map.ts";
 import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
-import type { CsvRow } from "./csv-row.ts";
+import type { CsvRow } from "./csv-file.ts";
 import type { Column, ConsentUse, FilePlan } from "./file-plan.ts";
 import { type Refusal, refusalIn } from "./floor.ts";
 import { anyDate, anyOther, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
@@ -130,8 +130,8 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
       held[channel].push(`${name}: ${JSON.stringify(word)}: ${why}`);
     }
   };
-  if (row.isMisshapen) Object.assign(ofCells, { emailHold: always, phoneHold: always });
-  for (const column of row.isMisshapen ? [] : columns) {
+  if (row.shapeIssue) Object.assign(ofCells, { emailHold: always, phoneHold: always });
+  for (const column of row.shapeIssue ? [] : columns) {
     const { use } = column;
     const text = row.cell(column.index);
     const word = wordOf(text ?? "");

@@ -4,7 +4,6 @@ import { email, leftAt, optedIn, phone, refused, threeStates, type Vendor, meani
 export const shopVendors: readonly Vendor[] = [
   {
     name: "Shopify",
-    source: "shopify",
     marks: [
       "Customer ID|Accepts Email Marketing",
       "Accepts Email Marketing|Accepts SMS Marketing|Tax Exempt",
@@ -24,7 +23,6 @@ export const shopVendors: readonly Vendor[] = [
   },
   {
     name: "Omnisend",
-    source: "omnisend",
     marks: ["Email status|SMS status|Email opt-in date", "emailStatus|smsStatus"],
     columns: {
       "Email status": email(threeStates),
@@ -38,7 +36,6 @@ export const shopVendors: readonly Vendor[] = [
   },
   {
     name: "MailerLite",
-    source: "mailerlite",
     marks: ["Subscriber|Sent|Opens", "Subscriber|Opened|Clicked", "Subscriber|Sent|Status"],
     columns: {
       Subscriber: "email",
@@ -56,7 +53,6 @@ export const shopVendors: readonly Vendor[] = [
   },
   {
     name: "Constant Contact",
-    source: "constant_contact",
     marks: ["Email status|Email permission status"],
     columns: {
       "Email status": email(
@@ -80,14 +76,12 @@ export const shopVendors: readonly Vendor[] = [
   },
   {
     name: "Ghost",
-    source: "ghost",
     marks: ["subscribed_to_emails|complimentary_plan"],
     columns: { subscribed_to_emails: email(optedIn), deleted_at: email(leftAt) },
     properties: "id|name|note|complimentary_plan|stripe_customer_id|created_at|labels|tiers",
   },
   {
     name: "Wix",
-    source: "wix",
     marks: ["Email 1|Email subscriber status", "Email 1|Email Subscriber Status"],
     columns: {
       "Email subscriber status": email(threeStates),
@@ -99,7 +93,6 @@ export const shopVendors: readonly Vendor[] = [
   },
   {
     name: "beehiiv",
-    source: "beehiiv",
     marks: ["status|subscription_tier|utm_source", "status|subscription_premium_tier_names"],
     columns: {
       status: email(
@@ -116,7 +109,6 @@ export const shopVendors: readonly Vendor[] = [
   },
   {
     name: "Substack",
-    source: "substack",
     marks: ["active_subscription|email_disabled"],
     columns: { email_disabled: email(refused) },
     properties: "active_subscription|plan|expiry|created_at|first_payment_at",

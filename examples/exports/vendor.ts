@@ -4,8 +4,6 @@ import type { OptIn } from "./contact.ts";
 /** The layout of a vendor's export: its exact headings, and the exact words of its columns of consent. */
 export interface Vendor {
   readonly name: string;
-  /** The contacts' `source`, and the prefix of their custom properties. */
-  readonly source: string;
   /** The headings that mark the layout: all of one of these lists, separated by `|`. */
   readonly marks: readonly string[];
   /** A heading that ends in `…` stands for all that begin so. */

@@ -17,14 +17,8 @@ import {
 const vendors: readonly Vendor[] = [
   {
     name: "Mailchimp",
-    source: "mailchimp",
     marks: ["Email Address|LEID", "Email Address|EUID", "Email Address|MEMBER_RATING", "LEID|EUID"],
     columns: {
-      "Email Address": "email",
-      "First Name": "first_name",
-      "Last Name": "last_name",
-      "Phone Number": "phone",
-      "SMS Phone Number": "phone",
       CC: "country",
       REGION: "state",
       UNSUB_TIME: email(leftAt),
@@ -44,12 +38,9 @@ const vendors: readonly Vendor[] = [
   },
   {
     name: "Klaviyo",
-    source: "klaviyo",
     marks: ["Klaviyo ID", "Email Marketing Consent", "SMS Marketing Consent", "Email Suppressions"],
     columns: {
       "State / Region": "state",
-      "Address 2": "address2",
-      "Zip Code": "postal_code",
       "Email Marketing Consent": email(threeStates),
       "SMS Marketing Consent": phone(threeStates),
       "Email Suppressions": email(
@@ -66,7 +57,6 @@ const vendors: readonly Vendor[] = [
   },
   {
     name: "HubSpot",
-    source: "hubspot",
     marks: [
       "Unsubscribed from all email",
       "Record ID|Lifecycle Stage",
@@ -84,7 +74,6 @@ const vendors: readonly Vendor[] = [
   },
   {
     name: "Brevo",
-    source: "brevo",
     marks: [
       "DOUBLE_OPT-IN",
       "EMAIL|EMAIL_BLACKLISTED",
@@ -93,11 +82,6 @@ const vendors: readonly Vendor[] = [
       "SMS_BLACKLISTED|EMAIL",
     ],
     columns: {
-      EMAIL: "email",
-      SMS: "phone",
-      FIRSTNAME: "first_name",
-      LASTNAME: "last_name",
-      EXT_ID: "external_id",
       OPT_IN: email(optedIn),
       "DOUBLE_OPT-IN": email(meaning({ SUBSCRIBED: "1", NON_SUBSCRIBED: "2" })),
       EMAIL_BLACKLISTED: email(refused),

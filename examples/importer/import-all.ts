@@ -6,7 +6,7 @@ import { formatDuration } from "../console/duration.ts";
 import { Progress } from "../console/progress.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import type { FailedRows } from "./failed-rows.ts";
+import type { Report } from "./report.ts";
 import { reasonIn, refusalsAreSent, type RowToSend, rowsToSend } from "./rows-to-send.ts";
 import type { Survey } from "./survey.ts";
 
@@ -25,7 +25,7 @@ export async function importAll(
   }: {
     audience: AudienceClient;
     snapshot: Snapshot | undefined;
-    failed: FailedRows;
+    failed: Report;
     output: Output;
     signal: AbortSignal;
   },

@@ -5,7 +5,6 @@ import { formatDuration } from "../console/duration.ts";
 import { InputError, type ProgramSurroundings } from "../console/program.ts";
 import { say } from "../console/terminal.ts";
 import { help, parseArguments, type ImporterArguments } from "./arguments.ts";
-import { FailedRows } from "./failed-rows.ts";
 import { importAll } from "./import-all.ts";
 import { answerMaps, openFiles } from "./maps.ts";
 import { planLines, stopLines, unnamedLines } from "./plan-lines.ts";
@@ -39,7 +38,7 @@ export async function runImporter(surroundings: ImporterSurroundings): Promise<n
 
 async function runImport(options: ImporterArguments, surroundings: ImporterSurroundings): Promise<number> {
   const { input, output, errors, signal, client } = surroundings;
-  const report = options.reportFolder === undefined ? undefined : await Report.open(options);
+  const failed = await Report.open(options);
   using snapshot = options.snapshot === undefined ? undefined : await openSnapshot(options.snapshot);
   const service = openService(options, client);
   await using audience = service.audience;
@@ -49,7 +48,7 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   const files = await answerMaps(await openFiles(options, signal), questions, surroundings);
   if (files === undefined) return 2;
   const survey = await surveyFiles(files, { signal, consent: options.consent });
-  const planned = new FailedRows(options.isDryRun ? report : undefined);
+  const planned = options.isDryRun ? failed : new Report(options);
   await checkAll(survey, options, { failed: planned, signal });
   for (const file of survey.files) say(output, ...planLines(file), "");
   const stops = survey.files.flatMap((file) => stopLines(file, options));
@@ -60,7 +59,6 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   planned.print(output, true);
   const unnamed = survey.files.flatMap(unnamedLines);
   say(output, ...unnamed, ...totalLines(survey, service, options));
-  const failed = options.isDryRun ? planned : new FailedRows(report);
   if (options.isDryRun) await failed.end(output, { isComplete: true, people: survey.people });
   else {
     if (!(await isWanted(survey, options, { questions, output, errors }))) return 2;

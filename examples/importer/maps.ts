@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { replaceFile } from "../../src/files/replacement.ts";
+import { shortened } from "../console/counted.ts";
 import { InputError } from "../console/program.ts";
 import { type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
@@ -161,38 +162,30 @@ async function askAll(files: readonly MappedFile[], questions: Questions): Promi
   return own;
 }
 
-const shownWords = 12;
-
 /** The open columns of a file, with their words, and the lines to write. */
 function openLines({ file, map, mapPath, isGiven, open, cells }: MappedFile): string[] {
   const lines = open.flatMap((name) => {
-    const words = wordsToAsk(cells.get(name) ?? new ColumnCells()).filter(({ word }) => word !== "");
-    const shown = words
-      .slice(0, shownWords)
+    const words = wordsToAsk(cells.get(name) ?? new ColumnCells())
+      .filter(({ word }) => word !== "")
       .map(
         ({ word, people }) =>
           `${JSON.stringify(printable(word))}${people === undefined ? "" : ` (${people})`}`,
       );
-    const further = words.length > shownWords ? ` and ${words.length - shownWords} more` : "";
+    const shown = words.length > mostWords ? "many words" : shortened(words, 12).join(", ");
     const heading = JSON.stringify(printable(name));
     const rule = map.columns.get(name);
     return [
-      `  ${heading}: ${words.length > mostWords ? "many words" : shown.join(", ") + further}`,
+      `  ${heading}: ${shown}`,
       ...(isGiven && rule !== undefined && rule !== "?" ? [`    ${heading}: ${inOneLine(rule)}`] : []),
     ];
   });
-  return [
-    ...(lines.length === 0
-      ? []
-      : [
-          `${printable(file.path)}: nobody has said what these columns are. ${printable(mapPath)} must say it:`,
-        ]),
-    ...lines,
-    ...(isEveryoneOpen(map)
-      ? [
-          `${printable(file.path)}: by its name it may be a list of people who left. In ${printable(mapPath)} "everyone" must say`,
-          '  what it means: "UNSUBSCRIBED" for a channel, or "none" where only its columns count.',
-        ]
-      : []),
-  ];
+  const [path, shownMap] = [printable(file.path), printable(mapPath)];
+  if (lines.length > 0)
+    lines.unshift(`${path}: nobody has said what these columns are. ${shownMap} must say it:`);
+  if (isEveryoneOpen(map))
+    lines.push(
+      `${path}: by its name it may be a list of people who left. In ${shownMap} "everyone" must say`,
+      '  what it means: "UNSUBSCRIBED" for a channel, or "none" where only its columns count.',
+    );
+  return lines;
 }

@@ -1,12 +1,12 @@
-import { counted, inFull } from "../console/counted.ts";
+import { counted, inFull, shortened } from "../console/counted.ts";
 import { printable, textWidth } from "../console/text-width.ts";
 import { type Channel, channels, optIns } from "../exports/contact.ts";
-import { reasonHeading } from "../exports/csv-row.ts";
+import { reasonHeading } from "../exports/csv-file.ts";
 import { type Column, type FilePlan, shownHeading } from "../exports/file-plan.ts";
 import type { DoubtfulColumn } from "../exports/propose-map.ts";
-import { issuesInOneLine } from "../exports/row-issues.ts";
 import { anyDate } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
+import { issuesInOneLine } from "./rows-to-send.ts";
 import type { ConsentCounts, FileSurvey, WordCount } from "./survey.ts";
 
 const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone: "phone" };
@@ -50,21 +50,19 @@ export function planLines(survey: FileSurvey): string[] {
 const becomeSubscribed = (people: number) =>
   `${counted(people, "person becomes", "people become")} SUBSCRIBED`;
 
-const mostColumns = 12;
-
 function although(columns: readonly DoubtfulColumn[]): string {
-  const shown = columns.slice(0, mostColumns).map(({ name }) => JSON.stringify(printable(name)));
-  const further = columns.length > mostColumns ? ` and ${columns.length - mostColumns} more` : "";
-  return shown.length === 0
-    ? ""
-    : `, although ${shown.join(", ")}${further} may say something of a consent, and the map takes it for data`;
+  if (columns.length === 0) return "";
+  const shown = shortened(
+    columns.map(({ name }) => JSON.stringify(printable(name))),
+    12,
+  );
+  return `, although ${shown.join(", ")} may say something of a consent, and the map takes it for data`;
 }
 
-function describeCounts(counts: ConsentCounts): string {
-  const held = counts["held back"];
+function describeCounts({ "held back": held = 0, unstated = 0, ...counts }: ConsentCounts): string {
   return [
-    ...optIns.map((optIn) => `${inFull(counts[optIn])} ${optIn}`),
-    `${inFull(counts.unstated)} unstated`,
+    ...optIns.map((optIn) => `${inFull(counts[optIn] ?? 0)} ${optIn}`),
+    `${inFull(unstated)} unstated`,
     ...(held === 0 ? [] : [`${inFull(held)} held back`]),
   ].join(", ");
 }
@@ -89,16 +87,12 @@ function describeUse(
   return `${use} where ${shownHeading(first)} is blank${use === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}`;
 }
 
-const mostWords = 20;
-
 function describeWords(words: ReadonlyMap<string, WordCount> = new Map()): string {
   const named = Array.from(
     words,
     ([word, count]) => `${JSON.stringify(word)} → ${describeMeaning(count)} (${inFull(count.rows)})`,
   );
-  const further = named.length - mostWords;
-  if (further > 0) named.splice(mostWords, further, `and ${counted(further, "more word", "more words")}`);
-  return named.join(", ") || "blank";
+  return shortened(named, 20).join(", ") || "blank";
 }
 
 function describeMeaning({ meanings }: WordCount): string {
@@ -119,11 +113,11 @@ export function unnamedLines({ plan, words, mapPath }: FileSurvey): string[] {
     );
     if (unnamed.length === 0) return [];
     const rows = unnamed.reduce((sum, [, count]) => sum + count.rows, 0);
-    const shown = unnamed.slice(0, 12).map(([word]) => `${JSON.stringify(word)}: "hold"`);
+    const lines = unnamed.map(([word]) => `${JSON.stringify(word)}: "hold"`);
     return [
       `${counted(rows, "row is", "rows are")} held back, as ${mapPath} does not name a word of ${JSON.stringify(column.name)}. Add to its "words",`,
       "with SUBSCRIBED, NON_SUBSCRIBED, UNSUBSCRIBED or none instead of hold, if you know it:",
-      `  ${printable(shown.join(", "))}`,
+      `  ${printable(shortened(lines, 200).join(", "))}`,
     ];
   });
 }
@@ -134,16 +128,13 @@ export function stopLines(
   { consent }: Pick<ImporterArguments, "consent">,
 ): string[] {
   const { path } = plan.file;
-  const rows = unnamed
-    .slice(0, 5)
-    .map(
-      ({ number, source, issues }) =>
-        `  row ${number}: ${printable(source.cells.join(", "))} (${printable(issuesInOneLine(issues))})`,
-    );
+  const rows = unnamed.map(
+    ({ number, source, issues }) =>
+      `  row ${number}: ${printable(source.cells.join(", "))} (${printable(issuesInOneLine(issues))})`,
+  );
   const ofUnnamed = [
     `${path}: ${counted(unnamed.length, "row holds", "rows hold")} a refusal, and no address or number that can be read:`,
-    ...rows,
-    ...(unnamed.length > rows.length ? [`  … and ${unnamed.length - rows.length} more`] : []),
+    ...shortened(rows, 5),
     `Whose is it? Correct the row, or write "unnamed": "ignore" in ${mapPath}, if it is nobody's.`,
   ];
   const ofConsent =

@@ -2,34 +2,63 @@ import { mkdir, readFile, realpath, rm } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import * as z from "zod";
 import { replaceFile, Replacement } from "../../src/files/replacement.ts";
+import { counted, inFull } from "../console/counted.ts";
 import { InputError } from "../console/program.ts";
+import { type Output, say } from "../console/terminal.ts";
+import { printable } from "../console/text-width.ts";
 import { csvLine } from "../exports/csv-cell.ts";
 import { distinct, openCsv } from "../exports/csv-file.ts";
-import { reasonHeading } from "../exports/csv-row.ts";
+import { reasonHeading } from "../exports/csv-file.ts";
 import type { People } from "../exports/people.ts";
+import type { ReadRow } from "../exports/read-row.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import { mapPathOf } from "./maps.ts";
 import type { RowToSend } from "./rows-to-send.ts";
 import type { FileSurvey } from "./survey.ts";
 
+/** Lines of many rows under their titles, with counts and the first of them. */
+export class Groups {
+  readonly #groups = new Map<string, { count: number; first: string[] }>();
+
+  add(title: string, line: string): void {
+    const group = this.#groups.get(title) ?? { count: 0, first: [] };
+    group.count += 1;
+    if (group.first.length < 5) group.first.push(printable(line));
+    this.#groups.set(title, group);
+  }
+
+  /** The most frequent first. */
+  get all() {
+    const groups = Array.from(this.#groups, ([title, group]) => ({ title: printable(title), ...group }));
+    return groups.toSorted((one, other) => other.count - one.count);
+  }
+}
+
+/** "people.csv, row 2" */
+export const placeOf = ({ file, number }: Pick<ReadRow, "file" | "number">) =>
+  `${basename(file)}, row ${number}`;
+
 /**
- * The failed rows of each file, under the name of the file (Mailchimp's states the consent), with its columns and one
- * more: the reason. A file gets its name after it is complete.
+ * The rows that are not imported: prints the reasons with the first rows, and writes all rows to `--report`, each file under
+ * its own name (Mailchimp's states the consent), with its columns and one more: the reason.
  */
 export class Report {
   readonly #options: ImporterArguments;
-  /** The path of the report of each file. */
+  /** The path of the report of each file; empty without `--report`. */
   readonly #paths: ReadonlyMap<string, string>;
   readonly #files = new Map<string, { lines: Replacement; survey: FileSurvey }>();
+  readonly #reasons = new Groups();
+  count = 0;
 
-  private constructor(options: ImporterArguments, paths: ReadonlyMap<string, string>) {
+  constructor(options: ImporterArguments, paths: ReadonlyMap<string, string> = new Map()) {
     this.#options = options;
     this.#paths = paths;
   }
 
   /** Throws an `InputError` if it would replace another file than a report, or the one that is being imported. */
   static async open(options: ImporterArguments): Promise<Report> {
-    const { files, reportFolder = "" } = options;
+    const { files, reportFolder } = options;
+    if (reportFolder === undefined) return new Report(options);
     const inputs = await Promise.all(files.map((file) => realpath(file).catch(() => file)));
     const names = distinct(
       files.map((file) => basename(file)),
@@ -47,13 +76,21 @@ export class Report {
     return new Report(options, new Map(files.map((file, index) => [file, paths[index]!])));
   }
 
-  async add({ row, file: survey }: RowToSend, reason: string): Promise<void> {
+  /** The reason begins with the field that it concerns. */
+  async add(row: RowToSend, reason: string): Promise<void> {
+    this.count += 1;
+    this.#reasons.add(/^[\w ]+(?=: )/.exec(reason)?.[0] ?? "the service", `${placeOf(row.row)}: ${reason}`);
+    await this.keep(row, reason);
+  }
+
+  /** Writes a row to its file, with what somebody should know of it. */
+  async keep({ row, file: survey }: RowToSend, remark: string): Promise<void> {
+    const path = this.#paths.get(row.file);
+    if (path === undefined) return;
     const { headings, cells } = row.source;
     const own = headings.flatMap((heading, index) => (heading === reasonHeading ? [] : [index]));
     let file = this.#files.get(row.file);
     if (file === undefined) {
-      // Safe: every row is of one of the files.
-      const path = this.#paths.get(row.file)!;
       await mkdir(dirname(path), { recursive: true });
       file = { lines: new Replacement(path), survey };
       this.#files.set(row.file, file);
@@ -62,11 +99,24 @@ export class Report {
     }
     // An incomplete line is padded, so that the reason is in its own column. Surplus cells stay behind it.
     const line = own.map((index) => cells[index] ?? "");
-    file.lines.write(csvLine([...line, reason, ...cells.slice(headings.length)]));
+    file.lines.write(csvLine([...line, remark, ...cells.slice(headings.length)]));
+  }
+
+  /** Prints the reasons, before or after the import. */
+  print(output: Output, isBefore: boolean): void {
+    if (this.count === 0) return;
+    const rows = counted(this.count, "row");
+    const verb = isBefore ? "will not be" : this.count === 1 ? "is not" : "are not";
+    const lines = this.#reasons.all.flatMap(({ title, count, first }) => [
+      ` ${title}: ${inFull(count)}`,
+      ...first.map((line) => `  ${line}`),
+      ...(count > first.length ? [`  … and ${inFull(count - first.length)} more`] : []),
+    ]);
+    say(output, `${rows} ${verb} imported:`, ...lines);
   }
 
   /** Closes the files, and removes the report of an earlier import if its file has no failed row now. */
-  async end(isComplete: boolean, people: People): Promise<string[]> {
+  async end(output: Output, { isComplete, people }: { isComplete: boolean; people: People }): Promise<void> {
     const written: string[] = [];
     for (const [source, path] of this.#paths) {
       const file = this.#files.get(source);
@@ -81,7 +131,15 @@ export class Report {
       } else if (isComplete)
         await Promise.all([path, refusalsPathOf(path)].map((old) => rm(old, { force: true })));
     }
-    return written;
+    if (this.#paths.size === 0 && this.count > 0)
+      say(output, "With --report FOLDER they are written to files that can be corrected and imported.");
+    if (written.length === 0) return;
+    const files = written.length === 1 ? "that file" : "those files together";
+    const remedy =
+      this.count === 0
+        ? "there is nothing to correct, as these rows were imported"
+        : `correct them, and import ${files} with the same options`;
+    say(output, `Written to ${written.map(printable).join(", ")}: ${remedy}.`);
   }
 
   /** The report is imported by the map of its file, without a question. */

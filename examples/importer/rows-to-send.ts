@@ -1,16 +1,13 @@
+import { v1ContactSchema } from "audience-sdk/schemas";
+import { inOneLine } from "../exports/column-map.ts";
+import { quoted } from "../exports/contact-values.ts";
 import { channels, type Contact, type RowIssue } from "../exports/contact.ts";
 import type { People } from "../exports/people.ts";
-import { type ReadRow, readRow, sentAsProperty } from "../exports/read-row.ts";
-import {
-  contactIssues,
-  firstOfEachField,
-  heldIssues,
-  issuesInOneLine,
-  withConsent,
-} from "../exports/row-issues.ts";
-import { stateOf, type Words } from "../exports/row-words.ts";
+import { type Note, type ReadRow, readRow, sentAsProperty } from "../exports/read-row.ts";
+import { always, stateOf, valueOf, type Words } from "../exports/row-words.ts";
+import { anyOther } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import type { FailedRows } from "./failed-rows.ts";
+import type { Report } from "./report.ts";
 import type { FileSurvey, Survey } from "./survey.ts";
 
 /** A row as it is sent: with its person's consent, and without invalid values. */
@@ -22,10 +19,7 @@ export interface RowToSend {
   readonly issues: readonly RowIssue[];
   /** The opt-outs that are sent by themselves, if the row has issues, or the service refuses it. */
   readonly refusals: Contact | undefined;
-  /** The problems of the values that are sent as custom properties. */
-  readonly moved: readonly RowIssue[];
-  /** Remarks on unexpected changes. */
-  readonly remarks: readonly string[];
+  readonly notes: readonly Note[];
   /** Whether it is SUBSCRIBED by `--consent` alone. */
   readonly isOnlyMeant: boolean;
 }
@@ -44,7 +38,7 @@ export async function* rowsToSend(
 export async function checkAll(
   survey: Survey,
   options: ImporterArguments,
-  { failed, signal }: { failed: FailedRows; signal: AbortSignal },
+  { failed, signal }: { failed: Report; signal: AbortSignal },
 ): Promise<void> {
   for await (const row of rowsToSend(survey, options)) {
     signal.throwIfAborted();
@@ -59,7 +53,7 @@ function rowToSend(
   { consent, listId }: Pick<ImporterArguments, "consent" | "listId">,
 ): Omit<RowToSend, "file"> {
   const words = people.wordsOf(row);
-  const { contact: own, moved, remarks } = withoutSharedPhone(row, people);
+  const { contact: own, notes } = withoutSharedPhone(row, people);
   const known = withConsent(own, row, words);
   // The user's consent replaces no word.
   const field = known.email === undefined ? "phone_opt_in" : "email_opt_in";
@@ -70,14 +64,13 @@ function rowToSend(
   const held = heldIssues(row, words, contact);
   const unnamed = channels
     .filter((channel) => stateOf(row.words[channel]) === "SUBSCRIBED" && contact[channel] === undefined)
-    .map((channel) => `it has an opt-in without the ${channel}, which is not sent`);
+    .map((channel) => ({ remark: `it has an opt-in without the ${channel}, which is not sent` }));
   return {
     row,
     contact,
     issues: firstOfEachField([...issues, ...held, ...(listId === undefined ? [] : listIssues(contact))]),
     refusals: isNamed ? refusalsOf(contact, row, words) : undefined,
-    moved: [...row.moved, ...moved],
-    remarks: [...row.remarks, ...remarks, ...unnamed],
+    notes: [...row.notes, ...notes, ...unnamed],
     isOnlyMeant: isMeant && contact[field] === "SUBSCRIBED",
   };
 }
@@ -97,23 +90,18 @@ function listIssues({ email, email_opt_in }: Contact): RowIssue[] {
 
 // The service treats two rows with one number as one contact ("POST /api/v1/customer/create"), so two people who share
 // a telephone would overwrite each other.
-function withoutSharedPhone(row: ReadRow, people: People): Pick<RowToSend, "contact" | "moved" | "remarks"> {
+function withoutSharedPhone(row: ReadRow, people: People): Pick<RowToSend, "contact" | "notes"> {
   const { contact } = row;
   const cell = row.cells.get("phone");
   const owner = people.ownerOfPhone(row);
-  if (cell === undefined || owner === undefined) return { contact, moved: [], remarks: [] };
+  if (cell === undefined || owner === undefined) return { contact, notes: [] };
   const { phone: _, custom_properties, ...others } = contact;
   const { column, text } = cell;
   const what = "the number of another person, which the service would treat as one contact";
+  const message = `is also the number of ${owner}: the service would treat both as one contact`;
   return {
     contact: { ...others, custom_properties: { ...custom_properties, [column.property]: text } },
-    moved: [
-      {
-        field: "phone",
-        message: `is also the number of ${owner}: the service would treat both as one contact`,
-      },
-    ],
-    remarks: [sentAsProperty(column, what)],
+    notes: [{ remark: sentAsProperty(column, what), issue: { field: "phone", message } }],
   };
 }
 
@@ -136,6 +124,72 @@ function refusalsOf({ email, phone }: Contact, row: ReadRow, words: Readonly<Wor
   if (email === undefined || (words.isSuppressed === 0 && !(isOfPhone && row.words.phone > 1)))
     return undefined;
   return { email, ...phoneOut, ...suppressed };
+}
+
+/** The issues of a contact by the documented rules, with the values. */
+function contactIssues(contact: Contact): RowIssue[] {
+  const checked = v1ContactSchema.safeParse(contact);
+  if (checked.success) return [];
+  const values = new Map<string, unknown>(Object.entries(contact));
+  return checked.error.issues.map(({ path, message }) => {
+    const field = path.map(String).join(".") || "row";
+    const value = values.get(field);
+    if (field === "custom_properties")
+      return { field, message: `${message}; leave columns out with "ignore" in the map` };
+    return { field, message: typeof value === "string" ? `${message}: ${quoted(value)}` : message };
+  });
+}
+
+/** Issues in one line. */
+export function issuesInOneLine(issues: readonly RowIssue[]): string {
+  return issues.map(({ field, message }) => `${field}: ${message}`).join("; ");
+}
+
+/** The first issue of each field: an invalid cell is not also reported as missing. */
+function firstOfEachField(issues: readonly RowIssue[]): RowIssue[] {
+  return issues.filter(({ field }, index) => issues.findIndex((other) => other.field === field) === index);
+}
+
+/** The contact with its person's consent. A channel without a consent is left out. */
+function withConsent(own: Contact, row: ReadRow, words: Readonly<Words>): Contact {
+  const contact: Contact = { ...own };
+  for (const channel of channels) {
+    const optIn = stateOf(words[channel]);
+    // A column that refuses a channel does so also without an address or number.
+    if (optIn !== undefined && (own[channel] !== undefined || row.words[channel] > 1))
+      contact[`${channel}_opt_in`] = optIn;
+  }
+  // Never false: a file must not end a suppression.
+  return words.isSuppressed > 0 ? { ...contact, is_suppressed: true } : contact;
+}
+
+/** The issues that hold the person's rows back: words that nobody has answered, and plain refusals in any cell. */
+function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): RowIssue[] {
+  if (row.source.shapeIssue) return [];
+  return channels.flatMap((channel): RowIssue[] => {
+    const field = `${channel} consent`;
+    const hold = words[`${channel}Hold`];
+    if (hold === always) {
+      const own = row.held[channel].join("; ");
+      const message =
+        own === ""
+          ? "is held back: another row about this person has a word that holds it back, or cannot be read"
+          : `is held back: ${own}`;
+      return [{ field, message }];
+    }
+    const optIn = contact[`${channel}_opt_in`];
+    if (optIn === undefined || hold <= valueOf(optIn)) return [];
+    const cells = row.refusing.map(({ column, word, refusal }) => {
+      const consent = refusal.channels.length > 1 ? "both" : "email";
+      const rule = { consent, words: { [word]: refusal.optIn, [anyOther]: "none" } };
+      return `; to send it, write ${JSON.stringify(column.name)}: ${inOneLine(rule)} in the map`;
+    });
+    const where = row.refusing.length === 0 ? "a cell of another row" : "a cell";
+    const who = contact.email ?? contact.phone ?? "the person";
+    return [
+      { field, message: `would be ${optIn}, but ${where} about ${who} is a plain refusal${cells.join("")}` },
+    ];
+  });
 }
 
 export const refusalsAreSent = "; its opt-outs are sent anyway";

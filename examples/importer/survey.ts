@@ -7,9 +7,8 @@ import { type ReadRow, readRow } from "../exports/read-row.ts";
 import { joined, noWords, valueOf } from "../exports/row-words.ts";
 import { anyDate, isBlank, isMoment } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import { Groups, placeOf } from "./failed-rows.ts";
 import type { MappedFile } from "./maps.ts";
-import { readRefusals } from "./report.ts";
+import { Groups, placeOf, readRefusals } from "./report.ts";
 import type { RowToSend } from "./rows-to-send.ts";
 
 /** A word of a column of consent: its meanings, and how many rows have it. */
@@ -20,9 +19,7 @@ export interface WordCount {
 }
 
 /** The number of rows with each consent of a channel; `unstated` rows have none. */
-export type ConsentCounts = Record<OptIn | "unstated" | "held back", number>;
-
-const noCounts = () => ({ SUBSCRIBED: 0, NON_SUBSCRIBED: 0, UNSUBSCRIBED: 0, unstated: 0, "held back": 0 });
+export type ConsentCounts = Partial<Record<OptIn | "unstated" | "held back", number>>;
 
 /** The survey of one file, and what would be sent of it. */
 export class FileSurvey {
@@ -41,7 +38,7 @@ export class FileSurvey {
   readonly words = new Map<number, Map<string, WordCount>>();
   /** The rows with a refusal that names nobody. */
   unnamed: ReadRow[] = [];
-  readonly consents: Readonly<Record<Channel, ConsentCounts>> = { email: noCounts(), phone: noCounts() };
+  readonly consents: Readonly<Record<Channel, ConsentCounts>> = { email: {}, phone: {} };
   /** Remarks on many rows, each once. */
   readonly remarks = new Groups();
   /** Who becomes SUBSCRIBED only by `--consent SUBSCRIBED`. */
@@ -73,14 +70,15 @@ export class FileSurvey {
   }
 
   /** Counts a row as it would be sent. */
-  check({ contact, issues, remarks, isOnlyMeant, row }: RowToSend): void {
-    for (const remark of remarks) this.remarks.add(remark, placeOf(row));
+  check({ contact, issues, notes, isOnlyMeant, row }: RowToSend): void {
+    for (const { remark } of notes) this.remarks.add(remark, placeOf(row));
     const isUnstated = (channel: Channel) =>
       contact[channel] !== undefined && contact[`${channel}_opt_in`] === undefined;
     for (const channel of channels) {
       if (!row.cells.has(channel)) continue;
       const state = contact[channel] === undefined ? undefined : contact[`${channel}_opt_in`];
-      this.consents[channel][issues.length > 0 ? "held back" : (state ?? "unstated")] += 1;
+      const kind = issues.length > 0 ? "held back" : (state ?? "unstated");
+      this.consents[channel][kind] = (this.consents[channel][kind] ?? 0) + 1;
     }
     if (issues.length > 0) return;
     this.valid += 1;

@@ -11,7 +11,7 @@ import { table } from "../../examples/console/table.ts";
 import { textWidth } from "../../examples/console/text-width.ts";
 import { runDemo } from "../../examples/demo/demo.ts";
 import { sendRows } from "../../examples/demo/send-rows.ts";
-import { CsvRow } from "../../examples/exports/csv-row.ts";
+import { CsvRow } from "../../examples/exports/csv-file.ts";
 import { bundleProgram } from "../bundle-program.ts";
 import { repository } from "../project/source-files.ts";
 

@@ -120,8 +120,8 @@ describe("--report", () => {
     expect(second.out).toContain("row 3: email: must be an e-mail address");
     expect(emailConsents(mock)).toEqual({ "ada@example.com": "SUBSCRIBED", "leo@example.net": "SUBSCRIBED" });
     expect(mock.organization("real").contacts[1]?.custom_properties).toEqual({
-      mailchimp_address: '14, Larch "Road"',
-      mailchimp_leid: "2",
+      address: '14, Larch "Road"',
+      leid: "2",
     });
   });
 
