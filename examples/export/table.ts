@@ -1,6 +1,6 @@
 import type { Snapshot, SnapshotContact } from "audience-sdk/snapshot";
 import { replaceFileBy } from "../../src/files/replacement.ts";
-import { csvLine } from "../exports/csv-cell.ts";
+import { csvLine } from "../exports/csv-format.ts";
 
 const consentColumns = [
   "id",

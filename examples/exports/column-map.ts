@@ -91,35 +91,21 @@ export function serviceRule(field: "email_opt_in" | "phone_opt_in"): ConsentRule
   return { consent: field === "email_opt_in" ? "email" : "phone", words };
 }
 
-/** Parses the text of a map, or throws a `InputError` with every problem. */
-function parseMap(text: string, path: string): ColumnMap {
+/** Reads a map, or throws an `InputError` with every problem; undefined if there is none. */
+export async function readMap(path: string): Promise<ColumnMap | undefined> {
   let json: unknown;
   try {
-    json = JSON.parse(text.replace(/^\uFEFF/, ""));
+    json = JSON.parse((await readFile(path, "utf8")).replace(/^\uFEFF/, ""));
   } catch (cause) {
-    throw new InputError(`${path}: is no JSON: ${String(cause)}`, { cause });
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
+    throw new InputError(`${path}: cannot be read as JSON: ${String(cause)}`, { cause });
   }
-  const parsed = mapSchema.safeParse(json);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(
-      (issue) => `  ${issue.path.map((part) => JSON.stringify(part)).join(" ")} ${issue.message}`,
-    );
-    throw new InputError([`${path}: is no map of columns.`, ...problems].join("\n"), {
-      cause: parsed.error,
-    });
-  }
-  const { columns, everyone, unnamed } = parsed.data;
-  return { columns: new Map(Object.entries(columns)), everyone, unnamed };
-}
-
-/** Reads a map; undefined if there is none. */
-export async function readMap(path: string): Promise<ColumnMap | undefined> {
-  try {
-    return parseMap(await readFile(path, "utf8"), path);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
+  const { data, error } = mapSchema.safeParse(json);
+  if (data !== undefined) return { ...data, columns: new Map(Object.entries(data.columns)) };
+  const problems = error.issues.map(
+    (issue) => `  ${issue.path.map((part) => JSON.stringify(part)).join(" ")} ${issue.message}`,
+  );
+  throw new InputError([`${path}: is no map of columns.`, ...problems].join("\n"), { cause: error });
 }
 
 /** The text of a map. */
@@ -132,16 +118,12 @@ export function inOneLine(value: object | string): string {
   return JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
 }
 
-/** Whether a column is not answered yet: it or a word of it is `?`. */
-export function isOpen(rule: ColumnRule): boolean {
-  if (typeof rule === "string") return rule === "?";
-  return rule.consent === "?" || Object.values(rule.words).includes("?");
+/** The columns that are not answered yet: they or a word of theirs are `?`. */
+export function openColumns({ columns }: ColumnMap): string[] {
+  const isOpen = (rule: ColumnRule) =>
+    typeof rule === "string" ? rule === "?" : [rule.consent, ...Object.values(rule.words)].includes("?");
+  return Array.from(columns).flatMap(([heading, rule]) => (isOpen(rule) ? [heading] : []));
 }
 
 /** Whether it is not answered yet what the file means as a whole. */
 export const isEveryoneOpen = ({ everyone }: ColumnMap) => Object.values(everyone ?? {}).includes("?");
-
-/** The columns that are not answered yet. */
-export function openColumns({ columns }: ColumnMap): string[] {
-  return Array.from(columns).flatMap(([heading, rule]) => (isOpen(rule) ? [heading] : []));
-}

@@ -51,19 +51,14 @@ export function parsePhone(text: string): ParsedValue {
   if (/^\d+([.,]\d+)?e\+?\d+$/i.test(written)) {
     return { problem: `${shown} was rounded by a spreadsheet: its last digits are lost` };
   }
-  const digits = withoutTrunkPrefix(written).replace(separators, "").replace(/^00/, "+");
+  // Italy and San Marino keep the 0 when they are called from abroad.
+  const abroad = written.replace(/^((?:\+|00)\s*(?!39|378)\d{1,3})\s*\(0\)/, "$1");
+  const digits = abroad.replace(separators, "").replace(/^00/, "+");
   if (/[^+\d]|.\+/.test(digits)) return { problem: `${shown} holds more than one number, or other text` };
   if (!digits.startsWith("+"))
     return { problem: `${shown} does not name its country: write it with + and the country code` };
   if (!international.test(digits)) return { problem: `${shown} is not a number that any country has` };
   return { value: digits };
-}
-
-// Italy and San Marino keep the 0 when they are called from abroad.
-function withoutTrunkPrefix(written: string): string {
-  return /^(\+|00)\s*(39|378)/.test(written)
-    ? written
-    : written.replace(/^((?:\+|00)\s*\d{1,3})\s*\(0\)/, "$1");
 }
 
 /** The text with the digits of any script as ASCII: `٠١٧١` becomes `0171`. */

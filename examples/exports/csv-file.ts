@@ -4,8 +4,14 @@ import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { InputError } from "../console/program.ts";
 import type { RowIssue } from "./contact.ts";
-import { withoutMark } from "./csv-cell.ts";
-import { decoded, delimiterNames, delimiterOf, type Delimiter, encodingIn } from "./csv-format.ts";
+import {
+  decoded,
+  delimiterNames,
+  delimiterOf,
+  type Delimiter,
+  encodingIn,
+  withoutMark,
+} from "./csv-format.ts";
 import { isOfAddresses } from "./identifiers.ts";
 
 /** The column that a report adds: the reason why the row was not imported. */

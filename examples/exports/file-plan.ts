@@ -2,8 +2,7 @@ import { InputError } from "../console/program.ts";
 import type { ChannelMeanings, ColumnMap, ColumnRule, ConsentRule, Meaning } from "./column-map.ts";
 import { type ContactField, contactFields, fieldOf, isOfAnother, snakeCase } from "./contact-columns.ts";
 import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
-import { type CsvFile, distinct } from "./csv-file.ts";
-import { reasonHeading } from "./csv-file.ts";
+import { type CsvFile, distinct, reasonHeading } from "./csv-file.ts";
 import { vendorOf } from "./vendors.ts";
 import { wordOf } from "./words.ts";
 

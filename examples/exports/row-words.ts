@@ -139,9 +139,10 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
       const meanings = meaningsIn(use, word);
       if (word !== "") consentCells.push({ column, word, meanings });
       if (meanings === undefined) hold(column, word, use.channels, "the map does not name it");
-      for (const [channel, meaning] of (meanings ?? []).flatMap(entriesOf))
-        if (meaning === "hold") hold(column, word, [channel], "the map holds it back");
-        else if (meaning !== "none") raise(channel, valueOf(meaning));
+      for (const channel of channels)
+        for (const { [channel]: meaning = "none" } of meanings ?? [])
+          if (meaning === "hold") hold(column, word, [channel], "the map holds it back");
+          else if (meaning !== "none") raise(channel, valueOf(meaning));
     }
     if (text === undefined) continue;
     if (use === "is_suppressed" && word === "true") raise("isSuppressed", 1);
@@ -154,14 +155,6 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
     for (const channel of refusal.channels) raise(`${channel}Hold`, valueOf(refusal.optIn));
   }
   const ofAll = { ...noWords };
-  for (const [channel, optIn] of entriesOf(everyone)) ofAll[channel] = valueOf(optIn);
+  for (const channel of channels) ofAll[channel] = everyone[channel] ? valueOf(everyone[channel]) : 0;
   return { words: joined(ofCells, ofAll), ofCells, consentCells, refusing, held };
-}
-
-/** The channels with their values, without those that are left out. */
-function entriesOf<Value>(of: Readonly<Partial<Record<Channel, Value | undefined>>>): [Channel, Value][] {
-  return channels.flatMap((channel): [Channel, Value][] => {
-    const value = of[channel];
-    return value === undefined ? [] : [[channel, value]];
-  });
 }

@@ -1,4 +1,4 @@
-import { email, leftAt, optedIn, phone, refused, threeStates, type Vendor, meaning } from "./vendor.ts";
+import { email, leftAt, optedIn, phone, refused, threeStates, type Vendor } from "./vendor.ts";
 
 /** The layouts of shops and newsletters. */
 export const shopVendors: readonly Vendor[] = [
@@ -39,13 +39,11 @@ export const shopVendors: readonly Vendor[] = [
     marks: ["Subscriber|Sent|Opens", "Subscriber|Opened|Clicked", "Subscriber|Sent|Status"],
     columns: {
       Subscriber: "email",
-      Status: email(
-        meaning({
-          SUBSCRIBED: "active",
-          UNSUBSCRIBED: "unsubscribed|junk",
-          NON_SUBSCRIBED: "unconfirmed|bounced",
-        }),
-      ),
+      Status: email({
+        SUBSCRIBED: "active",
+        UNSUBSCRIBED: "unsubscribed|junk",
+        NON_SUBSCRIBED: "unconfirmed|bounced",
+      }),
       Unsubscribed: email(leftAt),
     },
     properties:
@@ -55,20 +53,16 @@ export const shopVendors: readonly Vendor[] = [
     name: "Constant Contact",
     marks: ["Email status|Email permission status"],
     columns: {
-      "Email status": email(
-        meaning({
-          SUBSCRIBED: "active",
-          UNSUBSCRIBED: "unsubscribed",
-          NON_SUBSCRIBED: "awaiting confirmation|no permissions set",
-        }),
-      ),
-      "Email permission status": email(
-        meaning({
-          none: "express|implied",
-          UNSUBSCRIBED: "opted out|unsubscribed",
-          NON_SUBSCRIBED: "not set|no permissions set|pending confirmation|awaiting confirmation",
-        }),
-      ),
+      "Email status": email({
+        SUBSCRIBED: "active",
+        UNSUBSCRIBED: "unsubscribed",
+        NON_SUBSCRIBED: "awaiting confirmation|no permissions set",
+      }),
+      "Email permission status": email({
+        none: "express|implied",
+        UNSUBSCRIBED: "opted out|unsubscribed",
+        NON_SUBSCRIBED: "not set|no permissions set|pending confirmation|awaiting confirmation",
+      }),
       "Confirmed Opt-Out Date": email(leftAt),
     },
     properties:
@@ -95,13 +89,11 @@ export const shopVendors: readonly Vendor[] = [
     name: "beehiiv",
     marks: ["status|subscription_tier|utm_source", "status|subscription_premium_tier_names"],
     columns: {
-      status: email(
-        meaning({
-          SUBSCRIBED: "active",
-          UNSUBSCRIBED: "inactive",
-          NON_SUBSCRIBED: "invalid|validating|pending|needs_attention",
-        }),
-      ),
+      status: email({
+        SUBSCRIBED: "active",
+        UNSUBSCRIBED: "inactive",
+        NON_SUBSCRIBED: "invalid|validating|pending|needs_attention",
+      }),
     },
     properties:
       "id|publication_id|created|created_at|subscription_tier|subscription_premium_tier_names|utm_source|utm_medium|" +

@@ -14,13 +14,13 @@ export interface Vendor {
   readonly sections?: readonly { readonly begins: string; readonly optIn: OptIn }[];
 }
 
-type Words = Readonly<Record<string, Meaning>>;
+/** The words of each meaning, separated by `|`. A blank says nothing. */
+type WordsOf = Readonly<Partial<Record<Meaning, string>>>;
 
-export const email = (words: Words): ColumnRule => ({ consent: "email", words });
-export const phone = (words: Words): ColumnRule => ({ consent: "phone", words });
+export const email = (own: WordsOf): ColumnRule => ({ consent: "email", words: meaningsOf(own) });
+export const phone = (own: WordsOf): ColumnRule => ({ consent: "phone", words: meaningsOf(own) });
 
-/** The meanings of words, each with its words separated by `|`; a blank says nothing. */
-export function meaning(own: Partial<Record<Meaning, string>>): Words {
+function meaningsOf(own: WordsOf): Record<string, Meaning> {
   const entries = Object.entries(own).flatMap(([each, list]) =>
     // Safe: the keys of the record are meanings.
     list.split("|").map((word) => [word, each as Meaning] as const),
@@ -29,14 +29,13 @@ export function meaning(own: Partial<Record<Meaning, string>>): Words {
 }
 
 // An export writes a flag in one of these ways. A no is read as the stricter of its meanings.
-const flag = (yes: Meaning, no: Meaning) => meaning({ [yes]: "true|yes|1", [no]: "false|no|0" });
-export const optedIn = flag("SUBSCRIBED", "UNSUBSCRIBED");
-export const refused = flag("UNSUBSCRIBED", "none");
-export const invalid = flag("NON_SUBSCRIBED", "none");
-export const leftAt: Words = { "<date>": "UNSUBSCRIBED", "": "none" };
-
-export const threeStates = meaning({
+const [yes, no] = ["true|yes|1", "false|no|0"];
+export const optedIn: WordsOf = { SUBSCRIBED: yes, UNSUBSCRIBED: no };
+export const refused: WordsOf = { UNSUBSCRIBED: yes, none: no };
+export const invalid: WordsOf = { NON_SUBSCRIBED: yes, none: no };
+export const leftAt: WordsOf = { UNSUBSCRIBED: "<date>" };
+export const threeStates: WordsOf = {
   SUBSCRIBED: "subscribed",
   UNSUBSCRIBED: "unsubscribed",
   NON_SUBSCRIBED: "non-subscribed|nonsubscribed|never subscribed|never_subscribed|not subscribed|pending",
-});
+};

@@ -1,17 +1,7 @@
 import { basename } from "node:path";
 import type { ColumnRule } from "./column-map.ts";
 import { shopVendors } from "./shop-vendors.ts";
-import {
-  email,
-  leftAt,
-  optedIn,
-  phone,
-  invalid,
-  refused,
-  threeStates,
-  type Vendor,
-  meaning,
-} from "./vendor.ts";
+import { email, invalid, leftAt, optedIn, phone, refused, threeStates, type Vendor } from "./vendor.ts";
 
 /** The layouts that are known. A map beside a file adds to them, and goes before them. */
 const vendors: readonly Vendor[] = [
@@ -22,7 +12,7 @@ const vendors: readonly Vendor[] = [
       CC: "country",
       REGION: "state",
       UNSUB_TIME: email(leftAt),
-      CLEAN_TIME: email({ "<date>": "NON_SUBSCRIBED", "": "none" }),
+      CLEAN_TIME: email({ NON_SUBSCRIBED: "<date>" }),
     },
     properties:
       "Address|Birthday|Source|MEMBER_RATING|OPTIN_TIME|OPTIN_IP|CONFIRM_TIME|CONFIRM_IP|LATITUDE|LONGITUDE|GMTOFF|DSTOFF|" +
@@ -43,12 +33,10 @@ const vendors: readonly Vendor[] = [
       "State / Region": "state",
       "Email Marketing Consent": email(threeStates),
       "SMS Marketing Consent": phone(threeStates),
-      "Email Suppressions": email(
-        meaning({
-          UNSUBSCRIBED: "unsubscribe|spam_complaint|user_suppressed",
-          NON_SUBSCRIBED: "hard_bounce|invalid_email",
-        }),
-      ),
+      "Email Suppressions": email({
+        UNSUBSCRIBED: "unsubscribe|spam_complaint|user_suppressed",
+        NON_SUBSCRIBED: "hard_bounce|invalid_email",
+      }),
     },
     properties:
       "Klaviyo ID|Organization|Title|Latitude|Longitude|Source|IP Address|Email Marketing Consent Timestamp|" +
@@ -83,7 +71,7 @@ const vendors: readonly Vendor[] = [
     ],
     columns: {
       OPT_IN: email(optedIn),
-      "DOUBLE_OPT-IN": email(meaning({ SUBSCRIBED: "1", NON_SUBSCRIBED: "2" })),
+      "DOUBLE_OPT-IN": email({ SUBSCRIBED: "1", NON_SUBSCRIBED: "2" }),
       EMAIL_BLACKLISTED: email(refused),
       SMS_BLACKLISTED: phone(refused),
       WHATSAPP_BLACKLISTED: phone(refused),

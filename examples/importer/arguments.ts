@@ -28,9 +28,8 @@ export const help = `Usage: npm run import -- FILE… [options]
 Without the "--", npm keeps the options for itself.
 
 Imports contacts from CSV files: exports of Mailchimp, Klaviyo, HubSpot, Brevo and others, and any other table.
-It asks, once, and never guesses a consent. What each column becomes stands in a map beside the file, FILE.map.json. The
-first run writes it. On a terminal you are asked; elsewhere you replace each "?" in the map, and nothing is sent before.
-Each person gets the strictest consent in the files. The guide tells more: examples/guides/importer.md.
+It asks, once, and never guesses a consent. What each column becomes stands in a map beside the file, FILE.map.json: a
+terminal asks you; elsewhere you replace each "?" in it. The guide tells more: examples/guides/importer.md.
 
   --dry-run           print the plan, check every row and estimate the duration of the import; send nothing
   --map FILE          the map of the files, instead of FILE.map.json beside each
@@ -45,9 +44,8 @@ Each person gets the strictest consent in the files. The guide tells more: examp
   --encoding NAME     the encoding of files that are not UTF-8 or UTF-16: windows-1252 for those of Excel in Western
                       Europe and America
   --resume FILE       record the progress in this file. A later run, of the same files or of newer ones, sends new and
-                      changed rows, and continues an import that was stopped or killed. The file belongs to one
-                      organization of one service: an import into another one, or into the mock, needs another file
-  --organization NAME a name of your own for the organization whose import --resume FILE records, which survives a new key
+                      changed rows, and continues one that was stopped. It belongs to one organization of one service
+  --organization NAME a name of your own for that organization, which survives a new key
   --snapshot FILE     a snapshot of the service, of less than a day ago: \`npm run export -- FILE.ndjson\` writes one.
                       Who has refused there keeps the refusal, whatever the files say; the last lines tell how many
   --report FOLDER     write the rows that were not imported to this folder: one file for each file, with the same name and
@@ -91,10 +89,6 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   if (twice !== undefined) throw new InputError(`${twice} is named twice.`);
   for (const [name, value] of Object.entries(values))
     if (typeof value === "string" && value.trim() === "") throw new InputError(`--${name} needs a value.`);
-  if (values.organization !== undefined && (values.resume ?? values.snapshot) === undefined)
-    throw new InputError(
-      "--organization names whom the file of --resume or --snapshot belongs to: it needs --resume FILE or --snapshot FILE.",
-    );
   const consent = valueOf(
     ["consent", values.consent],
     "keep, NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED",

@@ -12,24 +12,18 @@ import type { Survey } from "./survey.ts";
 
 type Result = BulkResult<RowToSend, unknown>;
 
+/** The parts that an import runs with. */
+export interface Running {
+  readonly audience: AudienceClient;
+  readonly snapshot: Snapshot | undefined;
+  readonly failed: Report;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
 /** Sends all rows, refusals first, and prints those that were not imported. */
-export async function importAll(
-  survey: Survey,
-  options: ImporterArguments,
-  {
-    audience,
-    snapshot,
-    failed,
-    output,
-    signal,
-  }: {
-    audience: AudienceClient;
-    snapshot: Snapshot | undefined;
-    failed: Report;
-    output: Output;
-    signal: AbortSignal;
-  },
-): Promise<void> {
+export async function importAll(survey: Survey, options: ImporterArguments, running: Running): Promise<void> {
+  const { audience, snapshot, failed, output, signal } = running;
   const progress = new Progress({ output, total: survey.rows, unit: "rows" });
   const run = audience.bulk(
     () => rowsToSend(survey, options),
@@ -58,8 +52,13 @@ export async function importAll(
       if (item.issues.length > 0 && status === "succeeded") ofOptOuts += 1;
       if (isDone && kept) await failed.keep(item, keptRefusal);
       else if (!isDone) {
+        // Another field may be the reason; and after a lost response the opt-outs may be repeated, unlike the row.
         const isOwed = item.issues.length === 0 && error !== undefined;
-        const isSent = isOwed && (await sendRefusals(item, { audience, signal }));
+        const owed = isOwed && item.refusals ? [write.v1.customers.upsert(item.refusals)] : [];
+        const [sent] = await Promise.allSettled(
+          owed.map((each) => audience.send(each, { signal, priority: 9 })),
+        );
+        const isSent = sent?.status === "fulfilled";
         await failed.add(item, `${reasonOf(result, options)}${isSent ? refusalsAreSent : ""}`);
       }
     }
@@ -99,21 +98,6 @@ function writeOf({ contact, issues, refusals }: RowToSend, { listId }: ImporterA
 
 /** The remark of a row that was sent with a refusal. */
 const keptRefusal = "was imported, and keeps the refusal that the service knows of the person";
-
-/**
- * Sends the opt-outs of a row that failed, and says whether they have arrived: another field may be the reason; and after a
- * lost response the opt-outs may be repeated, unlike the row.
- */
-async function sendRefusals(
-  { refusals }: RowToSend,
-  { audience, signal }: { audience: AudienceClient; signal: AbortSignal },
-): Promise<boolean> {
-  if (refusals === undefined) return false;
-  return await audience.send(write.v1.customers.upsert(refusals), { signal, priority: 9 }).then(
-    () => true,
-    () => false,
-  );
-}
 
 /** The reason why a row was not imported. */
 function reasonOf({ item, status, error, reason }: Result, { checkpoint }: ImporterArguments): string {

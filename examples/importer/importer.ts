@@ -11,7 +11,7 @@ import { planLines, stopLines, unnamedLines } from "./plan-lines.ts";
 import { Questions } from "./questions.ts";
 import { Report } from "./report.ts";
 import { checkAll } from "./rows-to-send.ts";
-import { checkList, type ImportService, openService, targetName } from "./service.ts";
+import { checkList, type ImportService, openService } from "./service.ts";
 import { type FileSurvey, type Survey, surveyFiles } from "./survey.ts";
 
 /** The inputs of the importer from its process. Questions are asked if input and output are a terminal. */
@@ -61,7 +61,7 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   say(output, ...unnamed, ...totalLines(survey, service, options));
   if (options.isDryRun) await failed.end(output, { isComplete: true, people: survey.people });
   else {
-    if (!(await isWanted(survey, options, { questions, output, errors }))) return 2;
+    if (!(await isWanted(survey, { ...options, questions }, surroundings))) return 2;
     await checkList(audience, options.listId, signal);
     await importAll(survey, options, { audience, snapshot, failed, output, signal });
   }
@@ -90,19 +90,15 @@ function totalLines(
           "  an existing one should keep its consent. This relies on undocumented behaviour of the service.",
         ]),
     `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported in ${duration}.`,
-    `Into ${targetName(listId)}: ${description}.`,
+    `Into ${listId === undefined ? "the audience" : `the list ${listId}`}: ${description}.`,
   ];
 }
 
 /** Whether somebody wants the import, and those subscribed whom no word makes SUBSCRIBED. */
 async function isWanted(
   survey: Survey,
-  { isConfirmed, subscribes = 0 }: ImporterArguments,
-  {
-    questions,
-    output,
-    errors,
-  }: { questions: Questions | undefined } & Pick<ImporterSurroundings, "output" | "errors">,
+  { isConfirmed, subscribes = 0, questions }: ImporterArguments & { questions: Questions | undefined },
+  { output, errors }: ImporterSurroundings,
 ): Promise<boolean> {
   const people = sumOf(survey, ({ onlyMeant, inSpite }) => onlyMeant.size + inSpite.size);
   const isTold = subscribes >= people;

@@ -6,9 +6,8 @@ import { counted, inFull } from "../console/counted.ts";
 import { InputError } from "../console/program.ts";
 import { type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
-import { csvLine } from "../exports/csv-cell.ts";
-import { distinct, openCsv } from "../exports/csv-file.ts";
-import { reasonHeading } from "../exports/csv-file.ts";
+import { distinct, openCsv, reasonHeading } from "../exports/csv-file.ts";
+import { csvLine } from "../exports/csv-format.ts";
 import type { People } from "../exports/people.ts";
 import type { ReadRow } from "../exports/read-row.ts";
 import type { ImporterArguments } from "./arguments.ts";
@@ -149,14 +148,12 @@ export class Report {
   }
 }
 
-async function isReport(path: string, { encoding }: ImporterArguments): Promise<boolean> {
-  try {
-    return (await openCsv(path, { encoding })).headings.includes(reasonHeading);
-  } catch (error) {
-    if (error instanceof InputError) return false;
-    throw error;
-  }
-}
+// What cannot be read is none.
+const isReport = (path: string, { encoding }: ImporterArguments) =>
+  openCsv(path, { encoding }).then(
+    ({ headings }) => headings.includes(reasonHeading),
+    () => false,
+  );
 
 const refusalsPathOf = (report: string) => `${report}.refused.json`;
 

@@ -65,10 +65,6 @@ function openMock(listId: string | undefined): ImportService {
   };
 }
 
-/** "the list a1b2" */
-export const targetName = (listId: string | undefined) =>
-  listId === undefined ? "the audience" : `the list ${listId}`;
-
 /** Rejects if the list is missing, or is a segment: adding to it may still create contacts. */
 export async function checkList(
   { v1 }: AudienceClient,

@@ -134,8 +134,6 @@ export async function surveyFiles(
 function meantIn({ everyone, columns }: FilePlan, consent: ImporterArguments["consent"]): number {
   const isMeant = consent === "UNSUBSCRIBED" || consent === "NON_SUBSCRIBED";
   const hasOwn =
-    everyone.email !== undefined ||
-    everyone.phone !== undefined ||
-    columns.some(({ use }) => typeof use === "object");
+    (everyone.email ?? everyone.phone) !== undefined || columns.some(({ use }) => typeof use === "object");
   return isMeant && !hasOwn ? valueOf(consent) : 0;
 }

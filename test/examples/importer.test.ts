@@ -366,7 +366,6 @@ describe("The command line", () => {
     [["nowhere.csv", "--dry-run"], /nowhere\.csv/],
     [["x.csv", "--reserve", "1"], /--reserve is a share from 0 to 0.9/],
     [["x.csv", "--subscribes", "all"], /--subscribes is a number of people/],
-    [["x.csv", "--organization", "acme"], /--organization .* needs --resume FILE/],
   ])("%j is refused with the problem", async (args, message) => {
     const { code, err } = await run(args);
 
