@@ -85,38 +85,6 @@ describe("In a browser, the client", () => {
     expect(events).toHaveLength(1);
   });
 
-  it("pages through a list", async () => {
-    for (let number = 0; number < 24; number += 1)
-      await scene.send("/api/v1/customer/create", { email: `c${number}@example.com` });
-    await load();
-    const emails = await scene.page.evaluate(async (given) => {
-      const { v1 } = new sdk.AudienceClient(given);
-      const found: unknown[] = [];
-      for await (const { attributes } of v1.customers.list({ limit: 10 })) found.push(attributes?.email);
-      return found;
-    }, options());
-
-    expect(emails).toHaveLength(25);
-    expect(new Set(emails).size).toBe(25);
-  });
-
-  it("ends an aborted call with an AbortError", async () => {
-    scene.mock.addFault({ kind: "hang" });
-    await load();
-    const name = await scene.page.evaluate(async (given) => {
-      const { v1 } = new sdk.AudienceClient(given);
-      const controller = new AbortController();
-      const call = v1.customers.get("c-1", { signal: controller.signal });
-      setTimeout(() => controller.abort(), 50);
-      return await call.then(
-        () => "none",
-        (error: unknown) => (error as Error).name,
-      );
-    }, options());
-
-    expect(name).toBe("AbortError");
-  });
-
   it("runs against the mock in the same page", async () => {
     await load();
     const state = await scene.page.evaluate(async () => {

@@ -23,16 +23,6 @@ describe("On the page of the mock", () => {
     expect(await scene.page.getByRole("tab", { name: "Requests" }).innerText()).toMatch(/1$/);
   });
 
-  it("looking at it is no request, and takes no permit", async () => {
-    await scene.page.getByRole("meter", { name: "Requests per second" }).waitFor();
-    const used = await scene.page
-      .getByRole("meter", { name: "Requests per hour" })
-      .getAttribute("aria-valuenow");
-
-    expect(used).toBe("0");
-    expect(scene.mock.requests).toEqual([]);
-  });
-
   it("a refused request opens into what was sent, and the rule with its section of the document", async () => {
     await scene.send("/api/v1/customer/create", { emial: email });
     const item = await scene.open("v1.customers.upsert");
@@ -91,16 +81,6 @@ describe("On the page of the mock", () => {
     expect(await scene.page.evaluate(() => navigator.clipboard.readText())).toContain(
       "AUDIENCE_API_KEY=globex-key\n",
     );
-  });
-
-  it("another organization has its own requests and people", async () => {
-    await scene.send("/api/v1/customer/create", { email });
-    await scene.item(email).waitFor();
-    await scene.page.getByLabel("Organization").selectOption("globex");
-    await scene.page.getByText("No request yet").waitFor();
-    await scene.tab("Contacts");
-
-    await scene.page.getByText("No contact.").waitFor();
   });
 
   it("a person unsubscribes, and their history tells it; what is open stays open, with the focus", async () => {
@@ -214,27 +194,6 @@ describe("On the page of the mock", () => {
     expect(await scene.page.locator("#panel:focus").count()).toBe(1);
   });
 
-  it("the regions that are read aloud are there before they have a text", async () => {
-    const tree = await scene.page.locator("body").ariaSnapshot();
-
-    expect(tree.match(/^ *- status\b/gm)).toHaveLength(2);
-    expect(tree).toMatch(/^ *- log\b/m);
-  });
-
-  it("a tab is named by its title and its number, and the panel by the title", async () => {
-    await scene.page.getByRole("tab", { name: "Contacts, 1", exact: true }).click();
-    await scene.page.getByRole("tabpanel", { name: "Contacts", exact: true }).waitFor();
-  });
-
-  it("a fault that is refused is told, and none is armed", async () => {
-    await scene.page.getByLabel("Times").evaluate((input: HTMLInputElement) => (input.type = "text"));
-    await scene.page.getByLabel("Times").fill("often");
-    await scene.page.getByRole("button", { name: "Arm" }).click();
-
-    await scene.page.getByText("fault.times must be a number from 1").waitFor();
-    scene.complaints.length = 0;
-  });
-
   it("the gauges tell what is used, and when the next permit is due", async () => {
     for (let number = 0; number < 11; number += 1) await scene.send("/v2/lists");
     const minute = scene.page.getByRole("meter", { name: "Requests per minute" });
@@ -242,15 +201,6 @@ describe("On the page of the mock", () => {
 
     expect(scene.mock.requests.at(-1)).toMatchObject({ status: 429 });
     await scene.item("rate limit exceeded").waitFor();
-  });
-
-  it("reset restores the initial state", async () => {
-    await scene.send("/api/v1/customer/create", { email });
-    await scene.item(email).waitFor();
-    await scene.page.getByRole("button", { name: "Reset" }).click();
-    await scene.page.getByText("No request yet").waitFor();
-
-    expect(scene.mock.organization("acme").contacts).toHaveLength(1);
   });
 
   it("the search finds requests by any of their words", async () => {

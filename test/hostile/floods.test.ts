@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClientProcess, type CallName, type ClientResult } from "./client-process.ts";
-import { flood, serveRaw, type RawResponse } from "./raw-server.ts";
+import { drip, flood, serveRaw, type RawResponse } from "./raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\n";
 const letters = Buffer.alloc(64 * 1024, "a");
@@ -21,6 +21,13 @@ const head =
   (socket) => {
     socket.write(`${lines}\r\n`);
     then(socket);
+  };
+/** A little from time to time, without end. */
+const slow =
+  (begin: string, piece: string): RawResponse =>
+  (socket) => {
+    socket.write(begin);
+    drip(socket, piece, 20);
   };
 const endless = (piece: string | Buffer) => (socket: Socket) => flood(socket, piece);
 // With a length, on a connection that stays open: if it closes while the client pauses the body, Node 24
@@ -69,9 +76,15 @@ const floods: readonly (readonly [string, RawResponse, { code: string; words: Re
     head(`${ok}Transfer-Encoding: chunked\r\n\r\n0`, endless("x-a: b\r\n".repeat(8_000))),
     longHeaders,
   ],
+  ["a header without end, letter by letter", slow(`${ok}x-a: `, "a"), late],
+  ["a body without end, letter by letter", slow(`${ok}\r\n`, " "), lateInBody],
+  [
+    "chunks without end, one by one",
+    slow(`${ok}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n"),
+    lateInBody,
+  ],
   ["a status line without end", (socket) => flood(socket, `HTTP/1.1 200 ${"a".repeat(65_536)}`), late],
   ["a header without end", (socket) => flood(socket, `${ok}x-a: ${"a".repeat(65_536)}`), longHeaders],
-  ["headers without end", (socket) => flood(socket, `${ok}${"x-a: b\r\n".repeat(8_000)}`), longHeaders],
   [
     "responses of 102 without end",
     (socket) => flood(socket, "HTTP/1.1 102 Processing\r\n\r\n".repeat(1_000)),
@@ -102,7 +115,6 @@ const floods: readonly (readonly [string, RawResponse, { code: string; words: Re
     failed,
   ],
   ["an array nested nine million deep", whole(ok, "[".repeat(9_000_000)), tooDeep],
-  ["and one that ends", whole(ok, `${"[".repeat(4_500_000)}${"]".repeat(4_500_000)}`), tooDeep],
   [
     "a contact nested a million deep",
     whole(ok, `{"data":{"id":"c","attributes":${'{"a":'.repeat(1_000_000)}1${"}".repeat(1_000_002)}`),
@@ -111,11 +123,6 @@ const floods: readonly (readonly [string, RawResponse, { code: string; words: Re
   ["a bomb in gzip", whole(`${ok}Content-Encoding: gzip\r\n`, bombs.gzip), tooLarge],
   ["a bomb in deflate", whole(`${ok}Content-Encoding: deflate\r\n`, bombs.deflate), tooLarge],
   ["a bomb in brotli", whole(`${ok}Content-Encoding: br\r\n`, bombs.br), tooLarge],
-  [
-    "a bomb in gzip in gzip in gzip",
-    whole(`${ok}Content-Encoding: gzip, gzip, gzip\r\n`, gzipSync(gzipSync(bombs.gzip))),
-    tooLarge,
-  ],
   [
     "a bomb with an error status",
     whole("HTTP/1.1 500 Error\r\nContent-Encoding: gzip\r\n", bombs.gzip),
