@@ -43,6 +43,8 @@ export interface Endpoint<Body, Output> {
   readonly body?: z.ZodType<Body> | ((options: Readonly<Record<string, unknown>>) => z.ZodType<Body>);
   /** The schema of the call's options, if the endpoint adds its own. */
   readonly options?: z.ZodObject;
+  /** Makes the body of what was given. It may throw a `ValidationError`. Default: the body was given. */
+  readonly read?: (given: unknown) => unknown;
   /** The path, query and body to send, if the body's schema holds all three. */
   readonly request?: (body: Body) => { path: string; query: unknown; body: unknown };
   /** Adds values that must be the same in every attempt, such as an event's id. */

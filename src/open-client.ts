@@ -11,8 +11,8 @@ import { ConfigurationError } from "./errors.ts";
 import { type ClientLimiter, keepsTheLimiter, limiterOf, parseKept } from "./rate-limiter/client-limiter.ts";
 import { isForbidden, ofRuntime } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
-import { keySource } from "./transport/api-key.ts";
-import type { FamilyAccess, KeySource, TransportSettings } from "./transport/call.ts";
+import { KeySource, type FamilyAccess } from "./transport/api-key.ts";
+import type { TransportSettings } from "./transport/call.ts";
 import { ClientState } from "./transport/client-state.ts";
 import { Observer } from "./transport/observer.ts";
 import { gramLength, Redactor } from "./transport/redact.ts";
@@ -73,7 +73,7 @@ function readSettings(
       "off lifts the rate limit of clients that were given no limiter, which is for tests of an app.",
     );
   const source = (name: "apiKey" | "apiKeyV2"): KeySource | undefined =>
-    settings[name] === undefined ? undefined : keySource(settings[name], name, redactor);
+    settings[name] === undefined ? undefined : new KeySource(settings[name], name, redactor);
   const headersOfAll = { accept: "application/json", "user-agent": withPrefix(userAgent), ...headers };
   const call = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
   const origins = [settings.baseUrl, settings.baseUrlV2].flatMap((url) => (url ? [new URL(url).origin] : []));

@@ -2,8 +2,7 @@ import * as z from "zod";
 import { ConfigurationError } from "./errors.ts";
 import { sha256 } from "./hash.ts";
 import type { ClientSettings } from "./open-client.ts";
-import { requestKey } from "./transport/api-key.ts";
-import type { FamilyIdentity, KeySource } from "./transport/call.ts";
+import type { FamilyIdentity, KeySource } from "./transport/api-key.ts";
 import type { Redactor } from "./transport/redact.ts";
 
 /** One organization of one service, to which a run writes, and to which its checkpoint belongs (D104). */
@@ -66,7 +65,7 @@ export async function recordTarget(
   const keys = new Map<KeySource, string>();
   for (const { name, baseUrl, key, timeoutMs } of target.families) {
     // Both families may have one key function.
-    const given = keys.get(key) ?? (await requestKey(key, timeoutMs, signal));
+    const given = keys.get(key) ?? (await key.request(timeoutMs, signal));
     keys.set(key, given);
     const hash = await sha256(JSON.stringify([salt, given]));
     if ((recorded?.families[name]?.key ?? hash) !== hash) throw otherKey(name, baseUrl, what);

@@ -5,10 +5,10 @@ import type { Endpoint, EndpointInput } from "./endpoint.ts";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { familyOf, type OpenedClient } from "./open-client.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
-import { apiPromise, type ApiPromise } from "./transport/api-promise.ts";
-import { parseCallOptions } from "./transport/call-options.ts";
-import type { CallSettings, PreparedCall } from "./transport/call.ts";
-import { prepareCall } from "./transport/transport.ts";
+import { rejected, type ApiPromise } from "./transport/api-promise.ts";
+import { parseCallOptions, type CallSettings } from "./transport/call-options.ts";
+import type { PreparedCall } from "./transport/call.ts";
+import { prepareCall } from "./transport/prepare-call.ts";
 import { addContact } from "./v1/contact-groups.ts";
 import { upsertCustomer } from "./v1/customers.ts";
 import { sendEvent } from "./v1/events.ts";
@@ -104,13 +104,15 @@ export function consentWriteOf(write: Write): ConsentWrite {
 /** Sends a write as a direct call; rejects as one. */
 export function sendWrite(opened: OpenedClient, write: unknown, options: unknown): ApiPromise<unknown> {
   try {
-    const sent = opened.transport.client.redactor.guard(() => sentBy(parseWrite(write), false));
-    return opened.transport.start(sent.endpoint, sent.input, {
-      parse: () => parseSettings(opened, sent, options),
-      prepare: (settings) => prepare(opened, sent, settings),
+    const { transport } = opened;
+    const sent = transport.client.redactor.guard(() => sentBy(parseWrite(write), false));
+    return transport.start(sent.endpoint, sent.input, () => {
+      const settings = parseSettings(opened, sent, options);
+      transport.refuseFullQueue(settings);
+      return prepare(opened, sent, settings);
     });
   } catch (error) {
-    return apiPromise(Promise.reject(error));
+    return rejected(error);
   }
 }
 
@@ -123,11 +125,11 @@ function parseSettings({ settings }: OpenedClient, sent: SentWrite, options?: un
 function prepare(
   { settings: client }: OpenedClient,
   { endpoint, input }: SentWrite,
-  settings: CallSettings,
+  options: CallSettings,
   newEventId?: (eventName: string) => string,
 ): PreparedCall {
   const access = familyOf(client, endpoint.operation.startsWith("v1.") ? "v1" : "v2");
-  return prepareCall(withoutPrototype(endpoint), input, { access, settings, newEventId });
+  return prepareCall(withoutPrototype(endpoint), input, { access, options, newEventId });
 }
 
 /** An event without an id is refused unless it gets one. */

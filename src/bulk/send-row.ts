@@ -1,7 +1,9 @@
 import { AbortError, ConnectionError, type Outcome, ValidationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import { prepareWrite } from "../prepare-write.ts";
-import { type ApiRequest, type Call, type PreparedCall, severer } from "../transport/call.ts";
+import { severer } from "../transport/call-context.ts";
+import type { Call, PreparedCall } from "../transport/call.ts";
+import { appliedConsent } from "../transport/consent-registry.ts";
 import { rowCallOptions } from "./bulk-options.ts";
 import type { RowRecord } from "./checkpoint-lines.ts";
 import { type Guard, type GuardedRow, RowStop } from "./guards/guard.ts";
@@ -125,11 +127,9 @@ export class SendRow {
         sent = call;
         try {
           restated = this.#guards.restated(write);
-          const made = restated.write === write.write ? asGiven : prepareWrite(opened, restated.write);
-          call.request = made.request;
-          call.isRepeatable = made.isRepeatable;
-          await this.#log.sends(made.isRepeatable);
-          await this.#guards.ask(call.stopWaiting.signal);
+          call.request = restated.write === write.write ? asGiven : prepareWrite(opened, restated.write);
+          await this.#log.sends(call.request.isRepeatable);
+          await this.#guards.ask(call.stop.signal);
         } catch (error) {
           // Not to be tried again.
           throw error instanceof RowStop || hasCode(error, "aborted", "closed")
@@ -152,11 +152,11 @@ export class SendRow {
       const data = await opened.transport.send(asGiven, { ...rowCallOptions, gate });
       outcome = "applied";
       this.#kept = { ...this.#kept, ...restated.kept };
-      this.#log.id = idIn((sent ?? asGiven).request, data) ?? this.#log.id;
+      this.#log.id = idIn(sent?.request ?? asGiven, data) ?? this.#log.id;
       return data;
     } finally {
-      outcome ??= sent?.report.outcome ?? "not-sent";
-      this.#ends.push({ outcome, isRepeatable: (sent ?? asGiven).isRepeatable });
+      outcome ??= sent?.context.outcome ?? "not-sent";
+      this.#ends.push({ outcome, isRepeatable: (sent?.request ?? asGiven).isRepeatable });
     }
   }
 
@@ -220,7 +220,7 @@ function notRepeated(): ConnectionError {
 }
 
 /** The id of the contact that a response names. */
-function idIn({ appliedConsent, consentWrite }: ApiRequest, data: unknown): string | undefined {
-  const keys = consentWrite ? appliedConsent(consentWrite, data).contacts : [];
-  return keys.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length);
+function idIn(request: PreparedCall, data: unknown): string | undefined {
+  const keys = appliedConsent(request, data)?.contacts;
+  return keys?.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length);
 }

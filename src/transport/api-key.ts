@@ -2,63 +2,83 @@ import { ConfigurationError, TimeoutError } from "../errors.ts";
 import { mustBe } from "../values/kind-of.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
 import { unlessLate, untilAborted } from "./abort.ts";
-import type { Call, KeySource } from "./call.ts";
 import type { Redactor } from "./redact.ts";
 
 /** A key, or a function that returns the current one. It is called before every attempt, so that keys can be rotated. */
 export type ApiKey = string | (() => string | Promise<string>);
 
-/**
- * After a 401: the key, if it is another one now; undefined otherwise. A key is requested before each attempt, after its
- * permit, as it may be rotated during an hour in the queue.
- */
-export async function changedKey(call: Call, refusedKey: string): Promise<string | undefined> {
-  const { stopWaiting } = call;
-  if (stopWaiting.signal.aborted) return undefined;
-  try {
-    const newKey = await currentKey(call);
-    return newKey === refusedKey ? undefined : newKey;
-  } catch {
-    stopWaiting.signal.throwIfAborted();
-    // If the function fails, the 401 is the result.
-    return undefined;
+/** By what a client is known to belong to an organization of the service. */
+export interface FamilyIdentity {
+  readonly name: "v1" | "v2";
+  readonly baseUrl: string;
+  readonly key: KeySource;
+}
+
+/** The URL and the authentication of one family ("Authentication"). */
+export interface FamilyAccess extends FamilyIdentity {
+  /** The header that carries the key, and the other headers of the family. */
+  readonly keyHeader: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Gives a family's key: before each attempt, after its permit, as a key may be rotated during an hour in the queue. */
+export class KeySource {
+  readonly #key: ApiKey;
+  readonly #option: string;
+  readonly #redactor: Redactor;
+  #last: string | undefined;
+
+  /** The options' schema has judged the key; `option` is the name of its option. */
+  constructor(key: ApiKey, option: string, redactor: Redactor) {
+    this.#key = key;
+    this.#option = option;
+    this.#redactor = redactor;
+    if (typeof key === "string") this.#last = redactor.rememberForGood(key);
   }
-}
 
-/** The key of the next attempt. */
-export async function currentKey({ access, options, stopWaiting }: Call): Promise<string> {
-  return await requestKey(access.key, options.timeoutMs, stopWaiting.signal);
-}
-
-/** A key function that never resolves must not block the call or its permit. */
-export async function requestKey(source: KeySource, timeoutMs: number, signal: AbortSignal): Promise<string> {
-  const key = source.request();
-  if (typeof key === "string") return key;
-  const late = (): never => {
-    const message = `The key function returned no key within ${timeoutMs} ms; nothing was sent.`;
-    throw new TimeoutError({ message, outcome: "not-sent", timeoutMs });
-  };
-  return await unlessLate(untilAborted(key, signal), timeoutMs, late);
-}
-
-/** The source of one family's key, which the options' schema has judged. */
-export function keySource(key: ApiKey, option: string, redactor: Redactor): KeySource {
-  let last = typeof key === "string" ? key : undefined;
-  const identity = {
-    wasGiven: (other: unknown) => other === key,
-    last: () => last,
-    isSameAs: (other: KeySource) => other.wasGiven(key) || (last !== undefined && other.last() === last),
-  };
-  if (typeof key === "function") {
-    const request = async () => {
-      last = redactor.remember(checkSecret(await callKeyFunction(key, option, redactor), option));
-      return last;
+  /** A function that never resolves must not block the call or its permit. */
+  async request(timeoutMs: number, signal: AbortSignal): Promise<string> {
+    if (typeof this.#key === "string") return this.#key;
+    const late = (): never => {
+      const message = `The key function returned no key within ${timeoutMs} ms; nothing was sent.`;
+      throw new TimeoutError({ message, outcome: "not-sent", timeoutMs });
     };
-    return { request, ...identity };
+    return await unlessLate(untilAborted(this.#ask(this.#key), signal), timeoutMs, late);
   }
-  redactor.remember(key);
-  // Before every attempt, so that the redactor does not forget a key in use.
-  return { request: () => redactor.remember(key), ...identity };
+
+  /** After a 401: the key, if it is another one now; undefined otherwise. */
+  async changed(refusedKey: string, timeoutMs: number, signal: AbortSignal): Promise<string | undefined> {
+    if (signal.aborted) return undefined;
+    try {
+      const newKey = await this.request(timeoutMs, signal);
+      return newKey === refusedKey ? undefined : newKey;
+    } catch {
+      signal.throwIfAborted();
+      // If the function fails, the 401 is the result.
+      return undefined;
+    }
+  }
+
+  /** Whether it was given this key, or this key function. */
+  wasGiven(key: unknown): boolean {
+    return key === this.#key;
+  }
+
+  /** The key, or the last one that the function gave. */
+  last(): string | undefined {
+    return this.#last;
+  }
+
+  /** Whether both were given the same key or key function, or gave the same key last. */
+  isSameAs(other: KeySource): boolean {
+    return other.wasGiven(this.#key) || (this.#last !== undefined && other.last() === this.#last);
+  }
+
+  async #ask(key: () => unknown): Promise<string> {
+    const given = checkSecret(await callKeyFunction(key, this.#option, this.#redactor), this.#option);
+    this.#last = this.#redactor.remember(given);
+    return given;
+  }
 }
 
 async function callKeyFunction(key: () => unknown, option: string, redactor: Redactor): Promise<unknown> {

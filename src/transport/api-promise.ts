@@ -28,10 +28,20 @@ export interface ApiPromise<T> extends Promise<T> {
   withResponse(): Promise<WithResponse<T>>;
 }
 
-export function apiPromise<T>(result: Promise<WithResponse<T>>): ApiPromise<T> {
-  const value = result.then(({ data }) => data);
+/** `summarize` is called when the response is asked for. */
+export function apiPromise<T, Ended extends { readonly data: T }>(
+  call: Promise<Ended>,
+  summarize: (ended: Ended) => WithResponse<T>,
+): ApiPromise<T> {
+  const value = call.then(({ data }) => data);
   // Chained to `value`, so that its rejection is handled.
-  return Object.assign(value, { withResponse: () => value.then(() => result) });
+  return Object.assign(value, { withResponse: () => value.then(() => call.then(summarize)) });
+}
+
+/** A call that has not begun. */
+export function rejected(error: unknown): ApiPromise<never> {
+  const value = Promise.reject(error);
+  return Object.assign(value, { withResponse: () => value });
 }
 
 /**

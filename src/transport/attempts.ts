@@ -9,92 +9,92 @@ import {
 } from "../errors.ts";
 import type { PermitUse } from "../rate-limiter/sliding-window-log.ts";
 import { sleep } from "./abort.ts";
-import { changedKey } from "./api-key.ts";
-import type { ApiResponse, AttemptEnd, Call, FailedEnd, SentRequest } from "./call.ts";
-import { deadlineError } from "./deadline.ts";
-import { observeAttempt } from "./observe.ts";
+import { recordOutcome } from "./call-context.ts";
+import type { ApiResponse, Call } from "./call.ts";
+import { deadlineError } from "./cancellation.ts";
+import { decodeResponse } from "./decode-response.ts";
+import { exchange } from "./exchange.ts";
+import { summary } from "./observer.ts";
 import { getReady, pauseByHead, wasRefused, type AttemptStart, type Readiness } from "./permit.ts";
-import { readResponse } from "./read-response.ts";
-import { planRetry, type NextAttempt } from "./retry-plan.ts";
-import { Exchange } from "./send.ts";
+import { planRetry, type FailedEnd, type NextAttempt } from "./retry-plan.ts";
+import { AttemptSpan } from "./tracing.ts";
 
 /** Makes the attempts of a call, the first included, until one gives a response or the plan gives up. */
 export async function attempts(call: Call): Promise<ApiResponse> {
   // A row's write may have waited in the queue before, for a look: it goes before the looks of other rows.
-  const isInFront = call.gate !== undefined && call.request.method !== "GET";
-  let start: AttemptStart = { isInFront, mayRenewKey: true };
-  let end: FailedEnd | undefined;
+  let start: AttemptStart = { isInFront: call.gate !== undefined && call.context.method !== "GET" };
+  /** The key that a 401 refuses; undefined if its function was asked for another one before. */
+  let usedKey: string | undefined;
+  let mayRenewKey = true;
+  let cause: AudienceError | undefined;
   let next: NextAttempt | undefined;
   return await pRetry(makeAttempt, {
     // One more than are made: with none left, p-retry would stop even if the next retry does not count.
     retries: call.options.maxRetries + 1,
     minTimeout: 0,
     maxTimeout: 0,
-    signal: call.abort.signal,
+    // It waits here alone, and `Object.prototype` may have one.
+    signal: undefined,
     // Asked first, so the retry is planned here, and waits here: the service may name the wait, and hooks get it beforehand.
     async shouldConsumeRetry({ error, retriesConsumed }) {
-      // An error that is no end of an attempt ends the call.
-      next = end?.error === error ? planNext(call, end, retriesConsumed) : undefined;
+      const end = await endOf(error, call, mayRenewKey ? usedKey : undefined);
+      // A retry that gets no permit does not hide why it was needed.
+      if (end.kind !== "no-permit") cause = end.error;
+      else if (cause) end.error.cause = cause;
+      next = planNext(call, end, retriesConsumed);
       if (!next) return true;
-      const key = end?.kind === "new-key" ? end.key : undefined;
-      start = { isInFront: next.isInFront, key, mayRenewKey: start.mayRenewKey && key === undefined };
-      if (next.waitMs > 0 && !next.isInPause) await sleep(next.waitMs, call.stopWaiting.signal);
+      const key = end.kind === "new-key" ? end.key : undefined;
+      mayRenewKey &&= key === undefined;
+      start = { isInFront: next.isInFront, key };
+      if (next.waitMs > 0 && !next.isInPause) await sleep(next.waitMs, call.stop.signal);
       return next.isCounted;
     },
     shouldRetry: () => next !== undefined,
   });
 
   async function makeAttempt(): Promise<ApiResponse> {
-    // A retry that gets no permit does not hide why it was needed.
-    const cause = end?.kind === "no-permit" ? end.error.cause : end?.error;
-    const made = await attempt(call, start);
-    end = made.kind === "response" ? undefined : made;
-    if (made.kind === "response") return made.response;
-    if (made.kind === "no-permit" && cause !== undefined) made.error.cause = cause;
-    throw made.error;
-  }
-}
-
-/** A permit and a key, a request, its response. Rejects with what is no end of an attempt, such as an error of its gate. */
-async function attempt(call: Call, start: AttemptStart): Promise<AttemptEnd> {
-  let key: string | undefined;
-  try {
+    usedKey = undefined;
     const ready = await getReady(call, start);
-    key = ready.key;
-    return { kind: "response", response: await observeAttempt(call, () => exchange(call, ready)) };
-  } catch (error) {
-    return await endOf(error, call, start.mayRenewKey ? key : undefined);
+    usedKey = ready.key;
+    return await attempt(call, ready);
   }
 }
 
 /** Sends the request and reads its response. The permit comes back with the head, or with the failure to get one. */
-async function exchange(call: Call, { key, permit }: Readiness): Promise<ApiResponse> {
+async function attempt(call: Call, { key, permit }: Readiness): Promise<ApiResponse> {
+  const { client, context, settings } = call;
+  const span = new AttemptSpan(context, settings.observer, settings.requestTracing);
   let use: PermitUse = "unsent";
-  let sent: SentRequest;
-  let pausedMs: number;
+  let pausedMs = 0;
   try {
-    // A hook or a subscriber may have aborted the call.
-    call.abort.signal.throwIfAborted();
-    use = "lost";
-    sent = await new Exchange(call).send(key);
-    // Before the release: if the response begins a pause, no other call may acquire the permit.
-    pausedMs = pauseByHead(call, sent.head);
-    use = "responded";
-  } catch (error) {
-    if (isAudienceError(error) && error.outcome === "not-sent") use = "unsent";
-    throw error;
-  } finally {
-    permit.release(use);
-  }
-  try {
-    const response = readResponse(await sent.read(), call);
+    const received = await span.run(async () => {
+      // In a hook or a subscriber.
+      if (call.left) throw call.left;
+      use = "lost";
+      return await exchange(call, key, {
+        onHead(head) {
+          // Before the release: if the response begins a pause, no other call may acquire the permit.
+          pausedMs = pauseByHead(call, head);
+          permit.release("responded");
+        },
+        onLeave: (error) => span.end(undefined, error),
+      });
+    });
+    const response = decodeResponse(received, call);
     call.isComplete = true;
-    call.client.limiter?.succeeded();
+    client.limiter?.succeeded();
+    span.end(response.response.status);
     return response;
   } catch (error) {
+    // Its outcome is known, before a hook ends the call.
+    call.onLeave = undefined;
+    const outcome = isAudienceError(error) ? error.outcome : "unknown";
+    permit.release(outcome === "not-sent" ? "unsent" : use);
     // Its body may say that it is a refusal, or name a longer wait than its headers.
     if (error instanceof RateLimitError && (error.status !== 429 || (error.retryAfterMs ?? 0) > pausedMs))
       wasRefused(call, error.retryAfterMs);
+    recordOutcome(context, outcome);
+    span.end(summary(error).status, error);
     throw error;
   }
 }
@@ -104,27 +104,32 @@ async function endOf(error: unknown, call: Call, usedKey: string | undefined): P
   if (error instanceof RateLimitWaitError) return { kind: "no-permit", error };
   if (error instanceof RateLimitError) return { kind: "refused", error };
   if (error instanceof AuthenticationError && usedKey !== undefined) {
-    const key = await changedKey(call, usedKey);
+    const { options, request, stop } = call;
+    const key = await request.access.key.changed(usedKey, options.timeoutMs, stop.signal);
     if (key !== undefined) return { kind: "new-key", error, key };
   }
   if (isAudienceError(error)) return { kind: "failed", error };
+  // No end of an attempt, such as the error of a gate: it ends the call.
   throw error;
 }
 
 /** What follows an attempt that failed; undefined: its error is that of the call. */
 function planNext(call: Call, end: FailedEnd, retries: number): NextAttempt | undefined {
-  const { client, gate, isRepeatable, options, report, settings, stopWaiting } = call;
+  const { client, context, gate, options, request, settings, stop } = call;
   const next = planRetry(end, retries, {
     maxRetries: options.maxRetries,
-    isRepeatable,
+    isRepeatable: request.isRepeatable,
     hasLimiter: client.limiter !== undefined,
     isPatient: gate !== undefined,
     random: Math.random,
   });
-  if (!next || stopWaiting.signal.aborted) return undefined;
+  if (!next || stop.signal.aborted) return undefined;
+  const { waitMs } = next;
   refuseIfTooLate(call, next, end.error);
   // A call that got no permit has made no attempt.
-  settings.observer.retries(report.facts, Math.max(1, report.attempts), next.waitMs, end.error);
+  const details = { attempt: Math.max(1, context.attempts), waitMs, error: summary(end.error) };
+  const text = `is retried in ${Math.round(waitMs)} ms after ${end.error.name}`;
+  settings.observer.report(context, details, text, { hook: "onRetry" });
   return next;
 }
 

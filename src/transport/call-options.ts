@@ -3,7 +3,7 @@ import { ConfigurationError } from "../errors.ts";
 import { lostContent, optionTypes, optionThat, parseOptions, type Given } from "../schema/parse-options.ts";
 import { mustBe } from "../values/kind-of.ts";
 import { isRecord, withoutPrototype } from "../values/predicates.ts";
-import type { CallSettings, FamilyAccess } from "./call.ts";
+import type { FamilyAccess } from "./api-key.ts";
 
 /** Options of one call; each overrides the client's. */
 export interface CallOptions {
@@ -35,6 +35,20 @@ export interface WriteOptions extends Pick<CallOptions, "timeoutMs" | "maxRetrie
 export interface AddContactWriteOptions extends WriteOptions {
   /** Permits a contact without `email_opt_in`: see the options of the call. */
   consent?: "service-decides" | undefined;
+}
+
+/** The validated options of a call, over those of the client. */
+export interface CallSettings {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  readonly deadlineMs: number;
+  readonly maxRetries: number;
+  readonly maxWaitMs: number | undefined;
+  readonly priority: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly repeatable?: boolean | undefined;
+  /** All given options, for an endpoint with additional ones. */
+  readonly given: Readonly<Record<string, unknown>>;
 }
 
 /** The names in lower case. Its messages show no value. */

@@ -1,6 +1,7 @@
-import type { ConsentWrite } from "../consent.ts";
+import { isOnePersons, type ConsentWrite } from "../consent.ts";
 import { untilAborted } from "./abort.ts";
-import type { ApiResponse, Call, ConsentListener, FamilyIdentity } from "./call.ts";
+import type { FamilyIdentity } from "./api-key.ts";
+import type { ConsentListener, PreparedCall, Send } from "./call.ts";
 
 interface Registry {
   readonly listeners: Set<ConsentListener>;
@@ -30,30 +31,45 @@ export function listenToConsents(listener: ConsentListener): () => void {
  * Notifies each listener of a consent write, before it is sent and after its end. Inside the write order, so that it knows
  * each write before the contact's next one begins.
  */
-export async function tellListeners(call: Call, send: () => Promise<ApiResponse>): Promise<ApiResponse> {
-  const { gate, report, request, settings, stopWaiting } = call;
-  const { consentWrite: write } = request;
-  if (!write || write.consent.size === 0) return await send();
-  const { families } = settings;
-  const { listeners, writes } = registry();
-  // One may begin or end to listen meanwhile.
-  const tell = (notify: (listener: ConsentListener) => Promise<void>) =>
-    [...listeners].filter((each) => each !== gate?.listener && each.concerns(families)).map(notify);
-  writes.set(write, families);
-  try {
-    const beginning = tell((listener) => listener.begins(write, families));
-    // Without a listener the call is sent in the same tick of the event loop.
-    if (beginning.length > 0) await untilAborted(Promise.all(beginning), stopWaiting.signal);
-    const response = await send();
-    // The gate may have made the write anew.
-    const { appliedConsent, consentWrite: sent = write } = call.request;
-    const applied = appliedConsent(sent, response.data);
-    await Promise.all(tell((listener) => listener.ended(write, "applied", applied)));
-    return response;
-  } catch (error) {
-    await Promise.all(tell((listener) => listener.ended(write, report.outcome, call.request.consentWrite)));
-    throw error;
-  } finally {
-    writes.delete(write);
-  }
+export function tellListeners(send: Send): Send {
+  return async (call) => {
+    const { context, gate, settings, stop } = call;
+    const { consentWrite: write } = call.request;
+    if (!write || write.consent.size === 0) return await send(call);
+    const { families } = settings;
+    const { listeners, writes } = registry();
+    // One may begin or end to listen meanwhile.
+    const tell = (notify: (listener: ConsentListener) => Promise<void>) =>
+      [...listeners].filter((each) => each !== gate?.listener && each.concerns(families)).map(notify);
+    writes.set(write, families);
+    try {
+      const beginning = tell((listener) => listener.begins(write, families));
+      // Without a listener the call is sent in the same tick of the event loop.
+      if (beginning.length > 0) await untilAborted(Promise.all(beginning), stop.signal);
+      const response = await send(call);
+      if (listeners.size > 0) {
+        const applied = appliedConsent(call.request, response.data);
+        await Promise.all(tell((listener) => listener.ended(write, "applied", applied)));
+      }
+      return response;
+    } catch (error) {
+      // The gate may have made the write anew.
+      const { consentWrite } = call.request;
+      await Promise.all(tell((listener) => listener.ended(write, context.outcome, consentWrite)));
+      throw error;
+    } finally {
+      writes.delete(write);
+    }
+  };
+}
+
+/** The write as the response shows it: with further keys of the contact, and the service's decision. */
+export function appliedConsent(
+  { consentWrite, endpoint, sent }: PreparedCall,
+  data: unknown,
+): ConsentWrite | undefined {
+  const more = consentWrite && endpoint.appliedTo?.(data, sent);
+  if (!more) return consentWrite;
+  const contacts = new Set([...consentWrite.contacts, ...more.contacts.filter(isOnePersons)]);
+  return { contacts: [...contacts], consent: more.consent ?? consentWrite.consent };
 }

@@ -1,10 +1,10 @@
 import type { Operation } from "../endpoint.ts";
-import { isAudienceError, type AudienceError } from "../errors.ts";
+import { isAudienceError } from "../errors.ts";
 import { printable } from "../printable.ts";
 import type { ExpectedWait } from "../rate-limiter/permit-request.ts";
-import { randomUuid } from "../runtime.ts";
 import { errorMessage, errorType, ignoreRejection } from "../values/error-message.ts";
 import { hasProperty } from "../values/predicates.ts";
+import { identityOf, type CallContext } from "./call-context.ts";
 import { maskAddresses, type Redactor } from "./redact.ts";
 
 /**
@@ -70,22 +70,8 @@ const limitersTold = new WeakSet<object>();
 const longWaitMs = 10_000;
 const shownErrorLength = 200;
 
-/** The identity of a call, as hooks and errors see it. */
-export type CallFacts = Readonly<Pick<RequestEvent, "requestId" | "operation" | "method" | "path">>;
-
 /** What an event adds to the identity of its call. */
-export type EventDetails = Omit<RequestEvent, keyof CallFacts>;
-
-/** The id is made when something asks for it: a read must not need random values before it is sent (D100). */
-export function identify(call: Omit<CallFacts, "requestId">): CallFacts {
-  let id: string | undefined;
-  return {
-    get requestId() {
-      return (id ??= randomUuid());
-    },
-    ...call,
-  };
-}
+export type EventDetails = Omit<RequestEvent, keyof ReturnType<typeof identityOf>>;
 
 /** Reports the attempts and waits of a client's calls to its hooks and its logger. Neither can change a call. */
 export class Observer {
@@ -102,21 +88,27 @@ export class Observer {
     this.#redactor = redactor;
   }
 
-  attemptStarts(facts: CallFacts, details: EventDetails): void {
-    this.#call("onRequest", facts, details);
-    this.#write("debug", facts, details.attempt, "is sent");
-  }
-
-  attemptEnds(facts: CallFacts, details: EventDetails): void {
-    const { attempt, status, durationMs = 0, error } = details;
-    if (status) this.#call("onResponse", facts, details);
-    const how = status ? `got ${status}` : `failed: ${error?.name}`;
-    this.#write("debug", facts, attempt, `${how} in ${Math.round(durationMs)} ms`);
-  }
-
-  retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
-    this.#call("onRetry", facts, { attempt, waitMs, error: summary(error) });
-    this.#write("debug", facts, attempt, `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
+  /** Calls the hook, and writes a line about an attempt. Returns whether there is a logger for it. */
+  report(
+    context: CallContext,
+    details: EventDetails,
+    text: string,
+    { hook, level = "debug" }: { hook?: keyof Hooks | undefined; level?: "debug" | "warn" } = {},
+  ): boolean {
+    if (hook && hasProperty(this.#hooks, hook)) {
+      const failed = (error: unknown) => this.failed(`the hook ${hook}`, error);
+      try {
+        // A copy, so that a hook cannot change the event of the attempt.
+        const event = structuredClone({ ...identityOf(context), ...details });
+        ignoreRejection(this.#hooks[hook]?.(event), failed);
+      } catch (error) {
+        failed(error);
+      }
+    }
+    return this.#log(level, () => {
+      const { operation, requestId } = identityOf(context);
+      return `${operation}, attempt ${details.attempt} (request ${requestId}) ${text}`;
+    });
   }
 
   /** Whether anybody is told of a wait: what is expected of thousands of waiting calls costs time. */
@@ -125,20 +117,15 @@ export class Observer {
   }
 
   /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
-  waits(facts: CallFacts, attempt: number, { waitMs, isForOthers }: ExpectedWait): () => void {
+  waits(context: CallContext, attempt: number, { waitMs, isForOthers }: ExpectedWait): () => void {
     const isLong = waitMs > longWaitMs;
-    if (isLong) this.#call("onThrottle", facts, { attempt, waitMs });
-    const level = isLong ? "warn" : "debug";
     const why = isForOthers ? " and leaves room for other calls (reserve)" : "";
-    this.#write(level, facts, attempt, `waits ${Math.round(waitMs)} ms for the rate limit${why}`);
+    const text = `waits ${Math.round(waitMs)} ms for the rate limit${why}`;
+    this.report(context, { attempt, waitMs }, text, isLong ? { hook: "onThrottle", level: "warn" } : {});
     if (isLong) return () => {};
     const later = { waitMs: longWaitMs + 1, isForOthers };
-    const timer = setTimeout(() => this.waits(facts, attempt, later), later.waitMs);
+    const timer = setTimeout(() => this.waits(context, attempt, later), later.waitMs);
     return () => clearTimeout(timer);
-  }
-
-  waitsForContact(facts: CallFacts): void {
-    this.#write("debug", facts, 1, "waits for an earlier write to the same contact");
   }
 
   /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
@@ -157,27 +144,17 @@ export class Observer {
   }
 
   /** The service refused a call for its rate, though the limiter has kept to its limits: one line for each limiter. */
-  refused(facts: CallFacts, attempt: number, limiter: object): void {
+  refused(context: CallContext, limiter: object): void {
     if (limitersTold.has(limiter)) return;
     const text =
       "was refused for its rate, though the limiter has kept to its limits: another program behind this address, or another limit, is the likely cause";
-    if (this.#write("warn", facts, attempt, text)) limitersTold.add(limiter);
+    if (this.report(context, { attempt: context.attempts }, text, { level: "warn" }))
+      limitersTold.add(limiter);
   }
 
   /** A function of the user failed: one line, and nothing else changes. */
   failed(name: string, error: unknown): void {
     this.#log("warn", () => `${name} failed with ${this.#describe(error)}; this changes nothing`);
-  }
-
-  #call(name: keyof Hooks, facts: CallFacts, details: EventDetails): void {
-    const failed = (error: unknown) => this.failed(`the hook ${name}`, error);
-    try {
-      // A copy, so that a hook cannot change the event of the attempt.
-      if (!hasProperty(this.#hooks, name)) return;
-      ignoreRejection(this.#hooks[name]?.(structuredClone({ ...facts, ...details })), failed);
-    } catch (error) {
-      failed(error);
-    }
   }
 
   /** The type of an error and the first line of its message, which may hold a key, or a contact. */
@@ -186,13 +163,6 @@ export class Observer {
     const text = maskAddresses(this.#redactor.string(errorType(error) + (message && `: ${message}`)));
     const shown = text.length > shownErrorLength ? `${text.slice(0, shownErrorLength)}…` : text;
     return printable(shown);
-  }
-
-  #write(level: "debug" | "warn", facts: CallFacts, attempt: number, text: string): boolean {
-    return this.#log(
-      level,
-      () => `${facts.operation}, attempt ${attempt} (request ${facts.requestId}) ${text}`,
-    );
   }
 
   /** The text is a function, as it may ask for the id of the request. Returns whether there is a logger for it. */

@@ -2,9 +2,8 @@
 import { isAudienceError, RateLimitWaitError } from "../errors.ts";
 import type { Permit } from "../rate-limiter/rate-limiter.ts";
 import { unlessLate, untilAborted } from "./abort.ts";
-import { currentKey } from "./api-key.ts";
 import type { Call, Gate, ResponseHead } from "./call.ts";
-import { deadlineError } from "./deadline.ts";
+import { deadlineError } from "./cancellation.ts";
 import { refusalWaitMs, retryAfterMs } from "./rate-refusal.ts";
 
 /** What an attempt begins with. */
@@ -13,8 +12,6 @@ export interface AttemptStart {
   readonly isInFront: boolean;
   /** The key after a 401. */
   readonly key?: string | undefined;
-  /** Whether a 401 asks the key function once more. */
-  readonly mayRenewKey: boolean;
 }
 
 /** A permit and a key, with which a request may be sent now. */
@@ -31,20 +28,20 @@ const longestHoldMs = 1_000;
 
 /** Waits until a request may be sent. Begins anew where a pause, or a long wait, has made permit and key out of date. */
 export async function getReady(call: Call, start: AttemptStart): Promise<Readiness> {
-  const { abort, client, gate, stopWaiting } = call;
+  const { client, gate, options, stop } = call;
   let { isInFront, key: newKey } = start;
   for (;;) {
     let permit = await acquire(call, isInFront);
     try {
-      const key = newKey ?? (await currentKey(call));
+      const key = newKey ?? (await call.request.access.key.request(options.timeoutMs, stop.signal));
       if (gate) {
         permit = await enter(call, gate, permit);
-        stopWaiting.signal.throwIfAborted();
+        stop.signal.throwIfAborted();
       }
       // Before its timer, which may be late (D109).
-      if (performance.now() > call.deadlineAt) abort.abort(deadlineError(call));
-      // A call that was aborted as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
-      abort.signal.throwIfAborted();
+      if (performance.now() > call.deadlineAt) stop.abort((call.left = deadlineError(call)));
+      // A call that has ended as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
+      if (call.left) throw call.left;
       if (!client.limiter?.isPaused && (gate?.isOpen() ?? true)) return { permit, key };
     } catch (error) {
       permit.release("unsent");
@@ -58,7 +55,7 @@ export async function getReady(call: Call, start: AttemptStart): Promise<Readine
 /** Enters the gate while the call has its permit. Work that takes long, or needs a permit itself, goes on without it. */
 async function enter(call: Call, gate: Gate, permit: Permit): Promise<Permit> {
   // A checkpoint may hang: an aborted call must not block the contact's other writes.
-  const work = untilAborted(gate.enter(call), call.stopWaiting.signal);
+  const work = untilAborted(gate.enter(call), call.stop.signal);
   const hasEnded = work.then(() => true);
   if (await unlessLate(hasEnded, longestHoldMs, () => false)) return permit;
   permit.release("unsent");
@@ -68,7 +65,7 @@ async function enter(call: Call, gate: Gate, permit: Permit): Promise<Permit> {
 }
 
 async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
-  const { client, deadlineAt, options, position, report, settings, stopWaiting } = call;
+  const { client, deadlineAt, options, position, context, settings, stop } = call;
   if (!client.limiter) return unlimited;
   const { maxQueued, observer } = settings;
   const askedAt = performance.now();
@@ -79,12 +76,12 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
     return await client.limiter.acquire({
       priority: options.priority,
       client,
-      signal: stopWaiting.signal,
+      signal: stop.signal,
       isRequeued,
       position,
       observer,
       onWait: observer.hearsOfWaits
-        ? (wait) => void (endWait = observer.waits(report.facts, report.attempts + 1, wait))
+        ? (wait) => void (endWait = observer.waits(context, context.attempts + 1, wait))
         : undefined,
       maxWaitMs: options.maxWaitMs,
       // After the deadline, even before its late timer, there is no time to wait.
@@ -95,7 +92,7 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
     throw asOwnError(error);
   } finally {
     endWait?.();
-    report.queuedMs += performance.now() - askedAt;
+    context.queuedMs += performance.now() - askedAt;
   }
 }
 
@@ -118,11 +115,11 @@ export function pauseByHead(call: Call, { status, headers }: ResponseHead): numb
 
 /** The service refused the call for its rate: all calls wait. */
 export function wasRefused(
-  { client: { limiter }, report, settings }: Call,
+  { client: { limiter }, context, settings }: Call,
   waitMs: number | undefined,
 ): void {
   if (!limiter) return;
   limiter.refused(waitMs);
   // After an outage of a shared store our own processes are as likely a cause as another program.
-  if (!limiter.hadOutage) settings.observer.refused(report.facts, report.attempts, limiter);
+  if (!limiter.hadOutage) settings.observer.refused(context, limiter);
 }

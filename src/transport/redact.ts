@@ -13,21 +13,23 @@ const rememberedGrams = 160_000;
  * Eight, because that much of a key in a log is already a leak; a shorter key is redacted whole.
  */
 export class Redactor {
-  /** Substrings of the keys, the latest last: one lookup for each position of a string, however many keys there are. */
+  /** Substrings of the keys: one lookup for each position of a string, however many keys there are. */
+  readonly #gramsForGood = new Set<string>();
+  /** Those of rotated keys, the latest last. */
   readonly #grams = new Set<string>();
   readonly #lengths = new Set<number>();
 
-  /** Keeps the key: a service may echo a key that was rotated a moment ago. */
+  /** Of a key that is an option. */
+  rememberForGood(key: string): string {
+    for (const gram of this.#gramsOf(key)) this.#gramsForGood.add(gram);
+    return key;
+  }
+
+  /** Of a key that a function gave: a service may echo one that was rotated a moment ago. */
   remember(key: string): string {
-    // Plain, URL-encoded, and as in a JSON string.
-    for (const form of [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)]) {
-      const length = Math.min(gramLength, form.length);
-      this.#lengths.add(length);
-      for (let at = 0; at + length <= form.length; at++) {
-        const gram = form.slice(at, at + length);
-        this.#grams.delete(gram);
-        this.#grams.add(gram);
-      }
+    for (const gram of this.#gramsOf(key)) {
+      this.#grams.delete(gram);
+      this.#grams.add(gram);
     }
     for (const oldest of this.#grams) {
       if (this.#grams.size <= rememberedGrams) break;
@@ -36,13 +38,22 @@ export class Redactor {
     return key;
   }
 
+  /** Plain, URL-encoded, and as in a JSON string. */
+  #gramsOf(key: string): string[] {
+    return [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)].flatMap((form) => {
+      const length = Math.min(gramLength, form.length);
+      this.#lengths.add(length);
+      return Array.from({ length: form.length - length + 1 }, (_, at) => form.slice(at, at + length));
+    });
+  }
+
   string(string: string): string {
     let result = "";
     let copied = 0;
     for (let at = 0; at < string.length; at++) {
       for (const length of this.#lengths) {
         const gram = string.slice(at, at + length);
-        if (!this.#grams.has(gram)) continue;
+        if (!this.#grams.has(gram) && !this.#gramsForGood.has(gram)) continue;
         // Overlapping matches become one mask.
         if (at > copied || copied === 0) result += string.slice(copied, at) + mask;
         copied = Math.max(copied, at + length);

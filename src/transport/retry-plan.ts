@@ -1,10 +1,27 @@
-import { ApiError, ConnectionError, type AudienceError } from "../errors.ts";
+import {
+  ApiError,
+  ConnectionError,
+  type AudienceError,
+  type AuthenticationError,
+  type RateLimitError,
+  type RateLimitWaitError,
+} from "../errors.ts";
 import { longestWindowMs } from "../limits.ts";
-import type { FailedEnd } from "./call.ts";
 
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;
 const shortestRefusalMs = 1_000;
+
+/** How an attempt that gave no value ended. */
+export type FailedEnd =
+  /** The limiter gave no permit. */
+  | { readonly kind: "no-permit"; readonly error: RateLimitWaitError }
+  /** The service refused the call for its rate. */
+  | { readonly kind: "refused"; readonly error: RateLimitError }
+  /** A 401, and the key function now gives another key. */
+  | { readonly kind: "new-key"; readonly error: AuthenticationError; readonly key: string }
+  /** Any other failure of the call. */
+  | { readonly kind: "failed"; readonly error: AudienceError };
 
 /** The part of a call that decides about its retries. */
 export interface RetryPolicy {

@@ -1,9 +1,12 @@
+import type { Outcome } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
+import { identityOf, type CallContext } from "./call-context.ts";
+import { summary, type EventDetails, type Observer, type RequestEvent } from "./observer.ts";
 
 type DiagnosticsChannel = typeof import("node:diagnostics_channel");
 
 /** A tracing channel of `node:diagnostics_channel`, by which calls or attempts are published. */
-export interface Tracing {
+export interface TracingChannel {
   /** Whether anyone listens. Bound stores count as subscribers. */
   readonly hasSubscribers: boolean;
   /** Runs work inside the stores that are bound to `start`. The message is completed by its end. */
@@ -16,7 +19,7 @@ export interface Tracing {
  * Undefined on runtimes that lack or forbid `node:diagnostics_channel`. Without `tracePromise`, which would publish the
  * result, and would end an aborted attempt only with its request.
  */
-export function openTracing(name: string): Tracing | undefined {
+export function openTracing(name: string): TracingChannel | undefined {
   const channel = ofRuntime(({ process }) => {
     // At run time, because a static import would fail on edge runtimes. Safe: Node's own module.
     const module = process?.getBuiltinModule?.("node:diagnostics_channel") as DiagnosticsChannel | undefined;
@@ -42,4 +45,65 @@ export function openTracing(name: string): Tracing | undefined {
       asyncEnd.publish(message);
     },
   };
+}
+
+/** Publishes a call, from its validation to its end, which completes the message. */
+export async function traceCall<T>(
+  context: CallContext,
+  channel: TracingChannel,
+  call: () => Promise<T>,
+): Promise<T> {
+  const message = identityOf(context);
+  const startedAt = performance.now();
+  const end = (ending: { outcome: Outcome; error?: RequestEvent["error"] }) => {
+    const { attempts, queuedMs } = context;
+    const costs = { attempts, queuedMs, durationMs: performance.now() - startedAt };
+    channel.end(Object.assign(message, costs, ending));
+  };
+  try {
+    const result = await channel.run(message, async () => await call());
+    end({ outcome: context.method === "GET" ? "not-applied" : "applied" });
+    return result;
+  } catch (error) {
+    end({ outcome: context.outcome, error: summary(error) });
+    throw error;
+  }
+}
+
+/** An attempt from its start to its end, as hooks, logger and the channel `audience-sdk:request` are told of it. */
+export class AttemptSpan {
+  readonly #context: CallContext;
+  readonly #observer: Observer;
+  readonly #channel: TracingChannel | undefined;
+  readonly #message: object;
+  readonly #sentAt: number;
+  readonly #details: EventDetails;
+
+  /** The attempt is sent. */
+  constructor(context: CallContext, observer: Observer, channel: TracingChannel | undefined) {
+    this.#context = context;
+    this.#observer = observer;
+    this.#details = { attempt: ++context.attempts };
+    this.#channel = channel?.hasSubscribers ? channel : undefined;
+    this.#message = this.#channel ? { ...identityOf(context), ...this.#details } : {};
+    this.#sentAt = performance.now();
+    observer.report(context, this.#details, "is sent", { hook: "onRequest" });
+  }
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return this.#channel ? this.#channel.run(this.#message, work) : work();
+  }
+
+  /** Its first end counts: an aborted attempt has ended for its caller, though its request continues (D44). */
+  end(status: number | undefined, error?: unknown): void {
+    const details = this.#details;
+    if (details.durationMs !== undefined) return;
+    details.durationMs = performance.now() - this.#sentAt;
+    if (status !== undefined) details.status = status;
+    if (error) details.error = summary(error);
+    const how = status ? `got ${status}` : `failed: ${details.error?.name}`;
+    const text = `${how} in ${Math.round(details.durationMs)} ms`;
+    this.#observer.report(this.#context, details, text, { hook: status ? "onResponse" : undefined });
+    this.#channel?.end(Object.assign(this.#message, details));
+  }
 }

@@ -157,7 +157,7 @@ export function v1Events(call: CallEndpoint, redactor: Redactor): V1Events {
     send: (event, options) => call(sendEvent, { body: event }, options),
     define: (schemas) => ({
       send: (name, event, options) =>
-        call(sendEvent, { body: event }, options, () => ({ body: definedEvent(schemas, name, event) })),
+        call({ ...sendEvent, read: (given) => definedEvent(schemas, name, given) }, { body: event }, options),
       write(name, given, options) {
         // Safe: unchecked but for its data, as every write.
         const event = redactor.guard(() => definedEvent(schemas, name, given)) as V1Event;

@@ -123,7 +123,7 @@ export const areas: readonly Area[] = [
   // The transport is split into areas, because every call reaches nearly all of it.
   {
     name: "transport-responses",
-    sources: ["transport/read-response.ts", "transport/service-message.ts", "transport/rate-refusal.ts"],
+    sources: ["transport/decode-response.ts", "transport/rate-refusal.ts"],
     tests: { transport: "errors fetch promise rate-refusal responses retry-after" },
   },
   {
@@ -139,8 +139,8 @@ export const areas: readonly Area[] = [
     sources: [
       "transport/api-promise.ts",
       "transport/client-state.ts",
-      "transport/call.ts",
-      "transport/deadline.ts",
+      "transport/call-context.ts",
+      "transport/cancellation.ts",
       "transport/permit.ts",
       "transport/write-order.ts",
       "transport/transport.ts",
@@ -153,7 +153,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "transport-send",
-    sources: ["transport/abort.ts", "transport/network-error.ts", "transport/send.ts"],
+    sources: ["transport/abort.ts", "transport/network-error.ts", "transport/exchange.ts"],
     tests: { transport: "abort deadlines errors fetch promise responses retry-after" },
   },
   {
@@ -168,9 +168,9 @@ export const areas: readonly Area[] = [
       "schema/parse-options.ts",
       "values/error-message.ts",
       "transport/call-options.ts",
-      "transport/observe.ts",
       "transport/observer.ts",
-      "transport/build-request.ts",
+      "transport/prepare-call.ts",
+      "transport/tracing.ts",
     ],
     tests: {
       transport:

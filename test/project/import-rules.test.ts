@@ -10,7 +10,7 @@ interface ImportRule {
 
 /** The only files that may import a package, so that it can be replaced in one place. */
 const importers: Record<string, RegExp> = {
-  ky: /^src\/transport\/send\.ts$/,
+  ky: /^src\/transport\/exchange\.ts$/,
   "p-retry": /^src\/transport\/attempts\.ts$/,
   // Its types, for the part that is used.
   bottleneck: /^src\/bulk\/bottleneck-light\.d\.ts$/,
@@ -181,13 +181,13 @@ describe("A broken rule is reported", () => {
   it.each([
     ["src/errors.ts", 'import { x } from "./limits.ts";', "src/errors.ts imports src/limits.ts"],
     [
-      "src/transport/send.ts",
+      "src/transport/exchange.ts",
       'import { x } from "../v1/events.ts";',
       "transport and rate-limiter know no family",
     ],
     [
       "src/rate-limiter/sliding-window-log.ts",
-      'import type { X } from "../transport/send.ts";',
+      'import type { X } from "../transport/exchange.ts";',
       "rate-limiter does not know transport",
     ],
     ["src/v1/customers.ts", 'export { x } from "../v2/lists.ts";', "v1 and v2 do not know each other"],
@@ -230,8 +230,8 @@ describe("A broken rule is reported", () => {
   it("a package that an entry imports indirectly", () => {
     const files: SourceFiles = new Map([
       ["src/schemas.ts", 'export { a } from "./v1/schemas/contact.ts";'],
-      ["src/v1/schemas/contact.ts", 'import { b } from "../../transport/send.ts";'],
-      ["src/transport/send.ts", 'import ky from "ky";'],
+      ["src/v1/schemas/contact.ts", 'import { b } from "../../transport/exchange.ts";'],
+      ["src/transport/exchange.ts", 'import ky from "ky";'],
     ]);
 
     expect(brokenRules(files)).toEqual([

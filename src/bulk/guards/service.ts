@@ -1,7 +1,7 @@
 import { contactKeys, optInStates } from "../../consent.ts";
 import { ConnectionError, isAudienceError } from "../../errors.ts";
 import { familyOf, type OpenedClient } from "../../open-client.ts";
-import { prepareCall } from "../../transport/transport.ts";
+import { prepareCall } from "../../transport/prepare-call.ts";
 import { getCustomer } from "../../v1/customers.ts";
 import { type Profile, shownFlag, shownStatus } from "../../v1/schemas/profile.ts";
 import {
@@ -96,7 +96,7 @@ export class ServiceGuard implements Guard {
     try {
       this.#run.progress.calls++;
       const access = familyOf(settings, "v1");
-      const call = prepareCall(getCustomer, { params: { id } }, { access, settings: settings.call });
+      const call = prepareCall(getCustomer, { params: { id } }, { access, options: settings.call });
       // Safe: its endpoint has decoded it.
       return (await transport.send(call, { ...rowCallOptions, gate, signal })) as Profile;
     } catch (error) {

@@ -1,52 +1,61 @@
 import { isOnePersons } from "../consent.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
+import { randomUuid } from "../runtime.ts";
 import { validate } from "../validate.ts";
 import { mustBe } from "../values/kind-of.ts";
-import type { ApiRequest } from "./call.ts";
+import { withoutPrototype } from "../values/predicates.ts";
+import type { FamilyAccess } from "./api-key.ts";
+import { refuseHeadersOf, type CallSettings } from "./call-options.ts";
+import type { PreparedCall } from "./call.ts";
 
-/** Validates the whole input and builds the request. Throws a `ValidationError` with every issue. */
-export function buildRequest<Body, Output>(
+/** With what a call is prepared, beside its input. */
+interface Preparation {
+  readonly access: FamilyAccess;
+  readonly options: CallSettings;
+  readonly newEventId?: ((eventName: string) => string) | undefined;
+}
+
+/**
+ * Validates the whole input, and sends nothing. Throws a `ConfigurationError`, or a `ValidationError` with every issue. The
+ * endpoint has no prototype, as anything in the process may have changed that.
+ */
+export function prepareCall<Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
-  { options, newId }: { options: Readonly<Record<string, unknown>>; newId: (eventName: string) => string },
-): ApiRequest {
+  { access, options, newEventId = randomUuid }: Preparation,
+): PreparedCall {
+  refuseHeadersOf(access, options);
   const { method, path, query: querySchema } = endpoint;
+  const { params = {}, query: givenQuery, body } = withoutPrototype(input);
   const issues: ValidationIssue[] = [];
-  const { params = {} } = input;
-  const filledPath = fillPath(path, params, issues);
-  const query = querySchema && validate(querySchema, input.query, issues);
-  const schema = typeof endpoint.body === "function" ? endpoint.body(options) : endpoint.body;
+  const filledPath = path.includes("{") ? fillPath(path, params, issues) : path;
+  const query = querySchema && validate(querySchema, givenQuery, issues);
+  const schema = typeof endpoint.body === "function" ? endpoint.body(options.given) : endpoint.body;
+  const given = endpoint.read ? endpoint.read(body) : body;
   // Safe: without a schema Body is undefined.
-  const valid = (schema && validate(schema, input.body, issues)) as Body;
+  const valid = (schema && validate(schema, given, issues)) as Body;
   if (issues.length > 0) throw new ValidationError(issues);
-  const sent = endpoint.complete ? endpoint.complete(valid, newId) : valid;
+  const sent = endpoint.complete ? endpoint.complete(valid, newEventId) : valid;
   const request = endpoint.request?.(sent) ?? { path: filledPath, query, body: sent };
+  // Safe: the schema allows only strings, numbers and booleans, which become strings.
+  const search = request.query ? String(new URLSearchParams(request.query as Record<string, string>)) : "";
   const contacts = (method !== "GET" && endpoint.contactsOf?.(sent)) || [];
   const consent = endpoint.consentOf?.(sent);
   return {
-    method,
-    path,
-    target: withQuery(request),
+    // Safe: it gets only what its own schema has accepted.
+    endpoint: endpoint as Endpoint<unknown, unknown>,
+    access,
+    options,
+    params,
+    sent,
+    target: search === "" ? request.path : `${request.path}?${search}`,
     body: schema && JSON.stringify(request.body),
     uniqueIdentifier: endpoint.identifierOf?.(sent),
-    isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
+    isRepeatable: options.repeatable ?? endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,
     consentWrite:
       consent && method !== "GET" ? { contacts: contacts.filter(isOnePersons), consent } : undefined,
-    appliedConsent(stated, data) {
-      // Safe: the value that `decode` returned.
-      const more = endpoint.appliedTo?.(data as Output, sent);
-      return {
-        ...stated,
-        contacts: [...new Set([...stated.contacts, ...(more?.contacts ?? []).filter(isOnePersons)])],
-        consent: more?.consent ?? stated.consent,
-      };
-    },
-    acceptsText: endpoint.acceptsText,
-    pathId: endpoint.idHint ? { id: String(Object.values(params)[0]), hint: endpoint.idHint } : undefined,
-    mayHaveWrittenOn404: endpoint.mayHaveWrittenOn404?.(sent) ?? false,
-    decode: (parsed) => endpoint.decode(parsed, sent),
   };
 }
 
@@ -90,10 +99,4 @@ function problemOfId(value: unknown): string | undefined {
   if (value === "." || value === "..") return `${value} is not an id`;
   if (/\p{Surrogate}/u.test(value)) return "holds half a character";
   return undefined;
-}
-
-function withQuery({ path, query }: { path: string; query: unknown }): string {
-  // Safe: the schema allows only strings, numbers and booleans, which become strings.
-  const search = new URLSearchParams(query as Record<string, string> | undefined).toString();
-  return search === "" ? path : `${path}?${search}`;
 }

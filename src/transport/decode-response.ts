@@ -8,69 +8,70 @@ import {
   RedirectError,
   ServerError,
   UnexpectedResponseError,
-  type Outcome,
 } from "../errors.ts";
 import { printable } from "../printable.ts";
 import { countCharacters } from "../schema/formats.ts";
 import { UndecodableResponse } from "../schema/response-values.ts";
-import type { ApiRequest, ApiResponse, Call, ReceivedResponse } from "./call.ts";
+import { isObject, isRecord } from "../values/predicates.ts";
+import type { ApiResponse, Call, ReceivedResponse } from "./call.ts";
 import { findRefusal, retryAfterMs, type RateLimitCandidate, type RateRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
-import { htmlHint, messageOf, startOf } from "./service-message.ts";
 
 const shownBodyLength = 64 * 1024;
 const shownIdLength = 100;
+const shownMessageLength = 300;
+const shownStartLength = 120;
+/** Error bodies nest less deeply. */
+const deepestMessage = 16;
 /** A deeper value takes much memory, and overflows the stack when it is printed. */
 const maxDepth = 1_000;
 
 /** Returns a response's value; throws a `RedirectError`, an `ApiError` or an `UnexpectedResponseError`. */
-export function readResponse(response: ReceivedResponse, call: Call): ApiResponse {
-  const { request, settings } = call;
+export function decodeResponse(received: ReceivedResponse, call: Call): ApiResponse {
+  const { context, settings } = call;
   const { redactor } = call.client;
-  const { isOk, status } = response;
+  const { isOk, status, headers, url } = received;
   if (!isOk || settings.isRateLimited) {
-    const shown = {
-      status,
-      headers: redactor.headers(response.headers),
-      body: shownBody(response, redactor),
-    };
+    const shown = { status, headers: redactor.headers(headers), body: shownBody(received, redactor) };
     const refusal = findRefusal(shown, settings.isRateLimited);
     // 0 is a browser's status for a redirect that is not followed.
     if (!refusal && !isOk && status <= 399)
       throw new RedirectError({
-        message: `${status} on ${request.method} ${request.path}: a redirect is never followed. Is the base URL right?`,
+        message: `${status} on ${context.method} ${context.path}: a redirect is never followed. Is the base URL right?`,
         status,
         location: shown.headers.get("location") ?? undefined,
       });
     if (refusal || !isOk) throw apiError(shown, refusal, call);
   }
-  return { data: parseValue(response, request, redactor), response };
+  return { data: decodeValue(received, call), response: { status, headers, url } };
 }
 
-function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): unknown {
-  const { status, headers, text } = response;
+function decodeValue(received: ReceivedResponse, { client, context, request }: Call): unknown {
+  const { redactor } = client;
+  const { status, headers, text } = received;
   const unexpected = (problem: string) =>
     new UnexpectedResponseError({
-      message: `${status} on ${request.method} ${request.path}, but ${printable(redactor.string(problem))}`,
+      message: `${status} on ${context.method} ${context.path}, but ${printable(redactor.string(problem))}`,
       outcome: "unknown",
       status,
-      body: shownBody(response, redactor),
+      body: shownBody(received, redactor),
     });
-  if (response.limitPassed !== undefined) {
-    throw unexpected(`its body is larger than maxResponseBytes (${response.limitPassed} bytes).`);
+  if (received.limitPassed !== undefined) {
+    throw unexpected(`its body is larger than maxResponseBytes (${received.limitPassed} bytes).`);
   }
-  if (response.failure !== undefined) throw unexpected("its body cannot be decompressed.");
+  if (received.failure !== undefined) throw unexpected("its body cannot be decompressed.");
   const body = parseJson(text);
   // A blank body is none: it breaks off nowhere.
   const contentType = text.trim() === "" ? "" : String(headers.get("content-type"));
-  if (body === undefined && !request.acceptsText?.(contentType)) {
+  if (body === undefined && !request.endpoint.acceptsText?.(contentType)) {
     if (isTooDeep(text)) throw unexpected(`its body is nested deeper than ${maxDepth} levels.`);
     const hint = htmlHint(text);
     const problem = text === "" ? "is empty" : `is not JSON${hint ? ` (${hint})` : ""}`;
     throw unexpected(`its body ${problem}.`);
   }
   try {
-    return request.decode({ status, headers, body: body === undefined ? text || undefined : body.value });
+    const parsed = { status, headers, body: body === undefined ? text || undefined : body.value };
+    return request.endpoint.decode(parsed, request.sent);
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of our own */
     if (!(error instanceof UndecodableResponse)) throw error;
@@ -85,13 +86,14 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
 function apiError(
   shown: RateLimitCandidate,
   refusal: RateRefusal | undefined,
-  { client, request, settings }: Call,
+  { client, context, request, settings }: Call,
 ): ApiError {
+  const { endpoint, params, sent } = request;
   const { status, headers, body } = shown;
   const { retryAfterMs: waitMs } = refusal ?? { retryAfterMs: retryAfterMs(headers) };
   const hints: string[] = [];
-  if (status === 404 && !refusal && request.pathId)
-    hints.push(describeId(request.pathId.id, client.redactor), request.pathId.hint);
+  if (status === 404 && !refusal && endpoint.idHint)
+    hints.push(describeId(String(Object.values(params)[0]), client.redactor), endpoint.idHint);
   if (status === 401) hints.push("is `apiKey` right, and of this service?");
   if (status === 407) hints.push("a proxy asks for credentials of its own");
   if (waitMs) hints.push(`the service asks to wait ${waitMs} ms`);
@@ -102,10 +104,13 @@ function apiError(
     hints.push("a limit may be behind it: see isRateLimited");
   const text = printable(messageOf(body) ?? startOf(body));
   const suffix = `${text && `: ${text}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
+  // After 408 and 5xx a gateway may have forwarded a write.
+  const mayHaveWritten =
+    status === 408 || status >= 500 || (status === 404 && endpoint.mayHaveWrittenOn404?.(sent));
   return new (refusal ? RateLimitError : apiErrorClass(status))({
     ...shown,
-    message: `${status} on ${request.method} ${request.path}${suffix}`,
-    outcome: refusal ? "not-applied" : outcomeOf(status, request.mayHaveWrittenOn404),
+    message: `${status} on ${context.method} ${context.path}${suffix}`,
+    outcome: mayHaveWritten && !refusal ? "unknown" : "not-applied",
     retryAfterMs: waitMs,
   });
 }
@@ -135,12 +140,6 @@ function describeId(id: string, redactor: Redactor): string {
 
 /** Seven digits or more, with a sign that people write before or between them: digits alone are an id. */
 const phoneNumber = /^(?!\d+$)(tel:)?[\s+()./-]*(\d[\s()./-]*){7,}$/i;
-
-/** The outcome of a write by its error status: after 408 and 5xx a gateway may have forwarded it. */
-function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {
-  if (status === 408 || status >= 500) return "unknown";
-  return status === 404 && mayHaveWrittenOn404 ? "unknown" : "not-applied";
-}
 
 /** The body in an error: parsed JSON, else the text, at most 64 KiB, without keys. */
 function shownBody({ text, limitPassed, failure }: ReceivedResponse, redactor: Redactor): unknown {
@@ -174,4 +173,56 @@ function isTooDeep(text: string): boolean {
     } else if (character === "]" || character === "}") depth--;
   }
   return false;
+}
+
+/**
+ * All messages of a body, each once. v2 uses `message`; v1's error body is not documented, so the usual properties are
+ * tried ("Errors"). Each value is visited once, and none once the message is full: a body may be made to cost time.
+ */
+function messageOf(body: unknown): string | undefined {
+  if (!isObject(body)) return undefined;
+  const texts = new Set<string>();
+  let length = 0;
+  for (const text of textsIn(body)) {
+    if (!texts.has(text)) length += text.length;
+    texts.add(text);
+    if (length >= shownMessageLength) break;
+  }
+  return texts.size > 0 ? [...texts].join("; ").slice(0, shownMessageLength) : undefined;
+}
+
+/** Returns whether it gave a text. */
+function* textsIn(value: unknown, depth = 0): Generator<string, boolean> {
+  if (typeof value === "string" && value.trim() !== "") {
+    yield value;
+    return true;
+  }
+  if (!isObject(value) || depth > deepestMessage) return false;
+  if (Array.isArray(value)) return yield* textsOf(value, depth + 1);
+  // Safe: a parsed object may have any property.
+  const { message, detail, title, error, errors } = value as Readonly<Record<string, unknown>>;
+  // As strings these often hold only the name of the status.
+  const names = isObject(error) ? [title] : [title, error];
+  // `errors` may hold arrays by the names of fields.
+  const reasons = [message, detail, isRecord(errors) ? Object.values(errors) : errors];
+  if (isObject(error)) reasons.push(error);
+  return (yield* textsOf(reasons, depth + 1)) || (yield* textsOf(names, depth + 1));
+}
+
+function* textsOf(values: readonly unknown[], depth: number): Generator<string, boolean> {
+  let isFound = false;
+  for (const value of values) if (yield* textsIn(value, depth)) isFound = true;
+  return isFound;
+}
+
+/** The first characters of a body without a message. */
+function startOf(body: unknown): string {
+  const text = typeof body === "string" ? body.trim() : JSON.stringify(body);
+  return text.length > shownStartLength ? `${text.slice(0, shownStartLength)}…` : text;
+}
+
+/** The likely cause of a body that is HTML; undefined for any other body. */
+function htmlHint(body: unknown): string | undefined {
+  const isHtml = typeof body === "string" && /^\s*<(!doctype html|html)\b/i.test(body);
+  return isHtml ? "HTML: a gateway responded; is the base URL right?" : undefined;
 }

@@ -1,0 +1,61 @@
+import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../errors.ts";
+import { startTimer } from "../timer.ts";
+import { onAbort } from "./abort.ts";
+import { recordOutcome } from "./call-context.ts";
+import type { Call, Send } from "./call.ts";
+
+/**
+ * Ends a call early. What becomes of a request in flight:
+ *
+ * - the caller leaves, by its signal or `deadlineMs`: the call ends at once, and its request continues unseen for two
+ *   seconds (D44);
+ * - `close()`, and the stop of a run of bulk: the call stops waiting, and its request continues to its end;
+ * - `timeoutMs`, in `exchange.ts`: it cuts the request, and ends the attempt alone.
+ */
+export function cancellable(send: Send): Send {
+  return async (call) => {
+    const { client, gate, options, stop } = call;
+    const { deadlineMs, signal } = options;
+    if (client.closing.signal.aborted) throw new ClientClosedError();
+    if (signal?.aborted) throw abortError(signal, call);
+    if (!signal && !gate && deadlineMs === Infinity) return await send(call);
+    let reject: (error: AudienceError) => void;
+    const hasLeft = new Promise<never>((_, rejects) => (reject = rejects));
+    const leave = (errorOf: () => AudienceError) => {
+      if (call.isComplete || call.left) return;
+      if (call.onLeave) recordOutcome(call.context, "unknown");
+      call.left = errorOf();
+      stop.abort(call.left);
+      call.onLeave?.(call.left);
+      client.leaveInBackground(response);
+      reject(call.left);
+    };
+    const removeListeners = [
+      signal && onAbort(signal, () => leave(() => abortError(signal, call))),
+      gate && onAbort(gate.stop, () => stop.abort(abortError(gate.stop, call))),
+    ];
+    const cancelTimer = startTimer(() => leave(() => deadlineError(call)), deadlineMs);
+    const response = send(call);
+    try {
+      return await Promise.race([hasLeft, response]);
+    } finally {
+      cancelTimer();
+      for (const remove of removeListeners) remove?.();
+    }
+  };
+}
+
+/** `failure`: the error whose retry would begin after the deadline. */
+export function deadlineError(
+  { options: { deadlineMs }, context: { outcome } }: Call,
+  failure?: AudienceError,
+): TimeoutError {
+  const message = failure
+    ? `The call's next attempt would begin after its deadline of ${deadlineMs} ms.`
+    : `The call did not end within its deadline of ${deadlineMs} ms.`;
+  return new TimeoutError({ message, outcome, timeoutMs: deadlineMs, cause: failure });
+}
+
+function abortError(signal: AbortSignal, { context: { outcome } }: Call): AbortError {
+  return new AbortError({ outcome, cause: signal.reason });
+}

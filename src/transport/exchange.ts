@@ -1,0 +1,210 @@
+import ky, { NetworkError, replaceOption } from "ky";
+import { ConfigurationError, TimeoutError } from "../errors.ts";
+import { ofRuntime } from "../runtime.ts";
+import { startTimer } from "../timer.ts";
+import { withoutPrototype } from "../values/predicates.ts";
+import { untilAborted } from "./abort.ts";
+import type { BodyText, Call, ReceivedResponse, ResponseHead } from "./call.ts";
+import type { FetchInit } from "./fetch.ts";
+import { connectionError, isUndecodable } from "./network-error.ts";
+
+/** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
+const backgroundMs = 2_000;
+/** An error needs no more of its body. */
+const errorBodyBytes = 64 * 1024;
+const chunksPerTick = 1_000;
+
+/** Who is told of a request in flight. */
+interface ExchangeListener {
+  /** The response has begun. */
+  readonly onHead: (head: ResponseHead) => void;
+  /** Its caller no longer waits. */
+  readonly onLeave: (error: unknown) => void;
+}
+
+/**
+ * Sends a request, and reads its response, in the time that they may take. Rejects with a `ConnectionError` or a
+ * `TimeoutError`, or with the error of the caller that has left.
+ */
+export async function exchange(call: Call, key: string, told: ExchangeListener): Promise<ReceivedResponse> {
+  const { client, options, request, settings } = call;
+  const { timeoutMs } = options;
+  const url = request.access.baseUrl + request.target;
+  const cut = new AbortController();
+  let hasHead = false;
+  const cancelTimeout = startTimer(() => {
+    const received = hasHead ? "not its whole body" : "no headers";
+    const message = `No complete response within timeoutMs (${timeoutMs} ms): ${received} received.`;
+    cut.abort(new TimeoutError({ message, outcome: "unknown", timeoutMs }));
+  }, timeoutMs);
+  let cancelBackground: (() => void) | undefined;
+  call.onLeave = (error) => {
+    told.onLeave(error);
+    // Before its head the request continues for a while, so that the rate limit and the order of writes know its end.
+    if (hasHead) cut.abort(error);
+    else cancelBackground = startTimer(() => cut.abort(error), backgroundMs);
+  };
+  try {
+    // A fetch that ignores its signal must not block the call.
+    const response = await untilAborted(fetchResponse(url, call, key, cut.signal), cut.signal);
+    const { status } = response;
+    // A copy, because those of another implementation are no instance of the global class.
+    const headers = new Headers();
+    response.headers.forEach((value, name) => headers.append(name, value));
+    hasHead = true;
+    told.onHead({ status, headers });
+    // Nobody waits for its body.
+    if (call.left) cut.abort(call.left);
+    const isOk = status >= 200 && status <= 299;
+    const limit = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);
+    const body = await readBody(response, limit, cut.signal);
+    // An error's status counts even without its body.
+    const isCut = body.failure !== undefined && !isUndecodable(body.failure);
+    if (isOk && isCut) throw new Error("the body broke off", { cause: body.failure });
+    return { status, isOk, headers, url, ...body };
+  } catch (error) {
+    if (cut.signal.aborted) throw cut.signal.reason;
+    if (error instanceof ConfigurationError) throw error;
+    throw connectionError(error, url, { redactor: client.redactor, hasResponse: hasHead });
+  } finally {
+    cancelTimeout();
+    cancelBackground?.();
+  }
+}
+
+async function fetchResponse(
+  url: string,
+  { options, request: { access, body, endpoint }, settings: { fetch } }: Call,
+  key: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { method } = endpoint;
+  // A write without a body too, as its fetch sends that again as well.
+  const stream = method !== "GET" && !fetch && repeatsStrings() ? singleUse(body ?? "") : undefined;
+  try {
+    // What all objects inherit is no header and no body: ky would merge it, and read the headers of its input too.
+    return await ky(Object.assign(new URL(url), { headers: undefined }), {
+      method,
+      // The authentication comes last, so that no given header overrides it.
+      headers: replaceOption({
+        ...options.headers,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...stream?.headers,
+        ...access.headers,
+        [access.keyHeader]: key,
+      }),
+      body: replaceOption(stream?.body ?? body ?? null),
+      signal,
+      redirect: "manual",
+      retry: 0,
+      throwHttpErrors: false,
+      timeout: false,
+      async fetch(input, init) {
+        // The global one is looked up for each request, as a test may replace it.
+        if (!fetch) return judge("The global fetch", await globalThis.fetch(input, init));
+        // Safe: ky passes the Request that it created. The custom fetch gets a URL, as some reject the `Request` of another
+        // implementation, and the body as a string, as a `Request` has only a stream.
+        const { method: sentMethod, headers } = input as Request;
+        const given: FetchInit = withoutPrototype({
+          method: sentMethod,
+          headers: Object.fromEntries(headers),
+          redirect: "manual",
+          signal,
+          ...(body !== undefined && { body }),
+        });
+        return judge("The fetch option", await fetch(url, given));
+      },
+    });
+  } catch (error) {
+    // The message of ky's own error holds the URL, and so the ids in it.
+    const failure = error instanceof NetworkError ? error.cause : error;
+    if (isHidden407(failure)) return new Response(null, { status: 407 });
+    throw failure;
+  }
+}
+
+/** Of a 407 Node's fetch makes the one failure that has no reason: neither a message nor a code (D110). */
+function isHidden407(failure: unknown): boolean {
+  // By its properties, as in Jest the classes of the runtime are others.
+  const { message, cause } = Object(failure) as Partial<Error>;
+  const reason = Object(cause) as Partial<Error>;
+  return (
+    message === "fetch failed" && reason.name === "Error" && reason.message === "" && !("code" in reason)
+  );
+}
+
+/** The result of a fetch, also of the global one, as tests replace it, if it is a Response that was not read. */
+function judge(name: string, result: unknown): Response {
+  // The function may have sent the request.
+  const invalid = (problem: string) => new ConfigurationError(`${name} ${problem}`, "unknown");
+  if (!isResponse(result)) throw invalid("must return a Response whose body is a web stream.");
+  if (result.bodyUsed || result.body?.locked) {
+    const wayOut = "Let each call return a new one, or a clone().";
+    throw invalid(`returned a Response whose body was read before. ${wayOut}`);
+  }
+  if (result.type === "error") throw new TypeError(`${name} returned Response.error().`);
+  return result;
+}
+
+/** By the used properties: a Response of another implementation is no instance of the global class. */
+function isResponse(value: unknown): value is Response {
+  const { status, headers, body } = Object(value) as Partial<Response>;
+  if (!Number.isInteger(status) || typeof headers?.forEach !== "function") return false;
+  return !body || typeof body.getReader === "function";
+}
+
+/** `limit`: in bytes, after decompression. */
+async function readBody(response: Response, limit: number, signal: AbortSignal): Promise<BodyText> {
+  if (!response.body) return { text: "" };
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let remaining = limit;
+  let isWhole = false;
+  const read = async () => {
+    for (let chunks = 1; remaining >= 0 && !signal.aborted; chunks++) {
+      // Buffered chunks would block all timers, even that of the call's timeout.
+      if (chunks % chunksPerTick === 0) await new Promise((resolve) => void setTimeout(resolve));
+      const next = await reader.read();
+      isWhole = next.done;
+      if (next.done) return;
+      text += decoder.decode(next.value.subarray(0, remaining), { stream: true });
+      remaining -= next.value.byteLength;
+    }
+  };
+  try {
+    // A custom reader may ignore its cancellation.
+    await untilAborted(read(), signal);
+    return isWhole ? { text: text + decoder.decode() } : { text, limitPassed: limit };
+  } catch (error) {
+    // A stream may fail without a reason.
+    return { text, failure: error ?? new Error("no reason was given") };
+  } finally {
+    // The rest of the body; a failure loses nothing.
+    if (!isWhole) void (async () => await reader.cancel())().catch(() => {});
+  }
+}
+
+/**
+ * Whether the runtime's fetch silently sends a string again, even in a POST (D68): that of Node after a 421, that of Deno if
+ * a reused connection closes before the response. Other runtimes need no stream, and browsers refuse one over HTTP/1.1.
+ */
+function repeatsStrings(): boolean {
+  if ("Deno" in globalThis) return true;
+  const isUndici = ofRuntime(({ process }) => process?.versions?.["undici"]) !== undefined;
+  // The `Request` of a polyfill would send a stream as "[object ReadableStream]".
+  return isUndici && Object.hasOwn(Request.prototype, "duplex");
+}
+
+/** A body that cannot be sent again, and its length, without which it would be sent in chunks. */
+function singleUse(body: string): { headers: Record<string, string>; body: ReadableStream } {
+  const bytes = new TextEncoder().encode(body);
+  // The stream of a Response would not do: Deno keeps its source.
+  const stream = new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  return { headers: { "content-length": String(bytes.byteLength) }, body: stream };
+}
