@@ -382,10 +382,10 @@ describe("A row that is prepared", () => {
 
   it("A row whose slow isCurrent was followed by a long wait asks it again, and the key function too", async () => {
     const keys: string[] = [];
-    let key = "mock-api-key-not-a-secret";
+    let apiKeyNow = "mock-api-key-not-a-secret";
     const apiKey = () => {
-      keys.push(key);
-      return key;
+      keys.push(apiKeyNow);
+      return apiKeyNow;
     };
     const rateLimiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 1_000 }] });
     const faults = [{ kind: "429", operation: "v1.contactGroups.get", times: 1, retryAfter: 4 } as const];
@@ -401,7 +401,7 @@ describe("A row that is prepared", () => {
     await vi.advanceTimersByTimeAsync(1_000);
 
     isAdaCurrent = false;
-    key = "the-next-key";
+    apiKeyNow = "the-next-key";
     const { results } = await passUntilSettled(run);
 
     expect(results.map(({ status }) => status)).toEqual(["superseded"]);

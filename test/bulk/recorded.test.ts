@@ -1,5 +1,5 @@
 import { AudienceClient, ConfigurationError, RateLimiter, type Write, write } from "audience-sdk";
-import { type MockFault, type MockService } from "audience-sdk/mock";
+import type { MockFault, MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { type Row, collectRun, createFixture, key, row, rows, until, upsert } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
