@@ -1,5 +1,38 @@
-import type { Deferred, ExpectedWait, Permit, PermitRequest } from "./permit-request.ts";
 import { lastPriority } from "./reserve.ts";
+import type { PermitUse } from "./sliding-window-log.ts";
+
+/** The right to send one request. */
+export interface Permit {
+  /** Gives it back. The first call counts; the others then do nothing. */
+  release(use: PermitUse): void;
+}
+
+/** The request of one call for its permit. */
+export interface PermitRequest {
+  /** 0 goes first, 9 last; default 5. */
+  readonly priority?: number | undefined;
+  /** Clients are served by round robin; the same object is the same client. */
+  readonly client?: object | undefined;
+  /** Aborted while the call waits: it rejects at once with the signal's reason, and costs nothing. */
+  readonly signal?: AbortSignal | undefined;
+  readonly maxWaitMs?: number | undefined;
+  /** The time until the call's deadline, in milliseconds: it also limits the wait. */
+  readonly deadlineInMs?: number | undefined;
+  readonly maxQueued?: number | undefined;
+  /** From `takePosition`, if the call has waited for another one since: it goes before all that came after it. */
+  readonly position?: number | undefined;
+  /** A call that was refused for its rate goes first when the pause ends: of all, or of those of priority 9. */
+  readonly isRequeued?: boolean | undefined;
+  /** Called once, when the call must wait, in its own async context. */
+  readonly onWait?: ((wait: ExpectedWait) => void) | undefined;
+}
+
+/** A wait for a permit, as it is expected when it begins. */
+export interface ExpectedWait {
+  readonly waitMs: number;
+  /** The call is of priority 9, and waits longer than another would: it leaves room for these. */
+  readonly isForOthers: boolean;
+}
 
 /** A call in the queue. */
 export interface Waiter {
@@ -13,10 +46,13 @@ export interface Waiter {
   /** Its `maxQueued` if it found so many waiting, else Infinity. */
   readonly maxQueued: number;
   readonly request: PermitRequest;
-  readonly permit: Deferred<Permit>;
+  /** It gets its permit, or none. */
+  readonly resolve: (permit: Permit | Promise<Permit>) => void;
+  readonly reject: (reason: unknown) => void;
   /** Tells its wait to the call, if it wants to know. */
   readonly tellWait: ((wait: ExpectedWait) => void) | undefined;
-  readonly forget: () => void;
+  /** Listens to its signal. */
+  readonly abort: () => void;
 }
 
 /** The last levels of a class: the calls that were refused for their rate, priorities 0 to 8; then the refused ones of 9, and 9. */

@@ -1,5 +1,5 @@
 import type { RateLimitWindow, WaitFacts } from "../errors.ts";
-import type { ExpectedWait } from "./permit-request.ts";
+import type { ExpectedWait } from "./fair-queue.ts";
 import { Allowance } from "./reserve.ts";
 import { SlidingWindowLog } from "./sliding-window-log.ts";
 import type { Known, PermitStore } from "./store.ts";
@@ -70,7 +70,7 @@ class Forecast {
       this.#paceMs = this.#allowance.paceMs(before.at);
     const { waitMs, window = before.window } = this.#allowance.next(before.at, this.#paceMs);
     const at = before.at + waitMs;
-    const permit = this.#log.take({ isLast: this.#isLast, id: undefined }, at);
+    const permit = this.#log.take({ isLast: this.#isLast, id: "" }, at);
     this.#log.release(permit, "responded", at + this.#roundTripMs);
     this.#leaving.push({ at, window });
   }
@@ -85,13 +85,17 @@ export class Forecasts {
   readonly #reserve: () => number;
   /** By whether it is of priority 9. */
   readonly #made = new Map<boolean, Forecast>();
-  /** The mean time from a permit to its response. */
   #roundTripMs = 0;
   #responses = 0;
 
   constructor(store: PermitStore, reserve: () => number) {
     this.#store = store;
     this.#reserve = reserve;
+  }
+
+  /** The mean time from a permit to its response. */
+  get roundTripMs(): number {
+    return this.#roundTripMs;
   }
 
   addRoundTrip(roundTripMs: number): void {
@@ -113,24 +117,20 @@ export class Forecasts {
     return forecast.leaving(position);
   }
 
-  #waitMs(isLast: boolean, position: number, now: number): number {
+  /** The time until the call at `position` (1 is the next) leaves, if all before it are of its class. */
+  waitMs(isLast: boolean, position: number, now: number): number {
     return Math.max(0, this.#leaving(isLast, position, now).at - now);
   }
 
-  /** The time until the call at `position` (1 is the next) has its response, if all before it are of its class. */
-  respondedInMs(isLast: boolean, position: number, now: number): number {
-    return this.#waitMs(isLast, position, now) + this.#roundTripMs;
-  }
-
-  /** The time until it leaves. */
   wait(isLast: boolean, position: number, now: number): ExpectedWait {
-    const waitMs = this.#waitMs(isLast, position, now);
-    return { waitMs, isForOthers: isLast && waitMs > this.#waitMs(false, position, now) };
+    const waitMs = this.waitMs(isLast, position, now);
+    return { waitMs, isForOthers: isLast && waitMs > this.waitMs(false, position, now) };
   }
 
   /** What the error says of a call that gets no permit, by default as its wait would be too long. */
   refusal(isLast: boolean, position: number, now: number, reason?: string): Refusal {
     const expected = this.wait(isLast, position, now);
+    const { window } = this.#leaving(isLast, position, now);
     const waitMs = Math.ceil(expected.waitMs);
     const forOthers = expected.isForOthers
       ? " It leaves room for other calls: see the option `reserve`."
@@ -138,8 +138,6 @@ export class Forecasts {
     const why =
       reason ??
       `The wait of ${waitMs} ms is longer than \`maxWaitMs\`, of the call or its client, or \`deadlineMs\` allows.${forOthers}`;
-    const { window } = this.#leaving(isLast, position, now);
-    const retryAt = new Date(Date.now() + waitMs);
-    return { message: `No permit. ${why}`, waitMs, retryAt, window };
+    return { message: `No permit. ${why}`, waitMs, retryAt: new Date(Date.now() + waitMs), window };
   }
 }

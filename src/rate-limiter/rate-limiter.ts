@@ -3,16 +3,14 @@ import { ConfigurationError, type RateLimitWindow } from "../errors.ts";
 import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { defaultPriority, Dispatcher } from "./dispatcher.ts";
+import type { Permit, PermitRequest } from "./fair-queue.ts";
 import type { Refusal } from "./forecast.ts";
 import { parseLimiterOptions, type RateLimiterOptions } from "./limiter-options.ts";
-import type { Permit, PermitRequest } from "./permit-request.ts";
 import { keptPermits } from "./reserve.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
 import { MemoryStore, type PermitStore } from "./store.ts";
 
 const defaultReserve = 0.1;
-
-export type { Permit } from "./permit-request.ts";
 
 /**
  * One window as it stands: how much of it is used, and when a permit of it is available.
@@ -112,9 +110,9 @@ export class RateLimiter {
 
   /** @internal Another limiter counts from now on: the calls that wait here ask it, with what is left of their bounds. */
   moveTo(limiter: RateLimiter): void {
-    for (const { deadlineAt, permit, request, tellWait: onWait } of this.#dispatcher.leaveAll()) {
+    for (const { deadlineAt, request, resolve, tellWait: onWait } of this.#dispatcher.leaveAll()) {
       const [maxWaitMs, position] = [Math.max(0, deadlineAt - this.#clock()), limiter.takePosition()];
-      permit.resolve(limiter.acquire({ ...request, maxWaitMs, deadlineInMs: undefined, position, onWait }));
+      resolve(limiter.acquire({ ...request, maxWaitMs, deadlineInMs: undefined, position, onWait }));
     }
   }
 
@@ -133,9 +131,9 @@ export class RateLimiter {
     return this.#dispatcher.takePosition();
   }
 
-  /** @internal A shared store was unavailable, or had lost its data, so lately that our own processes may have passed a limit. */
-  get hadOutage(): boolean {
-    return this.#store.known(this.#clock()).hadOutage;
+  /** @internal What users are told while a `store` is unavailable. */
+  get storeWarning(): string | undefined {
+    return this.#store.warning;
   }
 
   /** @internal Whether no request may be sent for now, not even with a permit from before. */

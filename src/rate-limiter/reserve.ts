@@ -1,5 +1,5 @@
 import type { RateLimitWindow } from "../errors.ts";
-import { permitsPerPace, type SlidingWindowLog } from "./sliding-window-log.ts";
+import { permitsPerPace, type Release, type SlidingWindowLog } from "./sliding-window-log.ts";
 
 /** Calls of priority 9 are counted apart, and leave room for the others, of priorities 0 to 8. */
 export const lastPriority = 9;
@@ -86,16 +86,16 @@ export class Allowance {
     return { waitMs, window: waitMs > 0 ? this.#log.windows[waits.indexOf(waitMs)] : undefined };
   }
 
-  /** Takes a permit for each of `calls` that may leave now. Returns the time until the next one; 0 if each has one. */
-  takeAll(calls: number, now: number, take: () => void): number {
-    let paceMs = 0;
-    for (let taken = 0; taken < calls; taken += 1) {
+  /** What `hold` makes for each of `calls` that may leave now, and the time until the next may; 0 if all may. */
+  takeAll(calls: number, now: number, hold: () => Release): { permits: Release[]; waitMs: number } {
+    const permits: Release[] = [];
+    let [paceMs, waitMs] = [0, 0];
+    while (permits.length < calls && waitMs === 0) {
       // One pace for all that leave together. What is left to a class does not change with its own calls.
       paceMs ||= this.paceMs(now);
-      const { waitMs } = this.next(now, paceMs);
-      if (waitMs > 0) return waitMs;
-      take();
+      waitMs = this.next(now, paceMs).waitMs;
+      if (waitMs === 0) permits.push(hold());
     }
-    return 0;
+    return { permits, waitMs };
   }
 }

@@ -9,6 +9,9 @@ export type PermitUse =
   /** The request never left this machine: the permit is back at once. */
   | "unsent";
 
+/** Gives a permit back; called once. */
+export type Release = (use: PermitUse, now: number) => void;
+
 /** A permit that is in flight, or still counts. */
 export interface CountedPermit {
   /** It is of priority 9: the others are those for which room is left. */
@@ -16,8 +19,8 @@ export interface CountedPermit {
   readonly takenAt: number;
   /** Undefined while it is in flight; of a lost one the last time at which its request can have arrived. */
   readonly respondedAt: number | undefined;
-  /** Its name in a shared store. */
-  readonly id?: string | undefined;
+  /** Its name in a shared store; empty without one. */
+  readonly id: string;
 }
 
 type RespondedPermit = CountedPermit & { readonly respondedAt: number };

@@ -25,13 +25,13 @@ export function takeSnapshot(log: SlidingWindowLog, rate: AdaptiveRate, now: num
   const pausedMs = rate.pausedMs(now);
   const onThatDay = (time: number): number => Math.ceil(takenAt + (time - now));
   const permits = log.permits(now);
-  const ids = permits.flatMap(({ id }) => (id === undefined ? [] : [id]));
+  const ids = permits.map(({ id }) => id);
   return {
     version: 1,
     takenAt,
     answeredAt: permits.map(({ respondedAt = now + arrivalGraceMs }) => onThatDay(respondedAt)),
     isLast: permits.map(({ isLast }) => isLast),
-    ...(ids.length > 0 && ids.length === permits.length ? { ids } : {}),
+    ...(ids.every((id) => id !== "") && ids.length > 0 ? { ids } : {}),
     ...(pausedMs > 0 ? { pausedUntil: onThatDay(now + pausedMs) } : {}),
     share: rate.factor,
   };

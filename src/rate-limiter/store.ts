@@ -1,7 +1,7 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { AdaptiveRate } from "./adaptive-rate.ts";
 import { Allowance } from "./reserve.ts";
-import { type CountedPermit, type PermitUse, SlidingWindowLog } from "./sliding-window-log.ts";
+import { type CountedPermit, type Release, SlidingWindowLog } from "./sliding-window-log.ts";
 
 /** A count that several processes share: give a `RateLimiter` what `redisRateLimitStore` of `audience-sdk/redis` gives. */
 export interface RateLimitStore {
@@ -35,9 +35,6 @@ export interface Ask {
   readonly calls: number;
 }
 
-/** Gives a permit back; called once. */
-export type Release = (use: PermitUse, now: number) => void;
-
 /** The permits for an `Ask`. */
 export interface Reply {
   /** As many as there are calls at most; each is in flight from now on. */
@@ -46,8 +43,6 @@ export interface Reply {
   readonly waitMs: number;
   /** Why no call gets a permit for now: all that wait are refused. */
   readonly refusal?: string | undefined;
-  /** What users are told while a shared store is unavailable and this process goes on alone. */
-  readonly warning?: string | undefined;
 }
 
 /** The count as this process knows it, for usage, estimates and snapshots. */
@@ -60,12 +55,12 @@ export interface Known {
   readonly limits: readonly number[];
   /** When the next permit can be given at the soonest: now, or the end of a pause. */
   readonly startAt: number;
-  /** A shared store was unavailable, or had lost its data, within the longest window: a limit may have been passed. */
-  readonly hadOutage: boolean;
 }
 
 /** Where permits come from: the memory of this process, or a store that several processes share. */
 export interface PermitStore {
+  /** What users are told while a shared store is unavailable and this process goes on alone. */
+  readonly warning: string | undefined;
   /** Permits for the calls at the head of the queue: at once where it needs to ask nobody. Never rejects. */
   take(ask: Ask, now: number): Reply | Promise<Reply>;
   known(now: number): Known;
@@ -77,6 +72,7 @@ export interface PermitStore {
 
 /** The permits of one process. */
 export class MemoryStore implements PermitStore {
+  readonly warning = undefined;
   readonly #log: SlidingWindowLog;
   readonly #user: StoreUser;
 
@@ -85,27 +81,23 @@ export class MemoryStore implements PermitStore {
     this.#log = new SlidingWindowLog(user.windows, user.restored);
   }
 
-  take(ask: Ask, now: number): Reply {
+  take({ calls, isLast }: Ask, now: number): Reply {
     const { onChange, rate, reserve } = this.#user;
-    const log = this.#log;
     const pausedMs = rate.pausedMs(now);
     if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
-    const allowance = new Allowance(log, rate.limits, ask.isLast ? reserve() : 0, now);
-    const permits: Release[] = [];
-    const waitMs = allowance.takeAll(ask.calls, now, () => {
-      const permit = log.take(ask, now);
-      permits.push((use, releasedAt) => {
-        log.release(permit, use, releasedAt);
+    const allowance = new Allowance(this.#log, rate.limits, isLast ? reserve() : 0, now);
+    return allowance.takeAll(calls, now, () => {
+      const permit = this.#log.take({ isLast, id: "" }, now);
+      return (use, releasedAt) => {
+        this.#log.release(permit, use, releasedAt);
         onChange();
-      });
+      };
     });
-    return { permits, waitMs };
   }
 
   known(now: number): Known {
     const { rate } = this.#user;
-    const startAt = now + rate.pausedMs(now);
-    return { log: this.#log, own: this.#log, limits: rate.limits, startAt, hadOutage: false };
+    return { log: this.#log, own: this.#log, limits: rate.limits, startAt: now + rate.pausedMs(now) };
   }
 
   tell(): void {

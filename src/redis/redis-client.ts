@@ -1,5 +1,8 @@
+import { startTimer } from "../timer.ts";
 import { hasMethods } from "../values/predicates.ts";
-import { permitScript, type ScriptRequest } from "./permit-script.ts";
+import { parseReply, permitScript, type ScriptReply, type ScriptRequest } from "./permit-script.ts";
+
+const replyTimeoutMs = 1_000;
 
 /** The methods by which a client or a cluster of `ioredis` is known. */
 export interface IoredisLike {
@@ -24,47 +27,58 @@ export function isRedisLike(client: unknown): client is RedisLike {
   return hasMethods(client, "eval") && (hasMethods(client, "evalSha") || hasMethods(client, "evalsha"));
 }
 
-/** Runs the script on the data of one budget; rejects with an error whose message may be shown. */
-export type RunScript = (request: ScriptRequest) => Promise<unknown>;
+/**
+ * Sends one request to the script, on the data of one budget. Rejects after a second without a reply, or with an error whose
+ * message may be shown. `onLate` is called once a request ends after that.
+ */
+export type RunScript = (request: ScriptRequest, onLate: () => void) => Promise<ScriptReply>;
 
 /** Sends its source each time: at a thousand calls an hour these few kilobytes do not matter. */
 export function scriptOf(client: RedisLike, key: string): RunScript {
   const keys = ["permits", "others", "state"].map((name) => `{${key}}:${name}`);
-  return async (request) => {
+  const evaluate = async (request: ScriptRequest): Promise<ScriptReply> => {
     // Requests and replies are JSON, independent of a client's number settings.
     const argument = JSON.stringify({ ...request, newData: crypto.randomUUID() });
     try {
-      return await ("evalSha" in client
+      const reply = await ("evalSha" in client
         ? client.eval(permitScript, { keys, arguments: [argument] })
         : client.eval(permitScript, keys.length, ...keys, argument));
+      return parseReply(reply, request);
     } catch (error) {
       // oxlint-disable-next-line eslint/preserve-caught-error -- it contains the command, and possibly a password.
-      throw new Error(errorMessage(error));
+      throw new Error(reasonOf(error));
     }
   };
+  return (request, onLate) => replyWithin(evaluate(request), onLate);
 }
 
-const maxLength = 200;
-
-/**
- * The message of an error of Redis or its client, without the parts that could contain a password: user info in a URL,
- * the arguments of a command, and the text after AUTH.
- */
-function errorMessage(error: unknown): string {
-  const shown = messageOf(error)
-    .replace(/\n.*/s, "")
-    .replace(/:\/\/\S*@/g, "://")
-    .replace(/,? with args beginning with.*/i, "")
-    .replace(/\b(auth)\b.*/i, "$1 …")
-    // The message is part of a sentence.
-    .replace(/[.\s]+$/, "");
-  return shown.length > maxLength ? `${shown.slice(0, maxLength)}…` : shown;
+function replyWithin<Reply>(reply: Promise<Reply>, onLate: () => void): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const fail = (): void => {
+      reject(new Error(`no reply within ${replyTimeoutMs} ms`));
+      void reply.then(onLate, onLate);
+    };
+    const cancelTimer = startTimer(fail, replyTimeoutMs, inBackground);
+    void reply.then(resolve, reject).finally(cancelTimer);
+  });
 }
 
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error === "string" ? error : "no reason given";
-  if (error.message !== "") return error.message;
+/** A timeout that does not keep the process alive. */
+export function inBackground(callback: () => void, delayMs: number): ReturnType<typeof setTimeout> {
+  const timer = setTimeout(callback, delayMs);
+  // Where timers are numbers (browsers, edge runtimes), they do not keep the process alive.
+  if (typeof timer === "object") timer?.unref();
+  return timer;
+}
+
+/** The first line of an error of Redis or its client; its first word, where the line may hold a password. */
+function reasonOf(error: unknown): string {
   // For a name with several addresses, Node has one error for each.
-  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
-  return error.name;
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (!(error instanceof Error)) return "no reason given";
+  const [line = ""] = error.message.split("\n", 1);
+  // A URL, a command of a client, or the arguments of one that Redis does not know.
+  const shown = /:\/\/|\bauth\b|\bargs\b/i.test(line) ? line.split(" ", 1)[0]! : line;
+  // It is part of a sentence.
+  return shown.slice(0, 200).replace(/[.\s]+$/, "") || error.name;
 }

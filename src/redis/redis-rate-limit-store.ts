@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { RateLimitStore } from "../rate-limiter/store.ts";
 import { numberThat, optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { isRedisLike, type RedisLike, scriptOf } from "./redis-client.ts";
-import { RedisStore } from "./redis-store.ts";
+import { RedisPermits } from "./redis-permits.ts";
 
 export type { IoredisLike, NodeRedisLike, RedisLike } from "./redis-client.ts";
 
@@ -74,5 +74,5 @@ export function redisRateLimitStore(
   parseOption(clientOption, client, "The first argument of redisRateLimitStore");
   const { key, ...settings } = parseOptions(optionsSchema, options, "The options of redisRateLimitStore");
   const run = scriptOf(client, key);
-  return { ...settings, open: (user) => new RedisStore(run, settings, user) };
+  return { ...settings, open: (user) => new RedisPermits(run, settings, user) };
 }

@@ -1,7 +1,7 @@
 import type { Operation } from "../endpoint.ts";
 import { isAudienceError } from "../errors.ts";
 import { printable } from "../printable.ts";
-import type { ExpectedWait } from "../rate-limiter/permit-request.ts";
+import type { ExpectedWait } from "../rate-limiter/fair-queue.ts";
 import { errorMessage, errorType, ignoreRejection } from "../values/error-message.ts";
 import { hasProperty } from "../values/predicates.ts";
 import { identityOf, type CallContext } from "./call-context.ts";
@@ -147,7 +147,7 @@ export class Observer {
   refused(context: CallContext, limiter: object): void {
     if (limitersTold.has(limiter)) return;
     const text =
-      "was refused for its rate, though the limiter has kept to its limits: another program behind this address, or another limit, is the likely cause";
+      "was refused for its rate, though the limiter has kept to its limits: another program behind this address, or another limit, is the likely cause (with a store, also an outage of it)";
     if (this.report(context, { attempt: context.attempts }, text, { level: "warn" }))
       limitersTold.add(limiter);
   }

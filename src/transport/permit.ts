@@ -1,6 +1,6 @@
 // What a call has to do with the rate limiter: it waits for a permit, and a response may make all calls wait.
 import { isAudienceError, RateLimitWaitError } from "../errors.ts";
-import type { Permit } from "../rate-limiter/rate-limiter.ts";
+import type { Permit } from "../rate-limiter/fair-queue.ts";
 import { unlessLate, untilAborted } from "./abort.ts";
 import type { Call, Gate, ResponseHead } from "./call.ts";
 import { deadlineError } from "./cancellation.ts";
@@ -66,20 +66,21 @@ async function enter(call: Call, gate: Gate, permit: Permit): Promise<Permit> {
 
 async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
   const { client, deadlineAt, options, position, context, settings, stop } = call;
-  if (!client.limiter) return unlimited;
+  const { limiter } = client;
+  if (!limiter) return unlimited;
   const { maxQueued, observer } = settings;
   const askedAt = performance.now();
+  observer.storeWarning(limiter.storeWarning);
   let endWait: (() => void) | undefined;
   // It holds for the first permit.
   call.position = undefined;
   try {
-    return await client.limiter.acquire({
+    return await limiter.acquire({
       priority: options.priority,
       client,
       signal: stop.signal,
       isRequeued,
       position,
-      observer,
       onWait: observer.hearsOfWaits
         ? (wait) => void (endWait = observer.waits(context, context.attempts + 1, wait))
         : undefined,
@@ -92,6 +93,7 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
     throw asOwnError(error);
   } finally {
     endWait?.();
+    observer.storeWarning(limiter.storeWarning);
     context.queuedMs += performance.now() - askedAt;
   }
 }
@@ -120,6 +122,5 @@ export function wasRefused(
 ): void {
   if (!limiter) return;
   limiter.refused(waitMs);
-  // After an outage of a shared store our own processes are as likely a cause as another program.
-  if (!limiter.hadOutage) settings.observer.refused(context, limiter);
+  settings.observer.refused(context, limiter);
 }

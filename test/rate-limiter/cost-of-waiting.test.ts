@@ -39,6 +39,7 @@ function countingLimiter(options: ConstructorParameters<typeof RateLimiter>[0] =
     open(user) {
       const memory = new MemoryStore(user);
       return {
+        warning: undefined,
         take: (ask, now) => ((asked.takes += 1), memory.take(ask, now)),
         known: (now) => ((asked.estimates += 1), memory.known(now)),
         tell: () => memory.tell(),

@@ -23,6 +23,7 @@ function slowStore(
       change = user.onChange;
       const memory = new MemoryStore(user);
       return {
+        warning: undefined,
         async take(ask) {
           asked.push(`${ask.calls} of ${ask.isLast ? "priority 9" : "the others"}`);
           await delay();
@@ -169,39 +170,6 @@ describe("A store that is asked", () => {
       "20: call 1: No permit. The store is away.",
       "20: call 2: No permit. The store is away.",
     ]);
-  });
-
-  it("that fails refuses its calls, and the next calls ask it again", async () => {
-    let isFirst = true;
-    const { time, log, call } = start({
-      disturb: (reply) => {
-        if (!isFirst) return reply;
-        isFirst = false;
-        throw new Error("a defect");
-      },
-    });
-    await time.run(() => {
-      void call("first");
-      time.at(100, () => void call("second"));
-    }, 1_000);
-    expect(log).toEqual(["20: first: No permit. The rate limit store failed: a defect.", "120: second"]);
-  });
-
-  it("warns the calls that get a permit, and those that wait when the warning changes", async () => {
-    let warning: string | undefined = "away";
-    const seen: unknown[] = [];
-    const { time, store, call } = start({ options: ofTwo, disturb: (reply) => ({ ...reply, warning }) });
-    const warned = (name: string) => ({
-      observer: { storeWarning: (text: string | undefined) => seen.push(`${time.now()}: ${name} ${text}`) },
-    });
-    await time.run(() => {
-      for (const name of ["a", "b", "c"]) void call(name, warned(name));
-      time.at(100, () => {
-        warning = undefined;
-        store.change();
-      });
-    }, 1_000);
-    expect(seen).toEqual(["20: a away", "20: b away", "20: c away", "40: b away", "120: c undefined"]);
   });
 
   it("keeps the process alive, by a timer, only while a call waits for its reply", async () => {

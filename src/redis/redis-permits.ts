@@ -1,0 +1,248 @@
+import { isAdaptive } from "../rate-limiter/adaptive-rate.ts";
+import { Allowance } from "../rate-limiter/reserve.ts";
+import { type Release, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
+import type { Ask, Known, PermitStore, RateLimitStore, Reply, StoreUser } from "../rate-limiter/store.ts";
+import type { ScriptReply, ScriptRequest } from "./permit-script.ts";
+import { inBackground, type RunScript } from "./redis-client.ts";
+import { Unreported } from "./unreported.ts";
+
+/** An unavailable Redis is tried again after this time, and an idle process contacts Redis at least every two of it. */
+const retryIntervalMs = 1_000;
+// More permits would only be returned unused.
+const maxPerRequest = 100;
+
+/** The last reply of Redis. */
+interface LastReply {
+  readonly at: number;
+  /** The name of the data. */
+  readonly data: string;
+  /** The permits of the other processes in each window, and those of them that are of priorities 0 to 8. */
+  readonly usedElsewhere: readonly number[];
+  readonly usedElsewhereByOthers: readonly number[];
+}
+
+/** Redis is unavailable. */
+interface Outage {
+  readonly reason: string;
+  /** It replies again, and has the permits of this process: those of the others come within the next retry. */
+  readonly isEnding: boolean;
+}
+
+/**
+ * The permits of one limiter, granted by Redis, or in an outage by the share of this process. The requests to Redis go one
+ * after the other: each writes what has changed, and some ask for permits.
+ */
+export class RedisPermits implements PermitStore {
+  readonly #run: RunScript;
+  readonly #settings: Omit<RateLimitStore, "open">;
+  readonly #user: StoreUser;
+  readonly #windows: ScriptRequest["windows"];
+  readonly #own: SlidingWindowLog;
+  readonly #unreported = new Unreported();
+  /** So often in a row there was no permit: other processes wait for the same ones. */
+  #missed = 0;
+  #isBeating = false;
+  #lastReply: LastReply | undefined;
+  #outage: Outage | undefined;
+  #requested: Promise<unknown> = Promise.resolve();
+
+  constructor(run: RunScript, settings: Omit<RateLimitStore, "open">, user: StoreUser) {
+    this.#run = run;
+    this.#settings = settings;
+    this.#user = user;
+    this.#own = new SlidingWindowLog(user.windows, user.restored);
+    this.#windows = user.windows.map((window, index) => ({
+      ...window,
+      countedMs: this.#own.countedMs[index]!,
+      isAdaptive: isAdaptive(window, user.windows),
+    }));
+    this.#unreported.addPermits(user.restored.map(({ id }) => id));
+  }
+
+  take(ask: Ask, now: number): Reply | Promise<Reply> {
+    this.#keepBeating();
+    const { refusal } = this;
+    if (refusal !== undefined) return { permits: [], waitMs: retryIntervalMs, refusal };
+    const { rate, reserve } = this.#user;
+    const pausedMs = rate.pausedMs(now);
+    if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
+    if (!this.#outage) return this.#takeFromRedis(ask);
+    const { calls, isLast } = ask;
+    const allowance = new Allowance(this.#own, this.#share, isLast ? reserve() : 0, now);
+    return allowance.takeAll(calls, now, () => this.#hold(crypto.randomUUID(), isLast, now));
+  }
+
+  async #takeFromRedis({ calls, isLast }: Ask): Promise<Reply> {
+    const ids = Array.from({ length: Math.min(calls, maxPerRequest) }, () => crypto.randomUUID());
+    const reply = await this.#inTurn(async () =>
+      this.#outage ? undefined : await this.#request(ids, isLast),
+    );
+    const now = this.#user.clock();
+    // In an outage there is an answer at once.
+    if (!reply) return this.take({ calls, isLast }, now);
+    this.#missed = reply.permits.length > 0 ? 0 : this.#missed + 1;
+    // Fifty processes that ask for the next permit at one moment would ask fifty times for each: up to a second apart.
+    const apartMs = Math.min(1_000, 2 ** this.#missed) * Math.random();
+    // At least 1 ms: an early request finds no permit.
+    const waitMs = reply.permits.length < calls ? Math.max(1, reply.waitMs + apartMs) : 0;
+    return { permits: reply.permits, waitMs };
+  }
+
+  /** A permit that is in flight from now on. */
+  #hold(id: string, isLast: boolean, now: number): Release {
+    const permit = this.#own.take({ isLast, id }, now);
+    return (use, releasedAt) => {
+      this.#own.release(permit, use, releasedAt);
+      this.#unreported.addPermits([id]);
+      this.#write();
+      if (this.#outage) this.#user.onChange();
+    };
+  }
+
+  known(now: number): Known {
+    const { rate } = this.#user;
+    const startAt = now + (this.refusal === undefined ? rate.pausedMs(now) : retryIntervalMs);
+    const [own, isAlone] = [this.#own, this.warning !== undefined];
+    return isAlone
+      ? { own, log: own, limits: this.#share, startAt }
+      : { own, log: this.#withElsewhere(now), limits: rate.limits, startAt };
+  }
+
+  /** Redis is told of successes with the next request, and of a refusal at once. */
+  tell(change: "refused" | "succeeded", now: number): void {
+    const { rate } = this.#user;
+    if (change === "succeeded") this.#unreported.succeeded += 1;
+    else this.#unreported.refusedUntil = Math.max(this.#unreported.refusedUntil, now + rate.pausedMs(now));
+    this.#write();
+  }
+
+  async settled(): Promise<void> {
+    await this.#requested;
+    // Permits whose calls have left meanwhile are given back in this turn of the event loop.
+    await new Promise((resolve) => void setTimeout(resolve));
+    await this.#requested;
+  }
+
+  get warning(): string | undefined {
+    if (!this.#outage || this.refusal !== undefined) return undefined;
+    return `the rate limit store is unavailable: ${this.#outage.reason}; this process continues with its share`;
+  }
+
+  /** Why calls are refused, while Redis is unavailable. */
+  get refusal(): string | undefined {
+    const { onUnavailable, localShare } = this.#settings;
+    if (!this.#outage) return undefined;
+    const message = `The rate limit store is unavailable: ${this.#outage.reason}.`;
+    if (onUnavailable === "reject") return message;
+    if (this.#user.windows.every(({ limit }) => limit * localShare >= 1)) return undefined;
+    return `${message} \`localShare\` of a limit is less than one permit.`;
+  }
+
+  get #share(): readonly number[] {
+    return this.#user.rate.limitsOf(this.#settings.localShare);
+  }
+
+  /** The permits of this process, and as many of other processes as Redis last counted, each as young as its window allows. */
+  #withElsewhere(now: number): SlidingWindowLog {
+    const last = this.#lastReply;
+    if (!last) return this.#own;
+    const permits = [...this.#own.permits(now)];
+    const shortestFirst = [...this.#windows.entries()].toSorted(
+      ([, a], [, b]) => a.intervalMs - b.intervalMs,
+    );
+    let [counted, ofOthers, respondedAt] = [0, 0, last.at];
+    for (const [index, { intervalMs }] of shortestFirst) {
+      for (; counted < last.usedElsewhere[index]!; counted += 1) {
+        const isLast = ofOthers >= last.usedElsewhereByOthers[index]!;
+        if (!isLast) ofOthers += 1;
+        permits.push({ isLast, takenAt: respondedAt, respondedAt, id: "" });
+      }
+      respondedAt = last.at - intervalMs;
+    }
+    return new SlidingWindowLog(this.#windows, permits);
+  }
+
+  /** From the first call on, until the limiter is garbage-collected: for leases, the count of the others, and the end of an outage. */
+  #keepBeating(): void {
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    // A lease outlives a lost beat.
+    const everyMs = Math.min(retryIntervalMs, this.#settings.leaseMs / 5);
+    const reference = new WeakRef(this);
+    const beatLater = (): void =>
+      void inBackground(() => void reference.deref()?.beat(everyMs).then(beatLater), everyMs);
+    beatLater();
+  }
+
+  /** Contacts Redis, if it was not contacted just before. */
+  async beat(everyMs: number): Promise<void> {
+    const isRecent = this.#lastReply && this.#user.clock() - this.#lastReply.at < 1.5 * everyMs;
+    if (this.#outage || !isRecent) await this.#inTurn(() => this.#request());
+  }
+
+  /** Writes what has changed, unless an earlier request does so; in an outage the first request after it does. */
+  #write(): void {
+    void this.#inTurn(async () => {
+      if (!this.#outage && this.#unreported.isUrgent) await this.#request();
+    });
+  }
+
+  #inTurn<Result>(request: () => Promise<Result>): Promise<Result> {
+    const result = this.#requested.then(request);
+    this.#requested = result;
+    return result;
+  }
+
+  /** Undefined if Redis is unavailable. */
+  async #request(ids: readonly string[] = [], isLast = false): Promise<Reply | undefined> {
+    const sentAt = this.#user.clock();
+    const { failed, ...report } = this.#unreported.report(this.#own, sentAt);
+    const [{ leaseMs }, reserve] = [this.#settings, this.#user.reserve()];
+    const request = { windows: this.#windows, leaseMs, ...report, ids, isLast, reserve };
+    // Redis may carry out a late request after newer ones, or not at all.
+    const writeAgain = () => this.#unreported.addPermits([...report.permits.map(([id]) => id), ...ids]);
+    try {
+      return this.#onReply(request, await this.#run(request, writeAgain), sentAt);
+    } catch (error) {
+      writeAgain();
+      failed();
+      const isNew = !this.#outage;
+      // Of the client of Redis, or its timeout.
+      this.#outage = { reason: (error as Error).message, isEnding: false };
+      if (isNew) this.#user.onChange();
+    }
+  }
+
+  #onReply({ ids, isLast, leaseMs }: ScriptRequest, reply: ScriptReply, sentAt: number): Reply {
+    const { clock, rate } = this.#user;
+    const now = clock();
+    const hasLostData = this.#lastReply !== undefined && this.#lastReply.data !== reply.data;
+    const granted = ids.slice(0, reply.granted);
+    // A Redis that has lost data first gets the permits of this process; a suspended process has lost its leases; and a 429
+    // may have come meanwhile.
+    const isVoid = hasLostData || now > sentAt + leaseMs / 2 || rate.pausedMs(now) > 0;
+    if (hasLostData) this.#unreported.addPermits(this.#own.permits(now).map(({ id }) => id));
+    const permits = isVoid ? [] : granted.map((id) => this.#hold(id, isLast, now));
+    const without = (used: readonly number[], here: readonly number[]) =>
+      used.map((count, index) => Math.max(0, count - here[index]!));
+    this.#lastReply = {
+      at: now,
+      data: reply.data,
+      usedElsewhere: without(reply.used, this.#own.used(now)),
+      usedElsewhereByOthers: without(reply.usedByOthers, this.#own.usedByOthers(now)),
+    };
+    const isBack = this.#outage?.isEnding === true;
+    this.#outage = this.#outage && !isBack ? { ...this.#outage, isEnding: true } : undefined;
+    // A reply from before the report of a 429 does not know of it.
+    rate.factor = Math.min(reply.rateFactor, this.#unreported.refusedUntil === -Infinity ? 1 : rate.factor);
+    rate.pause(now, reply.pausedMs);
+    if (isVoid) {
+      this.#unreported.addPermits(granted);
+      this.#write();
+    }
+    // A permit may be available earlier than Redis has said.
+    const hasRoom = rate.limits.every((limit, index) => reply.used[index]! < limit);
+    if (isBack || (ids.length === 0 && hasRoom)) this.#user.onChange();
+    return { permits, waitMs: isVoid ? 1 : reply.waitMs };
+  }
+}
