@@ -58,10 +58,6 @@ export class ColumnCells {
     return words > fewWords && this.#parts.size < words ? [...this.#parts.keys()] : [];
   }
 
-  get hasDays(): boolean {
-    return this.words.has(anyDate);
-  }
-
   /**
    * Whether the cells look like a state, in any language: few words, flags, lists of codes, or days of some. Where all
    * have the same word, nobody can know whether it is a state. Of up to 12 words, numbers, codes and long texts are data

@@ -48,9 +48,8 @@ const separators = /[\s.()\-\u00ad\u2010-\u2015\u2212]/gu;
 export function parsePhone(text: string): ParsedValue {
   const written = withAsciiDigits(text.normalize("NFKC")).trim().replace(/^'/, "");
   const shown = JSON.stringify(text);
-  if (/^\d+([.,]\d+)?e\+?\d+$/i.test(written)) {
+  if (/^\d+([.,]\d+)?e\+?\d+$/i.test(written))
     return { problem: `${shown} was rounded by a spreadsheet: its last digits are lost` };
-  }
   // Italy and San Marino keep the 0 when they are called from abroad.
   const abroad = written.replace(/^((?:\+|00)\s*(?!39|378)\d{1,3})\s*\(0\)/, "$1");
   const digits = abroad.replace(separators, "").replace(/^00/, "+");

@@ -40,7 +40,7 @@ export interface FilePlan {
   readonly everyone: Readonly<Record<Channel, OptIn | undefined>>;
 }
 
-/** Plans a file by its map. Throws a `InputError` if no column identifies the person. */
+/** Plans a file by its map. Throws an `InputError` if no column identifies the person. */
 export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   const vendor = vendorOf(file.headings);
   const { names } = file;
@@ -109,10 +109,8 @@ const isField = (use: ColumnUse): use is ContactField => contactFields.some((fie
 
 function noIdentifier({ path, headings }: CsvFile): InputError {
   const shown = headings.filter((heading) => heading !== "" && heading !== reasonHeading).slice(0, 4);
-  const begins =
-    shown.length === 0 ? "Its first row is blank" : `Its headings begin with ${shown.join(", ")}`;
   return new InputError(
-    `${path}: no column identifies the person of a row. ${begins}; one must be email or phone. ` +
+    `${path}: no column identifies the person of a row. Its headings begin with ${shown.join(", ")}; one must be email or phone. ` +
       'A map can say it: "HEADING": "email". If another sign is between the cells, write it above the headings: sep=;',
   );
 }

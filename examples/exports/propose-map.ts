@@ -91,7 +91,7 @@ export function doubtfulColumns(
     const isData = rule === "ignore" || (typeof rule === "string" && rule.startsWith("property"));
     if (!isData || own === undefined || knownRule(heading, vendor) !== undefined) return [];
     const isState = looksLikeState(heading, own);
-    return isState || own.hasDays ? [{ index, name, isState }] : [];
+    return isState || own.words.has(anyDate) ? [{ index, name, isState }] : [];
   });
 }
 

@@ -68,10 +68,7 @@ export const stateOf = (value: number): OptIn | undefined => optIns[value - 1];
 export const valueOf = (optIn: OptIn) => optIns.indexOf(optIn) + 1;
 
 /** What a cell means by the map, also as a list of words; undefined if the map does not name it, which is never guessed. */
-export function meaningsIn(
-  { words }: Pick<ConsentUse, "words">,
-  word: string,
-): ChannelMeanings[] | undefined {
+export function meaningsIn({ words }: ConsentUse, word: string): ChannelMeanings[] | undefined {
   const one = meaningOf(words, word);
   if (one !== undefined) return [one];
   const all = partsOf(word).map((part) => meaningOf(words, part));

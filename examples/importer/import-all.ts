@@ -50,7 +50,8 @@ export async function importAll(survey: Survey, options: ImporterArguments, runn
       const { item, status, kept, error } = result;
       const isDone = item.issues.length === 0 && (status === "succeeded" || status === "skipped");
       if (item.issues.length > 0 && status === "succeeded") ofOptOuts += 1;
-      if (isDone && kept) await failed.keep(item, keptRefusal);
+      if (isDone && kept)
+        await failed.keep(item, "was imported, and keeps the refusal that the service knows of the person");
       else if (!isDone) {
         // Another field may be the reason; and after a lost response the opt-outs may be repeated, unlike the row.
         const isOwed = item.issues.length === 0 && error !== undefined;
@@ -95,9 +96,6 @@ function writeOf({ contact, issues, refusals }: RowToSend, { listId }: ImporterA
     throw new TypeError("a row without its consent was not held back");
   return write.v1.contactGroups.addContact(listId, { ...rest, email, email_opt_in });
 }
-
-/** The remark of a row that was sent with a refusal. */
-const keptRefusal = "was imported, and keeps the refusal that the service knows of the person";
 
 /** The reason why a row was not imported. */
 function reasonOf({ item, status, error, reason }: Result, { checkpoint }: ImporterArguments): string {

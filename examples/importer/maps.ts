@@ -38,9 +38,7 @@ export type FilesToOpen = Pick<ImporterArguments, "files"> &
   Partial<Pick<ImporterArguments, "map" | "encoding">>;
 
 /** The path of a file's map: beside the file, or `--map`. */
-export function mapPathOf(path: string, { map }: Pick<FilesToOpen, "map">): string {
-  return map ?? `${path}.map.json`;
-}
+export const mapPathOf = (path: string, { map }: Pick<FilesToOpen, "map">) => map ?? `${path}.map.json`;
 
 /** Opens the files, and reads or proposes their maps. */
 export async function openFiles(options: FilesToOpen, signal: AbortSignal): Promise<MappedFile[]> {
@@ -86,10 +84,7 @@ function refuseLostColumns(files: readonly MappedFile[]): void {
   }
 }
 
-/** Whether something is not answered yet. */
-function isUnanswered({ open, map }: MappedFile): boolean {
-  return open.length > 0 || isEveryoneOpen(map);
-}
+const isUnanswered = ({ open, map }: MappedFile) => open.length > 0 || isEveryoneOpen(map);
 
 /** Writes the maps; those of one path as one. */
 function writeMaps(files: readonly MappedFile[]): void {

@@ -141,23 +141,20 @@ export class Questions {
     parse: (answer: string) => Value | undefined,
   ): Promise<Value> {
     const repeated = this.#toRepeat.shift();
-    // Safe: the same question has parsed it before.
-    if (repeated !== undefined) return this.#taken(repeated, parse(repeated)!);
-    say(this.#output, `  ${keys}`);
+    if (repeated === undefined) say(this.#output, `  ${keys}`);
     for (;;) {
-      const answer = (await this.#line("  ? for help, < for one step back: ")).toLowerCase();
+      // A repeated answer has been parsed before.
+      const answer = repeated ?? (await this.#line("  ? for help, < for one step back: ")).toLowerCase();
       const value = parse(answer);
-      if (value !== undefined) return this.#taken(answer, value);
+      if (value !== undefined) {
+        this.#given.push(answer);
+        return value;
+      }
       if (answer === "<" && this.#given.length > 0) throw new OneStepBack();
       if (answer === "?") say(this.#output, explanation, `  ${keys}`);
       else if (answer === "<") say(this.#output, "  This is the first question.");
       else say(this.#output, `  ${JSON.stringify(printable(answer))} is no answer. Possible are ${keys}`);
     }
-  }
-
-  #taken<Value>(answer: string, value: Value): Value {
-    this.#given.push(answer);
-    return value;
   }
 
   #say(...lines: string[]): void {

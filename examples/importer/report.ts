@@ -120,10 +120,14 @@ export class Report {
     for (const [source, path] of this.#paths) {
       const file = this.#files.get(source);
       if (file) {
-        file.lines.commit();
-        await this.#copyMap(source, path);
+        const { lines, survey } = file;
+        lines.commit();
+        // The report is imported by the map of its file, without a question.
+        const map = mapPathOf(path, this.#options);
+        if (resolve(survey.mapPath) !== resolve(map))
+          replaceFile(map, [await readFile(survey.mapPath, "utf8")]);
         // With --consent its rows need the same again.
-        const hasConsents = this.#options.consent === undefined && file.survey.hasConsents;
+        const hasConsents = this.#options.consent === undefined && survey.hasConsents;
         const refusals: Refusals = { version: 1, hasConsents, people: people.refusals() };
         replaceFile(refusalsPathOf(path), [`${JSON.stringify(refusals)}\n`]);
         written.push(path);
@@ -139,12 +143,6 @@ export class Report {
         ? "there is nothing to correct, as these rows were imported"
         : `correct them, and import ${files} with the same options`;
     say(output, `Written to ${written.map(printable).join(", ")}: ${remedy}.`);
-  }
-
-  /** The report is imported by the map of its file, without a question. */
-  async #copyMap(source: string, path: string): Promise<void> {
-    const [from, to] = [mapPathOf(source, this.#options), mapPathOf(path, this.#options)];
-    if (resolve(from) !== resolve(to)) replaceFile(to, [await readFile(from, "utf8")]);
   }
 }
 

@@ -24,11 +24,10 @@ export interface RowToSend {
   readonly isOnlyMeant: boolean;
 }
 
+type RowOptions = Partial<Pick<ImporterArguments, "consent" | "listId">>;
+
 /** Reads the files again, and completes each row with the results of the survey. */
-export async function* rowsToSend(
-  survey: Survey,
-  options: Pick<ImporterArguments, "consent" | "listId"> = { consent: undefined, listId: undefined },
-): AsyncGenerator<RowToSend> {
+export async function* rowsToSend(survey: Survey, options: RowOptions = {}): AsyncGenerator<RowToSend> {
   for (const file of survey.files)
     for await (const row of file.plan.file.rows())
       yield { file, ...rowToSend(readRow(file.plan, row), survey, options) };
@@ -50,7 +49,7 @@ export async function checkAll(
 function rowToSend(
   row: ReadRow,
   { people }: Survey,
-  { consent, listId }: Pick<ImporterArguments, "consent" | "listId">,
+  { consent, listId }: RowOptions,
 ): Omit<RowToSend, "file"> {
   const words = people.wordsOf(row);
   const { contact: own, notes } = withoutSharedPhone(row, people);
