@@ -1,5 +1,4 @@
-import { AudienceClient, NotFoundError } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
+import { NotFoundError } from "audience-sdk";
 import { v1AddContactResultSchema, v1ListContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
@@ -170,21 +169,6 @@ describe.each(entryPoints)("contactGroups.get, $name", (entryPoint) => {
 
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ status: 404, outcome: "not-applied" });
-  });
-});
-
-it("A response without a contact group is an UnexpectedResponseError", async () => {
-  const audience = new AudienceClient({
-    ...createMockService().clientOptions,
-    fetch: async () => Response.json({ name: "Newsletter" }),
-  });
-
-  expect(await errorOf(audience.v1.contactGroups.get("news"))).toMatchObject({
-    code: "unexpected_response",
-    message: expect.stringContaining("its body holds no contact group with an id"),
-    outcome: "not-applied",
-    status: 200,
-    body: { name: "Newsletter" },
   });
 });
 

@@ -176,24 +176,3 @@ describe("a profile over time", () => {
     });
   });
 });
-
-describe("a profile with the documented attributes only", () => {
-  const service = useService({ variants: { profileAttributes: "documented" } });
-
-  it("has at most seven, without the ones that have no value", async () => {
-    const { attributes } = await service.audience.v1.customers.upsert({
-      email: "new@example.com",
-      first_name: "New",
-      last_name: "One",
-    });
-
-    expect(attributes).toEqual({
-      email: "new@example.com",
-      first_name: "New",
-      email_opt_in: "NON_SUBSCRIBED",
-      source: "api",
-      created: now,
-      updated: now,
-    });
-  });
-});

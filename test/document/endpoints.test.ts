@@ -2,8 +2,6 @@ import {
   AuthenticationError,
   ServerError,
   UnexpectedResponseError,
-  V1Client,
-  V2Client,
   type AudienceClient,
   type Operation,
 } from "audience-sdk";
@@ -268,34 +266,5 @@ describe("the version", () => {
 
     expect(status).toBe(404);
     expect(service.mock.requests).toMatchObject([{ operation: undefined, method, path, status: 404 }]);
-  });
-
-  it("the families are separate: each has its own client, without the settings of the other", async () => {
-    const { baseUrl, baseUrlV2, apiKey, apiKeyV2 = apiKey, appId } = service.options;
-    const v1 = new V1Client({ baseUrl, apiKey, rateLimiter: false });
-    const v2 = new V2Client({ baseUrlV2, apiKey: apiKeyV2, appId, rateLimiter: false });
-
-    expect((await v1.customers.get("ada")).id).toBe("ada");
-    expect(await v2.lists.list().toArray()).toHaveLength(2);
-    await Promise.all([v1.close(), v2.close()]);
-  });
-});
-
-describe("base addresses", () => {
-  const variants = { baseUrl: "https://one.example/eu/audience", baseUrlV2: "https://two.example/gate" };
-  const service = useService({ variants });
-
-  it.each(["", "/"])("may differ per family, contain a path, and end in %j", async (end) => {
-    const audience = service.clientWith({
-      baseUrl: variants.baseUrl + end,
-      baseUrlV2: variants.baseUrlV2 + end,
-    });
-    await audience.v1.customers.get("ada");
-    await audience.v2.lists.list();
-
-    expect(service.mock.requests.map(({ path, status }) => [path, status])).toEqual([
-      ["/eu/audience/api/v1/customer/ada", 200],
-      ["/gate/v2/lists", 200],
-    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { ApiError, NotFoundError, RateLimitError, ServerError } from "audience-sdk";
+import { ApiError, NotFoundError, ServerError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { v1ErrorBodies } from "../chaos/service.ts";
 import { entryPoints } from "../mock/entry-points.ts";
@@ -59,40 +59,5 @@ describe.each(v1ErrorBodies)("a v1 error whose body is %s", (v1Error) => {
     expect(error).toMatchObject({ status: 404, code: "not_found", outcome: "not-applied" });
     const shown = error instanceof ApiError ? error.body : "no ApiError";
     expect(shown === undefined ? "" : shown).toEqual(body);
-  });
-});
-
-describe("an exceeded rate limit", () => {
-  const service = useService({
-    rateLimits: [{ limit: 1, intervalMs: 60_000 }],
-    client: { rateLimiter: false, maxRetries: 0 },
-  });
-
-  it("429, which is not documented, is a RateLimitError with the time to wait", async () => {
-    await service.audience.v1.customers.get("ada");
-    const error = await errorOf(
-      service.audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" }),
-    );
-
-    expect(error).toBeInstanceOf(RateLimitError);
-    expect(error).toMatchObject({ status: 429, outcome: "not-applied", retryAfterMs: expect.any(Number) });
-    expect(service.contact("new@example.com")).toBeUndefined();
-  });
-});
-
-describe("an exceeded rate limit, where the service responds 503", () => {
-  const limits = [{ limit: 1, intervalMs: 60_000 }];
-  const service = useService({
-    rateLimits: limits,
-    variants: { rateLimitStatus: 503 },
-    client: { rateLimiter: false, maxRetries: 0 },
-  });
-
-  it("is a ServerError with the same wait", async () => {
-    await service.audience.v1.customers.get("ada");
-    const error = await errorOf(service.audience.v1.customers.get("ada"));
-
-    expect(error).toBeInstanceOf(ServerError);
-    expect(error).toMatchObject({ status: 503, retryAfterMs: expect.any(Number) });
   });
 });

@@ -1,4 +1,3 @@
-import type { V1Contact } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { days, emailAddresses, hiddenInAddresses, noDays, noEmailAddresses, notAlone } from "./formats.ts";
 import {
@@ -243,20 +242,6 @@ describe("the country of a v1 contact", () => {
   });
 });
 
-describe("the identifier of a v1 contact", () => {
-  const service = useService();
-
-  it.each<[string, V1Contact]>([
-    ["e-mail", { email: "new@example.com" }],
-    ["phone", { phone: "1234567" }],
-    ["e-mail and phone", { email: "new@example.com", phone: "1234567" }],
-  ])("is an %s", async (_, contact) => {
-    await service.audience.v1.customers.upsert(contact);
-
-    expect(service.state().contacts.at(-1)).toMatchObject(contact);
-  });
-});
-
 describe("double_opt_in", () => {
   const service = useService({ variants: { doubleOptIn: "pending" } });
   const upsert = (double_opt_in?: boolean) =>
@@ -278,12 +263,5 @@ describe("double_opt_in", () => {
       email_opt_in: state,
       double_opt_in: doubleOptIn ?? false,
     });
-  });
-
-  it("is not retried after a lost response, because that could send a second mail", async () => {
-    service.mock.addFault({ kind: "500-after", operation: "v1.customers.upsert", times: 1 });
-    await expect(Promise.resolve(upsert(true))).rejects.toMatchObject({ status: 500, outcome: "unknown" });
-
-    expect(service.mock.requests).toHaveLength(1);
   });
 });

@@ -6,7 +6,6 @@ import {
   characters,
   emailIdentifier,
   errorOf,
-  expectNotSent,
   type FieldRow,
   now,
   phoneIdentifier,
@@ -111,18 +110,6 @@ describe("a v2 contact", () => {
     expect(alan()).toMatchObject({ first_name: "Alan", email_opt_in: "SUBSCRIBED" });
   });
 
-  it.each([
-    ["first_name", "firstName"],
-    ["list_ids", "listIds"],
-    ["FirstName", "firstName"],
-    ["Identifiers", "identifiers"],
-  ] as const)("%s does not replace the required %s, and the message names it", async (given, meant) => {
-    const { [meant]: value, ...rest } = v2Contact();
-    const error = await expectNotSent(service, upsert({ ...rest, [given]: value }), meant);
-
-    expect(error.issues[0]?.message).toContain(given);
-  });
-
   it("a field that is not in the table is passed on", async () => {
     const loyalty = { points: 3, tiers: ["gold"] };
     const contact = v2Contact({ provinceCode: "LND", last_name: "Turing", loyalty, score: undefined });
@@ -135,13 +122,6 @@ describe("a v2 contact", () => {
 
     expect(service.mock.requests[0]?.body).toEqual(contact);
     expect(alan()?.other_fields).toEqual({ provinceCode: "LND", last_name: "Turing", loyalty });
-  });
-
-  it("what JSON would lose is refused in an undocumented field, also of an identifier", async () => {
-    const identifiers = [{ ...emailIdentifier("alan@example.com"), label: null }];
-    const contact = { ...v2Contact(), size: Number.NaN, map: new Map(), identifiers };
-
-    await expectNotSent(service, upsert(contact), "identifiers.0.label custom", "map custom", "size custom");
   });
 
   it.each([

@@ -187,7 +187,6 @@ describe("Depth and size have no bound but that of the stack", () => {
     ["event data", v1EventSchema, withData({ a: deep(100_000) })],
     ["an unknown field of v2", v2ContactSchema, { ...v2Ada, extra: deep(100_000) }],
     ["an unknown field of v1", v1ContactSchema, { ...ada, extra: deep(100_000) }],
-    ["a custom property", v1ContactSchema, { ...ada, custom_properties: { a: deep(100_000) } }],
   ])("100,000 levels of %s, at which the stack overflows, are one issue", async (_, schema, input) => {
     expect(await messageAt(schema, input, "")).toBe("is nested too deeply");
   });
@@ -204,14 +203,10 @@ describe("Depth and size have no bound but that of the stack", () => {
 
   // In quadratic time they would take hours, and not end.
   it.each<[string, z.ZodType, object, number]>([
-    ["a name", v1ContactSchema, { ...ada, first_name: huge }, 1],
     ["an e-mail address", v1ContactSchema, { email: huge }, 1],
-    ["an e-mail address of @ alone", v1ContactSchema, { email: "@".repeat(1_000_000) }, 1],
     ["an e-mail address of quotes", v1ContactSchema, { email: '"'.repeat(1_000_000) }, 1],
-    ["a right e-mail address", v1ContactSchema, { email: `"${huge}@${huge}` }, 0],
     ["a right e-mail address but for its end", v1ContactSchema, { email: `"${huge}@${huge} ` }, 1],
     ["a day and two choices", v1ContactSchema, { ...ada, dob: huge, gender: huge, email_opt_in: huge }, 3],
-    ["a key", v1ContactSchema, { ...ada, [huge]: 1 }, 1],
     ["a country code and a date-time", v2ContactSchema, { ...v2Ada, countryCode: huge, createdAt: huge }, 2],
     [
       "the fraction of a second",
@@ -219,7 +214,6 @@ describe("Depth and size have no bound but that of the stack", () => {
       { ...v2Ada, createdAt: `2026-01-31T09:30:00.${"1".repeat(1e6)}Z` },
       1,
     ],
-    ["an event", v1EventSchema, { ...withData({ huge }), eventName: " ".repeat(1_000_000) }, 0],
     [
       "an IP address",
       v2ContactSchema,
@@ -230,11 +224,6 @@ describe("Depth and size have no bound but that of the stack", () => {
     ],
   ])("a megabyte is checked in linear time: %s", async (_, schema, input, count) => {
     expect(await issuesOf(schema, input)).toHaveLength(count);
-  });
-
-  it("100,000 unknown keys are 100,000 issues", async () => {
-    const keys = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, 1]));
-    expect(await issuesOf(v1ContactSchema, { ...ada, ...keys })).toHaveLength(100_000);
   });
 });
 

@@ -3,7 +3,6 @@ import { createMockService } from "audience-sdk/mock";
 import {
   v1ContactGroupListQuerySchema,
   v1ContactSchema as v1,
-  v1CustomerListQuerySchema,
   v1EventSchema,
   v1ListContactSchema,
   v2ContactSchema as v2,
@@ -75,7 +74,6 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [v2, identified({ id: true }), "identifiers.0.id: must be a string or a number, not a boolean"],
     [v1, contact({ is_suppressed: "no" }), "is_suppressed: must be a boolean, not a string"],
     [v2, v2With({ firstName: undefined }), "firstName: required: a string"],
-    [v2, v2With({ listIds: "a" }), "listIds: must be an array, not a string"],
     [
       v2,
       // oxlint-disable-next-line no-sparse-arrays -- on purpose
@@ -88,20 +86,16 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [v2, v2With({ createdAt: new Date(NaN) }), `createdAt: ${dateTime}, not an invalid Date`],
     [query, { page: "1" }, "page: must be a number, not a string"],
     [query, { page: 0.5 }, "page: must be an integer, not 0.5"],
-    [v2, identified({ channels: "x" }), "identifiers.0.channels: must be an object, not a string"],
     [v1, properties([]), "custom_properties: must be an object, not an array"],
-    [v1, properties(new Map()), "custom_properties: must be an object, not a Map"],
     [v1EventSchema, event({ eventData: [1] }), "eventData: must be an object, not an array"],
   ],
   "an input that is no object": [
     [v1, null, ": must be an object, not null"],
     [v1, undefined, ": required: an object"],
-    [v1, email, ": must be an object, not a string"],
     [v1, [{ email }], ": must be an object, not an array: each is sent alone; for many, see audience.bulk"],
     [v1, new Set(), ": JSON cannot carry a Set"],
     [v1, Promise.resolve({ email }), ": JSON cannot carry a Promise: await it"],
     [v1, new Int8Array(1), ": JSON cannot carry an Int8Array"],
-    [v1, new SharedArrayBuffer(1), ": JSON cannot carry a SharedArrayBuffer"],
     [
       v2,
       {},
@@ -112,7 +106,6 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   "a value out of bounds": [
     [v1, contact({ phone: "123" }), "phone: must have at least 7 characters, has 3"],
-    [v1, contact({ phone: "" }), "phone: must have at least 7 characters, has 0"],
     [v1EventSchema, event({ eventName: "" }), "eventName: must not be empty"],
     [v2, v2With({ identifiers: [] }), "identifiers: must not be empty"],
     [query, { page: 0 }, "page: must be at least 1"],
@@ -205,7 +198,6 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [v1, contact({ dop: "A", soorxe: "A" }), `dop: ${ownKey}`, `soorxe: ${ownKey}`],
     [v1, contact({ customer: { email } }), `customer: ${ownKey}`],
     [v1EventSchema, event({ order: {}, phone: "1" }), `order: ${ownEventKey}`, `phone: ${ownEventKey}`],
-    [v1CustomerListQuerySchema, { readAhead: 2 }, `readAhead: ${ofCall}`],
     [query, { offset: 1 }, `offset: ${ofCall}`],
   ],
   "an unknown field that was given for one that is needed": [

@@ -205,6 +205,11 @@ describe("Writes to the same contact leave in call order, each after the one bef
     ],
     ["a domain that no URL can hold", addressed("ada@\u00fc^\u00df"), addressed("Ada@\u00dc^\u00df")],
     ["an id in white space", event("c-1", "1"), event(" c-1 ", "2")],
+    [
+      "an id at the root of an event",
+      event("c-1", "1"),
+      ({ v1 }) => v1.events.send({ eventName: "e", contactUUID: "c-1" }),
+    ],
     ["a phone as a number of v2", event("c-1", "+1 555 0100"), numbered],
     ...systemsOfDigits.map(([system, digits = ""]): [string, Write, Write] => [
       `a phone in the digits ${system} and in those of ASCII`,
