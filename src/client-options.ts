@@ -100,7 +100,6 @@ const hooksOption = optionThat<Hooks>("an object", isRecord).check(({ value, iss
 
 const whenInsecure = "is http:, which would send the key in the clear; use https:, or set allowInsecureHttp";
 
-/** The options of a client, with their defaults. */
 export const clientOptionsSchema = z
   .strictObject({
     baseUrl: baseUrlOption,

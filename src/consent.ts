@@ -6,7 +6,6 @@
  */
 export type Consent = ReadonlyMap<string, string>;
 
-/** What a write says, and the keys of its contact. */
 export interface ConsentWrite {
   readonly contacts: readonly string[];
   readonly consent: Consent;
@@ -28,7 +27,6 @@ type Body = Readonly<Record<string, unknown>>;
 /** The states of a v1 contact's consent on one channel ("States and transitions"). */
 export const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 
-/** The channels of a v1 contact, with their fields. */
 const v1Channels = [
   ["email", "email_opt_in"],
   ["phone", "phone_opt_in"],

@@ -128,7 +128,6 @@ const contactSchema = z
     ...besideOtherIssues,
   });
 
-/** The beginning of a family's paths, and the schema of its requests. */
 function familyWith(prefix: string) {
   const schema: z.ZodType<CustomRequest> = z
     .strictObject(

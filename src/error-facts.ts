@@ -42,14 +42,12 @@ export interface RateLimitWindow {
   readonly intervalMs: number;
 }
 
-/** What is known of a refused wait. */
 export interface WaitFacts {
   waitMs: number;
   retryAt: Date;
   window?: RateLimitWindow | undefined;
 }
 
-/** What is known of a response with an error status. */
 export interface ResponseFacts {
   status: number;
   headers: Headers;

@@ -2,7 +2,7 @@
 export { AudienceClient } from "./audience-client.ts";
 export { V1Client } from "./v1/v1-client.ts";
 export { V2Client } from "./v2/v2-client.ts";
-export { write } from "./write.ts";
+export * from "./write.ts";
 export { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 export { DOCUMENTED_WINDOWS } from "./limits.ts";
 export {
@@ -97,14 +97,3 @@ export type { V2Contacts } from "./v2/contacts.ts";
 export type { V2Lists } from "./v2/lists.ts";
 export type { V2Contact, V2Identifier, V2UpsertResult } from "./v2/schemas/contact.ts";
 export type { List, V2ListQuery } from "./v2/schemas/list.ts";
-export type {
-  AddContactWrite,
-  CustomerWrite,
-  RequestWrite,
-  UnconsentedAddContactWrite,
-  V2ContactWrite,
-  Write,
-  WriteMethods,
-  WriteValue,
-  WriteValues,
-} from "./write.ts";

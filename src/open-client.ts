@@ -8,7 +8,7 @@ import {
   type SourcedOption,
 } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
-import { type ClientLimiter, keepsTheLimiter, limiterOf, parseKept } from "./rate-limiter/client-limiter.ts";
+import { keepsTheLimiter, limiterOf, parseKept } from "./rate-limiter/client-limiter.ts";
 import { isForbidden, ofRuntime } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
 import { KeySource, type FamilyAccess } from "./transport/api-key.ts";
@@ -31,38 +31,28 @@ export interface ClientSettings extends TransportSettings {
   readonly given: GivenOptions;
 }
 
-/** A client's settings, and the transport of its calls. */
 export interface OpenedClient {
   readonly settings: ClientSettings;
   readonly transport: Transport;
 }
 
-/** `state` is that of another view of the same client. Throws a `ConfigurationError` that names the option. */
+/**
+ * `state` is that of another view of the same client. Throws a `ConfigurationError` that names each wrong option and never shows
+ * its value.
+ */
 export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
   const redactor = state?.redactor ?? new Redactor();
-  const { settings, limiter } = readSettings(options, redactor, state);
-  return { settings, transport: new Transport(settings, state ?? new ClientState(limiter, redactor)) };
-}
-
-/** Throws a `ConfigurationError` that names each wrong option and never shows its value. */
-function readSettings(
-  options: unknown,
-  redactor: Redactor,
-  state: ClientState | undefined,
-): { readonly settings: ClientSettings; readonly limiter: ClientLimiter } {
   const subject = "The client's options";
   const direct = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
   // The options of another view hold what the client has read.
   const given = withoutPrototype({ ...(state ? {} : readEnvironment()), ...direct });
   const isLifted = !state && readRateLimit().isLifted;
-  const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent, ...others } =
-    withoutKeys(given, redactor, () =>
-      parseOptions(clientOptionsSchema, given, subject, (name) => {
-        // Safe: other options of the environment are judged where they are read.
-        return name in direct ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
-      }),
-    );
-  const settings = withoutPrototype(others);
+  const settings = withoutKeys(given, redactor, () =>
+    parseOptions(clientOptionsSchema, given, subject, (name) => {
+      // Safe: other options of the environment are judged where they are read.
+      return name in direct ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
+    }),
+  );
   refuseBrowser(settings);
   const isLimiterLifted = isLifted && keepsTheLimiter(settings.rateLimiter);
   const { maxWaitMs, maxQueued, reserve } = parseKept(settings.rateLimiter);
@@ -72,19 +62,18 @@ function readSettings(
     sayRateLimit(
       "off lifts the rate limit of clients that were given no limiter, which is for tests of an app.",
     );
-  const source = (name: "apiKey" | "apiKeyV2"): KeySource | undefined =>
-    settings[name] === undefined ? undefined : new KeySource(settings[name], name, redactor);
-  const headersOfAll = { accept: "application/json", "user-agent": withPrefix(userAgent), ...headers };
-  const call = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
   const origins = [settings.baseUrl, settings.baseUrlV2].flatMap((url) => (url ? [new URL(url).origin] : []));
   limiter.join(origins, reserve);
+  const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent } = settings;
   const { parsePage, maxResponseBytes, isRateLimited, fetch } = settings;
+  const headersOfAll = { accept: "application/json", "user-agent": withPrefix(userAgent), ...headers };
+  const call = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
   const clientSettings = withoutPrototype({
     parsePage,
     maxResponseBytes,
     isRateLimited,
     fetch,
-    families: familiesOf(settings, source),
+    families: familiesOf(settings, redactor),
     given: withoutPrototype({ ...given, headers }),
     call: withoutPrototype({ ...call, given: withoutPrototype({}) }),
     maxQueued,
@@ -92,7 +81,8 @@ function readSettings(
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
   });
-  return { limiter, settings: clientSettings };
+  const transport = new Transport(clientSettings, state ?? new ClientState(limiter, redactor));
+  return { settings: clientSettings, transport };
 }
 
 /** The names in an error may hold a key that stands in the wrong place. */
@@ -110,12 +100,12 @@ function withoutKeys<T>({ apiKey, apiKeyV2 }: ClientOptions, redactor: Redactor,
 
 /** The families whose options are complete ("Authentication"). */
 function familiesOf(
-  { baseUrl, baseUrlV2, appId }: Pick<ParsedOptions, "baseUrl" | "baseUrlV2" | "appId">,
-  source: (name: "apiKey" | "apiKeyV2") => KeySource | undefined,
+  { apiKey, apiKeyV2, baseUrl, baseUrlV2, appId }: ParsedOptions,
+  redactor: Redactor,
 ): FamilyAccess[] {
   const families: FamilyAccess[] = [];
-  const key = source("apiKey");
-  const keyV2 = source("apiKeyV2") ?? key;
+  const key = apiKey === undefined ? undefined : new KeySource(apiKey, "apiKey", redactor);
+  const keyV2 = apiKeyV2 === undefined ? key : new KeySource(apiKeyV2, "apiKeyV2", redactor);
   if (baseUrl !== undefined && key)
     families.push({ name: "v1", baseUrl, key, keyHeader: "x-api-key", headers: {} });
   if (baseUrlV2 !== undefined && keyV2 && appId !== undefined) {
@@ -137,14 +127,14 @@ export function familyOf({ families, given }: ClientSettings, name: "v1" | "v2")
   throw new ConfigurationError(`The ${name} family needs ${missing.join(", ")}.`);
 }
 
-function refuseBrowser({ dangerouslyAllowBrowser }: Pick<ParsedOptions, "dangerouslyAllowBrowser">): void {
+function refuseBrowser({ dangerouslyAllowBrowser }: ParsedOptions): void {
   if (dangerouslyAllowBrowser || ofRuntime(({ window }) => window?.document) === undefined) return;
   throw new ConfigurationError(
     "In a browser every visitor could read the key: call from a backend, or set dangerouslyAllowBrowser.",
   );
 }
 
-function refuseNoBaseUrl({ baseUrl, baseUrlV2 }: Pick<ParsedOptions, "baseUrl" | "baseUrlV2">): void {
+function refuseNoBaseUrl({ baseUrl, baseUrlV2 }: ParsedOptions): void {
   if (baseUrl !== undefined || baseUrlV2 !== undefined) return;
   throw new ConfigurationError(
     `The client needs ${withVariable("baseUrl")} for the v1 family, or ${withVariable("baseUrlV2")} for the v2 family. ` +

@@ -46,7 +46,6 @@ export function targetOf(
   return { organization, families: settings.families.map((family) => ({ ...family, timeoutMs })) };
 }
 
-/** What belongs to a target. */
 export type OfTarget = "checkpoint" | "snapshot";
 
 /** The record of the target in a new checkpoint, or one that was recorded for it. Throws if that was for another target. */
@@ -68,7 +67,12 @@ export async function recordTarget(
     const given = keys.get(key) ?? (await key.request(timeoutMs, signal));
     keys.set(key, given);
     const hash = await sha256(JSON.stringify([salt, given]));
-    if ((recorded?.families[name]?.key ?? hash) !== hash) throw otherKey(name, baseUrl, what);
+    if ((recorded?.families[name]?.key ?? hash) !== hash)
+      throw refusalOf(
+        what,
+        `was recorded with another key of ${name} at ${baseUrl}: that of another organization, or one from before a rotation`,
+        "If it is the same organization, name it as `organization` in this run and all later ones",
+      );
     families[name] = { baseUrl, key: hash };
   }
   return { families };
@@ -76,11 +80,11 @@ export async function recordTarget(
 
 /** Checks all but the keys. */
 function checkService({ organization, families }: Target, recorded: RecordedTarget, what: OfTarget): void {
-  const refusal = (problem: string, wayOut: string) => refusalOf(what, problem, wayOut);
   for (const { name, baseUrl } of families) {
     const before = recorded.families[name]?.baseUrl ?? baseUrl;
     if (before !== baseUrl)
-      throw refusal(
+      throw refusalOf(
+        what,
         `belongs to another service: ${name} at ${before}, not ${baseUrl}`,
         "Keep it for that service",
       );
@@ -89,25 +93,19 @@ function checkService({ organization, families }: Target, recorded: RecordedTarg
     if (organization === recorded.organization) return;
     const given =
       organization === undefined ? "and this run names none" : `not ${JSON.stringify(organization)}`;
-    throw refusal(
+    throw refusalOf(
+      what,
       `belongs to the organization ${JSON.stringify(recorded.organization)}, ${given}`,
       "Name that one as `organization`",
     );
   }
   const before = Object.keys(recorded.families);
   if (before.length > 0 && !families.some(({ name }) => before.includes(name)))
-    throw refusal(
+    throw refusalOf(
+      what,
       `was recorded with ${before.join(" and ")}, which this client does not have`,
       "Configure that family too",
     );
-}
-
-function otherKey(name: string, baseUrl: string, what: OfTarget): ConfigurationError {
-  return refusalOf(
-    what,
-    `was recorded with another key of ${name} at ${baseUrl}: that of another organization, or one from before a rotation`,
-    "If it is the same organization, name it as `organization` in this run and all later ones",
-  );
 }
 
 /** Never to delete the checkpoint: it knows which consents must not be overridden. */

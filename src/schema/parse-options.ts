@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { refuseOldNode } from "../runtime.ts";
 import { awaitIt, contentLost, kindNamed, mustBe } from "../values/kind-of.ts";
 import { nameMeant } from "../values/name-meant.ts";
 import { hasMethods, hasProperty, isRecord, withoutPrototype } from "../values/predicates.ts";
@@ -78,8 +77,6 @@ export function copyOptions<Options extends object>(
   options: unknown,
   subject: string,
 ): Options {
-  // Clients and limiters read theirs here first.
-  refuseOldNode();
   if (!isRecord(options)) throw new ConfigurationError(`${subject} ${mustBe("an object", options)}.`);
   refuseLost(options, subject);
   // Safe: the schema judges it before it is used.

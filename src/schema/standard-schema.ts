@@ -43,16 +43,21 @@ export function parseStandard(
 ): Parsed {
   if (!isStandardSchema(schema))
     throw new ConfigurationError(`The schema of ${name} must be a Standard Schema, or null`);
-  let parsed: Parsed | undefined;
+  let result: unknown;
   try {
-    const result: unknown = schema["~standard"].validate(value);
-    ignoreRejection(result);
-    parsed = toParsed(result, key);
+    result = schema["~standard"].validate(value);
   } catch (error) {
     // A fault of the schema. Not the message of its error, which may contain personal data.
     throw new ConfigurationError(`The schema of ${name} failed: ${errorType(error)}`);
   }
-  if (parsed) return parsed;
+  ignoreRejection(result);
+  const has = (property: string) => isObject(result) && hasProperty(result, property);
+  const issues = has("issues") ? propertyOf(result, "issues") : undefined;
+  // Whatever they are, it is a refusal.
+  const list: unknown[] = Array.isArray(issues) && issues.length > 0 ? issues : [{}];
+  if (issues !== undefined)
+    return { issues: toIssues({ issues: list.map((issue) => readIssue(issue, key)) }) };
+  if (has("value")) return { output: propertyOf(result, "value"), issues: [] };
   const wayOut = "await it before the call, and define the event with one that answers at once";
   throw new ConfigurationError(
     `The schema of ${name} gave neither a value nor issues: if it gave a promise, ${wayOut}`,
@@ -62,16 +67,6 @@ export function parseStandard(
 function isStandardSchema(schema: unknown): schema is StandardSchema {
   // A schema of arktype is a function.
   return hasMethods(propertyOf(schema, "~standard"), "validate");
-}
-
-/** Undefined for what is no result, such as a promise. Whatever `issues` holds, it is a refusal. */
-function toParsed(result: unknown, key: string): Parsed | undefined {
-  if (!isObject(result)) return undefined;
-  const given = hasProperty(result, "issues") ? propertyOf(result, "issues") : undefined;
-  if (given === undefined)
-    return hasProperty(result, "value") ? { output: propertyOf(result, "value"), issues: [] } : undefined;
-  const list: unknown[] = Array.isArray(given) && given.length > 0 ? given : [{}];
-  return { issues: toIssues({ issues: list.map((issue) => readIssue(issue, key)) }) };
 }
 
 /** An issue of any library, with what is usable of it. */

@@ -24,7 +24,6 @@ const shapes: readonly ((path: ListPath) => boolean)[] = [
 const besideList = new Set("errors warnings messages links meta included filters facets sort".split(" "));
 const generalNames = ["items", "results", "records"];
 
-/** What tells a list from another array. */
 export interface ListSigns {
   /** The usual names of the list, without case and separators. */
   readonly names: readonly string[];
@@ -59,7 +58,6 @@ function filled(arrays: readonly FoundArray[]): number {
   return arrays.filter(({ items }) => items.length > 0).length;
 }
 
-/** The items at a path. */
 export function itemsAt(body: unknown, path: ListPath): readonly unknown[] {
   const items = valueAt(body, path);
   if (Array.isArray(items)) return items;
@@ -84,7 +82,6 @@ function arraysIn(value: unknown, path: ListPath = []): FoundArray[] {
   );
 }
 
-/** The error for an unknown shape, with a `parsePage` to start from. */
 function withParsePage(problem: string, arrays: readonly FoundArray[]): UndecodableResponse {
   const { path } = arrays.find(({ items }) => items.length > 0) ?? arrays[0] ?? { path: ["data"] };
   const keys = path.map((key) => (/^[a-z_$][\w$]*$/i.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`));

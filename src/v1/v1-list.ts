@@ -34,7 +34,6 @@ export interface ParsedPage {
  */
 export type ParsePage = (body: unknown, context: { operation: string }) => ParsedPage;
 
-/** A v1 list: its endpoint, and how its items are decoded. */
 interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "path" | "query"> {
   /** Decodes an item for the user; `undefined` without an id. */
   readonly decodeItem: (value: unknown) => T | undefined;
@@ -102,10 +101,8 @@ const parsedPageSchema = z.object({
   hasNextPage: z.boolean().nullish(),
 }) satisfies z.ZodType<ParsedPage>;
 
-/** The items of a page, and what it says of the rest of the list. */
 type FoundPage = Omit<DecodedPage<unknown>, "raw">;
 
-/** Throws `UndecodableResponse` if `parsePage` fails. */
 function callParsePage(parsePage: ParsePage, body: unknown, operation: string): FoundPage {
   const subject = "the client's parsePage";
   let parsed: unknown;

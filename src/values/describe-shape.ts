@@ -1,7 +1,6 @@
 import { kindOf } from "./kind-of.ts";
 import { isRecord } from "./predicates.ts";
 
-/** The type and the keys of a response's value, for a message. */
 export function describeShape(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (!isRecord(value)) return value === undefined ? "nothing" : kindOf(value);

@@ -2,7 +2,6 @@
 import { kindOf } from "./kind-of.ts";
 import { isObject } from "./predicates.ts";
 
-/** The message of a value that a function of the user has thrown. */
 export function errorMessage(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   return isObject(thrown) ? kindOf(thrown) : String(thrown);

@@ -1,9 +1,7 @@
-/** Any object, arrays included. */
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** An object that is not an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && !Array.isArray(value);
 }
@@ -30,7 +28,6 @@ function prototypeOf(value: object): object | null {
   return Object.getPrototypeOf(value) as object | null;
 }
 
-/** Whether an object has its own value of a name. */
 export function hasOwn<Value extends object>(value: Value, name: keyof Value): boolean {
   return Object.hasOwn(value, name) && value[name] !== undefined;
 }

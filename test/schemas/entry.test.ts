@@ -54,6 +54,7 @@ describe("A bare safeParse is zod's safeParse", () => {
     const event = { eventName: "seen", contactUUID: "c1", eventData: { a: [null] } };
     expect(schemas.v1EventSchema.safeParse(event).success).toBe(false);
     expect(schemas.v2ContactSchema.safeParse(v2Contact({ extra: NaN })).success).toBe(false);
+    expect(schemas.v1ContactSchema.safeParse({ phone: undefined }).success).toBe(false);
   });
 });
 

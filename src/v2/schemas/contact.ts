@@ -156,7 +156,6 @@ export const v2ContactSchema = v2ContactFieldsSchema.superRefine(({ identifiers 
       addIssue({ code: "custom", path: ["identifiers", index, "channels", type], message });
 }, besideOtherIssues);
 
-/** The response to `POST /v2/contacts`. */
 export const v2UpsertResultSchema = z.looseObject({
   status: z.literal(true),
 }) satisfies z.ZodType<V2UpsertResult>;
