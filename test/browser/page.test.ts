@@ -213,21 +213,6 @@ describe("On the page of the mock", () => {
     await scene.page.getByText("Nothing matches the search.").waitFor();
   });
 
-  it("how many requests there were is told, and that not all of them are shown", async () => {
-    const { baseUrl } = scene.mock.clientOptions;
-    const send = async (count: number) => {
-      for (let number = 0; number < count; number += 1)
-        await scene.mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": "acme-key" } });
-    };
-    await send(501);
-    await scene.page.getByText("The page has the latest 500 of 501 requests.").waitFor();
-    await scene.page.waitForTimeout(3_000);
-    await send(2);
-    await scene.page.getByText(/^2 new requests/).waitFor();
-
-    expect(await scene.page.getByRole("tab", { name: "Requests" }).innerText()).toMatch(/503$/);
-  });
-
   it("markup in every field is shown as text", async () => {
     scene.mock.addFault({ kind: "latency", delayMs: 1 });
     const body = { email, first_name: MARKUP, custom_properties: { [MARKUP]: MARKUP } };

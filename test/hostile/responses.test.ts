@@ -413,7 +413,7 @@ it.each([
 
   const [line, ...headers] = requests[0]?.split("\r\n") ?? [];
   expect(line).toBe(`GET /prefix/api/v1/customer/${segment} HTTP/1.1`);
-  expect(headers.filter((header) => /^x-api-key:/i.test(header))).toEqual(["x-api-key: test-key-0123456789"]);
+  expect(headers.filter((each) => /^x-api-key:/i.test(each))).toEqual(["x-api-key: test-key-0123456789"]);
   expect(requests).toHaveLength(1);
 });
 

@@ -220,29 +220,4 @@ describe("The record names the variants that decided where the document is silen
 
     expect((await details(1)).stances).toEqual([{ variant, value }]);
   });
-
-  it("canV2Resubscribe, for someone who left", async () => {
-    const { mock, details, post } = await recorded();
-    mock.unsubscribe(email);
-    await post("/v2/contacts", { firstName: "Ada", listIds: [], identifiers: identifiers("subscribed") });
-
-    expect((await details(1)).stances).toEqual([{ variant: "canV2Resubscribe", value: "true" }]);
-  });
-
-  it("without keys", async () => {
-    const { details, post } = await recorded({ variants: { permissions: { "acme-key": [] } } });
-    await post(create, { email });
-
-    expect((await details(1)).stances).toEqual([{ variant: "permissions", value: "as configured" }]);
-  });
-});
-
-it("The record keeps what the latest 500 requests changed, and lists all", async () => {
-  const { mock, details } = await recorded();
-  const { baseUrl } = mock.clientOptions;
-  for (let number = 1; number <= 501; number += 1) await mock.fetch(`${baseUrl}/api/v1/customer`);
-
-  expect(mock.requests).toHaveLength(501);
-  expect(await details(1)).not.toHaveProperty("changes");
-  expect(await details(2)).toMatchObject({ number: 2, changes: [] });
 });

@@ -1,9 +1,8 @@
 // Reaches into src: the command alone listens to the record and saves the state, in a process of its own.
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import type { MockOrganizationState, MockRequest } from "audience-sdk/mock";
+import type { MockOrganizationState } from "audience-sdk/mock";
 import { expect, it, afterAll, afterEach, beforeAll, describe } from "vitest";
 import { createMock } from "../../src/mock/mock-service.ts";
-import { describeChange } from "../../src/mock/state/changes.ts";
 import { restoreState, saveState } from "../../src/mock/state/saved-state.ts";
 import { eventually } from "../eventually.ts";
 import { exitCodeOf, MockCommand, type Served, type ServedByProcess } from "./mock-command.ts";
@@ -37,18 +36,6 @@ async function filled() {
   await mock.post(EVENTS, { ...order, uniqueIdentifier: undefined });
   return mock;
 }
-
-it("A listener hears of each request that ends, and what it changed, until nobody listens any more", async () => {
-  const { log, post } = open();
-  const ended: { entry: MockRequest; changes: string[] }[] = [];
-  const stop = log.onEnd((entry, changes) => ended.push({ entry, changes: changes.map(describeChange) }));
-  await post(CREATE, { email: ada.email });
-  stop();
-  await post(CREATE, { email: ada.email, city: "Rome" });
-
-  const changes = [`${ada.email}: created`, `${ada.email}: email NON_SUBSCRIBED`];
-  expect(ended).toMatchObject([{ entry: { status: 201 }, changes }]);
-});
 
 it("A listener hears of each change of the state: by a request, a person, a fault and a reset", async () => {
   const { log, post, service } = open();

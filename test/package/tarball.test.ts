@@ -155,16 +155,6 @@ describe("The size in bytes is at most 2 % above that in sizes.json", () => {
   });
 });
 
-it.each([
-  ["client", 100_000],
-  ["installed", 9_000_000],
-] as const)(
-  "The size of %s, libraries included, is at most %d bytes, whatever sizes.json says",
-  async (name, bound) => {
-    expect(await sizes[name]()).toBeLessThanOrEqual(bound);
-  },
-);
-
 function manifestOf(folder: string) {
   const text = readFileSync(join(folder, "package.json"), "utf8");
   const read: { version: string; inlinedDependencies?: Record<string, string> } = JSON.parse(text);

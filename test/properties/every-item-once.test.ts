@@ -203,48 +203,6 @@ it("Every item comes once from any v1 list of the named shapes; where it changes
   );
 });
 
-it("Every list of v2 is yielded once, in order, with any of the totals, and any page size of the service", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.record({
-        count: fc.nat(120),
-        size: fc.integer({ min: 1, max: 30 }),
-        limit: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
-        keys: fc.subarray(["current_page", "total_pages", "total_items", "items_per_page"]),
-        readAhead: fc.nat(3),
-      }),
-      async ({ count, size: set, limit, keys, readAhead }) => {
-        const size = limit ?? set;
-        const requested: number[] = [];
-        const fetch: Fetch = async (url) => {
-          const page = Number(new URL(url).searchParams.get("page") ?? 1);
-          requested.push(page);
-          const lists = upTo(count - 1, 0)
-            .slice((page - 1) * size, page * size)
-            .map((at) => ({ uuid: idOf(at) }));
-          const totals = {
-            current_page: page,
-            total_pages: Math.ceil(count / size),
-            total_items: count,
-            items_per_page: size,
-          };
-          const shown = Object.entries(totals).filter(([name]) => keys.includes(name));
-          return Response.json({ data: { lists, ...Object.fromEntries(shown) } });
-        };
-        const { v2 } = new AudienceClient({ ...offline, fetch });
-        const lists = await v2.lists.list({ limit }, { readAhead }).toArray();
-        expect(lists.map(({ uuid }) => uuid)).toEqual(upTo(count - 1, 0).map(idOf));
-        const hasTotal = keys.includes("total_pages") || keys.includes("total_items");
-        const pages = Math.max(1, Math.ceil(count / size));
-        expect(requested.length).toBeGreaterThanOrEqual(pages);
-        expect(requested.length).toBeLessThanOrEqual(hasTotal ? pages : pages + 1);
-        expect(requested).toEqual(upTo(requested.length));
-      },
-    ),
-    runs(300),
-  );
-});
-
 describe("A v1 list", () => {
   /** What a page may tell, beside its items. */
   const totals = ["total", "total_pages", "has_more"] as const;

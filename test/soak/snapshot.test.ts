@@ -3,66 +3,13 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { AudienceClient, RateLimiter } from "audience-sdk";
+import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { bundleProgram } from "../bundle-program.ts";
 import { collect, linesOf, people, temporaryFolder } from "../snapshot/fixture.ts";
 import { heldMb } from "./measures.ts";
-
-const realImmediate = globalThis.setImmediate;
-
-/** Time passes until the promise is settled, a tenth of a second at a time. */
-async function passUntilSettled<T>(promise: Promise<T>): Promise<T> {
-  const state = { isSettled: false };
-  const settle = () => void (state.isSettled = true);
-  promise.then(settle, settle);
-  while (!state.isSettled) {
-    for (let turns = 0; turns < 20 && !state.isSettled; turns++)
-      await new Promise((resolve) => realImmediate(resolve));
-    await vi.advanceTimersByTimeAsync(state.isSettled ? 0 : 100);
-  }
-  return await promise;
-}
-
-/** The earliest time of a call, from 0, in seconds, with a tenth of each window left to others. */
-function idealSeconds(call: number): number {
-  return 3_600 * Math.floor(call / 900) + 60 * Math.floor((call % 900) / 90) + Math.floor((call % 90) / 9);
-}
-
-it("100,000 contacts take 1,000 calls, and 1.05 of the ideal time at most", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const mock = createMockService({
-    organizations: [{ id: "acme", apiKeys: ["key"], appId: "app", contacts: people(100_000) }],
-    rateLimits: "documented",
-    variants: { v1Paging: "totals" },
-  });
-  let lastMs = 0;
-  const fetch = async (url: string, init: RequestInit) => {
-    lastMs = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    const response = await mock.fetch(url, init);
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    return response;
-  };
-  const audience = new AudienceClient({
-    baseUrl: "https://api.example",
-    apiKey: "key",
-    fetch,
-    rateLimiter: new RateLimiter(),
-  });
-  const startedMs = performance.now();
-
-  using today = await passUntilSettled(readSnapshot(audience, { file: join(temporaryFolder(), "a.ndjson") }));
-
-  const tookSeconds = (lastMs - startedMs) / 1_000;
-  console.log({ tookSeconds, ideal: idealSeconds(999), factor: tookSeconds / idealSeconds(999) });
-  expect(mock.requests).toHaveLength(1_000);
-  expect(today).toMatchObject({ size: 100_000, complete: true });
-  expect(tookSeconds).toBeLessThanOrEqual(1.05 * idealSeconds(999));
-});
 
 it("100,000 contacts take at most 30 MB of memory, while they are read, opened and found", async () => {
   const count = 100_000;

@@ -1,9 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { lane } from "../vitest.config.ts";
 
-// It measures a time, which the other runs would lengthen.
-const measured = ["test/soak/memory.test.ts"];
-
 const longest = ["chaos/chaos", "soak/redis-in-virtual-time", "properties/snapshots", "soak/bulk-killed"];
 
 /** Begins with the longest files: if one of them were the last, it would run alone. */
@@ -22,22 +19,11 @@ export default lane({
     testTimeout: 600_000,
     reporters: ["verbose"],
     sequence: { sequencer: LongestFirst },
-    projects: [
-      { extends: true, test: { name: "alone", include: measured, sequence: { groupOrder: 0 } } },
-      {
-        extends: true,
-        test: {
-          name: "long",
-          include: [
-            "test/soak/**/*.test.ts",
-            "test/{chaos,properties}/**/*.test.ts",
-            "test/examples/{importer-consent,probe}.test.ts",
-            "test/rate-limiter/within-limits.test.ts",
-          ],
-          exclude: measured,
-          sequence: { groupOrder: 1 },
-        },
-      },
+    include: [
+      "test/soak/**/*.test.ts",
+      "test/{chaos,properties}/**/*.test.ts",
+      "test/examples/{importer-consent,probe}.test.ts",
+      "test/rate-limiter/within-limits.test.ts",
     ],
   },
 });
