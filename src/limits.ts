@@ -1,27 +1,21 @@
 // Every number that the service documents, once ("Limits").
 
-/** As `Object.freeze`, in a form that a bundler may leave out with what is frozen. */
-/* @__NO_SIDE_EFFECTS__ */
-function frozen<const T>(value: T): Readonly<T> {
-  return Object.freeze(value);
-}
-
 /**
  * The documented rate limit, counted by the service per IP address over both families ("Limits").
  *
  * 10 calls per second, 100 per minute, 1,000 per hour.
  */
-export const DOCUMENTED_WINDOWS: readonly { readonly limit: number; readonly intervalMs: number }[] = frozen([
-  frozen({ limit: 10, intervalMs: 1_000 }),
-  frozen({ limit: 100, intervalMs: 60_000 }),
-  frozen({ limit: 1_000, intervalMs: 3_600_000 }),
-]);
+export const DOCUMENTED_WINDOWS: readonly { readonly limit: number; readonly intervalMs: number }[] = [
+  { limit: 10, intervalMs: 1_000 },
+  { limit: 100, intervalMs: 60_000 },
+  { limit: 1_000, intervalMs: 3_600_000 },
+];
 
 /** The longest time for which the service counts a call: no wait that it can ask for is longer. */
 export const longestWindowMs = Math.max(...DOCUMENTED_WINDOWS.map(({ intervalMs }) => intervalMs));
 
-const upTo100 = frozen({ maxLength: 100 });
-const upTo255 = frozen({ maxLength: 255 });
+const upTo100 = { maxLength: 100 } as const;
+const upTo255 = { maxLength: 255 } as const;
 
 /**
  * The documented limits, by the name of the field ("Limits"). Lengths are in characters (code points) and inclusive.
@@ -30,13 +24,13 @@ const upTo255 = frozen({ maxLength: 255 });
  * nameInput.maxLength = LIMITS.first_name.maxLength; // 100
  * ```
  */
-export const LIMITS = frozen({
+export const LIMITS = {
   /** Calls per window and IP address, over the whole service. */
   rate: DOCUMENTED_WINDOWS,
   /** `limit` of the v1 lists: the service's default is 10, and it counts anything over 100 as 100. */
-  limit: frozen({ default: 10, max: 100 }),
+  limit: { default: 10, max: 100 },
   /** v1 contact writes: keys per request. */
-  custom_properties: frozen({ maxKeys: 30 }),
+  custom_properties: { maxKeys: 30 },
   first_name: upTo100,
   last_name: upTo100,
   country: upTo100,
@@ -44,6 +38,6 @@ export const LIMITS = frozen({
   city: upTo100,
   address1: upTo255,
   address2: upTo255,
-  phone: frozen({ minLength: 7, maxLength: 20 }),
-  postal_code: frozen({ minLength: 3, maxLength: 20 }),
-});
+  phone: { minLength: 7, maxLength: 20 },
+  postal_code: { minLength: 3, maxLength: 20 },
+} as const;

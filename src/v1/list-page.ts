@@ -1,6 +1,6 @@
 import type { ListHints } from "../pagination/cursor.ts";
 import { type JsonObject, parseCount, UndecodableResponse } from "../schema/response-values.ts";
-import { describeBody, describeKeys } from "../values/describe-shape.ts";
+import { describeBody, describeKeys } from "../values/kind-of.ts";
 import { plainName } from "../values/name-meant.ts";
 import { isRecord } from "../values/predicates.ts";
 

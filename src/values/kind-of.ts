@@ -1,5 +1,5 @@
 // A type in words, for a message.
-import { hasMethods, isDate, isObject, isPlain } from "./predicates.ts";
+import { hasMethods, isDate, isObject, isPlain, isRecord } from "./predicates.ts";
 
 /** The way out where a Promise was given in place of its value: it follows the message. */
 export function awaitIt(value: unknown): string {
@@ -55,3 +55,26 @@ function className(value: object): string {
 function withArticle(name: string): string {
   return /^[aeio]/i.test(name) ? `an ${name}` : `a ${name}`;
 }
+
+/** The type and the keys of a response's value. */
+export function describeShape(value: unknown): string {
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (!isRecord(value)) return value === undefined ? "nothing" : kindOf(value);
+  const keys = Object.keys(value);
+  if (keys.length === 0) return "an object without keys";
+  return `an object with the keys ${describeKeys(keys)}`;
+}
+
+/** As `describeShape`, and the same of `data`. */
+export function describeBody(body: unknown): string {
+  const data = isRecord(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
+  return `${describeShape(body)}${data}`;
+}
+
+/** The keys for a message, cut after 200 characters. */
+export function describeKeys(keys: readonly string[]): string {
+  const shown = keys.join(", ");
+  return shown.length > shownLength ? `${shown.slice(0, shownLength)}…` : shown;
+}
+
+const shownLength = 200;

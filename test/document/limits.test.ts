@@ -42,20 +42,6 @@ describe("the rate", () => {
     },
   );
 
-  it("counts per IP, over both families and all organizations", async () => {
-    const mock = createMockService({ rateLimits: [{ limit: 2, intervalMs: 60_000 }], clock: () => 0 });
-    const { baseUrl, baseUrlV2, apiKey, appId } = mock.clientOptions;
-    const responses = [
-      await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }),
-      await mock.fetch(`${baseUrlV2}/v2/lists`, {
-        headers: { "service-api-key": apiKey, "service-app-id": appId },
-      }),
-      await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": "stranger" } }),
-    ];
-
-    expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
-  });
-
   it("both families of a client share one limiter", async () => {
     const mock = createMockService({ organizations: [acme] });
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: new RateLimiter() });

@@ -41,14 +41,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "pagination",
-    sources: [
-      "pagination",
-      "schema/response-values.ts",
-      "values/describe-shape.ts",
-      "v1/list-page.ts",
-      "v1/v1-list.ts",
-      "v2/lists.ts",
-    ],
+    sources: ["pagination", "schema/response-values.ts", "v1/list-page.ts", "v1/v1-list.ts", "v2/lists.ts"],
     tests: { pagination: "*", document: "endpoint-contact-groups lists" },
   },
   {

@@ -1,13 +1,9 @@
-import { AudienceClient } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
 import * as schemas from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { countryCodes, dateTimes, days, emailAddresses, ipAddresses, notAlone } from "../document/formats.ts";
 import { consent, emailIdentifier, v2Contact } from "../document/service.ts";
 import { verdict } from "./issues.ts";
-
-const { LIMITS } = schemas;
 
 const everySchema = Object.entries(schemas).flatMap(([name, value]): [string, z.ZodType][] =>
   value instanceof z.ZodType ? [[name, value]] : [],
@@ -58,15 +54,9 @@ describe("A bare safeParse is zod's safeParse", () => {
   });
 });
 
-describe("LIMITS", () => {
-  it("cannot be changed", () => {
-    for (const limit of [LIMITS, ...Object.values(LIMITS), ...LIMITS.rate])
-      expect(Object.isFrozen(limit)).toBe(true);
-  });
-});
-
 const ada = { email: "ada@example.com" };
 const identifier = emailIdentifier("ada@example.com");
+const v2Ada = v2Contact();
 const consented = (createdAt: unknown) => ({ ...identifier, consent: { ...consent, createdAt } });
 const many = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`k${at}`, 1]));
 
@@ -102,20 +92,6 @@ it("A refinement of the user is checked together with the package's rules", () =
   const form = schemas.v1ContactSchema.refine(({ source }) => source !== undefined, { path: ["source"] });
   expect(form.safeParse({}).error?.issues.map(({ path }) => path)).toEqual([["email"], ["source"]]);
 });
-
-it("A field whose value is undefined is left out, also one that is not documented", async () => {
-  const mock = createMockService();
-  const { v1 } = new AudienceClient(mock.clientOptions);
-  const event = { eventName: "seen", contact: { ...ada, extra: undefined } };
-
-  await v1.customers.upsert(Object.assign({ listIds: undefined }, ada));
-
-  expect(mock.requests[0]?.body).toEqual(ada);
-  expect(await verdict(schemas.v1EventSchema, event)).toEqual([]);
-  expect(await verdict(schemas.v2ContactSchema, v2Contact({ extra: undefined }))).toEqual([]);
-});
-
-const v2Ada = v2Contact();
 
 describe("The schemas without the cross-field rules can be extended, picked, omitted and made partial", () => {
   const bare = { ...v2Ada, identifiers: [{ ...identifier, channels: {} }] };

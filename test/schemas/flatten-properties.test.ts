@@ -1,10 +1,7 @@
 import { ConfigurationError, ValidationError } from "audience-sdk";
-import { flattenProperties, LIMITS, v1ContactSchema } from "audience-sdk/schemas";
-import * as fc from "fast-check";
+import { flattenProperties } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { runs } from "../properties/runs.ts";
 import { thrownBy } from "../transport/failure.ts";
-import { verdict } from "./issues.ts";
 
 function refusal(value: object, options?: { separator?: string }): string[] {
   try {
@@ -96,35 +93,5 @@ describe("flattenProperties", () => {
     expect(refusal(JSON.parse('{"__proto__":{"polluted":1}}') as object)).toEqual(["__proto__"]);
     expect(refusal({ "": { "": { proto: { "": { "": 1 } } } } })).toEqual(["..proto.."]);
     expect(Reflect.get({}, "polluted")).toBeUndefined();
-  });
-
-  it("its result for any JSON without null is valid as custom_properties, except for the limit of 30 keys", async () => {
-    const leaf = fc.oneof(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean());
-    const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
-      tree: fc.oneof(
-        { maxDepth: 4 },
-        leaf,
-        fc.array(tie("tree"), { maxLength: 3 }),
-        fc.dictionary(fc.string({ minLength: 1 }), tie("tree"), { maxKeys: 3 }),
-      ),
-    }));
-    let passed = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.dictionary(fc.string({ minLength: 1 }), tree, { maxKeys: 4 }), async (value) => {
-        let flat: object;
-        try {
-          flat = flattenProperties(value);
-        } catch (error) {
-          // Two values with the same name.
-          return error instanceof ValidationError;
-        }
-        passed += 1;
-        const first = Object.fromEntries(Object.entries(flat).slice(0, LIMITS.custom_properties.maxKeys));
-        expect(await verdict(v1ContactSchema, { email: "a@b", custom_properties: first })).toEqual([]);
-        return true;
-      }),
-      runs(500, 100),
-    );
-    expect(passed).toBeGreaterThan(50);
   });
 });
