@@ -61,15 +61,15 @@ export async function openCheckpoint(
 ): Promise<OpenCheckpoint> {
   const { [readOnly]: openToRead } = checkpoint as { [readOnly]?: Checkpoint["open"] };
   const open = (use === "to read" && openToRead) || checkpoint.open;
-  const opened: unknown = await promised("open", () => open.call(checkpoint));
+  const opened: unknown = await open.call(checkpoint);
   if (!hasMethods(opened, "put", "clear", "close") || !("entries" in opened && isObject(opened.entries)))
     throw new ConfigurationError("`open` of the checkpoint must return { entries, put, clear, close }.");
   // Safe: checked as far as its methods go; the compiler asks the caller for the rest.
   const table = opened as OpenCheckpoint;
   const settled = async (method: string, call: () => Promise<void>): Promise<void> => {
     try {
-      const work = untilLongAborted(promised(method, call), stop, graceMs);
-      await unlessLate(work, longestCallMs, () => hangs(method));
+      const work = (async () => await call())();
+      await unlessLate(untilLongAborted(work, stop, graceMs), longestCallMs, () => hangs(method));
     } catch (error) {
       fail(error);
       throw error;
@@ -88,12 +88,4 @@ function hangs(method: string): never {
     `\`${method}\` of the checkpoint has not settled within ${longestCallMs / 1_000} s; the run stops, so that no row ` +
       "goes unrecorded. Mend the cause, such as a lost connection, and run it again: it continues from what is recorded.",
   );
-}
-
-/** Rejects where the method throws, or returns no promise: nobody could tell when it has ended. */
-async function promised<Result>(method: string, call: () => PromiseLike<Result>): Promise<Result> {
-  const result = call();
-  if (!hasMethods(result, "then"))
-    throw new ConfigurationError(`\`${method}\` of the checkpoint must return a promise.`);
-  return await result;
 }

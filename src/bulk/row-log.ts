@@ -5,9 +5,9 @@ import { contentLost } from "../values/kind-of.ts";
 import { isRecord } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import type { BulkSettings } from "./bulk-options.ts";
-import type { RowRecord } from "./checkpoint-lines.ts";
 import type { Kept } from "./refusals.ts";
 import { type ReadRow, rowError } from "./rows.ts";
+import type { RowRecord } from "./run-record.ts";
 import type { RunRecord } from "./run-record.ts";
 
 /** A row in a record. */

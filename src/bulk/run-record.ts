@@ -1,18 +1,38 @@
+import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { recordTarget } from "../organization.ts";
+import { recordTarget, targetSchema } from "../organization.ts";
 import { randomUuid } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
 import type { BulkSettings } from "./bulk-options.ts";
-import {
-  damaged,
-  decodeRow,
-  decodeRun,
-  encode,
-  encodeRow,
-  type RowRecord,
-  type RunLine,
-} from "./checkpoint-lines.ts";
 import { type Checkpoint, type CheckpointUser, openCheckpoint, type OpenCheckpoint } from "./checkpoint.ts";
+import type { Kept } from "./refusals.ts";
+
+/**
+ * What the next run must know of a row. `succeeded`: it was carried out. `sent`: it may have been. `once`: it may have been,
+ * and must not be repeated. `failed`: nothing of it was.
+ */
+export interface RowRecord {
+  readonly state: "succeeded" | "sent" | "once" | "failed";
+  /** The number of the row's version, from 1. */
+  readonly version: number;
+  /** Of its writes. */
+  readonly fingerprint: string;
+  /** The id of its contact, as the last response gave it. */
+  readonly id: string | undefined;
+  readonly kept: Kept | undefined;
+}
+
+const runSchema = z.object({
+  /** Of the checkpoint. */
+  id: z.string(),
+  number: z.int(),
+  isOver: z.boolean(),
+  isKeyed: z.boolean(),
+  target: targetSchema,
+});
+
+/** The run that wrote the record last, and whose record it is. */
+type RunLine = z.infer<typeof runSchema>;
 
 /** Whose record it is. */
 type RecordOwner = Pick<BulkSettings<never>, "key" | "target" | "opened">;
@@ -25,6 +45,8 @@ const waits =
 const runName = "run";
 const rowPrefix = "row:";
 const refusalPrefix = "refusal:";
+const isRow = (name: string): boolean => name.startsWith(rowPrefix);
+const isRefusal = (name: string): boolean => name.startsWith(refusalPrefix);
 
 /** Lines of rows and refusals, by their names, as they are stored: 100,000 of them take 20 MB. */
 type Lines = Map<string, string>;
@@ -42,9 +64,7 @@ export class RunRecord {
     this.#lines = lines;
     this.#run = run;
     this.#opened = opened;
-    const refusals = [...lines].filter(
-      ([name, line]) => name.startsWith(refusalPrefix) && line === String(run.number),
-    );
+    const refusals = [...lines].filter(([name, line]) => isRefusal(name) && line === String(run.number));
     this.earlierRefusals = new Set(refusals.map(([name]) => name.slice(refusalPrefix.length)));
   }
 
@@ -87,8 +107,8 @@ export class RunRecord {
         before = decodeRun(line);
         continue;
       }
-      if (name.startsWith(rowPrefix)) decodeRow(line);
-      else if (!name.startsWith(refusalPrefix)) throw damaged(`an entry named ${JSON.stringify(name)}`);
+      if (isRow(name)) decodeRow(line);
+      else if (!isRefusal(name)) throw damaged(`an entry named ${JSON.stringify(name)}`);
       lines.set(name, line);
     }
     // Lost, and with it whose rows these are.
@@ -153,9 +173,7 @@ async function nextRun(
   }
   const id = before?.id ?? randomUuid();
   // After a run with a wrong key, or to a wrong address, it belongs to nobody yet.
-  const mayHaveReached = [...lines].some(
-    ([name, line]) => name.startsWith(rowPrefix) && decodeRow(line).state !== "failed",
-  );
+  const mayHaveReached = [...lines].some(([name, line]) => isRow(name) && decodeRow(line).state !== "failed");
   const recorded = mayHaveReached ? before?.target : undefined;
   return {
     id,
@@ -164,4 +182,52 @@ async function nextRun(
     isKeyed,
     target: await recordTarget(target, recorded, { salt: id, signal: stop }),
   };
+}
+
+const longestLine = 2_000;
+
+function encodeRow({ state, version, fingerprint, id, kept }: RowRecord): string {
+  // Of 100,000 rows each byte counts: a row that kept nothing says nothing of it.
+  const line = encode([state, version, fingerprint, ...(kept ? [id, kept] : id === undefined ? [] : [id])]);
+  // Of any length is only what the service and the caller name: an id, and channels of v2.
+  return line.length <= longestLine ? line : encode([state, version, fingerprint]);
+}
+
+type EncodedRow = [RowRecord["state"], version: number, fingerprint: string, id?: string | null, kept?: Kept];
+
+const rowLine = /^\["(succeeded|sent|once|failed)",\d+,"[\w-]+"/;
+
+/** Throws if it is damaged. */
+function decodeRow(line: string): RowRecord {
+  try {
+    if (!rowLine.test(line)) throw new TypeError("not a row");
+    // Safe: as it was encoded.
+    const [state, version, fingerprint, id, kept] = JSON.parse(line) as EncodedRow;
+    return { state, version, fingerprint, id: id ?? undefined, kept };
+  } catch {
+    throw damaged("an entry of a row that cannot be read");
+  }
+}
+
+function decodeRun(line: string): RunLine {
+  try {
+    return runSchema.parse(JSON.parse(line));
+  } catch {
+    throw damaged("an entry of its run that cannot be read");
+  }
+}
+
+/** JSON in ASCII: a base URL, a channel and a name of an organization may hold any letter. */
+function encode(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function damaged(found: string): ConfigurationError {
+  return new ConfigurationError(
+    `The checkpoint has ${found}: it is damaged, or was written by another version. It is left unchanged. Restore it, or ` +
+      "end its run with the version that wrote it. Another checkpoint sends every row.",
+  );
 }

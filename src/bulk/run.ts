@@ -18,7 +18,7 @@ import type { ReadRow, Rows } from "./rows.ts";
 import { RunEnd, type RunParts, RunWarnings } from "./run-end.ts";
 import { RunRecord } from "./run-record.ts";
 import { type SendingRun, SendRow } from "./send-row.ts";
-import { type BegunTask, Turns, Workers } from "./workers.ts";
+import { type BegunTask, runWorkers, Turns } from "./workers.ts";
 
 /** Undefined for a row that only waited for the end of the run. */
 type End = RowEnd<unknown> | undefined;
@@ -136,7 +136,7 @@ export class Run<Row, Value> {
       process,
     ];
     const run = { ...this.#parts, guards, process };
-    await new Workers(concurrency, () => this.#beginNextRow((row) => sendRow(row, record, run))).run();
+    await runWorkers(concurrency, () => this.#beginNextRow((row) => sendRow(row, record, run)));
   }
 
   async #beginNextRow(send: (row: ReadRow<Row>) => Promise<End>): Promise<BegunTask | undefined> {

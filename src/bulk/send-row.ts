@@ -5,7 +5,6 @@ import { severer } from "../transport/call-context.ts";
 import type { Call, PreparedCall } from "../transport/call.ts";
 import { appliedConsent } from "../transport/consent-registry.ts";
 import { rowCallOptions } from "./bulk-options.ts";
-import type { RowRecord } from "./checkpoint-lines.ts";
 import { type Guard, type GuardedRow, RowStop } from "./guards/guard.ts";
 import type { ProcessGuard } from "./guards/process.ts";
 import { RowGuards } from "./guards/row-guards.ts";
@@ -14,6 +13,7 @@ import { type Kept, type RowWrite, saysOnlyRefusals, subscribes } from "./refusa
 import { hasCode, isInvalid, type RowEnd } from "./result.ts";
 import type { RowLog } from "./row-log.ts";
 import type { RunParts } from "./run-end.ts";
+import type { RowRecord } from "./run-record.ts";
 
 /** A run, as its rows see it. */
 export interface SendingRun extends RunParts {

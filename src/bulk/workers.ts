@@ -6,58 +6,35 @@ export interface BegunTask {
 }
 
 /**
- * Workers, at most `concurrency` at a time: each begins one task after the other, until `begin` gives none. They take
- * turns: a task begins after the one before it has begun.
+ * Runs workers, at most `concurrency` at a time: each begins one task after the other, until `begin` gives none. They take
+ * turns: a task begins after the one before it has begun. Resolves when all tasks have ended. `begin` must not reject.
  */
-export class Workers {
-  readonly #concurrency: number;
-  readonly #begin: () => Promise<BegunTask | undefined>;
-  /** Runs all workers but the first, so that neither its timers nor its clock can hold up the tasks (D63). */
-  readonly #bottleneck: Bottleneck;
-  readonly #workers: Promise<void>[] = [];
+export async function runWorkers(
+  concurrency: number,
+  begin: () => Promise<BegunTask | undefined>,
+): Promise<void> {
+  // Of all but the first, so that neither its timers nor its clock can hold up the tasks (D63).
+  const bottleneck = new Bottleneck({ maxConcurrent: concurrency - 1, rejectOnDrop: false });
+  const workers: Promise<void>[] = [];
   /** Begins the last task so far; undefined once there is none. */
-  #turn: Promise<BegunTask | undefined> | undefined;
-
-  /** `begin` must not reject. */
-  constructor(concurrency: number, begin: () => Promise<BegunTask | undefined>) {
-    this.#concurrency = concurrency;
-    this.#begin = begin;
-    this.#bottleneck = new Bottleneck({ maxConcurrent: concurrency - 1, rejectOnDrop: false });
-  }
-
-  /** Resolves when all tasks have ended. */
-  async run(): Promise<void> {
-    this.#workers.push(this.#work());
-    // Also those that start meanwhile.
-    for (const worker of this.#workers) await worker;
-    // Drops the workers that have not started. Not awaited: with a constant `Math.random` it may not resolve.
-    void this.#bottleneck.stop();
-  }
-
-  async #work(): Promise<void> {
-    let task = await this.#beginNext();
-    // Before the first task of this worker there may be none for another.
-    if (task && this.#concurrency > 1) this.#startAnother();
-    while (task) {
-      await task.ended;
-      task = await this.#beginNext();
-    }
-  }
-
-  #beginNext(): Promise<BegunTask | undefined> {
-    this.#turn = this.#turn ? this.#turn.then((last) => last && this.#begin()) : this.#begin();
-    return this.#turn;
-  }
-
-  #startAnother(): void {
-    // The ids that bottleneck makes are of `Math.random`, too.
-    const id = String(this.#workers.length);
-    void this.#bottleneck.schedule({ id }, async () => {
-      const worker = this.#work();
-      this.#workers.push(worker);
-      await worker;
-    });
-  }
+  let turn: Promise<BegunTask | undefined> | undefined;
+  const beginNext = () => (turn = turn ? turn.then((last) => last && begin()) : begin());
+  const startWorker = async (): Promise<void> => {
+    const worker = work();
+    workers.push(worker);
+    await worker;
+  };
+  const work = async (): Promise<void> => {
+    let task = await beginNext();
+    // Before the first task of this worker there may be none for another. The ids that bottleneck makes are of `Math.random`.
+    if (task && concurrency > 1) void bottleneck.schedule({ id: String(workers.length) }, startWorker);
+    for (; task; task = await beginNext()) await task.ended;
+  };
+  void startWorker();
+  // Also those that start meanwhile.
+  for (const worker of workers) await worker;
+  // Drops the workers that have not started. Not awaited: with a constant `Math.random` it may not resolve.
+  void bottleneck.stop();
 }
 
 /** A row waits for the rows before it that have its key or one of its contacts. */

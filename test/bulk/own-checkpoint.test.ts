@@ -201,22 +201,16 @@ describe("A checkpoint that fails ends the run with its error", () => {
     expect((await collectRun(audience.bulk(rows(2), upsert, { checkpoint }))).error).toBe(away);
   });
 
-  it.each(["open", "put", "clear", "close"] as const)(
-    "where `%s` throws, or returns no promise",
-    async (method) => {
-      const { audience } = createFixture();
-      const ends = [() => expect.fail("at once"), () => undefined].map(async (call) => {
-        const wrong =
-          method === "open" ? { open: call } : changed(new MemoryCheckpoint(), () => ({ [method]: call }));
-        return (await collectRun(audience.bulk(rows(2), upsert, { checkpoint: wrong as Checkpoint }))).error;
-      });
+  it.each(["open", "put", "clear", "close"] as const)("where `%s` throws", async (method) => {
+    const { audience } = createFixture();
+    const call = () => expect.fail("at once");
+    const wrong =
+      method === "open" ? { open: call } : changed(new MemoryCheckpoint(), () => ({ [method]: call }));
 
-      expect(await Promise.all(ends)).toEqual([
-        expect.objectContaining({ message: "at once" }),
-        new ConfigurationError(`\`${method}\` of the checkpoint must return a promise.`),
-      ]);
-    },
-  );
+    const { error } = await collectRun(audience.bulk(rows(2), upsert, { checkpoint: wrong as Checkpoint }));
+
+    expect(error).toMatchObject({ message: "at once" });
+  });
 
   it.each<[string, object | null]>([
     ["nothing", null],
