@@ -1,5 +1,6 @@
 import { isAudienceError, type ValidationIssue } from "../errors.ts";
 import { isWrite } from "../prepare-write.ts";
+import { randomUuid } from "../runtime.ts";
 import { errorMessage } from "../values/error-message.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
 import {
@@ -11,12 +12,12 @@ import {
 } from "./bulk-options.ts";
 import type { GuardedRow } from "./guards/guard.ts";
 import { isUnknown, looksOf } from "./guards/service.ts";
+import { mayBeRepeated, prepareRow } from "./prepare-row.ts";
+import { canonicalJson, comparedWrite, fateOf, recordedRow } from "./recorded-row.ts";
 import { subscribes } from "./refusals.ts";
 import { isInvalid } from "./result.ts";
-import { canonicalJson, comparedWrite, RowLog } from "./row-log.ts";
 import { isRefusing, type ReadRow, type Rows } from "./rows.ts";
 import { RunRecord } from "./run-record.ts";
-import { mayBeRepeated, prepareRow } from "./send-row.ts";
 
 /** The result of `bulk.check`. */
 export interface BulkCheck {
@@ -83,14 +84,21 @@ export async function checkRows<Row>(
       if (row.index < mostCalledTwice) unstable ??= await differenceOf(row, toWrites);
       try {
         if (row.problem) throw row.problem.error;
-        const log = await RowLog.open(row, record, settings);
-        const prepared = prepareRow(opened, writes, log.newEventId);
-        const fate = writes.length === 0 ? "unchanged" : log.fate;
-        plan[fate] += 1;
-        if (fate === "unchanged" || (log.mustNotRepeat && !mayBeRepeated(writes, prepared))) continue;
+        const recorded = record && (await recordedRow(row, record, settings));
+        const prepared = prepareRow(opened, writes, randomUuid);
+        const fate = writes.length === 0 ? "unchanged" : fateOf(recorded);
+        plan[fate === "once" ? "inDoubt" : fate] += 1;
+        if (fate === "unchanged" || (fate === "once" && !mayBeRepeated(writes, prepared))) continue;
+        const before = recorded?.before;
         // For a further row with its key.
-        await log.ends("succeeded");
-        const guarded: GuardedRow = { ...row, recordedId: log.before?.id };
+        if (recorded)
+          await record?.putRow(recorded.name, {
+            ...recorded,
+            state: "succeeded",
+            id: before?.id,
+            kept: undefined,
+          });
+        const guarded: GuardedRow = { ...row, recordedId: before?.id };
         const looks = looksOf(guarded, settings).length;
         plan.looks += looks;
         if (writes.some(({ said }) => subscribes(said)) && isUnknown(guarded, settings)) plan.unjudged += 1;

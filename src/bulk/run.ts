@@ -1,7 +1,6 @@
 import { untilAborted } from "../transport/abort.ts";
 import { listenToConsents } from "../transport/consent-registry.ts";
 import { type BulkSettings, checkSnapshot, endsRun } from "./bulk-options.ts";
-import type { GuardedRow } from "./guards/guard.ts";
 import { IsCurrentGuard } from "./guards/is-current.ts";
 import { ProcessGuard } from "./guards/process.ts";
 import { judgedError, ServiceGuard } from "./guards/service.ts";
@@ -13,19 +12,15 @@ import {
   ResultQueue,
   type RowEnd,
 } from "./result.ts";
-import { RowLog } from "./row-log.ts";
 import type { ReadRow, Rows } from "./rows.ts";
 import { RunEnd, type RunParts, RunWarnings } from "./run-end.ts";
 import { RunRecord } from "./run-record.ts";
-import { type SendingRun, SendRow } from "./send-row.ts";
+import { sendRow, type SentEnd } from "./send-row.ts";
 import { type BegunTask, runWorkers, Turns } from "./workers.ts";
 
-/** Undefined for a row that only waited for the end of the run. */
-type End = RowEnd<unknown> | undefined;
-
 /**
- * Sends the rows of a run, a few at a time. `Rows` reads a row with its writes; here it takes its turn and is compared with
- * its record; `SendRow` sends it; its end is recorded, and the caller gets its result.
+ * Sends the rows of a run, a few at a time. `Rows` reads a row with its writes; here it takes its turn; `sendRow` compares it
+ * with its record, sends it and records its end; and the caller gets its result.
  */
 export class Run<Row, Value> {
   readonly #rows: Rows<Row>;
@@ -135,11 +130,11 @@ export class Run<Row, Value> {
       ...(record || snapshot ? [new ServiceGuard(this.#parts)] : []),
       process,
     ];
-    const run = { ...this.#parts, guards, process };
-    await runWorkers(concurrency, () => this.#beginNextRow((row) => sendRow(row, record, run)));
+    const run = { ...this.#parts, guards, process, record };
+    await runWorkers(concurrency, () => this.#beginNextRow((row) => sendRow(row, run)));
   }
 
-  async #beginNextRow(send: (row: ReadRow<Row>) => Promise<End>): Promise<BegunTask | undefined> {
+  async #beginNextRow(send: (row: ReadRow<Row>) => Promise<SentEnd>): Promise<BegunTask | undefined> {
     const { fail, stop: signal } = this.#parts.end;
     try {
       signal.throwIfAborted();
@@ -154,11 +149,11 @@ export class Run<Row, Value> {
   }
 
   /** The life of a row. Takes its turn at once, as it must go after the rows before it that have its key or its contacts. */
-  async #takeRow(row: ReadRow<Row>, send: (row: ReadRow<Row>) => Promise<End>): Promise<void> {
+  async #takeRow(row: ReadRow<Row>, send: (row: ReadRow<Row>) => Promise<SentEnd>): Promise<void> {
     const keys = row.writes.flatMap((write) => write.contacts);
     const turn = this.#turns.take(row.key === undefined ? keys : [`row:${row.key}`, ...keys]);
     this.#parts.progress.underWay++;
-    let end: End;
+    let end: SentEnd;
     try {
       // The rows before it end with the run.
       await turn.before;
@@ -199,20 +194,4 @@ export class Run<Row, Value> {
     }
     await this.#results.give({ index, key, item, ...end });
   }
-}
-
-/** Compares a row with its record, and sends it if it is new or changed. */
-async function sendRow(row: ReadRow<unknown>, record: RunRecord | undefined, run: SendingRun): Promise<End> {
-  if (row.problem) throw row.problem.error;
-  if (run.end.stop.aborted) return undefined;
-  if (row.writes.length === 0) return { status: "skipped" };
-  const log = await RowLog.open(row, record, run.options);
-  const guarded: GuardedRow = { ...row, recordedId: log.before?.id };
-  if (log.fate === "unchanged") {
-    run.process.learn(guarded);
-    const kept = log.before?.kept;
-    return { status: "skipped", ...(kept && { kept }) };
-  }
-  await run.process.recall(guarded);
-  return await new SendRow(guarded, log, run).send();
 }

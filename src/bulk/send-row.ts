@@ -1,6 +1,6 @@
-import { AbortError, ConnectionError, type Outcome, ValidationError } from "../errors.ts";
-import type { OpenedClient } from "../open-client.ts";
+import { AbortError, ConnectionError, type Outcome } from "../errors.ts";
 import { prepareWrite } from "../prepare-write.ts";
+import { randomUuid } from "../runtime.ts";
 import { severer } from "../transport/call-context.ts";
 import type { Call, PreparedCall } from "../transport/call.ts";
 import { appliedConsent } from "../transport/consent-registry.ts";
@@ -9,64 +9,41 @@ import { type Guard, type GuardedRow, RowStop } from "./guards/guard.ts";
 import type { ProcessGuard } from "./guards/process.ts";
 import { RowGuards } from "./guards/row-guards.ts";
 import { isUnknown } from "./guards/service.ts";
-import { type Kept, type RowWrite, saysOnlyRefusals, subscribes } from "./refusals.ts";
+import { mayBeRepeated, prepareRow } from "./prepare-row.ts";
+import { fateOf, type RecordedRow, recordedRow } from "./recorded-row.ts";
+import { type Kept, type RestatedWrite, type RowWrite, subscribes } from "./refusals.ts";
 import { hasCode, isInvalid, type RowEnd } from "./result.ts";
-import type { RowLog } from "./row-log.ts";
+import type { ReadRow } from "./rows.ts";
 import type { RunParts } from "./run-end.ts";
-import type { RowRecord } from "./run-record.ts";
+import type { RowRecord, RunRecord } from "./run-record.ts";
 
 /** A run, as its rows see it. */
 export interface SendingRun extends RunParts {
   readonly guards: readonly Guard[];
   /** Also one of the guards. */
   readonly process: ProcessGuard;
+  /** Undefined without a checkpoint. */
+  readonly record: RunRecord | undefined;
 }
 
-/** How the call of a write ended. */
-interface WriteEnd {
-  readonly outcome: Outcome;
-  readonly isRepeatable: boolean;
-}
+/** The end of a row; undefined if it only waited for the end of the run. */
+export type SentEnd = RowEnd<unknown> | undefined;
 
-/**
- * Validates all writes of a row, and gives their calls. Throws a `ValidationError` with all issues; in an array their paths
- * begin with the index.
- */
-export function prepareRow(
-  opened: OpenedClient,
-  writes: readonly RowWrite[],
-  newEventId: (eventName: string) => string,
-): PreparedCall[] {
-  const issues: ValidationError["issues"][number][] = [];
-  const calls: PreparedCall[] = [];
-  const named = new Set<string>();
-  for (const [index, { contacts, write }] of writes.entries()) {
-    try {
-      calls.push(prepareWrite(opened, write, newEventId));
-    } catch (error) {
-      if (!isInvalid(error)) throw error;
-      const found = error.issues;
-      const inArray = found.map((each) => ({ ...each, path: [index, ...each.path] }));
-      issues.push(...(writes.length === 1 ? found : inArray));
-    }
-    if (index > 0 && !contacts.some((key) => named.has(key))) issues.push({ path: [index], ...unrelated });
-    for (const key of contacts) named.add(key);
+/** Compares a row with its record, and sends it if it is new or changed. */
+export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<SentEnd> {
+  if (row.problem) throw row.problem.error;
+  if (run.end.stop.aborted) return undefined;
+  if (row.writes.length === 0) return { status: "skipped" };
+  const recorded = run.record && (await recordedRow(row, run.record, run.options));
+  const guarded: GuardedRow = { ...row, recordedId: recorded?.before?.id };
+  if (fateOf(recorded) === "unchanged") {
+    run.process.learn(guarded);
+    const kept = recorded?.before?.kept;
+    return { status: "skipped", ...(kept && { kept }) };
   }
-  if (issues.length > 0) throw new ValidationError(issues);
-  return calls;
+  await run.process.recall(guarded);
+  return await new SendRow(guarded, recorded, run).send();
 }
-
-const unrelated = {
-  code: "unrelated",
-  message: "must share an e-mail, a phone or a contactUUID with a write before it: a row is one person's",
-};
-
-/** Whether a row in doubt may be sent again. */
-export function mayBeRepeated(writes: readonly RowWrite[], calls: readonly PreparedCall[]): boolean {
-  return writes.every(({ said }, index) => calls[index]!.isRepeatable || saysOnlyRefusals(said));
-}
-
-const idPrefix = "contactUUID:";
 
 /**
  * Sends the writes of a row, one after the other, from the first check to the end of the row:
@@ -75,39 +52,49 @@ const idPrefix = "contactUUID:";
  * 2. Each attempt leaves with the refusals that are known at that moment (`RowGuards.restated`).
  * 3. The first write that fails ends the row.
  */
-export class SendRow {
+class SendRow {
   readonly #row: GuardedRow;
-  readonly #log: RowLog;
+  readonly #recorded: RecordedRow | undefined;
   readonly #run: SendingRun;
   readonly #guards: RowGuards;
-  readonly #ends: WriteEnd[] = [];
+  /** How the calls of its writes ended. */
+  readonly #ends: { readonly outcome: Outcome; readonly isRepeatable: boolean }[] = [];
+  /** How many events of each name have a generated id. */
+  readonly #events = new Map<string, number>();
+  /** What is recorded of it so far. */
+  #state: "sent" | "once" | undefined;
+  /** The id of its contact, as a response of this run gave it. */
+  #id: string | undefined;
   #kept: Kept = {};
   #hasSubscribed = false;
 
-  constructor(row: GuardedRow, log: RowLog, run: SendingRun) {
+  constructor(row: GuardedRow, recorded: RecordedRow | undefined, run: SendingRun) {
     this.#row = row;
-    this.#log = log;
+    this.#recorded = recorded;
     this.#run = run;
     this.#guards = new RowGuards(run.guards, row);
   }
 
-  /** The end of the row; undefined if it only waited for the end of the run. Never rejects. */
-  async send(): Promise<RowEnd<unknown> | undefined> {
+  /** Never rejects. */
+  async send(): Promise<SentEnd> {
     const { isList, writes } = this.#row;
+    const { end, options, process } = this.#run;
     try {
-      const calls = prepareRow(this.#run.options.opened, writes, this.#log.newEventId);
-      if (this.#log.mustNotRepeat && !mayBeRepeated(writes, calls)) {
+      const calls = prepareRow(options.opened, writes, this.#newEventId);
+      if (fateOf(this.#recorded) === "once" && !mayBeRepeated(writes, calls)) {
         // It may have been sent: later rows must not lift what it refuses.
-        this.#run.process.learn(this.#row);
+        process.learn(this.#row);
         return { status: "unknown", error: notRepeated() };
       }
-      await this.#guards.ask(this.#run.end.stop);
+      await this.#guards.ask(end.stop);
       // A later write that could not leave would leave the earlier ones sent.
       for (const write of writes) this.#guards.restated(write);
       const values: unknown[] = [];
       for (const [index, write] of writes.entries()) {
+        // The next write may wait for long, and after a kill its contact must be known.
+        if (this.#state && this.#id !== undefined && this.#id !== this.#recorded?.before?.id)
+          await this.#put(this.#state);
         values.push(await this.#sendWrite(write, calls[index]!));
-        if (index < writes.length - 1) await this.#log.goesOn();
       }
       return await this.#succeeded(isList ? values : values[0]);
     } catch (error) {
@@ -115,11 +102,19 @@ export class SendRow {
     }
   }
 
+  /** The id of an event that has none of its own. Those of one name are told apart by their order. */
+  readonly #newEventId = (eventName: string): string => {
+    if (!this.#recorded) return randomUuid();
+    const number = (this.#events.get(eventName) ?? 0) + 1;
+    this.#events.set(eventName, number);
+    return `${this.#recorded.eventId}-${number}-${eventName}`;
+  };
+
   async #sendWrite(write: RowWrite, asGiven: PreparedCall): Promise<unknown> {
     const { end, options, process: listener, progress } = this.#run;
     const { opened } = options;
     let sent: Call | undefined;
-    let restated = this.#guards.restated(write);
+    let restated: RestatedWrite | undefined;
     const gate = {
       stop: end.stop,
       listener,
@@ -128,7 +123,7 @@ export class SendRow {
         try {
           restated = this.#guards.restated(write);
           call.request = restated.write === write.write ? asGiven : prepareWrite(opened, restated.write);
-          await this.#log.sends(call.request.isRepeatable);
+          await this.#recordAttempt(call.request.isRepeatable);
           await this.#guards.ask(call.stop.signal);
         } catch (error) {
           // Not to be tried again.
@@ -139,8 +134,8 @@ export class SendRow {
       },
       // Else it is made anew.
       isOpen: () => {
-        if (!this.#guards.areFresh || this.#guards.restated(write).channels !== restated.channels)
-          return false;
+        if (!restated || !this.#guards.areFresh) return false;
+        if (this.#guards.restated(write).channels !== restated.channels) return false;
         this.#guards.leaves();
         this.#hasSubscribed ||= subscribes(restated.said);
         return true;
@@ -151,8 +146,8 @@ export class SendRow {
       progress.calls++;
       const data = await opened.transport.send(asGiven, { ...rowCallOptions, gate });
       outcome = "applied";
-      this.#kept = { ...this.#kept, ...restated.kept };
-      this.#log.id = idIn(sent?.request ?? asGiven, data) ?? this.#log.id;
+      this.#kept = { ...this.#kept, ...restated?.kept };
+      this.#id = idIn(sent?.request ?? asGiven, data) ?? this.#id;
       return data;
     } finally {
       outcome ??= sent?.context.outcome ?? "not-sent";
@@ -160,12 +155,38 @@ export class SendRow {
     }
   }
 
-  async #succeeded(value: unknown): Promise<RowEnd<unknown>> {
-    const { before, id } = this.#log;
-    const formerId = id !== undefined && id !== before?.id ? before?.id : undefined;
+  /**
+   * Records before an attempt that the row may be carried out: a kill must not make a changed row look unchanged. Also before
+   * each further attempt, as a checkpoint that another run has taken over refuses it.
+   */
+  async #recordAttempt(isRepeatable: boolean): Promise<void> {
+    const state = isRepeatable && this.#state !== "once" ? "sent" : "once";
+    const isNews = state !== this.#state;
+    this.#state = state;
+    await this.#put(state, { flush: isNews && (state === "once" || this.#recorded?.before !== undefined) });
+  }
+
+  async #put(
+    state: RowRecord["state"],
+    { kept, flush = false }: { kept?: Kept | undefined; flush?: boolean } = {},
+  ) {
+    if (!this.#recorded) return;
+    const { before, fingerprint, name, version } = this.#recorded;
+    const line = { state, version, fingerprint, id: this.#id ?? before?.id, kept };
+    // Where nothing was carried out, what is recorded of an earlier night stands.
+    await this.#run.record?.putRow(name, state === "failed" && before ? before : line, flush);
+  }
+
+  async #succeeded(value: unknown): Promise<SentEnd> {
+    const before = this.#recorded?.before?.id;
+    const formerId = this.#id !== undefined && this.#id !== before ? before : undefined;
     const kept = Object.keys(this.#kept).length > 0 ? this.#kept : undefined;
     const service = kept && Object.values(kept).includes("service") ? this.#guards.service : undefined;
-    await this.#records("succeeded", { kept, formerId });
+    if (formerId !== undefined)
+      this.#run.warnings.sayOnce(
+        "a row names another contact than under its key before: `formerId` is the one that is left as it is",
+      );
+    await this.#record("succeeded", kept, formerId);
     return {
       status: "succeeded",
       value,
@@ -175,12 +196,12 @@ export class SendRow {
     };
   }
 
-  async #failed(error: unknown): Promise<RowEnd<never> | undefined> {
+  async #failed(error: unknown): Promise<SentEnd> {
     const { stop } = this.#run.end;
     const outcome = this.#ends.map((end) => end.outcome).reduce(severer, "not-sent");
     const wasDone = this.#ends.filter((end) => end.outcome === "applied" || end.outcome === "unknown");
     const mustNotRepeat = wasDone.some(({ isRepeatable }) => !isRepeatable);
-    await this.#records(mustNotRepeat ? "once" : wasDone.length > 0 ? "sent" : "failed");
+    await this.#record(mustNotRepeat ? "once" : wasDone.length > 0 ? "sent" : "failed");
     const isInterrupted = stop.aborted && (hasCode(error, "aborted", "closed") || error === stop.reason);
     if (isInterrupted && outcome === "not-sent") return undefined;
     if (isInvalid(error)) return { status: "invalid", error };
@@ -195,20 +216,13 @@ export class SendRow {
       : { status: "superseded", ...why, error: abort };
   }
 
-  async #records(
-    state: RowRecord["state"],
-    { formerId, kept }: { kept?: Kept | undefined; formerId?: string | undefined } = {},
-  ): Promise<void> {
+  async #record(state: RowRecord["state"], kept?: Kept, formerId?: string): Promise<void> {
     const { options, process, warnings } = this.#run;
-    if (state !== "failed") process.learn(this.#row);
-    if (this.#hasSubscribed && state !== "failed" && isUnknown(this.#row, options, formerId))
-      warnings.unknownPeople++;
-    if (formerId !== undefined)
-      warnings.sayOnce(
-        "a row names another contact than under its key before: `formerId` is the one that is left as it is",
-      );
+    const wasSent = state !== "failed";
+    if (wasSent) process.learn(this.#row);
+    if (wasSent && this.#hasSubscribed && isUnknown(this.#row, options, formerId)) warnings.unknownPeople++;
     // A failure of the record has already ended the run; the row's end stays the same.
-    await this.#log.ends(state, kept).catch(() => undefined);
+    if (wasSent || this.#state) await this.#put(state, { kept }).catch(() => undefined);
   }
 }
 
@@ -218,6 +232,8 @@ function notRepeated(): ConnectionError {
     "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
   return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }
+
+const idPrefix = "contactUUID:";
 
 /** The id of the contact that a response names. */
 function idIn(request: PreparedCall, data: unknown): string | undefined {
