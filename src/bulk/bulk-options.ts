@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ConfigurationError, isAudienceError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import { type Target, targetOf } from "../organization.ts";
-import { optionThat, optionTypes, type Given } from "../schema/parse-options.ts";
+import { optionThat, optionTypes, parseOption, parseOptions, type Given } from "../schema/parse-options.ts";
 import { isWaitTooLong } from "../transport/retry-plan.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { ignoreRejection } from "../values/error-message.ts";
@@ -100,7 +100,7 @@ export interface BulkOptions<Row> {
   stopWhen?: ((error: unknown) => boolean) | undefined;
 }
 
-export const bulkOptionsSchema = z.strictObject({
+const bulkOptionsSchema = z.strictObject({
   key: optionTypes.function.optional(),
   fingerprint: optionTypes.function.optional(),
   organization: optionTypes.string.optional(),
@@ -120,7 +120,7 @@ export const bulkOptionsSchema = z.strictObject({
 });
 
 /** Those of `bulk.check`. */
-export const checkOptionsSchema = bulkOptionsSchema.pick({
+const checkOptionsSchema = bulkOptionsSchema.pick({
   key: true,
   fingerprint: true,
   organization: true,
@@ -138,13 +138,20 @@ export type BulkSettings<Row> = BulkOptions<Row> &
     readonly estimateMs: EstimateMs | undefined;
   };
 
-/** `parsed` are the options of a run or a check. */
-export function settleOptions<Row>(opened: OpenedClient, parsed: object): BulkSettings<Row> {
+/** Checks the function and the options of a run or a check. */
+export function settleOptions<Row>(
+  opened: OpenedClient,
+  method: "bulk" | "bulk.check",
+  toWrites: unknown,
+  given: unknown = {},
+): BulkSettings<Row> {
+  parseOption(optionTypes.function, toWrites, `The function of ${method}`);
+  const schema = method === "bulk" ? bulkOptionsSchema : checkOptionsSchema;
+  // Safe: functions are typed by the caller; the schema has checked the rest. A check has no part in the options it lacks.
+  const options = parseOptions(schema, given, `The options of ${method}`) as BulkSettings<Row>;
   const { settings, transport } = opened;
   const { limiter, redactor } = transport.client;
   const estimateMs = limiter && ((calls: number) => limiter.estimateMs(calls, { priority: rowPriority }));
-  // Safe: functions are typed by the caller; the schema has checked the rest. A check has no part in the options it lacks.
-  const options = parsed as BulkSettings<Row>;
   return { ...options, opened, target: targetOf(options.organization, settings, redactor), estimateMs };
 }
 

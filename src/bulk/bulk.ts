@@ -1,18 +1,8 @@
-import type * as z from "zod";
 import { refuseArrayFrom } from "../array-from.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
-import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import type { WriteValue } from "../write.ts";
-import {
-  type BulkFunction,
-  type BulkOptions,
-  bulkOptionsSchema,
-  type BulkSettings,
-  checkOptionsSchema,
-  type RowWrites,
-  settleOptions,
-} from "./bulk-options.ts";
+import { type BulkFunction, type BulkOptions, type RowWrites, settleOptions } from "./bulk-options.ts";
 import { type BulkCheck, type BulkCheckOptions, checkRows, type PlannedBulkCheck } from "./check-rows.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
@@ -75,15 +65,12 @@ export interface BulkChecks {
 }
 
 export function createBulk(opened: OpenedClient): Bulk {
-  const settle = <Row>(options: unknown, schema: z.ZodObject, subject: string): BulkSettings<Row> =>
-    settleOptions(opened, parseOptions(schema, options === undefined ? {} : options, subject));
   const bulk = <Row, Writes extends RowWrites>(
     rows: BulkRows<Row>,
     toWrites: BulkFunction<Row, Writes>,
     options?: BulkOptions<Row>,
   ) => {
-    parseOption(optionTypes.function, toWrites, "The function of bulk");
-    const settings = settle<Row>(options, bulkOptionsSchema, "The options of bulk");
+    const settings = settleOptions<Row>(opened, "bulk", toWrites, options);
     return new BulkRun(new Run<Row, WriteValue<Writes>>(new Rows<Row>(rows, toWrites, settings), settings));
   };
   const check = async <Row>(
@@ -91,11 +78,9 @@ export function createBulk(opened: OpenedClient): Bulk {
     toWrites: BulkFunction<Row, RowWrites>,
     options?: BulkCheckOptions<Row>,
   ): Promise<PlannedBulkCheck> => {
-    parseOption(optionTypes.function, toWrites, "The function of bulk.check");
-    const settings = settle<Row>(options, checkOptionsSchema, "The options of bulk.check");
-    const inOrder = new Rows<Row>(rows, toWrites, settings, "in order");
+    const settings = settleOptions<Row>(opened, "bulk.check", toWrites, options);
     // Safe: without a checkpoint nobody is promised the counts of a plan.
-    return (await checkRows(inOrder, toWrites, settings)) as PlannedBulkCheck;
+    return (await checkRows(rows, toWrites, settings)) as PlannedBulkCheck;
   };
   return Object.assign(bulk, { check });
 }

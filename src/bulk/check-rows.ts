@@ -16,7 +16,7 @@ import { mayBeRepeated, prepareRow } from "./prepare-row.ts";
 import { canonicalJson, comparedWrite, fateOf, recordedRow } from "./recorded-row.ts";
 import { subscribes } from "./refusals.ts";
 import { isInvalid } from "./result.ts";
-import { isRefusing, type ReadRow, type Rows } from "./rows.ts";
+import { type BulkRows, isRefusing, type ReadRow, Rows } from "./rows.ts";
 import { RunRecord } from "./run-record.ts";
 
 /** The result of `bulk.check`. */
@@ -64,11 +64,12 @@ const mostCalledTwice = 100;
 
 /** Checks rows, and tells what a run would do with them. Sends nothing. */
 export async function checkRows<Row>(
-  rows: Rows<Row>,
+  source: BulkRows<Row>,
   toWrites: BulkFunction<Row, RowWrites>,
   settings: BulkSettings<Row>,
 ): Promise<BulkCheck> {
   const { checkpoint, estimateMs = () => 0, opened } = settings;
+  const rows = new Rows<Row>(source, toWrites, settings, "in order");
   const plan = { new: 0, changed: 0, unchanged: 0, inDoubt: 0, unjudged: 0, looks: 0 };
   const invalid: BulkCheck["invalid"] = [];
   let [total, refusals, calls] = [0, 0, 0];
