@@ -68,11 +68,12 @@ const settings: ViteUserConfig = {
         lines: 95,
         branches: 95,
         ...Object.fromEntries(
-          ["bulk/checkpoint-lines", "consent", "rate-limiter/sliding-window-log", "transport/retry-plan"].map(
-            (path) => [`src/${path}.ts`, { lines: 100, branches: 100 }],
-          ),
+          ["consent", "rate-limiter/sliding-window-log", "transport/retry-plan"].map((path) => [
+            `src/${path}.ts`,
+            { lines: 100, branches: 100 },
+          ]),
         ),
-        "src/bulk/{run-record,refusals}.ts": { lines: 100 },
+        "src/bulk/{run-record,recorded-row,refusals}.ts": { lines: 100 },
       },
     },
     reporters:

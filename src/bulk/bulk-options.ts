@@ -9,7 +9,7 @@ import { ignoreRejection } from "../values/error-message.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import type { BulkProgress, EstimateMs } from "./result.ts";
+import { type BulkProgress, hasCode } from "./result.ts";
 
 /**
  * Gives the writes of a row: one, several in an array, or none (`[]`), or a promise of them. It may be called more than once
@@ -134,8 +134,8 @@ export type BulkSettings<Row> = BulkOptions<Row> &
   Required<Given<Pick<BulkOptions<Row>, "concurrency" | "checkConsent" | "stopWhen">>> & {
     readonly opened: OpenedClient;
     readonly target: Target;
-    /** Undefined without a rate limiter. */
-    readonly estimateMs: EstimateMs | undefined;
+    /** The time of so many more calls; undefined without a rate limiter. */
+    readonly estimateMs: ((calls: number) => number) | undefined;
   };
 
 /** Checks the function and the options of a run or a check. */
@@ -155,8 +155,6 @@ export function settleOptions<Row>(
   return { ...options, opened, target: targetOf(options.organization, settings, redactor), estimateMs };
 }
 
-const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
-
 /** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */
 export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): boolean {
   if (isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error)) return true;
@@ -168,8 +166,8 @@ export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): 
 }
 
 function endsRunByDefault(error: unknown): boolean {
-  if (!isAudienceError(error)) return false;
-  if (error.code !== "not_found") return stopCodes.includes(error.code);
+  if (hasCode(error, "authentication", "permission", "configuration", "closed")) return true;
+  if (!isAudienceError(error) || error.code !== "not_found") return false;
   // On a wrong list, adding would create a contact for each row.
   const { request, outcome } = error;
   if (request?.operation === "v1.contactGroups.addContact") return true;

@@ -69,7 +69,12 @@ export async function openCheckpoint(
   const settled = async (method: string, call: () => Promise<void>): Promise<void> => {
     try {
       const work = (async () => await call())();
-      await unlessLate(untilLongAborted(work, stop, graceMs), longestCallMs, () => hangs(method));
+      await unlessLate(untilLongAborted(work, stop, graceMs), longestCallMs, () => {
+        throw new Error(
+          `\`${method}\` of the checkpoint has not settled within ${longestCallMs / 1_000} s; the run stops, so that no row ` +
+            "goes unrecorded. Mend the cause, such as a lost connection, and run it again: it continues from what is recorded.",
+        );
+      });
     } catch (error) {
       fail(error);
       throw error;
@@ -81,11 +86,4 @@ export async function openCheckpoint(
     clear: () => settled("clear", () => table.clear()),
     close: () => settled("close", () => table.close()),
   };
-}
-
-function hangs(method: string): never {
-  throw new Error(
-    `\`${method}\` of the checkpoint has not settled within ${longestCallMs / 1_000} s; the run stops, so that no row ` +
-      "goes unrecorded. Mend the cause, such as a lost connection, and run it again: it continues from what is recorded.",
-  );
 }

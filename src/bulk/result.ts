@@ -101,9 +101,6 @@ export interface BulkSummary extends Readonly<BulkCounts> {
   readonly durationMs: number;
 }
 
-/** The time that so many more calls take, in milliseconds. */
-export type EstimateMs = (calls: number) => number;
-
 /** The progress of a run. */
 export interface BulkProgress extends Readonly<BulkCounts> {
   /** The number of rows that have ended, skipped and superseded rows included. */
@@ -129,7 +126,6 @@ export function isInvalid(error: unknown): error is ValidationError {
 
 const minuteMs = 60_000;
 
-/** Counts the rows of a run by their end. */
 export class ProgressCounter {
   /** The number of rows that were read and have not ended. */
   underWay = 0;
@@ -163,29 +159,22 @@ export class ProgressCounter {
     this.#endedAt = performance.now();
   }
 
-  progress(total: number | undefined, estimateMs: EstimateMs | undefined): BulkProgress {
-    const { done } = this;
-    const remaining = Math.max(0, (total ?? 0) - done - this.underWay);
-    // The limiter already counts the calls under way; the estimate is for the rows after them.
-    const etaMs = total === undefined ? undefined : estimateMs?.(Math.ceil(remaining * this.#callsPerRow()));
+  /** `estimateMs` gives the time of so many more calls. */
+  progress(total: number | undefined, estimateMs?: (calls: number) => number): BulkProgress {
+    const { done, underWay } = this;
     const passedMs = Math.min(Math.max(this.#passedMs(), 1), minuteMs);
-    return {
-      done,
-      ...(total === undefined ? {} : { total }),
-      ...this.#counts,
-      kept: this.#kept,
-      ratePerMinute: Math.round((this.#recentEnds.length / passedMs) * minuteMs),
-      ...(etaMs === undefined ? {} : { etaMs }),
-    };
+    const ratePerMinute = Math.round((this.#recentEnds.length / passedMs) * minuteMs);
+    const progress = { done, ...this.#counts, kept: this.#kept, ratePerMinute };
+    if (total === undefined) return progress;
+    // Rows that are skipped make no call, and a row that is looked up makes two.
+    const callsPerRow = done === 0 ? 1 : this.calls / (done + underWay);
+    // The limiter already counts the calls under way; the estimate is for the rows after them.
+    const etaMs = estimateMs?.(Math.ceil(Math.max(0, total - done - underWay) * callsPerRow));
+    return { ...progress, total, ...(etaMs === undefined ? {} : { etaMs }) };
   }
 
   summary(): BulkSummary {
     return { total: this.done, ...this.#counts, kept: this.#kept, durationMs: this.#passedMs() };
-  }
-
-  /** Rows that are skipped make no call, and a row that is looked up makes two. */
-  #callsPerRow(): number {
-    return this.done === 0 ? 1 : this.calls / (this.done + this.underWay);
   }
 
   #passedMs(): number {
@@ -197,7 +186,7 @@ export class ProgressCounter {
 export class ResultQueue<Result> {
   /** The results that the caller has not finished with. */
   readonly #results: { readonly result: Result; readonly release: () => void }[] = [];
-  #onChange: (() => void) | undefined;
+  #onChange = (): void => undefined;
   #isLeft = false;
 
   /** Resolves when the caller has finished with the result, or takes no more. */
@@ -205,7 +194,7 @@ export class ResultQueue<Result> {
     if (this.#isLeft) return;
     await new Promise<void>((release) => {
       this.#results.push({ result, release });
-      this.#onChange?.();
+      this.#onChange();
     });
   }
 
@@ -214,7 +203,7 @@ export class ResultQueue<Result> {
     let isOver = false;
     const end = (): void => {
       isOver = true;
-      this.#onChange?.();
+      this.#onChange();
     };
     over.then(end, end);
     for (;;) {

@@ -39,7 +39,7 @@ export class Rows<Row> {
   length: number | undefined;
   readonly #toWrites: BulkFunction<Row, RowWrites>;
   readonly #keyOf: BulkOptions<Row>["key"];
-  readonly #give: () => BulkIterable<Row>;
+  readonly #give: () => unknown;
   readonly #inOrder: AsyncGenerator<ReadRow<Row>, unknown, undefined>;
   /** The first row, until it is taken. */
   #first: Promise<ReadRow<Row> | undefined> | undefined;
@@ -55,12 +55,8 @@ export class Rows<Row> {
   ) {
     this.#toWrites = toWrites;
     this.#keyOf = key;
-    if (isFunction(rows)) this.#give = () => checkIterable(rows());
-    else {
-      const iterable = checkIterable<Row>(rows);
-      this.#give = () => iterable;
-      this.length = lengthOf(iterable);
-    }
+    this.#give = isFunction(rows) ? rows : () => rows;
+    if (!isFunction(rows)) this.length = lengthOf(checkIterable(rows));
     const canBeReadTwice = isFunction(rows) || this.length !== undefined;
     this.#inOrder =
       canBeReadTwice && order === "refusals first" ? this.#refusalsFirst() : this.#pass(() => true);
@@ -119,7 +115,7 @@ export class Rows<Row> {
 
   /** Goes through all rows. Returns their number. */
   async *#pass(isDue: (row: ReadRow<Row>) => boolean): AsyncGenerator<ReadRow<Row>, number, undefined> {
-    const rows = this.#give();
+    const rows = checkIterable<Row>(this.#give());
     // Promises that are there already may reject long before their rows are read: Node would end the process.
     if (Array.isArray(rows) || rows instanceof Set)
       for (const row of rows as Iterable<unknown>) ignoreRejection(row);

@@ -32,17 +32,13 @@ export class RunEnd {
     return this.#stop.signal;
   }
 
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
-  }
-
   /** The run ends with its first failure. */
   readonly fail = (error: unknown): void => {
     this.#failure ??= { error };
     this.#stop.abort(error);
   };
 
-  /** The loop over the results was left before every row had ended. */
+  /** The loop over the results has ended, perhaps before every row has. */
   leave(): void {
     const lateness = "The checkpoint has not settled within a second after the loop was left";
     this.#stop.abort(new Error(`${lateness}: the next run takes its last rows as in doubt.`));

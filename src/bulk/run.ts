@@ -29,8 +29,6 @@ export class Run<Row, Value> {
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
   #ended: Promise<BulkSummary> | undefined;
   #isEverythingRead = false;
-  /** Every row has ended, and the caller has finished with its result. */
-  #isOver = false;
 
   constructor(rows: Rows<Row>, options: BulkSettings<Row>) {
     const { settings, transport } = options.opened;
@@ -43,7 +41,6 @@ export class Run<Row, Value> {
     };
   }
 
-  /** The summary so far. */
   get counts(): BulkSummary {
     return this.#parts.progress.summary();
   }
@@ -68,7 +65,7 @@ export class Run<Row, Value> {
     try {
       yield* this.#results.until(ended);
     } finally {
-      if (!this.#isOver) this.#parts.end.leave();
+      this.#parts.end.leave();
       this.takeNoResults();
       await ended;
     }
@@ -91,10 +88,11 @@ export class Run<Row, Value> {
       record = await opening;
       await this.#sendRows(record, process);
     });
-    this.#isOver = this.#isEverythingRead && !end.stop.aborted;
     stopListening();
     await process.settled();
-    if (this.#isOver && !end.hasFailed) await end.failOnError(() => record?.complete());
+    // Every row has ended, and the caller has finished with its result.
+    const isOver = this.#isEverythingRead && !end.stop.aborted;
+    if (isOver) await end.failOnError(() => record?.complete());
     await end.failOnError(() => record?.close());
     await end.failOnError(() => this.#rows.close());
     warnings.end();
@@ -106,10 +104,9 @@ export class Run<Row, Value> {
   /** Undefined without a checkpoint. */
   async #openRecord(): Promise<RunRecord | undefined> {
     const { end, options } = this.#parts;
-    const { checkpoint } = options;
     await checkSnapshot(options, end.stop);
-    if (!checkpoint || end.stop.aborted) return undefined;
-    const opening = RunRecord.open(checkpoint, options, end);
+    if (!options.checkpoint || end.stop.aborted) return undefined;
+    const opening = RunRecord.open(options.checkpoint, options, end);
     try {
       return await untilAborted(opening, end.stop);
     } catch (error) {
@@ -121,8 +118,7 @@ export class Run<Row, Value> {
 
   /** Each row has a worker, from its reading until the caller has finished with its result. */
   async #sendRows(record: RunRecord | undefined, process: ProcessGuard): Promise<void> {
-    const { options } = this.#parts;
-    const { concurrency, isCurrent, snapshot } = options;
+    const { concurrency, isCurrent, snapshot } = this.#parts.options;
     // In the order in which they are asked.
     const guards = [
       ...(isCurrent ? [new IsCurrentGuard(isCurrent)] : []),
@@ -171,12 +167,10 @@ export class Run<Row, Value> {
     await this.#giveResult(row, end as RowEnd<Value>);
   }
 
-  /** Ends the run if every other row would meet the error too. */
   #stopIfNeeded(error: unknown): void {
     const { end, options } = this.#parts;
-    if (end.stop.aborted) return;
     try {
-      if (endsRun(error, options.stopWhen)) end.fail(error);
+      if (!end.stop.aborted && endsRun(error, options.stopWhen)) end.fail(error);
     } catch (thrown) {
       end.fail(thrown);
     }

@@ -207,7 +207,7 @@ describe("A checkpoint that fails ends the run with its error", () => {
     const wrong =
       method === "open" ? { open: call } : changed(new MemoryCheckpoint(), () => ({ [method]: call }));
 
-    const { error } = await collectRun(audience.bulk(rows(2), upsert, { checkpoint: wrong as Checkpoint }));
+    const { error } = await collectRun(audience.bulk(rows(2), upsert, { checkpoint: wrong }));
 
     expect(error).toMatchObject({ message: "at once" });
   });

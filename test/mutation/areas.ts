@@ -46,7 +46,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "bulk-record",
-    sources: ["bulk/run-record.ts", "bulk/checkpoint-lines.ts", "bulk/row-log.ts"],
+    sources: ["bulk/run-record.ts", "bulk/recorded-row.ts"],
     tests: { bulk: "delta keys recorded target" },
   },
   {
