@@ -7,7 +7,7 @@ import { measureBodies } from "./bodies.ts";
 import { clientPeers, compareClients } from "./clients.ts";
 import { install } from "./install.ts";
 import { compareLimiters, limiterPeers } from "./limiters.ts";
-import { measureLoads } from "./own.ts";
+import { compareCalls, measureLoads } from "./own.ts";
 import { pictureOf } from "./picture.ts";
 import { machine } from "./report.ts";
 
@@ -29,6 +29,8 @@ try {
     "### Limiters",
     limiters.text,
     clients,
+    "### Beside ky, in one process",
+    await compareCalls(folders),
     "### Loads",
     await measureLoads(folders, rounds),
     `Medians of ${rounds} rounds. At the start: ${before}. At the end: ${machine()}.`,

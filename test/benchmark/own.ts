@@ -1,11 +1,42 @@
-// What our own client costs under load: `clients/loads.mjs`.
-import { execFile } from "node:child_process";
+// What our own client costs beside fetch and ky in one process, and under load: `clients/ratios.mjs`, `clients/loads.mjs`.
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { Installed } from "./install.ts";
 import { figure, median, table } from "./report.ts";
+
+const names = ["fetch", "ky", "withoutLimiter", "withLimiter"] as const;
+type Costs = Record<"get" | "upsert", Record<(typeof names)[number], number>>;
+
+/** The CPU of a `get` and of an `upsert`, as multiples of ky's in the same round. */
+export async function compareCalls(folders: Installed["folders"]): Promise<string> {
+  const own = folders.get("audience-sdk");
+  const ky = folders.get("ky");
+  if (own === undefined || ky === undefined) return "NOT MEASURED: ky is not installed.";
+  const module = pathToFileURL(createRequire(join(ky, "program.mjs")).resolve("ky")).href;
+  const server = spawn(process.execPath, [join(own, "service.mjs")], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const [printed] = (await once(server.stdout, "data")) as [Buffer];
+    const costs = await output<Costs[]>(own, ["ratios.mjs", String(printed), module]);
+    const rows = (["get", "upsert"] as const).map((operation) => [
+      `\`${operation}\``,
+      `${figure(median(costs.map((cost) => cost[operation].ky)))} ms`,
+      ...(["fetch", "withoutLimiter", "withLimiter"] as const).map(
+        (name) => `×${figure(median(costs.map((cost) => cost[operation][name] / cost[operation].ky)))}`,
+      ),
+    ]);
+    return table(["CPU of a call", "ky", "fetch", "ours without a limiter", "ours"], rows);
+  } finally {
+    server.kill();
+  }
+}
 
 /** What each load takes, and what is promised of it. */
 const loads = [
