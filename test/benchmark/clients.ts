@@ -46,7 +46,6 @@ export const clientPeers: Peers = {
   ky: ["ky@2"],
   stripe: ["stripe"],
   openai: ["openai"],
-  "@anthropic-ai/sdk": ["@anthropic-ai/sdk"],
   "@octokit/core + throttling": ["@octokit/core", "@octokit/plugin-throttling"],
   resend: ["resend"],
   "klaviyo-api": ["klaviyo-api"],
@@ -56,7 +55,6 @@ export const clientPeers: Peers = {
 const ours = "audience-sdk";
 /** Their program in `clients/`, where it is not named as they are. */
 const programs: Readonly<Record<string, string>> = {
-  "@anthropic-ai/sdk": "anthropic",
   "@octokit/core + throttling": "octokit",
   "klaviyo-api": "klaviyo",
   "@hubspot/api-client": "hubspot",
@@ -191,13 +189,13 @@ const measures: Readonly<Record<"start" | "calls", readonly Measure[]>> = {
       unit: "ms",
       of: medianOf(({ constructed }) => constructed.cpuMs),
       reason:
-        "most of ours is Node's own `fetch`, which ky loads with its import and many others with their first call: see the next column. The rest is our code and zod. The others do not validate: each sends a number as an e-mail address.",
+        "a third is Node's own `fetch`, which ky loads with its import, and others with their first call; a third is zod: the others do not validate.",
     },
     {
       name: "require + construct, CPU",
       unit: "ms",
       of: medianOf(({ required }) => required.cpuMs),
-      reason: "the same as with the import.",
+      reason: "likewise.",
     },
     {
       name: "import, construct and a first call, CPU",
@@ -229,7 +227,7 @@ const measures: Readonly<Record<"start" | "calls", readonly Measure[]>> = {
       unit: "ms",
       of: medianOf(({ perCall }) => perCall.cpuMs),
       reason:
-        "a call of ours validates, keeps the order of writes, acquires a permit, and reads the response within bounds. stripe and klaviyo-api use `node:http`, which takes less than `fetch`. At 10 calls a second, ours takes one or two hundredths of a core.",
+        "ours validates, keeps the order of writes, acquires a permit, and reads within bounds; stripe and klaviyo-api use `node:http`, which takes less than `fetch`.",
     },
     {
       name: "a page of 100, CPU",
@@ -247,8 +245,7 @@ const measures: Readonly<Record<"start" | "calls", readonly Measure[]>> = {
       name: "a waiting call, memory",
       unit: "kB",
       of: medianOf(({ waitingBytes }) => waitingBytes / 1e3),
-      reason:
-        "ours holds its validated copy of the input, two abort controllers, and the steps that follow the wait.",
+      reason: "ours holds its validated copy of the input, and the steps that follow the wait.",
     },
   ],
 };

@@ -34,7 +34,7 @@ const shapes = {
   },
   // Its last page is known by the header `link`.
   "/orgs/": { item: flat, one: asItIs, list: asItIs },
-  // stripe, openai, @anthropic-ai/sdk, resend
+  // stripe, openai, resend
   "/": {
     item: flat,
     one: asItIs,
