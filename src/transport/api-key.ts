@@ -117,8 +117,6 @@ function checkSecret(value: unknown, option: string): string {
 /** Why a text cannot be the value of a header, such as a key. Never with the text. */
 export function problemsOfSecret(value: string): readonly string[] {
   if (value.trim() === "") return ["is empty"];
-  // Node accepts 16 KiB for all headers of a request.
-  if (value.length > 16_384) return ["is longer than 16,384 characters"];
   if (/^bearer /i.test(value))
     return ['begins with "Bearer": give the key alone, as each family has a header of its own'];
   if (value !== value.trim()) return ["begins or ends with white space, such as a line break: trim it"];

@@ -39,8 +39,8 @@ export function apiPromise<T, Ended extends { readonly data: T }>(
 }
 
 /** A call that has not begun. */
-export function rejected(error: unknown): ApiPromise<never> {
-  const value = Promise.reject(error);
+export function rejected(reason: unknown): ApiPromise<never> {
+  const value = Promise.reject<never>(reason);
   return Object.assign(value, { withResponse: () => value });
 }
 

@@ -3,7 +3,6 @@ import { ConfigurationError } from "../errors.ts";
 import { lostContent, optionTypes, optionThat, parseOptions, type Given } from "../schema/parse-options.ts";
 import { mustBe } from "../values/kind-of.ts";
 import { isRecord, withoutPrototype } from "../values/predicates.ts";
-import type { FamilyAccess } from "./api-key.ts";
 
 /** Options of one call; each overrides the client's. */
 export interface CallOptions {
@@ -51,15 +50,52 @@ export interface CallSettings {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
+/** Headers that only the runtime sets. */
+const framing = /^(connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
+
+/** Headers that carry a key ("Authentication"). The client would overwrite them, and write to its own organization. */
+const keyHeaders: readonly string[] = ["x-api-key", "service-api-key"];
+
+const afterName = /[^\w!#$%&'*+.^`|~-].*/s;
+
+/** Proxies and servers read `x_api_key` as `X-API-Key`. */
+function asHeaderIsRead(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z\d]/g, "-");
+}
+
 /** The names in lower case. Its messages show no value. */
 export const headersOption = optionThat<Readonly<Record<string, string>> | Headers>(
   "an object",
   isRecord,
 ).transform((given, { issues }): Readonly<Record<string, string>> => {
-  const { headers, problems } = readHeaders(given);
-  for (const message of problems) issues.push({ code: "custom", message, input: given });
-  return headers;
+  const headers = new Map<string, string>();
+  // `Object.entries` of a `Headers` object is empty, and it may be of another implementation than the global one.
+  const isIterable = Symbol.iterator in given;
+  const lost = isIterable ? undefined : lostContent(given);
+  if (lost !== undefined) issues.push({ code: "custom", message: lost, input: given });
+  // Safe: its type says so.
+  const pairs = isIterable ? (given as Iterable<[string, unknown]>) : Object.entries(given);
+  for (const [name, value] of pairs) {
+    if (value === undefined) continue;
+    const problem = problemOf(name, value);
+    // A whole header line as the name contains the value, which may be a key.
+    const shown = JSON.stringify(name.replace(afterName, "…"));
+    if (problem) issues.push({ code: "custom", message: `${shown} ${problem}`, input: given });
+    else headers.set(name.toLowerCase(), value as string);
+  }
+  return Object.fromEntries(headers);
 });
+
+function problemOf(name: string, value: unknown): string | undefined {
+  if (name === "" || afterName.test(name)) return "is not a header name";
+  if (framing.test(name)) return "is set or dropped by the runtime";
+  if (keyHeaders.includes(asHeaderIsRead(name)))
+    return "authenticates, and is no option: another key is another client, withOptions({ apiKey })";
+  if (typeof value !== "string") return mustBe("a string", value);
+  if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
+    return "holds a character that no HTTP header can carry, such as a line break";
+  return undefined;
+}
 
 export const callOptionsSchema = z
   .strictObject({
@@ -92,72 +128,12 @@ export function parseCallOptions(
   return withoutPrototype({ ...defaults, ...o, headers: { ...defaults.headers, ...o.headers }, given });
 }
 
-/** Headers that only the runtime sets, and a name that an object of headers loses. */
-const framing =
-  /^(connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
-
-/** Headers that carry a key ("Authentication"). The client would overwrite them, and write to its own organization. */
-const keyHeaders: readonly string[] = ["x-api-key", "service-api-key"];
-
-/** Proxies and servers read `x_api_key` as `X-API-Key`. */
-function asHeaderIsRead(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z\d]/g, "-");
-}
-
-const afterName = /[^\w!#$%&'*+.^`|~-].*/s;
-
-function readHeaders(given: object): { headers: Record<string, string>; problems: string[] } {
-  const pairs = pairsOf(given);
-  if (typeof pairs === "string") return { headers: {}, problems: [pairs] };
-  const read = new Map<string, string>();
-  const problems: string[] = [];
-  for (const [name, value] of pairs) {
-    if (value === undefined) continue;
-    const lowerCase = name.toLowerCase();
-    // Two names that differ only in case are one header, and one value would be lost.
-    const problem = read.has(lowerCase) ? "is given twice" : problemOf(name, value);
-    // A whole header line as the name contains the value, which may be a key.
-    if (problem) problems.push(`${JSON.stringify(name.replace(afterName, "…"))} ${problem}`);
-    else read.set(lowerCase, value as string);
-  }
-  return { headers: Object.fromEntries(read), problems };
-}
-
-/** Throws where a given header is one that the family sends itself, such as the app id of v2. */
-export function refuseHeadersOf(
-  { headers: own }: Pick<FamilyAccess, "headers">,
-  { headers }: Pick<CallSettings, "headers">,
-): void {
-  for (const authenticating of Object.keys(own))
-    for (const name of Object.keys(headers))
-      if (asHeaderIsRead(name) === authenticating)
-        throw new ConfigurationError(
-          `headers: "${name}" authenticates a v2 call: another app id is another client, withOptions({ appId }). ` +
-            "For the v1 calls of a client with both families, give it to a withOptions({ headers }) of their own.",
-        );
-}
-
-/** The names and values, or why there are none. */
-function pairsOf(headers: object): [string, unknown][] | string {
-  // Object.entries of a Headers object is empty, and it may be of another implementation than the global one.
-  if (Symbol.iterator in headers) {
-    const pairs: unknown[] = [...(headers as Iterable<unknown>)];
-    return pairs.every(isPair) ? pairs : "must be an object, or a Headers object";
-  }
-  return lostContent(headers) ?? Object.entries(headers);
-}
-
-function isPair(entry: unknown): entry is [string, unknown] {
-  return Array.isArray(entry) && typeof entry[0] === "string";
-}
-
-function problemOf(name: string, value: unknown): string | undefined {
-  if (name === "" || afterName.test(name)) return "is not a header name";
-  if (framing.test(name)) return "is set or dropped by the runtime";
-  if (keyHeaders.includes(asHeaderIsRead(name)))
-    return "authenticates, and is no option: another key is another client, withOptions({ apiKey })";
-  if (typeof value !== "string") return mustBe("a string", value);
-  if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
-    return "holds a character that no HTTP header can carry, such as a line break";
-  return undefined;
+/** Throws where a given header is one that the family sends itself: the app id of v2. */
+export function refuseHeader(own: string, given: CallSettings["headers"]): void {
+  for (const name of Object.keys(given))
+    if (asHeaderIsRead(name) === own)
+      throw new ConfigurationError(
+        `headers: "${name}" authenticates a v2 call: another app id is another client, withOptions({ appId }). ` +
+          "For the v1 calls of a client with both families, give it to a withOptions({ headers }) of their own.",
+      );
 }

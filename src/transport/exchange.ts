@@ -133,24 +133,25 @@ function isHidden407(failure: unknown): boolean {
   );
 }
 
-/** The result of a fetch, also of the global one, as tests replace it, if it is a Response that was not read. */
+/**
+ * The result of a fetch, also of the global one, as tests replace it, if it is a Response that was not read: by the used
+ * properties, as one of another implementation is no instance of the global class.
+ */
 function judge(name: string, result: unknown): Response {
   // The function may have sent the request.
   const invalid = (problem: string) => new ConfigurationError(`${name} ${problem}`, "unknown");
-  if (!isResponse(result)) throw invalid("must return a Response whose body is a web stream.");
-  if (result.bodyUsed || result.body?.locked) {
+  const response = Object(result) as Partial<Response>;
+  const { status, headers, body } = response;
+  const isStream = !body || typeof body.getReader === "function";
+  if (!Number.isInteger(status) || typeof headers?.forEach !== "function" || !isStream)
+    throw invalid("must return a Response whose body is a web stream.");
+  if (response.bodyUsed || body?.locked) {
     const wayOut = "Let each call return a new one, or a clone().";
     throw invalid(`returned a Response whose body was read before. ${wayOut}`);
   }
-  if (result.type === "error") throw new TypeError(`${name} returned Response.error().`);
-  return result;
-}
-
-/** By the used properties: a Response of another implementation is no instance of the global class. */
-function isResponse(value: unknown): value is Response {
-  const { status, headers, body } = Object(value) as Partial<Response>;
-  if (!Number.isInteger(status) || typeof headers?.forEach !== "function") return false;
-  return !body || typeof body.getReader === "function";
+  if (response.type === "error") throw new TypeError(`${name} returned Response.error().`);
+  // Safe: it has what is used of it.
+  return response as Response;
 }
 
 /** `limit`: in bytes, after decompression. */

@@ -6,7 +6,7 @@ import { validate } from "../validate.ts";
 import { mustBe } from "../values/kind-of.ts";
 import { withoutPrototype } from "../values/predicates.ts";
 import type { FamilyAccess } from "./api-key.ts";
-import { refuseHeadersOf, type CallSettings } from "./call-options.ts";
+import { refuseHeader, type CallSettings } from "./call-options.ts";
 import type { PreparedCall } from "./call.ts";
 
 /** With what a call is prepared, beside its input. */
@@ -25,7 +25,7 @@ export function prepareCall<Body, Output>(
   input: EndpointInput,
   { access, options, newEventId = randomUuid }: Preparation,
 ): PreparedCall {
-  refuseHeadersOf(access, options);
+  for (const own of Object.keys(access.headers)) refuseHeader(own, options.headers);
   const { method, path, query: querySchema } = endpoint;
   const { params = {}, query: givenQuery, body } = withoutPrototype(input);
   const issues: ValidationIssue[] = [];

@@ -41,9 +41,9 @@ export class Transport {
   }
 
   family(access: FamilyAccess): CallEndpoint {
-    return (of, input, given) => {
-      // As anything in the process may have changed what all objects inherit.
-      const endpoint = withoutPrototype(of);
+    return (endpoint, input, given) => {
+      // Anything in the process may have changed what all objects inherit.
+      Object.setPrototypeOf(endpoint, null);
       return this.start(endpoint, input, () => {
         const options = parseCallOptions(given, this.#settings.call, endpoint.options);
         this.refuseFullQueue(options);
@@ -84,29 +84,20 @@ export class Transport {
     };
     const { client } = this;
     const settings = this.#settings;
-    const stop = new AbortController();
-    const run = () => {
-      const request = prepare();
-      const { options, uniqueIdentifier } = request;
-      context.uniqueIdentifier = uniqueIdentifier;
-      return send({
-        context,
-        client,
-        settings,
-        options,
-        deadlineAt: performance.now() + options.deadlineMs,
-        gate,
-        stop,
-        request,
-        position: undefined,
-        isComplete: false,
-        left: undefined,
-        onLeave: undefined,
-      });
-    };
     try {
-      const { callTracing } = settings;
-      const response = callTracing?.hasSubscribers ? traceCall(context, callTracing, run) : run();
+      const tracing = settings.callTracing?.hasSubscribers ? settings.callTracing : undefined;
+      // Without a subscriber it is refused at once, and the stack of its error shows the line of the caller.
+      const prepared = tracing ? undefined : prepare();
+      const stop = new AbortController();
+      const run = () => {
+        const request = prepared ?? prepare();
+        const { options } = request;
+        context.uniqueIdentifier = request.uniqueIdentifier;
+        const deadlineAt = performance.now() + options.deadlineMs;
+        const state = { position: undefined, isComplete: false, left: undefined, onLeave: undefined };
+        return send({ context, client, settings, options, deadlineAt, gate, stop, request, ...state });
+      };
+      const response = tracing ? traceCall(context, tracing, run) : run();
       const ended = this.#ended<Output>(response, context, { stop, caller: new Error() });
       client.underWay.set(stop, ended);
       return apiPromise(ended, ({ data, response: { status, headers, url } }) => {
@@ -116,7 +107,7 @@ export class Transport {
       });
     } catch (error) {
       this.#complete(error, context);
-      // That of a full queue has the line of the caller near its top: to point it there would cost as much again.
+      // That of a full queue has it near the top: to point it there would cost as much again.
       return rejected(error instanceof RateLimitWaitError ? error : showCaller(error));
     }
   }

@@ -1,5 +1,5 @@
 import { contactKeys, isRepeatableV1Write, v1Consent } from "../consent.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, UndecodableResponse } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
@@ -99,7 +99,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   appliedTo: ({ id, attributes: { email, phone } }) => ({
     contacts: contactKeys([{ contactUUID: id, email, phone }]),
   }),
-  decode: ({ body }) => decodeCustomer(body),
+  decode: decodeCustomer,
 };
 
 /** Bulk asks it too, before it sends a changed row. */
@@ -108,14 +108,14 @@ export const getCustomer: Endpoint<undefined, Profile> = {
   method: "GET",
   path: "/api/v1/customer/{id}",
   idHint: "a contact's id is the one that upsert and list return",
-  decode: ({ body }) => decodeCustomer(body),
+  decode: decodeCustomer,
 };
 
 const receivedProfileSchema = v1ProfileSchema.extend({
   data: v1ProfileSchema.shape.data.extend({ id: receivedId }),
 });
 
-function decodeCustomer(body: unknown): Profile {
+function decodeCustomer({ body }: ParsedResponse): Profile {
   parseResponse(receivedProfileSchema, body);
   const profile = decodeProfile(body);
   if (!profile) throw new UndecodableResponse("its body holds no contact with an id.");

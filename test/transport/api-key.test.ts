@@ -285,15 +285,6 @@ describe("A key that is a string", () => {
     );
   });
 
-  it("may be as long as a header can be, and no longer", () => {
-    const { clientOptions } = createMockService();
-    const ofLength = (length: number) => () =>
-      new AudienceClient({ ...clientOptions, apiKey: "k".repeat(length) });
-
-    expect(ofLength(16_384)).not.toThrow();
-    expect((thrownBy(ofLength(16_385)) as Error).message).toBe("apiKey is longer than 16,384 characters.");
-  });
-
   it("is not tried again after a 401, because it cannot have changed", async () => {
     const mock = createMockService();
 
