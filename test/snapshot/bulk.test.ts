@@ -65,7 +65,6 @@ it.each([
   ["an unsubscription in any case", { email_opt_in: "unsubscribed" }, "snapshot"],
   ["a suppression", { is_suppressed: true }, "snapshot"],
   ["a suppression that is shown as text", { is_suppressed: "true" }, "snapshot"],
-  ["a suppression that is shown as a number", { is_suppressed: 1 }, "snapshot"],
   ["none of the channel of the row", { phone_opt_in: "UNSUBSCRIBED" }, "succeeded"],
   ["none, as nobody has consented", { email_opt_in: "NON_SUBSCRIBED" }, "succeeded"],
 ])("A refusal is known by what the list shows, where nobody can be looked up: %s", async (_, fields, end) => {
@@ -106,7 +105,6 @@ describe("A run refuses a snapshot by which nobody can be judged, and sends noth
       {},
       "The snapshot belongs to another service",
     ],
-    ["another key", { apiKey: "mock-key-globex" }, {}, "The snapshot was recorded with another key"],
     [
       "another key, whatever the run names",
       { apiKey: "mock-key-globex" },

@@ -9,7 +9,6 @@ describe("`find` finds a contact by what identifies it", () => {
   it.each([
     ["its e-mail address", { email: "ada@example.com" }],
     ["its e-mail address in another case, and with spaces", { email: " ADA@Example.COM " }],
-    ["its domain in another spelling", { email: "ada@EXAMPLE.com" }],
     ["its phone number", { phone: "+491711234567" }],
     ["its phone number in another spelling", { phone: "+49 (171) 123-4567" }],
     ["its id", { id: "a" }],
@@ -68,7 +67,6 @@ describe("`find` finds a contact by what identifies it", () => {
 
   it.each([
     ["nothing", {}, "needs an `email`, a `phone` or an `id`"],
-    ["only undefined", { email: undefined }, "needs an `email`, a `phone` or an `id`"],
     ["a misspelled name", { mail: "ada@example.com" }, 'there is no option "mail"'],
     ["a number", { phone: 171 }, "phone must be a string"],
   ])("a query with %s is refused, as it would never find anybody", async (_, query, message) => {
@@ -147,33 +145,28 @@ const person = (id: string, fields: object = {}) => ({ id, email_opt_in: "SUBSCR
 
 describe("`changesSince` tells who is new, and whose consent is another than in an earlier snapshot", () => {
   const left = person("a", { email_opt_in: "UNSUBSCRIBED" });
-  const [onPhone, suppressed] = [
-    person("a", { phone_opt_in: "SUBSCRIBED" }),
-    person("a", { is_suppressed: true }),
-  ];
+  const suppressed = person("a", { is_suppressed: true });
+  const hidden = { id: "a" };
   const consent = (contact: object, before: object = person("a")) => ({ kind: "consent", contact, before });
   it.each<[string, object[], object[], object[]]>([
     ["who has unsubscribed", [person("a"), person("b")], [person("b"), left], [consent(left)]],
-    ["who has subscribed to the phone", [person("a")], [onPhone], [consent(onPhone)]],
     ["who was suppressed", [person("a")], [suppressed], [consent(suppressed)]],
     ["who is new", [person("b")], [person("b"), left], [{ kind: "new", contact: left }]],
     ["everybody since a snapshot of nobody", [], [person("a")], [{ kind: "new", contact: person("a") }]],
     [
       "whose consent is shown again after it was not",
-      [{ id: "a" }, person("b")],
+      [hidden, person("b")],
       [person("a"), person("b")],
-      [consent(person("a"), { id: "a" })],
+      [consent(person("a"), hidden)],
     ],
-    ["nobody who is missing", [person("a"), person("b")], [person("a")], []],
-    ["nobody whose consent is no longer shown", [person("a"), person("b")], [{ id: "a" }, person("b")], []],
-    ["nobody of another address", [person("a", { email: "a@x.de" })], [person("a", { email: "b@x.de" })], []],
     [
-      "nobody whose consent is in another case",
-      [person("a")],
-      [person("a", { email_opt_in: "subscribed" })],
+      "nobody who is missing, or no longer shown",
+      [person("a"), person("b"), person("c")],
+      [hidden, person("c")],
       [],
     ],
-    ["nobody of an empty list", [person("a")], [], []],
+    ["nobody of another address", [person("a", { email: "a@x.de" })], [person("a", { email: "b@x.de" })], []],
+    ["nobody in another case", [person("a")], [person("a", { email_opt_in: "subscribed" })], []],
   ])("%s", async (_, before, after, changes) => {
     using yesterday = await snapshotOf(before);
     using today = await snapshotOf(after);
@@ -269,62 +262,50 @@ describe("`changesSince` and `refusalsSince` refuse where they would silently fi
 
 describe("Snapshots of two organizations are never compared", () => {
   const acme = { organization: "acme" };
-  it.each([
+  const oldKey = { apiKey: "old-key" };
+  it.each<[string, ClientOptions, object, object, string?]>([
     [
-      "of two services",
-      [{ baseUrl: "https://staging.example" }, {}],
-      [{}, {}],
-      "the earlier one without a name at https://staging.example",
+      "two services",
+      { baseUrl: "https://staging.example" },
+      {},
+      {},
+      "without a name at https://staging.example",
     ],
-    [
-      "with two keys",
-      [{ apiKey: "key-of-globex" }, {}],
-      [{}, {}],
-      "or were read with two keys: the earlier one without a name at https://api.example, the later",
-    ],
-    ["of two names", [{}, { organization: "globex" }], [{}, acme], 'the earlier one of "globex" at'],
-    ["of a name, and later of a key", [{}, acme], [{}, {}], "name it as `organization` in this read"],
-  ] as const)("%s", async (_, [client, options], [laterClient, laterOptions], message) => {
+    ["two keys", oldKey, {}, {}, "or were read with two keys: the earlier one without a name at https://api"],
+    ["two names", {}, { organization: "globex" }, acme, 'the earlier one of "globex" at'],
+    ["a name, and later a key", {}, acme, {}, "name it as `organization` in this read"],
+    ["two keys of one name, which are one", oldKey, acme, acme],
+    ["a key, and later a name, which are one", oldKey, {}, acme],
+  ])("%s", async (_, client, options, laterOptions, message) => {
     using yesterday = await snapshotOf([person("a")], client, options);
-    using today = await snapshotOf(
-      [person("a", { email_opt_in: "UNSUBSCRIBED" })],
-      laterClient,
-      laterOptions,
-    );
+    using today = await snapshotOf([person("a")], {}, laterOptions);
 
     const changes = collect(today.changesSince(yesterday));
 
+    if (message === undefined) return expect(await changes).toEqual([]);
     await expect(changes).rejects.toThrow(ConfigurationError);
     await expect(changes).rejects.toThrow(message);
-  });
-
-  it.each([
-    ["two keys of one name", [{ apiKey: "old-key" }, acme], [{}, acme]],
-    ["a name that is given later", [{ apiKey: "old-key" }, {}], [{}, acme]],
-  ] as const)("but %s are one", async (_, [client, options], [laterClient, laterOptions]) => {
-    using yesterday = await snapshotOf([person("a")], client, options);
-    using today = await snapshotOf([person("a")], laterClient, laterOptions);
-
-    expect(await collect(today.changesSince(yesterday))).toEqual([]);
   });
 });
 
 describe("A read that goes on is of the same organization", () => {
-  it.each([
-    [
-      "another service",
-      { baseUrl: "https://staging.example" },
-      {},
-      "The snapshot belongs to another service",
-    ],
-    ["another key", { apiKey: "mock-key-globex" }, {}, "The snapshot was recorded with another key"],
-  ])("%s is refused, and the read stays", async (_, options, readOptions, message) => {
-    const { audience, client, file, mock } = createAudience(150);
-    await expect(readSnapshot(client({ fetch: failingFrom(2, mock.fetch) }), { file })).rejects.toThrow(
-      "The connection to",
-    );
+  /** A read that has ended after its first page. */
+  async function cutOff() {
+    const made = createAudience(150);
+    const reading = readSnapshot(made.client({ fetch: failingFrom(2, made.mock.fetch) }), {
+      file: made.file,
+    });
+    await expect(reading).rejects.toThrow("The connection to");
+    return made;
+  }
 
-    const refused = readSnapshot(client(options), { file, ...readOptions });
+  it.each([
+    ["another service", { baseUrl: "https://staging.example" }, "The snapshot belongs to another service"],
+    ["another key", { apiKey: "mock-key-globex" }, "The snapshot was recorded with another key"],
+  ])("%s is refused, and the read stays", async (_, options, message) => {
+    const { audience, client, file, mock } = await cutOff();
+
+    const refused = readSnapshot(client(options), { file });
 
     await expect(refused).rejects.toThrow(ConfigurationError);
     await expect(refused).rejects.toThrow(message);
@@ -344,10 +325,7 @@ describe("A read that goes on is of the same organization", () => {
   });
 
   it("under a name that is given later it begins afresh, as its pages may be another organization's", async () => {
-    const { client, file, mock } = createAudience(150);
-    await expect(readSnapshot(client({ fetch: failingFrom(2, mock.fetch) }), { file })).rejects.toThrow(
-      "The connection to",
-    );
+    const { client, file, mock } = await cutOff();
 
     using today = await readSnapshot(client({ apiKey: "mock-key-acme-2" }), { file, organization: "acme" });
 
