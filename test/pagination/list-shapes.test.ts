@@ -28,15 +28,8 @@ describe("the items of a v1 list response", () => {
   it.each<[string, unknown]>([
     ["are the body", contacts],
     ["stand under data", { data: contacts }],
-    [
-      "stand under data, beside other arrays",
-      { data: contacts, included: [withId], links: {}, people: [withId] },
-    ],
+    ["stand under data, beside other arrays", { data: contacts, included: [withId], people: [withId] }],
     ["stand under one key of data", { data: { people: contacts, total: 2 } }],
-    [
-      "stand under one key of data, with totals",
-      { success: true, data: { data: contacts }, meta: { total: 2 } },
-    ],
     ["stand under one key of data, rather than of the body", { data: { people: contacts }, tags: [withId] }],
     ["stand under one key of the body", { people: contacts }],
     ["stand under one key of the body, beside other data", { data: { ok: true }, people: contacts }],
@@ -69,9 +62,7 @@ describe("the items of a v1 list response", () => {
     ["an empty array", []],
     ["an empty array under data", { data: [] }],
     ["empty under one key of data", { data: { people: [] }, total: 0 }],
-    ["empty under one key of the body", { people: [], links: {}, errors: [] }],
     ["empty under a usual name, beside other empty arrays", { customers: [], tags: [], notes: [] }],
-    ["empty beside arrays of others", { people: [], columns: ["id"], facets: [other], charts: [other] }],
     [
       "empty beside what a page has besides items",
       { people: [], meta: { page: [withId] }, included: [withId], filters: { by: [other] } },
@@ -82,12 +73,9 @@ describe("the items of a v1 list response", () => {
 
   it.each<[string, unknown, string, string]>([
     ["null", null, "it is null", "body.data"],
-    ["a string", "hello", "it is a string", "body.data"],
     ["an object without keys", {}, "an object without keys", "body.data"],
     ["an object without arrays", { status: "ok", count: 2 }, "the keys status, count", "body.data"],
-    ["a list that is null", { customers: null, total: 0 }, "the keys customers, total", "body.data"],
     ["an array of strings", ["a", "b"], "an array of 2", "body.data"],
-    ["an array of strings under a key", { names: ["a", "b"] }, "the keys names", "body.data"],
     [
       "one resource",
       { data: { type: "profile", id: "a", attributes: {} } },
@@ -96,12 +84,6 @@ describe("the items of a v1 list response", () => {
     ],
     ["a deeper place", { result: { people: contacts } }, "the keys result", "body.result.people"],
     ["a deeper place in data", { data: { "a b": { c: contacts } } }, "the keys a b", 'body.data["a b"].c'],
-    [
-      "a deeper place, by an empty one",
-      { tags: [], response: { people: contacts } },
-      "the keys tags, response",
-      "body.response.people",
-    ],
     ["arrays without ids", { people: [other], tags: [other] }, "the keys people, tags", "body.people"],
     ["a place deeper than four keys", { a: { b: { c: { d: { e: contacts } } } } }, "the keys a", "body.data"],
   ])(
@@ -118,11 +100,7 @@ describe("the items of a v1 list response", () => {
     ["two keys", { people: contacts, companies: [withId] }, "people, companies"],
     ["two keys of data", { data: { people: contacts, companies: [] } }, "data.people, data.companies"],
     ["two usual names", { customers: contacts, contacts }, "customers, contacts"],
-    [
-      "an empty array with a usual name and another with items",
-      { customers: [], people: contacts },
-      "customers, people",
-    ],
+    ["an empty one with a usual name and another", { customers: [], people: contacts }, "customers, people"],
     ["two empty arrays", { people: [], companies: [] }, "people, companies"],
     ["empty data beside another list", { data: [], people: contacts }, "data, people"],
   ])("are not guessed among %s", async (_, body, names) => {
@@ -194,12 +172,8 @@ describe("parsePage", () => {
   const read = async (parsePage: ParsePage, response: unknown = body) =>
     await clientOf(() => response, { parsePage }).v1.customers.list();
   const refusalOf = (parsePage: ParsePage) => refusal(read(parsePage));
-
-  it("may not give an item that is missing, and the error says so", async () => {
-    expect(await refusalOf(() => ({ items: [{ id: "a" }, undefined] }))).toContain(
-      "item 1 of its list has no id: it is nothing",
-    );
-  });
+  const another =
+    "the client's parsePage returned another value than { items, totalItems?, totalPages?, hasNextPage? }";
 
   it("parses an unusual shape: it receives the body and the operation, and its items are decoded", async () => {
     const parsePage = vi.fn<ParsePage>(() => ({
@@ -226,23 +200,20 @@ describe("parsePage", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["the array itself", contacts, "the value: must be an object, not an array"],
+    ["the array itself", contacts, `${another}: the value: must be an object, not an array`],
     ["no items", { totalItems: 3 }, "items: required: an array"],
+    ["a missing item", { items: [withId, undefined] }, "item 1 of its list has no id: it is nothing"],
     ["a total that is no number", { items: [], totalPages: "3" }, "totalPages: must be a number"],
     ["a flag that is no boolean", { items: [], hasNextPage: "no" }, "hasNextPage: must be a boolean"],
   ])("that returns %s is named in the error", async (_, given, message) => {
     // A caller in JavaScript can pass this.
-    expect(await refusalOf(() => given as ReturnType<ParsePage>)).toContain(
-      `the client's parsePage returned another value than { items, totalItems?, totalPages?, hasNextPage? }: ${message}`,
-    );
+    expect(await refusalOf(() => given as ReturnType<ParsePage>)).toContain(message);
   });
 
   it("that returns a Promise is refused, and a rejection of it is handled", async () => {
     const asynchronous = async () => Promise.reject(new Error("late"));
     // A caller in JavaScript can pass this.
-    expect(await refusalOf(asynchronous as unknown as ParsePage)).toContain(
-      "returned another value than { items",
-    );
+    expect(await refusalOf(asynchronous as unknown as ParsePage)).toContain(another);
   });
 
   it.each<[string, unknown, string]>([
@@ -290,28 +261,21 @@ describe("GET /v2/lists", () => {
     expect(page).not.toHaveProperty("totalPages");
   });
 
-  it("lists count although success is false, and so does an empty list", async () => {
-    expect((await firstPage({ success: false, data: { lists } })).items).toEqual(lists);
-    expect((await firstPage({ success: true, data: { lists: [] } })).items).toEqual([]);
-  });
-
-  it("keeps fields that the service adds", async () => {
+  it("lists count although success is false, so does an empty list, and fields that the service adds are kept", async () => {
     const added = { uuid: "u1", name: null, colour: "red", nested: { a: [1] } };
-    expect((await firstPage({ data: { lists: [added] } })).items).toEqual([added]);
+    expect((await firstPage({ success: false, data: { lists: [added] } })).items).toEqual([added]);
+    expect((await firstPage({ success: true, data: { lists: [] } })).items).toEqual([]);
   });
 
   it.each<[string, unknown, string]>([
     ["no object", null, "the value: must be an object, not null"],
-    ["a bare array", lists, "the value: must be an object, not an array"],
     ["no data", { success: true, lists }, "data: required: an object"],
     ["no lists", { data: { items: lists } }, "data.lists: required: an array"],
-    ["null as lists", { data: { lists: null, total_items: 3 } }, "data.lists: must be an array, not null"],
     [
       "a list without uuid",
       { data: { lists: [{ uuid: "u1" }, { name: "News" }] } },
       "data.lists.1.uuid: required: a string or a number",
     ],
-    ["a list that is null", { data: { lists: [null] } }, "data.lists.0: must be an object, not null"],
     ["a blank uuid", { data: { lists: [{ uuid: " " }] } }, "`data.lists.0.uuid` of its body is no id"],
     ["success false, and no lists", { success: false, data: { lists: [] } }, "the call failed"],
   ])("is an UnexpectedResponseError with %s", async (_, body, message) => {
@@ -322,17 +286,10 @@ describe("GET /v2/lists", () => {
     await expect(reading).rejects.not.toThrow("leave it out");
   });
 
-  it.each<[string, unknown, string]>([
-    [
-      "another key of data",
-      { success: true, data: { items: lists } },
-      "keys success, data, its `data` is an object with the keys items",
-    ],
-    ["data", { data: lists }, "keys data, its `data` is an array of 2"],
-    ["the body", { success: true, lists }, "keys success, lists"],
-  ])("the error names the keys that it found where the lists are under %s", async (_, body, keys) => {
-    await expect(firstPage(body)).rejects.toThrow(
-      `200 on GET /v2/lists, but its body is not the documented list but an object with the ${keys}: data`,
+  it("the error names the keys that it found where the lists are elsewhere", async () => {
+    await expect(firstPage({ success: true, data: { items: lists } })).rejects.toThrow(
+      "200 on GET /v2/lists, but its body is not the documented list but an object with the keys success, data, its " +
+        "`data` is an object with the keys items: data",
     );
   });
 });

@@ -19,71 +19,54 @@ const related = "/api/v1/customer/7/lists";
 const attributes = { email: "ada@example.com", first_name: "Ada", loyalty: { tier: 3 } };
 const relationships = { lists: { links: { related } } };
 const seven = { type: "profile", id: "7" };
+const none = { ...seven, attributes: {} };
+
+const link = { self };
+const oddFields = { type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } };
 
 describe("a contact becomes a profile", () => {
   it.each<[string, unknown, object]>([
     ["a resource", { ...seven, attributes }, { ...seven, attributes }],
     [
       "the documented envelope, its links put on the resource",
-      { data: { ...seven, attributes, relationships }, links: { self } },
-      { ...seven, attributes, relationships, links: { self } },
+      { data: { ...seven, attributes, relationships }, links: link },
+      { ...seven, attributes, relationships, links: link },
     ],
     [
       "an envelope and a resource, each with links",
-      {
-        data: { ...seven, attributes, links: { self, edit: "/e" } },
-        links: { self: "/list", next: "/n" },
-      },
+      { data: { ...seven, attributes, links: { self, edit: "/e" } }, links: { self: "/list", next: "/n" } },
       { ...seven, attributes, links: { self, edit: "/e", next: "/n" } },
     ],
     ["a flat object", { id: "7", ...attributes }, { ...seven, attributes }],
     [
-      "an envelope with links, its resource with null",
-      { data: { id: "7", attributes, links: null }, links: { self } },
-      { ...seven, attributes, links: { self } },
+      "null links in an envelope with some",
+      { data: { ...none, links: null }, links: link },
+      { ...none, links: link },
     ],
+    ["another field of that name", { data: { ...none, links: "/7" }, links: link }, { ...none, links: "/7" }],
     [
-      "an envelope with links, its resource with another field of that name",
-      { data: { id: "7", attributes, links: "/7" }, links: { self } },
-      { ...seven, attributes, links: "/7" },
-    ],
-    [
-      "a flat object in one",
-      { data: { id: "7", ...attributes }, links: { self } },
-      { ...seven, attributes, links: { self } },
+      "a flat object in an envelope",
+      { data: { id: "7", ...attributes }, links: link },
+      { ...seven, attributes, links: link },
     ],
     [
       "a flat object with what JSON:API puts beside attributes",
-      { ...seven, ...attributes, relationships, links: { self } },
-      { ...seven, attributes, relationships, links: { self } },
+      { ...seven, ...attributes, relationships, links: link },
+      { ...seven, attributes, relationships, links: link },
     ],
     [
       "a flat object with fields of such names",
-      { id: "7", type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } },
-      {
-        ...seven,
-        attributes: { type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } },
-      },
+      { id: "7", ...oddFields },
+      { ...seven, attributes: oddFields },
     ],
     ["a numeric id", { type: "profile", id: 7, attributes }, { ...seven, attributes }],
-    ["the id 0", { id: 0 }, { type: "profile", id: "0", attributes: {} }],
-    ["null attributes", { ...seven, attributes: null }, { ...seven, attributes: {} }],
-    [
-      "neither type nor attributes but null",
-      { type: null, id: "7", attributes: null },
-      { ...seven, attributes: {} },
-    ],
-    ["no type, or null", { type: null, id: "7", attributes }, { ...seven, attributes }],
+    ["the id 0", { id: 0 }, { ...none, id: "0" }],
+    ["null type and attributes", { type: null, id: "7", attributes: null }, none],
     ["a type of its own", { type: "contact", id: "7", attributes }, { type: "contact", id: "7", attributes }],
     [
       "fields that the service adds at any level",
-      { data: { ...seven, attributes, lock: 1 }, meta: { region: "eu" }, links: { self } },
-      { ...seven, attributes, lock: 1, meta: { region: "eu" }, links: { self } },
-    ],
-    [
-      "null links and relationships",
-      { id: "7", links: null, relationships: null },
-      { ...seven, attributes: {}, links: null, relationships: null },
+      { data: { ...seven, attributes, lock: 1 }, meta: { region: "eu" }, links: link },
+      { ...seven, attributes, lock: 1, meta: { region: "eu" }, links: link },
     ],
   ])("from %s", async (_, value, profile) => {
     expect(await profileOf(value)).toEqual(profile);
@@ -92,17 +75,11 @@ describe("a contact becomes a profile", () => {
   it.each([
     [null],
     ["7"],
-    [7],
     [[]],
-    [{}],
     [{ data: {} }],
-    [{ data: null }],
     [{ type: "profile", attributes }],
-    [{ id: null }],
-    [{ id: "" }],
     [{ id: "  " }],
     [{ id: {} }],
-    [{ id: true }],
     [{ id: 1.5 }],
     [{ id: 2 ** 53 }],
     [{ data: [{ id: "7" }] }],
@@ -118,39 +95,22 @@ describe("a contact becomes a profile", () => {
 });
 
 describe("a list or segment becomes a contact group", () => {
+  const news = { id: "l1", name: "News" };
+  const resource = { type: "LIST", id: "l1", attributes: { name: "News" } };
   it.each<[string, unknown, object]>([
-    [
-      "a flat object",
-      { id: "l1", name: "News", type: "LIST", size: 3 },
-      { id: "l1", name: "News", type: "LIST", size: 3 },
-    ],
-    ["an envelope", { data: { id: "l1", name: "News" } }, { id: "l1", name: "News" }],
-    [
-      "an envelope with links",
-      { data: { id: "l1" }, links: { self: "/l1" } },
-      { id: "l1", links: { self: "/l1" } },
-    ],
-    [
-      "a resource, as it is",
-      { type: "LIST", id: "l1", attributes: { name: "News" } },
-      { type: "LIST", id: "l1", attributes: { name: "News" } },
-    ],
+    ["a flat object", { ...news, size: 3 }, { ...news, size: 3 }],
+    ["an envelope with links", { data: news, links: link }, { ...news, links: link }],
+    ["a resource, as it is", resource, resource],
     ["a numeric id", { id: 12, name: null }, { id: "12", name: null }],
-    ["a field named data", { id: "l1", data: { colour: "red" } }, { id: "l1", data: { colour: "red" } }],
+    ["a field named data", { ...news, data: { colour: "red" } }, { ...news, data: { colour: "red" } }],
   ])("from %s", async (_, value, group) => {
     expect(await groupOf(value)).toEqual(group);
   });
 
-  it.each([
-    [null],
-    ["l1"],
-    [[]],
-    [{}],
-    [{ name: "News" }],
-    [{ data: { name: "News" } }],
-    [{ id: "" }],
-    [{ id: 2 ** 60 }],
-  ])("but not from %j, which has no id", async (value) => {
-    await expect(groupOf(value)).rejects.toThrow(UnexpectedResponseError);
-  });
+  it.each([[null], [{ name: "News" }], [{ data: { name: "News" } }], [{ id: "" }]])(
+    "but not from %j, which has no id",
+    async (value) => {
+      await expect(groupOf(value)).rejects.toThrow(UnexpectedResponseError);
+    },
+  );
 });
