@@ -10,7 +10,6 @@ import {
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { garbageCollector } from "../garbage-collector.ts";
 import { collect, controlledList, errorOf, type Item, items, servedList, settled } from "./served-lists.ts";
 
 describe("reading ahead", () => {
@@ -242,40 +241,6 @@ describe("no request or listener is left behind", () => {
     for await (const _ of paginator) break;
     expect(listeners()).toBe(0);
   });
-});
-
-describe("memory", () => {
-  const collectGarbage = garbageCollector();
-
-  it.each([0, 1, 3])(
-    "with readAhead %i only the current page and the pages of the read-ahead stay in memory",
-    async (readAhead) => {
-      const bodies: WeakRef<object>[] = [];
-      const { paginator } = servedList(
-        (page) => items(page * 10, page * 10 + 10),
-        { readAhead, limit: 10 },
-        (body) => {
-          const { data } = body as { data: Item[] }; // as it is served here
-          bodies.push(new WeakRef(data));
-          return { items: data, totalItems: 500 };
-        },
-      );
-      const pages = paginator.pages()[Symbol.asyncIterator]();
-      const held: { page: Page<Item> | undefined } = { page: undefined };
-      for (let page = 1; page <= 20; page += 1) {
-        const result = await pages.next();
-        if (!result.done) held.page = result.value;
-        await settled();
-      }
-      collectGarbage();
-      // What a promise still holds is free a turn later.
-      await settled();
-      collectGarbage();
-      const alive = bodies.flatMap((body) => (body.deref() ? [1] : [])).length;
-      expect(held.page?.page).toBe(20);
-      expect(alive).toBeLessThanOrEqual(1 + readAhead);
-    },
-  );
 });
 
 /** The priorities with which a list of three contacts, in pages of one, acquires its permits. */

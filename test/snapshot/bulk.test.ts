@@ -100,12 +100,6 @@ describe("A run refuses a snapshot by which nobody can be judged, and sends noth
   const v2Alone = { baseUrl: undefined, baseUrlV2: "https://api2.example", appId: "a" };
   it.each<[string, ClientOptions, BulkOptions<Row>, string]>([
     [
-      "another service",
-      { baseUrl: "https://staging.example" },
-      {},
-      "The snapshot belongs to another service",
-    ],
-    [
       "another key, whatever the run names",
       { apiKey: "mock-key-globex" },
       { organization },
