@@ -46,7 +46,7 @@ describe("a paginator", () => {
   it("yields every item in order, and each iteration, also beside another, sends its own requests", async () => {
     const { paginator, log } = servedListOf(threePages);
     expect(await Promise.all([collect(paginator), collect(paginator)])).toEqual(Array(2).fill(items(0, 250)));
-    expect(log.toSorted()).toEqual([1, 1, 2, 2, 3, 3]);
+    expect(log).toEqual([1, 1, 2, 2, 3, 3]);
   });
 
   it("yields its pages, with the same read-ahead", async () => {
