@@ -46,6 +46,15 @@ export async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
   return await runAlone(args, env);
 }
 
+/** An import of a file with these lines, by a map of these columns, or with the answers of a user. */
+export async function imported(lines: readonly string[], columns?: Columns, ...options: string[]) {
+  const mock = service();
+  const path = await csv(await temporaryFolder(), "people.csv", ...lines);
+  if (columns !== undefined) await mapOf(path, columns);
+  const { code, out, err } = await run([path, ...options]);
+  return { code, out, err, mock, path, bodies: sentBodies(mock), consents: emailConsents(mock) };
+}
+
 /** The importer in this process, without a terminal, as fast as the mock responds. */
 export async function runAlone(args: string[], env: NodeJS.ProcessEnv = {}) {
   return await runOn(new PassThrough(), { args, env });

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ColumnRule } from "../../examples/exports/column-map.ts";
 import {
+  imported,
   csv as csvIn,
-  emailConsents,
-  mapOf,
   run,
   runAlone,
   sentBodies,
@@ -47,19 +46,15 @@ describe("An opt-out by a telephone number without its country", () => {
   });
 
   it("beside an address is sent with the address, and the person's other rows with it", async () => {
-    const mock = service();
-    const path = await csv(
-      "people.csv",
+    const { code, bodies } = await imported([
       "Email,Phone,Newsletter,SMS opt-in",
       "a@example.com,91234567,yes,no",
       "a@example.com,+4791234567,yes,yes",
-    );
-
-    const { code } = await run([path]);
+    ]);
 
     expect(code).toBe(0);
     const consents = { email_opt_in: "SUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" };
-    expect(new Set(sentBodies(mock))).toEqual(
+    expect(new Set(bodies)).toEqual(
       new Set([
         { email: "a@example.com", ...consents, custom_properties: { phone: "91234567" } },
         { email: "a@example.com", phone: "+4791234567", ...consents },
@@ -103,15 +98,12 @@ describe("Two ways to write one e-mail address are one person", () => {
       [one, other],
       [other, one],
     ] as const) {
-      const mock = service();
-      const path = await csv("people.csv", "Email,Status", `${first},subscribed`, `${second},pending`);
-
-      const { code } = await run([path]);
+      const { code, bodies } = await imported(["Email,Status", `${first},subscribed`, `${second},pending`]);
 
       expect(code).toBe(0);
-      expect(
-        new Set(sentBodies(mock).map(({ email, email_opt_in }) => [email, email_opt_in].join())),
-      ).toEqual(new Set([one, other].map((email) => `${email.toLowerCase()},NON_SUBSCRIBED`)));
+      expect(new Set(bodies.map(({ email, email_opt_in }) => [email, email_opt_in].join()))).toEqual(
+        new Set([one, other].map((email) => `${email.toLowerCase()},NON_SUBSCRIBED`)),
+      );
     }
   });
 });
@@ -120,26 +112,18 @@ describe("The heading of the numbers", () => {
   it.each(["Person - Phone - Work", "Person - Phone", "Phone - mobile", "Phone - home", "Mobile (private)"])(
     "is known: %s",
     async (heading) => {
-      const mock = service();
-      const path = await csv("c.csv", `Email,SMS opt-in,${heading}`, "a@example.com,yes,+48600100200");
+      const { bodies } = await imported([`Email,SMS opt-in,${heading}`, "a@example.com,yes,+48600100200"]);
 
-      await run([path]);
-
-      expect(sentBodies(mock)).toEqual([
-        { email: "a@example.com", phone: "+48600100200", phone_opt_in: "SUBSCRIBED" },
-      ]);
+      expect(bodies).toEqual([{ email: "a@example.com", phone: "+48600100200", phone_opt_in: "SUBSCRIBED" }]);
     },
   );
 
   it.each(["Phone type", "Phone - Owner", "Work phone extension", "Mobile app"])(
     "is none that is about something else: %s",
     async (heading) => {
-      const mock = service();
-      const path = await csv("c.csv", `Email,Newsletter,${heading}`, "a@example.com,yes,+48600100200");
+      const { bodies } = await imported([`Email,Newsletter,${heading}`, "a@example.com,yes,+48600100200"]);
 
-      await run([path]);
-
-      expect(sentBodies(mock)).toMatchObject([{ custom_properties: {} }]);
+      expect(bodies).toMatchObject([{ custom_properties: {} }]);
     },
   );
 });
@@ -161,15 +145,10 @@ describe("The heading of the addresses", () => {
     "E-mail 1 - Value",
     "Subscriber",
   ])("is known, so that an opt-in without a channel is not one of the number: %s", async (heading) => {
-    const mock = service();
-    const path = await csv("c.csv", `${heading};Telefon;Opt-in`, "a@example.com;+48600100200;yes");
-
-    const { code } = await run([path]);
+    const { code, bodies } = await imported([`${heading};Telefon;Opt-in`, "a@example.com;+48600100200;yes"]);
 
     expect(code).toBe(0);
-    expect(sentBodies(mock)).toEqual([
-      { email: "a@example.com", phone: "+48600100200", email_opt_in: "SUBSCRIBED" },
-    ]);
+    expect(bodies).toEqual([{ email: "a@example.com", phone: "+48600100200", email_opt_in: "SUBSCRIBED" }]);
   });
 });
 
@@ -200,13 +179,13 @@ describe("A whole international number under an unknown heading", () => {
     async (heading, written, rule) => {
       const rows = [`ada@example.com,"${written}",on`, `,"${written}",off`];
       for (const lines of [rows, rows.toReversed()]) {
-        const mock = service();
-        const path = await csv("people.csv", `Email,${heading},Newsletter`, ...lines, "bo@example.com,,on");
-        await mapOf(path, { Email: "email", [heading]: rule, Newsletter: both });
+        const { consents } = await imported([`Email,${heading},Newsletter`, ...lines, "bo@example.com,,on"], {
+          Email: "email",
+          [heading]: rule,
+          Newsletter: both,
+        });
 
-        await runAlone([path]);
-
-        expect(emailConsents(mock)).toEqual({
+        expect(consents).toEqual({
           "ada@example.com": "UNSUBSCRIBED",
           "bo@example.com": "SUBSCRIBED",
         });

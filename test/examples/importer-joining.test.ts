@@ -1,11 +1,10 @@
 import type { MockService } from "audience-sdk/mock";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
+  imported,
   csv as csvIn,
   emailConsents,
-  mapOf,
   run,
-  runAlone,
   sentBodies,
   service,
   sortedContacts,
@@ -87,18 +86,14 @@ describe("An opt-out counts for the person", () => {
   });
 
   it("of a number which others have beside it only by the number's own consent", async () => {
-    const mock = service();
-    const path = await csv(
-      "c.csv",
+    const { bodies } = await imported([
       "Email,Phone,Company phone,SMS opt-in",
       "a@example.com,+4791234567,+4730123456,no",
       "b@example.com,+4791234568,+4730123456,yes",
       ",+4730123456,,yes",
-    );
+    ]);
 
-    await run([path]);
-
-    expect(sentBodies(mock).map(({ email, phone_opt_in }) => [email, phone_opt_in])).toEqual([
+    expect(bodies.map(({ email, phone_opt_in }) => [email, phone_opt_in])).toEqual([
       [undefined, "UNSUBSCRIBED"],
       ["a@example.com", "UNSUBSCRIBED"],
       ["b@example.com", "SUBSCRIBED"],
@@ -239,9 +234,7 @@ describe("An opt-in by a telephone number", () => {
       [`a@example.com ${number} SUBSCRIBED NON_SUBSCRIBED`],
     ],
   ])("is not that of everybody who has the number: one %s", async (_whose, lines, expected) => {
-    const mock = service();
-
-    await run([await csv("c.csv", ...lines)]);
+    const { mock } = await imported(lines);
 
     expect(consents(mock).toSorted()).toEqual(expected);
   });
@@ -276,9 +269,7 @@ describe("An opt-in by a telephone number", () => {
       [sent(number)],
     ],
   ])("%s", async (_, lines, bodies) => {
-    const mock = service();
-
-    await run([await csv("c.csv", "Email,Newsletter,Phone,SMS opt-in", ...lines)]);
+    const { mock } = await imported(["Email,Newsletter,Phone,SMS opt-in", ...lines]);
 
     expect(mock.requests.map(({ body }) => body)).toEqual(bodies);
   });
@@ -300,13 +291,14 @@ describe("An opt-in by a telephone number", () => {
     async (written) => {
       const lines = [`${written},${number},yes`, `a@example.com,${number},yes`];
       for (const rows of [lines, lines.toReversed()]) {
-        const mock = service();
+        const { bodies } = await imported(
+          ["Email,Phone,SMS opt-in", ...rows],
+          undefined,
+          "--consent",
+          "keep",
+        );
 
-        await run([await csv("c.csv", "Email,Phone,SMS opt-in", ...rows), "--consent", "keep"]);
-
-        expect(sentBodies(mock)).toEqual([
-          { email: "a@example.com", phone: number, phone_opt_in: "SUBSCRIBED" },
-        ]);
+        expect(bodies).toEqual([{ email: "a@example.com", phone: number, phone_opt_in: "SUBSCRIBED" }]);
       }
     },
   );
@@ -316,10 +308,8 @@ describe("Rows with the same external id are about one person, whose strictest w
   const flags = { consent: "email", words: { ja: "SUBSCRIBED", nein: "UNSUBSCRIBED" } } as const;
   const columns = { "Customer ID": "external_id", Email: "email", Phone: "phone", N: flags } as const;
   const lines = ["1001,a@example.com,,ja", "1002,b@example.com,,ja"];
-  const consentsOf = (mock: MockService) => {
-    const { "a@example.com": a, "b@example.com": b } = emailConsents(mock);
-    return { a, b };
-  };
+  const importedRows = async (...rows: string[]) =>
+    (await imported(["Customer ID,Email,Phone,N", ...rows], columns)).consents;
 
   it.each([
     ["without an address", "1001,,,nein", "UNSUBSCRIBED"],
@@ -332,45 +322,23 @@ describe("Rows with the same external id are about one person, whose strictest w
       [...lines, line],
       [line, ...lines],
     ]) {
-      const mock = service();
-      const path = await csv("c.csv", "Customer ID,Email,Phone,N", ...rows);
-      await mapOf(path, columns);
+      const { "a@example.com": a, "b@example.com": b } = await importedRows(...rows);
 
-      await runAlone([path]);
-
-      expect(consentsOf(mock)).toEqual({ a: expected, b: "SUBSCRIBED" });
+      expect({ a, b }).toEqual({ a: expected, b: "SUBSCRIBED" });
     }
   });
 
   it("but an id that more than five addresses have is nobody's", async () => {
-    const mock = service();
-    const guests = ["e", "f", "g", "h"].map((name) => `guest,${name}@example.com,,ja`);
-    const path = await csv(
-      "c.csv",
-      "Customer ID,Email,Phone,N",
-      "guest,a@example.com,,ja",
-      "guest,b@example.com,,nein",
-      ...guests,
-    );
-    await mapOf(path, columns);
+    const guests = ["a", "e", "f", "g", "h"].map((name) => `guest,${name}@example.com,,ja`);
 
-    await runAlone([path]);
+    const consents = await importedRows(...guests, "guest,b@example.com,,nein");
 
-    expect(consentsOf(mock)).toEqual({ a: "SUBSCRIBED", b: "UNSUBSCRIBED" });
+    expect(consents).toMatchObject({ "a@example.com": "SUBSCRIBED", "b@example.com": "UNSUBSCRIBED" });
   });
 
   it.each(["0", "-", "N/A", "000"])("but what stands for no id is nobody's: %s", async (id) => {
-    const mock = service();
-    const path = await csv(
-      "c.csv",
-      "Customer ID,Email,Phone,N",
-      `${id},a@example.com,,ja`,
-      `${id},c@example.com,,nein`,
-    );
-    await mapOf(path, columns);
+    const consents = await importedRows(`${id},a@example.com,,ja`, `${id},c@example.com,,nein`);
 
-    await runAlone([path]);
-
-    expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED", "c@example.com": "UNSUBSCRIBED" });
+    expect(consents).toEqual({ "a@example.com": "SUBSCRIBED", "c@example.com": "UNSUBSCRIBED" });
   });
 });

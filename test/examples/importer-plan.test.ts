@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import {
+  imported,
   csv as csvIn,
   emailConsents,
   list,
@@ -134,28 +135,22 @@ describe("A file without a statement of consent", () => {
   it.each(["NON_SUBSCRIBED", "UNSUBSCRIBED", "SUBSCRIBED"])(
     "with --consent %s gives all its people this consent",
     async (consent) => {
-      const mock = service();
-
-      const { code } = await run([
-        await csv("people.csv", ...lines),
-        "--consent",
-        consent,
-        "--list",
-        list.id,
-      ]);
+      const { code, consents } = await imported(lines, undefined, "--consent", consent, "--list", list.id);
 
       expect(code).toBe(0);
-      expect(emailConsents(mock)).toEqual({ "s@example.com": consent, "u@example.com": consent });
+      expect(consents).toEqual({ "s@example.com": consent, "u@example.com": consent });
     },
   );
 
   it("does not apply the e-mail consent of --consent to the telephone number in the row", async () => {
-    const mock = service();
-    const path = await csv("people.csv", "email,phone", "a@example.com,+447700900511", ",+447700900512");
+    const { bodies } = await imported(
+      ["email,phone", "a@example.com,+447700900511", ",+447700900512"],
+      undefined,
+      "--consent",
+      "SUBSCRIBED",
+    );
 
-    await run([path, "--consent", "SUBSCRIBED"]);
-
-    expect(sentBodies(mock)).toEqual([
+    expect(bodies).toEqual([
       { phone: "+447700900512", phone_opt_in: "SUBSCRIBED" },
       { email: "a@example.com", phone: "+447700900511", email_opt_in: "SUBSCRIBED" },
     ]);
@@ -214,16 +209,12 @@ describe("People who become SUBSCRIBED by no word that the map names so", () => 
   });
 
   it("of a file without a consent are in doubt beside days of everybody, who may all have left", async () => {
-    const mock = service();
-    const path = await csv(
-      "people.csv",
-      "email,Abgang",
-      "a@example.com,2024-01-02",
-      "b@example.com,2024-01-03",
+    const { code, err, mock } = await imported(
+      ["email,Abgang", "a@example.com,2024-01-02", "b@example.com,2024-01-03"],
+      { email: "email", Abgang: "property" },
+      "--consent",
+      "SUBSCRIBED",
     );
-    await mapOf(path, { email: "email", Abgang: "property" });
-
-    const { code, err } = await runAlone([path, "--consent", "SUBSCRIBED"]);
 
     expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
     expect(err).toContain("although a column may say something of a consent");
@@ -375,12 +366,10 @@ describe("No cell is dropped", () => {
   ];
 
   it("of two columns for one field the second becomes a custom property; equal names are made distinct", async () => {
-    const mock = service();
-
-    const { code } = await run([await csv("people.csv", ...lines)]);
+    const { code, bodies } = await imported(lines);
 
     expect(code).toBe(0);
-    expect(sentBodies(mock)).toEqual([
+    expect(bodies).toEqual([
       {
         email: "a@example.com",
         phone: "+447700900511",
@@ -408,17 +397,13 @@ describe("No cell is dropped", () => {
   });
 
   it("of two telephone numbers the valid one is the phone, in any order", async () => {
-    const mock = service();
-    const path = await csv(
-      "people.csv",
+    const { bodies } = await imported([
       "email,phone,mobile,sms_opt_in",
       "a@example.com,0171 1234567,+447700900511,yes",
       "b@example.com,+447700900512,0171 1234567,yes",
-    );
+    ]);
 
-    await run([path]);
-
-    expect(sentBodies(mock)).toEqual([
+    expect(bodies).toEqual([
       {
         email: "a@example.com",
         phone: "+447700900511",
@@ -443,20 +428,16 @@ describe("No cell is dropped", () => {
   });
 
   it("a telephone number of two people is the phone of the first, and a custom property of the second", async () => {
-    const mock = service();
-    const path = await csv(
-      "people.csv",
+    const { out, bodies } = await imported([
       "email,phone,status",
       "a@example.com,+447700900511,subscribed",
       "b@example.com,+44 7700 900511,unsubscribed",
-    );
-
-    const { out } = await run([path]);
+    ]);
 
     expect(out).toContain(
       'row 3: "phone" holds the number of another person, which the service would treat as one contact, and is sent as',
     );
-    expect(sentBodies(mock)).toEqual([
+    expect(bodies).toEqual([
       {
         email: "a@example.com",
         phone: "+447700900511",

@@ -1,6 +1,7 @@
 import { access, readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import {
+  imported,
   csv,
   emailConsents,
   mapOf,
@@ -395,20 +396,14 @@ describe("A file with its map", () => {
   });
 
   it("holds back the rows of a word that the map does not name, with the line to add", async () => {
-    const mock = service();
-    const path = await table(
-      "Email,Newsletter",
-      "a@example.com,yes",
-      "b@example.com,Paused",
-      "B@example.com,yes",
+    const { code, out, consents } = await imported(
+      ["Email,Newsletter", "a@example.com,yes", "b@example.com,Paused", "B@example.com,yes"],
+      { Email: "email", Newsletter: newsletter },
     );
-    await mapOf(path, { Email: "email", Newsletter: newsletter });
-
-    const { code, out } = await runAlone([path]);
 
     expect(code).toBe(1);
     expect(out).toContain('"paused": "hold"');
-    expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED" });
+    expect(consents).toEqual({ "a@example.com": "SUBSCRIBED" });
   });
 
   it("has its words in any case, that of Turkish too", async () => {
@@ -435,19 +430,18 @@ describe("A file with its map", () => {
   });
 
   it("ends with another exit code than 0 for such a word, also where the person has refused elsewhere", async () => {
-    const mock = service();
-    const path = await table("Email,Newsletter,SMS", "a@example.com,no,paused", "b@example.com,yes,no");
-    await mapOf(path, {
-      Email: "email",
-      Newsletter: newsletter,
-      SMS: { consent: "phone", words: { no: "UNSUBSCRIBED" } },
-    });
-
-    const { code, out } = await runAlone([path]);
+    const { code, out, bodies } = await imported(
+      ["Email,Newsletter,SMS", "a@example.com,no,paused", "b@example.com,yes,no"],
+      {
+        Email: "email",
+        Newsletter: newsletter,
+        SMS: { consent: "phone", words: { no: "UNSUBSCRIBED" } },
+      },
+    );
 
     expect(code).toBe(1);
     expect(out).toContain("1 row is held back, as");
-    expect(sentBodies(mock)).toEqual([
+    expect(bodies).toEqual([
       { email: "a@example.com", email_opt_in: "UNSUBSCRIBED" },
       { email: "b@example.com", email_opt_in: "SUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
     ]);

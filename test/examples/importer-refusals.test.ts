@@ -8,26 +8,18 @@ import type { ColumnRule } from "../../examples/exports/column-map.ts";
 import {
   csv,
   emailConsents,
+  imported,
   list,
   mapOf,
   newsletter,
   runAlone,
   runOnMock,
   type Seeds,
-  sentBodies,
   service,
   temporaryFolder,
 } from "./importer-fixture.ts";
 
 const phoneYes = { consent: "phone", words: { yes: "SUBSCRIBED", no: "UNSUBSCRIBED" } } as const;
-
-async function imported(lines: string[], columns: Parameters<typeof mapOf>[1], ...options: string[]) {
-  const mock = service();
-  const path = await csv(await temporaryFolder(), "people.csv", ...lines);
-  await mapOf(path, columns);
-  const { code, out, err } = await runAlone([path, ...options]);
-  return { code, out, err, mock, path, consents: emailConsents(mock) };
-}
 
 describe("A cell that is one of the exact words of refusal holds the person back", () => {
   const notes = { Email: "email", Newsletter: newsletter, Notes: "ignore" } as const;
@@ -84,7 +76,7 @@ describe("A cell that is one of the exact words of refusal holds the person back
   });
 
   it("of every channel; but a bounce and a complaint are about the e-mail", async () => {
-    const { mock, code } = await imported(
+    const { bodies, code } = await imported(
       [
         "Phone,SMS ok,Notes",
         "+447700900001,yes,bounced",
@@ -95,7 +87,7 @@ describe("A cell that is one of the exact words of refusal holds the person back
     );
 
     expect(code).toBe(1);
-    expect(sentBodies(mock)).toMatchObject([
+    expect(bodies).toMatchObject([
       { phone: "+447700900001", phone_opt_in: "SUBSCRIBED" },
       { phone: "+447700900003", phone_opt_in: "UNSUBSCRIBED" },
     ]);
@@ -105,18 +97,21 @@ describe("A cell that is one of the exact words of refusal holds the person back
     ["of numbers, beside a readable address", "a@example.com,do not call,yes,"],
     ["of a consent to phone, whose map does not name it", "a@example.com,+447700900001,yes,opted out"],
   ])("in a column %s", async (_where, line) => {
-    const { code, out, mock } = await imported(["Email,Phone,Newsletter,SMS", line, "b@example.com,,yes,"], {
-      Email: "email",
-      Phone: "phone",
-      Newsletter: newsletter,
-      SMS: phoneYes,
-    });
+    const { code, out, bodies } = await imported(
+      ["Email,Phone,Newsletter,SMS", line, "b@example.com,,yes,"],
+      {
+        Email: "email",
+        Phone: "phone",
+        Newsletter: newsletter,
+        SMS: phoneYes,
+      },
+    );
 
     expect(code).toBe(1);
     expect(out).toContain(
       "email consent: would be SUBSCRIBED, but a cell about a@example.com is a plain refusal",
     );
-    expect(sentBodies(mock)).toEqual([{ email: "b@example.com", email_opt_in: "SUBSCRIBED" }]);
+    expect(bodies).toEqual([{ email: "b@example.com", email_opt_in: "SUBSCRIBED" }]);
   });
 
   it("where the map says no more than NON_SUBSCRIBED", async () => {
@@ -189,13 +184,8 @@ describe("A row that names nobody and holds a refusal", () => {
     ["is refused only by what the file means as a whole", ",News,"],
   ])("does not where it %s", async (_what, line) => {
     const mock = service();
-    const path = await csv(
-      await temporaryFolder(),
-      "people.csv",
-      "Email,List,Opt Out",
-      "b@example.com,News,True",
-      line,
-    );
+    const lines = ["Email,List,Opt Out", "b@example.com,News,True", line];
+    const path = await csv(await temporaryFolder(), "people.csv", ...lines);
     await mapOf(path, columns, { phone: "UNSUBSCRIBED" });
 
     const { code } = await runAlone([path]);
@@ -231,7 +221,7 @@ describe("A row that is held back", () => {
     ["a number that cannot be read", "a@example.com,0171 1,,no,", list.id],
   ])("does not lose its opt-out of phone messages: it has %s", async (_why, line, listId) => {
     const words = { yes: "SUBSCRIBED", later: "hold" } as const;
-    const { code, mock } = await imported(
+    const { code, bodies } = await imported(
       ["Email,Phone,Newsletter,SMS,Notes", line, "b@example.com,,yes,,"],
       {
         Email: "email",
@@ -244,7 +234,7 @@ describe("A row that is held back", () => {
     );
 
     expect(code).toBe(1);
-    const refusals = sentBodies(mock).filter(({ phone_opt_in }) => phone_opt_in === "UNSUBSCRIBED");
+    const refusals = bodies.filter(({ phone_opt_in }) => phone_opt_in === "UNSUBSCRIBED");
     const who = line.includes("0171") ? { email: "a@example.com" } : { phone: "+447700900001" };
     expect(refusals).toEqual([{ ...who, phone_opt_in: "UNSUBSCRIBED" }]);
   });
@@ -383,13 +373,13 @@ describe("A word", () => {
       "b@example.com,+447700900002,none",
     ];
 
-    const { mock } = await imported(lines, {
+    const { bodies } = await imported(lines, {
       Email: "email",
       Phone: "phone",
       Kanal: { consent: "both", words },
     });
 
-    expect(sentBodies(mock)).toMatchObject([
+    expect(bodies).toMatchObject([
       { email_opt_in: "SUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
       { email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
     ]);
@@ -416,7 +406,7 @@ describe("What a file means as a whole", () => {
   });
 
   it("is_suppressed is sent where it is true, and holds back where it is another word", async () => {
-    const { mock, code } = await imported(
+    const { bodies, code } = await imported(
       [
         "Email,email_opt_in,is_suppressed",
         "a@example.com,UNSUBSCRIBED,true",
@@ -427,7 +417,7 @@ describe("What a file means as a whole", () => {
     );
 
     expect(code).toBe(1);
-    expect(sentBodies(mock)).toEqual([
+    expect(bodies).toEqual([
       { email: "a@example.com", email_opt_in: "UNSUBSCRIBED", is_suppressed: true },
       { email: "b@example.com", email_opt_in: "SUBSCRIBED" },
     ]);

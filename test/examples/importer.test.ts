@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { RateLimiter } from "audience-sdk";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
+  imported,
   csv as csvIn,
   emailConsents,
   list,
@@ -24,14 +25,12 @@ const csv = (name: string, ...lines: string[]) => csvIn(folder, name, ...lines);
 
 describe("Files", () => {
   it("with unknown headings are refused before any request", async () => {
-    const mock = service();
-
-    const { code, err } = await run([await csv("numbers.csv", "a,b", "1,2")]);
+    const { code, err, mock } = await imported(["a,b", "1,2"]);
 
     expect({ code, err }).toEqual({
       code: 2,
       err: expect.stringMatching(
-        /numbers\.csv: no column identifies the person of a row\. Its headings begin with a, b; one must be email or phone/,
+        /people\.csv: no column identifies the person of a row\. Its headings begin with a, b; one must be email or phone/,
       ),
     });
     expect(mock.requests).toEqual([]);
@@ -40,19 +39,16 @@ describe("Files", () => {
 
 describe("--list", () => {
   it("adds each contact to it, with the consent of the file", async () => {
-    const mock = service();
-    const path = await csv(
-      "people.csv",
-      "email,status",
-      "ada@example.com,subscribed",
-      "bo@example.com,pending",
+    const { code, consents, mock } = await imported(
+      ["email,status", "ada@example.com,subscribed", "bo@example.com,pending"],
+      undefined,
+      "--list",
+      list.id,
     );
-
-    const { code } = await run([path, "--list", list.id]);
 
     expect(code).toBe(0);
     expect(mock.organization("real").memberships).toHaveLength(2);
-    expect(emailConsents(mock)).toEqual({
+    expect(consents).toEqual({
       "ada@example.com": "SUBSCRIBED",
       "bo@example.com": "NON_SUBSCRIBED",
     });
@@ -245,27 +241,6 @@ describe("--report", () => {
     expect(await readFile(replaced, "utf8")).toBe(lines.map((line) => `${line}\n`).join(""));
   });
 
-  it("is imported, once it is corrected, with as many people as it has rows", async () => {
-    const mock = service();
-    const [bad, good] = [
-      "ada.example.com,0171 1234567,subscribed",
-      "ada@example.com,0171 1234567,subscribed",
-    ];
-    const path = await csv("people.csv", "email,phone,status", "bo@example.com,,unsubscribed", bad);
-    const report = join(folder, "failed");
-    await run([path, "--report", report]);
-    const corrected = join(report, "people.csv");
-    await writeFile(corrected, (await readFile(corrected, "utf8")).replace(bad, good));
-
-    const { out } = await run([corrected]);
-
-    expect(out).toContain("Over all files: 1 person in 1 row.");
-    expect(emailConsents(mock)).toEqual({
-      "bo@example.com": "UNSUBSCRIBED",
-      "ada@example.com": "SUBSCRIBED",
-    });
-  });
-
   it("of an earlier import is removed, if its file has no failed row now", async () => {
     service();
     const report = join(folder, "failed");
@@ -427,28 +402,16 @@ describe("The command line", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("takes an option that it is given itself, whatever npm is configured to", async () => {
-    const mock = service();
-    const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
-
-    const env = { npm_config_dry_run: "false", npm_config_list: "other", npm_config_loglevel: "silent" };
-    const { code } = await run([path, "--list", list.id], env);
-
-    expect(code).toBe(0);
-    expect(mock.organization("real").memberships).toHaveLength(1);
-  });
-
   it.each([
     [["--list", "any"], "The mock holds 1 contact, 1 of them in the list."],
     [[], "The mock holds 1 contact."],
   ])("--mock %j imports into a local mock, for any environment", async (args, state) => {
-    const mock = service();
-
-    const { code, out } = await run([
-      await csv("people.csv", "email,status", "ada@example.com,subscribed"),
+    const { code, out, mock } = await imported(
+      ["email,status", "ada@example.com,subscribed"],
+      undefined,
       "--mock",
       ...args,
-    ]);
+    );
 
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(state) });
     expect(mock.requests).toEqual([]);
