@@ -1,15 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parseDay, parseEmail, parsePhone } from "../../examples/exports/contact-values.ts";
 import { openCsv } from "../../examples/exports/csv-file.ts";
 import type { CsvRow } from "../../examples/exports/csv-file.ts";
+import { temporaryFolder } from "./importer-fixture.ts";
 
 async function writeCsv(content: string | Uint8Array): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "exports-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, "file.csv");
+  const path = join(await temporaryFolder(), "file.csv");
   await writeFile(path, content);
   return path;
 }

@@ -483,6 +483,17 @@ describe("A file with its map", () => {
     expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
   });
 
+  it("has an open column in the map of several files, which is data in one of them alone", async () => {
+    service();
+    const folder = await temporaryFolder();
+    const states = await csv(folder, "a.csv", "Email,Stand", "a@example.com,ja", "b@example.com,nein");
+    const amounts = await csv(folder, "b.csv", "Email,Stand", "c@example.com,1200", "d@example.com,1350.50");
+
+    await runAlone([states, amounts, "--map", `${folder}/any.map.json`]);
+
+    expect(await openIn(`${folder}/any`)).toEqual(["Stand"]);
+  });
+
   it("may have the map of --map, and more columns than the file", async () => {
     const mock = service();
     const path = await table("Email,Newsletter,Tag,Tag", "a@example.com,yes,x,y");

@@ -147,27 +147,38 @@ describe("--report", () => {
     expect(stored.toSorted()).toEqual(notes.toSorted());
   });
 
-  it("contains the strictest consent, so that the corrected row alone subscribes no contact again", async () => {
+  it("contains the strictest consent, so that no corrected row alone subscribes a contact again", async () => {
     const mock = service();
     const report = join(folder, "failed");
     const one = await csv(
       "one.csv",
-      "email,note,email_opt_in",
-      "ada@example.com,a,subscribed,x",
-      "bo@example.com,b,unsubscribed",
+      "email,external_id,note,email_opt_in",
+      "ada@example.com,,a,subscribed,x",
+      "bo@example.com,,b,unsubscribed",
+      "cy@example.com,k2",
+      "eve(at)example.com,k1,e,subscribed",
     );
-    const two = await csv("two.csv", "email,email_opt_in", "ada@example.com,unsubscribed");
-    await run([one, two, "--report", report]);
-    const both = { "ada@example.com": "UNSUBSCRIBED", "bo@example.com": "UNSUBSCRIBED" };
-    expect(emailConsents(mock)).toEqual(both);
+    const left = ["ada@example.com,,unsubscribed", "di@example.com,k1,unsubscribed"];
+    await run([one, await csv("two.csv", "email,external_id,email_opt_in", ...left), "--report", report]);
+    const refused = Object.fromEntries(
+      ["ada", "bo", "di"].map((name) => [`${name}@example.com`, "UNSUBSCRIBED"]),
+    );
 
     const text = await readFile(join(report, "one.csv"), "utf8");
     const unchanged = await run([join(report, "one.csv")]);
-    await writeFile(join(report, "one.csv"), text.replace(/,x\r\n$/, "\r\n"));
-    const corrected = await run([join(report, "one.csv")]);
+    expect({ code: unchanged.code, consents: emailConsents(mock) }).toEqual({ code: 1, consents: refused });
+    const corrected = text
+      .replace(/,x\r\n/, "\r\n")
+      .replace("(at)", "@")
+      .replace("k2,,,", "k2,c,subscribed,");
+    await writeFile(join(report, "one.csv"), corrected);
 
-    expect([unchanged.code, corrected.code]).toEqual([1, 0]);
-    expect(emailConsents(mock)).toEqual(both);
+    expect((await run([join(report, "one.csv")])).code).toBe(0);
+    expect(emailConsents(mock)).toEqual({
+      ...refused,
+      "cy@example.com": "SUBSCRIBED",
+      "eve@example.com": "UNSUBSCRIBED",
+    });
   });
 
   it("needs no consent for a row without one, if its file needed none", async () => {
