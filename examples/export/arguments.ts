@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { InputError } from "../console/program.ts";
 
 /** The parsed command line. */
 export interface ExportArguments {
@@ -10,11 +11,6 @@ export interface ExportArguments {
   readonly isMock: boolean;
   readonly reserve: number | undefined;
   readonly organization: string | undefined;
-}
-
-/** An invalid command line. The message names the correction. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
 }
 
 export const help = `Usage: npm run export -- FILE.csv [options]
@@ -36,7 +32,7 @@ for one, as it would run it: so phone numbers read '+44….
 Environment: AUDIENCE_BASE_URL, AUDIENCE_API_KEY.
 Exit code: 0 written, 1 not written, 2 it could not start, 130 stopped by Ctrl-C.`;
 
-/** Parses the command line, or throws a `UsageError`. */
+/** Parses the command line, or throws an `InputError`. */
 export function parseArguments(args: readonly string[]): ExportArguments {
   const options = {
     all: { type: "boolean" },
@@ -50,7 +46,7 @@ export function parseArguments(args: readonly string[]): ExportArguments {
     parsed = parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     // Safe: parseArgs throws nothing else.
-    throw new UsageError((error as Error).message);
+    throw new InputError((error as Error).message);
   }
   const { values, positionals } = parsed;
   const { all = false, mock = false, help: isHelp = false, reserve, organization } = values;
@@ -58,9 +54,9 @@ export function parseArguments(args: readonly string[]): ExportArguments {
   const format = /\.(csv|ndjson)$/i.exec(file)?.[1]?.toLowerCase();
   const share = reserve === undefined ? undefined : Number(reserve);
   if (!isHelp && (format === undefined || others.length > 0))
-    throw new UsageError("Name one file, whose name ends with .csv or .ndjson.");
+    throw new InputError("Name one file, whose name ends with .csv or .ndjson.");
   if (share !== undefined && !(share >= 0 && share <= 0.9))
-    throw new UsageError("--reserve needs a number from 0 to 0.9.");
+    throw new InputError("--reserve needs a number from 0 to 0.9.");
   return {
     isHelp,
     file,

@@ -4,43 +4,32 @@ import { createMockService } from "audience-sdk/mock";
 import { readSnapshot, type Snapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
+import { InputError, type ProgramSurroundings } from "../console/program.ts";
 import { Progress } from "../console/progress.ts";
 import { say, type Output } from "../console/terminal.ts";
-import { type ExportArguments, help, parseArguments, UsageError } from "./arguments.ts";
+import { type ExportArguments, help, parseArguments } from "./arguments.ts";
 import { writeTable } from "./table.ts";
 
-/** The inputs of the export from its process. Ctrl-C aborts the signal. */
-export interface ExportSurroundings {
-  readonly args: readonly string[];
-  readonly output: Output;
-  readonly errors: Output;
-  readonly signal: AbortSignal;
+/** The inputs of the export from its process. */
+export interface ExportSurroundings extends Omit<ProgramSurroundings, "input"> {
   /** Options over those of the environment. */
   readonly client?: ClientOptions | undefined;
 }
 
 /** Exports the audience and returns the exit code. */
-export async function runExport({
-  args,
-  output,
-  errors,
-  signal,
-  client,
-}: ExportSurroundings): Promise<number> {
+export async function runExport(surroundings: ExportSurroundings): Promise<number> {
+  const { args, output, errors, signal } = surroundings;
   try {
     const options = parseArguments(args);
-    if (options.isHelp) {
-      say(output, help);
-      return 0;
-    }
-    await exportAudience(options, { output, signal, client });
+    if (options.isHelp) say(output, help);
+    else await exportAudience(options, surroundings);
     return 0;
   } catch (error) {
     if (signal.aborted) {
       say(output, "", "Stopped. The same command goes on where it was.");
       return 130;
     }
-    if (error instanceof UsageError) {
+    if (error instanceof InputError) {
       say(errors, error.message, "npm run export -- --help shows the options.");
       return 2;
     }
@@ -54,11 +43,7 @@ export async function runExport({
 
 async function exportAudience(
   options: ExportArguments,
-  {
-    output,
-    signal,
-    client,
-  }: Omit<ExportSurroundings, "args" | "errors" | "client"> & { client: ClientOptions | undefined },
+  { output, signal, client }: ExportSurroundings,
 ): Promise<void> {
   const { file, format, hasAllFields, isMock, reserve, organization } = options;
   await using audience = new AudienceClient({
