@@ -56,9 +56,8 @@ type CustomOperation = "v1.request" | "v2.request";
 
 const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
 
-/** A server may not mind the case, a slash at the end, a format or parameters of the path. */
-const documentedPath =
-  /^\/api\/v1\/(customer[/\\]create|contact-groups[/\\].+[/\\]contacts)[\s/\\]*([;.?#].*)?$/is;
+/** A server may not mind the case, and take `.json` for a format, and what follows for a query. */
+const documentedPath = /^\/api\/v1\/(customer\/create|contact-groups\/.+\/contacts)[\s/]*([.?#].*)?$/is;
 
 /** Whether a request is documented, by its method and path: then its body and its response are read. */
 function documentedWrite({ method, path }: Fields): "add-contact" | "create" | undefined {
@@ -68,9 +67,15 @@ function documentedWrite({ method, path }: Fields): "add-contact" | "create" | u
   return /create$/i.test(found) ? "create" : "add-contact";
 }
 
-/** As a server reads it. Byte by byte, as what is judged is ASCII, and a path need not be UTF-8. */
+/**
+ * As servers and proxies in a row may read it: decoded as often as it was encoded, with one kind of slash, without parameters
+ * (`;a=1`). Byte by byte, as what is judged is ASCII, and a path need not be UTF-8.
+ */
 function decoded(path: string): string {
-  return path.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  const read = path.replaceAll(/%(?:25)*([\da-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(parseInt(hex, 16)),
+  );
+  return read.replaceAll("\\", "/").replaceAll(/(?<=[^/]);[^/]*/g, "");
 }
 
 /** `request` may still be anything: its schema refuses what is no request. */
@@ -173,8 +178,9 @@ function problemOfPath(path: string, prefix: string): string | undefined {
   if (!/^[\w!$%&'()*+,;=:@~./-]*$/.test(path)) {
     return "holds a character that no path can carry: encode an id with encodeURIComponent";
   }
-  if (/[/\\]\s*\.{1,2}\s*([/\\]|$)/.test(decoded(path)))
-    return "must not hold . or .. as a segment, encoded or not";
+  const read = decoded(path);
+  if (/\p{Cc}/u.test(read)) return "must hold no control character, encoded or not";
+  if (/\/\s*\.{1,2}\s*(\/|$)/.test(read)) return "must not hold . or .. as a segment, encoded or not";
   if (path.includes("//")) return "must not hold an empty segment";
   return undefined;
 }

@@ -152,12 +152,20 @@ describe("A custom request is refused, and nothing is sent:", () => {
     ["a query in the path", { method: "GET", path: "/api/v1/a?b=c" }, "give the query in `query`", ["path"]],
     ["a space in the path", { method: "GET", path: "/api/v1/a b" }, "encodeURIComponent", ["path"]],
     ["an empty segment", { method: "GET", path: "/api/v1//a" }, "must not hold an empty segment", ["path"]],
-    ...["%2f..%2f..", "%2e%2e%5c%2e%2e", "..%20%2fx"].map((path): [string, unknown, string, string[]] => [
-      `a parent encoded as ${path}`,
-      { method: "GET", path: `/api/v1/a/${path}` },
-      "must not hold . or ..",
+    ...["%2f..%2f..", "%2e%2e%5c%2e%2e", "%252e%25252e", "..%20%2fx", "..;a=1"].map(
+      (path): [string, unknown, string, string[]] => [
+        `a parent encoded as ${path}`,
+        { method: "GET", path: `/api/v1/a/${path}` },
+        "must not hold . or ..",
+        ["path"],
+      ],
+    ),
+    [
+      "a control character",
+      { method: "GET", path: "/api/v1/a%00" },
+      "must hold no control character",
       ["path"],
-    ]),
+    ],
     ["a backslash", { method: "GET", path: "/api/v1/\\evil" }, "encodeURIComponent", ["path"]],
     ["a method in lower case", { method: "post", path: "/api/v1/a" }, "write POST", ["method"]],
     ["a method of no API", { method: "TRACE", path: "/api/v1/a" }, "must be one of GET, POST", ["method"]],
@@ -238,6 +246,8 @@ describe("A custom request that adds a contact to a list", () => {
     "/api/v1/contact-groups/list-1/contacts.json",
     "/api/v1/contact-groups/list-1/contacts%3Fa=1",
     "/api/v1/contact-groups%5Clist-1%5Ccontacts",
+    "/api/v1/contact%252Dgroups/list-1/contact%252573",
+    "/api/v1/contact-groups;a=1/list-1/contacts",
     "/api/v1/contact-groups/a%3Fb/contacts",
     "/api/v1/contact-groups/%3Ba/contacts",
   ])("also as %s, which a server may read as the same path", async (spelling) => {
