@@ -6,6 +6,7 @@ import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import {
   copyOptions,
   explainOption,
+  functionThat,
   optionTypes,
   optionThat,
   parseOptions,
@@ -78,7 +79,7 @@ const keyOption = optionThat<ApiKey>(
 
 const textOption = optionTypes.string.check(problemsBy(problemsOfSecret));
 
-const hook = optionThat<(event: RequestEvent) => void>("a function", isFunction);
+const hook = functionThat<(event: RequestEvent) => void>();
 
 const hooksSchema = z
   .strictObject({ onRequest: hook, onResponse: hook, onRetry: hook, onThrottle: hook })
@@ -111,9 +112,9 @@ export const clientOptionsSchema = z
       "a RateLimiter, its options, or false",
       (value) => value === false || isRecord(value),
     ),
-    parsePage: optionThat<ParsePage>("a function", isFunction),
-    isRateLimited: optionThat<IsRateLimited>("a function", isFunction),
-    fetch: optionThat<Fetch>("a function", isFunction),
+    parsePage: functionThat<ParsePage>(),
+    isRateLimited: functionThat<IsRateLimited>(),
+    fetch: functionThat<Fetch>(),
     logger: optionThat<Logger>("an object with debug, info, warn or error as methods", isLogger),
     userAgent: textOption,
     dangerouslyAllowBrowser: optionTypes.boolean,
@@ -134,10 +135,6 @@ export const clientOptionsSchema = z
       if (!options.allowInsecureHttp && isInsecure(options[name]))
         addIssue({ code: "custom", path: [name], message: whenInsecure });
   }, besideOtherIssues) satisfies z.ZodType<unknown, ClientOptions>;
-
-function isFunction(value: unknown): boolean {
-  return typeof value === "function";
-}
 
 function isLogger(value: unknown): boolean {
   return ["debug", "info", "warn", "error"].some((level) => hasMethods(value, level));

@@ -1,19 +1,16 @@
 import * as z from "zod";
 import { ConfigurationError } from "./errors.ts";
 import { sha256 } from "./hash.ts";
-import type { ClientSettings } from "./open-client.ts";
+import type { OpenedClient } from "./open-client.ts";
 import type { FamilyIdentity, KeySource } from "./transport/api-key.ts";
-import type { Redactor } from "./transport/redact.ts";
 
 /** One organization of one service, to which a run writes, and to which its checkpoint belongs (D104). */
 export interface Target {
   /** The caller's own name of the organization; without one its keys identify it. */
   readonly organization: string | undefined;
   /** The families that the client has. */
-  readonly families: readonly TargetFamily[];
-}
-
-interface TargetFamily extends FamilyIdentity {
+  readonly families: readonly FamilyIdentity[];
+  /** For the question for a key. */
   readonly timeoutMs: number;
 }
 
@@ -32,18 +29,14 @@ export const targetSchema = z.object({
 export type RecordedTarget = z.infer<typeof targetSchema>;
 
 /** Throws a `ConfigurationError` if the name is too long, or holds a key, as a checkpoint would show it. */
-export function targetOf(
-  organization: string | undefined,
-  settings: ClientSettings,
-  redactor: Redactor,
-): Target {
+export function targetOf(organization: string | undefined, { settings, transport }: OpenedClient): Target {
+  const { redactor } = transport.client;
   if (organization !== undefined && redactor.string(organization) !== organization)
     throw new ConfigurationError("`organization` must be a name of your own, and not hold a key.");
   // A line of a checkpoint has 2,000 characters of ASCII.
   if (organization !== undefined && organization.length > 100)
     throw new ConfigurationError("`organization` must have at most 100 characters.");
-  const { timeoutMs } = settings.call;
-  return { organization, families: settings.families.map((family) => ({ ...family, timeoutMs })) };
+  return { organization, families: settings.families, timeoutMs: settings.call.timeoutMs };
 }
 
 export type OfTarget = "checkpoint" | "snapshot";
@@ -62,9 +55,9 @@ export async function recordTarget(
     return { organization, families };
   }
   const keys = new Map<KeySource, string>();
-  for (const { name, baseUrl, key, timeoutMs } of target.families) {
+  for (const { name, baseUrl, key } of target.families) {
     // Both families may have one key function.
-    const given = keys.get(key) ?? (await key.request(timeoutMs, signal));
+    const given = keys.get(key) ?? (await key.request(target.timeoutMs, signal));
     keys.set(key, given);
     const hash = await sha256(JSON.stringify([salt, given]));
     if ((recorded?.families[name]?.key ?? hash) !== hash)

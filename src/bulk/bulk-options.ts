@@ -149,10 +149,9 @@ export function settleOptions<Row>(
   const schema = method === "bulk" ? bulkOptionsSchema : checkOptionsSchema;
   // Safe: functions are typed by the caller; the schema has checked the rest. A check has no part in the options it lacks.
   const options = parseOptions(schema, given, `The options of ${method}`) as BulkSettings<Row>;
-  const { settings, transport } = opened;
-  const { limiter, redactor } = transport.client;
+  const { limiter } = opened.transport.client;
   const estimateMs = limiter && ((calls: number) => limiter.estimateMs(calls, { priority: rowPriority }));
-  return { ...options, opened, target: targetOf(options.organization, settings, redactor), estimateMs };
+  return { ...options, opened, target: targetOf(options.organization, opened), estimateMs };
 }
 
 /** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */

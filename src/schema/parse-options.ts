@@ -16,6 +16,10 @@ export function optionThat<Value>(expectation: string, isRight: (value: unknown)
   });
 }
 
+export function functionThat<Value>() {
+  return optionThat<Value>("a function", (value) => typeof value === "function");
+}
+
 /** A number with a custom rule. The message shows the number. */
 export function numberThat(expectation: string, isRight: (value: number) => boolean) {
   return optionThat<number>(expectation, (value) => typeof value === "number" && isRight(value));
@@ -30,7 +34,7 @@ export const optionTypes = {
     "a string that is not empty",
     (value) => typeof value === "string" && value.trim() !== "",
   ),
-  function: optionThat<(...args: never) => unknown>("a function", (value) => typeof value === "function"),
+  function: functionThat<(...args: never) => unknown>(),
   durationMs: numberThat("a number of milliseconds above 0", (value) => value > 0),
   waitMs: numberThat("a number of milliseconds from 0", (value) => value >= 0),
   count: numberThat("an integer from 0", isCount),
@@ -65,8 +69,7 @@ export function parseOptions<Schema extends z.ZodObject>(
   subject: string,
   nameOf?: (option: string) => string,
 ): Given<z.output<Schema>> {
-  refuseLost(options, subject);
-  const given = isRecord(options) ? ownOptions(schema, options) : options;
+  const given = isRecord(options) ? ownOptions(schema, options, subject) : options;
   // Safe: without the keys that are undefined.
   return withoutUndefined(parseOption(schema, given, subject, nameOf)) as Given<z.output<Schema>>;
 }
@@ -78,16 +81,22 @@ export function copyOptions<Options extends object>(
   subject: string,
 ): Options {
   if (!isRecord(options)) throw new ConfigurationError(`${subject} ${mustBe("an object", options)}.`);
-  refuseLost(options, subject);
   // Safe: the schema judges it before it is used.
-  return withoutUndefined(ownOptions(schema, options)) as Options;
+  return withoutUndefined(ownOptions(schema, options, subject)) as Options;
 }
 
 /**
  * Each option as an own property, undefined if it was not given: so no rule of a schema reads one from `Object.prototype`.
- * An instance of a class may inherit options.
+ * An instance of a class may inherit options. An object whose content is not in properties, such as a Map, is refused: it
+ * would be taken for an empty one.
  */
-function ownOptions(schema: z.ZodObject, options: Readonly<Record<string, unknown>>): object {
+function ownOptions(
+  schema: z.ZodObject,
+  options: Readonly<Record<string, unknown>>,
+  subject: string,
+): object {
+  const problem = lostContent(options);
+  if (problem !== undefined) throw new ConfigurationError(`${subject} ${problem}.`);
   const names = new Set(Object.keys(schema.shape));
   for (const name in options) if (hasProperty(options, name)) names.add(name);
   const valueOf = (name: string) => (hasProperty(options, name) ? options[name] : undefined);
@@ -97,12 +106,6 @@ function ownOptions(schema: z.ZodObject, options: Readonly<Record<string, unknow
 function withoutUndefined(options: object): object {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return withoutPrototype(Object.fromEntries(given));
-}
-
-/** Refuses an object whose content is not in properties, such as a Map: it would be taken for an empty object. */
-function refuseLost(options: unknown, subject: string): void {
-  const problem = isRecord(options) ? lostContent(options) : undefined;
-  if (problem !== undefined) throw new ConfigurationError(`${subject} ${problem}.`);
 }
 
 /** The problem of an object whose content is not in properties. */

@@ -125,9 +125,8 @@ interface Source {
 
 /** Only v1 lists contacts: throws a `ConfigurationError` without it, or if the name holds a key. */
 function sourceOf(client: AudienceClient, organization: string | undefined): Source {
-  const { settings, transport } = client.opened();
-  const target = targetOf(organization, settings, transport.client.redactor);
-  return { client, target: ofV1(target), observer: settings.observer };
+  const opened = client.opened();
+  return { client, target: ofV1(targetOf(organization, opened)), observer: opened.settings.observer };
 }
 
 /** Goes on with a read of less than a day ago, or begins one. */

@@ -163,8 +163,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
   async checkFor(target: Target, signal: AbortSignal): Promise<void> {
     const { target: recorded } = this.heading;
     // A name proves nothing of a snapshot that has a key.
-    const { families, organization } = ofV1(target);
-    const asked = { families, organization: recorded.organization && organization };
+    const asked = { ...ofV1(target), organization: recorded.organization && target.organization };
     await recordTarget(asked, recorded, { salt: targetSalt(asked), signal, what: "snapshot" });
     this.checkConsents();
   }
@@ -200,8 +199,8 @@ export async function openSnapshot(file: string): Promise<Snapshot> {
 }
 
 /** Only v1 lists contacts. */
-export function ofV1({ organization, families }: Target): Target {
-  return { organization, families: families.filter(({ name }) => name === "v1") };
+export function ofV1(target: Target): Target {
+  return { ...target, families: target.families.filter(({ name }) => name === "v1") };
 }
 
 /** The salt of the key's hash. The same in all snapshots of a service, as two of them are compared without the key (D166). */
