@@ -68,14 +68,15 @@ function documentedWrite({ method, path }: Fields): "add-contact" | "create" | u
 }
 
 /**
- * As servers and proxies in a row may read it: decoded as often as it was encoded, with one kind of slash, without parameters
+ * As servers and proxies in a row may read it: decoded until nothing changes, with one kind of slash, without parameters
  * (`;a=1`). Byte by byte, as what is judged is ASCII, and a path need not be UTF-8.
  */
 function decoded(path: string): string {
+  // An encoded percent sign may have been encoded any number of times.
   const read = path.replaceAll(/%(?:25)*([\da-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(parseInt(hex, 16)),
   );
-  return read.replaceAll("\\", "/").replaceAll(/(?<=[^/]);[^/]*/g, "");
+  return read === path ? read.replaceAll("\\", "/").replaceAll(/(?<=[^/]);[^/]*/g, "") : decoded(read);
 }
 
 /** `request` may still be anything: its schema refuses what is no request. */

@@ -77,7 +77,8 @@ export const headersOption = optionThat<Readonly<Record<string, string>> | Heade
   const pairs = isIterable ? (given as Iterable<[string, unknown]>) : Object.entries(given);
   for (const [name, value] of pairs) {
     if (value === undefined) continue;
-    const problem = problemOf(name, value);
+    // Names that differ only in case are one header, and one value would be lost.
+    const problem = headers.has(name.toLowerCase()) ? "is given twice" : problemOf(name, value);
     // A whole header line as the name contains the value, which may be a key.
     const shown = JSON.stringify(name.replace(afterName, "…"));
     if (problem) issues.push({ code: "custom", message: `${shown} ${problem}`, input: given });

@@ -246,7 +246,7 @@ describe("A custom request that adds a contact to a list", () => {
     "/api/v1/contact-groups/list-1/contacts.json",
     "/api/v1/contact-groups/list-1/contacts%3Fa=1",
     "/api/v1/contact-groups%5Clist-1%5Ccontacts",
-    "/api/v1/contact%252Dgroups/list-1/contact%252573",
+    "/api/v1/contact%252Dgroups/list-1/contact%2525%37%33",
     "/api/v1/contact-groups;a=1/list-1/contacts",
     "/api/v1/contact-groups/a%3Fb/contacts",
     "/api/v1/contact-groups/%3Ba/contacts",

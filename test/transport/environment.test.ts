@@ -379,3 +379,22 @@ describe("AUDIENCE_RATE_LIMIT=60x", () => {
     },
   );
 });
+
+describe("A Node that is too old", () => {
+  it("is named, by a client and by a limiter", () => {
+    vi.stubGlobal("process", { ...process, versions: { node: "18.20.8" } });
+    for (const create of [() => new AudienceClient(), () => new V1Client(), () => new RateLimiter()])
+      expect(thrownBy(create)).toMatchObject({
+        code: "configuration",
+        message: "audience-sdk needs Node 20.19 or later: this is Node 18.20.8.",
+      });
+  });
+
+  it.each([{ node: "18.0.0", bun: "1.0.0" }, { node: "18.0.0", deno: "2.0.0" }, { node: "20.0.0" }, {}])(
+    "is not one of the versions %j",
+    (versions) => {
+      vi.stubGlobal("process", { ...process, versions });
+      expect(new RateLimiter().usage().inFlight).toBe(0);
+    },
+  );
+});

@@ -160,6 +160,19 @@ describe("The option headers", () => {
 });
 
 describe("Headers, of the client and of a call,", () => {
+  it("are refused if one is given twice in different letter case, because one of the two would be lost", async () => {
+    const mock = createMockService();
+    const headers = { "X-Team": "crm", "x-team": "sales" };
+
+    expect(thrownBy(() => new AudienceClient({ ...mock.clientOptions, headers }))).toMatchObject({
+      code: "configuration",
+      message: expect.stringContaining('"x-team" is given twice'),
+    });
+    const { v1 } = new AudienceClient(mock.clientOptions);
+    await expect(v1.contactGroups.get("mock-list", { headers })).rejects.toBeInstanceOf(ConfigurationError);
+    expect(mock.requests).toEqual([]);
+  });
+
   it("may be an object of another implementation, which is iterable, and no instance of the global class", async () => {
     const mock = createMockService();
     // As the Headers of npm's undici or node-fetch: without properties.
