@@ -16,7 +16,6 @@ const usual = {
   strangers: 1,
   kill: 2,
   close: 1,
-  redis: 2,
 };
 
 export type Act = keyof typeof usual;
@@ -78,7 +77,7 @@ const actions: Record<Act, Action> = {
     });
   },
   night(world, dice) {
-    const process = world.anyProcess(dice);
+    const { process } = world;
     const one = dice.pick(world.imports);
     if (process && !one.isRunning) importTable(world, process, one, { dice, rows: one.table.nextNight() });
   },
@@ -109,34 +108,19 @@ const actions: Record<Act, Action> = {
     await Promise.allSettled(visits);
   },
   async kill(world, dice) {
-    const at = dice.int(0, world.processes.length - 1);
-    const process = world.processes[at];
-    if (!process || world.isRedisTroubled) return;
-    process.die();
-    if (world.processes.length === 1) forgetConsents();
-    world.processes[at] = undefined;
+    if (!world.process) return;
+    world.process.die();
+    forgetConsents();
+    world.process = undefined;
     await world.time.sleep(dice.pick([0, 10, 2_000, 20_000]));
-    world.processes[at] = world.newProcess();
+    world.process = world.newProcess();
   },
   close(world, dice) {
-    const process = world.anyProcess(dice);
+    const { process } = world;
     if (!process) return;
     const index = dice.int(0, 1);
     closeLineage(world, process, index, dice);
     process.reopen(index);
-  },
-  async redis(world, dice) {
-    const { redis, time } = world;
-    if (!redis || world.isRedisTroubled) return;
-    world.isRedisTroubled = true;
-    world.hasRedisFailed = true;
-    const kind = dice.pick(["refuses", "hangs", "loses replies", "empty"] as const);
-    if (kind === "empty") redis.loseMemory();
-    else redis.network = kind;
-    await time.sleep(dice.int(100, 8_000));
-    redis.network = "up";
-    await time.sleep(10_000);
-    world.isRedisTroubled = false;
   },
 };
 
@@ -161,7 +145,7 @@ function withClient(
   dice: Dice,
   work: (process: Process, lineage: Lineage) => Promise<unknown>,
 ): void {
-  const process = world.anyProcess(dice);
+  const { process } = world;
   if (!process) return;
   const lineage = dice.pick(process.lineages);
   world.follow(process, () =>

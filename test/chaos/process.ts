@@ -3,19 +3,16 @@ import {
   AudienceClient,
   type ClientOptions,
   type FetchInit,
-  RateLimiter,
+  type RateLimiter,
   type RequestEvent,
 } from "audience-sdk";
 import type { MockService } from "audience-sdk/mock";
-import { type IoredisLike, redisRateLimitStore } from "audience-sdk/redis";
-import type { MemoryRedis } from "../redis/memory-redis.ts";
 import type { Dice } from "./dice.ts";
 import type { CallRecord, Departure, Log } from "./records.ts";
 import { appId, type Service } from "./service.ts";
 
 /** Whoever is killed sends and hears nothing more. */
 export interface Mortal {
-  readonly name: string;
   isDead: boolean;
 }
 
@@ -41,15 +38,13 @@ const unsentErrors = {
 export const never = () => new Promise<never>(() => {});
 
 /** The `fetch` of one process, which logs each departure. */
-export function networkOf({ mock, log, dice, calls, troubles }: Wires, owner: Mortal, budget: string) {
+export function networkOf({ mock, log, dice, calls, troubles }: Wires, owner: Mortal) {
   return async (url: string, init: FetchInit): Promise<Response> => {
     if (owner.isDead) return await never();
     const { headers, body, method } = init;
     const call = calls.get(headers[callHeader] ?? "");
     const departure: Departure = {
       call,
-      process: owner.name,
-      budget,
       at: performance.now(),
       body: typeof body === "string" ? body : undefined,
       key: headers["x-api-key"] ?? headers["service-api-key"],
@@ -83,29 +78,14 @@ function noteResponse(departure: Departure, { status, headers }: Response): void
   departure.waitMs = /^\d+$/.test(wait) ? Number(wait) * 1_000 : Math.max(0, Date.parse(wait) - Date.now());
 }
 
-/** A client of `ioredis` whose Redis is in memory. */
-function redisOf(redis: MemoryRedis, owner: Mortal): IoredisLike {
-  return {
-    evalsha: () => redis.evalsha(),
-    eval: async (script: string, keys: number, ...given: string[]) => {
-      if (owner.isDead) return await never();
-      const reply = await redis.eval(script, keys, ...given);
-      return owner.isDead ? await never() : reply;
-    },
-  };
-}
-
 export interface Surroundings {
   readonly service: Service;
   readonly log: Log;
   readonly calls: ReadonlyMap<string, CallRecord>;
-  /** The limiter of all processes; undefined where Redis shares it, or nothing limits. */
+  /** The limiter of all processes; undefined where nothing limits. */
   readonly limiter: RateLimiter | undefined;
-  readonly redis: MemoryRedis | undefined;
   readonly troubles: number;
   readonly newName: (kind: string) => string;
-  /** There is one process at a time. */
-  readonly isAlone: boolean;
 }
 
 /** What a client authenticates with. */
@@ -122,7 +102,6 @@ export interface Lineage {
 
 /** One process with two clients, which can be killed. */
 export class Process {
-  readonly name: string;
   isDead = false;
   /** Resolves when it is killed. */
   readonly died: Promise<void>;
@@ -137,16 +116,13 @@ export class Process {
   readonly #keys: Keys;
 
   constructor(around: Surroundings, dice: Dice) {
-    this.name = around.newName("process");
     this.#around = around;
     this.#dice = dice;
     this.died = new Promise((resolve) => (this.#end = resolve));
-    const { service, log, calls, limiter, redis, troubles } = around;
-    const windows = service.rateLimits?.windows;
-    const store = redis && redisRateLimitStore(redisOf(redis, this));
-    this.limiter = limiter ?? (windows && store && new RateLimiter({ windows, store }));
+    const { service, log, calls, limiter, troubles } = around;
+    this.limiter = limiter;
     const wires = { mock: service.mock, log, dice: dice.split(), calls, troubles };
-    this.#fetch = networkOf(wires, this, redis ? this.name : "the limiter of all");
+    this.#fetch = networkOf(wires, this);
     this.#keys = this.#newKeys(this.#dice.split());
     this.lineages = [this.#open(), this.#open()];
   }
@@ -170,16 +146,15 @@ export class Process {
     const keys = this.#keysOfLineage(dice);
     const client = new AudienceClient(this.#options(dice, keys));
     this.#opened.push(client);
-    log.clients.set(name, { process: this.name, keys: [keys.v1, keys.v2] });
     const view = client.withOptions({ timeoutMs: 1_500, maxRetries: dice.int(0, 3), hooks: hooksOf(log) });
     return { name, views: [client, view] };
   }
 
-  /** Those that the clients of the process share. Other processes have other functions. */
+  /** Those that the clients of the process share. */
   #newKeys(dice: Dice): Keys {
-    const { isAlone, log, service } = this.#around;
+    const { log, service } = this.#around;
     const [key = "", keyV2 = ""] = service.keys;
-    if (isAlone && dice.chance(0.3)) return { v1: key, v2: keyV2 };
+    if (dice.chance(0.3)) return { v1: key, v2: keyV2 };
     // A client can only take out of a response what it has been given: some services here echo the right key.
     const mayRotate = typeof service.variants.v1Error !== "function";
     return { v1: mayRotate && dice.chance(0.5) ? rotatingKey(key, log, dice) : () => key, v2: () => keyV2 };

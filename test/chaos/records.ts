@@ -5,9 +5,6 @@ import type { Facts, Input } from "./inputs.ts";
 /** One request, as it left a client. */
 export interface Departure {
   readonly call: CallRecord | undefined;
-  readonly process: string;
-  /** The limiter that permitted it. */
-  readonly budget: string;
   readonly at: number;
   readonly body: string | undefined;
   readonly key: string | undefined;
@@ -91,16 +88,8 @@ export interface CloseRecord {
   endedAt?: number;
 }
 
-/** By what a client is seen by others. */
-export interface ClientRecord {
-  readonly process: string;
-  /** Its keys, as they were given. */
-  readonly keys: readonly unknown[];
-}
-
 /** All that happened. */
 export interface Log {
-  readonly clients: Map<string, ClientRecord>;
   readonly calls: CallRecord[];
   readonly departures: Departure[];
   readonly runs: RunRecord[];
@@ -118,7 +107,6 @@ export interface Log {
 
 export function newLog(): Log {
   return {
-    clients: new Map(),
     calls: [],
     departures: [],
     runs: [],

@@ -73,7 +73,7 @@ async function playSteps(world: World, steps: ReturnType<typeof planOf>): Promis
     if (waitMs > 0) await world.time.sleep(waitMs);
     void Promise.resolve(act(world, step));
   }
-  // Kills and outages that a step has begun end by then.
+  // Kills that a step has begun end by then.
   await world.time.sleep(21_000);
   await world.settled();
 }
@@ -83,8 +83,11 @@ async function calmNights(world: World): Promise<string[]> {
   const broken: string[] = [];
   for (const one of world.imports) {
     for (let night = 1; one.table.rows.length > 0; night++) {
-      const [process] = world.processes;
-      const run = importTable(world, process!, one, { dice: world.dice, rows: one.table.rows, isCalm: true });
+      const run = importTable(world, world.process!, one, {
+        dice: world.dice,
+        rows: one.table.rows,
+        isCalm: true,
+      });
       await world.settled();
       const open = run.results.filter(({ status, error }) => status === "failed" && !isFinal(error));
       if (run.error === undefined && open.length === 0) break;
@@ -108,10 +111,7 @@ function isFinal(error: unknown): boolean {
 }
 
 async function closeAll(world: World): Promise<string[]> {
-  for (const process of world.processes) {
-    if (!process) continue;
-    for (const index of [0, 1]) closeLineage(world, process, index, world.dice);
-  }
+  for (const index of [0, 1]) closeLineage(world, world.process!, index, world.dice);
   await world.settled();
   await world.service.mock.settled();
   // Aborted requests of before run on unseen for two seconds.

@@ -1,5 +1,4 @@
 import { type ApiPromise, type CallOptions, RateLimiter } from "audience-sdk";
-import { MemoryRedis } from "../redis/memory-redis.ts";
 import { Book } from "./book.ts";
 import type { ChaosTime } from "./chaos-time.ts";
 import type { Dice } from "./dice.ts";
@@ -18,7 +17,7 @@ export interface Import {
   isRunning: boolean;
 }
 
-/** The service, the processes, and the log of what they do. */
+/** The service, one process after the other, and the log of what they do. */
 export class World {
   readonly time: ChaosTime;
   readonly dice: Dice;
@@ -29,12 +28,8 @@ export class World {
   /** Whom its rows and writes are about: the fewer, the more often they meet. */
   readonly people: readonly number[];
   readonly imports: readonly Import[];
-  readonly redis: MemoryRedis | undefined;
-  isRedisTroubled = false;
-  /** Around that the limits may be exceeded (D134). */
-  hasRedisFailed = false;
-  /** Undefined while a process is dead. */
-  readonly processes: (Process | undefined)[];
+  /** Undefined while it is dead. */
+  process: Process | undefined;
   readonly #surroundings: Surroundings;
   readonly #calls = new Map<string, CallRecord>();
   readonly #pending = new Set<Promise<void>>();
@@ -48,21 +43,15 @@ export class World {
     const { contacts } = mock.organization("chaos");
     this.seeded = new Map(contacts.map(({ id, email_opt_in }) => [id, email_opt_in]));
     this.log.secrets.push(...keys);
-    const usesRedis = rateLimits !== undefined && dice.chance(0.4);
-    const redisDice = dice.split();
-    this.redis = usesRedis ? new MemoryRedis({ time, delayMs: () => redisDice.int(1, 20) }) : undefined;
-    const limiter = rateLimits && !usesRedis ? new RateLimiter({ windows: rateLimits.windows }) : undefined;
     this.#surroundings = {
       service: this.service,
       log: this.log,
       calls: this.#calls,
-      limiter,
-      redis: this.redis,
+      limiter: rateLimits && new RateLimiter({ windows: rateLimits.windows }),
       troubles: dice.pick([0, 0.02, 0.1]),
       newName: (kind) => `${kind}-${(this.#names += 1)}`,
-      isAlone: !usesRedis,
     };
-    this.processes = Array.from({ length: usesRedis ? 2 : 1 }, () => this.newProcess());
+    this.process = this.newProcess();
     this.people = dice.pick([people, people, people.slice(0, 2)]);
     this.imports = [0, 1].map((number) => ({
       book: new Book(`book-${number}`, time, dice.split()),
@@ -75,20 +64,9 @@ export class World {
     return new Process(this.#surroundings, this.dice.split());
   }
 
-  /** One of the live processes. */
-  anyProcess(dice: Dice): Process | undefined {
-    const alive = this.processes.filter((each) => each !== undefined);
-    return alive.length === 0 ? undefined : dice.pick(alive);
-  }
-
-  /** Whether something is under way. */
-  get isBusy(): boolean {
-    return this.#pending.size > 0;
-  }
-
   /** Waits until nothing is under way in a live process. */
   async settled(): Promise<void> {
-    while (this.isBusy) await Promise.all(this.#pending);
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
   }
 
   /** Follows work of a process until its end, or the process's. */

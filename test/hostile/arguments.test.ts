@@ -288,20 +288,6 @@ it.each(entryPoints)(
   },
 );
 
-it("An option is read once: the validated value is the one that is used", () => {
-  let reads = 0;
-  const options = {
-    ...offline,
-    get maxRetries() {
-      return reads++ === 0 ? 0 : "many";
-    },
-  };
-  // A caller in JavaScript can pass this.
-  const client = new AudienceClient(options as ClientOptions);
-  expect(reads).toBe(1);
-  expect(() => client.withOptions({ timeoutMs: 5 })).not.toThrow();
-});
-
 /** A response of another implementation. */
 const response = {
   status: 200,

@@ -315,23 +315,14 @@ describe("A contact", () => {
     expect((await played(variants, request)).state.contacts).toHaveLength(count);
   });
 
-  it("unknownCountry dropped, matchFirst phone, and a phone of v2 that cannot come back", async () => {
+  it("unknownCountry dropped, and matchFirst phone", async () => {
     const atlantis: Request = [CREATE, { email, country: "Atlantis" }];
     const either: Request = [CREATE, { email, phone: "2222222", city: "Rome" }];
-    const phone = {
-      ...identifier("x"),
-      type: "phone",
-      id: "1111111",
-      channels: { phone: { status: "subscribed" } },
-    };
-    const both = v2("subscribed", { identifiers: [identifier("subscribed"), phone] });
 
     expect((await played({ unknownCountry: "dropped" }, atlantis)).contact("ada")).not.toHaveProperty(
       "country",
     );
     expect((await played({ matchFirst: "phone" }, either)).contact("grace")?.city).toBe("Rome");
-    const { contact } = await played({ canV2Resubscribe: false }, both);
-    expect(contact("ada")).toMatchObject({ email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" });
   });
 });
 

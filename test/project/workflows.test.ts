@@ -79,10 +79,6 @@ describe("A release", () => {
     expect(publish).not.toContain("actions/checkout");
     expect(commandsOf(publish)).toEqual(["npm publish --ignore-scripts --provenance ./packed/*.tgz"]);
   });
-
-  it("needs no repository where it is not published: only that job asks for provenance", () => {
-    expect(manifest.publishConfig).toEqual({ access: "public" });
-  });
 });
 
 it("The release workflow names its own repository in package.json before it packs, as provenance requires", () => {

@@ -24,15 +24,6 @@ const { customers, contactGroups, events } = audience.v1;
 const email = "ada@example.com";
 
 describe("addContact", () => {
-  it("accepts a contact with its consent", () => {
-    void contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" });
-    void contactGroups.addContact(
-      "l-1",
-      { email, email_opt_in: "UNSUBSCRIBED", first_name: "Ada" },
-      { maxRetries: 0 },
-    );
-  });
-
   it("does not accept a contact without email_opt_in", () => {
     // @ts-expect-error the service would subscribe an existing contact
     void contactGroups.addContact("l-1", { email });

@@ -4,7 +4,7 @@ import { personIn } from "../inputs.ts";
 import type { World } from "../world.ts";
 
 /** close() ends every call of its client, and nothing else is left: no promise, no rejection. */
-export function checkClosing({ log, processes }: World): string[] {
+export function checkClosing({ log, process }: World): string[] {
   const problems = log.unhandled.map((error) => `an unhandled rejection: ${String(error)}`);
   for (const { client, drain, startedAt, endedAt } of log.closes) {
     if (endedAt === undefined) continue;
@@ -21,14 +21,9 @@ export function checkClosing({ log, processes }: World): string[] {
       if (!isClosed && calledAt > endedAt) problems.push(`${tag} was taken by a closed client`);
     }
   }
-  for (const process of processes) {
-    const usage = process?.limiter?.usage();
-    if (usage && usage.queued + usage.inFlight > 0) {
-      problems.push(
-        `${usage.queued} calls wait and ${usage.inFlight} are in flight in the limiter at the end`,
-      );
-    }
-  }
+  const usage = process?.limiter?.usage();
+  if (usage && usage.queued + usage.inFlight > 0)
+    problems.push(`${usage.queued} calls wait and ${usage.inFlight} are in flight in the limiter at the end`);
   return problems;
 }
 

@@ -6,9 +6,7 @@ const longestPauseMs = 3_600_000;
 
 /** No window of the service gets more than its limit, and a refusal's wait is kept. */
 export function checkLimits(world: World): string[] {
-  const isExact = !world.hasRedisFailed;
-  const ofExact = isExact ? [...checkWindows(world), ...checkRefusals(world)] : [];
-  return [...ofExact, ...checkPauses(world), ...checkTimes(world)];
+  return [...checkWindows(world), ...checkRefusals(world), ...checkPauses(world), ...checkTimes(world)];
 }
 
 function checkWindows({ log, service }: World): string[] {
@@ -36,12 +34,10 @@ function checkRefusals({ log, service }: World): string[] {
 function checkPauses({ log, service }: World): string[] {
   const refused = log.departures.filter(({ status }) => status === 429);
   return refused.flatMap((departure) => {
-    const { endedAt = 0, budget, call } = departure;
+    const { endedAt = 0, call } = departure;
     const waitMs = Math.min(departure.waitMs ?? 0, longestPauseMs);
     const isInPause = (other: Departure) => other.at > endedAt && other.at < endedAt + waitMs;
-    const others = service.rateLimits
-      ? log.departures.filter((other) => other.budget === budget)
-      : call?.departures;
+    const others = service.rateLimits ? log.departures : call?.departures;
     const early = others?.find(isInPause);
     if (!early) return [];
     return [
