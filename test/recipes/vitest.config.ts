@@ -6,7 +6,7 @@ export default lane({
     include: ["test/recipes/**/*.test.ts"],
     globalSetup: "test/recipes/setup.ts",
     // A build of Next takes all cores of a small machine.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    testTimeout: 480_000,
+    hookTimeout: 480_000,
   },
 });
