@@ -31,11 +31,9 @@ try {
     clients,
     "### Beside ky, in one process",
     await compareCalls(folders),
-    "### Loads",
-    await measureLoads(folders, rounds),
     `Medians of ${rounds} rounds. At the start: ${before}. At the end: ${machine()}.`,
   ].join("\n\n");
-  console.log(`${text}\n\nResponses made to cost time\n\n${await measureBodies(rounds)}`);
+  console.log(`${text}\n\n${await measureLoads(folders, rounds)}\n\n${await measureBodies(rounds)}`);
   if (values.write) {
     const [intro] = readFileSync(guide, "utf8").split("## Figures\n");
     writeFileSync(guide, `${intro}## Figures\n\n${text}\n`);
