@@ -44,7 +44,7 @@ const faultWeights: Record<MockFaultKind, { weight: number; delaysMs?: readonly 
 
 export const faultKinds = Object.keys(faultWeights) as MockFaultKind[];
 
-export const operations = [
+const operations = [
   "v1.customers.upsert",
   "v1.customers.get",
   "v1.customers.list",
