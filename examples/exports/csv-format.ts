@@ -23,7 +23,7 @@ export function isEncoding(name: string): boolean {
 
 /**
  * The encoding of a file: what its first bytes tell, and else UTF-8. The one that is named is that of a file that is no
- * UTF-8: the first letter beyond ASCII decides, and may come late.
+ * UTF-8 to its end.
  */
 export async function encodingIn(path: string, head: Uint8Array, named: string | undefined): Promise<string> {
   const told = encodingOf(head);
