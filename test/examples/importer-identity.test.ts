@@ -1,14 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ColumnRule } from "../../examples/exports/column-map.ts";
-import {
-  imported,
-  csv as csvIn,
-  run,
-  runAlone,
-  sentBodies,
-  service,
-  temporaryFolder,
-} from "./importer-fixture.ts";
+import { imported, csv as csvIn, run, sentBodies, service, temporaryFolder } from "./importer-fixture.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -128,6 +120,14 @@ describe("The heading of the numbers", () => {
   );
 });
 
+it("A number of Brevo is one without its plus", async () => {
+  const lines = ["EMAIL,SMS,EMAIL_BLACKLISTED,SMS_BLACKLISTED", "a@example.com,48600100200,No,Yes"];
+
+  const { bodies } = await imported(lines);
+
+  expect(bodies).toMatchObject([{ phone: "+48600100200", phone_opt_in: "UNSUBSCRIBED" }]);
+});
+
 describe("The heading of the addresses", () => {
   it.each([
     "Adres e-mail",
@@ -149,16 +149,13 @@ describe("The heading of the addresses", () => {
   });
 });
 
-it("A file without headings is refused, as its first person would be lost", async () => {
-  const mock = service();
-  const path = await csv("c.csv", "ada@example.com;ja", "bo@example.com;nein");
+it.each([
+  [["ada@example.com;ja", "bo@example.com;nein"], "its first row holds an e-mail address"],
+  [["a,b", "1,2"], "no column identifies the person of a row. Its headings begin with a, b; one must be"],
+])("A file whose headings name no person is refused: %j", async (lines, message) => {
+  const { code, err, mock } = await imported(lines);
 
-  const { code, err } = await runAlone([path]);
-
-  expect({ code, err }).toEqual({
-    code: 2,
-    err: expect.stringContaining("its first row holds an e-mail address"),
-  });
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
   expect(mock.requests).toEqual([]);
 });
 

@@ -406,6 +406,15 @@ describe("A file with its map", () => {
     expect(consents).toEqual({ "a@example.com": "SUBSCRIBED" });
   });
 
+  it("is not imported while a word of it is a ?", async () => {
+    const words = { ja: "?", nein: "UNSUBSCRIBED" } as const;
+    const columns = { Email: "email", N: { consent: "email", words } } as const;
+
+    const { code, mock } = await imported(["Email,N", "a@example.com,ja"], columns);
+
+    expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
+  });
+
   it("has its words in any case, that of Turkish too", async () => {
     const mock = service();
     const path = await table(

@@ -23,20 +23,6 @@ beforeEach(async () => {
 
 const csv = (name: string, ...lines: string[]) => csvIn(folder, name, ...lines);
 
-describe("Files", () => {
-  it("with unknown headings are refused before any request", async () => {
-    const { code, err, mock } = await imported(["a,b", "1,2"]);
-
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: expect.stringMatching(
-        /people\.csv: no column identifies the person of a row\. Its headings begin with a, b; one must be email or phone/,
-      ),
-    });
-    expect(mock.requests).toEqual([]);
-  });
-});
-
 describe("--list", () => {
   it("adds each contact to it, with the consent of the file", async () => {
     const { code, consents, mock } = await imported(
