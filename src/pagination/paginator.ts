@@ -62,6 +62,11 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return streamPages(this.#source, before);
   }
 
+  /** @internal What `console.log` shows. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return "Paginator: `await` it for one page, or loop over it with `for await` for every item";
+  }
+
   // oxlint-disable-next-line unicorn/no-thenable -- `await list()` is one page.
   then<Value = Page<T>, Failure = never>(
     onFulfilled?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import {
   AudienceClient,
   ConfigurationError,
@@ -28,6 +29,13 @@ describe("a paginator", () => {
     const { paginator, log } = servedListOf(threePages);
     paginator[Symbol.asyncIterator]();
     paginator.pages()[Symbol.asyncIterator]();
+    await settled();
+    expect(log).toEqual([]);
+  });
+
+  it("says what to do with it where it is logged", async () => {
+    const { paginator, log } = servedListOf(threePages);
+    expect(inspect(paginator)).toMatch(/^Paginator: .*await.*for await/);
     await settled();
     expect(log).toEqual([]);
   });
