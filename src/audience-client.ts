@@ -49,7 +49,7 @@ export class AudienceClient {
 
   /** The rate limiter of the calls; undefined if the option `rateLimiter` is `false`. */
   get rateLimiter(): RateLimiter | undefined {
-    return this.#client.limiter;
+    return this.#client.limiter.current;
   }
 
   /**

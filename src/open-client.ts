@@ -56,7 +56,7 @@ export function openClient(options: ClientOptions, state?: ClientState): OpenedC
   refuseBrowser(settings);
   const isLimiterLifted = isLifted && keepsTheLimiter(settings.rateLimiter);
   const { maxWaitMs, maxQueued, reserve } = parseKept(settings.rateLimiter);
-  const limiter = state?.clientLimiter ?? limiterOf(settings.rateLimiter, isLimiterLifted);
+  const limiter = state?.limiter ?? limiterOf(settings.rateLimiter, isLimiterLifted);
   refuseNoBaseUrl(settings);
   if (isLimiterLifted)
     sayRateLimit(

@@ -149,7 +149,7 @@ export function settleOptions<Row>(
   const schema = method === "bulk" ? bulkOptionsSchema : checkOptionsSchema;
   // Safe: functions are typed by the caller; the schema has checked the rest. A check has no part in the options it lacks.
   const options = parseOptions(schema, given, `The options of ${method}`) as BulkSettings<Row>;
-  const { limiter } = opened.transport.client;
+  const limiter = opened.transport.client.limiter.current;
   const estimateMs = limiter && ((calls: number) => limiter.estimateMs(calls, { priority: rowPriority }));
   return { ...options, opened, target: targetOf(options.organization, opened), estimateMs };
 }

@@ -82,7 +82,7 @@ async function attempt(call: Call, { key, permit }: Readiness): Promise<ApiRespo
     });
     const response = decodeResponse(received, call);
     call.isComplete = true;
-    client.limiter?.succeeded();
+    client.limiter.current?.succeeded();
     span.end(response.response.status);
     return response;
   } catch (error) {
@@ -119,7 +119,7 @@ function planNext(call: Call, end: FailedEnd, retries: number): NextAttempt | un
   const next = planRetry(end, retries, {
     maxRetries: options.maxRetries,
     isRepeatable: request.isRepeatable,
-    hasLimiter: client.limiter !== undefined,
+    hasLimiter: client.limiter.current !== undefined,
     isPatient: gate !== undefined,
     random: Math.random,
   });

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { ClientClosedError } from "../errors.ts";
 import type { ClientLimiter } from "../rate-limiter/client-limiter.ts";
-import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { startTimer } from "../timer.ts";
 import type { Redactor } from "./redact.ts";
@@ -31,7 +30,7 @@ const closeOptionsSchema = z.strictObject({
 
 /** The state that all views of one client share. The limiter's round robin counts it as one client. */
 export class ClientState {
-  readonly clientLimiter: ClientLimiter;
+  readonly limiter: ClientLimiter;
   readonly redactor: Redactor;
   /** By the key of a contact: the writes to it that wait or are under way. */
   readonly writeChains = new Map<string, WriteChain>();
@@ -40,13 +39,9 @@ export class ClientState {
   readonly closing = new AbortController();
   readonly #background = new Set<Promise<unknown>>();
 
-  constructor(clientLimiter: ClientLimiter, redactor: Redactor) {
-    this.clientLimiter = clientLimiter;
+  constructor(limiter: ClientLimiter, redactor: Redactor) {
+    this.limiter = limiter;
     this.redactor = redactor;
-  }
-
-  get limiter(): RateLimiter | undefined {
-    return this.clientLimiter.current;
   }
 
   /** `close()` waits for the request of an aborted call too. */
@@ -67,6 +62,6 @@ export class ClientState {
     await Promise.allSettled(this.underWay.values());
     cancelTimer();
     await Promise.allSettled(this.#background);
-    await this.limiter?.settled();
+    await this.limiter.current?.settled();
   }
 }

@@ -42,7 +42,7 @@ export async function getReady(call: Call, start: AttemptStart): Promise<Readine
       if (performance.now() > call.deadlineAt) stop.abort((call.left = deadlineError(call)));
       // A call that has ended as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
       if (call.left) throw call.left;
-      if (!client.limiter?.isPaused && (gate?.isOpen() ?? true)) return { permit, key };
+      if (!client.limiter.current?.isPaused && (gate?.isOpen() ?? true)) return { permit, key };
     } catch (error) {
       permit.release("unsent");
       throw error;
@@ -66,11 +66,12 @@ async function enter(call: Call, gate: Gate, permit: Permit): Promise<Permit> {
 
 async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
   const { client, deadlineAt, options, position, context, settings, stop } = call;
-  const { limiter } = client;
+  const limiter = client.limiter.current;
   if (!limiter) return unlimited;
   const { maxQueued, observer } = settings;
   const askedAt = performance.now();
-  observer.storeWarning(limiter.storeWarning);
+  const isHeard = observer.hearsOfWaits;
+  if (isHeard) observer.storeWarning(limiter.storeWarning);
   let endWait: (() => void) | undefined;
   // It holds for the first permit.
   call.position = undefined;
@@ -81,7 +82,7 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
       signal: stop.signal,
       isRequeued,
       position,
-      onWait: observer.hearsOfWaits
+      onWait: isHeard
         ? (wait) => void (endWait = observer.waits(context, context.attempts + 1, wait))
         : undefined,
       maxWaitMs: options.maxWaitMs,
@@ -93,7 +94,7 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
     throw asOwnError(error);
   } finally {
     endWait?.();
-    observer.storeWarning(limiter.storeWarning);
+    if (isHeard) observer.storeWarning(limiter.storeWarning);
     context.queuedMs += performance.now() - askedAt;
   }
 }
@@ -111,15 +112,14 @@ export function pauseByHead(call: Call, { status, headers }: ResponseHead): numb
     wasRefused(call, waitMs);
     return waitMs ?? 0;
   }
-  if (status === 503 && !call.settings.isRateLimited) call.client.limiter?.pause(retryAfterMs(headers) ?? 0);
+  if (status === 503 && !call.settings.isRateLimited)
+    call.client.limiter.current?.pause(retryAfterMs(headers) ?? 0);
   return 0;
 }
 
 /** The service refused the call for its rate: all calls wait. */
-export function wasRefused(
-  { client: { limiter }, context, settings }: Call,
-  waitMs: number | undefined,
-): void {
+export function wasRefused({ client, context, settings }: Call, waitMs: number | undefined): void {
+  const limiter = client.limiter.current;
   if (!limiter) return;
   limiter.refused(waitMs);
   settings.observer.refused(context, limiter);

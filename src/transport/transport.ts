@@ -60,7 +60,7 @@ export class Transport {
 
   /** Before anything is made for the call: a flood of such calls must cost next to nothing. */
   refuseFullQueue({ priority }: CallSettings): void {
-    const full = this.client.limiter?.fullQueue(priority, this.#settings.maxQueued);
+    const full = this.client.limiter.current?.fullQueue(priority, this.#settings.maxQueued);
     if (full) throw new RateLimitWaitError(full);
   }
 

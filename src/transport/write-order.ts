@@ -43,7 +43,7 @@ async function sendAfter(
   const { client, context, settings, stop } = call;
   const askedAt = performance.now();
   settings.observer.report(context, { attempt: 1 }, "waits for an earlier write to the same contact");
-  call.position = client.limiter?.takePosition();
+  call.position = client.limiter.current?.takePosition();
   await untilAborted(Promise.all(earlierWrites), stop.signal);
   context.queuedMs += performance.now() - askedAt;
   return await send(call);

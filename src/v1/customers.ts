@@ -95,7 +95,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   body: v1ContactSchema,
   isRepeatable: isRepeatableV1Write,
   contactsOf: (contact) => contactKeys([contact]),
-  consentOf: (contact) => v1Consent(contact),
+  consentOf: v1Consent,
   appliedTo: ({ id, attributes: { email, phone } }) => ({
     contacts: contactKeys([{ contactUUID: id, email, phone }]),
   }),
