@@ -9,12 +9,9 @@ import {
   write,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { redisRateLimitStore } from "audience-sdk/redis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
 import { eventually } from "../eventually.ts";
-import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryRedis } from "../redis/memory-redis.ts";
 import { failureOf } from "./failure.ts";
 
 const start = Date.UTC(2026, 10, 21, 12);
@@ -316,25 +313,6 @@ describe("A call that has its permit, and is not sent yet when a 429 comes,", ()
     ]);
   });
 
-  it("rejects if the pause is longer than its `maxWaitMs`", async () => {
-    const { arrived, options } = refusingOnce();
-    let asked = 0;
-    const apiKey = async () => {
-      if (asked++ > 0) await later(300);
-      return "abcdefgh";
-    };
-    const audience = new AudienceClient({ ...options, apiKey, rateLimiter: new RateLimiter() });
-
-    const calls = Promise.allSettled([
-      audience.v1.customers.get("0"),
-      audience.v1.customers.get("1", { maxWaitMs: 1_000 }),
-    ]);
-    await vi.advanceTimersByTimeAsync(10_000);
-
-    expect((await calls)[1]).toMatchObject({ reason: { code: "rate_limit_wait", outcome: "not-sent" } });
-    expect(arrived.map(({ url }) => url)).toEqual(["0", "0"]);
-  });
-
   it("waits for the end of its pause behind calls that came earlier, if it is a row that waited for its checkpoint", async () => {
     // The hashes of rows need real time.
     vi.useRealTimers();
@@ -372,59 +350,6 @@ describe("A call that has its permit, and is not sent yet when a 429 comes,", ()
     expect(arrived).toHaveLength(7);
     expect(arrived[1]).toMatchObject({ url: "9" });
     expect(arrived[1]!.at).toBeGreaterThanOrEqual(2_000);
-  });
-
-  it("waits for the end of a pause that another process reported to Redis, too", async () => {
-    vi.useRealTimers();
-    const time = new VirtualTime();
-    const store = redisRateLimitStore(new MemoryRedis({ time }));
-    const limiters = [1, 2].map(() => new RateLimiter({ clock: time.now, store }));
-    const sentAt: number[] = [];
-    let giveKey = (_key: string): void => undefined;
-    const [first, second] = limiters.map(
-      (rateLimiter, index) =>
-        new AudienceClient({
-          baseUrl: "https://api.example.com",
-          apiKey: index === 0 ? "abcdefgh" : () => new Promise((resolve) => (giveKey = resolve)),
-          rateLimiter,
-          fetch: async () => {
-            sentAt.push(time.now());
-            return sentAt.length === 1
-              ? new Response("{}", { status: 429, headers: { "retry-after": "5" } })
-              : Response.json({ data: { id: "1" } });
-          },
-        }),
-    );
-    const ended: Promise<unknown>[] = [];
-
-    await time.run(() => {
-      ended.push(second!.v1.customers.get("1"));
-      time.at(500, () => ended.push(first!.v1.customers.get("1", { maxRetries: 0 }).catch(() => undefined)));
-      // The reply of Redis to this acquire shows the pause to the second limiter.
-      time.at(1_000, () => ended.push(second!.v1.customers.get("2").catch(() => undefined)));
-      time.at(2_000, () => giveKey("abcdefgh"));
-      for (const at of [7_000, 8_000]) time.at(at, () => giveKey("abcdefgh"));
-    }, 20_000);
-
-    expect(limiters[1]!.usage().queued).toBe(0);
-    expect(sentAt[1]).toBeGreaterThanOrEqual(5_500);
-  });
-
-  it("is not delayed without a limiter", async () => {
-    const { arrived, options } = refusingOnce();
-    let asked = 0;
-    const apiKey = async () => {
-      if (asked++ > 0) await later(300);
-      return "abcdefgh";
-    };
-    const audience = new AudienceClient({ ...options, apiKey, rateLimiter: false });
-
-    const calls = [0, 1].map((name) => audience.v1.customers.get(`${name}`));
-    await vi.advanceTimersByTimeAsync(10_000);
-    await Promise.all(calls);
-
-    expect(arrived.map(({ url }) => url)).toEqual(["0", "1", "0"]);
-    expect(arrived[1]!.at).toBeLessThan(1_000);
   });
 });
 
