@@ -1,6 +1,7 @@
-import { AudienceClient, ConfigurationError, RateLimiter, V1Client, V2Client } from "audience-sdk";
+import { AudienceClient, ConfigurationError, RateLimiter, V1Client, V2Client, write } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
 import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
 import { v2Contact } from "./fixture.ts";
@@ -169,8 +170,11 @@ describe("close() after the abort of a call", () => {
       expect(mock.requests).toHaveLength(1);
 
       stop.abort();
-      const closed = audience.close(options);
-      await vi.advanceTimersByTimeAsync(100);
+      const log: string[] = [];
+      const closed = audience.close(options).then(() => log.push("closed"));
+      await vi.advanceTimersByTimeAsync(10);
+      expect(log).toEqual([]);
+      await vi.advanceTimersByTimeAsync(90);
       await closed;
 
       expect(await call).toMatchObject({ code: "aborted", outcome: "unknown" });
@@ -225,6 +229,40 @@ describe("close() rejects what waits for something else than a permit, and it is
 
     expect(failure).toMatchObject({ ...closed, outcome: "not-applied" });
     expect(mock.requests).toHaveLength(1);
+  });
+
+  it("a row that waits for its checkpoint, which has no result and no record then", async () => {
+    // The hash of a row needs real time.
+    vi.useRealTimers();
+    const mock = createMockService();
+    const rateLimiter = new RateLimiter();
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    const begun = promised<void>();
+    const recorded = promised<void>();
+    class SlowCheckpoint extends MemoryCheckpoint {
+      override async put(name: string, line: string, flush: boolean) {
+        if (name.startsWith("row:")) {
+          begun.resolve();
+          await recorded.promise;
+        }
+        await super.put(name, line, flush);
+      }
+    }
+    const options = { checkpoint: new SlowCheckpoint(), key: (email: string) => email };
+    const upsert = (email: string) => write.v1.customers.upsert({ email });
+
+    const run = audience.bulk(["ada@example.com"], upsert, options);
+    const failure = failureOf(run[Symbol.asyncIterator]().next());
+    await begun.promise;
+    const isClosed = audience.close();
+    recorded.resolve();
+    await isClosed;
+
+    expect(await failure).toMatchObject({ ...closed, outcome: "not-sent" });
+    expect(mock.requests).toEqual([]);
+    expect(rateLimiter.usage().inFlight).toBe(0);
+    const next = new AudienceClient(mock.clientOptions);
+    expect(await next.bulk(["ada@example.com"], upsert, options)).toMatchObject({ succeeded: 1 });
   });
 });
 
