@@ -15,9 +15,8 @@ export const leastRateFactor = 1 / 64;
 
 /** The effect of a 429: a pause for all calls, then half the rate, and with success the full rate again. */
 export class AdaptiveRate {
-  /** The limits in force, one for each window. */
-  limits: readonly number[] = [];
-  #factor = 1;
+  /** The part of the limits in force, over 0 to 1. */
+  factor: number;
   readonly #windows: readonly RateLimitWindow[];
   #pausedUntil: number;
   #slowedAt = -Infinity;
@@ -31,30 +30,16 @@ export class AdaptiveRate {
     this.factor = share;
   }
 
-  /** The part of the limits in force, over 0 to 1. */
-  get factor(): number {
-    return this.#factor;
-  }
-
-  set factor(factor: number) {
-    this.#factor = factor;
-    this.limits = this.limitsOf(1);
-  }
-
   pausedMs(now: number): number {
     return Math.max(0, this.#pausedUntil - now);
   }
 
-  /** Returns whether the refusal has halved the rate or extended the pause. */
-  refused(now: number, retryAfterMs = defaultPauseMs): boolean {
-    const isSlower = this.pausedMs(now) === 0 && now - this.#slowedAt >= burstMs;
-    if (isSlower) {
+  refused(now: number, retryAfterMs = defaultPauseMs): void {
+    if (this.pausedMs(now) === 0 && now - this.#slowedAt >= burstMs) {
       this.#slowedAt = now;
-      this.factor = Math.max(leastRateFactor, this.#factor / 2);
+      this.factor = Math.max(leastRateFactor, this.factor / 2);
     }
-    const pausedBefore = this.#pausedUntil;
     this.pause(now, retryAfterMs);
-    return isSlower || this.#pausedUntil > pausedBefore;
   }
 
   pause(now: number, waitMs: number): void {
@@ -62,14 +47,14 @@ export class AdaptiveRate {
   }
 
   succeeded(): void {
-    this.factor = Math.min(1, this.#factor + growthPerSuccess);
+    this.factor = Math.min(1, this.factor + growthPerSuccess);
   }
 
-  /** The limits in force of a process that may use this share of each window. */
-  limitsOf(share: number): number[] {
+  /** The limits in force, one for each window, of a process that may use this share of it. */
+  limits(share = 1): number[] {
     return this.#windows.map((window) => {
       const limit = Math.floor(window.limit * share);
-      return isAdaptive(window, this.#windows) ? Math.max(1, Math.floor(limit * this.#factor)) : limit;
+      return isAdaptive(window, this.#windows) ? Math.max(1, Math.floor(limit * this.factor)) : limit;
     });
   }
 }

@@ -1,8 +1,8 @@
 import { ConfigurationError } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
-import { copyOptions, parseOptions } from "../schema/parse-options.ts";
+import { parseOptions } from "../schema/parse-options.ts";
 import { hasMethods, withoutPrototype } from "../values/predicates.ts";
-import { type KeepingOptions, keepingSchema, type RateLimiterOptions } from "./limiter-options.ts";
+import { type KeepingOptions, limiterOptionsSchema, type RateLimiterOptions } from "./limiter-options.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { joinedSnapshot } from "./snapshot.ts";
 
@@ -83,9 +83,7 @@ export function limiterOf(option: LimiterOption, isLifted: boolean): ClientLimit
 /** What the option says of the limiter that the client keeps. */
 export function parseKept(option: LimiterOption): KeepingOptions {
   if (!keepsTheLimiter(option)) return withoutPrototype({});
-  // Without those that are undefined: it has no others.
-  const given = copyOptions<KeepingOptions>(keepingSchema, option ?? {}, "rateLimiter");
-  return parseOptions(keepingSchema, given, "rateLimiter");
+  return parseOptions(limiterOptionsSchema, option ?? {}, "rateLimiter");
 }
 
 /** Whether the option only bounds the client's own calls, or sets the `reserve`, and so keeps the limiter. */
@@ -93,7 +91,7 @@ export function keepsTheLimiter(option: LimiterOption): option is KeepingOptions
   if (option === undefined) return true;
   if (option === false || isLimiter(option)) return false;
   const given = Object.entries(option).filter(([, value]) => value !== undefined);
-  return given.every(([name]) => name in keepingSchema.shape);
+  return given.every(([name]) => ["maxWaitMs", "maxQueued", "reserve"].includes(name));
 }
 
 /** Known by its methods: the limiter of the CommonJS build is not an instance of the ESM build's class. */

@@ -38,13 +38,10 @@ export type Bounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
 /** The options with which a client keeps the limiter that it has. */
 export type KeepingOptions = Bounds & Pick<RateLimiterOptions, "reserve">;
 
-const windowSchema = z
-  .object({
-    limit: optionTypes.positiveCount,
-    intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
-  })
-  // Frozen, as errors show them; zod's `readonly` would freeze a wrong value of the caller too.
-  .transform((window) => Object.freeze(window));
+const windowSchema = z.object({
+  limit: optionTypes.positiveCount,
+  intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
+});
 
 /** A checkpoint has an `open`, too. */
 const isStore = (value: unknown): boolean => hasMethods(value, "open") && "leaseMs" in value;
@@ -54,7 +51,7 @@ const storeOption = optionThat<RateLimitStore>(
   isStore,
 );
 
-const limiterOptionsSchema = z
+export const limiterOptionsSchema = z
   .strictObject({
     windows: z.array(windowSchema).min(1),
     reserve: numberThat("a number from 0 to 0.9", (value) => value >= 0 && value <= 0.9),
@@ -68,9 +65,6 @@ const limiterOptionsSchema = z
     ),
   })
   .partial();
-
-/** Of the options with which a client keeps its limiter. */
-export const keepingSchema = limiterOptionsSchema.pick({ reserve: true, maxWaitMs: true, maxQueued: true });
 
 export function parseLimiterOptions(options: RateLimiterOptions) {
   if (isStore(options))
@@ -97,7 +91,7 @@ function windowsInForce(windows: readonly RateLimitWindow[]): readonly RateLimit
   sayRateLimit(
     `${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service counts in whole windows.`,
   );
-  return windows.map(({ limit, intervalMs }) => Object.freeze({ limit, intervalMs: intervalMs / speed }));
+  return windows.map(({ limit, intervalMs }) => ({ limit, intervalMs: intervalMs / speed }));
 }
 
 /** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */

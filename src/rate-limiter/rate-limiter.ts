@@ -147,7 +147,8 @@ export class RateLimiter {
    */
   refused(retryAfterMs?: number): void {
     const now = this.#clock();
-    if (this.#rate.refused(now, retryAfterMs)) this.#store.tell("refused", now);
+    this.#rate.refused(now, retryAfterMs);
+    this.#store.tell("refused", now);
     this.#dispatcher.serve();
   }
 

@@ -85,7 +85,7 @@ export class MemoryStore implements PermitStore {
     const { onChange, rate, reserve } = this.#user;
     const pausedMs = rate.pausedMs(now);
     if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
-    const allowance = new Allowance(this.#log, rate.limits, isLast ? reserve() : 0, now);
+    const allowance = new Allowance(this.#log, rate.limits(), isLast ? reserve() : 0, now);
     return allowance.takeAll(calls, now, () => {
       const permit = this.#log.take({ isLast, id: "" }, now);
       return (use, releasedAt) => {
@@ -97,7 +97,7 @@ export class MemoryStore implements PermitStore {
 
   known(now: number): Known {
     const { rate } = this.#user;
-    return { log: this.#log, own: this.#log, limits: rate.limits, startAt: now + rate.pausedMs(now) };
+    return { log: this.#log, own: this.#log, limits: rate.limits(), startAt: now + rate.pausedMs(now) };
   }
 
   tell(): void {

@@ -105,7 +105,7 @@ export class RedisPermits implements PermitStore {
     const [own, isAlone] = [this.#own, this.warning !== undefined];
     return isAlone
       ? { own, log: own, limits: this.#share, startAt }
-      : { own, log: this.#withElsewhere(now), limits: rate.limits, startAt };
+      : { own, log: this.#withElsewhere(now), limits: rate.limits(), startAt };
   }
 
   /** Redis is told of successes with the next request, and of a refusal at once. */
@@ -139,7 +139,7 @@ export class RedisPermits implements PermitStore {
   }
 
   get #share(): readonly number[] {
-    return this.#user.rate.limitsOf(this.#settings.localShare);
+    return this.#user.rate.limits(this.#settings.localShare);
   }
 
   /** The permits of this process, and as many of other processes as Redis last counted, each as young as its window allows. */
@@ -241,7 +241,7 @@ export class RedisPermits implements PermitStore {
       this.#write();
     }
     // A permit may be available earlier than Redis has said.
-    const hasRoom = rate.limits.every((limit, index) => reply.used[index]! < limit);
+    const hasRoom = rate.limits().every((limit, index) => reply.used[index]! < limit);
     if (isBack || (ids.length === 0 && hasRoom)) this.#user.onChange();
     return { permits, waitMs: isVoid ? 1 : reply.waitMs };
   }

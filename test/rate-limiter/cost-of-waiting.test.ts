@@ -1,33 +1,7 @@
 // It reaches into `src` for the memory of a process, to count what is asked of it: see `slow-store.ts`.
-import { getEventListeners } from "node:events";
 import { AudienceClient, RateLimiter, type RateLimitStore, write } from "audience-sdk";
 import { expect, it } from "vitest";
 import { MemoryStore } from "../../src/rate-limiter/store.ts";
-import { garbageCollector } from "../garbage-collector.ts";
-
-it("a call that waited and was aborted leaves nothing in memory", async () => {
-  const limiter = new RateLimiter();
-  const collect = garbageCollector();
-  const round = async (calls: number) => {
-    const controllers = Array.from({ length: calls }, () => new AbortController());
-    for (const { signal } of controllers) getEventListeners(signal, "abort");
-    collect();
-    const before = process.memoryUsage().heapUsed;
-    for (const { signal } of controllers) {
-      void Promise.resolve(limiter.acquire({ signal, maxWaitMs: 1e12, onWait: () => {} })).catch(() => {});
-    }
-    for (const controller of controllers) controller.abort();
-    controllers.length = 0;
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    collect();
-    return (process.memoryUsage().heapUsed - before) / calls;
-  };
-  // The very first calls allocate memory that stays.
-  await round(1_000);
-
-  // A waiting call that is still referenced keeps some hundreds of bytes.
-  expect(await round(1_000)).toBeLessThan(100);
-});
 
 /** A limiter whose window is used up, and how often its store was asked for permits, and for what an estimate needs. */
 function countingLimiter(options: ConstructorParameters<typeof RateLimiter>[0] = {}) {

@@ -209,34 +209,4 @@ describe("The log lines and hooks of a call that waits run in its own async cont
     await Promise.all(calls);
     expect(seen).toEqual(["2", "3", "4", "5", "6", "7", "8", "9"].map((index) => `call ${index}`));
   });
-
-  it("onThrottle too, for a wait of more than ten seconds", async () => {
-    const contexts = new AsyncLocalStorage<string>();
-    const seen: unknown[] = [];
-    const controller = new AbortController();
-    const audience = new AudienceClient({
-      baseUrl: "https://api.example.com",
-      apiKey: "abcdefgh",
-      rateLimiter: new RateLimiter({
-        windows: [{ limit: 2, intervalMs: 60_000 }],
-        store: slowStore(async () => undefined),
-      }),
-      fetch: async () => Response.json({ data: { id: "1" } }),
-      hooks: {
-        onThrottle: ({ waitMs }) => void seen.push([contexts.getStore(), Math.round(waitMs! / 1_000)]),
-      },
-    });
-    const { signal } = controller;
-    const calls = [0, 1, 2, 3].map((index) =>
-      contexts.run(`call ${index}`, () => audience.v1.customers.get("1", { signal })),
-    );
-    await Promise.all(calls.slice(0, 2));
-    await new Promise(setImmediate);
-    controller.abort();
-    await Promise.allSettled(calls);
-    expect(seen).toEqual([
-      ["call 2", 60],
-      ["call 3", 60],
-    ]);
-  });
 });

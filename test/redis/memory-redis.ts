@@ -35,6 +35,12 @@ export class MemoryRedis implements IoredisLike {
     this.#data = undefined;
   }
 
+  /** The permits that count in a window of this length: their names, with the times from which on they do. */
+  permitsWithin(ms: number): [id: string, at: number][] {
+    const permits = [...this.#permits].map(([id, { at }]): [string, number] => [id, at]);
+    return permits.filter(([, at]) => at > this.#time.now() - ms).sort();
+  }
+
   get inFlight(): number {
     return [...this.#permits.values()].filter(({ at }) => at > this.#time.now()).length;
   }

@@ -122,16 +122,6 @@ describe("A request", () => {
     expect(set).toHaveBeenCalled();
     expect(holding()).toBeLessThanOrEqual(before);
   });
-
-  it("holds the permits of a snapshot before the first question", async () => {
-    const { time, redis, limiter } = room();
-    const before = new RateLimiter({ clock: time.now, windows });
-    for (let call = 0; call < 3; call += 1) (await before.acquire({ priority: 9 })).release("responded");
-    const one = limiter({ snapshot: before.snapshot() });
-    await time.run(() => void one.acquire(), 100);
-    expect(redis.requests[0]!.permits).toHaveLength(3);
-    expect(one.usage().windows).toMatchObject([{ used: 4 }, { used: 4 }]);
-  });
 });
 
 describe("A 429", () => {

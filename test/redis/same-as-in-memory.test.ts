@@ -57,7 +57,7 @@ describeWithRedis("the script in Redis", () => {
     await server.end();
   });
 
-  it("replies to any sequence of requests in the same way as the second implementation in memory", async () => {
+  it("replies to any sequence of requests as the second implementation in memory does, and keeps the same permits until the same times", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
         await redis.flushall();
@@ -85,6 +85,11 @@ describeWithRedis("the script in Redis", () => {
           const reply = await inRedis.request(request);
           const expected = inMemory.run({ ...request, newData: "any" });
           expect({ ...reply, data: "any" }).toEqual({ ...expected, data: "any" });
+          const kept = await redis.zrange("{audience-sdk:rate-limit}:permits", 0, -1, "WITHSCORES");
+          const inThatRedis = kept.flatMap((id, index) => (index % 2 ? [] : [[id, Number(kept[index + 1])]]));
+          expect(inThatRedis.sort()).toEqual(
+            inMemory.permitsWithin(120_065).map(([id, at]) => [id, expect.closeTo(at, 2)]),
+          );
           granted.push(...ids.slice(0, expected.granted).map((id) => ({ id, isLast: one.isLast })));
         }
       }),

@@ -49,14 +49,6 @@ describeWithRedis("the Redis store", () => {
         { granted: 1, used: [3, 3] },
       ]);
     });
-
-    it("sends its script again to a Redis that has forgotten it", async () => {
-      const one = process({}, undefined, client());
-      await one.ask(1);
-      await redis.script("FLUSH");
-
-      await expect(one.ask(1)).resolves.toMatchObject({ granted: 1, used: [2, 2] });
-    });
   });
 
   describe("writes anew what is not its own in its keys, so that it is met once", () => {
@@ -142,20 +134,6 @@ describeWithRedis("the Redis store", () => {
     }
   });
 
-  it("holds a permit in flight for a lease from the last time that its process wrote it", async () => {
-    const one = process({ leaseMs: 4_000 });
-    const { ids } = await one.ask(1);
-    passes(3_000);
-    await one.write(ids.map((id) => [id, false, "in flight"] as const));
-
-    passes(4_500);
-    const held = await one.ask(0);
-    passes(600);
-
-    expect(held).toMatchObject({ used: [1, 1] });
-    await expect(one.ask(0)).resolves.toMatchObject({ used: [0, 1] });
-  });
-
   it("keeps budgets of different keys apart", async () => {
     await process({ key: "one" }).ask(3);
 
@@ -215,25 +193,6 @@ describeWithRedis("the Redis store", () => {
         { granted: 90, used: [90, 90], waitMs: expect.closeTo(1_000, 0) },
         { granted: 10, used: [100, 100] },
       ]);
-    });
-
-    it("goes at once to the half of what it may while the others have called, and then evenly: ten in a while", async () => {
-      const one = process({}, [hour]);
-      await one.ask(1);
-      const { ids, granted } = await one.ask(900, last);
-      await one.write(ids.map((id) => [id, true, 0] as const));
-      const taken: number[] = [];
-      const waits: number[] = [];
-      for (let turn = 0; turn < 4; turn += 1) {
-        const { waitMs } = await one.ask(1, last);
-        passes(waitMs);
-        waits.push(waitMs);
-        taken.push((await one.ask(20, last)).granted);
-      }
-      expect(granted).toBe(450);
-      expect(taken).toEqual([10, 10, 10, 10]);
-      // Ten of the 450 each 45th of the rest of the window, in steps of a 24th of it.
-      for (const waitMs of waits) expect(waitMs / (100_000 / 45)).toBeCloseTo(1, 0);
     });
   });
 
