@@ -255,6 +255,16 @@ describe("a bound on waiting", () => {
     expect(log).toEqual(["impatient: RateLimitWaitError", "patient"]);
   });
 
+  it("lets a patient call wait behind none, after an impatient one has left", async () => {
+    const { time, limiter, log, call } = start(oneASecond);
+    await time.run(async () => {
+      (await limiter.acquire()).release("responded");
+      call("impatient", { maxWaitMs: 0 });
+      call("patient");
+    }, 2_000);
+    expect(log).toEqual(["impatient: RateLimitWaitError", "patient"]);
+  });
+
   it("rejects a call as soon as calls before it make its wait too long", async () => {
     const { time, log, call } = start({ windows: [{ limit: 1, intervalMs: 1_000 }] });
     const at: number[] = [];

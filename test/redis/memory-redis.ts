@@ -41,6 +41,11 @@ export class MemoryRedis implements IoredisLike {
     return permits.filter(([, at]) => at > this.#time.now() - ms).sort();
   }
 
+  /** The last permits of priority 9, as many as go together. */
+  get turns(): string[] {
+    return this.#taken.map(({ id }) => id);
+  }
+
   get inFlight(): number {
     return [...this.#permits.values()].filter(({ at }) => at > this.#time.now()).length;
   }

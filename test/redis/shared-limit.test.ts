@@ -277,8 +277,8 @@ describe("a reply of Redis", () => {
   });
 });
 
-it("the rate grows back with the successes of all processes", async () => {
-  const { time, process } = room();
+it("the rate grows back with the successes of all processes, also of those in an outage", async () => {
+  const { time, redis, process } = room();
   const [one, other] = [process(), process()];
   const rateFactors: number[] = [];
   await time.run(() => {
@@ -291,6 +291,8 @@ it("the rate grows back with the successes of all processes", async () => {
     time.at(2_000, () => {
       for (let success = 0; success < 60; success += 1) one.succeeded();
     });
+    time.at(2_900, () => (redis.network = "refuses"));
+    time.at(5_000, () => (redis.network = "up"));
     time.at(3_000, () => {
       for (let success = 0; success < 20; success += 1) other.succeeded();
       acquire();

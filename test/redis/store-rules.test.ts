@@ -194,6 +194,25 @@ describeWithRedis("the Redis store", () => {
         { granted: 10, used: [100, 100] },
       ]);
     });
+
+    it("goes at once to the half of what it may while the others have called, and then evenly: ten in a while", async () => {
+      const one = process({}, [hour]);
+      await one.ask(1);
+      const { ids, granted } = await one.ask(900, last);
+      await one.write(ids.map((id) => [id, true, 0] as const));
+      const taken: number[] = [];
+      const waits: number[] = [];
+      for (let turn = 0; turn < 4; turn += 1) {
+        const { waitMs } = await one.ask(1, last);
+        passes(waitMs);
+        waits.push(waitMs);
+        taken.push((await one.ask(20, last)).granted);
+      }
+      expect(granted).toBe(450);
+      expect(taken).toEqual([10, 10, 10, 10]);
+      // Ten of the 450 each 45th of the rest of the window, in steps of a 24th of it.
+      for (const waitMs of waits) expect(waitMs / (100_000 / 45)).toBeCloseTo(1, 0);
+    });
   });
 
   it("counts a clock of Redis that was set back as no time passed", async () => {
