@@ -38,7 +38,7 @@ export class MemoryRedis implements IoredisLike {
   /** The permits that count in a window of this length: their names, with the times from which on they do. */
   permitsWithin(ms: number): [id: string, at: number][] {
     const permits = [...this.#permits].map(([id, { at }]): [string, number] => [id, at]);
-    return permits.filter(([, at]) => at > this.#time.now() - ms).sort();
+    return permits.filter(([, at]) => at > this.#time.now() - ms);
   }
 
   /** The last permits of priority 9, as many as go together. */
