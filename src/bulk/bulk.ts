@@ -1,13 +1,10 @@
-import { refuseArrayFrom } from "../array-from.ts";
-import { ConfigurationError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import type { WriteValue } from "../write.ts";
 import { type BulkFunction, type BulkOptions, type RowWrites, settleOptions } from "./bulk-options.ts";
+import { BulkRun } from "./bulk-run.ts";
 import { type BulkCheck, type BulkCheckOptions, checkRows, type PlannedBulkCheck } from "./check-rows.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import type { BulkResult, BulkSummary } from "./result.ts";
 import { type BulkRows, Rows } from "./rows.ts";
-import { Run } from "./run.ts";
 
 /** Sends many rows, a few at a time, over days and through crashes. */
 export interface Bulk {
@@ -71,7 +68,7 @@ export function createBulk(opened: OpenedClient): Bulk {
     options?: BulkOptions<Row>,
   ) => {
     const settings = settleOptions<Row>(opened, "bulk", toWrites, options);
-    return new BulkRun(new Run<Row, WriteValue<Writes>>(new Rows<Row>(rows, toWrites, settings), settings));
+    return new BulkRun<Row, WriteValue<Writes>>(new Rows<Row>(rows, toWrites, settings), settings);
   };
   const check = async <Row>(
     rows: BulkRows<Row>,
@@ -84,53 +81,3 @@ export function createBulk(opened: OpenedClient): Bulk {
   };
   return Object.assign(bulk, { check });
 }
-
-/**
- * A run of `audience.bulk`: iterate it for every row's result, await it for its summary, or iterate it and then await it.
- *
- * Do not await it inside its loop: the summary is ready when the loop has ended.
- */
-export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
-  readonly #run: Run<Row, Value>;
-  #isIterated = false;
-
-  /** @internal */
-  constructor(run: Run<Row, Value>) {
-    this.#run = run;
-  }
-
-  /** The summary so far, at any time: also after a run that was stopped. */
-  get counts(): BulkSummary {
-    return this.#run.counts;
-  }
-
-  /** Starts the run. A run is iterated once. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
-    if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
-    this.#isIterated = true;
-    yield* this.#run.results();
-  }
-
-  /** The summary. Starts the run if it is not iterated; rejects with the failure of the run. */
-  async summary(): Promise<BulkSummary> {
-    const ended = this.#run.toEnd();
-    // A loop that begins in the same tick comes first.
-    await Promise.resolve();
-    if (!this.#isIterated) this.#run.takeNoResults();
-    this.#isIterated = true;
-    return await ended;
-  }
-
-  /** `await run` is `await run.summary()`. */
-  // oxlint-disable-next-line unicorn/no-thenable -- a run that is neither awaited nor iterated sends nothing.
-  get then(): <Result = BulkSummary, Failure = never>(
-    onFulfilled?: ((summary: BulkSummary) => Result | PromiseLike<Result>) | null,
-    onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
-  ) => Promise<Result | Failure> {
-    // `await` reads this at once, and calls it some microtasks later: an emitter may have emitted rows by then (D101).
-    this.#run.start();
-    return (onFulfilled, onRejected) => this.summary().then(onFulfilled, onRejected);
-  }
-}
-
-refuseArrayFrom(BulkRun.prototype, "result", "`await` it for its summary");

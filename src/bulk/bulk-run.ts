@@ -1,3 +1,5 @@
+import { refuseArrayFrom } from "../array-from.ts";
+import { ConfigurationError } from "../errors.ts";
 import { untilAborted } from "../transport/abort.ts";
 import { listenToConsents } from "../transport/consent-registry.ts";
 import { type BulkSettings, checkSnapshot, endsRun } from "./bulk-options.ts";
@@ -19,17 +21,22 @@ import { sendRow, type SentEnd } from "./send-row.ts";
 import { type BegunTask, runWorkers, Turns } from "./workers.ts";
 
 /**
- * Sends the rows of a run, a few at a time. `Rows` reads a row with its writes; here it takes its turn; `sendRow` compares it
- * with its record, sends it and records its end; and the caller gets its result.
+ * A run of `audience.bulk`: iterate it for every row's result, await it for its summary, or iterate it and then await it.
+ *
+ * Do not await it inside its loop: the summary is ready when the loop has ended.
  */
-export class Run<Row, Value> {
+export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
+  // `Rows` reads a row with its writes; here it takes its turn; `sendRow` compares it with its record, sends it and records
+  // its end; and the caller gets its result.
   readonly #rows: Rows<Row>;
   readonly #parts: RunParts;
   readonly #turns = new Turns();
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
   #ended: Promise<BulkSummary> | undefined;
+  #isIterated = false;
   #isEverythingRead = false;
 
+  /** @internal */
   constructor(rows: Rows<Row>, options: BulkSettings<Row>) {
     const { settings, transport } = options.opened;
     this.#rows = rows;
@@ -41,39 +48,58 @@ export class Run<Row, Value> {
     };
   }
 
+  /** The summary so far, at any time: also after a run that was stopped. */
   get counts(): BulkSummary {
     return this.#parts.progress.summary();
   }
 
-  /** Asks for the first row. A run that has ended before it begins reads none. */
-  start(): void {
-    if (!this.#ended && !this.#parts.end.stop.aborted) this.#rows.start();
-  }
-
-  /** Runs once, to its end, and gives its summary; rejects with the failure of the run. */
-  toEnd(): Promise<BulkSummary> {
-    this.start();
-    this.#ended ??= this.#run();
-    // Whoever takes the results gets the failure from the loop.
-    this.#ended.catch(() => undefined);
-    return this.#ended;
-  }
-
-  /** Yields every row's result; rejects with the failure of the run. If the loop is left, requests in flight end. */
-  async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
-    const ended = this.toEnd();
+  /** Starts the run. A run is iterated once. If the loop is left, requests in flight end. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
+    if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
+    this.#isIterated = true;
+    const ended = this.#toEnd();
     try {
       yield* this.#results.until(ended);
     } finally {
       this.#parts.end.leave();
-      this.takeNoResults();
+      this.#results.leave();
       await ended;
     }
   }
 
-  /** The results are not waited for. */
-  takeNoResults(): void {
-    this.#results.leave();
+  /** The summary. Starts the run if it is not iterated; rejects with the failure of the run. */
+  async summary(): Promise<BulkSummary> {
+    const ended = this.#toEnd();
+    // A loop that begins in the same tick comes first.
+    await Promise.resolve();
+    if (!this.#isIterated) this.#results.leave();
+    this.#isIterated = true;
+    return await ended;
+  }
+
+  /** `await run` is `await run.summary()`. */
+  // oxlint-disable-next-line unicorn/no-thenable -- a run that is neither awaited nor iterated sends nothing.
+  get then(): <Result = BulkSummary, Failure = never>(
+    onFulfilled?: ((summary: BulkSummary) => Result | PromiseLike<Result>) | null,
+    onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
+  ) => Promise<Result | Failure> {
+    // `await` reads this at once, and calls it some microtasks later: an emitter may have emitted rows by then (D101).
+    this.#start();
+    return (onFulfilled, onRejected) => this.summary().then(onFulfilled, onRejected);
+  }
+
+  /** Asks for the first row. A run that has ended before it begins reads none. */
+  #start(): void {
+    if (!this.#ended && !this.#parts.end.stop.aborted) this.#rows.start();
+  }
+
+  /** Runs once, to its end. */
+  #toEnd(): Promise<BulkSummary> {
+    this.#start();
+    this.#ended ??= this.#run();
+    // Whoever takes the results gets the failure from the loop.
+    this.#ended.catch(() => undefined);
+    return this.#ended;
   }
 
   async #run(): Promise<BulkSummary> {
@@ -189,3 +215,5 @@ export class Run<Row, Value> {
     await this.#results.give({ index, key, item, ...end });
   }
 }
+
+refuseArrayFrom(BulkRun.prototype, "result", "`await` it for its summary");
