@@ -93,7 +93,6 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     if (!this.#ended && !this.#parts.end.stop.aborted) this.#rows.start();
   }
 
-  /** Runs once, to its end. */
   #toEnd(): Promise<BulkSummary> {
     this.#start();
     this.#ended ??= this.#run();
@@ -127,7 +126,6 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     return progress.summary();
   }
 
-  /** Undefined without a checkpoint. */
   async #openRecord(): Promise<RunRecord | undefined> {
     const { end, options } = this.#parts;
     await checkSnapshot(options, end.stop);
@@ -202,15 +200,16 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     }
   }
 
-  /** Resolves when the caller has finished with the result. */
   async #giveResult({ index, item, key = String(index) }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
     const { options, progress, warnings } = this.#parts;
-    const { estimateMs, onProgress, total = this.#rows.length } = options;
+    const { estimateMs, onProgress, opened, total = this.#rows.length } = options;
     progress.add(end);
     if (onProgress) {
       const soFar = progress.progress(total, estimateMs);
       // As with hooks, an error or a rejection of `onProgress` changes nothing.
-      void (async () => onProgress(soFar))().catch((error: unknown) => warnings.failed(error));
+      void (async () => onProgress(soFar))().catch((error: unknown) =>
+        warnings.sayOnce("onProgress", () => opened.settings.observer.failed("onProgress", error)),
+      );
     }
     await this.#results.give({ index, key, item, ...end });
   }

@@ -92,13 +92,8 @@ export async function checkRows<Row>(
         if (fate === "unchanged" || (fate === "once" && !mayBeRepeated(writes, prepared))) continue;
         const before = recorded?.before;
         // For a further row with its key.
-        if (recorded)
-          await record?.putRow(recorded.name, {
-            ...recorded,
-            state: "succeeded",
-            id: before?.id,
-            kept: undefined,
-          });
+        const after = { state: "succeeded", id: before?.id, kept: undefined } as const;
+        if (recorded) await record?.putRow(recorded.name, { ...recorded, ...after });
         const guarded: GuardedRow = { ...row, recordedId: before?.id };
         const looks = looksOf(guarded, settings).length;
         plan.looks += looks;

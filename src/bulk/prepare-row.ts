@@ -26,17 +26,16 @@ export function prepareRow(
       const inArray = found.map((each) => ({ ...each, path: [index, ...each.path] }));
       issues.push(...(writes.length === 1 ? found : inArray));
     }
-    if (index > 0 && !contacts.some((key) => named.has(key))) issues.push({ path: [index], ...unrelated });
+    if (index > 0 && !contacts.some((key) => named.has(key)))
+      issues.push({ path: [index], code: "unrelated", message: unrelated });
     for (const key of contacts) named.add(key);
   }
   if (issues.length > 0) throw new ValidationError(issues);
   return calls;
 }
 
-const unrelated = {
-  code: "unrelated",
-  message: "must share an e-mail, a phone or a contactUUID with a write before it: a row is one person's",
-};
+const unrelated =
+  "must share an e-mail, a phone or a contactUUID with a write before it: a row is one person's";
 
 /** Whether a row in doubt may be sent again. */
 export function mayBeRepeated(writes: readonly RowWrite[], calls: readonly PreparedCall[]): boolean {

@@ -3,10 +3,8 @@ import type { Consent } from "../consent.ts";
 import { consentWriteOf } from "../prepare-write.ts";
 import type { Write } from "../write.ts";
 
-/** A write of a row, with what it says. */
 export interface RowWrite {
   readonly write: Write;
-  /** The keys of the contact that it names. */
   readonly contacts: readonly string[];
   readonly said: Consent;
 }
@@ -19,7 +17,6 @@ export function rowWrite(write: Write): RowWrite {
 /** How the refusal of a channel is known. */
 export type KnownBy = "run" | "process" | "service";
 
-/** Whose refusals are known, by channel. */
 export type Known = ReadonlyMap<string, KnownBy>;
 
 /** The channels of a row that were sent as a refusal, though the row said otherwise, and how each was known. */
@@ -34,7 +31,6 @@ export interface Kept {
   readonly [channel: string]: KnownBy | undefined;
 }
 
-/** A write with the refusals that are known. */
 export interface RestatedWrite {
   readonly write: Write;
   readonly said: Consent;
@@ -58,7 +54,6 @@ function refusalOf(channel: string): string {
   return channel === suppressed ? "TRUE" : "UNSUBSCRIBED";
 }
 
-/** The channels that are refused. */
 export function refusalsOf(said: Consent): string[] {
   return [...said].flatMap(([channel, word]) => (isRefusal(channel, word) ? [channel] : []));
 }

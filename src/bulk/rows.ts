@@ -10,7 +10,6 @@ import { refusalsOf, type RowWrite, rowWrite } from "./refusals.ts";
 export interface ReadRow<Row> {
   readonly index: number;
   readonly item: Row;
-  /** The caller's key; undefined without one. */
   readonly key: string | undefined;
   readonly writes: readonly RowWrite[];
   /** Whether the function gave an array: so does its value. */
@@ -113,7 +112,6 @@ export class Rows<Row> {
       );
   }
 
-  /** Goes through all rows. Returns their number. */
   async *#pass(isDue: (row: ReadRow<Row>) => boolean): AsyncGenerator<ReadRow<Row>, number, undefined> {
     const rows = checkIterable<Row>(this.#give());
     // Promises that are there already may reject long before their rows are read: Node would end the process.
@@ -171,7 +169,6 @@ function lengthOf(rows: object): number | undefined {
   return [length, size].find(Number.isSafeInteger) as number | undefined;
 }
 
-/** Whether it refuses something. */
 export function isRefusing({ writes }: Pick<ReadRow<unknown>, "writes">): boolean {
   return writes.some(({ said }) => refusalsOf(said).length > 0);
 }

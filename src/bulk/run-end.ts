@@ -32,7 +32,6 @@ export class RunEnd {
     return this.#stop.signal;
   }
 
-  /** The run ends with its first failure. */
   readonly fail = (error: unknown): void => {
     this.#failure ??= { error };
     this.#stop.abort(error);
@@ -44,7 +43,6 @@ export class RunEnd {
     this.#stop.abort(new Error(`${lateness}: the next run takes its last rows as in doubt.`));
   }
 
-  /** Its failure is the run's. */
   async failOnError(work: () => unknown): Promise<void> {
     try {
       await work();
@@ -81,12 +79,6 @@ export class RunWarnings {
     this.#said.add(message);
   }
 
-  /** `onProgress` threw, or rejected. */
-  failed(error: unknown): void {
-    this.sayOnce("onProgress", () => this.#observer.failed("onProgress", error));
-  }
-
-  /** The run is over. */
   end(): void {
     const count = this.unknownPeople;
     const people = count === 1 ? "1 row subscribed somebody" : `${count} rows subscribed people`;

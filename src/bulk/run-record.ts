@@ -13,9 +13,7 @@ import type { Kept } from "./refusals.ts";
  */
 export interface RowRecord {
   readonly state: "succeeded" | "sent" | "once" | "failed";
-  /** The number of the row's version, from 1. */
   readonly version: number;
-  /** Of its writes. */
   readonly fingerprint: string;
   /** The id of its contact, as the last response gave it. */
   readonly id: string | undefined;
@@ -23,7 +21,6 @@ export interface RowRecord {
 }
 
 const runSchema = z.object({
-  /** Of the checkpoint. */
   id: z.string(),
   number: z.int(),
   isOver: z.boolean(),
@@ -34,7 +31,6 @@ const runSchema = z.object({
 /** The run that wrote the record last, and whose record it is. */
 type RunLine = z.infer<typeof runSchema>;
 
-/** Whose record it is. */
 type RecordOwner = Pick<BulkSettings<never>, "key" | "target" | "opened">;
 
 /** A file is locked at once, unless there is a lock: that of a run that was killed may still stand. */
@@ -133,7 +129,6 @@ export class RunRecord {
     return line === undefined ? undefined : decodeRow(line);
   }
 
-  /** Resolves when it is recorded. */
   async putRow(name: string, row: RowRecord, flush = false): Promise<void> {
     const line = encodeRow(row);
     this.#lines.set(rowPrefix + name, line);
@@ -197,7 +192,6 @@ type EncodedRow = [RowRecord["state"], version: number, fingerprint: string, id?
 
 const rowLine = /^\["(succeeded|sent|once|failed)",\d+,"[\w-]+"/;
 
-/** Throws if it is damaged. */
 function decodeRow(line: string): RowRecord {
   try {
     if (!rowLine.test(line)) throw new TypeError("not a row");

@@ -17,12 +17,10 @@ import type { ReadRow } from "./rows.ts";
 import type { RunParts } from "./run-end.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
-/** A run, as its rows see it. */
 export interface SendingRun extends RunParts {
   readonly guards: readonly Guard[];
   /** Also one of the guards. */
   readonly process: ProcessGuard;
-  /** Undefined without a checkpoint. */
   readonly record: RunRecord | undefined;
 }
 
@@ -57,7 +55,6 @@ class SendRow {
   readonly #recorded: RecordedRow | undefined;
   readonly #run: SendingRun;
   readonly #guards: RowGuards;
-  /** How the calls of its writes ended. */
   readonly #ends: { readonly outcome: Outcome; readonly isRepeatable: boolean }[] = [];
   /** How many events of each name have a generated id. */
   readonly #events = new Map<string, number>();
@@ -84,7 +81,8 @@ class SendRow {
       if (fateOf(this.#recorded) === "once" && !mayBeRepeated(writes, calls)) {
         // It may have been sent: later rows must not lift what it refuses.
         process.learn(this.#row);
-        return { status: "unknown", error: notRepeated() };
+        const error = { message: notRepeated, outcome: "unknown", reason: "other" } as const;
+        return { status: "unknown", error: new ConnectionError(error) };
       }
       await this.#guards.ask(end.stop);
       // A later write that could not leave would leave the earlier ones sent.
@@ -226,16 +224,10 @@ class SendRow {
   }
 }
 
-/** The error of a row that is not sent because an earlier run may have carried it out. */
-function notRepeated(): ConnectionError {
-  const message =
-    "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
-  return new ConnectionError({ message, outcome: "unknown", reason: "other" });
-}
-
+const notRepeated =
+  "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
 const idPrefix = "contactUUID:";
 
-/** The id of the contact that a response names. */
 function idIn(request: PreparedCall, data: unknown): string | undefined {
   const keys = appliedConsent(request, data)?.contacts;
   return keys?.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length);

@@ -15,7 +15,6 @@ export interface Guard {
   ask(row: GuardedRow, signal: AbortSignal): readonly Word[] | Promise<readonly Word[]>;
 }
 
-/** A row, as guards see it. */
 export interface GuardedRow extends ReadRow<unknown> {
   /** The id of the contact that the response of an earlier night gave. */
   readonly recordedId: string | undefined;
@@ -30,7 +29,6 @@ export interface Word {
   readonly isRefused: boolean;
   /** Of two words the later one counts: a count of what happened (`nextMoment`); Infinity for one that nothing lifts. */
   readonly moment: number;
-  /** The contact as the service showed it. */
   readonly service?: Profile | undefined;
 }
 
@@ -41,7 +39,6 @@ export function nextMoment(): number {
   return ++moment;
 }
 
-/** How a row ends that does not go on. */
 type StopReason =
   | { readonly error: unknown }
   | { readonly reason: SupersededReason; readonly service?: Profile | undefined };

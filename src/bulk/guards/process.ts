@@ -106,7 +106,6 @@ export class ProcessGuard implements Guard, ConsentListener {
     });
   }
 
-  /** Resolves when what it knows is recorded. */
   async settled(): Promise<void> {
     await this.#recorded;
   }

@@ -36,7 +36,6 @@ export class RowGuards {
     }
   }
 
-  /** Whether the row may leave by the answers so far. */
   get areFresh(): boolean {
     return this.#guards.every((guard) => this.#isYoung(guard));
   }
@@ -66,7 +65,6 @@ export class RowGuards {
     throw superseded([write], cause, by, service);
   }
 
-  /** The contact as the service showed it, if it did. */
   get service(): Profile | undefined {
     return this.#words().find((word) => word.service)?.service;
   }

@@ -23,7 +23,6 @@ import {
   type Word,
 } from "./guard.ts";
 
-/** By what a row is looked up. */
 type LookOptions = Pick<BulkSettings<never>, "opened" | "checkConsent" | "snapshot">;
 
 const everyChannel = ["email", "phone", "is_suppressed"] as const;
@@ -44,7 +43,6 @@ function idsOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   const recorded = row.recordedId === undefined ? [] : [row.recordedId];
   return {
     ids: shown.length > 0 ? shown.map(({ id }) => id) : recorded,
-    /** Whether the snapshot shows a refusal. */
     isRefused: shown.some((one) => everyChannel.some((channel) => isShownRefused(one, channel))),
   };
 }
