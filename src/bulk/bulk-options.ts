@@ -29,11 +29,8 @@ export interface LaterWrites<Writes extends RowWrites> extends PromiseLike<Write
 /** What the function of a row gives. */
 export type RowWrites = Write | readonly Write[];
 
-/** Of the calls of a row: they go last, and leave room for other calls. */
-const rowPriority = 9;
-
-/** Of the calls of a row: it waits as long as necessary, as the client's own limits are for interactive calls (D53). */
-export const rowCallOptions = { priority: rowPriority, maxWaitMs: Infinity, deadlineMs: Infinity };
+/** Of the calls of a row: they go last, and wait as long as necessary, as the client's own limits are for interactive calls (D53). */
+export const rowCallOptions = { priority: 9, maxWaitMs: Infinity, deadlineMs: Infinity };
 
 /** What the service, or a snapshot of it, shows of a contact's consent. */
 export type ShownConsent = Pick<Profile["attributes"], "email_opt_in" | "phone_opt_in" | "is_suppressed">;
@@ -150,7 +147,8 @@ export function settleOptions<Row>(
   // Safe: functions are typed by the caller; the schema has checked the rest. A check has no part in the options it lacks.
   const options = parseOptions(schema, given, `The options of ${method}`) as BulkSettings<Row>;
   const limiter = opened.transport.client.limiter.current;
-  const estimateMs = limiter && ((calls: number) => limiter.estimateMs(calls, { priority: rowPriority }));
+  const { priority } = rowCallOptions;
+  const estimateMs = limiter && ((calls: number) => limiter.estimateMs(calls, { priority }));
   return { ...options, opened, target: targetOf(options.organization, opened), estimateMs };
 }
 

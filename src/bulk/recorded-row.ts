@@ -34,8 +34,8 @@ export async function recordedRow(
   const before = record.row(name);
   const version = before ? before.version + Number(before.fingerprint !== fingerprint) : 1;
   const hasEvent = row.writes.some(({ write }) => write.operation === "v1.events.send");
-  const versioned = JSON.stringify([record.id, key, `${version} ${fingerprint}`]);
-  return { name, fingerprint, version, eventId: hasEvent ? await sha256(versioned) : "", before };
+  const identity = JSON.stringify([record.id, key, `${version} ${fingerprint}`]);
+  return { name, fingerprint, version, eventId: hasEvent ? await sha256(identity) : "", before };
 }
 
 /** What is left to do of a row. `once`: it may have been carried out, or an earlier version of it, and must not be repeated. */

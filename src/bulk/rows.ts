@@ -47,16 +47,17 @@ export class Rows<Row> {
   #turnBeganAt = performance.now();
 
   constructor(
-    rows: unknown,
+    rows: BulkRows<Row>,
     toWrites: BulkFunction<Row, RowWrites>,
     { key }: Pick<BulkOptions<Row>, "key">,
     order: "refusals first" | "in order" = "refusals first",
   ) {
     this.#toWrites = toWrites;
     this.#keyOf = key;
-    this.#give = isFunction(rows) ? rows : () => rows;
-    if (!isFunction(rows)) this.length = lengthOf(checkIterable(rows));
-    const canBeReadTwice = isFunction(rows) || this.length !== undefined;
+    const isFunction = typeof rows === "function";
+    this.#give = isFunction ? rows : () => rows;
+    if (!isFunction) this.length = lengthOf(checkIterable(rows));
+    const canBeReadTwice = isFunction || this.length !== undefined;
     this.#inOrder =
       canBeReadTwice && order === "refusals first" ? this.#refusalsFirst() : this.#pass(() => true);
   }
@@ -147,10 +148,6 @@ export class Rows<Row> {
       return { index, item, key, writes: [], isList: false, problem: { error } };
     }
   }
-}
-
-function isFunction(rows: unknown): rows is () => unknown {
-  return typeof rows === "function";
 }
 
 function checkIterable<Row>(rows: unknown): BulkIterable<Row> {

@@ -7,16 +7,11 @@ const mostLateAnswers = 3;
 /** An answer that is nearly too old is asked for again while a row still may go by it. */
 const agingShare = 0.9;
 
-interface Answer {
-  readonly askedAt: number;
-  readonly words: readonly Word[];
-}
-
 /** Asks the guards of a run about one row: one runner for age, lateness and order. */
 export class RowGuards {
   readonly #guards: readonly Guard[];
   readonly #row: GuardedRow;
-  readonly #answers = new Map<Guard, Answer>();
+  readonly #answers = new Map<Guard, { readonly askedAt: number; readonly words: readonly Word[] }>();
   readonly #late = new Map<Guard, number>();
 
   constructor(guards: readonly Guard[], row: GuardedRow) {
@@ -48,8 +43,8 @@ export class RowGuards {
 
   /** The write as it may leave now. Throws a `RowStop` if it cannot say what is known. */
   restated(write: RowWrite): RestatedWrite {
-    const words = this.#words();
     const refusals = new Map<string, Word>();
+    const words = this.#words();
     for (const channel of new Set(words.map((word) => word.channel))) {
       const about = words.filter((word) => word.channel === channel);
       // A word counts for its addresses alone.
