@@ -40,7 +40,7 @@ export function apiPromise<T, Ended extends { readonly data: T }>(
 
 /** A call that has not begun. */
 export function rejected(reason: unknown): ApiPromise<never> {
-  const value = Promise.reject<never>(reason);
+  const value = Promise.reject(reason);
   return Object.assign(value, { withResponse: () => value });
 }
 
