@@ -118,8 +118,11 @@ function plain(text: string): string {
 /** An address with its domain as the DNS has it: `ada@müller.de` is `ada@xn--mller-kva.de`. */
 function asDomainName(address: string): string {
   const domainStart = address.lastIndexOf("@") + 1;
-  const url = `http://${address.slice(domainStart)}`;
-  return URL.canParse(url) ? address.slice(0, domainStart) + new URL(url).hostname : address;
+  try {
+    return address.slice(0, domainStart) + new URL(`http://${address.slice(domainStart)}`).hostname;
+  } catch {
+    return address;
+  }
 }
 
 /** The digits in a text, those of any script as ASCII: `+٠١ ٧١` is `0171`. */

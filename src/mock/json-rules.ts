@@ -1,5 +1,7 @@
 /** The rules for JSON values, which bodies of requests, options and seeds share. */
 
+import { isUrl } from "./string-formats.ts";
+
 /** One problem of a value. */
 export interface Problem {
   /** The path of the field, such as `custom_properties.plan`; empty for the whole body. */
@@ -80,7 +82,7 @@ export const duration = that(isDuration, "must be milliseconds from 0");
 
 /** A URL to which paths can be appended. */
 export const baseUrl = that(
-  (value) => typeof value === "string" && /^https?:[^?#]*$/i.test(value) && URL.canParse(value),
+  (value) => typeof value === "string" && /^[^?#]*$/.test(value) && isUrl(value),
   "must be a base URL, for example https://api.example.com",
 );
 

@@ -15,6 +15,15 @@ export function isDateTime(value: string): boolean {
   return value.charAt(10) === "T" && isDay(value.slice(0, 10)) && TIME.test(value.slice(11));
 }
 
+/** An absolute URL of HTTP. `URL.canParse` of Node 20 and 22 refuses hosts such as `bücher.example` once it is called often. */
+export function isUrl(value: string): boolean {
+  try {
+    return /^https?:$/.test(new URL(value).protocol);
+  } catch {
+    return false;
+  }
+}
+
 /** Characters around at least one `@`, without whitespace. */
 export function isEmail(value: string): boolean {
   return /^[^\s]+@[^\s]+$/.test(value);

@@ -17,7 +17,7 @@ export const baseUrlOption = optionThat<string | URL>(
 });
 
 function problemOf(value: string): string | undefined {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parseUrl(value);
   if (!url || !/^https?:\/\//i.test(value.trim()))
     return "must begin with https:// and name a host, as https://example.com does";
   if (url.username !== "" || url.password !== "" || /[?#]/.test(value))
@@ -25,6 +25,15 @@ function problemOf(value: string): string | undefined {
   if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname))
     return "already holds /api/v1 or /v2, which each call adds: remove it";
   return undefined;
+}
+
+/** `URL.canParse` of Node 20 and 22 refuses hosts such as `bücher.example` once it is called often. */
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether an accepted base URL sends the key to another machine unencrypted. One that was refused is no text. */

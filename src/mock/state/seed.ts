@@ -11,7 +11,7 @@ import {
   string,
   stringThat,
 } from "../json-rules.ts";
-import { isDateTime, isDay } from "../string-formats.ts";
+import { isDateTime, isDay, isUrl } from "../string-formats.ts";
 import type { Optional } from "../variants.ts";
 import type { MockContact, MockGroup } from "./organization-state.ts";
 
@@ -80,7 +80,6 @@ export const DEFAULT_ORGANIZATION: MockOrganizationSeed = {
 
 const keys = arrayOf(nonEmptyString, { min: 1 });
 const time = stringThat((value) => isDay(value) || isDateTime(value), "must be an ISO 8601 day or date-time");
-const isUrl = (value: string) => /^https?:/i.test(value) && URL.canParse(value);
 
 const groupFields: Record<keyof MockGroupSeed, Rule> = {
   id: nonEmptyString,
