@@ -165,7 +165,7 @@ export function parseContact(text: string, file: string): ReadContact {
   return { contact, readAt };
 }
 
-export function damaged(file: string, reason: string): ConfigurationError {
+function damaged(file: string, reason: string): ConfigurationError {
   return new ConfigurationError(
     `The snapshot ${file} is damaged: ${reason}. Restore it from a copy, or read another one.`,
   );

@@ -212,7 +212,7 @@ export function targetSalt({ families: [v1] }: Target): string {
  * Throws if two snapshots are of two services or organizations. As of a checkpoint, a name that is given later takes over what
  * was recorded with a key.
  */
-export function checkComparable({ target: later }: Heading, { target: earlier }: Heading): void {
+function checkComparable({ target: later }: Heading, { target: earlier }: Heading): void {
   const [one, other] = [later.families.v1, earlier.families.v1];
   const isNamed = earlier.organization === undefined && later.organization !== undefined;
   const isSame = earlier.organization === later.organization && one?.key === other?.key;

@@ -142,7 +142,7 @@ export async function expectNotSent(
 }
 
 /** The service refuses the same body with 400, and its state does not change. */
-export async function expectRefusedByService(service: Service, path: string, body: unknown): Promise<void> {
+async function expectRefusedByService(service: Service, path: string, body: unknown): Promise<void> {
   const before = service.state();
   const { status } = await service.send("POST", path, body);
   expect(status).toBe(400);

@@ -4,7 +4,7 @@ import { expect, it, vi } from "vitest";
 
 export const [ada, bo] = ["ada@example.com", "bo@example.com"];
 export const list = { id: "readers", name: "Readers" };
-export const owner = { id: "shop", apiKeys: ["mock-key-of-a-shop"], appId: "mock-app", lists: [list] };
+const owner = { id: "shop", apiKeys: ["mock-key-of-a-shop"], appId: "mock-app", lists: [list] };
 
 export interface Recipe {
   /** Does all that the recipe does; several run at a time. */

@@ -17,10 +17,12 @@ async function asked(baseUrl: string, options: ClientOptions = {}): Promise<stri
 }
 
 describe("A base URL", () => {
-  it("with a letter that is not ASCII is read alike however many clients have been made", () => {
-    // Node compiles a function that is called often anew: its `URL.canParse` then refuses such a host.
-    for (let client = 0; client < 20_000; client++)
+  it("with a letter that is not ASCII is read alike, however often", () => {
+    const create = () =>
       new AudienceClient({ baseUrl: "https://b\u00fccher.example", apiKey: "k", rateLimiter: false });
+    // Node compiles a function that is called often anew: its `URL.canParse` then refuses such a host.
+    for (let client = 0; client < 20_000; client++) create();
+    expect(create).not.toThrow();
   });
 
   it.each([
