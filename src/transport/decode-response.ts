@@ -1,28 +1,12 @@
-import {
-  ApiError,
-  AuthenticationError,
-  BadRequestError,
-  NotFoundError,
-  PermissionError,
-  RateLimitError,
-  RedirectError,
-  ServerError,
-  UnexpectedResponseError,
-} from "../errors.ts";
+import { RedirectError, UnexpectedResponseError } from "../errors.ts";
 import { printable } from "../printable.ts";
-import { countCharacters } from "../schema/formats.ts";
 import { UndecodableResponse } from "../schema/response-values.ts";
-import { isObject, isRecord } from "../values/predicates.ts";
 import type { ApiResponse, Call, ReceivedResponse } from "./call.ts";
-import { findRefusal, retryAfterMs, type RateLimitCandidate, type RateRefusal } from "./rate-refusal.ts";
+import { findRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
+import { apiError, htmlHint, messageOf } from "./response-error.ts";
 
 const shownBodyLength = 64 * 1024;
-const shownIdLength = 100;
-const shownMessageLength = 300;
-const shownStartLength = 120;
-/** Error bodies nest less deeply. */
-const deepestMessage = 16;
 /** A deeper value takes much memory, and overflows the stack when it is printed. */
 const maxDepth = 1_000;
 
@@ -82,65 +66,6 @@ function decodeValue(received: ReceivedResponse, { client, context, request }: C
   }
 }
 
-/** With the messages of the service, or the beginning of its body, the wait, and the likely cause. */
-function apiError(
-  shown: RateLimitCandidate,
-  refusal: RateRefusal | undefined,
-  { client, context, request, settings }: Call,
-): ApiError {
-  const { endpoint, params, sent } = request;
-  const { status, headers, body } = shown;
-  const { retryAfterMs: waitMs } = refusal ?? { retryAfterMs: retryAfterMs(headers) };
-  const hints: string[] = [];
-  if (status === 404 && !refusal && endpoint.idHint)
-    hints.push(describeId(String(Object.values(params)[0]), client.redactor), endpoint.idHint);
-  if (status === 401) hints.push("is `apiKey` right, and of this service?");
-  if (status === 407) hints.push("a proxy asks for credentials of its own");
-  if (waitMs) hints.push(`the service asks to wait ${waitMs} ms`);
-  const hint = htmlHint(body);
-  if (hint) hints.push(hint);
-  // A gateway refuses calls with these statuses, for their rate or for another reason, and its body is not JSON.
-  if ((status === 403 || status === 503) && typeof body === "string" && !settings.isRateLimited)
-    hints.push("a limit may be behind it: see isRateLimited");
-  const text = printable(messageOf(body) ?? startOf(body));
-  const suffix = `${text && `: ${text}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
-  // After 408 and 5xx a gateway may have forwarded a write.
-  const mayHaveWritten =
-    status === 408 || status >= 500 || (status === 404 && endpoint.mayHaveWrittenOn404?.(sent));
-  return new (refusal ? RateLimitError : apiErrorClass(status))({
-    ...shown,
-    message: `${status} on ${context.method} ${context.path}${suffix}`,
-    outcome: mayHaveWritten && !refusal ? "unknown" : "not-applied",
-    retryAfterMs: waitMs,
-  });
-}
-
-const classes: Readonly<Record<number, typeof ApiError>> = {
-  400: BadRequestError,
-  401: AuthenticationError,
-  403: PermissionError,
-  404: NotFoundError,
-};
-
-/** The class for an error status, but for refusals: they may have any status (`isRateLimited`). */
-function apiErrorClass(status: number): typeof ApiError {
-  return classes[status] ?? (status >= 500 ? ServerError : ApiError);
-}
-
-/** The id that was given. Of an address only its shape, as messages are logged. */
-function describeId(id: string, redactor: Redactor): string {
-  const size = `${countCharacters(id)} characters`;
-  if (/@|%40/.test(id)) return `the id was an e-mail address of ${size}`;
-  if (phoneNumber.test(id.replace(/%[\da-f]{2}/gi, " ")))
-    return `the id looks like a phone number, of ${size}`;
-  const shown = redactor.string(id);
-  const isCut = shown.length > shownIdLength;
-  return `the id was "${printable(shown.slice(0, shownIdLength))}${isCut ? "…" : ""}"`;
-}
-
-/** Seven digits or more, with a sign that people write before or between them: digits alone are an id. */
-const phoneNumber = /^(?!\d+$)(tel:)?[\s+()./-]*(\d[\s()./-]*){7,}$/i;
-
 /** The body in an error: parsed JSON, else the text, at most 64 KiB, without keys. */
 function shownBody({ text, limitPassed, failure }: ReceivedResponse, redactor: Redactor): unknown {
   const isWhole = limitPassed === undefined && failure === undefined && text.length <= shownBodyLength;
@@ -173,56 +98,4 @@ function isTooDeep(text: string): boolean {
     } else if (character === "]" || character === "}") depth--;
   }
   return false;
-}
-
-/**
- * All messages of a body, each once. v2 uses `message`; v1's error body is not documented, so the usual properties are
- * tried ("Errors"). Each value is visited once, and none once the message is full: a body may be made to cost time.
- */
-function messageOf(body: unknown): string | undefined {
-  if (!isObject(body)) return undefined;
-  const texts = new Set<string>();
-  let length = 0;
-  for (const text of textsIn(body)) {
-    if (!texts.has(text)) length += text.length;
-    texts.add(text);
-    if (length >= shownMessageLength) break;
-  }
-  return texts.size > 0 ? [...texts].join("; ").slice(0, shownMessageLength) : undefined;
-}
-
-/** Returns whether it gave a text. */
-function* textsIn(value: unknown, depth = 0): Generator<string, boolean> {
-  if (typeof value === "string" && value.trim() !== "") {
-    yield value;
-    return true;
-  }
-  if (!isObject(value) || depth > deepestMessage) return false;
-  if (Array.isArray(value)) return yield* textsOf(value, depth + 1);
-  // Safe: a parsed object may have any property.
-  const { message, detail, title, error, errors } = value as Readonly<Record<string, unknown>>;
-  // As strings these often hold only the name of the status.
-  const names = isObject(error) ? [title] : [title, error];
-  // `errors` may hold arrays by the names of fields.
-  const reasons = [message, detail, isRecord(errors) ? Object.values(errors) : errors];
-  if (isObject(error)) reasons.push(error);
-  return (yield* textsOf(reasons, depth + 1)) || (yield* textsOf(names, depth + 1));
-}
-
-function* textsOf(values: readonly unknown[], depth: number): Generator<string, boolean> {
-  let isFound = false;
-  for (const value of values) if (yield* textsIn(value, depth)) isFound = true;
-  return isFound;
-}
-
-/** The first characters of a body without a message. */
-function startOf(body: unknown): string {
-  const text = typeof body === "string" ? body.trim() : JSON.stringify(body);
-  return text.length > shownStartLength ? `${text.slice(0, shownStartLength)}…` : text;
-}
-
-/** The likely cause of a body that is HTML; undefined for any other body. */
-function htmlHint(body: unknown): string | undefined {
-  const isHtml = typeof body === "string" && /^\s*<(!doctype html|html)\b/i.test(body);
-  return isHtml ? "HTML: a gateway responded; is the base URL right?" : undefined;
 }

@@ -116,7 +116,7 @@ export const areas: readonly Area[] = [
   // The transport is split into areas, because every call reaches nearly all of it.
   {
     name: "transport-responses",
-    sources: ["transport/decode-response.ts", "transport/rate-refusal.ts"],
+    sources: ["transport/decode-response.ts", "transport/response-error.ts", "transport/rate-refusal.ts"],
     tests: { transport: "errors fetch promise rate-refusal responses retry-after" },
   },
   {
