@@ -9,7 +9,7 @@ import {
 } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 import { keepsTheLimiter, limiterOf, parseKept } from "./rate-limiter/client-limiter.ts";
-import { isForbidden, ofRuntime } from "./runtime.ts";
+import { isForbidden, ofRuntime, refuseOldNode } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
 import { KeySource, type FamilyAccess } from "./transport/api-key.ts";
 import type { TransportSettings } from "./transport/call.ts";
@@ -41,6 +41,7 @@ export interface OpenedClient {
  * its value.
  */
 export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
+  refuseOldNode();
   const redactor = state?.redactor ?? new Redactor();
   const subject = "The client's options";
   const direct = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);

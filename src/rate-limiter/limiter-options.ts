@@ -2,6 +2,7 @@ import * as z from "zod";
 import { readRateLimit, sayRateLimit } from "../environment.ts";
 import { ConfigurationError, type RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
+import { refuseOldNode } from "../runtime.ts";
 import { numberThat, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods, withoutPrototype } from "../values/predicates.ts";
 import { type RateLimiterSnapshot, snapshotSchema } from "./snapshot.ts";
@@ -67,6 +68,7 @@ export const limiterOptionsSchema = z
   .partial();
 
 export function parseLimiterOptions(options: RateLimiterOptions) {
+  refuseOldNode();
   if (isStore(options))
     throw new ConfigurationError("A rate limit store is one of the options: write `rateLimiter: { store }`.");
   const {

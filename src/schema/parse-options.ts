@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { refuseOldNode } from "../runtime.ts";
 import { awaitIt, contentLost, kindNamed, mustBe } from "../values/kind-of.ts";
 import { nameMeant } from "../values/name-meant.ts";
 import { hasMethods, hasProperty, isRecord, withoutPrototype } from "../values/predicates.ts";
@@ -96,8 +95,6 @@ function ownOptions(
   options: Readonly<Record<string, unknown>>,
   subject: string,
 ): object {
-  // Clients and limiters read theirs here first.
-  refuseOldNode();
   const problem = lostContent(options);
   if (problem !== undefined) throw new ConfigurationError(`${subject} ${problem}.`);
   const names = new Set(Object.keys(schema.shape));
