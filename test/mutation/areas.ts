@@ -47,7 +47,7 @@ export const areas: readonly Area[] = [
   {
     name: "bulk-record",
     sources: ["bulk/run-record.ts", "bulk/recorded-row.ts"],
-    tests: { bulk: "delta keys recorded target" },
+    tests: { bulk: "delta guard-process keys own-checkpoint recorded target" },
   },
   {
     name: "bulk-guards",
