@@ -50,23 +50,34 @@ export interface BulkItem<Row> {
   readonly item: Row;
 }
 
-type Detail = "value" | "kept" | "error" | "reason" | "service" | "formerId";
-
-/** Without all details but these: every member may be destructured. */
-type Only<Name extends Detail> = { readonly [Other in Exclude<Detail, Name>]?: undefined };
+/** What only some ends of a row have: every member may be destructured. */
+interface NoDetails {
+  /** Of a row that succeeded. */
+  readonly value?: undefined;
+  /** Of a row that was sent. */
+  readonly kept?: undefined;
+  /** Of a row that was not carried out. */
+  readonly error?: undefined;
+  /** Of a superseded row. */
+  readonly reason?: undefined;
+  /** Of a refusal that the service showed. */
+  readonly service?: undefined;
+  /** Of a row that succeeded. */
+  readonly formerId?: undefined;
+}
 
 /** The end of a row. */
 export type RowEnd<Value> =
   | SucceededEnd<Value>
   /** `kept`: as the run told that sent the row. */
-  | (Only<"kept"> & { readonly status: "skipped"; readonly kept?: Kept | undefined })
-  | (Only<"error"> & { readonly status: "invalid"; readonly error: ValidationError })
+  | (Omit<NoDetails, "kept"> & { readonly status: "skipped"; readonly kept?: Kept | undefined })
+  | (Omit<NoDetails, "error"> & { readonly status: "invalid"; readonly error: ValidationError })
   /** `error` is of this run, of this package or of your own function. */
-  | (Only<"error"> & { readonly status: "failed" | "unknown"; readonly error: unknown })
+  | (Omit<NoDetails, "error"> & { readonly status: "failed" | "unknown"; readonly error: unknown })
   | SupersededEnd;
 
 /** The end of a row that was carried out. */
-export interface SucceededEnd<Value> extends Only<"value" | "kept" | "service" | "formerId"> {
+export interface SucceededEnd<Value> extends Omit<NoDetails, "value" | "kept" | "service" | "formerId"> {
   /** The service carried out all writes of the row. */
   readonly status: "succeeded";
   /** The value of the row's call; of several writes an array. */
@@ -80,7 +91,7 @@ export interface SucceededEnd<Value> extends Only<"value" | "kept" | "service" |
 }
 
 /** The end of a superseded row. */
-export interface SupersededEnd extends Only<"error" | "reason" | "service"> {
+export interface SupersededEnd extends Omit<NoDetails, "error" | "reason" | "service"> {
   /** Not sent, as a refusal is known that the row cannot say, or as it is no longer current. */
   readonly status: "superseded";
   /** How that is known. */
