@@ -6,7 +6,7 @@ import { optionThat, optionTypes, parseOption, parseOptions, type Given } from "
 import { isWaitTooLong } from "../transport/retry-plan.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { ignoreRejection } from "../values/error-message.ts";
-import { hasMethods, isObject } from "../values/predicates.ts";
+import { hasMethods, isObject, withoutPrototype } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type BulkProgress, hasCode } from "./result.ts";
@@ -149,7 +149,7 @@ export function settleOptions<Row>(
   const limiter = opened.transport.client.limiter.current;
   const { priority } = rowCallOptions;
   const estimateMs = limiter && ((calls: number) => limiter.estimateMs(calls, { priority }));
-  return { ...options, opened, target: targetOf(options.organization, opened), estimateMs };
+  return withoutPrototype({ ...options, opened, target: targetOf(options.organization, opened), estimateMs });
 }
 
 /** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */

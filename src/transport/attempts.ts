@@ -19,10 +19,22 @@ import { getReady, pauseByHead, wasRefused, type AttemptStart, type Readiness } 
 import { planRetry, type FailedEnd, type NextAttempt } from "./retry-plan.ts";
 import { AttemptSpan } from "./tracing.ts";
 
+const notInherited = {
+  signal: undefined,
+  onFailedAttempt: undefined,
+  factor: undefined,
+  randomize: undefined,
+  maxRetryTime: undefined,
+  unref: undefined,
+};
+
 /** Makes the attempts of a call, the first included, until one gives a response or the plan gives up. */
 export async function attempts(call: Call): Promise<ApiResponse> {
   // A row's write may have waited in the queue before, for a look: it goes before the looks of other rows.
-  let start: AttemptStart = { isInFront: call.gate !== undefined && call.context.method !== "GET" };
+  let start: AttemptStart = {
+    isInFront: call.gate !== undefined && call.context.method !== "GET",
+    key: undefined,
+  };
   /** The key that a 401 refuses; undefined if its function was asked for another one before. */
   let usedKey: string | undefined;
   let mayRenewKey = true;
@@ -33,8 +45,8 @@ export async function attempts(call: Call): Promise<ApiResponse> {
     retries: call.options.maxRetries + 1,
     minTimeout: 0,
     maxTimeout: 0,
-    // It waits here alone, and `Object.prototype` may have one.
-    signal: undefined,
+    // It waits here alone, and `Object.prototype` may have one of these.
+    ...notInherited,
     // Asked first, so the retry is planned here, and waits here: the service may name the wait, and hooks get it beforehand.
     async shouldConsumeRetry({ error, retriesConsumed }) {
       const end = await endOf(error, call, mayRenewKey ? usedKey : undefined);

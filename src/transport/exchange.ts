@@ -14,6 +14,15 @@ const backgroundMs = 2_000;
 const errorBodyBytes = 64 * 1024;
 const chunksPerTick = 1_000;
 
+const undefinedOf = (names: string) => Object.fromEntries(names.split(" ").map((name) => [name, undefined]));
+
+/** What ky would read of `Object.prototype` (D190). */
+const notInherited = {
+  ...undefinedOf("json searchParams prefix context parseJson stringifyJson totalTimeout cache credentials"),
+  ...undefinedOf("onDownloadProgress onUploadProgress dispatcher integrity keepalive mode referrer priority"),
+  hooks: undefinedOf("init beforeRequest beforeRetry beforeError afterResponse"),
+};
+
 /** Who is told of a request in flight. */
 interface ExchangeListener {
   /** The response has begun. */
@@ -84,6 +93,7 @@ async function fetchResponse(
   try {
     // What all objects inherit is no header and no body: ky would merge it, and read the headers of its input too.
     return await ky(Object.assign(new URL(url), { headers: undefined }), {
+      ...notInherited,
       method,
       // The authentication comes last, so that no given header overrides it.
       headers: replaceOption({
@@ -93,17 +103,14 @@ async function fetchResponse(
         ...access.headers,
         [access.keyHeader]: key,
       }),
-      body: replaceOption(stream?.body ?? body ?? null),
+      body: replaceOption(body ?? null),
       signal,
       redirect: "manual",
       retry: 0,
       throwHttpErrors: false,
       timeout: false,
-      async fetch(input, init) {
-        // The global one is looked up for each request, as a test may replace it.
-        if (!fetch) return judge("The global fetch", await globalThis.fetch(input, init));
-        // Safe: ky passes the Request that it created. The custom fetch gets a URL, as some reject the `Request` of another
-        // implementation, and the body as a string, as a `Request` has only a stream.
+      async fetch(input) {
+        // Safe: ky passes the Request that it created.
         const { method: sentMethod, headers } = input as Request;
         const given: FetchInit = withoutPrototype({
           method: sentMethod,
@@ -112,7 +119,14 @@ async function fetchResponse(
           signal,
           ...(body !== undefined && { body }),
         });
-        return judge("The fetch option", await fetch(url, given));
+        // A URL, as some reject the `Request` of another implementation, and the body as a string, as a `Request` has only a stream.
+        if (fetch) return judge("The fetch option", await fetch(url, given));
+        // The global one is looked up for each request, as a test may replace it. Node's reads what is missing of `Object.prototype`.
+        const init = {
+          ...given,
+          ...(stream ? { body: stream.body, duplex: "half" } : { body: body ?? null }),
+        };
+        return judge("The global fetch", await globalThis.fetch(input, withoutPrototype(init)));
       },
     });
   } catch (error) {

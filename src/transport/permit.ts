@@ -11,7 +11,7 @@ export interface AttemptStart {
   /** It goes before the calls that wait: it was refused for its rate, or has waited before. */
   readonly isInFront: boolean;
   /** The key after a 401. */
-  readonly key?: string | undefined;
+  readonly key: string | undefined;
 }
 
 /** A permit and a key, with which a request may be sent now. */

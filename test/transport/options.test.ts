@@ -15,7 +15,7 @@ import { createMockService } from "audience-sdk/mock";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { flattenProperties } from "audience-sdk/schemas";
 import { readSnapshot } from "audience-sdk/snapshot";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
 import { offline, offlineFetch, v2Contact } from "./fixture.ts";
 
@@ -490,6 +490,11 @@ it.each(kinds)("%s is refused as a list's query, and nothing is sent", async (ki
   expect(mock.requests).toEqual([]);
 });
 
+function createWorld() {
+  const mock = createMockService();
+  return { mock, audience: new AudienceClient(mock.clientOptions) };
+}
+
 /** Runs with a property that all objects inherit, as after an attack on a parser of the process. */
 async function withInherited<T>(name: string, value: unknown, run: () => T | Promise<T>): Promise<T> {
   // oxlint-disable-next-line no-extend-native -- the attack itself
@@ -592,6 +597,19 @@ const inherited = [
   ...named("consent", "service-decides"),
   ...named("logLevel", "debug"),
   ...named("issues", [1]),
+  ...named("key redirect method json searchParams prefix", "evil"),
+  ...named("isRequeued isInFront gate left problem isComplete randomize unref", true),
+  ...named("position deadlineInMs maxRetryTime factor waitMs", 0),
+  ...named("onFailedAttempt onWait onLeave observer beforeRequest", refuse),
+];
+
+/** Of requests that the platform's own fetch sends. */
+const platform = [
+  ...named("redirect", "follow"),
+  ...named("method key", "DELETE"),
+  ...named("json", { evil: 1 }),
+  ...named("headers searchParams query", { "x-evil": "1" }),
+  ...named("hooks", { beforeRequest: [() => Response.json({ data: { id: "evil" } })] }),
 ];
 
 describe("A property that all objects inherit", () => {
@@ -600,6 +618,54 @@ describe("A property that all objects inherit", () => {
     expect(expected).toHaveLength(35);
 
     expect(await withInherited(name, value, traffic)).toEqual(expected);
+  });
+
+  it.each(platform)("changes no request of the platform's fetch: %s", async (name, value) => {
+    const mock = createMockService({ faults: [{ kind: "redirect", operation: "v1.contactGroups.get" }] });
+    const server = await mock.listen();
+    onTestFinished(() => server.close());
+    const audience = new AudienceClient({ ...server.clientOptions, rateLimiter: false });
+    const send = async () => {
+      const ends = [
+        await audience.v1.customers.upsert({ email }).then(({ type }) => type),
+        await audience.v1.contactGroups.get("mock-list").catch(({ code }: { code: string }) => code),
+      ];
+      const requests = mock.requests.map(({ method, path, headers, body }) => [
+        method,
+        path,
+        headers["x-evil"],
+        body,
+      ]);
+      mock.reset();
+      mock.addFault({ kind: "redirect", operation: "v1.contactGroups.get" });
+      return { ends, requests };
+    };
+    const expected = await send();
+
+    expect(await withInherited(name, value, send)).toEqual(expected);
+    expect(expected.ends).toEqual(["profile", "redirect"]);
+  });
+
+  it.each<[string, unknown]>([
+    ["isCurrent", () => false],
+    ["signal", AbortSignal.abort()],
+    ["key", () => "same"],
+    ["fingerprint", refuse],
+    ["onProgress", refuse],
+    ["stopWhen", () => true],
+    ["snapshot", {}],
+    ["checkpoint", {}],
+  ])("gives a run, and its check, no %s", async (name, value) => {
+    const { audience, mock } = createWorld();
+    const rows = [email, stranger];
+    const toWrite = (each: string) => write.v1.customers.upsert({ email: each, email_opt_in: "SUBSCRIBED" });
+    const send = async () => [
+      await audience.bulk(rows, toWrite),
+      await audience.bulk.check(rows, toWrite, {}),
+    ];
+
+    expect(await withInherited(name, value, send)).toMatchObject([{ succeeded: 2 }, { valid: 2 }]);
+    expect(mock.requests).toHaveLength(2);
   });
 
   it.each(["baseUrl", "allowInsecureHttp"])("gives a constructor no %s", async (name) => {
