@@ -41,6 +41,12 @@ export function targetOf(organization: string | undefined, { settings, transport
 
 export type OfTarget = "checkpoint" | "snapshot";
 
+/** Where an organization must be named. */
+const runs = {
+  checkpoint: "this run and all later ones",
+  snapshot: "`readSnapshot`, which then begins afresh, and in this run",
+};
+
 /** The record of the target in a new checkpoint, or one that was recorded for it. Throws if that was for another target. */
 export async function recordTarget(
   target: Target,
@@ -64,7 +70,7 @@ export async function recordTarget(
       throw refusalOf(
         what,
         `was recorded with another key of ${name} at ${baseUrl}: that of another organization, or one from before a rotation`,
-        "If it is the same organization, name it as `organization` in this run and all later ones",
+        `If it is the same organization, name it as \`organization\` in ${runs[what]}`,
       );
     families[name] = { baseUrl, key: hash };
   }

@@ -120,7 +120,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     if (isOver) await end.failOnError(() => record?.complete());
     await end.failOnError(() => record?.close());
     await end.failOnError(() => this.#rows.close());
-    warnings.end();
+    warnings.end(this.#parts.options.snapshot !== undefined);
     progress.end();
     end.settle(progress.done === 0);
     return progress.summary();

@@ -79,10 +79,12 @@ export class RunWarnings {
     this.#said.add(message);
   }
 
-  end(): void {
+  end(hasSnapshot: boolean): void {
     const count = this.unknownPeople;
     const people = count === 1 ? "1 row subscribed somebody" : `${count} rows subscribed people`;
-    if (count > 0)
-      this.sayOnce(`${people} of whom nothing was known: a snapshot shows who has refused at the service`);
+    const why = hasSnapshot
+      ? "the snapshot does not have them"
+      : "a snapshot shows who has refused at the service";
+    if (count > 0) this.sayOnce(`${people} of whom nothing was known: ${why}`);
   }
 }

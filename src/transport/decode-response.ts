@@ -49,7 +49,7 @@ function decodeValue(received: ReceivedResponse, { client, context, request }: C
   const contentType = text.trim() === "" ? "" : String(headers.get("content-type"));
   if (body === undefined && !request.endpoint.acceptsText?.(contentType)) {
     if (isTooDeep(text)) throw unexpected(`its body is nested deeper than ${maxDepth} levels.`);
-    const hint = htmlHint(text);
+    const hint = htmlHint(text, headers);
     const problem = text === "" ? "is empty" : `is not JSON${hint ? ` (${hint})` : ""}`;
     throw unexpected(`its body ${problem}.`);
   }

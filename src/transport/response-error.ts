@@ -35,7 +35,7 @@ export function apiError(
   if (status === 401) hints.push("is `apiKey` right, and of this service?");
   if (status === 407) hints.push("a proxy asks for credentials of its own");
   if (waitMs) hints.push(`the service asks to wait ${waitMs} ms`);
-  const hint = htmlHint(body);
+  const hint = htmlHint(body, headers);
   if (hint) hints.push(hint);
   // A gateway refuses calls with these statuses, for their rate or for another reason, and its body is not JSON.
   if ((status === 403 || status === 503) && typeof body === "string" && !settings.isRateLimited)
@@ -125,8 +125,10 @@ function startOf(body: unknown): string {
   return text.length > shownStartLength ? `${text.slice(0, shownStartLength)}…` : text;
 }
 
-/** The likely cause of a body that is HTML; undefined for any other body. */
-export function htmlHint(body: unknown): string | undefined {
-  const isHtml = typeof body === "string" && /^\s*<(!doctype html|html)\b/i.test(body);
+/** The likely cause of a body that is HTML, by itself or by its type; undefined for any other body. */
+export function htmlHint(body: unknown, headers: Headers): string | undefined {
+  if (typeof body !== "string" || body.trim() === "") return undefined;
+  const isHtml =
+    /^\s*<(!doctype html|html)\b/i.test(body) || /\bhtml\b/i.test(String(headers.get("content-type")));
   return isHtml ? "HTML: a gateway responded; is the base URL right?" : undefined;
 }

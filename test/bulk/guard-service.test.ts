@@ -471,6 +471,7 @@ describe("A run says once how many rows subscribed people of whom nothing was kn
     await night(world, named("A.", 3), { ...options, snapshot });
 
     expect(world.lines).toEqual([unknown("1 row subscribed somebody")]);
+    expect(world.lines[0]).toMatch(/known: the snapshot does not have them/);
   });
 });
 

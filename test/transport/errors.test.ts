@@ -387,6 +387,13 @@ describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => 
     expect(error.message).toContain(problem);
   });
 
+  it.each([200, 404, 502])("says that a gateway responded with %i if its type is HTML", async (status) => {
+    const headers = { "content-type": "text/html; charset=utf-8" };
+    const { v1 } = clientWithResponse(status, "<h1>Not Found</h1>", headers, { maxRetries: 0 });
+
+    expect((await failureOf(v1.customers.get("c-1"))).message).toContain("HTML: a gateway responded");
+  });
+
   it("says that a gateway responded if the body is HTML", async () => {
     const error = await failureOf(clientWithResponse(200, "\n<!doctype html>x").v1.customers.get("c-1"));
 

@@ -27,7 +27,7 @@ const change = (lines: string) => `
 const writeCity = change("person.city = ARGV[2]");
 const writeConsent = change("person.email_opt_in, person.consent_at = ARGV[2], ARGV[3]");
 const writeRefusal = change(`
-  if person.email_opt_in == "UNSUBSCRIBED" or person.consent_at == "" or person.consent_at >= ARGV[2] then return end
+  if person.email_opt_in == "UNSUBSCRIBED" or redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 or person.consent_at >= ARGV[2] then return end
   person.email_opt_in, person.consent_at = "UNSUBSCRIBED", ARGV[2]`);
 
 /** The table that website and job share: here in Redis, in your system in your database. */
