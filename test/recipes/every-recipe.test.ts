@@ -69,7 +69,7 @@ async function bullmq(mock: MockService): Promise<void> {
 async function lambda(): Promise<void> {
   const { handler } = await import("../../examples/recipes/lambda/handler.ts");
   const Records = [{ messageId: "m-1", body: JSON.stringify({ ...event, uniqueIdentifier: undefined }) }];
-  const context = { getRemainingTimeInMillis: () => 1_500 };
+  const context = { getRemainingTimeInMillis: () => 4_000 };
   await untilDone(async () => (await handler({ Records }, context)).batchItemFailures.length === 0);
 }
 

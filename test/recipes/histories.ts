@@ -11,6 +11,8 @@ interface Said {
   readonly isClick: boolean;
   /** How many requests had arrived when she began to say it. */
   readonly atRequest: number;
+  /** And when it was committed: a job that has read the acts before cannot know it, and gets a successor. */
+  readonly knownAt: number;
 }
 
 interface Person {
@@ -106,8 +108,9 @@ export class Histories {
     );
     if (isRolledBack) return;
     if (eventId) this.events.push(eventId);
+    const knownAt = this.#world.mock.requests.length;
     for (const channel of Object.keys(words) as Channel[])
-      person.said.push({ channel, word: words[channel]!, isClick: false, atRequest: begun });
+      person.said.push({ channel, word: words[channel]!, isClick: false, atRequest: begun, knownAt });
   }
 
   #click(person: Person): void {
@@ -116,7 +119,7 @@ export class Histories {
     if (contact?.[channel] === undefined || contact[`${channel}_opt_in`] === "UNSUBSCRIBED") return;
     this.#world.mock.unsubscribe(contact.email!, { channel });
     const atRequest = this.#world.mock.requests.length;
-    person.said.push({ channel, word: "UNSUBSCRIBED", isClick: true, atRequest });
+    person.said.push({ channel, word: "UNSUBSCRIBED", isClick: true, atRequest, knownAt: atRequest });
   }
 
   #chance(part: number): boolean {
@@ -165,10 +168,12 @@ export class Histories {
       const raised = about.findLastIndex(
         ([request]) => request.method === "POST" && request.arrivedAtMs <= Date.parse(at),
       );
-      const last = person.said.findLast(
-        (said) => said.channel === channel && said.atRequest <= about[raised]![1],
-      );
       const looks = about.slice(Math.max(0, raised - 3), raised).filter(([{ method }]) => method === "GET");
+      const readAt = looks.at(0)?.[1] ?? about[raised]![1];
+      const last = person.said.findLast(
+        ({ atRequest, channel: of, knownAt, word }) =>
+          of === channel && (word === "SUBSCRIBED" ? atRequest <= about[raised]![1] : knownAt <= readAt),
+      );
       const click = person.said.findLast(
         (said) => said.isClick && said.channel === channel && said.atRequest <= about[raised]![1] + 1,
       );

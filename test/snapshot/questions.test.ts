@@ -301,7 +301,11 @@ describe("A read that goes on is of the same organization", () => {
 
   it.each([
     ["another service", { baseUrl: "https://staging.example" }, "The snapshot belongs to another service"],
-    ["another key", { apiKey: "mock-key-globex" }, "The snapshot was recorded with another key"],
+    [
+      "another key",
+      { apiKey: "mock-key-globex" },
+      "name it as `organization` in `readSnapshot`, which then begins afresh",
+    ],
   ])("%s is refused, and the read stays", async (_, options, message) => {
     const { audience, client, file, mock } = await cutOff();
 

@@ -99,12 +99,16 @@ describeWithRedis("The recipe for a nightly job beside a website", () => {
     await nightly();
     await people.refuse("person1@example.com", new Date(0));
     await people.refuse("stranger@example.com", new Date());
+    // In the table without a word of her own.
+    await people.setCity("person2a@example.com", "Bonn");
+    await people.refuse("person2a@example.com", new Date());
 
     const consents = (await people.all()).map(({ email, email_opt_in }) => `${email} ${email_opt_in}`);
     expect(consents.toSorted()).toEqual([
       "person0@example.com UNSUBSCRIBED",
       "person1@example.com SUBSCRIBED",
       "person2@example.com SUBSCRIBED",
+      "person2a@example.com UNSUBSCRIBED",
     ]);
   });
 
