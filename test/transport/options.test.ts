@@ -628,7 +628,9 @@ describe("A property that all objects inherit", () => {
     const send = async () => {
       const ends = [
         await audience.v1.customers.upsert({ email }).then(({ type }) => type),
-        await audience.v1.contactGroups.get("mock-list").catch(({ code }: { code: string }) => code),
+        await audience.v1.contactGroups
+          .get("mock-list")
+          .catch((error: unknown) => isAudienceError(error) && error.code),
       ];
       const requests = mock.requests.map(({ method, path, headers, body }) => [
         method,
