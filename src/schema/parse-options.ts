@@ -95,9 +95,11 @@ function ownOptions(
   options: Readonly<Record<string, unknown>>,
   subject: string,
 ): object {
-  const problem = lostContent(options);
-  if (problem !== undefined) throw new ConfigurationError(`${subject} ${problem}.`);
   const names = new Set(Object.keys(schema.shape));
+  const problem = lostContent(options);
+  // A class may give all of its options by getters.
+  if (problem !== undefined && ![...names].some((name) => hasProperty(options, name)))
+    throw new ConfigurationError(`${subject} ${problem}.`);
   for (const name in options) if (hasProperty(options, name)) names.add(name);
   const valueOf = (name: string) => (hasProperty(options, name) ? options[name] : undefined);
   return withoutPrototype(Object.fromEntries([...names].map((name) => [name, valueOf(name)])));

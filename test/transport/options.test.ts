@@ -437,8 +437,9 @@ const kinds: readonly (readonly [kind: string, given: object, wayOut: string])[]
 ];
 
 class Hidden {
-  get maxRetries() {
-    return 0;
+  #maxRetries = 0;
+  retries() {
+    return (this.#maxRetries += 1);
   }
 }
 
@@ -680,18 +681,21 @@ describe("A property that all objects inherit", () => {
 
   it("is an option if a class below Object.prototype has it", async () => {
     class Shared {
+      readonly #host = "shared.example";
       get baseUrl(): string {
-        return "https://shared.example";
+        return `https://${this.#host}`;
+      }
+      get apiKey(): string {
+        return "k";
       }
     }
-    const options = Object.assign(new Shared(), {
-      apiKey: "k",
-      rateLimiter: false,
-      fetch: offlineFetch,
-    } as const);
+    const own = { rateLimiter: false, fetch: offlineFetch } as const;
+    const audience = new AudienceClient(Object.assign(new Shared(), own));
 
-    const { response } = await new AudienceClient(options).v1.customers.get("c-1").withResponse();
+    const { response } = await audience.v1.customers.get("c-1").withResponse();
 
     expect(response.url).toBe("https://shared.example/api/v1/customer/c-1");
+    // Also where none is its own.
+    expect(new AudienceClient(new Shared()).v1).toBeDefined();
   });
 });
