@@ -33,8 +33,9 @@ export async function runWorkers(
   void startWorker();
   // Also those that start meanwhile.
   for (const worker of workers) await worker;
-  // Drops the workers that have not started. Not awaited: with a constant `Math.random` it may not resolve.
-  void bottleneck.stop();
+  // Drops the workers that have not started. Not awaited: with a constant `Math.random` it may not resolve, and it rejects
+  // where all objects inherit a property.
+  bottleneck.stop().catch(() => undefined);
 }
 
 /** A row waits for the rows before it that have its key or one of its contacts. */
