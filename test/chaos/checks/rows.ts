@@ -100,7 +100,8 @@ function checkLives(
       const result = run.results.find(({ key }) => key === row.key);
       const text = JSON.stringify(row);
       // A row that says nothing but refusals is always sent.
-      const doubtful = saysOnlyRefusals(row) ? undefined : inDoubt.get(row.key);
+      const before = inDoubt.get(row.key);
+      const doubtful = saysOnlyRefusals(row) ? undefined : before;
       const hasChanged = doubtful?.text !== text;
       for (const call of sent) {
         if (recorded.get(row.key) === text) problems.push(`${describe(call)} was sent after its success`);
@@ -118,8 +119,7 @@ function checkLives(
       const left = sent.find((call) => mayNotRepeat(world, call));
       if (left) inDoubt.set(row.key, { call: left, text });
       // Another version is recorded now: its repeatable calls may be sent again.
-      else if (hasChanged && sent.length > 0 && inDoubt.has(row.key))
-        inDoubt.set(row.key, { call: doubtful!.call, text: "" });
+      else if (hasChanged && sent.length > 0 && before) inDoubt.set(row.key, { call: before.call, text: "" });
     }
     if (again.length > lives.at(lives.indexOf(run) - 1)!.concurrency)
       problems.push(`${nameOf(run)} sent ${again.length} rows again: ${again.join(", ")}`);
