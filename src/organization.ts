@@ -42,7 +42,7 @@ export function targetOf(organization: string | undefined, { settings, transport
 export type OfTarget = "checkpoint" | "snapshot";
 
 /** Where an organization must be named. */
-const runs = {
+const namedIn = {
   checkpoint: "this run and all later ones",
   snapshot: "`readSnapshot`, which then begins afresh, and in this run",
 };
@@ -70,7 +70,7 @@ export async function recordTarget(
       throw refusalOf(
         what,
         `was recorded with another key of ${name} at ${baseUrl}: that of another organization, or one from before a rotation`,
-        `If it is the same organization, name it as \`organization\` in ${runs[what]}`,
+        `If it is the same organization, name it as \`organization\` in ${namedIn[what]}`,
       );
     families[name] = { baseUrl, key: hash };
   }

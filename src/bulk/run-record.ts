@@ -50,7 +50,7 @@ type Lines = Map<string, string>;
 /** What a run has recorded, and earlier ones: a line for each row. */
 export class RunRecord {
   /** The hashed addresses of refusals that other calls wrote before this run was killed. */
-  readonly earlierRefusals: ReadonlySet<string>;
+  readonly earlierRefusals = new Set<string>();
   readonly #lines: Lines;
   readonly #run: RunLine;
   readonly #opened: OpenCheckpoint;
@@ -60,8 +60,9 @@ export class RunRecord {
     this.#lines = lines;
     this.#run = run;
     this.#opened = opened;
-    const refusals = [...lines].filter(([name, line]) => isRefusal(name) && line === String(run.number));
-    this.earlierRefusals = new Set(refusals.map(([name]) => name.slice(refusalPrefix.length)));
+    for (const [name, line] of lines)
+      if (isRefusal(name) && line === String(run.number))
+        this.earlierRefusals.add(name.slice(refusalPrefix.length));
   }
 
   /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
@@ -98,18 +99,21 @@ export class RunRecord {
   ): Promise<RunRecord> {
     const lines: Lines = new Map();
     let before: RunLine | undefined;
+    let isOfNobody = true;
     for await (const [name, line] of opened.entries) {
       if (name === runName) {
         before = decodeRun(line);
         continue;
       }
-      if (isRow(name)) decodeRow(line);
+      // After a run with a wrong key, or to a wrong address, no row has reached the service.
+      if (isRow(name)) isOfNobody = decodeRow(line).state === "failed" && isOfNobody;
       else if (!isRefusal(name)) throw damaged(`an entry named ${JSON.stringify(name)}`);
       lines.set(name, line);
     }
     // Lost, and with it whose rows these are.
     if (!before && lines.size > 0) throw damaged("no entry of its run");
-    return new RunRecord(lines, await nextRun(before, lines, { ...owner, stop }), opened);
+    const target = isOfNobody ? undefined : before?.target;
+    return new RunRecord(lines, await nextRun(before, target, { ...owner, stop }), opened);
   }
 
   /** Of the checkpoint. */
@@ -156,7 +160,7 @@ export class RunRecord {
 /** The run that goes on, or the one after it. Throws if the record is of another kind of run, or of another target. */
 async function nextRun(
   before: RunLine | undefined,
-  lines: Lines,
+  recorded: RunLine["target"] | undefined,
   { key, target, stop }: RecordOwner & { readonly stop: AbortSignal },
 ): Promise<RunLine> {
   const isKeyed = key !== undefined;
@@ -167,9 +171,6 @@ async function nextRun(
     );
   }
   const id = before?.id ?? randomUuid();
-  // After a run with a wrong key, or to a wrong address, it belongs to nobody yet.
-  const mayHaveReached = [...lines].some(([name, line]) => isRow(name) && decodeRow(line).state !== "failed");
-  const recorded = mayHaveReached ? before?.target : undefined;
   return {
     id,
     number: (before?.number ?? 0) + (before && !before.isOver ? 0 : 1),

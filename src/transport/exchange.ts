@@ -18,8 +18,8 @@ const undefinedOf = (names: string) => Object.fromEntries(names.split(" ").map((
 
 /** What ky would read of `Object.prototype` (D190). */
 const notInherited = {
-  ...undefinedOf("json searchParams prefix context parseJson stringifyJson totalTimeout cache credentials"),
-  ...undefinedOf("onDownloadProgress onUploadProgress dispatcher integrity keepalive mode referrer priority"),
+  ...undefinedOf("json searchParams prefix context parseJson stringifyJson totalTimeout"),
+  ...undefinedOf("onDownloadProgress onUploadProgress"),
   hooks: undefinedOf("init beforeRequest beforeRetry beforeError afterResponse"),
 };
 
