@@ -39,6 +39,13 @@ export function targetOf(organization: string | undefined, { settings, transport
   return { organization, families: settings.families, timeoutMs: settings.call.timeoutMs };
 }
 
+/** Whether a client with these families may write to the target. */
+export function isOfTarget({ families }: Target, others: readonly FamilyIdentity[]): boolean {
+  return families.some(({ name, baseUrl, key }) =>
+    others.some((other) => other.name === name && other.baseUrl === baseUrl && key.isSameAs(other.key)),
+  );
+}
+
 export type OfTarget = "checkpoint" | "snapshot";
 
 /** Where an organization must be named. */

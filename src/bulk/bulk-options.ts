@@ -41,7 +41,7 @@ export interface ConsentSnapshot {
   readonly size: number;
   /** When its reading began. */
   readonly readAt: Date;
-  /** @internal Throws a `ConfigurationError` if it is of another target, or no contact of it shows a consent. */
+  /** @internal Throws a `ConfigurationError` if it is over a day old, of another target, or no contact of it shows a consent. */
   checkFor(target: Target, signal: AbortSignal): Promise<void>;
   /** @internal The contacts that have one of these keys. */
   shownOf(keys: readonly string[]): readonly (ShownConsent & { readonly id: string })[];
@@ -116,7 +116,6 @@ const bulkOptionsSchema = z.strictObject({
   stopWhen: optionTypes.function.default(() => endsRunByDefault),
 });
 
-/** Those of `bulk.check`. */
 const checkOptionsSchema = bulkOptionsSchema.pick({
   key: true,
   fingerprint: true,
@@ -135,7 +134,6 @@ export type BulkSettings<Row> = BulkOptions<Row> &
     readonly estimateMs: ((calls: number) => number) | undefined;
   };
 
-/** Checks the function and the options of a run or a check. */
 export function settleOptions<Row>(
   opened: OpenedClient,
   method: "bulk" | "bulk.check",
@@ -170,19 +168,4 @@ function endsRunByDefault(error: unknown): boolean {
   if (request?.operation === "v1.contactGroups.addContact") return true;
   // The 404 of no other custom request leaves its outcome open, unless an earlier attempt did.
   return request?.operation === "v1.request" && request.attempts === 1 && outcome === "unknown";
-}
-
-const dayMs = 86_400_000;
-
-/** Before a run: throws if the snapshot is too old, of another target, or shows no consent. */
-export async function checkSnapshot(
-  { snapshot, target }: Pick<BulkSettings<never>, "snapshot" | "target">,
-  signal: AbortSignal,
-): Promise<void> {
-  if (snapshot && Math.abs(Date.now() - snapshot.readAt.getTime()) > dayMs)
-    throw new ConfigurationError(
-      `The snapshot was begun at ${snapshot.readAt.toISOString()}, over a day from now: many may have unsubscribed since. ` +
-        "Read a new one with readSnapshot.",
-    );
-  await snapshot?.checkFor(target, signal);
 }

@@ -2,7 +2,7 @@ import { refuseArrayFrom } from "../array-from.ts";
 import { ConfigurationError } from "../errors.ts";
 import { untilAborted } from "../transport/abort.ts";
 import { listenToConsents } from "../transport/consent-registry.ts";
-import { type BulkSettings, checkSnapshot, endsRun } from "./bulk-options.ts";
+import { type BulkSettings, endsRun } from "./bulk-options.ts";
 import { IsCurrentGuard } from "./guards/is-current.ts";
 import { ProcessGuard } from "./guards/process.ts";
 import { judgedError, ServiceGuard } from "./guards/service.ts";
@@ -103,7 +103,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   async #run(): Promise<BulkSummary> {
     const { end, progress, warnings } = this.#parts;
-    progress.begin();
+    progress.times.began = performance.now();
     const opening = this.#openRecord();
     const process = new ProcessGuard(this.#parts, opening);
     // Before the checkpoint is open: a refusal that is under way is one of the run.
@@ -121,14 +121,14 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     await end.failOnError(() => record?.close());
     await end.failOnError(() => this.#rows.close());
     warnings.end(this.#parts.options.snapshot !== undefined);
-    progress.end();
+    progress.times.ended = performance.now();
     end.settle(progress.done === 0);
     return progress.summary();
   }
 
   async #openRecord(): Promise<RunRecord | undefined> {
     const { end, options } = this.#parts;
-    await checkSnapshot(options, end.stop);
+    await options.snapshot?.checkFor(options.target, end.stop);
     if (!options.checkpoint || end.stop.aborted) return undefined;
     const opening = RunRecord.open(options.checkpoint, options, end);
     try {

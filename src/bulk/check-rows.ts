@@ -1,15 +1,8 @@
 import { isAudienceError, type ValidationIssue } from "../errors.ts";
-import { isWrite } from "../prepare-write.ts";
 import { randomUuid } from "../runtime.ts";
 import { errorMessage } from "../values/error-message.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
-import {
-  type BulkFunction,
-  type BulkOptions,
-  type BulkSettings,
-  checkSnapshot,
-  type RowWrites,
-} from "./bulk-options.ts";
+import type { BulkFunction, BulkOptions, BulkSettings, RowWrites } from "./bulk-options.ts";
 import type { GuardedRow } from "./guards/guard.ts";
 import { isUnknown, looksOf } from "./guards/service.ts";
 import { mayBeRepeated, prepareRow } from "./prepare-row.ts";
@@ -76,13 +69,13 @@ export async function checkRows<Row>(
   let unstable: BulkCheck["unstable"];
   rows.start();
   try {
-    await checkSnapshot(settings, new AbortController().signal);
+    await settings.snapshot?.checkFor(settings.target, new AbortController().signal);
     const record = checkpoint ? await RunRecord.read(checkpoint, settings) : undefined;
     for (let row = await rows.next(); row; row = await rows.next()) {
       total += 1;
       const { writes } = row;
       if (isRefusing(row)) refusals += 1;
-      if (row.index < mostCalledTwice) unstable ??= await differenceOf(row, toWrites);
+      if (row.index < mostCalledTwice) unstable ??= differenceOf(row, await rows.read(row.item, row.index));
       try {
         if (row.problem) throw row.problem.error;
         const recorded = record && (await recordedRow(row, record, settings));
@@ -118,19 +111,14 @@ export async function checkRows<Row>(
 }
 
 /** The first member that differs when the function is called again, of those that are compared over nights. */
-async function differenceOf<Row>(
-  { index, item, writes, problem }: ReadRow<Row>,
-  toWrites: BulkFunction<Row, RowWrites>,
-): Promise<BulkCheck["unstable"]> {
-  if (problem) return undefined;
+function differenceOf(row: ReadRow<unknown>, again: ReadRow<unknown>): BulkCheck["unstable"] {
+  if (row.problem ?? again.problem) return undefined;
   try {
-    const again = await toWrites(item, index);
-    const [one, other] = [writes.map(({ write }) => write), [again].flat()].map((each) => {
-      const compared = each.map((given) => (isWrite(given) ? comparedWrite(given) : given));
-      return JSON.parse(canonicalJson(compared)) as unknown;
-    });
+    const [one, other] = [row, again].map(
+      ({ writes }) => JSON.parse(canonicalJson(writes.map(({ write }) => comparedWrite(write)))) as unknown,
+    );
     const path = firstDifference(one, other);
-    return path && { index, path: writes.length === 1 ? path.slice(1) : path };
+    return path && { index: row.index, path: row.writes.length === 1 ? path.slice(1) : path };
   } catch {
     // What JSON cannot carry is refused by its endpoint.
     return undefined;

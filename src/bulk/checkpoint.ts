@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
-import { unlessLate, untilLongAborted } from "../transport/abort.ts";
+import { unlessLate } from "../transport/abort.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 
 /**
@@ -39,24 +39,14 @@ export interface OpenCheckpoint {
 
 /** The longest time for a call: then the run ends, as it does where the call fails (D153). */
 const longestCallMs = 30_000;
-/** What has not settled so long after the end of the run is left alone. */
-const graceMs = 1_000;
-
-/** The run that uses a checkpoint. */
-export interface CheckpointUser {
-  /** Aborted when the run ends early: a checkpoint that hangs does not hold up its end. */
-  readonly stop: AbortSignal;
-  /** A call failed: the run must not continue without a record. */
-  readonly fail: (error: unknown) => void;
-}
 
 /**
  * Opens a checkpoint of anyone's; to read it alone, that of a file without its lock. What its methods throw is a rejection
- * here, and a method that hangs has failed.
+ * here, a method that hangs has failed, and `fail` gets both: a run must not continue without a record.
  */
 export async function openCheckpoint(
   checkpoint: Checkpoint,
-  { stop, fail }: CheckpointUser,
+  fail: (error: unknown) => void,
   use: "to record" | "to read" = "to record",
 ): Promise<OpenCheckpoint> {
   const { [readOnly]: openToRead } = checkpoint as { [readOnly]?: Checkpoint["open"] };
@@ -69,7 +59,7 @@ export async function openCheckpoint(
   const settled = async (method: string, call: () => Promise<void>): Promise<void> => {
     try {
       const work = (async () => await call())();
-      await unlessLate(untilLongAborted(work, stop, graceMs), longestCallMs, () => {
+      await unlessLate(work, longestCallMs, () => {
         throw new Error(
           `\`${method}\` of the checkpoint has not settled within ${longestCallMs / 1_000} s; the run stops, so that no row ` +
             "goes unrecorded. Mend the cause, such as a lost connection, and run it again: it continues from what is recorded.",

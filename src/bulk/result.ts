@@ -142,40 +142,28 @@ export class ProgressCounter {
   underWay = 0;
   /** The number of calls that rows have made, looks included. */
   calls = 0;
-  readonly #counts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0, superseded: 0 };
-  #kept = 0;
+  done = 0;
+  readonly #counts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0, superseded: 0, kept: 0 };
   /** When rows ended in the last minute, without skipped and superseded rows. */
-  #recentEnds: number[] = [];
-  /** On the clock of `performance.now()`; undefined before. */
-  #beganAt: number | undefined;
-  #endedAt: number | undefined;
-
-  get done(): number {
-    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
-  }
+  readonly #recentEnds: number[] = [];
+  /** When the run began, and when it ended, on the clock of `performance.now()`. */
+  readonly times: { began?: number; ended?: number } = {};
 
   add({ status, kept }: RowEnd<unknown>): void {
+    this.done++;
     this.#counts[status]++;
-    if (kept) this.#kept++;
+    if (kept) this.#counts.kept++;
     const now = performance.now();
     if (status !== "skipped" && status !== "superseded") this.#recentEnds.push(now);
     while (this.#recentEnds[0]! <= now - minuteMs) this.#recentEnds.shift();
   }
 
-  begin(): void {
-    this.#beganAt = performance.now();
-  }
-
-  end(): void {
-    this.#endedAt = performance.now();
-  }
-
   /** `estimateMs` gives the time of so many more calls. */
   progress(total: number | undefined, estimateMs?: (calls: number) => number): BulkProgress {
     const { done, underWay } = this;
-    const passedMs = Math.min(Math.max(this.#passedMs(), 1), minuteMs);
+    const passedMs = Math.min(Math.max(this.#durationMs, 1), minuteMs);
     const ratePerMinute = Math.round((this.#recentEnds.length / passedMs) * minuteMs);
-    const progress = { done, ...this.#counts, kept: this.#kept, ratePerMinute };
+    const progress = { done, ...this.#counts, ratePerMinute };
     if (total === undefined) return progress;
     // Rows that are skipped make no call, and a row that is looked up makes two.
     const callsPerRow = done === 0 ? 1 : this.calls / (done + underWay);
@@ -185,11 +173,12 @@ export class ProgressCounter {
   }
 
   summary(): BulkSummary {
-    return { total: this.done, ...this.#counts, kept: this.#kept, durationMs: this.#passedMs() };
+    return { total: this.done, ...this.#counts, durationMs: this.#durationMs };
   }
 
-  #passedMs(): number {
-    return this.#beganAt === undefined ? 0 : (this.#endedAt ?? performance.now()) - this.#beganAt;
+  get #durationMs(): number {
+    const { began, ended = performance.now() } = this.times;
+    return began === undefined ? 0 : ended - began;
   }
 }
 
@@ -197,7 +186,7 @@ export class ProgressCounter {
 export class ResultQueue<Result> {
   /** The results that the caller has not finished with. */
   readonly #results: { readonly result: Result; readonly release: () => void }[] = [];
-  #onChange = (): void => undefined;
+  #wake = (): void => undefined;
   #isLeft = false;
 
   /** Resolves when the caller has finished with the result, or takes no more. */
@@ -205,18 +194,17 @@ export class ResultQueue<Result> {
     if (this.#isLeft) return;
     await new Promise<void>((release) => {
       this.#results.push({ result, release });
-      this.#onChange();
+      this.#wake();
     });
   }
 
   /** Yields the results until `over` is settled. */
   async *until(over: Promise<unknown>): AsyncGenerator<Result, void, undefined> {
     let isOver = false;
-    const end = (): void => {
+    void Promise.allSettled([over]).then(() => {
       isOver = true;
-      this.#onChange();
-    };
-    over.then(end, end);
+      this.#wake();
+    });
     for (;;) {
       const [next] = this.#results;
       if (next) {
@@ -224,7 +212,7 @@ export class ResultQueue<Result> {
         this.#results.shift();
         next.release();
       } else if (isOver) return;
-      else await new Promise<void>((resolve) => (this.#onChange = resolve));
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
 

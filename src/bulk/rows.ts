@@ -127,13 +127,14 @@ export class Rows<Row> {
         this.#turnBeganAt = performance.now();
       }
       if (this.#isClosed) break;
-      const row = await this.#readRow(item, index++);
+      const row = await this.read(item, index++);
       if (isDue(row)) yield row;
     }
     return index;
   }
 
-  async #readRow(item: Row, index: number): Promise<ReadRow<Row>> {
+  /** Asks the caller's functions for the key and the writes of a row. */
+  async read(item: Row, index: number): Promise<ReadRow<Row>> {
     let key: string | undefined;
     try {
       key = this.#keyOf && checkKey(this.#keyOf(item, index));

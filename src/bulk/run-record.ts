@@ -4,8 +4,9 @@ import { recordTarget, targetSchema } from "../organization.ts";
 import { randomUuid } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
 import type { BulkSettings } from "./bulk-options.ts";
-import { type Checkpoint, type CheckpointUser, openCheckpoint, type OpenCheckpoint } from "./checkpoint.ts";
+import { type Checkpoint, openCheckpoint, type OpenCheckpoint } from "./checkpoint.ts";
 import type { Kept } from "./refusals.ts";
+import type { RunEnd } from "./run-end.ts";
 
 /**
  * What the next run must know of a row. `succeeded`: it was carried out. `sent`: it may have been. `once`: it may have been,
@@ -66,12 +67,12 @@ export class RunRecord {
   }
 
   /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
-  static async open(checkpoint: Checkpoint, owner: RecordOwner, user: CheckpointUser): Promise<RunRecord> {
+  static async open(checkpoint: Checkpoint, owner: RecordOwner, { fail, stop }: RunEnd): Promise<RunRecord> {
     const { observer } = owner.opened.settings;
     const cancel = startTimer(() => observer.info(waits), longestOpeningMs);
-    const opened = await openCheckpoint(checkpoint, user).finally(cancel);
+    const opened = await openCheckpoint(checkpoint, fail).finally(cancel);
     try {
-      const record = await RunRecord.#read(opened, owner, user);
+      const record = await RunRecord.#read(opened, owner, stop);
       // Before the first row, so that no other target goes on with it.
       await opened.put(runName, encode(record.#run), { flush: true });
       return record;
@@ -83,20 +84,15 @@ export class RunRecord {
 
   /** Reads a checkpoint, leaves it as it is, and closes it: what is put in the record stays in memory. */
   static async read(checkpoint: Checkpoint, owner: RecordOwner): Promise<RunRecord> {
-    const user = { stop: new AbortController().signal, fail: () => {} };
-    const opened = await openCheckpoint(checkpoint, user, "to read");
+    const opened = await openCheckpoint(checkpoint, () => {}, "to read");
     try {
-      return await RunRecord.#read({ ...opened, put: async () => {} }, owner, user);
+      return await RunRecord.#read({ ...opened, put: async () => {} }, owner, new AbortController().signal);
     } finally {
       await opened.close();
     }
   }
 
-  static async #read(
-    opened: OpenCheckpoint,
-    owner: RecordOwner,
-    { stop }: CheckpointUser,
-  ): Promise<RunRecord> {
+  static async #read(opened: OpenCheckpoint, owner: RecordOwner, stop: AbortSignal): Promise<RunRecord> {
     const lines: Lines = new Map();
     let before: RunLine | undefined;
     let isOfNobody = true;
@@ -113,7 +109,7 @@ export class RunRecord {
     // Lost, and with it whose rows these are.
     if (!before && lines.size > 0) throw damaged("no entry of its run");
     const target = isOfNobody ? undefined : before?.target;
-    return new RunRecord(lines, await nextRun(before, target, { ...owner, stop }), opened);
+    return new RunRecord(lines, await nextRun(before, target, owner, stop), opened);
   }
 
   /** Of the checkpoint. */
@@ -161,7 +157,8 @@ export class RunRecord {
 async function nextRun(
   before: RunLine | undefined,
   recorded: RunLine["target"] | undefined,
-  { key, target, stop }: RecordOwner & { readonly stop: AbortSignal },
+  { key, target }: RecordOwner,
+  signal: AbortSignal,
 ): Promise<RunLine> {
   const isKeyed = key !== undefined;
   if (before && before.isKeyed !== isKeyed) {
@@ -176,7 +173,7 @@ async function nextRun(
     number: (before?.number ?? 0) + (before && !before.isOver ? 0 : 1),
     isOver: false,
     isKeyed,
-    target: await recordTarget(target, recorded, { salt: id, signal: stop }),
+    target: await recordTarget(target, recorded, { salt: id, signal }),
   };
 }
 

@@ -14,7 +14,7 @@ import { hasMethods } from "../values/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";
 import { PartFile } from "./part-file.ts";
 import { existingHeading, fileError, type Heading } from "./snapshot-file.ts";
-import { ofV1, openSnapshot, type Snapshot, targetSalt } from "./snapshot.ts";
+import { dayMs, ofV1, openSnapshot, type Snapshot, targetSalt } from "./snapshot.ts";
 
 /** Options of `readSnapshot`. */
 export interface ReadSnapshotOptions {
@@ -50,7 +50,6 @@ export interface SnapshotProgress {
 
 const pageLimit = 100;
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 const optionsSchema = z.strictObject({
   file: optionTypes.string,

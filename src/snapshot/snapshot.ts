@@ -24,6 +24,9 @@ export interface SnapshotQuery {
   readonly id?: string | undefined;
 }
 
+/** The oldest snapshot by which rows are judged, and the oldest read that goes on. */
+export const dayMs = 86_400_000;
+
 const querySchema = z.strictObject({
   email: z.string().optional(),
   phone: z.string().optional(),
@@ -159,9 +162,14 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
     );
   }
 
-  /** @internal */
+  /** @internal Throws if it is too old, of another target, or shows no consent. */
   async checkFor(target: Target, signal: AbortSignal): Promise<void> {
-    const { target: recorded } = this.heading;
+    const { readAt, target: recorded } = this.heading;
+    if (Math.abs(Date.now() - Date.parse(readAt)) > dayMs)
+      throw new ConfigurationError(
+        `The snapshot was begun at ${readAt}, over a day from now: many may have unsubscribed since. Read a new one with ` +
+          "readSnapshot.",
+      );
     // A name proves nothing of a snapshot that has a key.
     const asked = { ...ofV1(target), organization: recorded.organization && target.organization };
     await recordTarget(asked, recorded, { salt: targetSalt(asked), signal, what: "snapshot" });

@@ -55,24 +55,6 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** Resolves and rejects as `work` does, but rejects with the signal's reason so long after it is aborted. */
-export async function untilLongAborted<T>(
-  work: Promise<T>,
-  signal: AbortSignal,
-  graceMs: number,
-): Promise<T> {
-  let [remove, cancel] = [() => {}, () => {}];
-  const isLate = new Promise<never>((_, reject) => {
-    remove = onAbort(signal, () => void (cancel = startTimer(() => reject(signal.reason), graceMs)));
-  });
-  try {
-    return await Promise.race([work, isLate]);
-  } finally {
-    remove();
-    cancel();
-  }
-}
-
 /** Resolves and rejects as `work` does; after the delay, as `late` does. */
 export async function unlessLate<T>(work: Promise<T>, delayMs: number, late: () => T): Promise<T> {
   let cancel = () => {};

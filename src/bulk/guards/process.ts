@@ -1,7 +1,7 @@
 import { type ConsentWrite, decidedByService } from "../../consent.ts";
 import type { Outcome } from "../../errors.ts";
 import { shortHash } from "../../hash.ts";
-import { unlessLate } from "../../transport/abort.ts";
+import { isOfTarget } from "../../organization.ts";
 import type { FamilyIdentity } from "../../transport/api-key.ts";
 import type { ConsentListener } from "../../transport/call.ts";
 import { isRefusal, refusalsOf } from "../refusals.ts";
@@ -11,18 +11,11 @@ import { type Guard, type GuardedRow, nextMoment, type Word } from "./guard.ts";
 
 /** What other calls have said of a channel at one address of a contact. */
 interface Calls {
-  /** Those that refuse, or may have, each with the moment at which it ended: Infinity while it is under way. */
+  /** Those that refuse, each with the moment at which it ended: Infinity while it is under way, -1 if nothing was done. */
   readonly refusals: Map<ConsentWrite | "before a kill", number>;
   /** When the last call began that was applied and says otherwise; 0 if none was. */
   liftedAt: number;
-  /** Resolves when the refusal is recorded; undefined if none is. */
-  recorded: Promise<void> | undefined;
 }
-
-/** Another call does not wait longer for a record (D154). */
-const longestWaitMs = 2_000;
-const slowRecord =
-  "the checkpoint of a bulk run is slow: other calls go on before their refusals are recorded, and a crash now would lose them";
 
 /**
  * Knows what earlier rows of the run refuse, and what other calls of this process do: from the begin of the run on, and those
@@ -53,30 +46,21 @@ export class ProcessGuard implements Guard, ConsentListener {
   }
 
   concerns(families: readonly FamilyIdentity[]): boolean {
-    return families.some(({ name, baseUrl, key }) =>
-      this.#run.options.target.families.some(
-        (family) => family.name === name && family.baseUrl === baseUrl && family.key.isSameAs(key),
-      ),
-    );
+    return isOfTarget(this.#run.options.target, families);
   }
 
   async begins(write: ConsentWrite): Promise<void> {
     this.#beganAt.set(write, nextMoment());
     const { refused } = wordsOf(write);
     for (const address of refused) this.#callsAbout(address).refusals.set(write, Infinity);
-    if (refused.length === 0) return;
-    await unlessLate(this.#records(refused), longestWaitMs, () => this.#run.warnings.sayOnce(slowRecord));
+    await this.#records(refused);
   }
 
   async ended(write: ConsentWrite, outcome: Outcome, applied: ConsentWrite = write): Promise<void> {
     const wasDone = outcome === "applied" || outcome === "unknown";
     const beganAt = this.#beganAt.get(write) ?? nextMoment();
     const { refused, others } = wordsOf(applied);
-    for (const address of refused) {
-      const { refusals } = this.#callsAbout(address);
-      if (wasDone) refusals.set(write, nextMoment());
-      else refusals.delete(write);
-    }
+    for (const address of refused) this.#callsAbout(address).refusals.set(write, wasDone ? nextMoment() : -1);
     for (const address of outcome === "applied" ? others : []) {
       const calls = this.#callsAbout(address);
       calls.liftedAt = Math.max(calls.liftedAt, beganAt);
@@ -111,7 +95,7 @@ export class ProcessGuard implements Guard, ConsentListener {
   }
 
   #callsAbout(address: string): Calls {
-    const known = this.#addresses.get(address) ?? { refusals: new Map(), liftedAt: 0, recorded: undefined };
+    const known = this.#addresses.get(address) ?? { refusals: new Map(), liftedAt: 0 };
     this.#addresses.set(address, known);
     return known;
   }
@@ -119,15 +103,13 @@ export class ProcessGuard implements Guard, ConsentListener {
   /** Gives the name of the address in the record. */
   async #recall(address: string, { earlierRefusals }: RunRecord): Promise<string> {
     const name = await shortHash(address);
-    if (!earlierRefusals.has(name)) return name;
-    const calls = this.#callsAbout(address);
-    calls.refusals.set("before a kill", 0);
-    calls.recorded ??= Promise.resolve();
+    if (earlierRefusals.has(name)) this.#callsAbout(address).refusals.set("before a kill", 0);
     return name;
   }
 
   /** So that they are known after a kill, until the run is over. A failure ends the run, and not the call. */
   async #records(addresses: readonly string[]): Promise<void> {
+    if (addresses.length === 0) return;
     const recording = this.#record.then(
       (record) => record && Promise.all(addresses.map((address) => this.#recordAt(address, record))),
     );
@@ -139,12 +121,8 @@ export class ProcessGuard implements Guard, ConsentListener {
   async #recordAt(address: string, record: RunRecord): Promise<void> {
     const name = await this.#recall(address, record);
     const calls = this.#callsAbout(address);
-    // Asked as late as possible: several calls may be about one address.
-    const stands = refuses(calls);
-    if (stands === (calls.recorded !== undefined)) return await calls.recorded;
-    const recorded = record.putRefusal(name, stands);
-    calls.recorded = stands ? recorded : undefined;
-    await recorded;
+    // Asked as late as possible: several calls may be about one address, and what is put last counts.
+    if (calls.refusals.size > 0) await record.putRefusal(name, refuses(calls));
   }
 }
 
