@@ -37,10 +37,6 @@ export type ShownConsent = Pick<Profile["attributes"], "email_opt_in" | "phone_o
 
 /** A snapshot of the service, as bulk takes it: `readSnapshot` and `openSnapshot` of `audience-sdk/snapshot` give one. */
 export interface ConsentSnapshot {
-  /** The number of its contacts. */
-  readonly size: number;
-  /** When its reading began. */
-  readonly readAt: Date;
   /** @internal Throws a `ConfigurationError` if it is over a day old, of another target, or no contact of it shows a consent. */
   checkFor(target: Target, signal: AbortSignal): Promise<void>;
   /** @internal The contacts that have one of these keys. */
@@ -66,15 +62,14 @@ export interface BulkOptions<Row> {
    */
   fingerprint?: ((row: Row) => unknown) | undefined;
   /**
-   * Whether a row is still current, by what your own database knows: another process of yours may have written there.
-   * Asked before each attempt, so that its answer is at most a second old when the row is sent. If it returns false, the row
-   * is `superseded`; if it throws, that is the row's error. If it takes over a second three times, the row fails.
+   * Whether a row is still current, by what your own database knows. Asked before each attempt, so that its answer is at
+   * most a second old when the row is sent. If it returns false, the row is `superseded`; if it throws, or takes over a
+   * second three times, the row fails.
    */
   isCurrent?: ((row: Row) => boolean | Promise<boolean>) | undefined;
   /**
-   * Whether the person of a row is looked up at the service before the row is sent (one call more), by the id that the
-   * `snapshot` or an earlier night's response gave. What she has refused is sent as refused. False leaves looks out, but for
-   * contacts that the snapshot shows as refused. Default: true.
+   * Whether the person of a row is looked up before the row is sent (one call more), by the id that the `snapshot` or an
+   * earlier night gave. False leaves looks out, but for contacts that the snapshot shows as refused. Default: true.
    */
   checkConsent?: boolean | undefined;
   /** A snapshot of the service that was begun less than a day ago (`audience-sdk/snapshot`): by its ids rows are looked up. */
@@ -82,9 +77,8 @@ export interface BulkOptions<Row> {
   /** Records the rows, so that a run that was killed continues where it was. */
   checkpoint?: Checkpoint | undefined;
   /**
-   * With a checkpoint: a name of your own for the organization, such as `"acme"`, of at most 100 characters. A checkpoint
-   * belongs to one organization of one service, by its base URLs and this name, which survives a rotation of keys. Default:
-   * by its base URLs and keys. Given later, it takes over a checkpoint that was recorded with a key.
+   * With a checkpoint: a name of your own for the organization, such as `"acme"`, of at most 100 characters. It survives a
+   * rotation of keys; given later, it takes over a checkpoint that was recorded with one. Default: the keys identify it.
    */
   organization?: string | undefined;
   /** Called after each row. An error of it is one line of the logger, and changes nothing. */
@@ -125,7 +119,6 @@ const checkOptionsSchema = bulkOptionsSchema.pick({
   snapshot: true,
 });
 
-/** The options of a run or a check, with their defaults, and what its client adds. */
 export type BulkSettings<Row> = BulkOptions<Row> &
   Required<Given<Pick<BulkOptions<Row>, "concurrency" | "checkConsent" | "stopWhen">>> & {
     readonly opened: OpenedClient;
@@ -162,10 +155,6 @@ export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): 
 
 function endsRunByDefault(error: unknown): boolean {
   if (hasCode(error, "authentication", "permission", "configuration", "closed")) return true;
-  if (!isAudienceError(error) || error.code !== "not_found") return false;
-  // On a wrong list, adding would create a contact for each row.
-  const { request, outcome } = error;
-  if (request?.operation === "v1.contactGroups.addContact") return true;
-  // The 404 of no other custom request leaves its outcome open, unless an earlier attempt did.
-  return request?.operation === "v1.request" && request.attempts === 1 && outcome === "unknown";
+  // Adding to a wrong list may create a contact for each row, and no other 404 leaves its outcome open.
+  return isAudienceError(error) && error.code === "not_found" && error.outcome === "unknown";
 }

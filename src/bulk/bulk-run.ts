@@ -2,10 +2,11 @@ import { refuseArrayFrom } from "../array-from.ts";
 import { ConfigurationError } from "../errors.ts";
 import { untilAborted } from "../transport/abort.ts";
 import { listenToConsents } from "../transport/consent-registry.ts";
+import { Turns } from "../transport/turns.ts";
 import { type BulkSettings, endsRun } from "./bulk-options.ts";
 import { IsCurrentGuard } from "./guards/is-current.ts";
 import { ProcessGuard } from "./guards/process.ts";
-import { judgedError, ServiceGuard } from "./guards/service.ts";
+import { LookError, ServiceGuard } from "./guards/service.ts";
 import {
   type BulkResult,
   type BulkSummary,
@@ -17,8 +18,8 @@ import {
 import type { ReadRow, Rows } from "./rows.ts";
 import { RunEnd, type RunParts, RunWarnings } from "./run-end.ts";
 import { RunRecord } from "./run-record.ts";
-import { sendRow, type SentEnd } from "./send-row.ts";
-import { type BegunTask, runWorkers, Turns } from "./workers.ts";
+import { type SendingRun, sendRow, type SentEnd } from "./send-row.ts";
+import { runWorkers } from "./workers.ts";
 
 /**
  * A run of `audience.bulk`: iterate it for every row's result, await it for its summary, or iterate it and then await it.
@@ -151,16 +152,16 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
       process,
     ];
     const run = { ...this.#parts, guards, process, record };
-    await runWorkers(concurrency, () => this.#beginNextRow((row) => sendRow(row, run)));
+    await runWorkers(concurrency, () => this.#beginNextRow(run));
   }
 
-  async #beginNextRow(send: (row: ReadRow<Row>) => Promise<SentEnd>): Promise<BegunTask | undefined> {
+  async #beginNextRow(run: SendingRun): Promise<{ ended: Promise<void> } | undefined> {
     const { fail, stop: signal } = this.#parts.end;
     try {
       signal.throwIfAborted();
       const row = await untilAborted(this.#rows.next(), signal);
       this.#isEverythingRead = !row;
-      return row && { ended: this.#takeRow(row, send).catch(fail) };
+      return row && { ended: this.#takeRow(row, run).catch(fail) };
     } catch (error) {
       // The end of the run interrupts the reading.
       if (!signal.aborted) fail(error);
@@ -169,7 +170,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   }
 
   /** The life of a row. Takes its turn at once, as it must go after the rows before it that have its key or its contacts. */
-  async #takeRow(row: ReadRow<Row>, send: (row: ReadRow<Row>) => Promise<SentEnd>): Promise<void> {
+  async #takeRow(row: ReadRow<Row>, run: SendingRun): Promise<void> {
     const keys = row.writes.flatMap((write) => write.contacts);
     const turn = this.#turns.take(row.key === undefined ? keys : [`row:${row.key}`, ...keys]);
     this.#parts.progress.underWay++;
@@ -177,7 +178,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     try {
       // The rows before it end with the run.
       await turn.before;
-      end = await send(row);
+      end = await sendRow(row, run);
     } catch (error) {
       end = isInvalid(error) ? { status: "invalid", error } : { status: "failed", error };
     } finally {
@@ -186,18 +187,18 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     }
     if (!end) return;
     if (end.status === "failed" || end.status === "invalid" || end.status === "unknown")
-      this.#stopIfNeeded(judgedError(end.error));
+      this.#judge(end.error);
     // Safe: the values are those of the caller's writes.
     await this.#giveResult(row, end as RowEnd<Value>);
   }
 
-  #stopIfNeeded(error: unknown): void {
+  /** Ends the run if every other row would meet the error too: of a look, what the service said to it. */
+  #judge(error: unknown): void {
     const { end, options } = this.#parts;
-    try {
-      if (!end.stop.aborted && endsRun(error, options.stopWhen)) end.fail(error);
-    } catch (thrown) {
-      end.fail(thrown);
-    }
+    const judged = error instanceof LookError ? error.cause : error;
+    void end.failOnError(() => {
+      if (!end.stop.aborted && endsRun(judged, options.stopWhen)) throw judged;
+    });
   }
 
   async #giveResult({ index, item, key = String(index) }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {

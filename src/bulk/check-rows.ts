@@ -55,7 +55,6 @@ export type BulkCheckOptions<Row> = Pick<
 
 const mostCalledTwice = 100;
 
-/** Checks rows, and tells what a run would do with them. Sends nothing. */
 export async function checkRows<Row>(
   source: BulkRows<Row>,
   toWrites: BulkFunction<Row, RowWrites>,

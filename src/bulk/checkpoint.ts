@@ -37,8 +37,8 @@ export interface OpenCheckpoint {
   close(): Promise<void>;
 }
 
-/** The longest time for a call: then the run ends, as it does where the call fails (D153). */
-const longestCallMs = 30_000;
+/** The longest time for a call: then the run ends, as it does where the call fails. Of a run that has ended: a second (D153). */
+const longestCallS = { ofRun: 30, ofEnd: 1 };
 
 /**
  * Opens a checkpoint of anyone's; to read it alone, that of a file without its lock. What its methods throw is a rejection
@@ -46,7 +46,7 @@ const longestCallMs = 30_000;
  */
 export async function openCheckpoint(
   checkpoint: Checkpoint,
-  fail: (error: unknown) => void,
+  { fail, stop }: { readonly fail: (error: unknown) => void; readonly stop: AbortSignal },
   use: "to record" | "to read" = "to record",
 ): Promise<OpenCheckpoint> {
   const { [readOnly]: openToRead } = checkpoint as { [readOnly]?: Checkpoint["open"] };
@@ -57,11 +57,11 @@ export async function openCheckpoint(
   // Safe: checked as far as its methods go; the compiler asks the caller for the rest.
   const table = opened as OpenCheckpoint;
   const settled = async (method: string, call: () => Promise<void>): Promise<void> => {
+    const longestS = stop.aborted ? longestCallS.ofEnd : longestCallS.ofRun;
     try {
-      const work = (async () => await call())();
-      await unlessLate(work, longestCallMs, () => {
+      await unlessLate((async () => await call())(), longestS * 1_000, () => {
         throw new Error(
-          `\`${method}\` of the checkpoint has not settled within ${longestCallMs / 1_000} s; the run stops, so that no row ` +
+          `\`${method}\` of the checkpoint has not settled within ${longestS} s; the run stops, so that no row ` +
             "goes unrecorded. Mend the cause, such as a lost connection, and run it again: it continues from what is recorded.",
         );
       });

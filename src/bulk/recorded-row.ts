@@ -7,7 +7,6 @@ import type { BulkSettings } from "./bulk-options.ts";
 import { type ReadRow, rowError } from "./rows.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
-/** A row in the record of its run. */
 export interface RecordedRow {
   readonly name: string;
   readonly fingerprint: string;

@@ -45,7 +45,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const suppressed = "is_suppressed";
 
-/** Whether the word is a refusal (contract: compared in any case). */
 export function isRefusal(channel: string, word: string): boolean {
   return word === refusalOf(channel);
 }

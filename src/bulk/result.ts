@@ -50,34 +50,23 @@ export interface BulkItem<Row> {
   readonly item: Row;
 }
 
-/** What only some ends of a row have: every member may be destructured. */
-interface NoDetails {
-  /** Of a row that succeeded. */
-  readonly value?: undefined;
-  /** Of a row that was sent. */
-  readonly kept?: undefined;
-  /** Of a row that was not carried out. */
-  readonly error?: undefined;
-  /** Of a superseded row. */
-  readonly reason?: undefined;
-  /** Of a refusal that the service showed. */
-  readonly service?: undefined;
-  /** Of a row that succeeded. */
-  readonly formerId?: undefined;
-}
+type Detail = "value" | "kept" | "error" | "reason" | "service" | "formerId";
+
+/** An end of a row has these details and no other: every member may be destructured. */
+type Only<Own extends Detail> = { readonly [Other in Exclude<Detail, Own>]?: undefined };
 
 /** The end of a row. */
 export type RowEnd<Value> =
   | SucceededEnd<Value>
   /** `kept`: as the run told that sent the row. */
-  | (Omit<NoDetails, "kept"> & { readonly status: "skipped"; readonly kept?: Kept | undefined })
-  | (Omit<NoDetails, "error"> & { readonly status: "invalid"; readonly error: ValidationError })
+  | (Only<"kept"> & { readonly status: "skipped"; readonly kept?: Kept | undefined })
+  | (Only<"error"> & { readonly status: "invalid"; readonly error: ValidationError })
   /** `error` is of this run, of this package or of your own function. */
-  | (Omit<NoDetails, "error"> & { readonly status: "failed" | "unknown"; readonly error: unknown })
+  | (Only<"error"> & { readonly status: "failed" | "unknown"; readonly error: unknown })
   | SupersededEnd;
 
 /** The end of a row that was carried out. */
-export interface SucceededEnd<Value> extends Omit<NoDetails, "value" | "kept" | "service" | "formerId"> {
+export interface SucceededEnd<Value> extends Only<"value" | "kept" | "service" | "formerId"> {
   /** The service carried out all writes of the row. */
   readonly status: "succeeded";
   /** The value of the row's call; of several writes an array. */
@@ -91,7 +80,7 @@ export interface SucceededEnd<Value> extends Omit<NoDetails, "value" | "kept" | 
 }
 
 /** The end of a superseded row. */
-export interface SupersededEnd extends Omit<NoDetails, "error" | "reason" | "service"> {
+export interface SupersededEnd extends Only<"error" | "reason" | "service"> {
   /** Not sent, as a refusal is known that the row cannot say, or as it is no longer current. */
   readonly status: "superseded";
   /** How that is known. */

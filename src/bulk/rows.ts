@@ -96,17 +96,17 @@ export class Rows<Row> {
   }
 
   async *#refusalsFirst(): AsyncGenerator<ReadRow<Row>, void, undefined> {
-    /** How many rows the first pass gave, by key or index. */
+    /** How many rows the first pass gave, by key or index, less those that the second has met. */
     const given = new Map<string | number, number>();
-    const count = (row: ReadRow<Row>, change: 1 | -1): boolean => {
+    const count = (row: ReadRow<Row>, change: 1 | -1): number => {
       const key = row.key ?? row.index;
       const left = (given.get(key) ?? 0) + change;
-      if (left >= 0) given.set(key, left);
-      return left >= 0;
+      given.set(key, left);
+      return left;
     };
-    this.length = yield* this.#pass((row) => isRefusing(row) && count(row, 1));
+    this.length = yield* this.#pass((row) => isRefusing(row) && count(row, 1) > 0);
     if (this.#isClosed) return;
-    const countAgain = yield* this.#pass((row) => !isRefusing(row) || !count(row, -1));
+    const countAgain = yield* this.#pass((row) => !isRefusing(row) || count(row, -1) < 0);
     if (this.length > 0 && countAgain === 0 && !this.#isClosed)
       throw new ConfigurationError(
         "The rows of bulk have a length, and could be gone through only once: give a function that gives them anew, as in () => rows().",

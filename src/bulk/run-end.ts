@@ -4,7 +4,6 @@ import { onAbort } from "../transport/abort.ts";
 import type { BulkSettings } from "./bulk-options.ts";
 import type { ProgressCounter } from "./result.ts";
 
-/** What a run and its rows share. */
 export interface RunParts {
   readonly options: BulkSettings<never>;
   readonly end: RunEnd;
@@ -18,7 +17,6 @@ export class RunEnd {
   readonly #removeCallbacks: (() => void)[];
   #failure: { readonly error: unknown } | undefined;
 
-  /** The caller's signal, and the one of `close()`, end the run. */
   constructor(signal: AbortSignal | undefined, closing: AbortSignal) {
     const message = "The run was aborted.";
     const aborted = (): void =>
@@ -81,9 +79,7 @@ export class RunWarnings {
   end(hasSnapshot: boolean): void {
     const count = this.unknownPeople;
     const people = count === 1 ? "1 row subscribed somebody" : `${count} rows subscribed people`;
-    const why = hasSnapshot
-      ? "the snapshot does not have them"
-      : "a snapshot shows who has refused at the service";
+    const why = hasSnapshot ? "the snapshot does not have them" : "a snapshot shows who has refused";
     if (count > 0) this.sayOnce(`${people} of whom nothing was known: ${why}`);
   }
 }

@@ -45,19 +45,17 @@ const refusalPrefix = "refusal:";
 const isRow = (name: string): boolean => name.startsWith(rowPrefix);
 const isRefusal = (name: string): boolean => name.startsWith(refusalPrefix);
 
-/** Lines of rows and refusals, by their names, as they are stored: 100,000 of them take 20 MB. */
-type Lines = Map<string, string>;
-
 /** What a run has recorded, and earlier ones: a line for each row. */
 export class RunRecord {
   /** The hashed addresses of refusals that other calls wrote before this run was killed. */
   readonly earlierRefusals = new Set<string>();
-  readonly #lines: Lines;
+  /** Of rows and refusals, by their names, as they are stored: 100,000 of them take 20 MB. */
+  readonly #lines: Map<string, string>;
   readonly #run: RunLine;
   readonly #opened: OpenCheckpoint;
   readonly #alike = new Map<string, number>();
 
-  private constructor(lines: Lines, run: RunLine, opened: OpenCheckpoint) {
+  private constructor(lines: Map<string, string>, run: RunLine, opened: OpenCheckpoint) {
     this.#lines = lines;
     this.#run = run;
     this.#opened = opened;
@@ -67,12 +65,12 @@ export class RunRecord {
   }
 
   /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
-  static async open(checkpoint: Checkpoint, owner: RecordOwner, { fail, stop }: RunEnd): Promise<RunRecord> {
+  static async open(checkpoint: Checkpoint, owner: RecordOwner, end: RunEnd): Promise<RunRecord> {
     const { observer } = owner.opened.settings;
     const cancel = startTimer(() => observer.info(waits), longestOpeningMs);
-    const opened = await openCheckpoint(checkpoint, fail).finally(cancel);
+    const opened = await openCheckpoint(checkpoint, end).finally(cancel);
     try {
-      const record = await RunRecord.#read(opened, owner, stop);
+      const record = await RunRecord.#read(opened, owner, end.stop);
       // Before the first row, so that no other target goes on with it.
       await opened.put(runName, encode(record.#run), { flush: true });
       return record;
@@ -84,16 +82,17 @@ export class RunRecord {
 
   /** Reads a checkpoint, leaves it as it is, and closes it: what is put in the record stays in memory. */
   static async read(checkpoint: Checkpoint, owner: RecordOwner): Promise<RunRecord> {
-    const opened = await openCheckpoint(checkpoint, () => {}, "to read");
+    const end = { fail: () => {}, stop: new AbortController().signal };
+    const opened = await openCheckpoint(checkpoint, end, "to read");
     try {
-      return await RunRecord.#read({ ...opened, put: async () => {} }, owner, new AbortController().signal);
+      return await RunRecord.#read({ ...opened, put: async () => {} }, owner, end.stop);
     } finally {
       await opened.close();
     }
   }
 
   static async #read(opened: OpenCheckpoint, owner: RecordOwner, stop: AbortSignal): Promise<RunRecord> {
-    const lines: Lines = new Map();
+    const lines = new Map<string, string>();
     let before: RunLine | undefined;
     let isOfNobody = true;
     for await (const [name, line] of opened.entries) {

@@ -18,7 +18,6 @@ import type { RowRecord, RunRecord } from "./run-record.ts";
 
 export interface SendingRun extends RunParts {
   readonly guards: readonly Guard[];
-  /** Also one of the guards. */
   readonly process: ProcessGuard;
   readonly record: RunRecord | undefined;
 }
@@ -28,18 +27,15 @@ export type SentEnd = RowEnd<unknown> | undefined;
 
 /** Compares a row with its record, and sends it if it is new or changed. */
 export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<SentEnd> {
+  const { end, options, process, record } = run;
   if (row.problem) throw row.problem.error;
-  if (run.end.stop.aborted) return undefined;
+  if (end.stop.aborted) return undefined;
   if (row.writes.length === 0) return { status: "skipped" };
-  const recorded = run.record && (await recordedRow(row, run.record, run.options));
-  const guarded: GuardedRow = { ...row, recordedId: recorded?.before?.id };
-  if (fateOf(recorded) === "unchanged") {
-    run.process.learn(guarded);
-    const kept = recorded?.before?.kept;
-    return { status: "skipped", ...(kept && { kept }) };
-  }
-  await run.process.recall(guarded);
-  return await new SendRow(guarded, recorded, run).send();
+  const recorded = record && (await recordedRow(row, record, options));
+  if (fateOf(recorded) !== "unchanged") return await new SendRow(row, recorded, run).send();
+  process.learn(row);
+  const kept = recorded?.before?.kept;
+  return { status: "skipped", ...(kept && { kept }) };
 }
 
 /**
@@ -64,11 +60,11 @@ class SendRow {
   #kept: Kept = {};
   #hasSubscribed = false;
 
-  constructor(row: GuardedRow, recorded: RecordedRow | undefined, run: SendingRun) {
-    this.#row = row;
+  constructor(row: ReadRow<unknown>, recorded: RecordedRow | undefined, run: SendingRun) {
+    this.#row = { ...row, recordedId: recorded?.before?.id };
     this.#recorded = recorded;
     this.#run = run;
-    this.#guards = new RowGuards(run.guards, row);
+    this.#guards = new RowGuards(run.guards, this.#row);
   }
 
   /** Never rejects. */
@@ -76,6 +72,7 @@ class SendRow {
     const { isList, writes } = this.#row;
     const { end, options, process } = this.#run;
     try {
+      await process.recall(this.#row);
       const calls = prepareRow(options.opened, writes, this.#newEventId);
       if (fateOf(this.#recorded) === "once" && !mayBeRepeated(writes, calls)) {
         // It may have been sent: later rows must not lift what it refuses.

@@ -4,13 +4,7 @@ import type { ClientLimiter } from "../rate-limiter/client-limiter.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { startTimer } from "../timer.ts";
 import type { Redactor } from "./redact.ts";
-
-/** Writes that wait for each other, as they name one contact, by one key or another. */
-export interface WriteChain {
-  readonly contacts: Set<string>;
-  /** The end of the last of them. */
-  end: Promise<void>;
-}
+import { Turns } from "./turns.ts";
 
 /** Options of `close()`. */
 export interface CloseOptions {
@@ -32,8 +26,8 @@ const closeOptionsSchema = z.strictObject({
 export class ClientState {
   readonly limiter: ClientLimiter;
   readonly redactor: Redactor;
-  /** By the key of a contact: the writes to it that wait or are under way. */
-  readonly writeChains = new Map<string, WriteChain>();
+  /** Of the writes, by the keys of their contacts. */
+  readonly turns = new Turns();
   /** The results of the calls, by what makes them stop waiting. */
   readonly underWay = new Map<AbortController, Promise<unknown>>();
   readonly closing = new AbortController();

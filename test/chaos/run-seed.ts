@@ -114,8 +114,8 @@ async function closeAll(world: World): Promise<string[]> {
   for (const index of [0, 1]) closeLineage(world, world.process!, index, world.dice);
   await world.settled();
   await world.service.mock.settled();
-  // Aborted requests of before run on unseen for two seconds.
-  await world.time.sleep(10_000);
+  // Aborted requests of before run on unseen for two seconds, and a call of a killed run's checkpoint has thirty.
+  await world.time.sleep(35_000);
   const { refedTimers } = world.time;
   return refedTimers === 0 ? [] : [`${refedTimers} timers are left after every close()`];
 }

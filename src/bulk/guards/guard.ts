@@ -47,15 +47,11 @@ export function nextMoment(): number {
   return ++moment;
 }
 
-type StopReason =
-  | { readonly error: unknown }
-  | { readonly reason: SupersededReason; readonly service?: Profile | undefined };
-
 /** Ends a row; thrown through the transport, so that no layer takes it for a failure of the call. */
 export class RowStop extends Error {
-  readonly why: StopReason;
+  readonly why: { error: unknown } | { reason: SupersededReason; service?: Profile };
 
-  constructor(why: StopReason, message = "the row is not sent") {
+  constructor(why: RowStop["why"], message = "the row is not sent") {
     super(message);
     this.why = why;
   }

@@ -39,7 +39,7 @@ export class ProcessGuard implements Guard, ConsentListener {
   }
 
   /** The row was sent or skipped, or may have been sent: a later row may not lift what it refuses. */
-  learn({ writes }: GuardedRow): void {
+  learn({ writes }: Pick<GuardedRow, "writes">): void {
     for (const { contacts, said } of writes)
       for (const channel of refusalsOf(said))
         for (const key of contacts) this.#refusedByRows.add(`${channel} ${key}`);

@@ -28,12 +28,7 @@ type LookOptions = Pick<BulkSettings<never>, "opened" | "checkConsent" | "snapsh
 const everyChannel = ["email", "phone", "is_suppressed"] as const;
 
 /** A look that failed: the row was not sent, and `cause` says why. */
-class LookError extends ConnectionError {}
-
-/** Whether every other row would meet an error is told by what the service said to the look. */
-export function judgedError(error: unknown): unknown {
-  return error instanceof LookError ? error.cause : error;
-}
+export class LookError extends ConnectionError {}
 
 /** The ids of a row's contact. Where nothing is said, or nothing but refusals, nobody is looked up. */
 function idsOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {

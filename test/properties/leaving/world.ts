@@ -447,8 +447,6 @@ function withKeys<C extends { email?: string; phone?: string }>(
 /** As a file of `readSnapshot` would show them. */
 function snapshotOf(contacts: readonly MockContact[]): Snapshot {
   return {
-    size: contacts.length,
-    readAt: new Date(),
     checkFor: async () => undefined,
     // Safe: the words of this world are documented.
     shownOf: (keys) => withKeys(contacts, keys) as ReturnType<Snapshot["shownOf"]>,
