@@ -61,7 +61,7 @@ export type { Page } from "./pagination/page.ts";
 export type { Paginator } from "./pagination/paginator.ts";
 export type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 export type { EstimateOptions, RateLimiterUsage, WindowUsage } from "./rate-limiter/rate-limiter.ts";
-export type { RateLimiterSnapshot } from "./rate-limiter/snapshot.ts";
+export type { RateLimiterSnapshot } from "./rate-limiter/limiter-snapshot.ts";
 export type { RateLimitStore } from "./rate-limiter/store.ts";
 export type { ApiPromise, ResponseSummary, WithResponse } from "./transport/api-promise.ts";
 export type { AddContactWriteOptions, CallOptions, WriteOptions } from "./transport/call-options.ts";

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ValidationIssue } from "./errors.ts";
 import { explain, toIssues } from "./schema/validation-issues.ts";
 import { copyAsJson } from "./values/copy-as-json.ts";
-import { nameMeant, sameName } from "./values/name-meant.ts";
+import { nameMeant, sameName } from "./values/did-you-mean.ts";
 import { isObject, isRecord, propertyOf } from "./values/predicates.ts";
 
 /**

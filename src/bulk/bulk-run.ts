@@ -1,8 +1,8 @@
 import { refuseArrayFrom } from "../array-from.ts";
 import { ConfigurationError } from "../errors.ts";
-import { untilAborted } from "../transport/abort.ts";
 import { listenToConsents } from "../transport/consent-registry.ts";
 import { Turns } from "../transport/turns.ts";
+import { untilAborted } from "../transport/waiting.ts";
 import { type BulkSettings, endsRun } from "./bulk-options.ts";
 import { IsCurrentGuard } from "./guards/is-current.ts";
 import { ProcessGuard } from "./guards/process.ts";
@@ -16,7 +16,7 @@ import {
   type RowEnd,
 } from "./result.ts";
 import type { ReadRow, Rows } from "./rows.ts";
-import { RunEnd, type RunParts, RunWarnings } from "./run-end.ts";
+import { RunEnd, type RunParts, RunWarnings } from "./run-parts.ts";
 import { RunRecord } from "./run-record.ts";
 import { type SendingRun, sendRow, type SentEnd } from "./send-row.ts";
 import { runWorkers } from "./workers.ts";

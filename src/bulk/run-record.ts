@@ -6,7 +6,7 @@ import { startTimer } from "../timer.ts";
 import type { BulkSettings } from "./bulk-options.ts";
 import { type Checkpoint, openCheckpoint, type OpenCheckpoint } from "./checkpoint.ts";
 import type { Kept } from "./refusals.ts";
-import type { RunEnd } from "./run-end.ts";
+import type { RunEnd } from "./run-parts.ts";
 
 /**
  * What the next run must know of a row. `succeeded`: it was carried out. `sent`: it may have been. `once`: it may have been,

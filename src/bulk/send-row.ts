@@ -5,15 +5,15 @@ import { severer } from "../transport/call-context.ts";
 import type { Call, PreparedCall } from "../transport/call.ts";
 import { appliedConsent } from "../transport/consent-registry.ts";
 import { rowCallOptions } from "./bulk-options.ts";
+import { fateOf, type RecordedRow, recordedRow } from "./fingerprint.ts";
 import { type Guard, type GuardedRow, RowGuards, RowStop } from "./guards/guard.ts";
 import type { ProcessGuard } from "./guards/process.ts";
 import { isUnknown } from "./guards/service.ts";
 import { mayBeRepeated, prepareRow } from "./prepare-row.ts";
-import { fateOf, type RecordedRow, recordedRow } from "./recorded-row.ts";
 import { type Kept, type RestatedWrite, type RowWrite, subscribes } from "./refusals.ts";
 import { hasCode, isInvalid, type RowEnd } from "./result.ts";
 import type { ReadRow } from "./rows.ts";
-import type { RunParts } from "./run-end.ts";
+import type { RunParts } from "./run-parts.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
 export interface SendingRun extends RunParts {

@@ -3,8 +3,8 @@ import { ofRuntime } from "../runtime.ts";
 import { parseOptions } from "../schema/parse-options.ts";
 import { hasMethods, withoutPrototype } from "../values/predicates.ts";
 import { type KeepingOptions, limiterOptionsSchema, type RateLimiterOptions } from "./limiter-options.ts";
+import { joinedSnapshot } from "./limiter-snapshot.ts";
 import { RateLimiter } from "./rate-limiter.ts";
-import { joinedSnapshot } from "./snapshot.ts";
 
 const key = Symbol.for("audience-sdk.rate-limiters");
 

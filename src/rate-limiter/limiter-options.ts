@@ -5,7 +5,7 @@ import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { refuseOldNode } from "../runtime.ts";
 import { numberThat, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods, withoutPrototype } from "../values/predicates.ts";
-import { type RateLimiterSnapshot, snapshotSchema } from "./snapshot.ts";
+import { type RateLimiterSnapshot, snapshotSchema } from "./limiter-snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */

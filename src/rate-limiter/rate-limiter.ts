@@ -6,8 +6,8 @@ import { defaultPriority, Dispatcher } from "./dispatcher.ts";
 import type { Permit, PermitRequest } from "./fair-queue.ts";
 import type { Refusal } from "./forecast.ts";
 import { parseLimiterOptions, type RateLimiterOptions } from "./limiter-options.ts";
+import { type RateLimiterSnapshot, restore, takeSnapshot } from "./limiter-snapshot.ts";
 import { keptPermits } from "./reserve.ts";
-import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
 import { MemoryStore, type PermitStore } from "./store.ts";
 
 const defaultReserve = 0.1;

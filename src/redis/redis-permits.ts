@@ -4,7 +4,7 @@ import { type Release, SlidingWindowLog } from "../rate-limiter/sliding-window-l
 import type { Ask, Known, PermitStore, RateLimitStore, Reply, StoreUser } from "../rate-limiter/store.ts";
 import type { ScriptReply, ScriptRequest } from "./permit-script.ts";
 import { inBackground, type RunScript } from "./redis-client.ts";
-import { Unreported } from "./unreported.ts";
+import { Unreported } from "./unreported-permits.ts";
 
 /** An unavailable Redis is tried again after this time, and an idle process contacts Redis at least every two of it. */
 const retryIntervalMs = 1_000;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
+import { nameMeant } from "../values/did-you-mean.ts";
 import { awaitIt, contentLost, kindNamed, mustBe } from "../values/kind-of.ts";
-import { nameMeant } from "../values/name-meant.ts";
 import { hasMethods, hasProperty, isRecord, withoutPrototype } from "../values/predicates.ts";
 import { explain } from "./validation-issues.ts";
 

@@ -8,8 +8,8 @@ import type { Redactor } from "../transport/redact.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { validate } from "../validate.ts";
 import { copyAsJson } from "../values/copy-as-json.ts";
+import { nameMeant } from "../values/did-you-mean.ts";
 import { kindOf } from "../values/kind-of.ts";
-import { nameMeant } from "../values/name-meant.ts";
 import { isRecord, propertyOf, withoutPrototype } from "../values/predicates.ts";
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 

@@ -46,7 +46,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "bulk-record",
-    sources: ["bulk/run-record.ts", "bulk/recorded-row.ts"],
+    sources: ["bulk/run-record.ts", "bulk/fingerprint.ts"],
     tests: { bulk: "delta guard-process keys own-checkpoint recorded target" },
   },
   {
@@ -95,7 +95,7 @@ export const areas: readonly Area[] = [
       "schema/standard-schema.ts",
       "values/kind-of.ts",
       "values/predicates.ts",
-      "values/name-meant.ts",
+      "values/did-you-mean.ts",
       "schema/formats.ts",
       "v1/schemas",
       "v2/schemas",
@@ -146,7 +146,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "transport-send",
-    sources: ["transport/abort.ts", "transport/network-error.ts", "transport/exchange.ts"],
+    sources: ["transport/waiting.ts", "transport/network-error.ts", "transport/exchange.ts"],
     tests: { transport: "abort deadlines errors fetch promise responses retry-after" },
   },
   {

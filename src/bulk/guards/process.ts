@@ -5,7 +5,7 @@ import { isOfTarget } from "../../organization.ts";
 import type { FamilyIdentity } from "../../transport/api-key.ts";
 import type { ConsentListener } from "../../transport/call.ts";
 import { isRefusal, refusalsOf } from "../refusals.ts";
-import type { RunParts } from "../run-end.ts";
+import type { RunParts } from "../run-parts.ts";
 import type { RunRecord } from "../run-record.ts";
 import { type Guard, type GuardedRow, nextMoment, type Word } from "./guard.ts";
 

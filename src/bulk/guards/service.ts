@@ -11,7 +11,7 @@ import {
   type ShownConsent,
 } from "../bulk-options.ts";
 import { isRefusal, type RowWrite, withRefusals } from "../refusals.ts";
-import type { RunParts } from "../run-end.ts";
+import type { RunParts } from "../run-parts.ts";
 import {
   addressesOf,
   type Guard,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { jsonObject, jsonValue, emailAddress, nonBlankString } from "../../schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
-import { nameMeant } from "../../values/name-meant.ts";
+import { nameMeant } from "../../values/did-you-mean.ts";
 import { hasOwn, isRecord, withoutPrototype } from "../../values/predicates.ts";
 
 /** A custom event, the input of `v1.events.send`. It names its contact by an `email` or a `contactUUID` ("Custom event"). */
