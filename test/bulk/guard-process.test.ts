@@ -90,7 +90,6 @@ async function lost(
 
 describe("A row is sent with the refusal that was written by", () => {
   it.each<[string, Act]>([
-    ["v1.customers.upsert", ({ audience }) => optOut(audience)],
     [
       "v1.contactGroups.addContact",
       ({ audience: { v1 } }) => v1.contactGroups.addContact("list", { email, email_opt_in: "UNSUBSCRIBED" }),
@@ -153,73 +152,18 @@ describe("A row is sent with the refusal that was written by", () => {
         await lost(world, "reset-before", "SUBSCRIBED");
       },
     ],
-    [
-      "a call before one of the contact without its consent",
-      async ({ audience: { v1 } }) => {
-        await optOut({ v1 });
-        await v1.customers.upsert({ email, first_name: "Ada" });
-      },
-    ],
   ])("%s", async (_, act) => {
     expect(await rowBehind(createWorld(), act)).toEqual(kept);
-  });
-
-  it("a call that suppresses: restated, and kept where the row says otherwise", async () => {
-    const suppress: Act = ({ audience }) => audience.v1.customers.upsert({ ...ada, is_suppressed: true });
-    const worlds = [createWorld(), createWorld()];
-
-    const ends = [
-      await rowBehind(worlds[0]!, suppress),
-      await rowBehind(worlds[1]!, suppress, {}, { ...ada, is_suppressed: false }),
-    ];
-
-    expect(ends.map(([end]) => end)).toEqual(["succeeded", "succeeded is_suppressed:process"]);
-    for (const { mock } of worlds)
-      expect(mock.organization("acme").contacts).toMatchObject([{ is_suppressed: true }]);
-  });
-
-  it("a call, also where the service shows a contact that has no such address", async () => {
-    const world = createWorld();
-    const options = { key: () => "ada", checkpoint: new MemoryCheckpoint() };
-    await rowBehind(world, () => {}, options, { phone, phone_opt_in: "SUBSCRIBED" });
-
-    expect(await rowBehind(world, ({ audience }) => optOut(audience), options)).toEqual(kept);
-  });
-
-  it("a call that suppresses, also where the service shows the contact that the row had before", async () => {
-    const world = createWorld();
-    const options = { key: () => "ada", checkpoint: new MemoryCheckpoint() };
-    await rowBehind(world, () => {}, options);
-    const moved = { ...ada, email: "moved@example.com" };
-
-    await rowBehind(
-      world,
-      ({ audience }) => audience.v1.customers.upsert({ ...moved, is_suppressed: true }),
-      options,
-      moved,
-    );
-
-    expect(world.mock.requests.at(-1)?.body).toMatchObject({ email: moved.email, is_suppressed: true });
   });
 });
 
 describe("A row is sent as it is after", () => {
   it.each<[string, Act]>([
     [
-      "an opt-in that follows the refusal",
-      async ({ audience }) => (await optOut(audience), await say(audience, "SUBSCRIBED")),
-    ],
-    [
       "another word that follows the refusal",
       async ({ audience }) => (await optOut(audience), await say(audience, "NON_SUBSCRIBED")),
     ],
     ["a refusal that was surely not applied", (world) => lost(world, "redirect", "UNSUBSCRIBED")],
-    ["another word", ({ audience }) => say(audience, "NON_SUBSCRIBED")],
-    ["a refusal of another contact", ({ audience }) => optOut(audience, row(1))],
-    [
-      "a refusal of another channel",
-      ({ audience: { v1 } }) => v1.customers.upsert({ ...ada, phone, phone_opt_in: "UNSUBSCRIBED" }),
-    ],
     [
       "a custom request of which only the contact is known",
       ({ audience: { v1 } }) =>

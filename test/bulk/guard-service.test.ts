@@ -110,21 +110,6 @@ describe("A row is looked up", () => {
     expect(world.mock.resubscriptions).toEqual([]);
   });
 
-  it("each time where it may not have been sent, as is one that says NON_SUBSCRIBED", async () => {
-    const world = createFixture({}, { maxRetries: 0 });
-    const options = await firstNight(world);
-    world.mock.addFault({ kind: "reset-before", operation: post, times: 1 });
-    const neither = named("Ada L.").map((each) => ({ ...each, email_opt_in: "NON_SUBSCRIBED" as const }));
-
-    expect((await night(world, neither, options)).ends).toEqual(["unknown"]);
-    world.mock.unsubscribe(row(0).email);
-
-    expect(await night(world, neither, options)).toMatchObject({
-      ends: ["succeeded email:service"],
-      operations: [get, post],
-    });
-  });
-
   it("not without looks, but for people whom the snapshot shows as refused", async () => {
     const world = createFixture();
     await firstNight(world, [...named("Ada", 3), contact("++s")]);

@@ -80,7 +80,7 @@ describe("The fingerprint of a row", () => {
       "skipped",
     ],
     [
-      "another value",
+      "another value, as by a changed mapping",
       upsertWith({}),
       write.v1.customers.upsert({ email: ada, first_name: "Eve" }),
       "succeeded",
@@ -126,7 +126,12 @@ describe("The fingerprint of a row", () => {
   it.each<[string, (item: Row & { city?: string }) => unknown, object, "skipped" | "succeeded"]>([
     ["what it leaves out is no change", ({ email }) => email, { city: "Paris" }, "skipped"],
     ["what it names is one", ({ city }) => ({ city }), { city: "Paris" }, "succeeded"],
-    ["and a consent always", ({ city }) => city ?? null, { email_opt_in: "UNSUBSCRIBED" }, "succeeded"],
+    [
+      "and a consent always, so that no opt-out is hidden",
+      ({ city }) => city ?? null,
+      { email_opt_in: "UNSUBSCRIBED" },
+      "succeeded",
+    ],
   ])(
     "is what `fingerprint` gives, besides the consents of the writes: %s",
     async (_, fingerprint, change, status) => {
