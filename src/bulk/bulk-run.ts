@@ -115,7 +115,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
       await this.#sendRows(record, process);
     });
     stopListening();
-    await process.settled();
+    await process.recorded;
     // Every row has ended, and the caller has finished with its result.
     const isOver = this.#isEverythingRead && !end.stop.aborted;
     if (isOver) await end.failOnError(() => record?.complete());

@@ -349,6 +349,46 @@ describe("A checkpoint that hangs", () => {
     expect(mock.requests).toHaveLength(3);
   });
 
+  it("in `put` for another call's refusal holds that call up for two seconds", async () => {
+    const warnings: string[] = [];
+    const { audience, mock } = createFixture({}, { logger: { warn: (line) => warnings.push(line) } });
+    let hung = 0;
+    const checkpoint = changed(new MemoryCheckpoint(), (opened) => ({
+      put: (name: string, line: string, how: { flush: boolean }) =>
+        name.startsWith("refusal:") ? ((hung += 1), never()) : opened.put(name, line, how),
+    }));
+    const optOut = (index: number) =>
+      audience.v1.customers.upsert({ ...row(index), email_opt_in: "UNSUBSCRIBED" });
+    await useFakeTime();
+    async function* source() {
+      // Later the run has its checkpoint open.
+      yield row(3);
+      const first = optOut(0);
+      await passUntil(() => hung === 1);
+      await vi.advanceTimersByTimeAsync(2_000);
+      await first;
+      yield* rows(2);
+      await never();
+    }
+    const stop = new AbortController();
+    const kept: unknown[] = [];
+    const ended = (async () => {
+      for await (const result of audience.bulk(source(), upsert, { key, checkpoint, signal: stop.signal }))
+        kept.push(result.kept);
+    })().catch((error: unknown) => error);
+    await passUntil(() => kept.length === 3);
+    stop.abort();
+    await vi.advanceTimersByTimeAsync(31_000);
+
+    expect(await ended).toBeInstanceOf(AbortError);
+    expect(kept).toEqual([undefined, { email: "process" }, undefined]);
+    expect(warnings).toEqual([
+      expect.stringContaining("other calls do not wait for a slow checkpoint"),
+      expect.anything(),
+    ]);
+    expect(mock.resubscriptions).toEqual([]);
+  });
+
   it("as its entries are read is closed once they fail, which is no error of the run", async () => {
     const { audience, mock } = createFixture();
     const table = new MemoryCheckpoint();

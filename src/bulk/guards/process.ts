@@ -4,6 +4,7 @@ import { shortHash } from "../../hash.ts";
 import { isOfTarget } from "../../organization.ts";
 import type { FamilyIdentity } from "../../transport/api-key.ts";
 import type { ConsentListener } from "../../transport/call.ts";
+import { unlessLate } from "../../transport/waiting.ts";
 import { isRefusal, refusalsOf } from "../refusals.ts";
 import type { RunParts } from "../run-parts.ts";
 import type { RunRecord } from "../run-record.ts";
@@ -16,6 +17,9 @@ interface Calls {
   /** When the last call began that was applied and says otherwise; 0 if none was. */
   liftedAt: number;
 }
+
+/** Another call waits no longer for the record of its refusal, as where the run waits for a lock (D154). */
+const longestWaitMs = 2_000;
 
 /**
  * Knows what earlier rows of the run refuse, and what other calls of this process do: from the begin of the run on, and those
@@ -31,7 +35,8 @@ export class ProcessGuard implements Guard, ConsentListener {
   /** Of other calls, by channel and key. */
   readonly #addresses = new Map<string, Calls>();
   readonly #beganAt = new WeakMap<ConsentWrite, number>();
-  #recorded: Promise<unknown> = Promise.resolve();
+  /** Resolves when all refusals so far are recorded. */
+  recorded: Promise<unknown> = Promise.resolve();
 
   constructor(run: RunParts, record: Promise<RunRecord | undefined>) {
     this.#run = run;
@@ -53,7 +58,8 @@ export class ProcessGuard implements Guard, ConsentListener {
     this.#beganAt.set(write, nextMoment());
     const { refused } = wordsOf(write);
     for (const address of refused) this.#callsAbout(address).refusals.set(write, Infinity);
-    await this.#records(refused);
+    const slow = "other calls do not wait for a slow checkpoint: a crash now would lose their refusals";
+    await unlessLate(this.#records(refused), longestWaitMs, () => this.#run.warnings.sayOnce(slow));
   }
 
   async ended(write: ConsentWrite, outcome: Outcome, applied: ConsentWrite = write): Promise<void> {
@@ -90,10 +96,6 @@ export class ProcessGuard implements Guard, ConsentListener {
     });
   }
 
-  async settled(): Promise<void> {
-    await this.#recorded;
-  }
-
   #callsAbout(address: string): Calls {
     const known = this.#addresses.get(address) ?? { refusals: new Map(), liftedAt: 0 };
     this.#addresses.set(address, known);
@@ -114,7 +116,7 @@ export class ProcessGuard implements Guard, ConsentListener {
       (record) => record && Promise.all(addresses.map((address) => this.#recordAt(address, record))),
     );
     const settled = recording.catch(() => undefined);
-    this.#recorded = this.#recorded.then(() => settled);
+    this.recorded = this.recorded.then(() => settled);
     await settled;
   }
 
