@@ -1,8 +1,8 @@
 import { refuseArrayFrom } from "../array-from.ts";
 import { ConfigurationError } from "../errors.ts";
+import { untilAborted } from "../transport/abort-signal.ts";
 import { listenToConsents } from "../transport/consent-registry.ts";
 import { Turns } from "../transport/turns.ts";
-import { untilAborted } from "../transport/waiting.ts";
 import { type BulkSettings, endsRun } from "./bulk-options.ts";
 import { IsCurrentGuard } from "./guards/is-current.ts";
 import { ProcessGuard } from "./guards/process.ts";

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
-import { unlessLate } from "../transport/waiting.ts";
+import { unlessLate } from "../transport/abort-signal.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { AbortError, ClientClosedError } from "../errors.ts";
 import type { ClientSettings } from "../open-client.ts";
-import { onAbort } from "../transport/waiting.ts";
+import { onAbort } from "../transport/abort-signal.ts";
 import type { BulkSettings } from "./bulk-options.ts";
 import type { ProgressCounter } from "./result.ts";
 

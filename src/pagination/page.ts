@@ -1,7 +1,7 @@
 import { refuseArrayFrom } from "../array-from.ts";
 import { AbortError, ValidationError } from "../errors.ts";
+import { onAbort } from "../transport/abort-signal.ts";
 import { showCaller } from "../transport/api-promise.ts";
-import { onAbort } from "../transport/waiting.ts";
 import { type Cursor, type DecodedPage, nextCursor } from "./cursor.ts";
 
 /** Where an iteration stands before a page: where it reads next, and the ids that have come. */

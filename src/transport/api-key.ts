@@ -1,8 +1,8 @@
 import { ConfigurationError, TimeoutError } from "../errors.ts";
 import { mustBe } from "../values/kind-of.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
+import { unlessLate, untilAborted } from "./abort-signal.ts";
 import type { Redactor } from "./redact.ts";
-import { unlessLate, untilAborted } from "./waiting.ts";
 
 /** A key, or a function that returns the current one. It is called before every attempt, so that keys can be rotated. */
 export type ApiKey = string | (() => string | Promise<string>);

@@ -8,6 +8,7 @@ import {
   type AudienceError,
 } from "../errors.ts";
 import type { PermitUse } from "../rate-limiter/sliding-window-log.ts";
+import { sleep } from "./abort-signal.ts";
 import { recordOutcome } from "./call-context.ts";
 import type { ApiResponse, Call } from "./call.ts";
 import { deadlineError } from "./cancellation.ts";
@@ -17,7 +18,6 @@ import { summary } from "./observer.ts";
 import { getReady, pauseByHead, wasRefused, type AttemptStart, type Readiness } from "./permit.ts";
 import { planRetry, type FailedEnd, type NextAttempt } from "./retry-plan.ts";
 import { AttemptSpan } from "./tracing.ts";
-import { sleep } from "./waiting.ts";
 
 const notInherited = {
   signal: undefined,

@@ -1,8 +1,8 @@
 import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../errors.ts";
 import { startTimer } from "../timer.ts";
+import { onAbort } from "./abort-signal.ts";
 import { recordOutcome } from "./call-context.ts";
 import type { Call, Send } from "./call.ts";
-import { onAbort } from "./waiting.ts";
 
 /**
  * Ends a call early. What becomes of a request in flight:

@@ -1,7 +1,7 @@
 import { isOnePersons, type ConsentWrite } from "../consent.ts";
+import { untilAborted } from "./abort-signal.ts";
 import type { FamilyIdentity } from "./api-key.ts";
 import type { ConsentListener, PreparedCall, Send } from "./call.ts";
-import { untilAborted } from "./waiting.ts";
 
 interface Registry {
   readonly listeners: Set<ConsentListener>;

@@ -3,10 +3,10 @@ import { ConfigurationError, TimeoutError } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
 import { withoutPrototype } from "../values/predicates.ts";
+import { untilAborted } from "./abort-signal.ts";
 import type { BodyText, Call, ReceivedResponse, ResponseHead } from "./call.ts";
 import type { FetchInit } from "./fetch.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
-import { untilAborted } from "./waiting.ts";
 
 /** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
 const backgroundMs = 2_000;

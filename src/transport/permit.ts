@@ -1,10 +1,10 @@
 // What a call has to do with the rate limiter: it waits for a permit, and a response may make all calls wait.
 import { isAudienceError, RateLimitWaitError } from "../errors.ts";
 import type { Permit } from "../rate-limiter/fair-queue.ts";
+import { unlessLate, untilAborted } from "./abort-signal.ts";
 import type { Call, Gate, ResponseHead } from "./call.ts";
 import { deadlineError } from "./cancellation.ts";
 import { refusalWaitMs, retryAfterMs } from "./rate-refusal.ts";
-import { unlessLate, untilAborted } from "./waiting.ts";
 
 /** What an attempt begins with. */
 export interface AttemptStart {

@@ -1,5 +1,5 @@
+import { untilAborted } from "./abort-signal.ts";
 import type { ApiResponse, Call, Send } from "./call.ts";
-import { untilAborted } from "./waiting.ts";
 
 /**
  * Sends writes to one contact one after the other, in call order, so that a later `UNSUBSCRIBED` is never overwritten by

@@ -146,7 +146,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "transport-send",
-    sources: ["transport/waiting.ts", "transport/network-error.ts", "transport/exchange.ts"],
+    sources: ["transport/abort-signal.ts", "transport/network-error.ts", "transport/exchange.ts"],
     tests: { transport: "abort deadlines errors fetch promise responses retry-after" },
   },
   {

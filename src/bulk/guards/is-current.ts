@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../errors.ts";
-import { untilAborted } from "../../transport/waiting.ts";
+import { untilAborted } from "../../transport/abort-signal.ts";
 import { kindOf } from "../../values/kind-of.ts";
 import { type Guard, type GuardedRow, RowStop, superseded, type Word } from "./guard.ts";
 
