@@ -236,16 +236,6 @@ describe("Rows that are promises", () => {
     yield Promise.resolve(row(2));
   }
 
-  it("are awaited, as `for await` does", async () => {
-    const { audience, emails } = createFixture();
-    const promised = [Promise.resolve(row(0)), row(1), Promise.resolve(row(2))];
-
-    const { results } = await collectRun(audience.bulk(promised, upsert, { concurrency: 1 }));
-
-    expect(results.map(({ item }) => item)).toEqual(rows(3));
-    expect(emails()).toEqual(rows(3).map(({ email }) => email));
-  });
-
   it("end the run, or the check, with the error with which one rejects, after the rows before it", async () => {
     const { audience, emails } = createFixture();
 

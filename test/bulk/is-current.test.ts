@@ -96,35 +96,6 @@ describe("A row of which isCurrent says false is superseded", () => {
     expect((await run(world, confirmed, { ...options, isCurrent: () => false })).ends).toEqual(["unknown"]);
     expect(world.mock.requests).toHaveLength(1);
   });
-
-  it("and judged afresh on the next night, by what it was before", async () => {
-    const world = createFixture();
-    const options = { checkpoint: new MemoryCheckpoint(), checkConsent: false };
-    const night = async (first_name: string, answer: boolean) =>
-      (await run(world, [{ ...row(0), first_name } as Row], { ...options, isCurrent: () => answer })).ends[0];
-
-    const ends = [
-      await night("Ada", false),
-      await night("Ada", true),
-      await night("Ada L.", false),
-      await night("Ada", true),
-    ];
-
-    expect(ends).toEqual([notCurrent, "succeeded", notCurrent, "skipped"]);
-    expect(world.mock.requests).toHaveLength(1);
-  });
-
-  it("before it is looked up", async () => {
-    const world = createFixture();
-    const options = { checkpoint: new MemoryCheckpoint() };
-    await run(world, rows(1), options);
-    const isCurrent = () => false;
-
-    expect(
-      (await run(world, [{ ...row(0), first_name: "Ada" } as Row], { ...options, isCurrent })).ends,
-    ).toEqual([notCurrent]);
-    expect(world.mock.requests).toHaveLength(1);
-  });
 });
 
 describe("An isCurrent", () => {

@@ -53,22 +53,10 @@ describe("A row's key", () => {
     expect(results).toMatchObject([{ status: "failed", error: thrown }]);
     expect(seen).toEqual([thrown]);
   });
-
-  it("is never a list of the client: it is not started", async () => {
-    const { audience, mock } = createFixture();
-
-    const summary = await audience.bulk(rows(1), upsert, {
-      key: () => audience.v1.customers.list() as never,
-    });
-
-    expect(summary).toMatchObject({ invalid: 1 });
-    expect(mock.requests).toEqual([]);
-  });
 });
 
 describe("The fingerprint of a row", () => {
   const ada = "ada@example.com";
-  const fault = { kind: "500-before", times: 1 } as const;
   const upsertWith = (options: object) =>
     write.v1.customers.upsert({ email: ada, first_name: "Ada" }, options);
 
@@ -163,15 +151,6 @@ describe("The fingerprint of a row", () => {
       { status: "invalid", error: { issues: [{ message: expect.stringContaining(reason) }] } },
     ]);
     expect(mock.requests).toEqual([]);
-  });
-
-  it("is the same after a night on which its call failed, so that the row is sent again", async () => {
-    const { audience } = createFixture({ faults: [fault] }, { maxRetries: 0 });
-    const options = { key, checkpoint: new MemoryCheckpoint() };
-
-    expect(await audience.bulk(rows(1), upsert, options)).toMatchObject({ unknown: 1 });
-    expect(await audience.bulk(rows(1), upsert, options)).toMatchObject({ succeeded: 1 });
-    expect(await audience.bulk(rows(1), upsert, options)).toMatchObject({ skipped: 1 });
   });
 });
 

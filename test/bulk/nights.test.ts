@@ -13,7 +13,7 @@ import { addresses, contact, endOf, peopleOf, snapshotOf } from "./people.ts";
  * - `ada:+ (…)`: `unchanged`, as every other night changes the city; `refused`: the service refuses the row's first call;
  *   `in doubt`: the call is applied, and its answer unreadable; `unanswered`: nobody knows whether it was; `left`: the loop is left, so that the next night goes on;
  *   `absent`: the row has another key; `double opt-in`: the person is asked to confirm, `double opt-in at last` by the last write
- *   alone; `no look`: without checkConsent; `snapshot`: with a snapshot of that evening.
+ *   alone; `no look`: without checkConsent; `snapshot`: with a snapshot of that evening; `outdated`: isCurrent says no.
  * - `call ada:-`: another call of the client, after the row, before the end of its run; `early call ada:-`: before the row.
  * - `tool ada:-`: another process writes. A call or a tool that subscribes her does so as she asks for it.
  * - `person ada:-`: she unsubscribes at the service, with `ada:.-` by telephone. `ada confirms` the mail of a double opt-in.
@@ -109,6 +109,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+; tool ada:+.s; bob:+ | succeeded, superseded:service | ada:+.s | 0 1
   of the last night had refused, where the row names an earlier one again
     ada:+; bob:-; ada:+ | succeeded, succeeded, superseded:service | ada:+ bob:- | 0 0 1
+  is not current, without a look; the next night judges the row afresh, by what it was before
+    ada:+ (outdated); ada:+ (unchanged); ada:0 (unchanged, outdated); ada:+ (unchanged) | superseded:not-current, succeeded, superseded:not-current, skipped | ada:+ | 0 0 0 0
   comes back
     ada:+; person ada:-; ada2:+; tool ada:+; ada2:+ | succeeded, superseded:service, succeeded | ada:+ ada2:+ | 0 1 1
   is refused at the new address too
@@ -357,11 +359,13 @@ async function play(
     const options = {
       checkpoint,
       key: () => (flags.includes("absent") ? "another" : "row"),
+      ...(flags.includes("outdated") && { isCurrent: () => false }),
       ...(flags.includes("no look") && { checkConsent: false }),
       ...(flags.includes("snapshot") && { snapshot: await snapshotOf(audience) }),
     };
     const toWrites = (all: V1Contact[]) => all.flatMap(toWrite);
-    const plan = await audience.bulk.check([written], toWrites, options);
+    const { isCurrent: _, ...planned } = options;
+    const plan = await audience.bulk.check([written], toWrites, planned);
     const before = mock.requests.length;
     for await (const result of audience.bulk(source(), toWrites, { ...options, stopWhen: () => false })) {
       ends.push(endOf(result));

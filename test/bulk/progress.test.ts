@@ -59,12 +59,16 @@ describe("onProgress", () => {
     await audience.bulk(new Set(rows(1)), upsert, { onProgress });
     await audience.bulk(rows(1).values(), upsert, { onProgress, total: 1 });
     await audience.bulk(rows(1).values(), upsert, { onProgress });
+    // More rows than it says.
+    await audience.bulk(rows(2).values(), upsert, { concurrency: 1, onProgress, total: 1 });
 
     expect(seen.map(({ total, etaMs }) => [total, etaMs])).toEqual([
       [1, 0],
       [1, 0],
       [1, 0],
       [undefined, undefined],
+      [1, 0],
+      [1, 0],
     ]);
     expect(Object.keys(seen[3]!).filter((name) => name === "total" || name === "etaMs")).toEqual([]);
   });
@@ -135,23 +139,12 @@ describe("onProgress", () => {
     const source = rows(durationsMs.length);
 
     const run = probe.withOptions({ fetch }).bulk(source, upsert, { concurrency: 1, onProgress });
+    // It counts from its start, not from its creation.
+    vi.advanceTimersByTime(5_000);
     const { durationMs } = await run;
 
     expect(seen.map(({ ratePerMinute }) => ratePerMinute)).toEqual(ratesPerMinute);
     expect(durationMs).toBe(durationsMs.reduce((sum, each) => sum + each));
-  });
-
-  it("has no remaining time where more rows came than `total`", async () => {
-    const { audience } = createFixture({}, { rateLimiter: new RateLimiter() });
-    const { seen, onProgress } = progressLog();
-
-    await audience.bulk(rows(3).values(), upsert, { concurrency: 1, total: 1, onProgress });
-
-    expect(seen.map(({ done, total, etaMs }) => [done, total, etaMs])).toEqual([
-      [1, 1, 0],
-      [2, 1, 0],
-      [3, 1, 0],
-    ]);
   });
 
   it.each<[string, () => unknown]>([
@@ -171,15 +164,4 @@ describe("onProgress", () => {
       expect.stringContaining("onProgress failed with"),
     ]);
   });
-});
-
-it("The duration counts from the start of the run, not from its creation", async () => {
-  const { audience } = createFixture();
-  const run = audience.bulk(rows(1), upsert);
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const startedAt = performance.now();
-
-  const { durationMs } = await run;
-
-  expect(durationMs).toBeLessThanOrEqual(performance.now() - startedAt);
 });

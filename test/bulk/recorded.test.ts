@@ -330,25 +330,6 @@ it.each<[string, number]>([
 );
 
 describe("The end of a run leaves nothing in doubt that was not sent:", () => {
-  it("a row that waits", async () => {
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], reserve: 0 });
-    const { audience, mock } = createFixture({}, { rateLimiter });
-    const checkpoint = new MemoryCheckpoint();
-    const stop = new AbortController();
-    const first = collectRun(audience.bulk(rows(3), mailed, { key, checkpoint, signal: stop.signal }));
-    await until(() => mock.requests.length === 1 && rateLimiter.usage().queued === 2);
-
-    stop.abort();
-
-    expect((await first).results.map(({ status }) => status)).toEqual(["succeeded"]);
-    const next = createFixture({}, mock.clientOptions);
-    expect(await next.audience.bulk(rows(3), mailed, { key, checkpoint })).toMatchObject({
-      skipped: 1,
-      succeeded: 2,
-    });
-    expect(mock.organization("mock-organization").contacts).toHaveLength(3);
-  });
-
   it.each(["429", "500-before", "reset-before"] as const)(
     "a retry after a %s that is cut off: the next run sends the row",
     async (kind) => {
@@ -368,22 +349,4 @@ describe("The end of a run leaves nothing in doubt that was not sent:", () => {
       expect(mock.organization("mock-organization").contacts).toHaveLength(1);
     },
   );
-
-  it("a row that is aborted while isCurrent is asked", async () => {
-    const { audience, mock } = createFixture();
-    const checkpoint = new MemoryCheckpoint();
-    const stop = new AbortController();
-    const isCurrent = async () => {
-      stop.abort();
-      return true;
-    };
-    const aborted = audience.bulk(rows(1), mailed, { checkpoint, key, isCurrent, signal: stop.signal });
-
-    expect(await collectRun(aborted)).toMatchObject({
-      results: [],
-      error: { code: "aborted", outcome: "not-sent" },
-    });
-    expect(mock.requests).toEqual([]);
-    expect(await audience.bulk(rows(1), mailed, { checkpoint, key })).toMatchObject({ succeeded: 1 });
-  });
 });

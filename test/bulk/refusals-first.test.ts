@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import {
   type BulkProgress,
   type BulkRows,
@@ -42,6 +43,7 @@ const twice: [string, () => BulkRows<Row>][] = [
   ["a function that gives an array", () => source],
   ["a function that gives a generator anew", () => () => source().values()],
   ["a function that gives an async generator anew", () => generated],
+  ["a function that gives a stream of Node anew", () => () => Readable.from(source())],
 ];
 
 it.each(twice)("Rows with a refusal go first, and each keeps its place as `index`: %s", async (_, rows) => {
@@ -57,6 +59,7 @@ it.each(twice)("Rows with a refusal go first, and each keeps its place as `index
 it.each<[string, () => BulkRows<Row>]>([
   ["an iterator", () => source().values()],
   ["an async generator", generated],
+  ["a stream of Node", () => Readable.from(source())],
 ])("A stream is sent in its order, and read as it is sent: %s", async (_, rows) => {
   const { audience } = createFixture();
 

@@ -147,57 +147,21 @@ it.each([
   expect(restated(v2.contacts.upsert(v2Contact(row)), known, signsOfV2)).toBe(sent);
 });
 
+const create = (signs: string) => ({ path: "/api/v1/customer/create", body: contact(signs) });
+const join = (signs: string) => ({ path: `/api/v1/contact-groups/${listId}/contacts`, body: contact(signs) });
+const naming = { path: "/api/v1/new", contact: addresses["ada"]! };
+
 it.each([
-  [
-    "in the body of a documented path",
-    { path: "/api/v1/customer/create", body: contact("++") },
-    "email:run",
-    "unsaid",
-  ],
-  ["that says the same", { path: "/api/v1/customer/create", body: contact("-+") }, "email:run", "sent"],
-  [
-    "of a channel that it does not name",
-    { path: "/api/v1/customer/create", body: contact("+") },
-    "phone:run",
-    "sent",
-  ],
-  [
-    "of a contact that it only names",
-    { path: "/api/v1/new", contact: addresses["ada"]! },
-    "phone:run",
-    "unsaid",
-  ],
-  [
-    "of a contact that it only names, by e-mail",
-    { path: "/api/v1/new", contact: addresses["ada"]! },
-    "email:run",
-    "unsaid",
-  ],
+  ["in the body of a documented path", create("++"), "email:run", "unsaid"],
+  ["that says the same", create("-+"), "email:run", "sent"],
+  ["of a channel that it does not name", create("+"), "phone:run", "sent"],
+  ["of a contact that it only names", naming, "phone:run", "unsaid"],
+  ["of a contact that it only names, by e-mail", naming, "email:run", "unsaid"],
   ["of a contact that it does not name", { path: "/api/v1/new" }, "phone:run", "sent"],
-  [
-    "of a suppressed contact",
-    { path: "/api/v1/new", contact: addresses["ada"]! },
-    "is_suppressed:run",
-    "unsaid",
-  ],
-  [
-    "of a suppressed contact, beside refusals alone",
-    { path: "/api/v1/customer/create", body: contact("--") },
-    "is_suppressed:run",
-    "sent",
-  ],
-  [
-    "of a suppressed contact, beside refusals and an address without a word",
-    { path: "/api/v1/customer/create", body: contact("-?") },
-    "is_suppressed:run",
-    "sent",
-  ],
-  [
-    "of a suppressed contact that it adds to a list, beside the same",
-    { path: `/api/v1/contact-groups/${listId}/contacts`, body: contact("-?") },
-    "is_suppressed:run",
-    "sent",
-  ],
+  ["of a suppressed contact", naming, "is_suppressed:run", "unsaid"],
+  ["of a suppressed contact, beside refusals alone", create("--"), "is_suppressed:run", "sent"],
+  ["of one, beside refusals and an address without a word", create("-?"), "is_suppressed:run", "sent"],
+  ["of one that it adds to a list, beside the same", join("-?"), "is_suppressed:run", "sent"],
 ])("A custom request can say no refusal %s", (_, request, known, expected) => {
   expect(restated(v1.request({ method: "POST", ...request }), known, () => "sent")).toBe(expected);
 });

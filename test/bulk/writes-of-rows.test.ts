@@ -82,41 +82,28 @@ describe("The function of bulk gives", () => {
       ),
     });
     expect([results, mock.requests]).toEqual([[], []]);
+    await expect(audience.bulk.check(rows(3), given)).rejects.toThrow((error as Error).message);
     expect(await audience.bulk(rows(3), upsert, { checkpoint, key })).toMatchObject({ succeeded: 3 });
   });
 
-  it.each(["succeeds", "fails"])(
-    "nor the promise of a call, also of one that %s: the error says that it may have been sent",
-    async (how) => {
-      const { audience } = createFixture();
-
-      const { customers } = audience.v1;
-      const call = (item: Row) =>
-        (how === "fails" ? customers.get("nobody") : customers.upsert(item)) as never;
-      const { error, results } = await collectRun(audience.bulk(rows(2), call));
-
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error).toMatchObject({
-        outcome: "unknown",
-        message: expect.stringContaining(
-          "not the promise of a call, as audience.v1.… makes, which may have been sent",
-        ),
-      });
-      expect(results).toEqual([]);
-    },
-  );
-
-  it("nor the value of a call that an async function returns: the error says that it may have been sent", async () => {
+  type Calls = ReturnType<typeof createFixture>["audience"]["v1"]["customers"];
+  const promise = "not the promise of a call, as audience.v1.… makes, which may have been sent";
+  it.each<[string, (customers: Calls, item: Row) => unknown, string]>([
+    ["the promise of a call", (customers, item) => customers.upsert(item), promise],
+    ["the promise of a call that fails", (customers) => customers.get("nobody"), promise],
+    [
+      "the value of a call that it has awaited",
+      async (customers, item) => await customers.upsert(item),
+      "not an object: ",
+    ],
+  ])("nor %s: the error says that it may have been sent", async (_, call, message) => {
     const { audience, mock } = createFixture();
+    const given = (item: Row) => call(audience.v1.customers, item) as never;
 
-    const call = async (item: Row) => (await audience.v1.customers.upsert(item)) as never;
-    const { error, results } = await collectRun(audience.bulk(rows(1), call));
+    const { error, results } = await collectRun(audience.bulk(rows(1), given));
 
     expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error).toMatchObject({
-      outcome: "unknown",
-      message: expect.stringContaining("not an object: "),
-    });
+    expect(error).toMatchObject({ outcome: "unknown", message: expect.stringContaining(message) });
     expect([results, mock.requests.length]).toEqual([[], 1]);
   });
 
