@@ -4,9 +4,8 @@ import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
-import { serve } from "./fixture.ts";
+import { contact, mockedClient, serve } from "./fixture.ts";
 
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const other = { ...contact, email: "grace@example.com" };
 const reason = new Error("the user left");
 
@@ -43,9 +42,8 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
 
   it("in a hook, before the request leaves: nothing is sent", async () => {
     const controller = new AbortController();
-    const mock = createMockService();
     const hooks = { onRequest: () => controller.abort(reason) };
-    const audience = new AudienceClient({ ...mock.clientOptions, hooks });
+    const { mock, audience } = mockedClient({}, { hooks });
 
     const error = await failureOf(audience.v1.customers.upsert(contact, { signal: controller.signal }));
 
@@ -344,8 +342,7 @@ describe("After an abort in flight", () => {
 });
 
 it("a signal has one listener for any number of calls, as Node warns of a leak from the eleventh on", async () => {
-  const mock = createMockService({ faults: [{ kind: "hang" }] });
-  const { v1 } = new AudienceClient(mock.clientOptions);
+  const { v1 } = mockedClient({ faults: [{ kind: "hang" }] });
   const controller = new AbortController();
   const { signal } = controller;
   const calls = Array.from({ length: 100 }, (_, call) => failureOf(v1.customers.get(`c${call}`, { signal })));
@@ -360,8 +357,7 @@ it("a signal has one listener for any number of calls, as Node warns of a leak f
 });
 
 it("a hundred calls leave no listener on a signal that lives on", async () => {
-  const mock = createMockService();
-  const { v1 } = new AudienceClient(mock.clientOptions);
+  const { v1 } = mockedClient();
   const { signal } = new AbortController();
   for (let call = 0; call < 100; call++) {
     await v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }, { signal });
@@ -370,8 +366,7 @@ it("a hundred calls leave no listener on a signal that lives on", async () => {
 });
 
 it("a signal that served ended calls still aborts a later one", async () => {
-  const mock = createMockService();
-  const { v1 } = new AudienceClient(mock.clientOptions);
+  const { mock, v1 } = mockedClient();
   const controller = new AbortController();
   const { signal } = controller;
   await v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }, { signal });

@@ -1,15 +1,14 @@
 import {
   AudienceClient,
+  type ClientOptions,
   ConfigurationError,
   RateLimiter,
   TimeoutError,
-  type ClientOptions,
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
-
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+import { contact, mockedClient } from "./fixture.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -84,12 +83,8 @@ describe("A key that is a function", () => {
     ["gives nothing", () => ""],
     ["gives a control character", () => "a\nb"],
   ])("that %s when it is called again leaves the 401 as the error", async (_, again) => {
-    const mock = createMockService();
     let asked = 0;
-    const audience = new AudienceClient({
-      ...mock.clientOptions,
-      apiKey: () => (asked++ === 0 ? "wrong" : again()),
-    });
+    const { audience } = mockedClient({}, { apiKey: () => (asked++ === 0 ? "wrong" : again()) });
 
     expect(await failureOf(audience.v1.customers.upsert(contact))).toMatchObject({ status: 401 });
   });
@@ -129,8 +124,7 @@ describe("A key that is a function", () => {
     ["undefined", undefined],
     ["an object", { key: "abcdefgh" }],
   ])("that returns %s rejects the call with a ConfigurationError, and nothing is sent", async (_, key) => {
-    const mock = createMockService();
-    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: () => key as string });
+    const { mock, audience } = mockedClient({}, { apiKey: () => key as string });
 
     const errors = await Promise.all([
       failureOf(audience.v1.customers.upsert(contact)),
@@ -177,8 +171,7 @@ describe("A key that is a function", () => {
   ])(
     "that %s rejects the call with a ConfigurationError that names its type, and does not repeat its message",
     async (_, apiKey, kind) => {
-      const mock = createMockService();
-      const audience = new AudienceClient({ ...mock.clientOptions, apiKey: apiKey as () => Promise<string> });
+      const { audience } = mockedClient({}, { apiKey: apiKey as () => Promise<string> });
 
       const error = await failureOf(audience.v1.customers.upsert(contact));
 
@@ -192,9 +185,8 @@ describe("A key that is a function", () => {
 
   it("that fails shows no known key as the code of its error", async () => {
     const key = "MOCK_API_KEY_2";
-    const mock = createMockService();
     const apiKey = () => Promise.reject(Object.assign(new Error("x"), { code: key }));
-    const audience = new AudienceClient({ ...mock.clientOptions, apiKey, apiKeyV2: key });
+    const { audience } = mockedClient({}, { apiKey, apiKeyV2: key });
 
     const error = await failureOf(audience.v1.customers.upsert(contact));
 
@@ -239,9 +231,8 @@ describe("A key that is a function", () => {
     [0, 1],
     [2, 3],
   ])("that never settles is called, with maxRetries %i, %i times", async (maxRetries, times) => {
-    const mock = createMockService();
     const apiKey = vi.fn(() => new Promise<string>(() => {}));
-    const audience = new AudienceClient({ ...mock.clientOptions, apiKey, maxRetries, timeoutMs: 5 });
+    const { mock, audience } = mockedClient({}, { apiKey, maxRetries, timeoutMs: 5 });
 
     const error = await failureOf(audience.v1.customers.get("c-1"));
 

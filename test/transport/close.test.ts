@@ -1,13 +1,12 @@
 import { AudienceClient, ConfigurationError, RateLimiter, V1Client, V2Client, write } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
 import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
-import { v2Contact } from "./fixture.ts";
+import { useFakeTime, v2Contact } from "./fixture.ts";
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+useFakeTime();
 
 /** A client with one permit a second, whose first call has ended. */
 async function busy(options: MockServiceOptions = {}) {

@@ -1,9 +1,9 @@
 import {
   AudienceClient,
-  ValidationError,
   type ClientOptions,
   type CustomRequest,
   type RequestEvent,
+  ValidationError,
 } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "./failure.ts";

@@ -2,12 +2,11 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { gzipSync } from "node:zlib";
 import { AudienceClient, RateLimiter, RateLimitWaitError, ServerError, TimeoutError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { blockFor, serveInThread } from "./answering-thread.ts";
 import { failureOf } from "./failure.ts";
-import { profileResponse, serve } from "./fixture.ts";
+import { contact, mockedClient, profileResponse, serve, useFakeTime, within } from "./fixture.ts";
 
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const event = {
   eventName: "order placed",
   uniqueIdentifier: "order-1",
@@ -64,9 +63,8 @@ describe("timeoutMs", () => {
 
   it("does not include the wait in the queue", async () => {
     vi.useFakeTimers();
-    const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
-    const { v1 } = new AudienceClient({ ...mock.clientOptions, rateLimiter, timeoutMs: 100 });
+    const { v1 } = mockedClient({}, { rateLimiter, timeoutMs: 100 });
     await v1.customers.list();
 
     const call = v1.customers.upsert(contact).withResponse();
@@ -100,11 +98,7 @@ describe("timeoutMs", () => {
   });
 
   it("applies to the key function, too: then nothing was sent", async () => {
-    const mock = createMockService();
-    const audience = new AudienceClient({
-      ...mock.clientOptions,
-      apiKey: () => new Promise<string>(() => {}),
-    });
+    const { mock, audience } = mockedClient({}, { apiKey: () => new Promise<string>(() => {}) });
 
     const error = await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }));
 
@@ -143,16 +137,16 @@ describe("timeoutMs", () => {
 });
 
 describe("By default", () => {
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
+  useFakeTime();
 
   it("an attempt has 30 seconds, a call has 5 attempts and no deadline", async () => {
     const mock = createMockService({ faults: [{ kind: "hang" }] });
     const startedAt = Date.now();
 
-    const failure = failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact));
-    await vi.advanceTimersByTimeAsync(300_000);
-    const error = await failure;
+    const error = await within(
+      300_000,
+      failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact)),
+    );
 
     expect(error).toMatchObject({ code: "timeout", timeoutMs: 30_000, request: { attempts: 5 } });
     expect(mock.requests).toHaveLength(5);
@@ -162,18 +156,16 @@ describe("By default", () => {
 });
 
 describe("deadlineMs", () => {
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
+  useFakeTime();
 
   it("ends the call in flight with a TimeoutError: the outcome is unknown", async () => {
     const mock = createMockService({ faults: [{ kind: "hang" }] });
     const startedAt = Date.now();
 
-    const failure = failureOf(
-      new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, { deadlineMs: 2_000 }),
+    const error = await within(
+      10_000,
+      failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, { deadlineMs: 2_000 })),
     );
-    await vi.advanceTimersByTimeAsync(10_000);
-    const error = await failure;
 
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ timeoutMs: 2_000, outcome: "unknown", request: { attempts: 1 } });
@@ -183,13 +175,13 @@ describe("deadlineMs", () => {
   });
 
   it("applies to all attempts and backoffs together: no attempt begins after it", async () => {
-    const mock = createMockService({ faults: [{ kind: "500-before" }] });
     const startedAt = Date.now();
-    const audience = new AudienceClient({ ...mock.clientOptions, maxRetries: 50 });
+    const { mock, audience } = mockedClient({ faults: [{ kind: "500-before" }] }, { maxRetries: 50 });
 
-    const failure = failureOf(audience.v1.customers.upsert(contact, { deadlineMs: 4_000 }));
-    await vi.advanceTimersByTimeAsync(20_000);
-    const error = await failure;
+    const error = await within(
+      20_000,
+      failureOf(audience.v1.customers.upsert(contact, { deadlineMs: 4_000 })),
+    );
 
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ timeoutMs: 4_000, outcome: "unknown" });
@@ -200,9 +192,8 @@ describe("deadlineMs", () => {
   });
 
   it("that ends before the expected wait in the queue rejects at once with a RateLimitWaitError, and nothing is sent", async () => {
-    const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
-    const { v1 } = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    const { mock, v1 } = mockedClient({}, { rateLimiter });
     // This holds for a process of any age.
     await vi.advanceTimersByTimeAsync(3_600_000);
     await v1.customers.list();
@@ -224,14 +215,13 @@ describe("deadlineMs", () => {
   });
 
   it("that passes behind an earlier write to the same contact is a TimeoutError: nothing was sent", async () => {
-    const mock = createMockService({ faults: [{ kind: "hang", times: 1 }] });
-    const { v1 } = new AudienceClient({ ...mock.clientOptions, timeoutMs: 10_000 });
+    const { mock, v1 } = mockedClient({ faults: [{ kind: "hang", times: 1 }] }, { timeoutMs: 10_000 });
 
     const first = v1.customers.upsert(contact);
-    const failure = failureOf(v1.customers.upsert(contact, { deadlineMs: 3_000 }));
-    await vi.advanceTimersByTimeAsync(20_000);
 
-    expect(await failure).toMatchObject({
+    expect(
+      await within(20_000, failureOf(v1.customers.upsert(contact, { deadlineMs: 3_000 }))),
+    ).toMatchObject({
       code: "timeout",
       timeoutMs: 3_000,
       outcome: "not-sent",
@@ -242,37 +232,34 @@ describe("deadlineMs", () => {
   });
 
   it("that passes in the key function is a TimeoutError: nothing was sent", async () => {
-    const mock = createMockService();
-    const audience = new AudienceClient({
-      ...mock.clientOptions,
-      apiKey: () => new Promise<string>(() => {}),
-    });
+    const { mock, audience } = mockedClient({}, { apiKey: () => new Promise<string>(() => {}) });
 
-    const failure = failureOf(audience.v1.customers.upsert(contact, { deadlineMs: 3_000 }));
-    await vi.advanceTimersByTimeAsync(3_000);
-
-    expect(await failure).toMatchObject({ code: "timeout", timeoutMs: 3_000, outcome: "not-sent" });
+    expect(
+      await within(3_000, failureOf(audience.v1.customers.upsert(contact, { deadlineMs: 3_000 }))),
+    ).toMatchObject({ code: "timeout", timeoutMs: 3_000, outcome: "not-sent" });
     expect(mock.requests).toEqual([]);
   });
 
   it("defaults to that of the client, and leaves no timer behind", async () => {
-    const mock = createMockService({ faults: [{ kind: "hang", operation: "v1.events.send" }] });
-    const { v1 } = new AudienceClient({ ...mock.clientOptions, deadlineMs: 500 });
+    const { v1 } = mockedClient(
+      { faults: [{ kind: "hang", operation: "v1.events.send" }] },
+      { deadlineMs: 500 },
+    );
 
     await v1.customers.upsert(contact);
     const timersAfterSuccess = vi.getTimerCount();
-    const failure = failureOf(v1.events.send(event));
-    await vi.advanceTimersByTimeAsync(500);
 
-    expect(await failure).toMatchObject({ code: "timeout", timeoutMs: 500 });
+    expect(await within(500, failureOf(v1.events.send(event)))).toMatchObject({
+      code: "timeout",
+      timeoutMs: 500,
+    });
     expect(timersAfterSuccess).toBe(0);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it("that a backoff would pass is a TimeoutError at once, with the failure as its cause", async () => {
-    const mock = createMockService({ faults: [{ kind: "500-before" }] });
-    const { v1 } = new AudienceClient(mock.clientOptions);
+    const { mock, v1 } = mockedClient({ faults: [{ kind: "500-before" }] });
 
     const error = await failureOf(v1.events.send(event, { deadlineMs: 100 }));
 
@@ -285,9 +272,8 @@ describe("deadlineMs", () => {
 
   it("that passes before the call asks for its permit, as the event loop is busy, is no ConfigurationError", async () => {
     vi.useRealTimers();
-    const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
-    const { v1 } = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    const { mock, v1 } = mockedClient({}, { rateLimiter });
     const first = v1.customers.upsert(contact);
     // The second write waits for the first one to the same contact; the deadline's timer cannot run before it asks for its permit.
     const failure = failureOf(v1.customers.upsert(contact, { deadlineMs: 5 }));
@@ -356,8 +342,7 @@ describe("A response that arrived while the event loop was blocked counts, altho
 });
 
 it("Without a response a late timer ends the call all the same", async () => {
-  const mock = createMockService({ faults: [{ kind: "hang" }] });
-  const { v1 } = new AudienceClient({ ...mock.clientOptions, maxRetries: 0, timeoutMs: 50 });
+  const { mock, v1 } = mockedClient({ faults: [{ kind: "hang" }] }, { maxRetries: 0, timeoutMs: 50 });
 
   const failure = failureOf(v1.customers.upsert(contact));
   setImmediate(() => blockFor(100));

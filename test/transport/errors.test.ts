@@ -23,9 +23,8 @@ import {
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
-import { inPieces, json, profileResponse, serve } from "./fixture.ts";
+import { contact, inPieces, json, mockedClient, profileResponse, serve } from "./fixture.ts";
 
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const event = {
   eventName: "order placed",
   uniqueIdentifier: "order-1",
@@ -435,8 +434,7 @@ describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => 
 
 describe("An error of any class", () => {
   const examples = async (): Promise<AudienceError[]> => {
-    const mock = createMockService();
-    const audience = new AudienceClient(mock.clientOptions);
+    const { mock, audience } = mockedClient();
     const gone = AbortSignal.abort("the user left");
     const closed = new AudienceClient(mock.clientOptions);
     await closed.close();
@@ -588,9 +586,8 @@ it("An ApiError as JSON holds the response's headers", async () => {
 it("A limiter of another copy of the package ends a call with outcome and request", async () => {
   vi.resetModules();
   const other = await import("audience-sdk");
-  const mock = createMockService();
   const rateLimiter = new other.RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 100 });
-  const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+  const { audience } = mockedClient({}, { rateLimiter });
   await audience.v1.events.send({ eventName: "first", contact: { email: "ada@example.com" } });
 
   const error: unknown = await audience.v1.events

@@ -17,9 +17,8 @@ import { setupServer } from "msw/node";
 import { fetch as undiciFetch } from "undici";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
-import { callKinds, json, profileResponse, refusedUrl, serve } from "./fixture.ts";
+import { callKinds, contact, json, profileResponse, refusedUrl, serve } from "./fixture.ts";
 
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const profile = { data: { type: "profile", id: "c-1", attributes: { email: contact.email } } };
 
 /** A response of another fetch implementation: it has all properties of a Response, but another class. */

@@ -1,9 +1,33 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, createServer as createTcpServer } from "node:net";
-import type { AudienceClient, Fetch } from "audience-sdk";
+import { AudienceClient, type ClientOptions, type Fetch } from "audience-sdk";
 import { createMockService, type MockService, type MockServiceOptions } from "audience-sdk/mock";
-import { onTestFinished } from "vitest";
+import { afterEach, beforeEach, onTestFinished, vi } from "vitest";
+
+/** A contact whose write may be carried out twice. */
+export const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+/** A mock, and a client of it. */
+export function mockedClient(options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
+  const mock = createMockService(options);
+  const audience = new AudienceClient({ ...mock.clientOptions, ...clientOptions });
+  return { mock, audience, v1: audience.v1, v2: audience.v2 };
+}
+
+/** The tests of this file or block have a fake clock. */
+export function useFakeTime(): void {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+}
+
+/** How it ends, once so much time of the fake clock has passed. */
+export async function within<T>(durationMs: number, work: PromiseLike<T>): Promise<T> {
+  const ended = Promise.allSettled([work]);
+  await vi.advanceTimersByTimeAsync(durationMs);
+  await ended;
+  return await work;
+}
 
 /** A request as it arrived over a socket. */
 export interface Received {

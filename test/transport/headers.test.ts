@@ -4,18 +4,15 @@ import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { serveRaw } from "../hostile/raw-server.ts";
 import { failureOf, thrownBy } from "./failure.ts";
-import { profileResponse, v2Contact } from "./fixture.ts";
-
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+import { contact, mockedClient, profileResponse, v2Contact } from "./fixture.ts";
 
 /** The options of a program without types. */
 const untyped = (options: unknown) => options as ClientOptions;
 
 describe("The option headers", () => {
   it("are sent with each page and by each view, also where they are an iterator, which can be read once", async () => {
-    const mock = createMockService();
     const once = () => new Map([["x-run", "1"]]).entries() as unknown as Headers;
-    const audience = new AudienceClient({ ...mock.clientOptions, headers: once() });
+    const { mock, audience } = mockedClient({}, { headers: once() });
     await audience.v1.customers.upsert(contact);
     await audience.v1.customers.upsert({ ...contact, email: "grace@example.com" });
 
@@ -28,12 +25,10 @@ describe("The option headers", () => {
   });
 
   it("adds headers of the client and of the call, the call's first, in any case and as Headers too", async () => {
-    const mock = createMockService();
-    const audience = new AudienceClient({
-      ...mock.clientOptions,
-      headers: { "X-Team": "crm", "X-Run": "1" },
-      userAgent: "nightly/2",
-    });
+    const { mock, audience } = mockedClient(
+      {},
+      { headers: { "X-Team": "crm", "X-Run": "1" }, userAgent: "nightly/2" },
+    );
 
     await audience.v1.customers.upsert(contact, { headers: new Headers({ "x-run": "2" }) });
     await audience.v1.customers.upsert(contact);
@@ -51,8 +46,9 @@ describe("The option headers", () => {
     "is refused where it authenticates, of a client, a view and a call of either family: %s",
     async (name) => {
       // The mock's own key holds "api-key", which no message shows.
-      const mock = createMockService({ organizations: [{ id: "o", apiKeys: ["own-secret"], appId: "own" }] });
-      const audience = new AudienceClient(mock.clientOptions);
+      const { mock, audience } = mockedClient({
+        organizations: [{ id: "o", apiKeys: ["own-secret"], appId: "own" }],
+      });
       const headers = { [name]: "another-key" };
 
       const errors = [
@@ -78,8 +74,7 @@ describe("The option headers", () => {
   it.each(["Service-App-Id", "service-app-id", "service_app_id"])(
     "is refused where it is the app id of a v2 call, and sent with a v1 call: %s",
     async (name) => {
-      const mock = createMockService();
-      const audience = new AudienceClient(mock.clientOptions);
+      const { mock, audience } = mockedClient();
       const headers = { [name]: "another-app" };
       const ofClient = new AudienceClient({ ...mock.clientOptions, headers });
 
@@ -106,9 +101,8 @@ describe("The option headers", () => {
   );
 
   it("cannot override the content type", async () => {
-    const mock = createMockService();
     const headers = { "Content-Type": "text/plain" };
-    const audience = new AudienceClient({ ...mock.clientOptions, headers });
+    const { mock, audience } = mockedClient({}, { headers });
 
     await audience.v1.customers.upsert(contact, { headers });
 
@@ -144,8 +138,7 @@ describe("The option headers", () => {
   it.each(injections)(
     "cannot inject a header or change the framing of the message: %j",
     async (headers, problem) => {
-      const mock = createMockService();
-      const audience = new AudienceClient(mock.clientOptions);
+      const { mock, audience } = mockedClient();
 
       const atConstruction = thrownBy(() => new AudienceClient(untyped({ ...mock.clientOptions, headers })));
       const inACall = await failureOf(audience.v1.customers.upsert(contact, { headers } as never));

@@ -1,10 +1,10 @@
 import { subscribe, tracingChannel, unsubscribe } from "node:diagnostics_channel";
 import {
   AudienceClient,
-  RateLimiter,
   type ClientOptions,
   type Hooks,
   type LogLevel,
+  RateLimiter,
   type RequestEvent,
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
@@ -12,8 +12,7 @@ import { redisRateLimitStore } from "audience-sdk/redis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryRedis } from "../redis/memory-redis.ts";
 import { failureOf } from "./failure.ts";
-
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+import { contact, within } from "./fixture.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -39,9 +38,7 @@ function hooked(options: MockServiceOptions = {}, clientOptions: ClientOptions =
 }
 
 async function settle(call: PromiseLike<unknown>): Promise<void> {
-  const settled = Promise.allSettled([call]);
-  await vi.advanceTimersByTimeAsync(100_000);
-  await settled;
+  await within(100_000, Promise.allSettled([call]));
 }
 
 const facts = {

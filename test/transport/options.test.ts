@@ -17,9 +17,7 @@ import { flattenProperties } from "audience-sdk/schemas";
 import { readSnapshot } from "audience-sdk/snapshot";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
-import { offline, offlineFetch, v2Contact } from "./fixture.ts";
-
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+import { contact, mockedClient, offline, offlineFetch, v2Contact } from "./fixture.ts";
 
 /** The options of a program without types. */
 const untyped = (options: unknown) => options as ClientOptions;
@@ -103,8 +101,7 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
   });
 
   it("in the options of a call it rejects, and nothing is sent", async () => {
-    const mock = createMockService();
-    const { v1 } = new AudienceClient(mock.clientOptions);
+    const { mock, v1 } = mockedClient();
     const bad = [
       { signal: {} },
       { signal: new AbortController() },
@@ -203,8 +200,7 @@ describe("An unknown option is a ConfigurationError", () => {
   });
 
   it("that lists the known options, also for hooks, the limiter and a call", async () => {
-    const mock = createMockService();
-    const { v1 } = new AudienceClient(mock.clientOptions);
+    const { v1 } = mockedClient();
 
     expect(String(thrownBy(() => new AudienceClient(untyped({ colour: 1 }))))).toContain(
       "the options are baseUrl, baseUrlV2, apiKey",
@@ -311,9 +307,11 @@ describe("In a browser", () => {
 
 describe("withOptions", () => {
   it("returns a view with other options, and the same limiter", async () => {
-    const mock = createMockService({ faults: [{ kind: "500-before" }] });
     const rateLimiter = new RateLimiter();
-    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, headers: { "x-team": "crm" } });
+    const { mock, audience } = mockedClient(
+      { faults: [{ kind: "500-before" }] },
+      { rateLimiter, headers: { "x-team": "crm" } },
+    );
 
     const view = audience.withOptions({ maxRetries: 0, deadlineMs: 5_000 });
     const error = await failureOf(view.v1.customers.get("c-1"));
@@ -347,8 +345,7 @@ describe("withOptions", () => {
   });
 
   it("validates its options like the constructor, and does not change the client", async () => {
-    const mock = createMockService();
-    const audience = new AudienceClient(mock.clientOptions);
+    const { mock, audience } = mockedClient();
 
     expect(thrownBy(() => audience.withOptions({ timeoutMs: -1 }))).toBeInstanceOf(ConfigurationError);
     expect(thrownBy(() => audience.withOptions({ apiKey: "" }))).toBeInstanceOf(ConfigurationError);
@@ -359,8 +356,7 @@ describe("withOptions", () => {
   });
 
   it("keeps the order of writes to one contact over all views", async () => {
-    const mock = createMockService({ faults: [{ kind: "500-before", times: 1 }] });
-    const audience = new AudienceClient(mock.clientOptions);
+    const { mock, audience } = mockedClient({ faults: [{ kind: "500-before", times: 1 }] });
 
     await Promise.all([
       audience.v1.customers.upsert(contact),
@@ -410,9 +406,8 @@ describe("The limiter of a client", () => {
   });
 
   it("rejects a call beyond maxQueued at once, separately for each client", async () => {
-    const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxQueued: 0 });
-    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    const { audience } = mockedClient({}, { rateLimiter });
     await audience.v1.customers.list();
 
     const error = await failureOf(audience.v1.customers.get("c"));

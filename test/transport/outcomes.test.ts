@@ -1,15 +1,13 @@
-import { AudienceClient, isAudienceError, RateLimiter, type ClientOptions } from "audience-sdk";
+import { AudienceClient, type ClientOptions, isAudienceError, RateLimiter } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
+import { contact, mockedClient, useFakeTime, within } from "./fixture.ts";
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
-
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+useFakeTime();
 
 /** The end of an attempt: a status, a response, or a failed connection. */
-type End = number | "refused" | "dns" | "tls" | "reset" | "hang" | "unexpected" | "redirect";
+type End = number | "refused" | "dns" | "tls" | "reset" | "hang" | "unexpected";
 
 const codes: Partial<Record<End, string>> = {
   refused: "ECONNREFUSED",
@@ -21,8 +19,7 @@ const codes: Partial<Record<End, string>> = {
 async function respond(end: End): Promise<Response> {
   if (end === "hang") return new Promise(() => {});
   if (end === "unexpected") return new Response("<html>", { status: 200 });
-  if (end === "redirect") return new Response(null, { status: 307, headers: { location: "/" } });
-  if (typeof end === "number") return new Response("{}", { status: end });
+  if (typeof end === "number") return new Response("{}", { status: end, headers: { location: "/" } });
   throw new TypeError("fetch failed", { cause: Object.assign(new Error(end), { code: codes[end] }) });
 }
 
@@ -41,40 +38,30 @@ function ending(ends: readonly End[], options: ClientOptions = {}) {
 }
 
 async function outcomeOf(call: Promise<unknown>): Promise<[outcome: string, attempts: number | undefined]> {
-  const failure = failureOf(call);
-  await vi.advanceTimersByTimeAsync(600_000);
-  const { outcome, request } = await failure;
+  const { outcome, request } = await within(600_000, failureOf(call));
   return [outcome, request?.attempts];
 }
 
 describe("The outcome of a write", () => {
-  const notSent: readonly End[] = ["refused", "dns", "tls"];
-  const notApplied: readonly End[] = [
-    "redirect",
-    400,
-    401,
-    402,
-    403,
-    404,
-    405,
-    407,
-    409,
-    410,
-    413,
-    415,
-    418,
-    422,
-    429,
-    451,
-  ];
-  const unknown: readonly End[] = [408, 500, 501, 502, 503, 504, 522, "reset", "hang", "unexpected"];
+  const redirects = [300, 301, 302, 303, 307, 308];
+  const refusals = [400, 401, 402, 403, 404, 405, 407, 409, 410, 413, 415, 418, 422, 451];
+  const notApplied: readonly End[] = [...redirects, ...refusals, 429];
+  const unknown: readonly End[] = ["unexpected", 408, 500, 501, 502, 503, 504, 522, "reset", "hang"];
+  const neverRetried: readonly End[] = ["tls", ...redirects, ...refusals, "unexpected"];
 
   it.each([
-    ...notSent.map((end) => [end, "not-sent"] as const),
+    ...(["refused", "dns", "tls"] as const).map((end) => [end, "not-sent"] as const),
     ...notApplied.map((end) => [end, "not-applied"] as const),
     ...unknown.map((end) => [end, "unknown"] as const),
   ])("%s: %s", async (end, outcome) => {
     expect(await outcomeOf(ending([end]).v1.customers.upsert(contact))).toEqual([outcome, 1]);
+  });
+
+  it.each(neverRetried)("is that of the first attempt, as none follows it: %s", async (end) => {
+    const [read, write] = [1, 2].map(() => ending([end], { maxRetries: 4 }).v1.customers);
+
+    expect((await outcomeOf(read!.get("c-1")))[1]).toBe(1);
+    expect((await outcomeOf(write!.upsert(contact)))[1]).toBe(1);
   });
 
   it.each([...notApplied, ...unknown].map((end) => [end]))("a GET is never unknown: %s", async (end) => {
@@ -82,9 +69,8 @@ describe("The outcome of a write", () => {
   });
 
   it("validation, configuration, a closed client, the local wait and an abort before sending: not-sent", async () => {
-    const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
-    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    const { mock, audience } = mockedClient({}, { rateLimiter });
     const closed = new AudienceClient(mock.clientOptions);
     await closed.close();
     await audience.v1.customers.list();
@@ -105,19 +91,7 @@ describe("The outcome of a write", () => {
     const { v1 } = ending([404, 404]);
 
     expect(await outcomeOf(v1.contactGroups.addContact("l", contact))).toEqual(["unknown", 1]);
-    expect(await outcomeOf(v1.events.send({ eventName: "e", contact: { contactUUID: "c" } }))).toEqual([
-      "not-applied",
-      1,
-    ]);
-  });
-
-  it("an abort in flight: unknown", async () => {
-    const stop = new AbortController();
-    const failure = outcomeOf(ending(["hang"]).v1.customers.upsert(contact, { signal: stop.signal }));
-    await vi.advanceTimersByTimeAsync(10);
-    stop.abort();
-
-    expect(await failure).toEqual(["unknown", 1]);
+    expect(await outcomeOf(v1.customers.upsert(contact))).toEqual(["not-applied", 1]);
   });
 });
 
@@ -133,7 +107,7 @@ describe("The outcome of several attempts is unknown if any was unknown, and oth
     [["reset", 400], "unknown"],
     [[500, 429], "unknown"],
     [["hang", 401], "unknown"],
-    [[408, "redirect"], "unknown"],
+    [[408, 307], "unknown"],
     [["reset", "refused", 429, "dns"], "unknown"],
     [["reset", "tls"], "unknown"],
     [["refused", "unexpected"], "unknown"],
@@ -153,20 +127,21 @@ describe("The outcome of several attempts is unknown if any was unknown, and oth
 
   it("also if the last attempt never began: aborted, late, closed, or without a key", async () => {
     const stop = new AbortController();
-    const aborted = failureOf(ending([500, 500]).v1.customers.upsert(contact, { signal: stop.signal }));
-    const late = failureOf(ending([500, 500]).v1.customers.upsert(contact, { deadlineMs: 100 }));
     const closing = ending([500, 500]);
-    const closed = failureOf(closing.v1.customers.upsert(contact));
     let asked = 0;
-    const keyless = failureOf(
-      ending([500, 500], { apiKey: () => (asked++ === 0 ? "k" : "") }).v1.customers.upsert(contact),
-    );
+    const apiKey = () => (asked++ === 0 ? "k" : "");
+    const upsert = ({ v1 }: AudienceClient, options = {}) => failureOf(v1.customers.upsert(contact, options));
+    const ended = Promise.all([
+      upsert(ending([500, 500]), { signal: stop.signal }),
+      upsert(ending([500, 500]), { deadlineMs: 100 }),
+      upsert(closing),
+      upsert(ending([500, 500], { apiKey })),
+    ]);
     await vi.advanceTimersByTimeAsync(10);
     stop.abort();
     await closing.close();
-    await vi.advanceTimersByTimeAsync(5_000);
 
-    const errors = await Promise.all([aborted, late, closed, keyless]);
+    const errors = await within(5_000, ended);
     expect(errors.map(({ code }) => code)).toEqual(["aborted", "timeout", "closed", "configuration"]);
     expect(errors.map(({ outcome, request }) => [outcome, request?.attempts])).toEqual(
       errors.map(() => ["unknown", 1]),
@@ -174,28 +149,17 @@ describe("The outcome of several attempts is unknown if any was unknown, and oth
   });
 
   it("but a success after failures is a success", async () => {
-    const mock = createMockService({
-      faults: [
-        { kind: "500-after", times: 1 },
-        { kind: "429", times: 1 },
-      ],
-    });
+    const faults = [{ kind: "500-after", times: 1 } as const, { kind: "429", times: 1 } as const];
+    const { v1 } = mockedClient({ faults });
 
-    const call = new AudienceClient(mock.clientOptions).v1.customers.upsert(contact).withResponse();
-    await vi.advanceTimersByTimeAsync(10_000);
-
-    expect((await call).attempts).toBe(3);
+    expect(await within(10_000, v1.customers.upsert(contact).withResponse())).toMatchObject({ attempts: 3 });
   });
 
   it("also if a retry gets no permit, with the failure before it as the cause", async () => {
-    const mock = createMockService({ faults: [{ kind: "500-after" }] });
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 0 });
-    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    const { audience } = mockedClient({ faults: [{ kind: "500-after" }] }, { rateLimiter });
 
-    const failure = failureOf(audience.v1.customers.upsert(contact));
-    await vi.advanceTimersByTimeAsync(10_000);
-
-    expect(await failure).toMatchObject({
+    expect(await within(10_000, failureOf(audience.v1.customers.upsert(contact)))).toMatchObject({
       code: "rate_limit_wait",
       outcome: "unknown",
       request: { attempts: 1 },
@@ -219,8 +183,8 @@ describe("The outcome of an aborted write is true at any turn of the event loop"
   ])("with %s: it was sent if and only if its outcome says so", async (_key, apiKey) => {
     const outcomes = new Set<string>();
     for (let turn = 0; turn < mostTurns && !outcomes.has("applied"); turn++) {
-      const mock = createMockService();
       const controller = new AbortController();
+      const mock = createMockService();
       const audience = new AudienceClient({ ...mock.clientOptions, apiKey: apiKey(mock) });
       const call = audience.v1.customers.upsert(contact, { signal: controller.signal }).then(
         () => "applied",
@@ -244,10 +208,9 @@ describe("The outcome of an aborted write is true at any turn of the event loop"
     ["once its response has been read", (abort: () => void) => abort()],
     ["a turn after that", (abort: () => void) => queueMicrotask(abort)],
   ])("%s, it resolves, because it is done", async (_when, soon) => {
-    const mock = createMockService();
     const controller = new AbortController();
     const hooks = { onResponse: () => soon(() => controller.abort()) };
-    const audience = new AudienceClient({ ...mock.clientOptions, hooks });
+    const { mock, audience } = mockedClient({}, { hooks });
 
     const profile = await audience.v1.customers.upsert(contact, { signal: controller.signal });
 

@@ -3,8 +3,8 @@ import { createMockService, type MockFaultKind } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { garbageCollector } from "../garbage-collector.ts";
 import { failureOf } from "./failure.ts";
+import { contact, mockedClient } from "./fixture.ts";
 
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const event = { eventName: "order placed", contact: { email: "ada@example.com" } };
 
 const unhandled: unknown[] = [];
@@ -55,8 +55,7 @@ describe("An invalid call never throws synchronously: it rejects", () => {
 
 describe("A call", () => {
   it("returns a real Promise, and starts at once, before it is awaited", async () => {
-    const mock = createMockService();
-    const { v1 } = new AudienceClient(mock.clientOptions);
+    const { mock, v1 } = mockedClient();
 
     const call = v1.customers.upsert(contact);
     await aTurn();
@@ -68,8 +67,7 @@ describe("A call", () => {
   });
 
   it("sends one request, whatever the use of its promise", async () => {
-    const mock = createMockService();
-    const { v1 } = new AudienceClient(mock.clientOptions);
+    const { mock, v1 } = mockedClient();
 
     const call = v1.customers.upsert(contact);
     const [plain, whole, again, then, all] = await Promise.all([
@@ -186,18 +184,19 @@ describe("A call that fails leaves no unhandled rejection", () => {
   });
 
   it("of a logger or a hook neither, whose promise rejects, of this realm or another", async () => {
-    const mock = createMockService();
     const rejects: () => unknown = async () => Promise.reject(new Error("disk full"));
     // A promise of another realm is no instance of this realm's Promise.
     const thenable = () => ({
       then: (_: unknown, reject: (reason: unknown) => void) => reject(new Error("gone")),
     });
-    const { v1 } = new AudienceClient({
-      ...mock.clientOptions,
-      logger: { debug: rejects, info: rejects, warn: rejects, error: rejects },
-      logLevel: "debug",
-      hooks: { onRequest: rejects, onResponse: thenable },
-    });
+    const { mock, v1 } = mockedClient(
+      {},
+      {
+        logger: { debug: rejects, info: rejects, warn: rejects, error: rejects },
+        logLevel: "debug",
+        hooks: { onRequest: rejects, onResponse: thenable },
+      },
+    );
 
     await v1.customers.upsert(contact);
     await aTurn();
@@ -208,8 +207,7 @@ describe("A call that fails leaves no unhandled rejection", () => {
 });
 
 describe("A method that is called without its object works as with it", () => {
-  const mock = createMockService();
-  const { v1, v2 } = new AudienceClient(mock.clientOptions);
+  const { mock, v1, v2 } = mockedClient();
 
   it.each([
     ["v1.customers.upsert", v1.customers.upsert],

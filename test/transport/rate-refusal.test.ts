@@ -13,9 +13,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
 import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
+import { contact, within } from "./fixture.ts";
 
 const start = Date.UTC(2026, 10, 21, 12);
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 /** The part of the second and minute limits in force. */
 const rateFactor = (limiter: RateLimiter) => limiter.snapshot().share;
 const unixSeconds = start / 1_000;
@@ -213,9 +213,7 @@ describe("isRateLimited", () => {
       { isRateLimited: inBody },
     );
 
-    const call = audience.v1.customers.upsert(contact);
-    await vi.advanceTimersByTimeAsync(20_000);
-    await call;
+    await within(20_000, audience.v1.customers.upsert(contact));
 
     expect(sentAt[1]).toBeGreaterThanOrEqual(8_000);
   });
@@ -245,21 +243,15 @@ describe("Without isRateLimited", () => {
 
   it("only a 2xx speeds the limiter up", async () => {
     const { audience, rateLimiter } = refusedOnce({ status: 429 });
-    const call = audience.v1.customers.upsert(contact);
-    await vi.advanceTimersByTimeAsync(1_500);
-    await call;
+    await within(1_500, audience.v1.customers.upsert(contact));
     const factor = rateFactor(rateLimiter);
 
     for (let failure = 0; failure < 10; failure++) {
-      const ended = failureOf(audience.v1.customers.get("nobody"));
-      await vi.advanceTimersByTimeAsync(300);
-      await ended;
+      await within(300, failureOf(audience.v1.customers.get("nobody")));
     }
     expect(rateFactor(rateLimiter)).toBe(factor);
     for (let success = 0; success < 10; success++) {
-      const ended = audience.v1.customers.upsert(contact);
-      await vi.advanceTimersByTimeAsync(300);
-      await ended;
+      await within(300, audience.v1.customers.upsert(contact));
     }
 
     expect(rateFactor(rateLimiter)).toBeCloseTo(factor + 10 / 200);

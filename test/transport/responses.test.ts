@@ -3,9 +3,8 @@ import { AudienceClient, type ClientOptions, UnexpectedResponseError } from "aud
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "./failure.ts";
-import { inPieces, offline, profileResponse, serve } from "./fixture.ts";
+import { contact, inPieces, offline, profileResponse, serve } from "./fixture.ts";
 
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const attributes = { email: contact.email };
 
 const clientFor = (body: unknown, status = 200) =>

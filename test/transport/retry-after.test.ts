@@ -1,7 +1,8 @@
-import { AudienceClient, RateLimiter, type ClientOptions, type RateLimitError } from "audience-sdk";
+import { AudienceClient, type ClientOptions, RateLimiter, type RateLimitError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
+import { mockedClient, within } from "./fixture.ts";
 
 const start = Date.UTC(2026, 10, 21, 12);
 
@@ -36,9 +37,10 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
     const { audience, arrivedAt } = recovering(status, { "retry-after": retryAfter });
 
     const call = audience.v1.customers.list({});
-    const items = call.then((page) => page.items);
-    await vi.advanceTimersByTimeAsync(3_700_000);
-    await items;
+    await within(
+      3_700_000,
+      call.then((page) => page.items),
+    );
 
     expect(arrivedAt).toHaveLength(2);
     expect(arrivedAt[1]).toBeGreaterThanOrEqual(waitMs);
@@ -50,9 +52,10 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
     async (retryAfter) => {
       const { audience, arrivedAt } = recovering(status, { "retry-after": retryAfter });
 
-      const call = audience.v1.customers.list({}).then((page) => page.items);
-      await vi.advanceTimersByTimeAsync(10_000);
-      await call;
+      await within(
+        10_000,
+        audience.v1.customers.list({}).then((page) => page.items),
+      );
 
       expect(arrivedAt).toHaveLength(2);
       expect(arrivedAt[1]).toBeLessThanOrEqual(1_005);
@@ -80,9 +83,10 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
   it.each([start / 1_000 - 60, start - 60_000])("of a time that is past (%d) is no wait", async (time) => {
     const { audience, arrivedAt } = recovering(status, { "retry-after": String(time) });
 
-    const call = audience.v1.customers.list({}).then((page) => page.items);
-    await vi.advanceTimersByTimeAsync(10_000);
-    await call;
+    await within(
+      10_000,
+      audience.v1.customers.list({}).then((page) => page.items),
+    );
 
     expect(arrivedAt).toHaveLength(2);
     expect(arrivedAt[1]).toBeLessThanOrEqual(1_005);
@@ -142,13 +146,15 @@ describe("With a limiter", () => {
 
   it("a 429 is not a success: the second halves the rate again", async () => {
     const rateLimiter = new RateLimiter();
-    const mock = createMockService({ faults: [{ kind: "429", retryAfter: 1, times: 2 }] });
-    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, maxRetries: 1 });
+    const { audience } = mockedClient(
+      { faults: [{ kind: "429", retryAfter: 1, times: 2 }] },
+      { rateLimiter, maxRetries: 1 },
+    );
 
-    const failure = failureOf(audience.v1.customers.get("c-1"));
-    await vi.advanceTimersByTimeAsync(10_000);
-
-    expect(await failure).toMatchObject({ status: 429, request: { attempts: 2 } });
+    expect(await within(10_000, failureOf(audience.v1.customers.get("c-1")))).toMatchObject({
+      status: 429,
+      request: { attempts: 2 },
+    });
     expect(rateLimiter.snapshot().share).toBe(1 / 4);
   });
 });
@@ -160,15 +166,12 @@ it.each([
   ["0", "without", 0],
   ["no wait", "without", false],
 ] as const)("The waits after 429s that name %s grow, %s a limiter", async (_, limiter, retryAfter) => {
-  const mock = createMockService({ faults: [{ kind: "429", retryAfter }] });
   const waits: number[] = [];
   const hooks = { onRetry: ({ waitMs = 0 }) => void waits.push(waitMs) };
   const rateLimiter = limiter === "with" && new RateLimiter();
-  const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, hooks });
+  const { mock, audience } = mockedClient({ faults: [{ kind: "429", retryAfter }] }, { rateLimiter, hooks });
 
-  const failure = failureOf(audience.v1.customers.list());
-  await vi.advanceTimersByTimeAsync(60_000);
-  await failure;
+  await within(60_000, failureOf(audience.v1.customers.list()));
 
   const arrivals = mock.requests.map(({ arrivedAtMs }) => arrivedAtMs);
   const gaps = arrivals.slice(1).map((arrivedAt, before) => arrivedAt - arrivals[before]!);
@@ -181,14 +184,11 @@ it.each([
 
 describe("Without Retry-After", () => {
   it("the delays grow exponentially up to a maximum, with jitter", async () => {
-    const mock = createMockService({ faults: [{ kind: "500-before" }] });
     const waits: number[] = [];
     const hooks = { onRetry: ({ waitMs = -1 }) => void waits.push(waitMs) };
-    const audience = new AudienceClient({ ...mock.clientOptions, hooks, maxRetries: 9 });
+    const { audience } = mockedClient({ faults: [{ kind: "500-before" }] }, { hooks, maxRetries: 9 });
 
-    const failure = failureOf(audience.v1.customers.get("c-1"));
-    await vi.advanceTimersByTimeAsync(300_000);
-    await failure;
+    await within(300_000, failureOf(audience.v1.customers.get("c-1")));
 
     expect(waits).toHaveLength(9);
     for (const [retry, waitMs] of waits.entries()) {

@@ -1,7 +1,7 @@
 // Reaches into src: the calls show only the waits of a plan.
 import { ConnectionError, RateLimitError, RateLimitWaitError, ServerError } from "audience-sdk";
 import { expect, it } from "vitest";
-import { planRetry, type FailedEnd, type RetryPolicy } from "../../src/transport/retry-plan.ts";
+import { type FailedEnd, planRetry, type RetryPolicy } from "../../src/transport/retry-plan.ts";
 
 const noPermit = (waitMs: number): FailedEnd => ({
   kind: "no-permit",

@@ -12,7 +12,7 @@ import {
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
-import { offline, serve } from "./fixture.ts";
+import { mockedClient, offline, serve, within } from "./fixture.ts";
 
 const key = 'sk_live/9fQ2+Zr7=Wv4"Lk8&Tn1';
 const keyV2 = "second-family-key-5512-0099";
@@ -406,19 +406,17 @@ describe("Log lines, hooks and channels hold no e-mail address, phone number or 
     vi.useFakeTimers();
     try {
       const { logged, options } = listening();
-      const mock = createMockService({
-        faults: [
-          { kind: "500-before", times: 1 },
-          { kind: "429", times: 1, retryAfter: 20 },
-          { kind: "reset-before", times: 1 },
-          { kind: "truncated-json", operation: "v1.customers.get", times: 1 },
-        ],
-      });
-      const { v1, v2 } = new AudienceClient({
-        ...mock.clientOptions,
-        ...options,
-        rateLimiter: new RateLimiter(),
-      });
+      const { v1, v2 } = mockedClient(
+        {
+          faults: [
+            { kind: "500-before", times: 1 },
+            { kind: "429", times: 1, retryAfter: 20 },
+            { kind: "reset-before", times: 1 },
+            { kind: "truncated-json", operation: "v1.customers.get", times: 1 },
+          ],
+        },
+        { ...options, rateLimiter: new RateLimiter() },
+      );
       const identifiers = [
         {
           type: "email",
@@ -428,19 +426,20 @@ describe("Log lines, hooks and channels hold no e-mail address, phone number or 
         },
       ] as const;
 
-      const calls = Promise.allSettled([
-        v1.customers.upsert({ ...contact, first_name: "Lovelace" }),
-        v1.customers.get(email),
-        v1.customers.get(phone),
-        v1.contactGroups.get(email),
-        v1.contactGroups.addContact(email, contact),
-        v1.events.send({ ...event, eventData: { secret: "Lovelace" } }),
-        v2.contacts.upsert({ firstName: "Lovelace", listIds: [email], identifiers: [...identifiers] }),
-        v1.customers.upsert({ email: "not an address of Lovelace", nonsense: email } as never),
-        v1.customers.upsert(contact, { signal: AbortSignal.abort(email) }),
-      ]);
-      await vi.advanceTimersByTimeAsync(120_000);
-      await calls;
+      await within(
+        120_000,
+        Promise.allSettled([
+          v1.customers.upsert({ ...contact, first_name: "Lovelace" }),
+          v1.customers.get(email),
+          v1.customers.get(phone),
+          v1.contactGroups.get(email),
+          v1.contactGroups.addContact(email, contact),
+          v1.events.send({ ...event, eventData: { secret: "Lovelace" } }),
+          v2.contacts.upsert({ firstName: "Lovelace", listIds: [email], identifiers: [...identifiers] }),
+          v1.customers.upsert({ email: "not an address of Lovelace", nonsense: email } as never),
+          v1.customers.upsert(contact, { signal: AbortSignal.abort(email) }),
+        ]),
+      );
 
       const everything = everythingOf(logged).toLowerCase();
       expect(logged.length).toBeGreaterThan(40);

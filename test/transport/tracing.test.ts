@@ -4,8 +4,8 @@ import { AudienceClient, type ClientOptions, RateLimiter, write } from "audience
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
+import { contact, within } from "./fixture.ts";
 
-const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const facts = {
   requestId: expect.any(String),
   operation: "v1.customers.upsert",
@@ -29,9 +29,7 @@ function open(options: MockServiceOptions = {}, clientOptions: ClientOptions = {
 }
 
 async function settle(call: PromiseLike<unknown>): Promise<void> {
-  const settled = Promise.allSettled([call]);
-  await vi.advanceTimersByTimeAsync(100_000);
-  await settled;
+  await within(100_000, Promise.allSettled([call]));
 }
 
 type Published = [event: string, message: Record<string, unknown>];
@@ -283,10 +281,9 @@ describe("The tracing channel audience-sdk:request, and onResponse", () => {
   it("report an attempt that the call's deadline ends at that moment", async () => {
     const { audience, ends } = opened(() => never);
 
-    const call = failureOf(audience.v1.customers.get("1", { deadlineMs: 80 }));
-    await vi.advanceTimersByTimeAsync(10_000);
-
-    expect(await call).toMatchObject({ code: "timeout" });
+    expect(await within(10_000, failureOf(audience.v1.customers.get("1", { deadlineMs: 80 })))).toMatchObject(
+      { code: "timeout" },
+    );
     expect(ends()).toEqual(failed("TimeoutError", 80));
   });
 });

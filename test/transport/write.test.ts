@@ -5,14 +5,15 @@ import {
   ConfigurationError,
   type StandardSchema,
   ValidationError,
-  type Write,
   write,
+  type Write,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { failureOf, thrownBy } from "./failure.ts";
+import { mockedClient } from "./fixture.ts";
 
 const email = "ada@example.com";
 const contact = { email, email_opt_in: "SUBSCRIBED" } as const;
@@ -45,8 +46,7 @@ class Person {
 }
 
 function service() {
-  const mock = createMockService({ clock: () => 0 });
-  const audience = new AudienceClient({ ...mock.clientOptions, maxRetries: 0 });
+  const { mock, audience } = mockedClient({ clock: () => 0 }, { maxRetries: 0 });
   const sent = () => mock.requests.map(({ method, path, body }) => ({ method, path, body }));
   return { mock, audience, sent };
 }
