@@ -92,27 +92,34 @@ export async function besideAnImport({
   return { waits, isWithinATenth, rowsOfHours, arrivals };
 }
 
-/** So many rows at once, at priority 9: when the last has its response, and when `estimateMs` expected it. */
+/** So many rows at once: when the last has its response, and when `estimateMs` expected it. */
 export async function sendRows(
   rows: number,
   {
+    priority = 9,
     othersPerHour = 0,
+    warmUp = 0,
+    roundTripMs = () => 100,
     options,
     before,
   }: {
+    readonly priority?: number;
+    /** The others have called for two hours before. */
     readonly othersPerHour?: number;
+    /** So many calls at once before, and the minute after them. */
+    readonly warmUp?: number;
+    readonly roundTripMs?: () => number;
     readonly options?: LimiterOptions;
     readonly before?: (limiter: RateLimiter, time: VirtualTime) => void;
   } = {},
 ): Promise<{ limiter: RateLimiter; lastResponseMs: number; estimatedMs: number }> {
   const time = new VirtualTime();
   const limiter = new RateLimiter({ clock: time.now, ...options });
-  // The others have called for two hours before.
-  const begin = othersPerHour > 0 ? 2 * hourMs : 0;
+  const begin = othersPerHour > 0 ? 2 * hourMs : warmUp > 0 ? 70_000 : 0;
   let [lastResponseMs, estimatedMs, ended] = [0, 0, 0];
-  const send = async (priority: number): Promise<void> => {
-    const permit = await limiter.acquire({ priority });
-    await new Promise<void>((resolve) => void time.after(100, resolve));
+  const send = async (at: number): Promise<void> => {
+    const permit = await limiter.acquire({ priority: at });
+    await new Promise<void>((resolve) => void time.after(roundTripMs(), resolve));
     permit.release("responded");
   };
   const other = (): void => {
@@ -123,11 +130,12 @@ export async function sendRows(
   await time.run(
     () => {
       before?.(limiter, time);
+      for (let call = 0; call < warmUp; call += 1) void send(5);
       if (othersPerHour > 0) other();
       time.at(begin, () => {
-        estimatedMs = limiter.estimateMs(rows, { priority: 9 });
+        estimatedMs = limiter.estimateMs(rows, { priority });
         for (let row = 0; row < rows; row += 1)
-          void send(9).then(() => {
+          void send(priority).then(() => {
             ended += 1;
             lastResponseMs = time.now() - begin;
           });

@@ -1,8 +1,8 @@
 import { DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { besideAnImport, sendRows } from "./beside-an-import.ts";
 import { idealMs, refusedBySliding } from "./simulation.ts";
-import { VirtualTime } from "./virtual-time.ts";
+import type { PermitRequest } from "./virtual-time.ts";
 
 const hourMs = 3_600_000;
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -24,17 +24,6 @@ describe("beside an import and the reading of a list, both at priority 9,", () =
     const { waits, rowsOfHours } = await besideAnImport({ seed: 7, callsOfHours: [90, 90, 400, 400] });
     expect(waits.filter((waitMs) => waitMs > 10_000).length).toBeLessThan(waits.length / 100);
     expect(rowsOfHours[3]).toBeGreaterThan(500);
-  });
-
-  it("calls wait for minutes where the reserve is 0", async () => {
-    const { waits, rowsOfHours } = await besideAnImport({
-      seed: 7,
-      callsOfHours: [90, 90],
-      options: { reserve: 0 },
-    });
-    expect(waits.filter((waitMs) => waitMs > 2_000).length).toBeGreaterThan(waits.length / 2);
-    expect(Math.max(...waits)).toBeGreaterThan(10 * 60_000);
-    expect(mean(rowsOfHours)).toBeGreaterThan(900);
   });
 });
 
@@ -80,11 +69,6 @@ describe("an import alone", () => {
   });
 });
 
-function abortable() {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
-}
-
 describe("the reserve", () => {
   /** A limiter with so many calls of priority 5, and then of priority 9, which have had their responses. */
   async function after(others: number, rows: number, options: ConstructorParameters<typeof RateLimiter>[0]) {
@@ -92,7 +76,14 @@ describe("the reserve", () => {
     const limiter = new RateLimiter({ clock: () => now, ...options });
     for (let call = 0; call < others; call += 1) (await limiter.acquire()).release("responded");
     for (let row = 0; row < rows; row += 1) (await limiter.acquire({ priority: 9 })).release("responded");
-    return { limiter, wait: (ms: number) => void (now += ms) };
+    const end = new AbortController();
+    onTestFinished(() => end.abort());
+    /** More calls, of priority 9 unless `request` says otherwise: those that wait do so until the test ends. */
+    const ask = (calls: number, request: PermitRequest = {}): void => {
+      for (let call = 0; call < calls; call += 1)
+        limiter.acquire({ priority: 9, signal: end.signal, ...request }).catch(() => undefined);
+    };
+    return { limiter, ask, wait: (ms: number) => void (now += ms) };
   }
   const oneWindow = (limit: number, reserve?: number) => ({
     windows: [{ limit, intervalMs: 60_000 }],
@@ -121,40 +112,35 @@ describe("the reserve", () => {
     },
   );
 
-  it("is left by priority 9, and not by the others", async () => {
-    const { limiter } = await after(0, 90, oneWindow(100));
-    const { signal, abort } = abortable();
-    limiter.acquire({ priority: 9, signal }).catch(() => undefined);
-    expect(limiter.usage()).toMatchObject({ queued: 1, inFlight: 0 });
-    for (let call = 0; call < 10; call += 1) void limiter.acquire({ priority: 8 });
-    expect(limiter.usage()).toMatchObject({ queued: 1, inFlight: 10 });
-    abort();
-  });
-
-  it("is what the others have not used of it yet", async () => {
-    const { limiter } = await after(6, 0, oneWindow(100));
-    const { signal, abort } = abortable();
-    for (let row = 0; row < 10; row += 1) limiter.acquire({ priority: 9, signal }).catch(() => undefined);
-    expect(limiter.usage()).toMatchObject({ queued: 0, inFlight: 10 });
-    abort();
+  it("is left by priority 9, by a refused call of it too, and not by the others", async () => {
+    const { limiter, ask } = await after(0, 90, oneWindow(100));
+    ask(1);
+    ask(1, { isRequeued: true });
+    expect(limiter.usage()).toMatchObject({ queued: 2, inFlight: 0 });
+    ask(10, { priority: 8 });
+    expect(limiter.usage()).toMatchObject({ queued: 2, inFlight: 10 });
   });
 
   it.each([
-    ["at once, to the half of what it may", 0, 45],
-    ["no further at once from the half on", 45, 0],
-  ])("goes, while others have called within the longest window, %s", async (_, rows, together) => {
-    const { limiter } = await after(1, rows, oneWindow(100));
-    const { signal, abort } = abortable();
-    for (let row = 0; row < 90; row += 1) limiter.acquire({ priority: 9, signal }).catch(() => undefined);
+    ["leaves what the others have not used of it yet", 6, 0, 10, 10],
+    [
+      "goes at once, while others have called within the longest window, to the half of what it may",
+      1,
+      0,
+      90,
+      45,
+    ],
+    ["and from the half on no further at once", 1, 45, 90, 0],
+  ])("%s", async (_, others, rows, calls, together) => {
+    const { limiter, ask } = await after(others, rows, oneWindow(100));
+    ask(calls);
     expect(limiter.usage()).toMatchObject({ inFlight: together });
-    abort();
   });
 
   it("lets the second half of it go evenly over the rest of the longest window", async () => {
-    const { limiter, wait } = await after(1, 45, oneWindow(100));
-    const { signal, abort } = abortable();
+    const { limiter, ask, wait } = await after(1, 45, oneWindow(100));
     const leftIn: number[] = [];
-    for (let row = 0; row < 45; row += 1) limiter.acquire({ priority: 9, signal }).catch(() => undefined);
+    ask(45);
     for (let second = 1; second < 60; second += 1) {
       wait(1_000);
       const before = limiter.usage().inFlight;
@@ -164,7 +150,6 @@ describe("the reserve", () => {
     // Ten of the 45 each eleven seconds: the last ones leave just before the first half comes back.
     expect(leftIn).toEqual([11, 22, 33, 44, 57]);
     expect(limiter.usage()).toMatchObject({ queued: 0 });
-    abort();
   });
 
   it("gives the turn of a call that was not sent to the next one", async () => {
@@ -194,15 +179,6 @@ describe("the reserve", () => {
     await limiter.acquire({ priority: 9, maxWaitMs: 0 });
   });
 
-  it("holds for a refused call of priority 9 too, which lets the others go first", async () => {
-    const { limiter } = await after(0, 90, oneWindow(100));
-    const { signal, abort } = abortable();
-    limiter.acquire({ priority: 9, isRequeued: true, signal }).catch(() => undefined);
-    await limiter.acquire({ priority: 8 });
-    expect(limiter.usage().queued).toBe(1);
-    abort();
-  });
-
   it("is named in the error of a call that would have had a permit without it, with the window", async () => {
     const maxWaitMs = 1_000;
     const { limiter } = await after(0, 90, oneWindow(100));
@@ -223,33 +199,28 @@ describe("the reserve", () => {
   ])(
     "names no window to a call that waits for the end of a pause alone: %s",
     async (_, others, rows, queued) => {
-      const { limiter } = await after(others, rows, oneWindow(100));
-      const { signal, abort } = abortable();
+      const { limiter, ask } = await after(others, rows, oneWindow(100));
       limiter.pause(30_000);
-      for (let call = 0; call < queued; call += 1)
-        limiter.acquire({ priority: 9, signal }).catch(() => undefined);
+      ask(queued);
       const refused = limiter.acquire({ priority: 9, maxWaitMs: 0 });
       const error: unknown = await refused.catch((thrown: unknown) => thrown);
-      abort();
       expect(error).toMatchObject({ waitMs: 30_000 });
       expect(error).not.toHaveProperty("window");
     },
   );
 
   it("tells a call that waits whether it does so for others", async () => {
-    const { limiter } = await after(0, 90, oneWindow(100));
-    const { signal, abort } = abortable();
+    const { limiter, ask } = await after(0, 90, oneWindow(100));
     const waits: unknown[] = [];
     const onWait = (wait: unknown) => void waits.push(wait);
-    limiter.acquire({ priority: 9, signal, onWait }).catch(() => undefined);
+    ask(1, { onWait });
     await Promise.all(Array.from({ length: 10 }, () => limiter.acquire()));
-    limiter.acquire({ signal, onWait }).catch(() => undefined);
+    ask(1, { priority: 5, onWait });
     await new Promise(setImmediate);
     expect(waits).toEqual([
       { waitMs: expect.closeTo(60_035), isForOthers: true },
       { waitMs: expect.closeTo(60_035), isForOthers: false },
     ]);
-    abort();
   });
 
   it("outlives a restart: the snapshot knows which calls were of priority 9", async () => {
@@ -263,19 +234,4 @@ describe("the reserve", () => {
     const restored = new RateLimiter({ ...oneWindow(100), snapshot: ofAnEarlierVersion });
     expect(restored.usage().windows).toMatchObject([{ used: 40, reserve: 10 }]);
   });
-});
-
-it("an import of priority 9 leaves a permit of each second to a call of another priority", async () => {
-  const time = new VirtualTime();
-  const limiter = new RateLimiter({ clock: time.now });
-  const waits: number[] = [];
-  await time.run(() => {
-    for (let row = 0; row < 1_000; row += 1)
-      void limiter
-        .acquire({ priority: 9 })
-        .then(({ release }) => time.after(100, () => release("responded")));
-    for (const at of [990, 3_000])
-      time.at(at, () => void limiter.acquire().then(() => waits.push(time.now() - at)));
-  }, 5_000);
-  expect(waits).toEqual([0, 0]);
 });

@@ -161,17 +161,6 @@ describe("A store that is asked", () => {
     expect(limiter.usage().queued).toBe(0);
   });
 
-  it("refuses all waiting calls while it says so, with its reason", async () => {
-    const { time, log, calls } = start({
-      disturb: () => ({ permits: [], waitMs: 1_000, refusal: "The store is away." }),
-    });
-    await time.run(() => calls(2, "call"), 1_000);
-    expect(log).toEqual([
-      "20: call 1: No permit. The store is away.",
-      "20: call 2: No permit. The store is away.",
-    ]);
-  });
-
   it("keeps the process alive, by a timer, only while a call waits for its reply", async () => {
     const { time, call } = start();
     const pending: number[] = [];

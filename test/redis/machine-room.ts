@@ -1,7 +1,5 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RateLimitWindow } from "audience-sdk";
@@ -19,43 +17,37 @@ import type { ClientName } from "./clients.ts";
 import { RedisServer } from "./redis-server.ts";
 
 /** The documented windows, scaled down: the second to 0.8 s, the minute to 4 s. */
-const scaledWindows: readonly RateLimitWindow[] = [
+const windows: readonly RateLimitWindow[] = [
   { limit: 10, intervalMs: 800 },
   { limit: 40, intervalMs: 4_000 },
   { limit: 400, intervalMs: 60_000 },
 ];
-
-/** A room with these windows, until the end of the test. */
-export async function openRoom(test: TestContext): Promise<MachineRoom> {
-  const room = await MachineRoom.open(scaledWindows, [5, 80]);
-  test.onTestFinished(() => room.close());
-  return room;
-}
 
 /** A real Redis, the mock with the documented rate limit over HTTP, and processes that call it. */
 export class MachineRoom {
   readonly redis: RedisServer;
   readonly fleet: Fleet;
   readonly mock: MockService;
-  readonly windows: readonly RateLimitWindow[];
   readonly #listener: MockListener;
 
-  private constructor(
-    parts: Pick<MachineRoom, "redis" | "fleet" | "mock" | "windows">,
-    listener: MockListener,
-  ) {
-    this.redis = parts.redis;
-    this.fleet = parts.fleet;
-    this.mock = parts.mock;
-    this.windows = parts.windows;
+  private constructor(redis: RedisServer, fleet: Fleet, mock: MockService, listener: MockListener) {
+    this.redis = redis;
+    this.fleet = fleet;
+    this.mock = mock;
     this.#listener = listener;
   }
 
-  /** The jitter of `latencyMs` lets responses overtake one another. */
-  static async open(windows: readonly RateLimitWindow[], latencyMs: [number, number]): Promise<MachineRoom> {
-    const mock = createMockService({ rateLimits: { windows, algorithm: "sliding" }, latencyMs, seed: 7 });
+  /** A room until the end of the test. The jitter of its latency lets responses overtake one another. */
+  static async open(test: TestContext): Promise<MachineRoom> {
+    const rateLimits = { windows, algorithm: "sliding" } as const;
+    const mock = createMockService({ rateLimits, latencyMs: [5, 80], seed: 7 });
     const [redis, fleet, listener] = await Promise.all([RedisServer.start(), Fleet.build(), mock.listen()]);
-    return new MachineRoom({ redis, fleet, mock, windows }, listener);
+    test.onTestFinished(async () => {
+      fleet.end();
+      await listener.close();
+      await redis.end();
+    });
+    return new MachineRoom(redis, fleet, mock, listener);
   }
 
   task(calls: number, more: Partial<Task> = {}): Task {
@@ -64,11 +56,10 @@ export class MachineRoom {
       client: "ioredis 5",
       redisUrl: this.redis.url,
       service: { baseUrl, apiKey },
-      windows: this.windows,
+      windows,
       store: {},
       calls,
       everyMs: 0,
-      clockAheadMs: 0,
       ...more,
     };
   }
@@ -89,12 +80,6 @@ export class MachineRoom {
       0,
     );
   }
-
-  async close(): Promise<void> {
-    this.fleet.end();
-    await this.#listener.close();
-    await this.redis.end();
-  }
 }
 
 /** The work of one process of a fleet. */
@@ -107,7 +92,6 @@ export interface Task {
   readonly calls: number;
   /** 0: all calls at once. */
   readonly everyMs: number;
-  readonly clockAheadMs: number;
 }
 
 export type WorkerMessage = "ready" | { readonly ended: string };
@@ -193,46 +177,5 @@ class Fleet {
       });
       child.once("exit", (code) => reject(new Error(`a worker ended with code ${code} before it was ready`)));
     });
-  }
-}
-
-/** A proxy in front of Redis that delays each chunk by `delayMs`, in either direction. */
-export class SlowProxy {
-  delayMs: number;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-
-  private constructor(target: number, delayMs: number) {
-    this.delayMs = delayMs;
-    this.#server = createServer((near) => {
-      const far = connect(target, "127.0.0.1");
-      this.#pass(near, far);
-      this.#pass(far, near);
-    });
-  }
-
-  static async start(target: number, delayMs: number): Promise<SlowProxy> {
-    const proxy = new SlowProxy(target, delayMs);
-    proxy.#server.listen(0, "127.0.0.1");
-    await once(proxy.#server, "listening");
-    return proxy;
-  }
-
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo; // it listens on TCP
-    return `redis://127.0.0.1:${port}`;
-  }
-
-  end(): void {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
-  }
-
-  #pass(from: Socket, to: Socket): void {
-    this.#sockets.add(from);
-    // Timers of equal length fire in order. `delayMs` only shrinks while no chunk is delayed.
-    from.on("data", (chunk) => setTimeout(() => to.write(chunk), this.delayMs));
-    from.on("error", () => to.destroy());
-    from.on("close", () => to.destroy());
   }
 }

@@ -14,23 +14,15 @@ describe("redisRateLimitStore", () => {
   });
 
   it.each([
-    [
-      { key: "" },
-      "key must be a string that is not empty and does not begin with a brace, not an empty string.",
-    ],
     [{ key: "}x" }, "key must be a string that is not empty and does not begin with a brace, not a string."],
-    [{ key: 1 }, "key must be a string that is not empty and does not begin with a brace, not a number."],
     [{ onUnavailable: "wait" }, 'onUnavailable must be "local" or "reject", not a string.'],
     [{ localShare: 0 }, "localShare must be a number over 0, up to 1, not 0."],
     [{ localShare: 1.1 }, "localShare must be a number over 0, up to 1, not 1.1."],
-    [{ localShare: "1" }, "localShare must be a number over 0, up to 1, not a string."],
-    [{ leaseMs: 0 }, "leaseMs must be a number of milliseconds from 1, not 0."],
     [{ leaseMs: Infinity }, "leaseMs must be a number of milliseconds from 1, not Infinity."],
     [
       { leaseMS: 5 },
       'The options of redisRateLimitStore: there is no option "leaseMS"; did you mean leaseMs?',
     ],
-    [null, "The options of redisRateLimitStore must be an object, not null."],
     ["key", "The options of redisRateLimitStore must be an object, not a string."],
   ])("refuses %j, and names the rule", (options, message) => {
     // On purpose what the types forbid.
@@ -39,11 +31,8 @@ describe("redisRateLimitStore", () => {
 
   it.each([
     [undefined],
-    [null],
     ["redis://localhost"],
-    [{}],
     [{ eval: () => {} }],
-    [{ evalsha: () => {} }],
     [{ eval: () => {}, evalsha: "evalsha" }],
   ])("refuses %j as a client", (value) => {
     expect(() => redisRateLimitStore(value as never)).toThrow(

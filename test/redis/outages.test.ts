@@ -27,22 +27,32 @@ function room(options: RedisRateLimitStoreOptions = {}, windows = [minute]) {
   return { time, redis, limiter, call, left, sentBetween };
 }
 
+interface Share {
+  readonly localShare?: number;
+  readonly reserve?: number;
+  readonly priority?: number;
+}
+
 describe('Without Redis, with "local", a process', () => {
   it.each([
-    ["a quarter by default", undefined, 0, 10],
-    ["what is left of it beside its own permits from before", undefined, 6, 4],
-    ["nothing, if it has used more", undefined, 20, 0],
-    ["what `localShare` says", 1 / 8, 0, 5],
-  ])("keeps to its share of each limit: %s", async (_, localShare, used, expected) => {
-    const { time, redis, limiter, call, sentBetween } = room({ localShare });
-    const one = limiter();
-    await time.run(() => {
-      call(one, used);
-      time.at(3_000, () => (redis.network = "refuses"));
-      time.at(10_000, () => call(one, 40));
-    }, 50_000);
-    expect(sentBetween(9_000, 50_000)).toBe(expected);
-  });
+    ["a quarter by default", {}, 0, 10],
+    ["what is left of it beside its own permits from before", {}, 6, 4],
+    ["nothing, if it has used more", {}, 20, 0],
+    ["what `localShare` says", { localShare: 1 / 8 }, 0, 5],
+    ["less its reserve, for priority 9", { reserve: 0.5, priority: 9 }, 0, 5],
+  ])(
+    "keeps to its share of each limit: %s",
+    async (_, { localShare, reserve, priority }: Share, used, expected) => {
+      const { time, redis, limiter, call, sentBetween } = room({ localShare });
+      const one = limiter({ reserve });
+      await time.run(() => {
+        call(one, used);
+        time.at(3_000, () => (redis.network = "refuses"));
+        time.at(10_000, () => call(one, 40, { priority }));
+      }, 50_000);
+      expect(sentBetween(9_000, 50_000)).toBe(expected);
+    },
+  );
 
   it("that never had contact uses its share of the limit, beside the calls of its snapshot", async () => {
     const { time, redis, limiter, sentBetween, call } = room();
@@ -54,16 +64,6 @@ describe('Without Redis, with "local", a process', () => {
       call(one, 40);
     }, 50_000);
     expect(sentBetween(0, 50_000)).toBe(6);
-  });
-
-  it("leaves its reserve, too", async () => {
-    const { time, redis, limiter, call, sentBetween } = room();
-    const one = limiter({ reserve: 0.5 });
-    await time.run(() => {
-      redis.network = "refuses";
-      call(one, 40, { priority: 9 });
-    }, 50_000);
-    expect(sentBetween(0, 50_000)).toBe(5);
   });
 
   it("shows its share in usage, estimates and errors", async () => {
@@ -197,25 +197,10 @@ function clientsBeside(options: RedisRateLimitStoreOptions = {}) {
 const words =
   "audience-sdk: the rate limit store is unavailable: ECONNREFUSED; this process continues with its share";
 
-it("each client logs one warning for an outage, with its next call that gets a permit or must wait", async () => {
-  const { time, redis, client, log, warnings } = clientsBeside();
-  const [one, two, idle] = [client("one"), client("two"), client("idle")];
-  await time.run(() => {
-    one(8);
-    time.at(400, () => (redis.network = "refuses"));
-    for (const at of [6_000, 7_000]) time.at(at, () => (one(2), two(1), void idle));
-  }, 14_000);
-  expect(log.map(({ what }) => what.replace(/^\w+ sends/, "sent"))).toEqual([
-    ...Array<string>(8).fill("sent"),
-    `one is warned: ${words}`,
-    `two is warned: ${words}`,
-  ]);
-  expect(warnings()).toMatchObject([{ at: 6_000 }, { at: 6_000 }]);
-});
-
-it("a second outage is logged again", async () => {
+it("each client logs one warning for each outage, with its next call that gets a permit or must wait", async () => {
   const { time, redis, client, warnings } = clientsBeside();
-  const one = client("one");
+  const [one, two] = [client("one"), client("two")];
+  client("idle");
   await time.run(() => {
     one(8);
     for (const [at, network] of [
@@ -224,10 +209,14 @@ it("a second outage is logged again", async () => {
       [9_000, "refuses"],
     ] as const)
       time.at(at, () => (redis.network = network));
-    for (const at of [3_000, 7_000, 12_000]) time.at(at, () => one(1));
+    for (const at of [3_000, 3_500, 7_000, 12_000]) time.at(at, () => one(1));
+    for (const at of [3_000, 3_500]) time.at(at, () => two(1));
   }, 14_000);
-  expect(warnings().map(({ what }) => what)).toEqual(Array(2).fill(`one is warned: ${words}`));
-  expect(warnings().map(({ at }) => at)).toEqual([3_000, 12_000]);
+  expect(warnings()).toEqual([
+    { at: 3_000, what: `one is warned: ${words}` },
+    { at: 3_000, what: `two is warned: ${words}` },
+    { at: 12_000, what: `one is warned: ${words}` },
+  ]);
 });
 
 it("calls that fail during the outage have the reason in their errors, and no warning is logged", async () => {

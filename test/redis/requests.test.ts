@@ -70,22 +70,6 @@ describe("A request", () => {
     expect(redis.requests.map(({ ids }) => ids.length)).toEqual([1, 100]);
   });
 
-  it("for permits is sent again after the wait that Redis named, and not before", async () => {
-    const { time, redis, limiter } = room();
-    const one = limiter();
-    const left: number[] = [];
-    await time.run(() => {
-      for (let call = 0; call < 9; call += 1)
-        void one.acquire().then((permit) => {
-          left.push(time.now());
-          permit.release("responded");
-        });
-    }, 1_500);
-    expect(left.at(-1)).toBeGreaterThan(1_005);
-    expect(left.at(-1)).toBeLessThan(1_100);
-    expect(redis.requests.filter(({ ids }) => ids.length > 0)).toHaveLength(3);
-  });
-
   it("is sent by an idle process every two seconds, and five times in a shorter lease; it keeps no process alive", async () => {
     const beats = async (options: RedisRateLimitStoreOptions) => {
       const { time, redis, limiter } = room(options);

@@ -181,40 +181,6 @@ describeWithRedis("the Redis store", () => {
     await saving.end();
   });
 
-  describe("to permits of priority 9", () => {
-    const last = { isLast: true, reserve: 0.1 };
-    const hour = { limit: 1_000, intervalMs: 100_000, countedMs: 100_000, isAdaptive: false };
-    const windows = [{ ...second, limit: 100 }, hour];
-
-    it("leaves the reserve of each window, and none to the others", async () => {
-      const one = process({}, windows);
-      const [row, other] = [await one.ask(100, last), await one.ask(100)];
-      expect([row, other]).toMatchObject([
-        { granted: 90, used: [90, 90], waitMs: expect.closeTo(1_000, 0) },
-        { granted: 10, used: [100, 100] },
-      ]);
-    });
-
-    it("goes at once to the half of what it may while the others have called, and then evenly: ten in a while", async () => {
-      const one = process({}, [hour]);
-      await one.ask(1);
-      const { ids, granted } = await one.ask(900, last);
-      await one.write(ids.map((id) => [id, true, 0] as const));
-      const taken: number[] = [];
-      const waits: number[] = [];
-      for (let turn = 0; turn < 4; turn += 1) {
-        const { waitMs } = await one.ask(1, last);
-        passes(waitMs);
-        waits.push(waitMs);
-        taken.push((await one.ask(20, last)).granted);
-      }
-      expect(granted).toBe(450);
-      expect(taken).toEqual([10, 10, 10, 10]);
-      // Ten of the 450 each 45th of the rest of the window, in steps of a 24th of it.
-      for (const waitMs of waits) expect(waitMs / (100_000 / 45)).toBeCloseTo(1, 0);
-    });
-  });
-
   it("counts a clock of Redis that was set back as no time passed", async () => {
     const one = process();
     const { ids } = await one.ask(3);

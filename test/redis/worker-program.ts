@@ -19,18 +19,10 @@ function connect(): OpenClient {
   return kind.open({ port: Number(new URL(task.redisUrl).port) });
 }
 
-/** Sets the time of day and the clock of the limiter ahead. */
-function setClocksAhead(aheadMs: number): () => number {
-  const timeOfDay = Date.now;
-  Date.now = () => timeOfDay() + aheadMs;
-  return () => performance.now() + aheadMs;
-}
-
 async function main(): Promise<void> {
-  const clock = setClocksAhead(task.clockAheadMs);
   const redis = connect();
   const store = redisRateLimitStore(redis.client, task.store);
-  const rateLimiter = new RateLimiter({ windows: task.windows, store, clock });
+  const rateLimiter = new RateLimiter({ windows: task.windows, store });
   const audience = new AudienceClient({ ...task.service, rateLimiter, maxRetries: 0 });
   // Connecting takes time. A late first response would count as an unavailable Redis.
   await redis.ready();
