@@ -215,35 +215,31 @@ describe("A link to a checkpoint names the same checkpoint", () => {
     path = join(folder, "elsewhere", "rows.ckpt");
   });
 
-  it.each(["the file first", "the link first"])("one run at a time holds its lock: %s", async (order) => {
-    await (await fileCheckpoint(path).open()).close();
-    symlinkSync(path, link());
-    const [first, second] = order === "the file first" ? [path, link()] : [link(), path];
-    const open = await fileCheckpoint(first).open();
+  it.each(["path", "link", "between", "here"] as const)(
+    "one run at a time holds its lock, and the next one continues, opened first by its %s",
+    async (first) => {
+      const here = join(folder, "here", "rows.ckpt");
+      const names = { path, link: link(), between: join(folder, "between.ckpt"), here };
+      symlinkSync(join(folder, "elsewhere"), join(folder, "here"));
+      symlinkSync(here, names.between);
+      symlinkSync("between.ckpt", names.link);
+      // It does not exist yet.
+      const open = await fileCheckpoint(names[first]).open();
 
-    await expect(fileCheckpoint(second).open()).rejects.toThrow(
-      `The checkpoint ${second} is in use: another process renews its lock ${path}.lock`,
-    );
+      for (const other of Object.values(names))
+        await expect(fileCheckpoint(other).open()).rejects.toThrow(
+          `The checkpoint ${other} is in use: another process renews its lock ${path}.lock`,
+        );
 
-    await open.close();
-    const { audience, upsert } = createFixture();
-    const night = (name: string) => audience.bulk(rows(1), upsert, { key, checkpoint: fileCheckpoint(name) });
-    expect([await night(first), await night(second)]).toMatchObject([{ succeeded: 1 }, { skipped: 1 }]);
-  });
-
-  it("also of one that does not exist yet, by several links, and by a folder that is a link", async () => {
-    symlinkSync(join(folder, "elsewhere"), join(folder, "here"));
-    symlinkSync(join(folder, "here", "rows.ckpt"), join(folder, "between.ckpt"));
-    symlinkSync("between.ckpt", link());
-    const open = await fileCheckpoint(link()).open();
-
-    for (const other of [path, join(folder, "here", "rows.ckpt"), join(folder, "between.ckpt")])
-      await expect(fileCheckpoint(other).open()).rejects.toThrow(`renews its lock ${path}.lock`);
-
-    await open.close();
-    expect(existsSync(path)).toBe(true);
-    expect(lstatSync(link()).isSymbolicLink()).toBe(true);
-  });
+      await open.close();
+      expect([existsSync(path), lstatSync(link()).isSymbolicLink()]).toEqual([true, true]);
+      const { audience, upsert } = createFixture();
+      const night = (name: string) =>
+        audience.bulk(rows(1), upsert, { key, checkpoint: fileCheckpoint(name) });
+      expect(await night(names[first])).toMatchObject({ succeeded: 1 });
+      for (const name of Object.values(names)) expect(await night(name)).toMatchObject({ skipped: 1 });
+    },
+  );
 
   it("a missing folder is named, and not created", async () => {
     const missing = join(folder, "nowhere", "rows.ckpt");

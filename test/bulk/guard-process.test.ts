@@ -1,24 +1,15 @@
 // "process": a call of this process since the run began, by any client that was given the same base URL and the same key or key
 // function, that refuses, may have, or is under way to.
-import {
-  AudienceClient,
-  type BulkOptions,
-  type BulkRows,
-  RateLimiter,
-  type V1Contact,
-  write,
-} from "audience-sdk";
+import { AudienceClient, type BulkOptions, RateLimiter, type V1Contact, write } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   collectRun,
   deferred,
   gated,
-  key,
   passUntil,
   passUntilSettled,
   row,
-  rows,
   until,
   upsert,
   useFakeTime,
@@ -403,55 +394,4 @@ it("A later word about one address lifts no refusal of another one that the writ
 
   expect(results.map(endOf)).toEqual(["succeeded email:process"]);
   expect(mock.resubscriptions).toEqual([]);
-});
-
-describe("Over a kill the refusals of the process are known", () => {
-  /** A run that another client's call refuses in, and that is killed then: what is left, and a run of another process. */
-  async function killedRun() {
-    const world = createWorld();
-    const checkpoint = new MemoryCheckpoint();
-    const options = { key, organization: "acme", checkpoint };
-    const stop = new AbortController();
-    const isRead = deferred();
-    async function* source(): AsyncGenerator<Row> {
-      isRead.resolve();
-      yield await new Promise<never>(() => {});
-    }
-    const ended = collectRun(world.audience.bulk(source(), upsert, { ...options, signal: stop.signal }));
-    await isRead.promise;
-    await optOut(world.clientWith());
-    const left = checkpoint.copy();
-    stop.abort();
-    await ended;
-    // Of another process: this one would see what the process has written, even if it were not recorded.
-    const next = world.clientWith({ apiKey: key2 });
-    const resumed = async (items: BulkRows<Row>) => {
-      const { results } = await collectRun(
-        next.bulk(items, upsert, { ...options, checkpoint: left, checkConsent: false }),
-      );
-      return results.map(endOf);
-    };
-    return { ...world, left, next, resumed };
-  }
-
-  it("until the run is over, and without the contact's names", async () => {
-    const { left, resumed, mock } = await killedRun();
-
-    expect(await resumed(rows(2))).toEqual(["succeeded email:process", "succeeded"]);
-    expect(mock.resubscriptions).toEqual([]);
-    expect([...left.entries].join(" ")).not.toMatch(/row-0|example\.com/);
-    // That run is over.
-    expect(await resumed([{ ...ada, first_name: "Ada" } as Row])).toEqual(["succeeded"]);
-  });
-
-  it("until a later call of the process", async () => {
-    const { next, mock, resumed } = await killedRun();
-    async function* source() {
-      mock.asksAgain(email, { organization: "acme" });
-      await say(next, "SUBSCRIBED");
-      yield ada;
-    }
-
-    expect(await resumed(source())).toEqual(["succeeded"]);
-  });
 });

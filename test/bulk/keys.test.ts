@@ -56,47 +56,29 @@ describe("A row's key", () => {
 });
 
 describe("The fingerprint of a row", () => {
-  const ada = "ada@example.com";
-  const upsertWith = (options: object) =>
-    write.v1.customers.upsert({ email: ada, first_name: "Ada" }, options);
+  const contact = (fields: object, options = {}) =>
+    write.v1.customers.upsert({ email: "ada@example.com", ...fields }, options);
+  const add = (listId: string, options = {}) => write.v1.contactGroups.addContact(listId, row(0), options);
+  const ada = contact({ first_name: "Ada", last_name: "L" });
+  const otherOptions = { timeoutMs: 5_000, repeatable: true, headers: { "x-a": "b" } };
 
   it.each<[string, Write | Write[], Write | Write[], "skipped" | "succeeded"]>([
     [
       "the same, with its keys in another order",
-      write.v1.customers.upsert({ email: ada, first_name: "Ada" }),
-      write.v1.customers.upsert({ first_name: "Ada", email: ada }),
+      ada,
+      contact({ last_name: "L", first_name: "Ada" }),
       "skipped",
     ],
     [
       "another value, as by a changed mapping",
-      upsertWith({}),
-      write.v1.customers.upsert({ email: ada, first_name: "Eve" }),
+      ada,
+      contact({ first_name: "Eve", last_name: "L" }),
       "succeeded",
     ],
-    [
-      "other options",
-      upsertWith({}),
-      upsertWith({ timeoutMs: 5_000, repeatable: true, headers: { "x-a": "b" } }),
-      "skipped",
-    ],
-    [
-      "another operation",
-      write.v1.customers.upsert(row(0)),
-      write.v1.contactGroups.addContact("mock-list", row(0)),
-      "succeeded",
-    ],
-    [
-      "another list",
-      write.v1.contactGroups.addContact("mock-list", row(0)),
-      write.v1.contactGroups.addContact("other-list", row(0)),
-      "succeeded",
-    ],
-    [
-      "another `consent`",
-      write.v1.contactGroups.addContact("mock-list", row(0)),
-      write.v1.contactGroups.addContact("mock-list", row(0), { consent: "service-decides" }),
-      "succeeded",
-    ],
+    ["other options", contact({}), contact({}, otherOptions), "skipped"],
+    ["another operation", upsert(row(0)), add("mock-list"), "succeeded"],
+    ["another list", add("mock-list"), add("other-list"), "succeeded"],
+    ["another `consent`", add("mock-list"), add("mock-list", { consent: "service-decides" }), "succeeded"],
     ["one write more", upsert(row(0)), [upsert(row(0)), upsert(row(0))], "succeeded"],
   ])("is that of its writes: %s", async (_, monday, tuesday, status) => {
     const lists = ["mock-list", "other-list"].map((id) => ({ id, name: id }));
@@ -125,8 +107,8 @@ describe("The fingerprint of a row", () => {
     async (_, fingerprint, change, status) => {
       const { audience } = createFixture();
       const options = { key, fingerprint, checkpoint: new MemoryCheckpoint() };
-      const toWrite = ({ city, ...contact }: Row & { city?: string }) =>
-        write.v1.customers.upsert({ ...contact, ...(city && { first_name: city }) });
+      const toWrite = ({ city, ...fields }: Row & { city?: string }) =>
+        write.v1.customers.upsert({ ...fields, ...(city && { first_name: city }) });
       await audience.bulk(rows(1), toWrite, options);
 
       const { results } = await collectRun(audience.bulk([{ ...row(0), ...change }], toWrite, options));

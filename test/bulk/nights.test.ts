@@ -126,6 +126,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+; call ada:-; ada:+; call ada:+; ada:+ | succeeded, succeeded email:service, succeeded | ada:+ | 0 1 1
   by a call of the client before the row
     early call ada:- ada:+; ada:+ | succeeded | ada:+ | 0
+  by a call of the client in a run that goes on, after one that refused
+    (left); call ada:-; early call ada:+; ada:+ (no look) | skipped, succeeded | ada:+ | 0 0
   by another process, in a run that goes on
     ada:+ (left); call ada:-; ada:+ (left); tool ada:+; ada:+ | succeeded, succeeded email:service, succeeded | ada:+ | 0 1 1
   by the mail of a double opt-in
@@ -198,6 +200,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     `
   a job without looks
     ada:+; person ada:-; ada:+ (no look) | succeeded, succeeded | ada:+ | 0 0
+  a job without looks, of what another call refused in an earlier run
+    (left); call ada:-; (absent); ada:+ (no look) | skipped, skipped, succeeded | ada:+ | 0 0 0
   a contact that is new to its key, and in no snapshot
     early call ada:-; ada:+ (absent); ada:+ | succeeded email:process, succeeded | ada:+ | 0 0
   a contact that its key had before another one, and in no snapshot

@@ -1,4 +1,10 @@
-import { AbortError, type BulkRows, ValidationError } from "audience-sdk";
+import {
+  AbortError,
+  type AudienceClient,
+  type BulkRows,
+  ClientClosedError,
+  ValidationError,
+} from "audience-sdk";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   type Row,
@@ -149,34 +155,44 @@ describe("A source that fails", () => {
   });
 });
 
-describe("A source", () => {
-  it.each([
+describe("A source that hangs", () => {
+  const cleanUps: [string, () => Promise<never>][] = [
     ["may fail", () => Promise.reject(new Error("the connection is gone"))],
     // As that of an async generator, behind its next row.
     ["may not end", () => deferred<never>().promise],
-  ])("that hangs delays neither an abort nor the end of the loop, and its cleanup %s", async (_, cleanUp) => {
-    const { audience, emails } = createFixture();
-    let reads = 0;
-    const source = () => ({
-      [Symbol.asyncIterator]: () => ({
-        next: async () =>
-          reads++ === 0 ? { done: false as const, value: row(0) } : await deferred<never>().promise,
-        return: cleanUp,
-      }),
-    });
-    const stop = new AbortController();
-    const aborted = collectRun(audience.bulk(source(), upsert, { signal: stop.signal }));
-    await until(() => emails().length === 1 && reads === 2);
-    stop.abort();
+  ];
+  const ends: [string, (audience: AudienceClient, stop: AbortController) => unknown, unknown][] = [
+    ["an abort", (_, stop) => stop.abort(), expect.any(AbortError)],
+    ["a close", (audience) => audience.close(), expect.any(ClientClosedError)],
+    ["the end of the loop", () => undefined, undefined],
+  ];
 
-    expect((await aborted).error).toBeInstanceOf(AbortError);
-    reads = 0;
-    for await (const each of audience.bulk(source(), upsert)) {
-      expect(each.index).toBe(0);
-      await until(() => reads === 2);
-      break;
-    }
-    expect(emails()).toEqual([row(0).email]);
+  describe.each(ends)("does not delay %s", (_, end, expected) => {
+    it.each(cleanUps)("and its cleanup %s", async (__, cleanUp) => {
+      const { audience, emails } = createFixture();
+      let reads = 0;
+      const source = {
+        [Symbol.asyncIterator]: () => ({
+          next: async () =>
+            reads++ === 0 ? { done: false as const, value: row(0) } : await deferred<never>().promise,
+          return: cleanUp,
+        }),
+      };
+      const stop = new AbortController();
+      const statuses: string[] = [];
+      const consume = async () => {
+        for await (const { status } of audience.bulk(source, upsert, { signal: stop.signal })) {
+          statuses.push(status);
+          await until(() => reads === 2);
+          void end(audience, stop);
+          if (expected === undefined) break;
+        }
+      };
+
+      expect(await consume().catch((error: unknown) => error)).toEqual(expected);
+
+      expect([statuses, emails()]).toEqual([["succeeded"], [row(0).email]]);
+    });
   });
 });
 
