@@ -1,88 +1,65 @@
 import { describe, expect, it } from "vitest";
-import { days, emailAddresses, hiddenInAddresses, noDays, noEmailAddresses, notAlone } from "./formats.ts";
 import {
-  characters,
+  anyStringField,
+  booleanField,
+  boundedString,
+  day,
+  enumField,
+} from "../properties/payloads/fields.ts";
+import { emailAddresses, hiddenInAddresses, notAlone } from "./formats.ts";
+import {
   expectNotSent,
   type FieldRow,
   type Service,
   testFields,
   testRefused,
-  tooLongFor,
   untyped,
   useService,
 } from "./service.ts";
 
-const choice = { code: "invalid_value", codeOfOthers: "invalid_value" };
-const optIn = {
-  rule: "one of three states",
-  allowed: ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"],
-  forbidden: ["subscribed", "Subscribed", "YES", "", true, 1, null],
-  ...choice,
-};
-const upTo = (max: number) => ({
-  rule: `at most ${max} characters`,
-  allowed: ["", "x", characters(max - 1), characters(max), characters(max, "🎈")],
-  forbidden: [characters(max + 1), characters(max + 1, "🎈"), 7, true, ["x"], {}, null],
-  code: "too_big",
+const choice = (rule: string, ...allowed: string[]) => ({
+  rule,
+  ...enumField(...allowed),
+  code: () => "invalid_value",
 });
-const between = (min: number, max: number) => ({
+const optIn = choice("one of three states", "SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
+const lengths = (min: number, max: number) => ({
   rule: `${min} to ${max} characters`,
-  allowed: [
-    characters(min),
-    characters(min + 1),
-    characters(max - 1),
-    characters(max),
-    characters(max, "🎈"),
-  ],
-  forbidden: ["", characters(min - 1), characters(min - 1, "🎈"), characters(max + 1), 12_345_678, null],
-  code: tooLongFor(max),
+  ...boundedString({ min, max }),
+  code: (value: unknown) => {
+    if (typeof value !== "string") return "invalid_type";
+    return [...value].length > max ? "too_big" : "too_small";
+  },
 });
-const text = {
-  rule: "any text",
-  allowed: ["", "crm-7", characters(1_000)],
-  forbidden: [7, false, {}, ["x"], null],
-};
-const booleans = { rule: "true or false", allowed: [true, false], forbidden: ["true", "", 0, 1, null] };
+const text = { rule: "any text", ...anyStringField() };
+const booleans = { rule: "true or false", ...booleanField };
 
 /** The table "v1 contact", row by row, without `custom_properties`, which have a separate file. */
 const rows: readonly FieldRow[] = [
   {
     field: "email",
     rule: "an e-mail address",
-    allowed: emailAddresses,
-    forbidden: [...noEmailAddresses, 7, null],
+    ...emailAddresses,
     ofClient: [...notAlone, ...hiddenInAddresses],
     code: "invalid_format",
   },
-  { field: "phone", ...between(7, 20) },
+  { field: "phone", ...lengths(7, 20) },
   { field: "external_id", ...text },
-  { field: "first_name", ...upTo(100) },
-  { field: "last_name", ...upTo(100) },
+  { field: "first_name", ...lengths(0, 100) },
+  { field: "last_name", ...lengths(0, 100) },
   { field: "email_opt_in", ...optIn },
   { field: "phone_opt_in", ...optIn },
   { field: "is_suppressed", ...booleans },
   { field: "double_opt_in", ...booleans },
   { field: "source", ...text },
-  {
-    field: "dob",
-    rule: "a day of the calendar",
-    allowed: days,
-    forbidden: [...noDays, 18_151_210, null],
-    code: "invalid_format",
-  },
-  {
-    field: "gender",
-    rule: "one of three words, case counts",
-    allowed: ["MALE", "FEMALE", "OTHER"],
-    forbidden: ["male", "Female", "m", "", 1, null],
-    ...choice,
-  },
-  { field: "country", ...upTo(100) },
-  { field: "state", ...upTo(100) },
-  { field: "city", ...upTo(100) },
-  { field: "address1", ...upTo(255) },
-  { field: "address2", ...upTo(255) },
-  { field: "postal_code", ...between(3, 20) },
+  { field: "dob", rule: "a day of the calendar", ...day, code: "invalid_format" },
+  { field: "gender", ...choice("one of three words, case counts", "MALE", "FEMALE", "OTHER") },
+  { field: "country", ...lengths(0, 100) },
+  { field: "state", ...lengths(0, 100) },
+  { field: "city", ...lengths(0, 100) },
+  { field: "address1", ...lengths(0, 255) },
+  { field: "address2", ...lengths(0, 255) },
+  { field: "postal_code", ...lengths(3, 20) },
 ];
 
 /** The two calls that write a v1 contact. */
@@ -117,7 +94,7 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
     const contact = Object.fromEntries(rows.map(({ field, allowed }) => [field, allowed[0]]));
     await call(service, { ...contact, country: "IT", custom_properties: { plan: "gold" } });
 
-    expect(service.contact("a@b")).toMatchObject({
+    expect(service.contact(String(contact["email"]))).toMatchObject({
       ...contact,
       country: "IT",
       custom_properties: { plan: "gold" },
@@ -138,21 +115,6 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
     await call(service, { ...base, first_name: undefined });
 
     expect(service.mock.requests[0]?.body).toEqual(base);
-  });
-
-  it.each([
-    ["firstName", "first_name"],
-    ["emailOptIn", "email_opt_in"],
-    ["postalCode", "postal_code"],
-    ["First_Name", "first_name"],
-    ["FIRST_NAME", "first_name"],
-    ["Email", "email"],
-    ["customProperties", "custom_properties"],
-    ["address_1", "address1"],
-  ])("%s is no field; the message contains %s", async (given, meant) => {
-    const error = await expectNotSent(service, call(service, { ...base, [given]: "SUBSCRIBED" }), given);
-
-    expect(error.issues[0]?.message).toContain(meant);
   });
 
   testRefused(
@@ -244,24 +206,26 @@ describe("the country of a v1 contact", () => {
 
 describe("double_opt_in", () => {
   const service = useService({ variants: { doubleOptIn: "pending" } });
-  const upsert = (double_opt_in?: boolean) =>
-    service.audience.v1.customers.upsert({
-      email: "new@example.com",
-      email_opt_in: "SUBSCRIBED",
-      ...(double_opt_in !== undefined && { double_opt_in }),
-    });
 
   it.each([
-    [true, "NON_SUBSCRIBED"],
-    [false, "SUBSCRIBED"],
-    [undefined, "SUBSCRIBED"],
-  ])("%j: until a confirmation the contact counts as %s", async (doubleOptIn, state) => {
-    const { attributes } = await upsert(doubleOptIn);
+    [true, "SUBSCRIBED", "NON_SUBSCRIBED"],
+    [true, "UNSUBSCRIBED", "UNSUBSCRIBED"],
+    [false, "SUBSCRIBED", "SUBSCRIBED"],
+    [undefined, "SUBSCRIBED", "SUBSCRIBED"],
+  ] as const)(
+    "%j, with %s: until a confirmation the contact counts as %s",
+    async (doubleOptIn, sent, state) => {
+      const { attributes } = await service.audience.v1.customers.upsert({
+        email: "new@example.com",
+        email_opt_in: sent,
+        ...(doubleOptIn !== undefined && { double_opt_in: doubleOptIn }),
+      });
 
-    expect(attributes.email_opt_in).toBe(state);
-    expect(service.contact("new@example.com")).toMatchObject({
-      email_opt_in: state,
-      double_opt_in: doubleOptIn ?? false,
-    });
-  });
+      expect(attributes.email_opt_in).toBe(state);
+      expect(service.contact("new@example.com")).toMatchObject({
+        email_opt_in: state,
+        double_opt_in: doubleOptIn ?? false,
+      });
+    },
+  );
 });

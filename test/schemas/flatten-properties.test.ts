@@ -57,14 +57,10 @@ describe("flattenProperties", () => {
     );
   });
 
-  it.each([null, NaN, new Map(), [undefined]])("refuses %s, and names its path", (value) => {
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  it.each([null, NaN, new Map(), [undefined], cycle])("refuses %s, and names its path", (value) => {
     expect(refusal({ ok: 1, a: { b: value } })[0]).toMatch(/^a\.b/);
-  });
-
-  it("refuses a cycle", () => {
-    const pet: Record<string, unknown> = { name: "Rex" };
-    pet["friend"] = { of: pet };
-    expect(refusal({ pet })).toEqual(["pet.friend.of"]);
   });
 
   it.each([

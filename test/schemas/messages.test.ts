@@ -1,10 +1,10 @@
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import {
-  v1ContactGroupListQuerySchema,
+  v1ContactGroupListQuerySchema as groupQuery,
   v1ContactSchema as v1,
-  v1EventSchema,
-  v1ListContactSchema,
+  v1EventSchema as v1Event,
+  v1ListContactSchema as v1List,
   v2ContactSchema as v2,
   v2ListQuerySchema as query,
 } from "audience-sdk/schemas";
@@ -34,13 +34,6 @@ const flat = "which the service would store as unusable text: use flattenPropert
 const optIns = "must be one of SUBSCRIBED, NON_SUBSCRIBED, UNSUBSCRIBED";
 const leftOut = "leave it out to send nothing, if it is optional";
 
-class Order {
-  readonly #total = 12.5;
-  get total() {
-    return this.#total;
-  }
-}
-
 /** What the issues say: "path: message", the path in dots. */
 type Case = readonly [schema: z.ZodType, input: unknown, ...messages: string[]];
 
@@ -58,15 +51,17 @@ const types: readonly [unknown, string][] = [
   [null, `null: ${leftOut}`],
 ];
 
-const suggestions = (
-  schema: z.ZodType,
-  input: (fields: object) => object,
-  meant: Readonly<Record<string, string>>,
-): Case => [
-  schema,
-  input(Object.fromEntries(Object.keys(meant).map((given) => [given, "x"]))),
-  ...Object.entries(meant).map(([given, name]) => `${given}: unknown key: did you mean "${name}"?`),
-];
+type Input = (fields: object) => object;
+type Meant = Readonly<Record<string, string>>;
+const unknownKeys =
+  (message: (name: string) => string) =>
+  (schema: z.ZodType, input: Input, meant: Meant): Case => [
+    schema,
+    input(Object.fromEntries(Object.keys(meant).map((given) => [given, "x"]))),
+    ...Object.entries(meant).map(([given, name]) => `${given}: unknown key: ${message(name)}`),
+  ];
+const suggestions = unknownKeys((name) => `did you mean "${name}"?`);
+const inAnotherCase = unknownKeys((name) => `write "${name}"`);
 
 const cases: Readonly<Record<string, readonly Case[]>> = {
   "a value of another type": [
@@ -87,7 +82,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [query, { page: "1" }, "page: must be a number, not a string"],
     [query, { page: 0.5 }, "page: must be an integer, not 0.5"],
     [v1, properties([]), "custom_properties: must be an object, not an array"],
-    [v1EventSchema, event({ eventData: [1] }), "eventData: must be an object, not an array"],
+    [v1Event, event({ eventData: [1] }), "eventData: must be an object, not an array"],
   ],
   "an input that is no object": [
     [v1, null, ": must be an object, not null"],
@@ -106,7 +101,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   "a value out of bounds": [
     [v1, contact({ phone: "123" }), "phone: must have at least 7 characters, has 3"],
-    [v1EventSchema, event({ eventName: "" }), "eventName: must not be empty"],
+    [v1Event, event({ eventName: "" }), "eventName: must not be empty"],
     [v2, v2With({ identifiers: [] }), "identifiers: must not be empty"],
     [query, { page: 0 }, "page: must be at least 1"],
     [query, { page: 1e300 }, "page: must be at most 9007199254740991"],
@@ -131,11 +126,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       `identifiers.0.channels.email.status: ${message}`,
     ]),
     [v1, contact({ gender: 5 }), "gender: must be one of MALE, FEMALE, OTHER, not a number"],
-    [
-      v1ContactGroupListQuerySchema,
-      { type: "list" },
-      "type: must be one of LIST, SEGMENT, ALL; case counts, write LIST",
-    ],
+    [groupQuery, { type: "list" }, "type: must be one of LIST, SEGMENT, ALL; case counts, write LIST"],
     [v2, identified({ type: "fax" }), "identifiers.0.type: must be one of email, phone"],
     // Of a wrong type it is not known what the channels of the others need.
     [
@@ -181,7 +172,9 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ],
   ],
   "an unknown field": [
-    [v1, contact({ firstName: "A" }), 'firstName: unknown key: write "first_name"'],
+    inAnotherCase(v1, contact, { firstName: "first_name", postalCode: "postal_code", Email: "email" }),
+    inAnotherCase(v1, contact, { First_Name: "first_name", customProperties: "custom_properties" }),
+    inAnotherCase(v1, contact, { FIRST_NAME: "first_name", address_1: "address1" }),
     // A slip of each kind, the words of other services, and a part of a name.
     suggestions(v1, contact, { soorce: "source", citty: "city", gnder: "gender", satte: "state" }),
     suggestions(v1, contact, {
@@ -192,17 +185,17 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     }),
     suggestions(v1, contact, { lname: "last_name", emailAddress: "email", address: "address1" }),
     suggestions(v1, contact, { mergeFields: "custom_properties", consent: "email_opt_in" }),
-    suggestions(v1EventSchema, event, { properties: "eventData", idempotencyKey: "uniqueIdentifier" }),
+    suggestions(v1Event, event, { properties: "eventData", idempotencyKey: "uniqueIdentifier" }),
     suggestions(query, (fields) => fields, { perPage: "limit" }),
     // Too short for a slip, and two slips.
     [v1, contact({ dop: "A", soorxe: "A" }), `dop: ${ownKey}`, `soorxe: ${ownKey}`],
     [v1, contact({ customer: { email } }), `customer: ${ownKey}`],
-    [v1EventSchema, event({ order: {}, phone: "1" }), `order: ${ownEventKey}`, `phone: ${ownEventKey}`],
+    [v1Event, event({ order: {}, phone: "1" }), `order: ${ownEventKey}`, `phone: ${ownEventKey}`],
     [query, { offset: 1 }, `offset: ${ofCall}`],
   ],
   "an unknown field that was given for one that is needed": [
     [
-      v1EventSchema,
+      v1Event,
       { name: "x", contact: { emial: email } },
       'eventName: required; "name" was given: write "eventName"',
       'name: unknown key: did you mean "eventName"?',
@@ -233,7 +226,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       "custom_properties.g: must be a string or a number or a boolean, not a Promise: await it",
     ],
     [
-      v1EventSchema,
+      v1Event,
       event({ eventData: { a: [1, undefined], b: () => 1, c: new Map(), d: null, e: 10n, f: Infinity } }),
       "eventData.a.1: undefined in an array would become null: leave the item out",
       "eventData.b: JSON cannot carry a function",
@@ -243,34 +236,25 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       "eventData.f: JSON cannot carry Infinity",
     ],
     [
-      v1EventSchema,
+      v1Event,
       event({ eventData: { a: { toJSON: () => undefined }, b: { toJSON: () => null } } }),
       "eventData.a: its toJSON gives nothing",
       "eventData.b: must not be null: leave it out to send nothing",
     ],
     [
-      v1EventSchema,
-      event({ eventData: new Order() }),
-      "eventData: must be an object, not an instance of a class without properties",
-    ],
-    [
-      v1EventSchema,
+      v1Event,
       event({ eventData: new URLSearchParams("a=1") }),
       "eventData: must be an object, not a URLSearchParams",
     ],
   ],
   "rules over several fields": [
     [v1, {}, "email: required: an email or a phone"],
+    [v1List, { phone: "12345678" }, "email: required: an e-mail address; a phone alone is not enough"],
+    [v1List, { email: 5, phone: "12345678" }, "email: must be a string, not a number"],
+    [v1Event, event({ contact: { plan: "pro" } }), `contact: ${named}`],
+    [v1Event, event({ contact: undefined }), `contact: ${named}`],
     [
-      v1ListContactSchema,
-      { phone: "12345678" },
-      "email: required: an e-mail address; a phone alone is not enough",
-    ],
-    [v1ListContactSchema, { email: 5, phone: "12345678" }, "email: must be a string, not a number"],
-    [v1EventSchema, event({ contact: { plan: "pro" } }), `contact: ${named}`],
-    [v1EventSchema, event({ contact: undefined }), `contact: ${named}`],
-    [
-      v1EventSchema,
+      v1Event,
       event({ contact: { plan: "pro", Email: email } }),
       `contact: ${named}; "Email" was given: write "email"`,
     ],
@@ -310,15 +294,5 @@ describe("The error of a call", () => {
 
     expect(error.message).toContain("12 problems in the input");
     expect(error.message).toContain("and 2 more, see `issues`");
-  });
-
-  it("says that an input whose toJSON throws cannot be read", async () => {
-    const toJSON = () => {
-      throw new Error("broken");
-    };
-
-    const error = await failureOf(customers.upsert(contact({ toJSON })));
-
-    expect(error.message).toContain("cannot be read: a getter or a toJSON throws");
   });
 });
