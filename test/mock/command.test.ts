@@ -4,11 +4,10 @@ import { createServer, get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import type { MockOrganizationState } from "audience-sdk/mock";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 // Reaches into `src`: the command can print neither such addresses nor a text without listening.
 import { startMessage } from "../../src/mock/cli-messages.ts";
-import { exitCodeOf, MockCommand } from "./mock-command.ts";
+import { exitCodeOf, KEY, MockCommand, post, stateOf } from "./mock-command.ts";
 
 /** A receiver of webhook calls that never responds. */
 const receiver = createServer();
@@ -27,7 +26,16 @@ afterAll(async () => {
   await mockCommand.remove();
 });
 
-const run = (...args: string[]) => mockCommand.run(...args);
+const linesOf = (output: string) => output.split("\n").filter((line) => /^\d\d:\d\d:\d\d\.\d{3} /.test(line));
+const ada = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" };
+
+/** It ends with code 1 and these words, without a stack. */
+async function expectFailure(args: readonly string[], ...words: string[]): Promise<void> {
+  const { code, errors } = await mockCommand.run(...args);
+  expect(code).toBe(1);
+  for (const each of words) expect(errors).toContain(each);
+  expect(errors).not.toMatch(/^\s+at /m);
+}
 const serve = (...args: string[]) => mockCommand.serve(...args);
 const seedFile = (content: unknown) =>
   mockCommand.write("seed.json", typeof content === "string" ? content : JSON.stringify(content));
@@ -35,16 +43,11 @@ const seedFile = (content: unknown) =>
 describe("audience-mock", () => {
   it("prints its address and keys, responds to plain HTTP, and ends with SIGTERM", async () => {
     const { child, output, url } = await mockCommand.serveByProcess();
-    const headers = { "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json" };
-    const created = await fetch(`${url}/api/v1/customer/create`, {
-      method: "POST",
-      headers,
-      body: '{"email":"ada@example.com"}',
-    });
+    const created = await post(url, "/api/v1/customer/create", ada);
     const v2 = await fetch(`${url}/v2/lists`, {
       headers: { "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id" },
     });
-    const state: unknown = await (await fetch(`${url}/__mock/organizations/mock-organization`)).json();
+    const state = await stateOf(url);
     child.kill("SIGTERM");
     const code = await exitCodeOf(child);
 
@@ -121,7 +124,7 @@ describe("audience-mock", () => {
   });
 
   it("--help shows a call of every endpoint, the faults and a seed", async () => {
-    const { code, output } = await run("--help");
+    const { code, output } = await mockCommand.run("--help");
     const posts = output.split("\n").filter((line) => /^ {2}curl.*( -d | -X POST )/.test(line));
 
     expect(code).toBe(0);
@@ -144,13 +147,11 @@ describe("audience-mock", () => {
     ["an unknown option", ["--prot", "1"], "--prot"],
     ["an address of another machine", ["--port", "0", "--host", "192.0.2.1"], "EADDRNOTAVAIL"],
     ["a URL as a name", ["--allow-host", "http://mock.test"], "--allow-host must be a host"],
+    ["no file of an environment", ["--port", "0", "--env="], "--env must be the path of a file"],
+    ["a state in no folder", ["--port", "0", "--state=no/state.json"], "ENOENT"],
+    ["no file of a seed", ["--port", "0", "--seed="], "--seed must be the path of a file"],
   ])("%s is an error with code 1 and no stack", async (_, args, message) => {
-    const { code, errors } = await run(...args);
-
-    expect(code).toBe(1);
-    expect(errors).toContain(message);
-    expect(errors).toContain("audience-mock --help");
-    expect(errors).not.toMatch(/^\s+at /m);
+    await expectFailure(args, message, "audience-mock --help");
   });
 
   it.each([
@@ -159,11 +160,8 @@ describe("audience-mock", () => {
     ["an organization without keys", [{ id: "acme", appId: "a" }], "organizations[0].apiKeys is required"],
   ])("a seed file with %s is an error that names the problem", async (_, content, message) => {
     const file = await seedFile(content);
-    const { code, errors } = await run("--port", "0", "--seed", file);
 
-    expect(code).toBe(1);
-    expect(errors).toContain(`--seed ${file}: `);
-    expect(errors).toContain(message);
+    await expectFailure(["--port", "0", "--seed", file], `--seed ${file}: `, message);
   });
 
   it("calls the webhooks of its seed, and ends at once though a receiver hangs", async () => {
@@ -195,16 +193,6 @@ describe("audience-mock", () => {
     expect(received).toMatchObject([{ automation: "Thanks", contact: { email: "ada@example.com" } }]);
   });
 });
-
-const KEY = { "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json" };
-const post = (url: string, path: string, body: unknown) =>
-  fetch(url + path, { method: "POST", headers: KEY, body: JSON.stringify(body) });
-const contactsOf = async (url: string) => {
-  const response = await fetch(`${url}/__mock/organizations/mock-organization`);
-  return (await response.json()) as MockOrganizationState;
-};
-const linesOf = (output: string) => output.split("\n").filter((line) => /^\d\d:\d\d:\d\d\.\d{3} /.test(line));
-const ada = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" };
 
 describe("audience-mock, its lines", () => {
   it("one tells time, operation, status, and what the request changed", async () => {
@@ -264,7 +252,6 @@ describe("audience-mock --speed", () => {
   it("counts in windows that are shorter, says so, and tells a client by its environment", async () => {
     const file = mockCommand.path(".env");
     const { url, output } = await serve("--speed", "20", "--env", file);
-    const headers = { "x-api-key": "mock-api-key-not-a-secret" };
     const page = async () => (await (await fetch(`${url}/__mock/page`)).json()) as { gauges: unknown };
 
     expect(await page()).toMatchObject({
@@ -274,7 +261,7 @@ describe("audience-mock --speed", () => {
         { limit: 1_000, intervalMs: 180_000 },
       ],
     });
-    const calls = Array.from({ length: 101 }, () => fetch(`${url}/api/v1/customer`, { headers }));
+    const calls = Array.from({ length: 101 }, () => fetch(`${url}/api/v1/customer`, { headers: KEY }));
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     expect(statuses).toContain(429);
     expect(output()).toContain("It counts in windows 20 times shorter.");
@@ -357,7 +344,7 @@ describe("audience-mock --seed, a CSV", () => {
       ].join("\r\n"),
     );
     const { url } = await serve("--seed", seed);
-    const { contacts, memberships } = await contactsOf(url);
+    const { contacts, memberships } = await stateOf(url);
 
     expect(contacts).toMatchObject([
       {
@@ -385,7 +372,7 @@ describe("audience-mock --seed, a CSV", () => {
   ])("with %s is read", async (_, name, content) => {
     const { url } = await serve("--seed", await mockCommand.write(name, content));
 
-    expect((await contactsOf(url)).contacts).toMatchObject([{ email: "ada@example.com", city: "Bern, BE" }]);
+    expect((await stateOf(url)).contacts).toMatchObject([{ email: "ada@example.com", city: "Bern, BE" }]);
   });
 
   it.each([
@@ -423,73 +410,33 @@ describe("audience-mock --seed, a CSV", () => {
     ],
   ])("with %s is an error that names line and column", async (_, content, message) => {
     const file = await mockCommand.write("people.csv", content);
-    const { code, errors } = await run("--port", "0", "--seed", file);
 
-    expect(code).toBe(1);
-    expect(errors).toContain(`--seed ${file}: `);
-    expect(errors).toContain(message);
-    expect(errors).not.toMatch(/^\s+at /m);
+    await expectFailure(["--port", "0", "--seed", file], `--seed ${file}: `, message);
   });
 });
 
 it.each([
-  ["--env=", "--env must be the path of a file"],
-  ["--seed=", "--seed must be the path of a file"],
-  ["--state=no/state.json", "ENOENT"],
-])("audience-mock %s is an error without a stack", async (option, message) => {
-  const { code, errors } = await run("--port", "0", option);
-
-  expect(code).toBe(1);
-  expect(errors).toContain(message);
-  expect(errors).not.toMatch(/^\s+at /m);
-});
-
-interface Printed {
-  baseUrl: string;
-  apiKey: string;
-  apiKeyV2: string;
-  appId: string;
-}
-
-function exportsOf({ baseUrl, apiKey, apiKeyV2, appId }: Printed): string[] {
+  ["none needs a quote", "http://127.0.0.1:4010/prefix", "mock-api-key-not-a-secret", "acme_key.v2", "app"],
+  ["an address with all that a path allows", "http://127.0.0.1:4010/a'b(c)&d;e$HOME", "k", "v2", "app"],
+  [
+    "keys that would run, expand, end or comment",
+    "http://localhost",
+    "k $HOME 'x' `id`",
+    "#k*?[a]$(id)",
+    "x;y",
+  ],
+  ["backslashes and exclamation marks", "http://localhost", "k\\n!1", "\\", "\\\\"],
+])("A shell reads the output of audience-mock unchanged: %s", (_, baseUrl, apiKey, apiKeyV2, appId) => {
   const client = { baseUrl, baseUrlV2: baseUrl, apiKey, apiKeyV2, appId, rateLimiter: false } as const;
   const message = startMessage(client, [{ id: "acme", apiKeys: [apiKey], apiKeysV2: [apiKeyV2], appId }]);
-  return message.split("\n").filter((line) => /^(export|curl) /.test(line));
-}
-
-/** The arguments that a shell passes after running the printed lines. */
-function readBack(printed: Printed): string[] {
-  const lines = exportsOf(printed);
+  const printed = message.split("\n").filter((line) => /^(export|curl) /.test(line));
   const names = ["BASE_URL", "BASE_URL_V2", "API_KEY", "API_KEY_V2", "APP_ID"];
-  const shown = names.map((name) => `printf '<%s>\\n' "$AUDIENCE_${name}"`);
-  const environment = { PATH: `${mockCommand.folder}:${process.env["PATH"]}`, HOME: mockCommand.folder };
-  const script = [...lines, ...shown].join("\n");
-  return execFileSync("/bin/sh", ["-eu", "-c", script], { env: environment, encoding: "utf8" })
-    .trimEnd()
-    .split("\n");
-}
+  const script = [...printed, ...names.map((name) => `printf '<%s>\\n' "$AUDIENCE_${name}"`)].join("\n");
+  const env = { PATH: `${mockCommand.folder}:${process.env["PATH"]}`, HOME: mockCommand.folder };
+  const read = execFileSync("/bin/sh", ["-eu", "-c", script], { env, encoding: "utf8" });
 
-const plain: Printed = {
-  baseUrl: "http://127.0.0.1:4010/prefix",
-  apiKey: "mock-api-key-not-a-secret",
-  apiKeyV2: "acme_key.v2",
-  appId: "mock-app-id",
-};
-
-it.each<[string, Partial<Printed>]>([
-  ["none needs a quote", {}],
-  ["a key holds a variable, spaces and quotes", { apiKey: "k $HOME 'x'" }],
-  ["a key would run a command", { apiKey: "`id`", apiKeyV2: "$(id)" }],
-  ["an app id would end the line", { appId: "x;y" }],
-  ["a key would be a comment or a pattern", { apiKey: "#k", apiKeyV2: "k*?[a]" }],
-  ["a key holds backslashes and exclamation marks", { apiKey: "k\\n!1", apiKeyV2: "\\" }],
-  ["an address holds characters that a path allows", { baseUrl: "http://127.0.0.1:4010/a'b(c)&d;e$HOME" }],
-])("A shell reads the output of audience-mock unchanged: %s", (_, more) => {
-  const printed = { ...plain, ...more };
-  const { baseUrl, apiKey, apiKeyV2, appId } = printed;
   const call = ["-H", `X-API-Key: ${apiKey}`, `${baseUrl}/api/v1/contact-groups`];
-
-  expect(readBack(printed)).toEqual(
+  expect(read.trimEnd().split("\n")).toEqual(
     [...call, baseUrl, baseUrl, apiKey, apiKeyV2, appId].map((text) => `<${text}>`),
   );
 });

@@ -103,19 +103,15 @@ describe("Every answer needs a Host of loopback", () => {
   });
 
   it.each([
-    ["no Host", "GET / HTTP/1.0", 403],
-    ["an empty Host", "GET / HTTP/1.1\r\nHost:", 403],
-    ["two of them", "GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example", 403],
-    [
-      "the address of another site as its target",
-      "GET http://evil.example/ HTTP/1.1\r\nHost: localhost",
-      403,
-    ],
-    ["a target that is no path", "OPTIONS * HTTP/1.1\r\nHost: localhost", 403],
-  ])("a request with %s is refused", async (_, head, status) => {
+    ["no Host", "GET / HTTP/1.0"],
+    ["an empty Host", "GET / HTTP/1.1\r\nHost:"],
+    ["two of them", "GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example"],
+    ["the address of another site as its target", "GET http://evil.example/ HTTP/1.1\r\nHost: localhost"],
+    ["a target that is no path", "OPTIONS * HTTP/1.1\r\nHost: localhost"],
+  ])("a request with %s is refused", async (_, head) => {
     await open();
 
-    expect(await sendBytes(head)).toMatch(new RegExp(String.raw`^HTTP/1\.1 ${status} `));
+    expect(await sendBytes(head)).toMatch(/^HTTP\/1\.1 403 /);
     await expectUntouched();
   });
 });
@@ -129,19 +125,8 @@ describe("A name that is allowed is answered", () => {
     expect((await send("/", { headers: { host: "a.mock.test" } })).status).toBe(403);
   });
 
-  it.each([
-    "",
-    "http://mock.test",
-    "mock.test/path",
-    "*",
-    ".test",
-    "mock.test:port",
-    "mock.test:99999",
-    "fd00::1",
-    "mock test",
-    1,
-    null,
-  ])("%j is no name", async (name) => {
+  const noNames = "http://mock.test mock.test/path * .test mock.test:port mock.test:99999 fd00::1".split(" ");
+  it.each([...noNames, "", "mock test", 1, null])("%j is no name", async (name) => {
     await open();
 
     // Safe: a caller from JavaScript has no compiler.
@@ -223,22 +208,17 @@ describe("Every path refuses what another site asks for", () => {
   ])("%s is refused, without a CORS header", async (_, headersOf) => {
     await open();
     const headers = { ...KEY, ...JSON_TYPE, ...headersOf() };
-    const calls: [string, Sent][] = [
-      ["/api/v1/contact-groups", {}],
-      ["/api/v1/events", { method: "POST", body: "[]" }],
-      ["/api/v1/events", { method: "OPTIONS" }],
-      ["/v2/lists", {}],
-      ["/elsewhere", {}],
-      ["/", { method: "POST" }],
-      ["/__mock/requests", {}],
-      ["/__mock/organizations/mock-organization", {}],
-      ["/x/../__mock/requests", {}],
-      ["/__mock/faults", { method: "POST", body: FAULT }],
-      ["/__mock/reset", { method: "POST" }],
-      ["/__mock/reset", { method: "OPTIONS" }],
-    ];
-    for (const [path, call] of calls) {
-      const answer = await send(path, { ...call, headers });
+    const calls = {
+      GET: "api/v1/contact-groups v2/lists elsewhere __mock/requests __mock/organizations/mock-organization x/../__mock/requests",
+      POST: "api/v1/events __mock/faults __mock/reset",
+      OPTIONS: "api/v1/events __mock/reset",
+    };
+    const paths = Object.entries(calls).flatMap(([method, all]) =>
+      all.split(" ").map((path) => ({ method, path: `/${path}` })),
+    );
+    for (const { method, path } of [...paths, { method: "POST", path: "/" }]) {
+      const body = method === "POST" ? FAULT : "";
+      const answer = await send(path, { method, headers, body });
 
       expect(answer.status).toBe(403);
       expect(JSON.parse(answer.body)).toEqual({ message: expect.stringMatching(/another site/) });
@@ -257,28 +237,26 @@ it("A link on another site leads to the mock's page", async () => {
 });
 
 describe("The mock's own paths take only JSON", () => {
-  it.each([
-    "text/plain",
-    "text/plain; application/json",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data",
-    "",
-  ])("a body as %j, which any site may send, does nothing", async (type) => {
-    await open();
-    const headers = type === "" ? {} : { "content-type": type };
-    for (const [path, sent] of [
-      ["/__mock/faults", { body: FAULT }],
-      ["/__mock/reset", {}],
-    ] as const) {
-      const answer = await send(path, { method: "POST", headers, ...sent });
+  const others = ["text/plain", "text/plain; application/json", "application/x-www-form-urlencoded"];
+  it.each([...others, "multipart/form-data", ""])(
+    "a body as %j, which any site may send, does nothing",
+    async (type) => {
+      await open();
+      const headers = type === "" ? {} : { "content-type": type };
+      for (const [path, sent] of [
+        ["/__mock/faults", { body: FAULT }],
+        ["/__mock/reset", {}],
+      ] as const) {
+        const answer = await send(path, { method: "POST", headers, ...sent });
 
-      expect(answer.status).toBe(403);
-      expect(JSON.parse(answer.body)).toEqual({
-        message: expect.stringContaining("Content-Type: application/json"),
-      });
-    }
-    await expectUntouched();
-  });
+        expect(answer.status).toBe(403);
+        expect(JSON.parse(answer.body)).toEqual({
+          message: expect.stringContaining("Content-Type: application/json"),
+        });
+      }
+      await expectUntouched();
+    },
+  );
 
   it("a charset may follow, and the case does not count", async () => {
     await open();

@@ -7,16 +7,12 @@ import {
   type MockService,
 } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
+import { acme, globex } from "../document/service.ts";
 
 const ada = { id: "a1", email: "ada@example.com", phone: "+15550100" };
 const bob = { id: "b1", email: "bob@example.com" };
-const organization = {
-  id: "acme",
-  apiKeys: ["acme-key"],
-  appId: "acme-app",
-  lists: [{ id: "news", name: "News" }],
-};
 const subscribed = { email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" } as const;
+const organization = { ...acme, automations: [] };
 const both = [
   { ...ada, ...subscribed },
   { ...bob, email_opt_in: "SUBSCRIBED" },
@@ -27,6 +23,9 @@ const seeded = (contacts: readonly MockContactSeed[] = both): EveryClickOptions 
 });
 const clientOf = (mock: MockService) => new AudienceClient(mock.clientOptions).v1;
 type Job = (mock: MockService) => Promise<unknown>;
+/** Writes an opt-in without a look. */
+const subscribe = (mock: MockService, person: { email: string } = ada) =>
+  clientOf(mock).customers.upsert({ email: person.email, email_opt_in: "SUBSCRIBED" });
 
 async function foundIn(job: Job, options: EveryClickOptions = seeded()): Promise<ClickUndone> {
   try {
@@ -56,9 +55,7 @@ const lookThenWrite: Job = async (mock) => {
 
 describe("everyClick, a planted bug", () => {
   it("an upsert with an opt-in of yesterday is found, with a click before the first request", async () => {
-    const found = await foundIn((mock) =>
-      clientOf(mock).customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" }),
-    );
+    const found = await foundIn((mock) => subscribe(mock));
 
     expect(clickOf(found)).toEqual([ada.email, "before-first", 1]);
     expect(found.entry).toMatchObject({
@@ -118,11 +115,13 @@ describe("everyClick, a planted bug", () => {
   });
 
   it("one in the second of two organizations is found, and not of the person's namesake in the first", async () => {
-    const other = { id: "globex", apiKeys: ["globex-key"], appId: "globex-app", contacts: [both[1]] };
-    const organizations = [{ ...organization, contacts: [both[1]] }, other];
+    const organizations = [
+      { ...organization, contacts: [both[1]] },
+      { ...globex, contacts: [both[1]] },
+    ];
     const found = await foundIn(
       (mock) => {
-        const { v1 } = new AudienceClient({ ...mock.clientOptions, apiKey: "globex-key" });
+        const { v1 } = new AudienceClient({ ...mock.clientOptions, apiKey: "globex-mock-key" });
         return v1.customers.upsert({ email: bob.email, email_opt_in: "SUBSCRIBED" });
       },
       { mock: { organizations } },
@@ -153,7 +152,7 @@ describe("everyClick, a sound job", () => {
     await everyClick(
       async (mock) => {
         mock.asksAgain(ada.email);
-        await clientOf(mock).customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" });
+        await subscribe(mock);
       },
       { ...seeded([both[0]]), requests: () => false },
     );
@@ -165,7 +164,7 @@ describe("everyClick, a sound job", () => {
       const { attributes } = await customers.get("a1");
       if (attributes.email_opt_in === "UNSUBSCRIBED") return;
       await events.send({ eventName: "moved", contact: { email: "ADA@example.com" } });
-      await customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" });
+      await subscribe(mock);
     };
 
     expect(clickOf(await foundIn(job))).toEqual([ada.email, 2, 3]);
@@ -186,15 +185,13 @@ describe("everyClick, a sound job", () => {
   });
 
   it("is not excused by a look that failed, or that shows the click", async () => {
-    const write = (mock: MockService) =>
-      clientOf(mock).customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" });
     const faults = [{ kind: "500-before", operation: "v1.customers.get" }] as const;
     const found = await foundIn(
       async (mock) => {
         await clientOf(mock)
           .customers.get("a1", { maxRetries: 0 })
           .catch(() => undefined);
-        await write(mock);
+        await subscribe(mock);
       },
       { mock: { ...seeded().mock, faults }, requests: ({ method }) => method === "POST" },
     );
@@ -202,7 +199,7 @@ describe("everyClick, a sound job", () => {
 
     const blind = await foundIn(async (mock) => {
       await clientOf(mock).customers.get("a1");
-      await write(mock);
+      await subscribe(mock);
     });
     expect(clickOf(blind)).toEqual([ada.email, "before-first", 2]);
   });
@@ -210,10 +207,8 @@ describe("everyClick, a sound job", () => {
   it("is not blamed for a click that comes while its request is under way", async () => {
     const job: Job = async (mock) => {
       const { customers } = clientOf(mock);
-      const all = await customers.list().toArray({ max: 100 });
-      const [first] = all;
-      if (first?.attributes.email_opt_in !== "SUBSCRIBED") return;
-      await customers.upsert({ email: ada.email, email_opt_in: "SUBSCRIBED" });
+      const [first] = await customers.list().toArray({ max: 100 });
+      if (first?.attributes.email_opt_in === "SUBSCRIBED") await subscribe(mock);
     };
     const options = seeded([both[0]]);
 

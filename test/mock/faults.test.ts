@@ -6,12 +6,14 @@ import { entryPoints, inProcess, nodeHttp, type OpenEntryPoint } from "./entry-p
 const CREATE = "/api/v1/customer/create";
 const body = { email: "ada@example.com" };
 
-const statusesOf = async (options: Parameters<typeof inProcess.open>[0], count: number) => {
+/** The statuses of these requests. */
+const statusesOf = async (options: Parameters<typeof inProcess.open>[0], ...paths: string[]) => {
   const { call } = await inProcess.open(options);
   const statuses: number[] = [];
-  for (let at = 0; at < count; at += 1) statuses.push((await call("/v2/lists")).status);
+  for (const path of paths) statuses.push((await call(path)).status);
   return statuses;
 };
+const lists = (count: number) => Array.from({ length: count }, () => "/v2/lists");
 
 describe.each(entryPoints)("a fault, $name", (entryPoint) => {
   let open: OpenEntryPoint;
@@ -132,38 +134,28 @@ describe.each([inProcess, nodeHttp])("huge-body, $name", (entryPoint) => {
 
 describe("a list of faults", () => {
   it("of several matching ones the first is applied, and the others wait for a later request", async () => {
-    const statuses = await statusesOf(
-      {
-        faults: [
-          { kind: "429", times: 1 },
-          { kind: "502-html", times: 1 },
-        ],
-      },
-      3,
-    );
+    const faults = (["429", "502-html"] as const).map((kind) => ({ kind, times: 1 }));
 
-    expect(statuses).toEqual([429, 502, 200]);
+    expect(await statusesOf({ faults }, ...lists(3))).toEqual([429, 502, 200]);
   });
 
   it("with a probability matches that share of requests, the same ones for the same seed", async () => {
     const options = { faults: [{ kind: "500-before", probability: 0.3 }] as const, seed: 7 };
-    const first = await statusesOf(options, 200);
+    const first = await statusesOf(options, ...lists(200));
     const matched = first.filter((status) => status === 500).length;
 
     expect(matched).toBeGreaterThan(40);
     expect(matched).toBeLessThan(80);
-    expect(await statusesOf(options, 200)).toEqual(first);
-    expect(await statusesOf({ ...options, seed: 8 }, 200)).not.toEqual(first);
+    expect(await statusesOf(options, ...lists(200))).toEqual(first);
+    expect(await statusesOf({ ...options, seed: 8 }, ...lists(200))).not.toEqual(first);
   });
 
   it("matches only its operation, after the given number of requests, as often as configured", async () => {
     const faults = [{ kind: "500-before", operation: "v1.customers.list", after: 1, times: 2 }] as const;
-    const { call } = await inProcess.open({ faults });
-    const statuses: number[] = [];
-    for (const path of ["customer", "contact-groups", "customer", "customer", "customer"])
-      statuses.push((await call(`/api/v1/${path}`)).status);
+    const [customers, groups] = ["/api/v1/customer", "/api/v1/contact-groups"];
+    const paths = [customers, groups, customers, customers, customers];
 
-    expect(statuses).toEqual([200, 200, 500, 500, 200]);
+    expect(await statusesOf({ faults }, ...paths)).toEqual([200, 200, 500, 500, 200]);
   });
 
   it("has the error body of the family", async () => {
@@ -291,22 +283,22 @@ describe("in process", () => {
       expect([arrivedAtMs + durationMs! >= 10, arrivedAtMs + durationMs! <= 1_000]).toEqual([true, true]);
   });
 
-  it.each([["11 bytes", { variants: { v1Error: () => "123456789" } }, "/api/v1/nothing"]])(
-    "a slow-body of %s has ten chunks, one second apart by default",
-    async (_, options, path) => {
-      vi.useFakeTimers({ now: 0 });
-      const { send } = await inProcess.open({ ...options, faults: [{ kind: "slow-body" }] });
-      const reader = (await send(path)).body!.getReader();
-      const times: number[] = [];
-      const read = (async () => {
-        while (!(await reader.read()).done) times.push(Date.now());
-      })();
-      await vi.advanceTimersByTimeAsync(20_000);
-      await read;
+  it("a slow-body of 11 bytes has ten chunks, one second apart by default", async () => {
+    vi.useFakeTimers({ now: 0 });
+    const { send } = await inProcess.open({
+      variants: { v1Error: () => "123456789" },
+      faults: [{ kind: "slow-body" }],
+    });
+    const reader = (await send("/api/v1/nothing")).body!.getReader();
+    const times: number[] = [];
+    const read = (async () => {
+      while (!(await reader.read()).done) times.push(Date.now());
+    })();
+    await vi.advanceTimersByTimeAsync(20_000);
+    await read;
 
-      expect(times).toEqual(Array.from({ length: 10 }, (__, at) => (at + 1) * 1_000));
-    },
-  );
+    expect(times).toEqual(Array.from({ length: 10 }, (_, at) => (at + 1) * 1_000));
+  });
 });
 
 describe("node:http", () => {

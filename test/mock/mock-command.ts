@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Worker } from "node:worker_threads";
+import type { MockOrganizationState } from "audience-sdk/mock";
 import { bundleProgram } from "../bundle-program.ts";
 
 export interface Served {
@@ -19,6 +20,18 @@ export interface Served {
 /** One in a process of its own, for what needs a signal. */
 export interface ServedByProcess extends Served {
   child: ChildProcess;
+}
+
+/** The headers of a call to its default organization. */
+export const KEY = { "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json" };
+
+export const post = (url: string, path: string, body: unknown) =>
+  fetch(url + path, { method: "POST", headers: KEY, body: JSON.stringify(body) });
+
+export async function stateOf(url: string): Promise<MockOrganizationState> {
+  const response = await fetch(`${url}/__mock/organizations/mock-organization`);
+  // Safe: the mock tells its state so.
+  return (await response.json()) as MockOrganizationState;
 }
 
 export function exitCodeOf(child: ChildProcess): Promise<number | null> {

@@ -2,6 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { buildPage } from "../../src/mock/page/build-page.ts";
 import { PAGE, PAGE_CSP } from "../../src/mock/page/page-file.ts";
+import type { PageNews, PageView } from "../../src/mock/page/page-view.ts";
+import { acme, globex } from "../document/service.ts";
 import { type Call, inProcess, nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
 
 const email = "ada@example.com";
@@ -17,20 +19,14 @@ beforeEach(async () => {
   open = await nodeHttp.open({
     organizations: [
       {
-        id: "acme",
-        apiKeys: ["acme-key"],
-        appId: "acme-app",
-        lists: [
-          { id: "news", name: "Newsletter" },
-          { id: "lively", name: "Engaged", type: "SEGMENT" },
-        ],
+        ...acme,
+        contacts: [],
         automations: [
           { name: "Hello", on: { listId: "news" } },
           { name: "Thanks", on: { event: "order placed" }, webhook: { url: "http://localhost:3000/hooks" } },
         ],
-        welcomeFlow: true,
       },
-      { id: "globex", apiKeys: ["globex-key"], apiKeysV2: ["globex-key-v2"], appId: "globex-app" },
+      globex,
     ],
     rateLimits: [{ limit: 3, intervalMs: 10_000 }],
     clock: () => 1_000,
@@ -38,25 +34,6 @@ beforeEach(async () => {
   });
 });
 afterEach(() => open.close());
-
-interface PageNews {
-  organizations: string[];
-  organization: string;
-  counts: Record<string, number>;
-  resubscriptions: number;
-  note?: string;
-  faults: unknown[];
-  requests?: { changes: string[] }[];
-  contacts?: { timeline: { text: string }[] }[];
-  lists?: unknown[];
-  events?: unknown[];
-  webhooks?: unknown[];
-}
-interface PageView {
-  version: string;
-  gauges: unknown[];
-  news?: PageNews;
-}
 
 /** What the page is told. */
 async function view(query: Record<string, string> = {}): Promise<PageView> {
@@ -178,12 +155,12 @@ describe("The page is told", () => {
     expect(requests?.[2]?.changes).toContain(`${email}: joined the list Newsletter`);
   });
 
-  it.each<[string, object | string | undefined, person: string]>([
+  it.each([
     [upsert, { phone: "4915112345678" }, "4915112345678"],
     ["/api/v1/events", { eventName: "x", contact: { contactUUID: "c-1" } }, "c-1"],
     ["/v2/contacts", { identifiers: [{ id: 49 }] }, "49"],
   ])("the person that a request names: %s %j", async (path, body, person) => {
-    await open.call(path, body === undefined ? {} : { body });
+    await open.call(path, { body });
 
     expect((await news()).requests).toMatchObject([{ person }]);
   });
@@ -206,13 +183,14 @@ describe("The page is told", () => {
   });
 
   it("the number of all requests, of which it has the latest 500", async () => {
-    const { baseUrl } = open.mock.clientOptions;
-    const [acme, globex] = [{ "x-api-key": "acme-key" }, { "x-api-key": "globex-key" }];
-    await open.mock.fetch(`${baseUrl}/api/v1/customer`);
-    await open.mock.fetch(`${baseUrl}/api/v1/customer`, { headers: globex });
+    const list = (key: string) =>
+      open.mock.fetch(`${open.mock.clientOptions.baseUrl}/api/v1/customer`, {
+        headers: { "x-api-key": key },
+      });
+    await list("");
+    await list("globex-mock-key");
     const before = await news();
-    for (let number = 1; number <= 501; number += 1)
-      await open.mock.fetch(`${baseUrl}/api/v1/customer`, { headers: acme });
+    for (let number = 1; number <= 501; number += 1) await list("acme-mock-key");
     const { counts, requests, note } = await news();
 
     expect(before).not.toHaveProperty("note");
@@ -229,18 +207,12 @@ describe("The page is told", () => {
     open.mock.unsubscribe(email);
     const { contacts } = await news({ tab: "contacts" });
 
+    const since = "1970-01-01T00:00:01.000Z";
     expect(contacts).toMatchObject([
       {
         contact: { email },
         lists: ["Newsletter"],
-        consents: [
-          {
-            channel: "email",
-            state: "UNSUBSCRIBED",
-            before: "SUBSCRIBED",
-            since: "1970-01-01T00:00:01.000Z",
-          },
-        ],
+        consents: [{ channel: "email", state: "UNSUBSCRIBED", before: "SUBSCRIBED", since }],
         history: [
           { text: "email SUBSCRIBED → UNSUBSCRIBED, by the person" },
           { text: "email SUBSCRIBED, by v1.contactGroups.addContact" },
@@ -261,6 +233,7 @@ describe("The page is told", () => {
 
     expect((await news({ tab: "lists" })).lists).toMatchObject([
       { group: { name: "Newsletter" }, size: 1, members: [{ contact: email }] },
+      { group: { name: "Offers" }, size: 0, members: [] },
       { group: { name: "Engaged", type: "SEGMENT" }, size: 0, members: [] },
     ]);
   });
@@ -273,9 +246,10 @@ describe("The page is told", () => {
     const during = await news({ tab: "contacts" });
     release(new Response(null, { status: 500 }));
     await open.mock.settled();
-    const { eventName, contact } = { ...order, contact: { email: "grace@example.com" } };
     answer = () => Promise.reject(new Error("refused"));
-    await open.call("/api/v1/events", { body: { eventName, contact, eventData: { total: 42 } } });
+    const { eventName } = order;
+    const [contact, eventData] = [{ email: "grace@example.com" }, { total: 42 }];
+    await open.call("/api/v1/events", { body: { eventName, contact, eventData } });
     await open.mock.settled();
     const { events } = await news({ tab: "events" });
     const { webhooks } = await news({ tab: "webhooks" });
@@ -283,17 +257,14 @@ describe("The page is told", () => {
     expect(during.contacts?.[0]?.timeline.map(({ text }) => text)).toContain(
       "webhook http://localhost:3000/hooks: under way",
     );
+    const byGrace = { automations: [{ calls: [{ error: "refused" }] }], eventData };
+    const byAda = {
+      automations: [{ name: "Thanks", calls: [{ status: 500 }] }],
+      uniqueIdentifier: "order-1",
+    };
     expect(events).toMatchObject([
-      {
-        contact: "grace@example.com",
-        eventData: { total: 42 },
-        automations: [{ calls: [{ error: "refused" }] }],
-      },
-      {
-        contact: email,
-        uniqueIdentifier: "order-1",
-        automations: [{ name: "Thanks", calls: [{ status: 500 }] }],
-      },
+      { contact: "grace@example.com", ...byGrace },
+      { contact: email, ...byAda },
     ]);
     expect(webhooks).toMatchObject([
       { contact: "grace@example.com", error: "refused" },
@@ -324,7 +295,7 @@ describe("A request, opened, has", () => {
       changes: [`${email}: created`, `${email}: email NON_SUBSCRIBED`],
       stances: [],
     });
-    expect(text).not.toMatch(/s3cret|acme-key/);
+    expect(text).not.toMatch(/s3cret|acme-mock-key/);
   });
 
   it("no response, if a fault came before, and the variant that decided, if one did", async () => {
@@ -385,7 +356,7 @@ describe("Over HTTP", () => {
     await open.call(upsert, { body: { email } });
     const { body } = await open.call("/__mock/requests");
 
-    for (const name of ["acme", "acme-key"])
+    for (const name of ["acme", "acme-mock-key"])
       expect((await open.call(`/__mock/organizations/${name}`)).body).toEqual(open.mock.organization("acme"));
     expect(body).toMatchObject([{ operation: "v1.customers.upsert", body: { email }, status: 201 }]);
     expect(body).toHaveLength(1);
@@ -421,12 +392,12 @@ describe("Over HTTP", () => {
 
   it("no other path and method is known, and in process none, as the mock itself has these methods", async () => {
     const { call } = await inProcess.open();
-    expect((await call("/__mock/requests")).status).toBe(404);
     const headers = { "content-type": "application/json" };
-    for (const [method, path] of [
-      ["GET", "unknown"],
-      ["PUT", "faults"],
-    ] as const)
-      expect((await open.call(`/__mock/${path}`, { method, headers })).status).toBe(404);
+    const answers = [
+      call("/__mock/requests"),
+      open.call("/__mock/unknown"),
+      open.call("/__mock/faults", { method: "PUT", headers }),
+    ];
+    for (const answered of answers) expect((await answered).status).toBe(404);
   });
 });

@@ -1,16 +1,14 @@
 import type { MockOrganizationSeed, MockVariants } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
+import { acme, emailIdentifier, globex, v2Contact } from "../document/service.ts";
 import { inProcess } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const ada = "ada@example.com";
-const acme: MockOrganizationSeed = {
-  id: "acme",
-  apiKeys: ["acme-key"],
-  appId: "acme-app",
-  lists: [{ id: "news", name: "News" }],
-};
-const globex: MockOrganizationSeed = { id: "globex", apiKeys: ["globex-key"], appId: "globex-app" };
+const v2 = (status: string) => ({
+  path: "/v2/contacts",
+  body: v2Contact({ identifiers: [emailIdentifier(ada, status)] }),
+});
 
 async function open({
   contacts = [],
@@ -70,7 +68,7 @@ describe("A person unsubscribes at the service", () => {
     const contacts = [{ email: ada, email_opt_in: "SUBSCRIBED" as const }];
     const { mock, state } = await open({ contacts, others: [{ ...globex, contacts }] });
 
-    mock.unsubscribe(ada, { organization: "globex-key" });
+    mock.unsubscribe(ada, { organization: "globex-mock-key" });
 
     expect(state().contacts).toMatchObject([{ email_opt_in: "SUBSCRIBED" }]);
     expect(mock.organization("globex").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
@@ -159,20 +157,7 @@ describe("consentHistory", () => {
     await call(CREATE, { body: { email: ada, is_suppressed: true } });
     await call(CREATE, { body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
     mock.confirm(ada);
-    await call("/v2/contacts", {
-      body: {
-        firstName: "Ada",
-        listIds: [],
-        identifiers: [
-          {
-            type: "email",
-            id: ada,
-            channels: { email: { status: "unsubscribed" } },
-            consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
-          },
-        ],
-      },
-    });
+    await call("/v2/contacts", v2("unsubscribed"));
 
     expect(history()).toEqual([
       "seed: email new → SUBSCRIBED",
@@ -201,21 +186,6 @@ const email = ada;
 const word = (email_opt_in: string) => ({ path: CREATE, body: { email, email_opt_in } });
 const suppress = (is_suppressed: boolean) => ({ path: CREATE, body: { email, is_suppressed } });
 const add = { path: "/api/v1/contact-groups/news/contacts", body: { email } };
-const v2 = (status: string) => ({
-  path: "/v2/contacts",
-  body: {
-    firstName: "Ada",
-    listIds: [],
-    identifiers: [
-      {
-        type: "email",
-        id: email,
-        channels: { email: { status } },
-        consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
-      },
-    ],
-  },
-});
 const leaves = "leaves";
 const asks = "asks again";
 const confirms = "confirms";
@@ -308,8 +278,8 @@ describe("resubscriptions", () => {
     const contacts = [{ id: "a1", email, email_opt_in: "SUBSCRIBED" as const }];
     const { call, mock } = await open({ contacts, others: [{ ...globex, contacts }] });
     const [first, second] = [
-      { headers: { "x-api-key": "acme-key" } },
-      { headers: { "x-api-key": "globex-key" } },
+      { headers: { "x-api-key": "acme-mock-key" } },
+      { headers: { "x-api-key": "globex-mock-key" } },
     ];
     mock.unsubscribe(ada, { organization: "globex" });
     await call(CREATE, { ...first, body: word("NON_SUBSCRIBED").body });

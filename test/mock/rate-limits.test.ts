@@ -1,6 +1,7 @@
 import { AudienceClient } from "audience-sdk";
 import { createMockService, type MockRateLimitOptions, type MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
+import { inProcess } from "./entry-points.ts";
 
 /** Sends a request at each of the times, and returns the statuses. */
 async function statusesAt(
@@ -8,18 +9,15 @@ async function statusesAt(
   timesMs: readonly number[],
 ) {
   let nowMs = 0;
-  const mock = createMockService({ rateLimits, clock: () => nowMs });
-  const { baseUrl, apiKey } = mock.clientOptions;
-  const responses: Response[] = [];
+  const { call } = await inProcess.open({ rateLimits, clock: () => nowMs });
+  const [statuses, waits]: [number[], (string | null)[]] = [[], []];
   for (const timeMs of timesMs) {
     nowMs = timeMs;
-    responses.push(await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }));
+    const { status, headers } = await call("/api/v1/customer");
+    statuses.push(status);
+    waits.push(headers.get("retry-after"));
   }
-  return {
-    mock,
-    statuses: responses.map(({ status }) => status),
-    waits: responses.map(({ headers }) => headers.get("retry-after")),
-  };
+  return { statuses, waits };
 }
 
 const two = (more: Partial<MockRateLimitOptions> = {}): MockRateLimitOptions => ({
@@ -38,64 +36,57 @@ describe("rate limits of the mock", () => {
   });
 
   it("refuse a request before it is applied", async () => {
-    const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 1_000 }], clock: () => 0 });
-    const { baseUrl, apiKey } = mock.clientOptions;
-    const headers = { "x-api-key": apiKey, "content-type": "application/json" };
-    for (const email of ["a@example.com", "b@example.com"]) {
-      await mock.fetch(`${baseUrl}/api/v1/customer/create`, {
-        method: "POST",
-        headers,
-        body: JSON.stringify({ email }),
-      });
-    }
+    const rateLimits = [{ limit: 1, intervalMs: 1_000 }];
+    const { call, mock } = await inProcess.open({ rateLimits, clock: () => 0 });
+    for (const email of ["a@example.com", "b@example.com"])
+      await call("/api/v1/customer/create", { body: { email } });
 
-    expect(mock.organization("mock-organization").contacts.map(({ email }) => email)).toEqual([
-      "a@example.com",
-    ]);
-    expect(mock.requests.map(({ status, applied }) => [status, applied])).toEqual([
-      [201, true],
-      [429, false],
+    expect(mock.organization("mock-organization").contacts).toMatchObject([{ email: "a@example.com" }]);
+    expect(mock.requests).toMatchObject([
+      { status: 201, applied: true },
+      { status: 429, applied: false },
     ]);
   });
 
-  it("sliding: a permit is available again one window after its own request", async () => {
-    const { statuses, waits } = await statusesAt(two(), [0, 600, 999, 1_000, 1_599, 1_600]);
-
-    expect(statuses).toEqual([200, 200, 429, 200, 429, 200]);
-    expect(waits).toEqual([null, null, "1", null, "1", null]);
-  });
-
-  it("fixed: the count restarts at each boundary", async () => {
-    const { statuses } = await statusesAt(two({ algorithm: "fixed" }), [900, 950, 999, 1_000, 1_001, 1_002]);
-
-    expect(statuses).toEqual([200, 200, 429, 200, 200, 429]);
-  });
-
-  it("fixed: the boundaries can be shifted", async () => {
-    const { statuses } = await statusesAt(
-      two({ algorithm: "fixed", phaseMs: 300 }),
+  it.each<[string, Partial<MockRateLimitOptions>, timesMs: number[], statuses: number[]]>([
+    [
+      "sliding: a permit is available again one window after its own request",
+      {},
+      [0, 600, 999, 1_000, 1_599, 1_600],
+      [200, 200, 429, 200, 429, 200],
+    ],
+    [
+      "fixed: the count restarts at each boundary",
+      { algorithm: "fixed" },
+      [900, 950, 999, 1_000, 1_001, 1_002],
+      [200, 200, 429, 200, 200, 429],
+    ],
+    [
+      "fixed: the boundaries can be shifted",
+      { algorithm: "fixed", phaseMs: 300 },
       [900, 950, 1_000, 1_299, 1_300],
-    );
-
-    expect(statuses).toEqual([200, 200, 429, 429, 200]);
-  });
-
-  it("token bucket: it refills evenly, and never above its size", async () => {
-    const { statuses } = await statusesAt(
-      two({ algorithm: "token-bucket" }),
+      [200, 200, 429, 429, 200],
+    ],
+    [
+      "token bucket: it refills evenly, and never above its size",
+      { algorithm: "token-bucket" },
       [0, 0, 499, 500, 999, 1_000, 9_000, 9_000, 9_000],
-    );
-
-    expect(statuses).toEqual([200, 200, 429, 200, 429, 200, 200, 200, 429]);
-  });
-
-  it("sliding: refused requests count where configured, and then block the caller", async () => {
-    const times = [0, 0, 500, 1_000, 1_400, 2_400];
-
-    expect((await statusesAt(two(), times)).statuses).toEqual([200, 200, 429, 200, 200, 200]);
-    expect((await statusesAt(two({ countRefused: true }), times)).statuses).toEqual([
-      200, 200, 429, 200, 429, 200,
-    ]);
+      [200, 200, 429, 200, 429, 200, 200, 200, 429],
+    ],
+    [
+      "sliding: refused requests do not count",
+      {},
+      [0, 0, 500, 1_000, 1_400, 2_400],
+      [200, 200, 429, 200, 200, 200],
+    ],
+    [
+      "sliding: refused requests count where configured, and then block the caller",
+      { countRefused: true },
+      [0, 0, 500, 1_000, 1_400, 2_400],
+      [200, 200, 429, 200, 429, 200],
+    ],
+  ])("%s", async (_, more, timesMs, statuses) => {
+    expect((await statusesAt(two(more), timesMs)).statuses).toEqual(statuses);
   });
 
   it.each(["sliding", "fixed", "token-bucket"] as const)(

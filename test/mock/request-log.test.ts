@@ -1,34 +1,44 @@
 import type { MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { acme, emailIdentifier, v2Contact } from "../document/service.ts";
 import { type Call, inProcess, nodeHttp } from "./entry-points.ts";
 
-const acme = {
-  id: "acme",
-  apiKeys: ["acme-key"],
-  appId: "acme-app",
-  lists: [
-    { id: "news", name: "Newsletter" },
-    { id: "lively", name: "Engaged", type: "SEGMENT" as const },
-  ],
-  contacts: [{ id: "ada", email: "ada@example.com" }],
-  automations: [
-    { name: "Hello", on: { listId: "news" } },
-    { name: "Thanks", on: { event: "order placed" }, webhook: { url: "http://localhost:3000/hooks" } },
-  ],
-  welcomeFlow: true,
-};
-const organizations = [acme];
 const email = "ada@example.com";
-const identifiers = (status: string, id = email) => [
+const organizations = [
   {
-    type: "email",
-    id,
-    channels: { email: { status } },
-    consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+    ...acme,
+    contacts: [{ id: "ada", email }],
+    automations: [
+      { name: "Hello", on: { listId: "news" } },
+      { name: "Thanks", on: { event: "order placed" }, webhook: { url: "http://localhost:3000/hooks" } },
+    ],
   },
 ];
+const subscribed = (more: object = {}) => v2Contact({ identifiers: [emailIdentifier(email)], ...more });
 const create = "/api/v1/customer/create";
 const addToNews = "/api/v1/contact-groups/news/contacts";
+
+interface Details {
+  changes: string[];
+  stances: { variant: string; value: string }[];
+}
+
+/** A mock, and what its page tells of each request. */
+async function recorded(options: MockServiceOptions = {}) {
+  const { mock, call, close } = await nodeHttp.open({
+    organizations,
+    webhookFetch: () => Promise.resolve(new Response(null, { status: 204 })),
+    ...options,
+  });
+  onTestFinished(close);
+  return {
+    mock,
+    call,
+    post: (path: string, body: unknown) => call(path, { body }),
+    // Safe: the page has such details.
+    details: async (number: number) => (await call(`/__mock/requests/${number}`)).body as Details,
+  };
+}
 
 describe("Of a request the record has", () => {
   it("the time of its arrival, and how long it took, by the mock's clock", async () => {
@@ -83,33 +93,12 @@ describe("Of a request the record has", () => {
   });
 });
 
-interface Details {
-  changes: string[];
-  stances: { variant: string; value: string }[];
-}
-
-/** A mock, and what its page tells of each request. */
-async function recorded(options: MockServiceOptions = {}) {
-  const { mock, call, close } = await nodeHttp.open({
-    organizations,
-    webhookFetch: () => Promise.resolve(new Response(null, { status: 204 })),
-    ...options,
-  });
-  onTestFinished(close);
-  return {
-    mock,
-    post: (path: string, body: unknown) => call(path, { body }),
-    // Safe: the page has such details.
-    details: async (number: number) => (await call(`/__mock/requests/${number}`)).body as Details,
-  };
-}
-
 describe("A body of more than 10 MiB", () => {
   const sized = (bytes: number) => `{"email":"ada@example.com"}${" ".repeat(bytes - 27)}`;
   const LARGEST = 10 * 1024 * 1024;
 
   it("is a 413, and is not kept", async () => {
-    const { call, mock, close } = await nodeHttp.open();
+    const { call, mock } = await recorded();
     const taken = await call("/api/v1/customer/create", { rawBody: sized(LARGEST) });
     const refused = await call("/api/v1/customer/create", { rawBody: sized(LARGEST + 1) });
     const v2 = await call("/v2/contacts", { rawBody: sized(2 * LARGEST) });
@@ -121,8 +110,7 @@ describe("A body of more than 10 MiB", () => {
       undefined,
       undefined,
     ]);
-    expect(mock.organization("mock-organization").contacts).toHaveLength(1);
-    await close();
+    expect(mock.organization("acme").contacts).toHaveLength(1);
   });
 });
 
@@ -132,8 +120,7 @@ describe("A body that is nested deeper than 1,000 levels", () => {
     `{"eventName":"order placed","contact":{"email":"${email}"},"eventData":{"deep":${data}}}`;
 
   it("is refused, and recorded as its text, so that the record and the page can be printed", async () => {
-    const { mock, call, close } = await nodeHttp.open({ organizations });
-    onTestFinished(close);
+    const { mock, call } = await recorded();
     const tooDeep = nested(9_000);
     const refused = await call("/api/v1/events", { rawBody: eventWith(nested(999)) });
     await call("/api/v1/events", { rawBody: tooDeep, headers: { "x-api-key": "" } });
@@ -149,8 +136,7 @@ describe("A body that is nested deeper than 1,000 levels", () => {
   });
 
   it("is the first that is refused: one of 1,000 levels is kept, and its state can be read", async () => {
-    const { mock, call, close } = await nodeHttp.open({ organizations });
-    onTestFinished(close);
+    const { mock, call } = await recorded();
     const { status } = await call("/api/v1/events", { rawBody: eventWith(nested(998)) });
     await call(create, { rawBody: `{"x":"\\"${"[".repeat(2_000)}"}` });
 
@@ -182,7 +168,7 @@ describe("The record tells what a request changed", () => {
     [
       "a welcome e-mail",
       "/v2/contacts",
-      { firstName: "Ada", listIds: [], identifiers: identifiers("subscribed"), triggerWelcomeEmail: true },
+      subscribed({ triggerWelcomeEmail: true }),
       ["changed first_name", "email NON_SUBSCRIBED → SUBSCRIBED", "gets the welcome e-mail"],
     ],
   ])("%s", async (_, path, body, changes) => {
@@ -206,14 +192,9 @@ describe("The record tells what a request changed", () => {
 
 describe("The record names the variants that decided where the document is silent", () => {
   it.each<[variant: string, value: string, path: string, body: object]>([
-    [
-      "v2UnknownList",
-      "ignored",
-      "/v2/contacts",
-      { firstName: "Ada", listIds: ["no-list"], identifiers: identifiers("subscribed") },
-    ],
+    ["v2UnknownList", "ignored", "/v2/contacts", subscribed({ listIds: ["no-list"] })],
     ["emailOptInOmitted", "kept", create, { email }],
-    ["canAddToSegment", "false", "/api/v1/contact-groups/lively/contacts", { email }],
+    ["canAddToSegment", "false", "/api/v1/contact-groups/engaged/contacts", { email }],
   ])("%s: %s", async (variant, value, path, body) => {
     const { details, post } = await recorded();
     await post(path, body);

@@ -5,7 +5,7 @@ import { expect, it, afterAll, afterEach, beforeAll, describe } from "vitest";
 import { createMock } from "../../src/mock/mock-service.ts";
 import { restoreState, saveState } from "../../src/mock/state/saved-state.ts";
 import { eventually } from "../eventually.ts";
-import { exitCodeOf, MockCommand, type Served, type ServedByProcess } from "./mock-command.ts";
+import { exitCodeOf, KEY, MockCommand, post, type ServedByProcess, stateOf } from "./mock-command.ts";
 
 const ada = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" };
 const grace = { email: "grace@example.com", email_opt_in: "UNSUBSCRIBED" };
@@ -16,29 +16,28 @@ const order = { eventName: "order placed", uniqueIdentifier: "order-1", contact:
 
 function open(options: Parameters<typeof createMock>[0] = {}) {
   const { service, log, state } = createMock(options);
-  const headers = { "x-api-key": service.clientOptions.apiKey, "content-type": "application/json" };
-  const post = (path: string, body: unknown) =>
+  const send = (path: string, body: unknown) =>
     service.fetch(service.clientOptions.baseUrl + path, {
       method: "POST",
-      headers,
+      headers: { ...KEY, "x-api-key": service.clientOptions.apiKey },
       body: JSON.stringify(body),
     });
   const save = () => saveState(state().organizations);
   const restore = (saved: string) => restoreState(state().organizations, saved);
-  return { service, log, post, save, restore };
+  return { service, log, send, save, restore };
 }
 
 /** A mock with Ada on a list, and two orders of hers, of which one has an id. */
 async function filled() {
   const mock = open();
-  await mock.post(ADD, ada);
-  await mock.post(EVENTS, order);
-  await mock.post(EVENTS, { ...order, uniqueIdentifier: undefined });
+  await mock.send(ADD, ada);
+  await mock.send(EVENTS, order);
+  await mock.send(EVENTS, { ...order, uniqueIdentifier: undefined });
   return mock;
 }
 
 it("A listener hears of each change of the state: by a request, a person, a fault and a reset", async () => {
-  const { log, post, service } = open();
+  const { log, send, service } = open();
   let changes = 0;
   const stop = log.onChange(() => (changes += 1));
   const heard = async (act: () => unknown) => {
@@ -47,8 +46,8 @@ it("A listener hears of each change of the state: by a request, a person, a faul
     return changes > before;
   };
 
-  expect(await heard(() => post(CREATE, {}))).toBe(false);
-  expect(await heard(() => post(CREATE, ada))).toBe(true);
+  expect(await heard(() => send(CREATE, {}))).toBe(false);
+  expect(await heard(() => send(CREATE, ada))).toBe(true);
   expect(await heard(() => service.unsubscribe(ada.email))).toBe(true);
   expect(await heard(() => service.addFault({ kind: "500-before" }))).toBe(true);
   expect(await heard(() => service.reset())).toBe(true);
@@ -76,16 +75,16 @@ it("A saved state is the same after it was restored, also beside lists and organ
 
 it("A saved state keeps resubscriptions, refusals that stand, and who has asked again", async () => {
   const mock = await filled();
-  await mock.post(CREATE, grace);
+  await mock.send(CREATE, grace);
   mock.service.unsubscribe(ada.email);
-  await mock.post(CREATE, { ...ada, email_opt_in: "NON_SUBSCRIBED" });
+  await mock.send(CREATE, { ...ada, email_opt_in: "NON_SUBSCRIBED" });
   mock.service.asksAgain(grace.email);
-  const { service, post, restore, save } = open();
+  const { service, send, restore, save } = open();
   restore(mock.save());
 
   expect(service.resubscriptions).toEqual(mock.service.resubscriptions);
-  await post(CREATE, { ...grace, email_opt_in: "SUBSCRIBED" });
-  await post(CREATE, ada);
+  await send(CREATE, { ...grace, email_opt_in: "SUBSCRIBED" });
+  await send(CREATE, ada);
   expect(service.resubscriptions.map(({ email, to }) => [email, to])).toEqual([
     [ada.email, "NON_SUBSCRIBED"],
     [ada.email, "SUBSCRIBED"],
@@ -116,9 +115,9 @@ it.each<[string, RegExp | string, string, string]>([
   ],
   ["a field that is missing", '"email_opt_in"', '"email_optin"', "contacts[0].email_opt_in is required"],
 ])("A saved state with %s is refused, and nothing of it taken over", async (_, found, put, message) => {
-  const { post, restore, save, service } = await filled();
+  const { send, restore, save, service } = await filled();
   const damaged = save().replace(found, put);
-  await post(ADD, { email: grace.email });
+  await send(ADD, { email: grace.email });
   const before = service.organization("mock-organization");
 
   expect(() => restore(damaged)).toThrow(message);
@@ -132,15 +131,6 @@ beforeAll(async () => {
 afterEach(() => mockCommand.end());
 afterAll(() => mockCommand.remove());
 
-const KEY = { "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json" };
-const post = async (url: string, path: string, body: unknown) => {
-  const response = await fetch(url + path, { method: "POST", headers: KEY, body: JSON.stringify(body) });
-  return { status: response.status, body: (await response.json()) as unknown };
-};
-const stateOf = async ({ url }: Served): Promise<MockOrganizationState> => {
-  const response = await fetch(`${url}/__mock/organizations/mock-organization`);
-  return (await response.json()) as MockOrganizationState;
-};
 const stop = async ({ child }: ServedByProcess, signal: NodeJS.Signals = "SIGTERM") => {
   const ended = exitCodeOf(child);
   child.kill(signal);
@@ -176,11 +166,11 @@ describe("audience-mock --state", () => {
     await post(first.url, "/__mock/unsubscribe", { person: ada.email });
     await post(first.url, "/__mock/faults", { kind: "500-before" });
     expect((await post(first.url, ADD, ada)).status).toBe(500);
-    const before = await stateOf(first);
+    const before = await stateOf(first.url);
     expect(await stop(first, "SIGTERM")).toBe(0);
 
     const second = await mockCommand.serveByProcess("--state", file);
-    expect(await stateOf(second)).toEqual(before);
+    expect(await stateOf(second.url)).toEqual(before);
     expect([before.memberships.length, before.events.length, before.consentHistory.length]).toEqual([
       1, 1, 2,
     ]);
@@ -192,14 +182,14 @@ describe("audience-mock --state", () => {
       [ADD, { email: "grace@example.com" }],
     ] as const)
       expect((await post(second.url, path, body)).status).toBe(200);
-    const { contacts, events, triggers } = await stateOf(second);
+    const { contacts, events, triggers } = await stateOf(second.url);
     expect([events.length, triggers.length, contacts.length]).toEqual([1, 2, 2]);
     expect(new Set([...contacts, ...events].map(({ id }) => id)).size).toBe(3);
     expect(await stop(second, "SIGINT")).toBe(0);
 
     // As of a terminal that is closed.
     const third = await mockCommand.serveByProcess("--state", file);
-    expect((await stateOf(third)).contacts).toEqual(contacts);
+    expect((await stateOf(third.url)).contacts).toEqual(contacts);
     expect(await stop(third, "SIGHUP")).toBe(0);
   });
 
@@ -213,7 +203,7 @@ describe("audience-mock --state", () => {
     rmSync(`${file}.lock`);
     const second = await mockCommand.serve("--state", file);
 
-    expect((await stateOf(second)).contacts).toMatchObject([ada]);
+    expect((await stateOf(second.url)).contacts).toMatchObject([ada]);
     if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 

@@ -5,6 +5,7 @@ import {
   type MockVariants,
 } from "audience-sdk/mock";
 import { expect, it } from "vitest";
+import { acme as documented, emailIdentifier, phoneIdentifier } from "../document/service.ts";
 import { inProcess } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
@@ -12,25 +13,14 @@ const EVENTS = "/api/v1/events";
 const V2 = "/v2/contacts";
 
 const acme: MockOrganizationSeed = {
-  id: "acme",
-  apiKeys: ["acme-key"],
-  apiKeysV2: ["acme-v2"],
-  appId: "acme-app",
+  ...documented,
   lists: [{ id: "news", name: "News" }],
   automations: [
     { name: "Thanks", on: { event: "news" } },
     { name: "Hello", on: { listId: "news" } },
   ],
-  welcomeFlow: true,
 };
 const seconds = (count: number) => new Date(count * 1_000).toISOString();
-const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
-const identifier = (type: "email" | "phone", id: string) => ({
-  type,
-  id,
-  channels: { [type]: { status: "subscribed" } },
-  consent,
-});
 
 /** A mock whose clock advances one second with each call. */
 async function open(variants: Partial<MockVariants> = {}, contacts: MockOrganizationSeed["contacts"] = []) {
@@ -48,25 +38,6 @@ it("A list without a creation time has that of the mock, in whole seconds", asyn
   const { state } = await open();
 
   expect(state().groups).toStrictEqual([{ id: "news", name: "News", type: "LIST", created_at: 100 }]);
-});
-
-it("A contact contains the written fields, the defaults, and no other field", async () => {
-  const { post, state } = await open();
-  await post(CREATE, { email: "ada@example.com" });
-
-  expect(state().contacts).toStrictEqual([
-    {
-      id: expect.any(String) as unknown,
-      email: "ada@example.com",
-      email_opt_in: "NON_SUBSCRIBED",
-      phone_opt_in: "NON_SUBSCRIBED",
-      is_suppressed: false,
-      double_opt_in: false,
-      source: "api",
-      created: seconds(101),
-      updated: seconds(101),
-    },
-  ]);
 });
 
 it("An address and a number that a contact no longer has can be used again", async () => {
@@ -114,7 +85,7 @@ it("reset() restores the seed, and ends the log and the faults; the state is a c
 
 it("With v2ListIds replaced, a remaining membership does not change", async () => {
   const { post, state } = await open({ v2ListIds: "replaced" });
-  const contact = { firstName: "Ada", identifiers: [identifier("email", "ada@example.com")] };
+  const contact = { firstName: "Ada", identifiers: [emailIdentifier("ada@example.com")] };
   await post(V2, { ...contact, listIds: ["news"] });
   await post(V2, { ...contact, listIds: ["news"] });
 
@@ -156,7 +127,7 @@ it("An event contains only the sent fields; without a uniqueIdentifier each even
 
 it("v2 fields that v1 does not have are kept where a later write omits them", async () => {
   const { post, state } = await open();
-  const contact = { firstName: "Ada", listIds: [], identifiers: [identifier("email", "ada@example.com")] };
+  const contact = { firstName: "Ada", listIds: [], identifiers: [emailIdentifier("ada@example.com")] };
   await post(V2, { ...contact, plan: "gold", seats: 1 });
   await post(V2, { ...contact, seats: 2 });
 
@@ -166,26 +137,12 @@ it("v2 fields that v1 does not have are kept where a later write omits them", as
 it("A contact without an e-mail address gets no welcome e-mail", async () => {
   const { post, state } = await open({}, [{ id: "ada", phone: "1234567" }]);
   const contact = { firstName: "Ada", listIds: [], triggerWelcomeEmail: true };
-  const status = await post(V2, { ...contact, identifiers: [identifier("phone", "1234567")] });
+  const status = await post(V2, { ...contact, identifiers: [phoneIdentifier("1234567")] });
 
   expect(status).toBe(200);
   expect(state().contacts[0]?.first_name).toBe("Ada");
   expect(state().welcomeEmails).toEqual([]);
 });
-
-it.each([
-  [{ email_opt_in: "SUBSCRIBED", double_opt_in: false }, "SUBSCRIBED"],
-  [{ email_opt_in: "SUBSCRIBED" }, "SUBSCRIBED"],
-  [{ email_opt_in: "UNSUBSCRIBED", double_opt_in: true }, "UNSUBSCRIBED"],
-])(
-  "With doubleOptIn pending, only a subscription that needs confirmation is pending: %j",
-  async (fields, status) => {
-    const { post, state } = await open({ doubleOptIn: "pending" });
-    await post(CREATE, { email: "ada@example.com", ...fields });
-
-    expect(state().contacts[0]?.email_opt_in).toBe(status);
-  },
-);
 
 it("A seed's contact has the states of the seed, without a confirmation", async () => {
   const { state } = await open({ doubleOptIn: "pending" }, [
