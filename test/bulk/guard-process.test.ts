@@ -69,6 +69,11 @@ const say = ({ v1 }: Pick<AudienceClient, "v1">, email_opt_in: Row["email_opt_in
 const optOut = (client: Pick<AudienceClient, "v1">, contact?: Row) => say(client, "UNSUBSCRIBED", contact);
 const optOutByV2 = ({ v2 }: AudienceClient) => v2.contacts.upsert(v2Contact(email, "unsubscribed"));
 
+const byClient =
+  (options?: Partial<ClientOptions>): Act =>
+  ({ clientWith }) =>
+    optOut(clientWith(options));
+
 /** A call that is applied, or not, and whose answer is lost. */
 async function lost(
   { audience, mock }: World,
@@ -261,19 +266,14 @@ it("A refusal that a call writes while the row has lost its permit to a slow che
 
 describe("A refusal is known by the call of", () => {
   let current: string = key1;
+  const noV2 = { baseUrlV2: undefined, appId: undefined };
+  const hasV2: Act = ({ clientWith, mock }) =>
+    optOutByV2(clientWith({ baseUrlV2: mock.clientOptions.baseUrlV2, appId: "app" }));
   it.each<[string, client: Partial<ClientOptions>, Act]>([
-    ["another client with the key", {}, ({ clientWith }) => optOut(clientWith())],
+    ["another client with the key", {}, byClient()],
     ["a view of the client", {}, ({ audience }) => optOut(audience.withOptions({ timeoutMs: 1_000 }))],
-    [
-      "another client with the same key function",
-      { apiKey: () => key1 },
-      ({ clientWith }) => optOut(clientWith()),
-    ],
-    [
-      "a function that gives the run's key",
-      {},
-      ({ clientWith }) => optOut(clientWith({ apiKey: () => key1 })),
-    ],
+    ["another client with the same key function", { apiKey: () => key1 }, byClient()],
+    ["a function that gives the run's key", {}, byClient({ apiKey: () => key1 })],
     [
       "a function that gives the run's key since its rotation",
       { apiKey: key2 },
@@ -284,18 +284,9 @@ describe("A refusal is known by the call of", () => {
         await optOut(web);
       },
     ],
-    [
-      "a client that shares the key of one family alone",
-      {},
-      ({ clientWith }) => optOut(clientWith({ apiKeyV2: key2 })),
-    ],
+    ["a client that shares the key of one family alone", {}, byClient({ apiKeyV2: key2 })],
     ["the other family of another client", {}, ({ clientWith }) => optOutByV2(clientWith())],
-    [
-      "the family that the run's client does not have",
-      { baseUrlV2: undefined, appId: undefined },
-      ({ clientWith, mock }) =>
-        optOutByV2(clientWith({ baseUrlV2: mock.clientOptions.baseUrlV2, appId: "app" })),
-    ],
+    ["the family that the run's client does not have", noV2, hasV2],
     [
       "a client whose base URL is written otherwise",
       {},
@@ -320,16 +311,13 @@ describe("A refusal is not of the run's organization", () => {
   const elsewhere = async () => Response.json({ data: { type: "profile", id: "elsewhere", attributes: {} } });
   const staging = { baseUrl: "https://staging.example", baseUrlV2: "https://staging.example" };
   it.each<[string, Act]>([
-    ["by another organization's key", ({ clientWith }) => optOut(clientWith({ apiKey: otherKey }))],
+    ["by another organization's key", byClient({ apiKey: otherKey })],
     [
       "by a view with another organization's key",
       ({ audience }) => optOut(audience.withOptions({ apiKey: otherKey })),
     ],
-    ["at another service", ({ clientWith }) => optOut(clientWith({ ...staging, fetch: elsewhere }))],
-    [
-      "by a key function that gives another key",
-      ({ clientWith }) => optOut(clientWith({ apiKey: () => key2, fetch: elsewhere })),
-    ],
+    ["at another service", byClient({ ...staging, fetch: elsewhere })],
+    ["by a key function that gives another key", byClient({ apiKey: () => key2, fetch: elsewhere })],
   ])("%s", async (_, act) => {
     expect(await rowBehind(createWorld(), act)).toEqual(sent);
   });

@@ -149,31 +149,24 @@ describe("A checkpoint with", () => {
   const others =
     /has an entry named .*: it is damaged, or was written by another version\. It is left unchanged\./;
 
-  it.each<[string, (entries: Map<string, string>) => unknown, RegExp]>([
-    ["a line of a row that is none", (entries) => entries.set("row:a", '["sends"]'), noRow],
-    ["a line of a row without its end", (entries) => entries.set("row:a", '["succeeded",1,"a"'), noRow],
-    ["a row in a state that there is not", (entries) => entries.set("row:a", '["done",1,"a"]'), noRow],
-    ["a name of another version", (entries) => entries.set("toString", "1"), others],
-    [
-      "a line of its run that is none",
-      (entries) => entries.set("run", "1"),
-      /has an entry of its run that cannot be read/,
-    ],
-    [
-      "a run without its target",
-      (entries) => entries.set("run", '{"id":"a","number":1,"isKeyed":true}'),
-      /has an entry of its run that cannot be read/,
-    ],
-    ["no line of its run", (entries) => entries.delete("run"), /has no entry of its run/],
-  ])("%s ends the run before anything is sent, and is left as it is", async (_, damage, message) => {
+  const noRun = /has an entry of its run that cannot be read/;
+  it.each<[string, name: string, line: string | undefined, RegExp]>([
+    ["a line of a row that is none", "row:a", '["sends"]', noRow],
+    ["a line of a row without its end", "row:a", '["succeeded",1,"a"', noRow],
+    ["a row in a state that there is not", "row:a", '["done",1,"a"]', noRow],
+    ["a name of another version", "toString", "1", others],
+    ["a line of its run that is none", "run", "1", noRun],
+    ["a run without its target", "run", '{"id":"a","number":1,"isKeyed":true}', noRun],
+    ["no line of its run", "run", undefined, /has no entry of its run/],
+  ])("%s ends the run before anything is sent, and is left as it is", async (_, name, line, message) => {
     const before = createFixture();
     const whole = new MemoryCheckpoint();
     await before.audience.bulk(rows(2), upsert, { key, checkpoint: whole });
     const { entries } = whole;
-    damage(entries);
-    const checkpoint = new MemoryCheckpoint(
-      [...entries].map(([name, line]) => ({ name, line, flush: true })),
-    );
+    if (line === undefined) entries.delete(name);
+    else entries.set(name, line);
+    const puts = [...entries].map((entry) => ({ name: entry[0], line: entry[1], flush: true }));
+    const checkpoint = new MemoryCheckpoint(puts);
     const { audience, mock } = createFixture();
 
     const { error } = await collectRun(audience.bulk(rows(2), upsert, { key, checkpoint }));

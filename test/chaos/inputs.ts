@@ -145,13 +145,6 @@ export function withNight(input: Input, night: number): Input {
   return { ...input, body: { ...input.body, city: `City ${night}` } } as Input;
 }
 
-/** Whom a write is about. */
-export function personOf({ body }: Input): number {
-  return Number(
-    /"p(\d)(?:\.new)?@|\+1555010(\d)|Person (\d)/i.exec(JSON.stringify(body))!.slice(1).find(Boolean),
-  );
-}
-
 /** A call of its own. An event gets its id from the client, so it is no value. */
 export function send(client: AudienceClient, input: Input, o: CallOptions): ApiPromise<unknown> {
   return input.kind === "event" ? client.v1.events.send(input.body, o) : client.send(writeOf(input, {}), o);

@@ -6,7 +6,7 @@ import { checkClosing, checkSecrets } from "./checks/leaks.ts";
 import { checkLimits } from "./checks/limits.ts";
 import { checkIsCurrent, checkOrder } from "./checks/order.ts";
 import { checkOutcomes } from "./checks/outcomes.ts";
-import { checkReasons, checkRows } from "./checks/rows.ts";
+import { checkRows } from "./checks/rows.ts";
 import { checkEvents, checkState } from "./checks/state.ts";
 import { Dice } from "./dice.ts";
 import { importTable } from "./nights.ts";
@@ -19,7 +19,6 @@ const checks = [
   checkOrder,
   checkRows,
   checkEvents,
-  checkReasons,
   checkIsCurrent,
   checkState,
   checkLimits,
