@@ -325,25 +325,6 @@ describe("A refusal is not of the run's organization", () => {
 
 describe("Of the service's word and the process's the newer counts:", () => {
   const asked = (world: World) => world.mock.asksAgain(email, { organization: "acme" });
-  const tool = (world: World, word: Row["email_opt_in"]) => {
-    asked(world);
-    return say(world.clientWith({ apiKey: key2 }), word);
-  };
-
-  it("a look lifts an earlier call's refusal", async () => {
-    const world = createWorld();
-    await say(world.audience, "SUBSCRIBED");
-    const snapshot = await snapshotOf(world.audience);
-
-    const end = await rowBehind(
-      world,
-      async () => (await optOut(world.audience), await tool(world, "SUBSCRIBED")),
-      { snapshot },
-    );
-
-    expect(end).toEqual(sent);
-    expect(world.mock.resubscriptions).toEqual([]);
-  });
 
   it.each([
     ["a call refuses after the look", "SUBSCRIBED", "UNSUBSCRIBED", kept],

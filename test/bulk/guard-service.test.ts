@@ -23,7 +23,7 @@ import {
   v2Contact,
 } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
-import { addresses, contact, endOf, peopleOf, snapshotOf } from "./people.ts";
+import { addresses, contact, endOf, snapshotOf } from "./people.ts";
 
 type World = ReturnType<typeof createFixture>;
 type Options = BulkOptions<V1Contact>;
@@ -75,41 +75,6 @@ function showing({ mock }: World, shown: object) {
 }
 
 describe("A row is looked up", () => {
-  const idOf = ({ mock }: World, email: string) =>
-    mock.organization("mock-organization").contacts.find((each) => each.email === email)!.id;
-  const lookedUp = ({ mock }: World) =>
-    mock.requests.flatMap(({ operation, path }) => (operation === get ? [path.split("/").at(-1)] : []));
-
-  it("by the id that the snapshot has for its e-mail, before the one that an earlier night recorded", async () => {
-    const world = createFixture();
-    const options = { ...(await firstNight(world)), key: () => "key" };
-    await night(world, [row(0)], options);
-    await world.audience.v1.customers.upsert(row(1));
-    world.mock.unsubscribe(row(1).email);
-
-    const { ends } = await night(world, [row(1)], { ...options, snapshot: await snapshotOf(world.audience) });
-
-    expect(ends).toEqual(["succeeded email:service"]);
-    expect(lookedUp(world)).toEqual([idOf(world, row(1).email)]);
-  });
-
-  it.each([
-    ["it names no e-mail", contact(".+")],
-    ["the snapshot has no id for its e-mail", { ...contact("++"), email: "new@example.com" }],
-  ])("by the id that the snapshot has for its phone, where %s", async (_, tonight) => {
-    const world = createFixture();
-    await night(world, [contact("++")]);
-    world.mock.unsubscribe(ada.phone);
-
-    const { ends, operations } = await night(world, [tonight], {
-      snapshot: await snapshotOf(world.audience),
-    });
-
-    expect(ends).toEqual(["succeeded phone:service"]);
-    expect(operations).toEqual([get, post]);
-    expect(world.mock.resubscriptions).toEqual([]);
-  });
-
   it("not without looks, but for people whom the snapshot shows as refused", async () => {
     const world = createFixture();
     await firstNight(world, [...named("Ada", 3), contact("++s")]);
@@ -129,33 +94,6 @@ describe("A row is looked up", () => {
     expect(ends).toEqual(["succeeded", "succeeded", "succeeded", "succeeded is_suppressed:service"]);
     expect(operations).toEqual([post, get, post, post, get, post]);
     expect(world.mock.resubscriptions).toMatchObject([{ email: row(2).email }]);
-  });
-});
-
-describe("A word counts for the address that is shown with it", () => {
-  const other = "+15550199";
-  it.each<[string, V1Contact, end: string, people: string]>([
-    [
-      "the refused number is another one's",
-      { ...contact("++"), phone: other },
-      "superseded:service",
-      "ada:+-",
-    ],
-    ["the refused number is the row's", contact("++"), "succeeded phone:service", "ada:+-"],
-    ["the e-mail alone is the row's", contact("+"), "succeeded", "ada:+-"],
-  ])("%s", async (_, tonight, end, people) => {
-    const world = createFixture();
-    const options = await firstNight(world, [contact("++")]);
-    world.mock.unsubscribe(ada.phone);
-
-    const snapshot = await snapshotOf(world.audience);
-    const nights = [
-      await night(world, [{ ...tonight, city: "Rome" }], options),
-      await night(world, [{ ...tonight, city: "Oslo" }], { ...options, snapshot }),
-    ];
-
-    expect(nights.map(({ ends }) => ends)).toEqual([[end], [end]]);
-    expect(peopleOf(world.mock)).toBe(people);
   });
 });
 

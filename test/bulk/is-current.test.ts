@@ -86,16 +86,6 @@ describe("A row of which isCurrent says false is superseded", () => {
     ]);
     expect(world.mock.organization("mock-organization").events).toEqual([]);
   });
-
-  it("unless what must not be repeated may have been applied: then its end is unknown, and it stays in doubt", async () => {
-    const world = createFixture({ faults: [{ kind: "500-after", times: 1 }] }, { maxRetries: 0 });
-    const options = { checkpoint: new MemoryCheckpoint() };
-    const confirmed: Row[] = [{ ...row(0), double_opt_in: true } as Row];
-
-    expect((await run(world, confirmed, options)).ends).toEqual(["unknown"]);
-    expect((await run(world, confirmed, { ...options, isCurrent: () => false })).ends).toEqual(["unknown"]);
-    expect(world.mock.requests).toHaveLength(1);
-  });
 });
 
 describe("An isCurrent", () => {

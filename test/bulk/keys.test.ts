@@ -4,7 +4,18 @@ import { join } from "node:path";
 import { ConfigurationError, type Write, write } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { collectRun, createFixture, key, row, type Row, rows, upsert } from "./fixture.ts";
+import {
+  collectRun,
+  createFixture,
+  flushEventLoop,
+  gated,
+  key,
+  row,
+  type Row,
+  rows,
+  until,
+  upsert,
+} from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 /** A promise is made where it is asked for, as its rejection is handled there. */
@@ -135,6 +146,40 @@ describe("The fingerprint of a row", () => {
     expect(mock.requests).toEqual([]);
   });
 });
+
+it("A changed row that is invalid is told each night, and skipped once it has changed back", async () => {
+  const { audience, mock } = createFixture();
+  const options = { key, checkpoint: new MemoryCheckpoint() };
+  const named = (first_name: string): Row & { first_name: string } => ({ ...row(0), first_name });
+
+  const ends = [];
+  for (const name of ["Ada", "x".repeat(101), "x".repeat(101), "Ada"])
+    ends.push(...(await collectRun(audience.bulk([named(name)], upsert, options))).results);
+
+  expect(ends.map(({ status }) => status)).toEqual(["succeeded", "invalid", "invalid", "skipped"]);
+  expect(mock.requests).toHaveLength(1);
+});
+
+it.each([undefined, new MemoryCheckpoint()])(
+  "Of two rows with one key the second waits for the end of the first, also where it names another contact, and other rows pass: %o",
+  async (checkpoint) => {
+    const { mock, audience } = createFixture();
+    const gate = gated(mock.clientOptions.fetch);
+    const keyOf = ({ email }: Row) => (email === row(2).email ? "b" : "a");
+
+    const ended = audience
+      .withOptions({ fetch: gate.fetch })
+      .bulk(rows(3), upsert, { key: keyOf, checkpoint })
+      .summary();
+    await until(() => gate.sent.length === 2);
+    await flushEventLoop();
+    expect(gate.sent).toHaveLength(2);
+    gate.open();
+
+    expect(await ended).toMatchObject({ succeeded: 3 });
+    expect(mock.requests.findLast(({ method }) => method === "POST")?.body).toEqual(row(1));
+  },
+);
 
 describe("Without a key a checkpoint serves one run", () => {
   it.each([

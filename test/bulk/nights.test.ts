@@ -1,38 +1,6 @@
 // The nights of an import: what stands, who comes back, and what remains, as a table.
-import { type AudienceClient, type V1Contact, type Write, write } from "audience-sdk";
-import { createMockService, type MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { createFixture, v2Contact } from "./fixture.ts";
-import { MemoryCheckpoint } from "./memory-checkpoint.ts";
-import { addresses, contact, endOf, peopleOf, snapshotOf } from "./people.ts";
-
-/**
- * The steps of an import of one row, night after night, and of others who write the same people.
- *
- * - `ada:+`: a night; the row writes Ada. Signs of `people.ts`. `ada:+ ada2:.-` are two writes, one after the other.
- * - `ada:+ (…)`: `unchanged`, as every other night changes the city; `refused`: the service refuses the row's first call;
- *   `in doubt`: the call is applied, and its answer unreadable; `unanswered`: nobody knows whether it was; `left`: the loop is left, so that the next night goes on;
- *   `absent`: the row has another key; `double opt-in`: the person is asked to confirm, `double opt-in at last` by the last write
- *   alone; `no look`: without checkConsent; `snapshot`: with a snapshot of that evening; `outdated`: isCurrent says no.
- * - `call ada:-`: another call of the client, after the row, before the end of its run; `early call ada:-`: before the row.
- * - `tool ada:-`: another process writes. A call or a tool that subscribes her does so as she asks for it.
- * - `person ada:-`: she unsubscribes at the service, with `ada:.-` by telephone. `ada confirms` the mail of a double opt-in.
- * - `everyone is deleted` at the service.
- */
-type Step = string;
-
-/**
- * Each two lines of a table: a rule; and its steps, the ends of the row, the consents at the service, the looks of each night, and,
- * where the rule is about them, its writes.
- */
-function casesOf(table: string) {
-  const lines = table.trim().split("\n");
-  return lines.flatMap((line, at) => {
-    if (at % 2 === 1) return [];
-    const [steps = "", ends, people, looks, writes] = lines[at + 1]!.split("|").map((part) => part.trim());
-    return [[line.trim(), steps.split("; "), { ends, people, looks, ...(writes && { writes }) }] as const];
-  });
-}
+import { casesOf, jobs, play } from "./nights.ts";
 
 describe.each<[title: string, table: string, resubscriptions?: number]>([
   [
@@ -128,10 +96,87 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     early call ada:- ada:+; ada:+ | succeeded | ada:+ | 0
   by a call of the client in a run that goes on, after one that refused
     (left); call ada:-; early call ada:+; ada:+ (no look) | skipped, succeeded | ada:+ | 0 0
+  by a call of the client in the run before it was left
+    (left); call ada:- ada:+; ada:+ (no look) | skipped, succeeded | ada:+ | 0 0
+  by another process since a call refused, as a look shows
+    ada:+ (absent); early call ada:-; early tool ada:+; ada:+ (snapshot) | succeeded, succeeded | ada:+ | 0 1
   by another process, in a run that goes on
     ada:+ (left); call ada:-; ada:+ (left); tool ada:+; ada:+ | succeeded, succeeded email:service, succeeded | ada:+ | 0 1 1
   by the mail of a double opt-in
     ada:+ (double opt-in); tool ada:0; ada:+ (double opt-in); ada confirms; ada:+ (double opt-in) | succeeded, succeeded, succeeded | ada:+ | 0 1 1
+`,
+  ],
+  [
+    "Of two rows with one address, one that refuses and one that subscribes, the refusal stands",
+    `
+  whichever comes first: unchanged, both are skipped with the same kept
+    ada:+ & ada:- (list); ada:+ & ada:- (list, unchanged) | succeeded email:run & succeeded, skipped email:run & skipped | ada:- | 0 0
+  and the subscription keeps it
+    ada:- & ada:+; ada:- & ada:+ (unchanged) | succeeded & succeeded email:run, skipped & skipped email:run | ada:- | 0 0
+  over any number of rows
+    ada:- & ada:+ & ada:0 & ada:+ | succeeded & succeeded email:run & succeeded email:run & succeeded email:run | ada:- | 0
+  channel by channel
+    ada:-+ & ada:+- & ada:++; ada:-+ & ada:+- & ada:++ (unchanged) | succeeded & succeeded email:run & succeeded email:run phone:run, skipped & skipped email:run & skipped email:run phone:run | ada:-- | 0 0
+  with one key, too
+    ada:- & ada:+ (one key); ada:- & ada:+ (one key, unchanged, no look) | succeeded & succeeded email:run, succeeded & succeeded email:run | ada:- | 1 0
+  also where the first is in doubt and must not be sent again, as it may have been
+    ada:-+ (double opt-in, in doubt); ada:-+ & ada:+ (double opt-in, unchanged) | unknown, unknown & succeeded email:run | ada:-+ | 0 0 | 1 1
+  where the first was skipped
+    ada:-; ada:- & ada:+ (unchanged) | succeeded, skipped & succeeded email:run | ada:- | 0 0
+  where the first may have been sent
+    ada:- & ada:+ (in doubt) | unknown & succeeded email:run | ada:- | 0
+  not where the first surely was not sent
+    ada:- & ada:+ (refused) | failed & succeeded | ada:+ | 0
+  not where the first is superseded
+    ada:- & ada:+ (first outdated) | superseded:not-current & succeeded | ada:+ | 0
+  whatever a call of the process says between them
+    ada:- & ada:+; call ada:+ | succeeded & succeeded email:run | ada:- | 0
+  not of another channel, nor of another person
+    ada:-+ & ada:.+ & bob:+ | succeeded & succeeded & succeeded | ada:-+ bob:+ | 0
+`,
+  ],
+  [
+    "A second row with a known key is looked up as the first one is, and subscribes nobody who left",
+    `
+  behind one that is sent
+    ada:+ & ada:0 (one key); person ada:-; ada:+ & ada:0 (one key) | succeeded & succeeded, succeeded email:service & succeeded email:service | ada:- | 1 2
+  behind one that is superseded
+    ada:+ & ada:0 (one key); person ada:-; ada:+ & ada:0 (one key, first outdated) | succeeded & succeeded, superseded:not-current & succeeded email:service | ada:- | 1 1
+`,
+  ],
+  [
+    "Two rows with one key are both sent, in order, each night",
+    `
+  though neither has changed
+    ada:+ & ada:0 (one key); ada:+ & ada:0 (one key, unchanged) | succeeded & succeeded, succeeded & succeeded | ada:0 | 1 2 | 2 2
+  though one has changed
+    ada:+ & ada:0 (one key); ada:+ & ada:? (one key, unchanged) | succeeded & succeeded, succeeded & succeeded | ada:+ | 1 2 | 2 2
+  three of them
+    ada:+ & ada:0 & ada:? (one key); ada:+ & ada:0 & ada:? (one key, unchanged) | succeeded & succeeded & succeeded, succeeded & succeeded & succeeded | ada:0 | 2 3 | 3 3
+  but rows that say the same are one: the second is skipped
+    ada:+ & ada:+ (one key) | succeeded & skipped | ada:+ | 0 | 1
+`,
+  ],
+  [
+    "A word counts for the address that is shown with it:",
+    `
+  the refused number is another one's
+    ada:++; person ada:.-; ada3:++; ada3:++ (snapshot) | succeeded, superseded:service, superseded:service | ada:+- | 0 1 1
+  the refused number is the row's
+    ada:++; person ada:.-; ada:++; ada:++ (snapshot) | succeeded, succeeded phone:service, succeeded phone:service | ada:+- | 0 1 1
+  the e-mail alone is the row's
+    ada:++; person ada:.-; ada:+; ada:+ (snapshot) | succeeded, succeeded, succeeded | ada:+- | 0 1 1
+`,
+  ],
+  [
+    "A row is looked up by the id that the snapshot has",
+    `
+  for its e-mail, before the one that an earlier night recorded
+    ada:+; tool bob:+; person bob:-; bob:+ (snapshot) | succeeded, succeeded email:service | ada:+ bob:- | 0 1
+  for its phone, where it names no e-mail
+    ada:++ (absent); person ada:.-; ada:.+ (snapshot) | succeeded, succeeded phone:service | ada:+- | 0 1
+  for its phone, where there is none for its e-mail
+    ada:++ (absent); person ada:.-; ada2:++ (snapshot) | succeeded, succeeded phone:service | ada2:+- | 0 1
 `,
   ],
   [
@@ -185,6 +230,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+ (double opt-in, in doubt); ada:0 (double opt-in); ada:0 (double opt-in, unchanged) | unknown, unknown, unknown | ada:+ | 0 0 0 | 1 0 0
   or where one of its writes must not be
     ada:+ (double opt-in, in doubt); ada:0 ada:0 (double opt-in at last) | unknown, unknown | ada:+ | 0 0 | 1 0
+  also where it is not current
+    ada:+ (double opt-in, in doubt); ada:+ (double opt-in, unchanged, outdated) | unknown, unknown | ada:+ | 0 0 | 1 0
   until its writes may be repeated
     ada:+ (double opt-in, in doubt); ada:0 (double opt-in); ada:0; ada:0 (unchanged) | unknown, unknown, succeeded, skipped | ada:0 | 0 0 0 0 | 1 0 1 0
   or until it says nothing but refusals, which ends the doubt
@@ -215,21 +262,6 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
   });
 });
 
-type ToWrite = (contact: V1Contact) => Write | Write[];
-
-/** What a row writes. */
-const jobs: Record<string, ToWrite> = {
-  "adds to a list": add,
-  "leaves the consent to the list": add,
-  "sends events alone": send,
-  "sends events beside": (each) => [asUpsert(each), send(each)],
-  "writes by v2, whose answer has no id": ofV2,
-  "writes by v1 and v2": (each) => [asUpsert(each), ofV2(each)],
-  "writes by v2 and v1": (each) => [ofV2(each), asUpsert(each)],
-  "creates by a custom request": request("/api/v1/customer/create"),
-  "adds by a custom request": request("/api/v1/contact-groups/mock-list/contacts"),
-};
-
 it.each(
   casesOf(`
   adds to a list
@@ -254,151 +286,3 @@ it.each(
 )("A row that %s is looked up by the id that its answer gave", async (job, steps, expected) => {
   expect(await play(steps, jobs[job])).toMatchObject({ ...expected, resubscriptions: 0 });
 });
-
-function add(each: V1Contact): Write {
-  // Safe: each row has an e-mail.
-  const person = each as V1Contact & { email: string };
-  return write.v1.contactGroups.addContact("mock-list", person, { consent: "service-decides" });
-}
-
-function send({ email, city }: V1Contact): Write {
-  const about = { contact: { email: email! }, eventData: { city: city! } };
-  return write.v1.events.send({ eventName: "imported", ...about });
-}
-
-function request(path: string) {
-  return (body: V1Contact) => write.v1.request({ method: "POST", path, body }, { repeatable: true });
-}
-
-interface Night {
-  readonly early: readonly V1Contact[];
-  readonly contacts: readonly V1Contact[];
-  readonly flags: string;
-  readonly calls: V1Contact[];
-  /** What others do before the next night. */
-  readonly between: Step[];
-}
-
-/** What a first call of a row may meet. */
-const faults = [
-  ["refused", "redirect"],
-  ["in doubt", "wrong-json"],
-  ["unanswered", "reset-before"],
-] as const;
-
-function contactsOf(text: string): V1Contact[] {
-  return text.split(" ").map((each) => {
-    const [name, signs] = each.split(":") as [string, string];
-    return contact(signs, name);
-  });
-}
-
-function nightsOf(steps: readonly Step[]): Night[] {
-  const nights: Night[] = [];
-  let early: V1Contact[] = [];
-  for (const step of steps) {
-    const [, kind = "", text = ""] = /^(?:(early call|call|tool|person|ada(?= c)|everyone) )?(.*)$/.exec(
-      step,
-    )!;
-    if (kind === "early call") early = contactsOf(text);
-    else if (kind === "call") nights.at(-1)!.calls.push(...contactsOf(text));
-    else if (kind !== "") nights.at(-1)!.between.push(step);
-    else {
-      const [, people = "", flags = ""] = /^(.*?) ?(?:\((.*)\))?$/.exec(text)!;
-      nights.push({
-        early,
-        contacts: people === "" ? [] : contactsOf(people),
-        flags,
-        calls: [],
-        between: [],
-      });
-      early = [];
-    }
-  }
-  return nights;
-}
-
-function asUpsert(each: V1Contact): Write {
-  return write.v1.customers.upsert(each);
-}
-
-function ofV2({ email = "", email_opt_in, city }: V1Contact): Write {
-  return write.v2.contacts.upsert({ ...v2Contact(email, email_opt_in!.toLowerCase()), city });
-}
-
-/** Plays the steps: how the row ended each night, how often it was looked up, and the people after it. */
-async function play(steps: readonly Step[], toWrite: ToWrite = asUpsert) {
-  const apiKeys = ["mock-key-of-job", "mock-key-of-tool"];
-  const lists = [{ id: "mock-list", name: "List" }];
-  const mock = createMockService({
-    organizations: [{ id: "mock-organization", apiKeys, appId: "app", lists }],
-  });
-  const { audience } = createFixture({}, { ...mock.clientOptions, maxRetries: 0 });
-  const tool = audience.withOptions({ apiKey: "mock-key-of-tool" });
-  const checkpoint = new MemoryCheckpoint();
-  const ends: string[] = [];
-  const looks: number[] = [];
-  const writes: number[] = [];
-  let changes = 0;
-  for (const { early, contacts, flags, calls, between } of nightsOf(steps)) {
-    if (!flags.includes("unchanged")) changes += 1;
-    const written = contacts.map((each, index) => ({
-      ...each,
-      city: `City ${changes}`,
-      ...(flags.includes("double opt-in") &&
-        (!flags.includes("at last") || index > 0) && { double_opt_in: true }),
-    }));
-    for (const [flag, kind] of faults)
-      if (flags.includes(flag)) mock.addFault({ kind, operation: "v1.customers.upsert", times: 1 });
-    async function* source() {
-      for (const each of early) await direct(audience, mock, each);
-      yield written;
-    }
-    const options = {
-      checkpoint,
-      key: () => (flags.includes("absent") ? "another" : "row"),
-      ...(flags.includes("outdated") && { isCurrent: () => false }),
-      ...(flags.includes("no look") && { checkConsent: false }),
-      ...(flags.includes("snapshot") && { snapshot: await snapshotOf(audience) }),
-    };
-    const toWrites = (all: V1Contact[]) => all.flatMap(toWrite);
-    const { isCurrent: _, ...planned } = options;
-    const plan = await audience.bulk.check([written], toWrites, planned);
-    const before = mock.requests.length;
-    for await (const result of audience.bulk(source(), toWrites, { ...options, stopWhen: () => false })) {
-      ends.push(endOf(result));
-      // The check tells beforehand which rows a run will skip.
-      expect(plan.unchanged).toBe(result.status === "skipped" ? 1 : 0);
-      for (const each of calls) await direct(audience, mock, each);
-      if (flags.includes("left")) break;
-    }
-    const requests = mock.requests.slice(before);
-    looks.push(requests.filter(({ operation }) => operation === "v1.customers.get").length);
-    // Only a row names a city.
-    writes.push(requests.filter(({ body }) => JSON.stringify(body ?? "").includes("City")).length);
-    for (const step of between) await act(step, { tool, mock });
-  }
-  return {
-    ends: ends.join(", "),
-    people: peopleOf(mock),
-    looks: looks.join(" "),
-    writes: writes.join(" "),
-    resubscriptions: mock.resubscriptions.length,
-  };
-}
-
-async function act(step: Step, { tool, mock }: { tool: AudienceClient; mock: MockService }) {
-  if (step === "everyone is deleted") return mock.reset();
-  if (step === "ada confirms") return mock.confirm(addresses["ada"]!.email);
-  const [by, text] = step.split(" ") as [string, string];
-  const [said] = contactsOf(text);
-  if (by === "person") return mock.unsubscribe(said!.email ?? said!.phone!);
-  await direct(tool, mock, said!);
-}
-
-async function direct(client: AudienceClient, mock: MockService, said: V1Contact): Promise<void> {
-  const { contacts } = mock.organization("mock-organization");
-  const isKnown = contacts.some(({ email }) => email === said.email);
-  if (isKnown && said.email_opt_in === "SUBSCRIBED") mock.asksAgain(said.email!);
-  await client.v1.customers.upsert(said);
-}

@@ -16,6 +16,7 @@ const words: Record<string, V1OptIn | undefined> = {
 export const addresses: Record<string, { email: string; phone: string }> = {
   ada: { email: "ada@example.com", phone: "+15550100" },
   ada2: { email: "ada2@example.com", phone: "+15550100" },
+  ada3: { email: "ada@example.com", phone: "+15550199" },
   bob: { email: "bob@example.com", phone: "+15550101" },
 };
 
