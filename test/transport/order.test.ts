@@ -48,9 +48,9 @@ function logged(options: MockServiceOptions = {}, clientOptions: ClientOptions =
   };
 }
 
-const phone = "+1 555 0100";
-const byPhone = { phone, phone_opt_in: "SUBSCRIBED" } as const;
-const other = { email: "countess@example.com", email_opt_in: "SUBSCRIBED" } as const;
+const number = "+1 555 0100";
+const byPhone = { phone: number, phone_opt_in: "SUBSCRIBED" } as const;
+const countess = { email: "countess@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
 /** How the writes of these contacts end, which are called in one turn. */
 const upserts = ({ v1 }: AudienceClient, ...contacts: (typeof on | Partial<V1Contact>)[]) =>
@@ -114,7 +114,12 @@ describe("Writes to the same contact leave in call order, each after the one bef
     [
       "once one write has named two: a retried SUBSCRIBED overtakes no opt-out by phone",
       { after: 1, times: 2 },
-      [{ ...on, ...byPhone }, on, { phone, phone_opt_in: "UNSUBSCRIBED", email_opt_in: "UNSUBSCRIBED" }, on],
+      [
+        { ...on, ...byPhone },
+        on,
+        { phone: number, phone_opt_in: "UNSUBSCRIBED", email_opt_in: "UNSUBSCRIBED" },
+        on,
+      ],
       /^1 2 2 2 3 4$/,
     ],
     [
@@ -126,7 +131,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
     [
       "where only a joined write named it",
       { after: 2, times: 2 },
-      [on, { ...other, ...byPhone }, { ...on, ...byPhone }, other],
+      [on, { ...countess, ...byPhone }, { ...on, ...byPhone }, countess],
       /^1 2 3 3 3 4$/,
     ],
   ])("by any key of a contact, %s", async (_, times, contacts, order) => {
@@ -226,7 +231,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
     const [, second, third] = await within(
       20_000,
       Promise.all([
-        audience.v1.customers.upsert(other),
+        audience.v1.customers.upsert(countess),
         audience.v1.customers.upsert(on, { priority: 9 }),
         audience.v1.customers.upsert(off, { priority: 0 }),
       ]),
@@ -275,7 +280,7 @@ describe("The order of writes does not delay", () => {
     await within(
       200,
       Promise.all([
-        audience.v1.customers.upsert(other),
+        audience.v1.customers.upsert(countess),
         audience.v1.customers.list().then(({ items }) => items),
         failureOf(audience.v1.customers.get(email)),
       ]),

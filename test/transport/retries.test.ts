@@ -1,5 +1,5 @@
 import { AudienceClient, type AudienceError, type ClientOptions, isAudienceError } from "audience-sdk";
-import { type MockFault, type MockOrganizationState, type MockService } from "audience-sdk/mock";
+import type { MockFault, MockOrganizationState, MockService } from "audience-sdk/mock";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
 import {
