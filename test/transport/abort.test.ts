@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
-import { AbortError, AudienceClient, type ClientOptions, RateLimiter } from "audience-sdk";
-import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
-import { describe, expect, it, vi } from "vitest";
+import { AbortError, AudienceClient, RateLimiter } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
 import { contact, mockedClient, serve } from "./fixture.ts";
@@ -9,10 +9,7 @@ import { contact, mockedClient, serve } from "./fixture.ts";
 const other = { ...contact, email: "grace@example.com" };
 const reason = new Error("the user left");
 
-const inProcess = (options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) => {
-  const mock = createMockService(options);
-  return { mock, audience: new AudienceClient({ ...mock.clientOptions, ...clientOptions }) };
-};
+afterEach(() => void vi.useRealTimers());
 
 /** Aborts once `isThere` returns true, and returns whether the call has rejected by the next turn of the event loop. */
 async function abortedWhen(
@@ -27,6 +24,9 @@ async function abortedWhen(
   const first = await Promise.race([failure, aTurn]);
   return { error: await failure, isAtOnce: first !== "a turn later" };
 }
+
+const upsertBy = (audience: AudienceClient) => (signal: AbortSignal) =>
+  audience.v1.customers.upsert(contact, { signal });
 
 describe("An aborted call rejects at once, with the signal's reason as its cause, wherever it is", () => {
   function expectAbort(
@@ -69,7 +69,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
 
   it("in the queue: nothing is sent, no budget is spent, and the others go on", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 300 }] });
-    const { mock, audience } = inProcess({}, { rateLimiter });
+    const { mock, audience } = mockedClient({}, { rateLimiter });
     await audience.v1.customers.list();
 
     const aborted = await abortedWhen(
@@ -88,7 +88,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
 
   it("behind an earlier write to the same contact: nothing is sent, no key is asked for, and later writes keep their order", async () => {
     const apiKey = vi.fn(() => "mock-api-key-not-a-secret");
-    const { mock, audience } = inProcess({ latencyMs: 60 }, { apiKey });
+    const { mock, audience } = mockedClient({ latencyMs: 60 }, { apiKey });
     const first = audience.v1.customers.upsert({ ...contact, first_name: "1" });
     let third: Promise<unknown> = Promise.resolve();
 
@@ -110,12 +110,9 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
   it("in the key function: nothing is sent, and the permit is available again", async () => {
     const rateLimiter = new RateLimiter();
     const apiKey = vi.fn(() => new Promise<string>(() => {}));
-    const { mock, audience } = inProcess({}, { apiKey, rateLimiter });
+    const { mock, audience } = mockedClient({}, { apiKey, rateLimiter });
 
-    const aborted = await abortedWhen(
-      () => apiKey.mock.calls.length === 1,
-      (signal) => audience.v1.customers.upsert(contact, { signal }),
-    );
+    const aborted = await abortedWhen(() => apiKey.mock.calls.length === 1, upsertBy(audience));
 
     expectAbort(aborted, "not-sent", 0);
     expect(mock.requests).toEqual([]);
@@ -128,12 +125,9 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
   });
 
   it("in flight: the outcome of a write is unknown, that of a GET is not-applied", async () => {
-    const { mock, audience } = inProcess({ latencyMs: 100 });
+    const { mock, audience } = mockedClient({ latencyMs: 100 });
 
-    const write = await abortedWhen(
-      () => mock.requests.length === 1,
-      (signal) => audience.v1.customers.upsert(contact, { signal }),
-    );
+    const write = await abortedWhen(() => mock.requests.length === 1, upsertBy(audience));
     const read = await abortedWhen(
       () => mock.requests.length === 2,
       (signal) => audience.v1.customers.get("c", { signal }),
@@ -150,10 +144,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     });
     const audience = new AudienceClient(options);
 
-    const flight = await abortedWhen(
-      () => received.length === 1,
-      (signal) => audience.v1.customers.upsert(contact, { signal }),
-    );
+    const flight = await abortedWhen(() => received.length === 1, upsertBy(audience));
     const inBody = await abortedWhen(
       () => received.length === 2,
       (signal) => audience.v1.customers.get("body", { signal }),
@@ -165,39 +156,28 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
 
   it("in the backoff: no timer is left behind, and no other call is delayed", async () => {
     vi.useFakeTimers();
-    try {
-      const { mock, audience } = inProcess({ faults: [{ kind: "reset-before", times: 1 }] });
-      const stop = new AbortController();
-      const failure = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
-      await vi.advanceTimersByTimeAsync(0);
+    const { mock, audience } = mockedClient({ faults: [{ kind: "reset-before", times: 1 }] });
+    const stop = new AbortController();
+    const failure = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
+    await vi.advanceTimersByTimeAsync(0);
 
-      stop.abort(reason);
+    stop.abort(reason);
 
-      expectAbort({ error: await failure, isAtOnce: true }, "unknown", 1);
-      expect(vi.getTimerCount()).toBe(0);
-      await audience.v1.customers.upsert(contact);
-      expect(mock.requests).toHaveLength(2);
-    } finally {
-      vi.useRealTimers();
-    }
+    expectAbort({ error: await failure, isAtOnce: true }, "unknown", 1);
+    expect(vi.getTimerCount()).toBe(0);
+    await audience.v1.customers.upsert(contact);
+    expect(mock.requests).toHaveLength(2);
   });
 
   it("with a fetch that ignores its signal", async () => {
     const fetch = vi.fn(() => new Promise<Response>(() => {}));
-    const { audience } = inProcess({}, { fetch });
+    const { audience } = mockedClient({}, { fetch });
 
-    expectAbort(
-      await abortedWhen(
-        () => fetch.mock.calls.length === 1,
-        (signal) => audience.v1.customers.upsert(contact, { signal }),
-      ),
-      "unknown",
-      1,
-    );
+    expectAbort(await abortedWhen(() => fetch.mock.calls.length === 1, upsertBy(audience)), "unknown", 1);
   });
 
   it("with a reason of any kind, and with AbortSignal.timeout", async () => {
-    const { audience } = inProcess({ faults: [{ kind: "hang" }] });
+    const { audience } = mockedClient({ faults: [{ kind: "hang" }] });
 
     const none = await failureOf(audience.v1.customers.get("c", { signal: AbortSignal.abort() }));
     const text = await failureOf(audience.v1.customers.get("c", { signal: AbortSignal.abort("left") }));
@@ -212,12 +192,9 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
 describe("After an abort in flight", () => {
   it("the request continues up to its response headers, so that its permit is released at the right time", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 10_000 }] });
-    const { mock, audience } = inProcess({ latencyMs: 80 }, { rateLimiter });
+    const { mock, audience } = mockedClient({ latencyMs: 80 }, { rateLimiter });
 
-    await abortedWhen(
-      () => mock.requests.length === 1,
-      (signal) => audience.v1.customers.upsert(contact, { signal }),
-    );
+    await abortedWhen(() => mock.requests.length === 1, upsertBy(audience));
     const atOnce = rateLimiter.usage();
     await eventually(() => expect(rateLimiter.usage().inFlight).toBe(0));
 
@@ -229,7 +206,7 @@ describe("After an abort in flight", () => {
     const waiting: ((response: Response) => void)[] = [];
     let isGivenUp = false;
     const fetch = () => new Promise<Response>((resolve) => waiting.push(resolve));
-    const { audience } = inProcess({}, { fetch });
+    const { audience } = mockedClient({}, { fetch });
     const stop = new AbortController();
     const failure = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
     await new Promise(setImmediate);
@@ -265,51 +242,44 @@ describe("After an abort in flight", () => {
 
   it("the request continues for two seconds, and a later write to the contact waits for as long", async () => {
     vi.useFakeTimers();
-    try {
-      const log: [string, number][] = [];
-      const start = performance.now();
-      const note = (what: string) => void log.push([what, Math.round(performance.now() - start)]);
-      const fetch = (_url: string, { signal }: RequestInit) => {
-        note("is sent");
-        if (log.length > 1) return Promise.resolve(Response.json({ data: { id: "c-1" } }, { status: 201 }));
-        return new Promise<Response>((_, reject) => {
-          signal?.addEventListener("abort", () => {
-            note("is cut");
-            reject(signal.reason);
-          });
+    const log: [string, number][] = [];
+    const start = performance.now();
+    const note = (what: string) => void log.push([what, Math.round(performance.now() - start)]);
+    const fetch = (_url: string, { signal }: RequestInit) => {
+      note("is sent");
+      if (log.length > 1) return Promise.resolve(Response.json({ data: { id: "c-1" } }, { status: 201 }));
+      return new Promise<Response>((_, reject) => {
+        signal?.addEventListener("abort", () => {
+          note("is cut");
+          reject(signal.reason);
         });
-      };
-      const { audience } = inProcess({}, { fetch });
-      const stop = new AbortController();
-      const aborted = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
-      await vi.advanceTimersByTimeAsync(100);
-      stop.abort(reason);
-      const later = audience.v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" });
-      note(`rejects with ${(await aborted).code}`);
+      });
+    };
+    const { audience } = mockedClient({}, { fetch });
+    const stop = new AbortController();
+    const aborted = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
+    await vi.advanceTimersByTimeAsync(100);
+    stop.abort(reason);
+    const later = audience.v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" });
+    note(`rejects with ${(await aborted).code}`);
 
-      await vi.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
 
-      expect((await later).id).toBe("c-1");
-      expect(log).toEqual([
-        ["is sent", 0],
-        ["rejects with aborted", 100],
-        ["is cut", 2_100],
-        ["is sent", 2_100],
-      ]);
-    } finally {
-      vi.useRealTimers();
-    }
+    expect((await later).id).toBe("c-1");
+    expect(log).toEqual([
+      ["is sent", 0],
+      ["rejects with aborted", 100],
+      ["is cut", 2_100],
+      ["is sent", 2_100],
+    ]);
   });
 
   it("the call is never retried, and onRetry is not called", async () => {
     const onRetry = vi.fn();
     const faults = [{ kind: "500-before" } as const];
-    const { mock, audience } = inProcess({ latencyMs: 40, faults }, { hooks: { onRetry } });
+    const { mock, audience } = mockedClient({ latencyMs: 40, faults }, { hooks: { onRetry } });
 
-    await abortedWhen(
-      () => mock.requests.length === 1,
-      (signal) => audience.v1.customers.upsert(contact, { signal }),
-    );
+    await abortedWhen(() => mock.requests.length === 1, upsertBy(audience));
     await eventually(() => expect(mock.requests[0]?.status).toBe(500));
     await new Promise((resolve) => setTimeout(resolve, 700));
 
@@ -319,25 +289,21 @@ describe("After an abort in flight", () => {
 
   it("a request without a response is cut after five seconds, and delays no other call for longer", async () => {
     vi.useFakeTimers();
-    try {
-      const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
-      const { mock, audience } = inProcess({ faults: [{ kind: "hang", times: 1 }] }, { rateLimiter });
-      const stop = new AbortController();
-      const failure = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
-      await vi.advanceTimersByTimeAsync(100);
-      stop.abort(reason);
-      const next = audience.v1.customers.upsert(contact);
-      await vi.advanceTimersByTimeAsync(4_800);
-      const before = mock.requests.length;
-      // One window after the time until which the cut request may still arrive.
-      await vi.advanceTimersByTimeAsync(10_000);
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+    const { mock, audience } = mockedClient({ faults: [{ kind: "hang", times: 1 }] }, { rateLimiter });
+    const stop = new AbortController();
+    const failure = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
+    await vi.advanceTimersByTimeAsync(100);
+    stop.abort(reason);
+    const next = audience.v1.customers.upsert(contact);
+    await vi.advanceTimersByTimeAsync(4_800);
+    const before = mock.requests.length;
+    // One window after the time until which the cut request may still arrive.
+    await vi.advanceTimersByTimeAsync(10_000);
 
-      expect(await failure).toMatchObject({ code: "aborted" });
-      expect(before).toBe(1);
-      expect((await next).id).toBeDefined();
-    } finally {
-      vi.useRealTimers();
-    }
+    expect(await failure).toMatchObject({ code: "aborted" });
+    expect(before).toBe(1);
+    expect((await next).id).toBeDefined();
   });
 });
 
@@ -360,7 +326,7 @@ it("a hundred calls leave no listener on a signal that lives on", async () => {
   const { v1 } = mockedClient();
   const { signal } = new AbortController();
   for (let call = 0; call < 100; call++) {
-    await v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }, { signal });
+    await v1.customers.upsert(contact, { signal });
   }
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
@@ -369,7 +335,7 @@ it("a signal that served ended calls still aborts a later one", async () => {
   const { mock, v1 } = mockedClient();
   const controller = new AbortController();
   const { signal } = controller;
-  await v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }, { signal });
+  await v1.customers.upsert(contact, { signal });
   mock.addFault({ kind: "hang" });
   const call = failureOf(v1.customers.get("c", { signal }));
 

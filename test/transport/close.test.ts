@@ -4,17 +4,17 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
 import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
-import { useFakeTime, v2Contact } from "./fixture.ts";
+import { mockedClient, useFakeTime, v2Contact, within } from "./fixture.ts";
 
 useFakeTime();
 
+const oneASecond = () => new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+
 /** A client with one permit a second, whose first call has ended. */
 async function busy(options: MockServiceOptions = {}) {
-  const mock = createMockService(options);
-  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
-  const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
-  await audience.v1.customers.list();
-  return { mock, audience };
+  const given = mockedClient(options, { rateLimiter: oneASecond() });
+  await given.audience.v1.customers.list();
+  return given;
 }
 
 const contact = (name: string) => ({ email: `${name}@example.com`, email_opt_in: "SUBSCRIBED" }) as const;
@@ -28,9 +28,8 @@ describe("close({ drain: true })", () => {
       log.push(name);
     });
 
-    const closed = audience.close({ drain: true }).then(() => log.push("closed"));
-    await vi.advanceTimersByTimeAsync(5_000);
-    await closed;
+    await within(5_000, audience.close({ drain: true }));
+    log.push("closed");
 
     await Promise.all(calls);
     expect(log).toEqual(["a", "b", "c", "closed"]);
@@ -56,9 +55,7 @@ describe("close({ drain: true })", () => {
     mock.addFault({ kind: "500-before", times: 1 });
     const call = audience.v1.customers.upsert(contact("a")).withResponse();
 
-    const closed = audience.close({ drain: true });
-    await vi.advanceTimersByTimeAsync(10_000);
-    await closed;
+    await within(10_000, audience.close({ drain: true }));
 
     expect(await call).toMatchObject({ attempts: 2 });
   });
@@ -69,9 +66,7 @@ describe("close({ drain: true })", () => {
     const calls = [audience.v1.customers.upsert(contact("a")), audience.v1.customers.upsert(contact("b"))];
     const ends = Promise.allSettled(calls);
 
-    const closed = audience.close({ drain: true, timeoutMs: 1_500 });
-    await vi.advanceTimersByTimeAsync(6_000);
-    await closed;
+    await within(6_000, audience.close({ drain: true, timeoutMs: 1_500 }));
 
     expect(await ends).toMatchObject([
       { status: "fulfilled" },
@@ -122,9 +117,7 @@ it.each([
 
   expect(error).toBeInstanceOf(ConfigurationError);
   expect(error.message).toContain(message);
-  const call = audience.v1.customers.upsert(contact("a"));
-  await vi.advanceTimersByTimeAsync(2_000);
-  await call;
+  await within(2_000, audience.v1.customers.upsert(contact("a")));
 });
 
 const event = {
@@ -135,8 +128,7 @@ const event = {
 
 describe("close() in the same turn as a call", () => {
   it("lets a call that does not wait be sent and end", async () => {
-    const mock = createMockService();
-    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: new RateLimiter() });
+    const { mock, audience } = mockedClient({}, { rateLimiter: new RateLimiter() });
 
     const sent = audience.v1.events.send(event);
     await audience.close();
@@ -160,9 +152,8 @@ describe("close() after the abort of a call", () => {
   it.each([{}, { drain: true }])(
     "resolves, with the options %j, when its request has ended too, and its permit is released",
     async (options) => {
-      const mock = createMockService({ latencyMs: 60 });
       const rateLimiter = new RateLimiter();
-      const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+      const { mock, audience } = mockedClient({ latencyMs: 60 }, { rateLimiter });
       const stop = new AbortController();
       const call = failureOf(audience.v1.customers.upsert(contact("a"), { signal: stop.signal }));
       await vi.advanceTimersByTimeAsync(40);
@@ -194,10 +185,9 @@ describe("close() rejects what waits for something else than a permit, and it is
   const closed = { code: "closed", message: "The client was closed." };
 
   it("a call that waits for its key", async () => {
-    const mock = createMockService();
     const rateLimiter = new RateLimiter();
     const asked = promised<string>();
-    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, apiKey: () => asked.promise });
+    const { mock, audience } = mockedClient({}, { rateLimiter, apiKey: () => asked.promise });
 
     const call = failureOf(audience.v1.customers.get("ada@example.com"));
     await audience.close();
@@ -233,9 +223,8 @@ describe("close() rejects what waits for something else than a permit, and it is
   it("a row that waits for its checkpoint, which has no result and no record then", async () => {
     // The hash of a row needs real time.
     vi.useRealTimers();
-    const mock = createMockService();
     const rateLimiter = new RateLimiter();
-    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    const { mock, audience } = mockedClient({}, { rateLimiter });
     const begun = promised<void>();
     const recorded = promised<void>();
     class SlowCheckpoint extends MemoryCheckpoint {
@@ -267,13 +256,10 @@ describe("close() rejects what waits for something else than a permit, and it is
 
 describe("close()", () => {
   beforeEach(() => void vi.useRealTimers());
-  const oneASecond = () => new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
 
   it("rejects calls in the queue, behind other writes to a contact and in backoff, and lets calls in flight end", async () => {
-    const mock = createMockService({ latencyMs: 50 });
-    const failing = createMockService({ faults: [{ kind: "500-before" }] });
-    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: oneASecond() });
-    const retrying = new AudienceClient(failing.clientOptions);
+    const { mock, audience } = mockedClient({ latencyMs: 50 }, { rateLimiter: oneASecond() });
+    const { mock: failing, audience: retrying } = mockedClient({ faults: [{ kind: "500-before" }] });
     const inFlight = audience.v1.customers.upsert(contact("ada"));
     const behindIt = failureOf(audience.v1.customers.upsert(contact("ada")));
     const queued = failureOf(audience.v1.customers.get("c"));
@@ -293,8 +279,7 @@ describe("close()", () => {
   });
 
   it("resolves only when all calls in flight have ended", async () => {
-    const mock = createMockService({ latencyMs: 60 });
-    const audience = new AudienceClient(mock.clientOptions);
+    const { audience } = mockedClient({ latencyMs: 60 });
     const log: string[] = [];
 
     void audience.v1.customers.upsert(contact("ada")).then(() => log.push("responded"));
@@ -305,8 +290,7 @@ describe("close()", () => {
   });
 
   it("does not retry calls in flight that fail afterwards", async () => {
-    const mock = createMockService({ latencyMs: 40, faults: [{ kind: "500-before" }] });
-    const audience = new AudienceClient(mock.clientOptions);
+    const { mock, audience } = mockedClient({ latencyMs: 40, faults: [{ kind: "500-before" }] });
     const failure = failureOf(audience.v1.customers.upsert(contact("ada")));
 
     await audience.close();
@@ -315,29 +299,9 @@ describe("close()", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("rejects calls in flight that would wait again, such as one whose key has changed", async () => {
-    const mock = createMockService();
-    let asked = 0;
-    let giveKey: (key: string) => void = () => undefined;
-    const apiKey = () => (asked++ === 0 ? "old" : new Promise<string>((resolve) => (giveKey = resolve)));
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
-    const audience = new AudienceClient({ ...mock.clientOptions, apiKey, rateLimiter });
-    const failure = failureOf(audience.v1.customers.upsert(contact("ada")));
-    await eventually(() => expect(asked).toBe(2));
-
-    const closed = audience.close();
-    giveKey("mock-api-key-not-a-secret");
-    await closed;
-
-    expect(await failure).toMatchObject({ code: "closed", outcome: "not-applied" });
-    expect(mock.requests).toHaveLength(1);
-  });
-
   it("makes later calls of all views and families reject, and can be called again", async () => {
-    const mock = createMockService();
-    const audience = new AudienceClient(mock.clientOptions);
+    const { mock, audience, v1, v2 } = mockedClient();
     const view = audience.withOptions({ maxRetries: 0 });
-    const { v1, v2 } = audience;
 
     await audience.close();
     await audience.close();
@@ -367,21 +331,15 @@ describe("close()", () => {
   });
 
   it.each([AudienceClient, V1Client, V2Client])("is called by `await using` (%o)", async (Client) => {
-    const mock = createMockService();
     let escaped: AudienceClient | V1Client | V2Client | undefined;
     {
-      await using client = new Client(mock.clientOptions);
+      await using client = new Client(createMockService().clientOptions);
       escaped = client;
     }
 
-    const call =
-      "lists" in escaped
-        ? escaped.lists.list()
-        : "v1" in escaped
-          ? escaped.v1.customers.list()
-          : escaped.customers.list();
-    expect(await failureOf((call as PromiseLike<unknown>).then(String))).toMatchObject({
-      code: "closed",
-    });
+    const listed =
+      "lists" in escaped ? escaped.lists : "v1" in escaped ? escaped.v1.customers : escaped.customers;
+    const call: PromiseLike<unknown> = listed.list();
+    expect(await failureOf(call.then(String))).toMatchObject({ code: "closed" });
   });
 });

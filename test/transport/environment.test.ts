@@ -1,6 +1,6 @@
 import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter, V1Client, V2Client } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { thrownBy } from "./failure.ts";
 
 const organizations = [
@@ -19,7 +19,6 @@ beforeEach(() => {
   printed.length = 0;
   vi.spyOn(console, "error").mockImplementation((line: string) => void printed.push(line));
 });
-afterEach(() => void vi.unstubAllEnvs());
 
 function setAll(): void {
   vi.stubEnv("AUDIENCE_BASE_URL", baseUrl);
@@ -99,11 +98,7 @@ describe("An absent option is read from the environment", () => {
 
   it("a runtime without process has no environment", () => {
     vi.stubGlobal("process", undefined);
-    try {
-      expect(() => new AudienceClient({ baseUrl, apiKey: "k", ...rest }).v1).not.toThrow();
-    } finally {
-      vi.unstubAllGlobals();
-    }
+    expect(() => new AudienceClient({ baseUrl, apiKey: "k", ...rest }).v1).not.toThrow();
   });
 });
 
@@ -127,19 +122,15 @@ describe("What the runtime forbids is no error of the constructor", () => {
     ["a document", { window: Object.defineProperty({}, "document", { get: refuse }) }],
   ])("%s: the client works with its options", async (_, globals) => {
     for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
-    try {
-      const audience = new AudienceClient({
-        ...mock.clientOptions,
-        apiKey: "key-of-v1",
-        apiKeyV2: "key-of-v2",
-        appId: "app-1",
-        rateLimiter: undefined,
-      });
-      await audience.v1.customers.list();
-      await audience.v2.lists.list();
-    } finally {
-      vi.unstubAllGlobals();
-    }
+    const audience = new AudienceClient({
+      ...mock.clientOptions,
+      apiKey: "key-of-v1",
+      apiKeyV2: "key-of-v2",
+      appId: "app-1",
+      rateLimiter: undefined,
+    });
+    await audience.v1.customers.list();
+    await audience.v2.lists.list();
 
     expect(mock.requests.map(({ status }) => status)).toEqual([200, 200]);
   });
@@ -148,22 +139,18 @@ describe("What the runtime forbids is no error of the constructor", () => {
     const permitted: Record<string, string> = { AUDIENCE_BASE_URL_V2: baseUrlV2 };
     const get = (_: object, name: string) => permitted[name] ?? refuse();
     vi.stubGlobal("process", { env: new Proxy({}, { get }) });
-    try {
-      const messageOf = (run: () => unknown) => String(thrownBy(run)).replace(/^ConfigurationError: /, "");
+    const messageOf = (run: () => unknown) => String(thrownBy(run)).replace(/^ConfigurationError: /, "");
 
-      expect(messageOf(() => new AudienceClient({ baseUrl, ...rest }).v1)).toBe(
-        `The v1 family needs apiKey (or AUDIENCE_API_KEY, ${notPermitted}).`,
-      );
-      expect(messageOf(() => new AudienceClient({ apiKey: "k", ...rest }).v2)).toBe(
-        `The v2 family needs appId (or AUDIENCE_APP_ID, ${notPermitted}).`,
-      );
-      delete permitted["AUDIENCE_BASE_URL_V2"];
-      expect(messageOf(() => new AudienceClient(rest))).toContain(
-        `The client needs baseUrl (or AUDIENCE_BASE_URL, ${notPermitted}) for the v1 family, or baseUrlV2 (or AUDIENCE_BASE_URL_V2, ${notPermitted}) for the v2 family.`,
-      );
-    } finally {
-      vi.unstubAllGlobals();
-    }
+    expect(messageOf(() => new AudienceClient({ baseUrl, ...rest }).v1)).toBe(
+      `The v1 family needs apiKey (or AUDIENCE_API_KEY, ${notPermitted}).`,
+    );
+    expect(messageOf(() => new AudienceClient({ apiKey: "k", ...rest }).v2)).toBe(
+      `The v2 family needs appId (or AUDIENCE_APP_ID, ${notPermitted}).`,
+    );
+    delete permitted["AUDIENCE_BASE_URL_V2"];
+    expect(messageOf(() => new AudienceClient(rest))).toContain(
+      `The client needs baseUrl (or AUDIENCE_BASE_URL, ${notPermitted}) for the v1 family, or baseUrlV2 (or AUDIENCE_BASE_URL_V2, ${notPermitted}) for the v2 family.`,
+    );
   });
 });
 

@@ -20,7 +20,6 @@ import {
   UnexpectedResponseError,
   ValidationError,
 } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
 import { contact, inPieces, json, mockedClient, profileResponse, serve } from "./fixture.ts";
@@ -52,6 +51,10 @@ function clientWithResponse(
   });
 }
 
+/** The error of a write with this response. */
+const failureWith = (...response: Parameters<typeof clientWithResponse>) =>
+  failureOf(clientWithResponse(...response).v1.customers.upsert(contact));
+
 describe("An error status", () => {
   it.each([
     [400, BadRequestError, "BadRequestError", "bad_request", "not-applied"],
@@ -68,9 +71,7 @@ describe("An error status", () => {
     [503, ServerError, "ServerError", "server", "unknown"],
     [599, ServerError, "ServerError", "server", "unknown"],
   ] as const)("of %i is a %o", async (status, Class, name, code, outcome) => {
-    const audience = clientWithResponse(status, '{"message":"the reason"}', { "x-trace": "t-1" });
-
-    const error = await failureOf(audience.v1.customers.upsert(contact));
+    const error = await failureWith(status, '{"message":"the reason"}', { "x-trace": "t-1" });
 
     expect(error).toBeInstanceOf(Class);
     expect(error).toBeInstanceOf(ApiError);
@@ -124,7 +125,7 @@ describe("An error status", () => {
     ],
     ["and 300 deeper", JSON.stringify({ error: { title: "n".repeat(301) } }), "n".repeat(300)],
   ])("has the message of the service, wherever it is in the body: %s", async (_, body, words) => {
-    const error = await failureOf(clientWithResponse(400, body).v1.customers.upsert(contact));
+    const error = await failureWith(400, body);
 
     expect(error.message).toBe(`400 on POST /api/v1/customer/create: ${words}`);
   });
@@ -144,7 +145,7 @@ describe("An error status", () => {
     ],
   ])("without a known message shows the first 120 characters of its body: %s", async (_, body, shown) => {
     const apiKey = "secret-of-the-test";
-    const error = await failureOf(clientWithResponse(400, body, {}, { apiKey }).v1.customers.upsert(contact));
+    const error = await failureWith(400, body, {}, { apiKey });
 
     expect(error.message).toBe(`400 on POST /api/v1/customer/create: ${shown}`);
   });
@@ -162,7 +163,7 @@ describe("An error status", () => {
   ])(
     "%i with the body %j names isRateLimited if an edge may have refused the call",
     async (status, body, end) => {
-      const error = await failureOf(clientWithResponse(status, body).v1.customers.upsert(contact));
+      const error = await failureWith(status, body);
 
       expect(error.message).toBe(`${status} on POST /api/v1/customer/create${end}`);
     },
@@ -173,7 +174,7 @@ describe("An error status", () => {
     [{ "retry-after": "0" }, ""],
     [{}, ""],
   ])("with the headers %j has the wait that the service asks for", async (headers, wish) => {
-    const error = await failureOf(clientWithResponse(502, "", headers).v1.customers.upsert(contact));
+    const error = await failureWith(502, "", headers);
 
     expect(error.message).toBe(`502 on POST /api/v1/customer/create${wish}`);
     expect("retryAfterMs" in error).toBe("retry-after" in headers);
@@ -188,15 +189,13 @@ describe("An error status", () => {
     });
     const { v1 } = new AudienceClient({ ...options, maxRetries: 0, timeoutMs: 1_000 });
 
-    const errors = await Promise.all(
-      ["broken", "endless", "garbled"].map((id) => failureOf(v1.customers.get(id))),
-    );
+    const ids = ["broken", "endless", "garbled"];
+    const errors = await Promise.all(ids.map((id) => failureOf(v1.customers.get(id))));
 
-    expect(errors.map(({ name }) => name)).toEqual(["ServerError", "ServerError", "ServerError"]);
-    expect(errors.map((error) => (error as ServerError).body)).toEqual([
-      "the beginning",
-      "the beginning",
-      "",
+    expect(errors.map((error) => [error.name, (error as ServerError).body])).toEqual([
+      ["ServerError", "the beginning"],
+      ["ServerError", "the beginning"],
+      ["ServerError", ""],
     ]);
   });
 
@@ -211,7 +210,7 @@ describe("An error status", () => {
       cancel: () => void (isGivenUp = true),
     });
 
-    const error = await failureOf(clientWithResponse(500, endless).v1.customers.upsert(contact));
+    const error = await failureWith(500, endless);
 
     expect((error as ServerError).body).toBe("a".repeat(64 * 1024));
     expect(sent).toBeLessThan(200 * 1024);
@@ -220,27 +219,22 @@ describe("An error status", () => {
 
   it.each([500, 200])("shows JSON of 64 KiB as such, and of a longer one its text (%i)", async (status) => {
     const ofLength = (length: number) => JSON.stringify({ filler: "a".repeat(length - 13) });
-    const bodies = [64 * 1024, 64 * 1024 + 1].map(async (length) => {
-      const error = await failureOf(
-        clientWithResponse(status, ofLength(length)).v1.customers.upsert(contact),
-      );
-      return (error as ServerError | UnexpectedResponseError).body;
-    });
 
-    expect(await Promise.all(bodies)).toEqual([
-      { filler: "a".repeat(64 * 1024 - 13) },
-      ofLength(64 * 1024 + 1).slice(0, 64 * 1024),
-    ]);
+    expect(await failureWith(status, ofLength(64 * 1024))).toMatchObject({
+      body: { filler: "a".repeat(64 * 1024 - 13) },
+    });
+    expect(await failureWith(status, ofLength(64 * 1024 + 1))).toMatchObject({
+      body: ofLength(64 * 1024 + 1).slice(0, 64 * 1024),
+    });
   });
 
   it("shows an incomplete body as a string, because its JSON would be another value", async () => {
-    const breaksOff = inPieces(["12"], "breaks off");
-    const cut = [
-      clientWithResponse(500, breaksOff),
-      clientWithResponse(500, "1234", {}, { maxResponseBytes: 2 }),
-    ].map(async ({ v1 }) => ((await failureOf(v1.customers.upsert(contact))) as ServerError).body);
+    const errors = [
+      await failureWith(500, inPieces(["12"], "breaks off")),
+      await failureWith(500, "1234", {}, { maxResponseBytes: 2 }),
+    ];
 
-    expect(await Promise.all(cut)).toEqual(["12", "12"]);
+    expect(errors).toMatchObject([{ body: "12" }, { body: "12" }]);
   });
 });
 
@@ -302,13 +296,11 @@ describe("A redirect", () => {
     const error = await failureOf(new AudienceClient(options).v1.customers.upsert(contact));
 
     expect(error).toBeInstanceOf(RedirectError);
-    expect(error).toMatchObject({
-      code: "redirect",
-      status,
-      location: `${other.url}/api/v1/customer/create`,
-      outcome: "not-applied",
-      request: { attempts: 1 },
-    });
+    const location = `${other.url}/api/v1/customer/create`;
+    expect(error).toMatchObject({ code: "redirect", status, location, outcome: "not-applied" });
+    expect(error.message).toBe(
+      `${status} on POST /api/v1/customer/create: a redirect is never followed. Is the base URL right?`,
+    );
     expect(received).toHaveLength(1);
     expect(other.received).toEqual([]);
   });
@@ -317,18 +309,10 @@ describe("A redirect", () => {
     const opaque = { status: 0, type: "opaqueredirect", headers: new Headers(), url: "", body: null };
     const fetch = async () => opaque as Response; // as far as it is asked for
 
-    const error = await failureOf(clientWithResponse(0, null, {}, { fetch }).v1.customers.upsert(contact));
+    const error = await failureWith(0, null, {}, { fetch });
 
     expect(error).toBeInstanceOf(RedirectError);
     expect(error).toMatchObject({ status: 0, outcome: "not-applied" });
-  });
-
-  it("has a message that asks whether the base URL is right", async () => {
-    const error = await failureOf(clientWithResponse(302, "").v1.customers.get("c"));
-
-    expect(error.message).toBe(
-      "302 on GET /api/v1/customer/{id}: a redirect is never followed. Is the base URL right?",
-    );
   });
 
   it("to the same origin is not followed either, and its error has no location if the response has none", async () => {
@@ -343,18 +327,6 @@ describe("A redirect", () => {
     expect(same).toMatchObject({ status: 302, location: "/elsewhere" });
     expect(none).not.toHaveProperty("location");
     expect(received).toHaveLength(2);
-  });
-
-  it("that the fetch itself has followed goes unnoticed, so the client asks the fetch not to follow it", async () => {
-    const seen: RequestInit[] = [];
-    const fetch = async (_: string, init: RequestInit) => {
-      seen.push(init);
-      return Response.json(profileResponse);
-    };
-
-    await clientWithResponse(200, null, {}, { fetch }).v1.customers.get("c-1");
-
-    expect(seen[0]?.redirect).toBe("manual");
   });
 });
 
@@ -373,7 +345,7 @@ describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => 
   ] as const;
 
   it.each(wrong)("%s", async (_, status, body, problem) => {
-    const error = await failureOf(clientWithResponse(status, body).v1.customers.upsert(contact));
+    const error = await failureWith(status, body);
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error).toMatchObject({
@@ -403,19 +375,14 @@ describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => 
 
   it("shows all messages of the service", async () => {
     const body = '{"status":false,"errors":[{"message":"no consent"},{"message":"no list"}]}';
-    const error = await failureOf(clientWithResponse(200, body).v1.customers.upsert(contact));
+    const error = await failureWith(200, body);
 
     expect(error.message).toContain("the service says: no consent; no list");
   });
 
   it("holds the body, as JSON or as a string", async () => {
-    const asJson = await failureOf(clientWithResponse(200, '{"a":1}').v1.customers.get("c-1"));
-    const asText = await failureOf(clientWithResponse(200, "<p>").v1.customers.get("c-1"));
-
-    expect([asJson, asText].map((error) => (error as UnexpectedResponseError).body)).toEqual([
-      { a: 1 },
-      "<p>",
-    ]);
+    expect(await failureWith(200, '{"a":1}')).toMatchObject({ body: { a: 1 } });
+    expect(await failureWith(200, "<p>")).toMatchObject({ body: "<p>" });
   });
 
   it.each([
@@ -423,9 +390,8 @@ describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => 
     ["contact.action", { message: "ok", contact: { email: "a@b", contactUUID: "c-1" } }],
     ["contact", { message: "ok" }],
   ])("addContact needs %s", async (path, body) => {
-    const error = await failureOf(
-      clientWithResponse(200, JSON.stringify(body)).v1.contactGroups.addContact("l", contact),
-    );
+    const { v1 } = clientWithResponse(200, JSON.stringify(body));
+    const error = await failureOf(v1.contactGroups.addContact("l", contact));
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error.message).toContain(path);
@@ -433,41 +399,29 @@ describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => 
 });
 
 describe("An error of any class", () => {
+  /** An error of each class: what is sent is the event, but for the errors that no event has. */
   const examples = async (): Promise<AudienceError[]> => {
     const { mock, audience } = mockedClient();
-    const gone = AbortSignal.abort("the user left");
     const closed = new AudienceClient(mock.clientOptions);
     await closed.close();
-    const crowded = new AudienceClient({
-      ...mock.clientOptions,
-      rateLimiter: { windows: [{ limit: 1, intervalMs: 60_000 }] },
-    });
+    const rateLimiter = { windows: [{ limit: 1, intervalMs: 60_000 }] };
+    const crowded = new AudienceClient({ ...mock.clientOptions, rateLimiter });
     await crowded.v1.customers.list();
-    const statuses = [400, 401, 402, 403, 404, 429, 500].map((status) =>
-      clientWithResponse(status, '{"message":"no"}', { "x-a": "1" }),
-    );
+    const send = ({ v1 }: AudienceClient, options = {}) => failureOf(v1.events.send(event, options));
+    const broken = async () => Promise.reject(new Error("x"));
     return Promise.all([
-      ...statuses.map((each) => failureOf(each.v1.events.send(event))),
-      failureOf(clientWithResponse(307, null, { location: "https://else.example" }).v1.events.send(event)),
-      failureOf(clientWithResponse(200, "x").v1.customers.upsert(contact)),
-      failureOf(
-        clientWithResponse(
-          200,
-          null,
-          {},
-          { fetch: async () => Promise.reject(new Error("x")) },
-        ).v1.events.send(event),
+      ...[400, 401, 402, 403, 404, 429, 500].map((status) =>
+        send(clientWithResponse(status, '{"message":"no"}', { "x-a": "1" })),
       ),
-      failureOf(
-        clientWithResponse(200, null, {}, { fetch: () => new Promise(() => {}) }).v1.events.send(event, {
-          timeoutMs: 5,
-        }),
-      ),
+      send(clientWithResponse(307, null, { location: "https://else.example" })),
+      failureWith(200, "x"),
+      send(clientWithResponse(200, null, {}, { fetch: broken })),
+      send(clientWithResponse(200, null, {}, { fetch: () => new Promise(() => {}) }), { timeoutMs: 5 }),
       failureOf(audience.v1.customers.upsert({ email: "" })),
       failureOf(audience.v1.customers.upsert(contact, { maxRetries: -1 })),
-      failureOf(audience.v1.events.send(event, { signal: gone })),
-      failureOf(closed.v1.events.send(event)),
-      failureOf(crowded.v1.events.send(event, { maxWaitMs: 0 })),
+      send(audience, { signal: AbortSignal.abort("the user left") }),
+      send(closed),
+      send(crowded, { maxWaitMs: 0 }),
     ]);
   };
   const classes = [
@@ -505,19 +459,15 @@ describe("An error of any class", () => {
   });
 
   it("has the uniqueIdentifier of the event if it is of events.send", async () => {
-    const errors = await examples();
-
-    const ofEvents = errors.filter(({ request }) => request?.operation === "v1.events.send");
-    expect(ofEvents.map(({ uniqueIdentifier }) => uniqueIdentifier)).toEqual(
-      Array(ofEvents.length).fill("order-1"),
-    );
-    expect(
-      errors.filter((error) => !ofEvents.includes(error)).every((error) => !("uniqueIdentifier" in error)),
-    ).toBe(true);
+    for (const error of await examples()) {
+      const isOfEvent = error.request?.operation === "v1.events.send";
+      expect(error.uniqueIdentifier).toBe(isOfEvent ? "order-1" : undefined);
+      expect("uniqueIdentifier" in error).toBe(isOfEvent);
+    }
   });
 
   it("has the uniqueIdentifier of an invalid event, too, if the event has one", async () => {
-    const { v1 } = new AudienceClient(createMockService().clientOptions);
+    const { v1 } = mockedClient();
     const trap = {
       get uniqueIdentifier(): string {
         throw new Error("a getter that throws");
@@ -526,10 +476,6 @@ describe("An error of any class", () => {
 
     expect(await failureOf(v1.events.send({ ...event, eventName: "" }))).toMatchObject({
       code: "validation",
-      uniqueIdentifier: "order-1",
-    });
-    expect(await failureOf(v1.events.send(event, { maxRetries: -1 }))).toMatchObject({
-      code: "configuration",
       uniqueIdentifier: "order-1",
     });
     for (const without of [
@@ -548,17 +494,10 @@ describe("An error of any class", () => {
     for (const error of await examples()) {
       const shown = JSON.parse(JSON.stringify(error)) as Record<string, unknown>;
 
-      expect(shown).toMatchObject({
-        name: error.name,
-        code: error.code,
-        message: error.message,
-        outcome: error.outcome,
-        request: error.request,
-      });
-      const own = Object.keys(error).filter(
-        (key) => (error as unknown as Record<string, unknown>)[key] !== undefined,
-      );
-      expect(Object.keys(shown)).toEqual(expect.arrayContaining(own));
+      const { name, code, message, outcome, request } = error;
+      expect(shown).toMatchObject({ name, code, message, outcome, request });
+      const own = Object.entries(error).filter(([, value]) => value !== undefined);
+      expect(Object.keys(shown)).toEqual(expect.arrayContaining(own.map(([key]) => key)));
       expect(shown).not.toHaveProperty("stack");
     }
   });
