@@ -155,42 +155,34 @@ const seeded: MockServiceOptions = {
   ],
 };
 
-describe("`service` is the contact as it was shown", () => {
-  it("of a kept row, of one that is superseded, and of no other", async () => {
-    const world = createFixture();
-    const options = await firstNight(world);
-    world.mock.unsubscribe(row(0).email);
-    const shown = { type: "profile", attributes: { email: row(0).email, email_opt_in: "UNSUBSCRIBED" } };
+it("`service` is the contact as it was shown of a kept row and of one that is superseded, and of no other", async () => {
+  const world = createFixture();
+  const options = await firstNight(world);
+  world.mock.unsubscribe(row(0).email);
+  const shown = { type: "profile", attributes: { email: row(0).email, email_opt_in: "UNSUBSCRIBED" } };
 
-    const kept = await night(world, named("A."), options);
-    const skipped = await night(world, named("A."), options);
-    const moved = await night(world, [{ ...row(1) }], { ...options, key: () => row(0).email });
-    const optOut = { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const;
-    const byRun = await night(world, [optOut, ...named("B.")], { ...options, checkConsent: false });
+  const kept = await night(world, named("A."), options);
+  const skipped = await night(world, named("A."), options);
+  const moved = await night(world, [{ ...row(1) }], { ...options, key: () => row(0).email });
+  const optOut = { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const;
+  const byRun = await night(world, [optOut, ...named("B.")], { ...options, checkConsent: false });
+  // Nobody can be shown.
+  world.mock.reset();
+  const gone = await night(world, named("C."), options);
 
-    expect([kept, moved].map(({ results }) => results[0])).toMatchObject([
-      { status: "succeeded", service: shown },
-      {
-        status: "superseded",
-        reason: "service",
-        service: shown,
-        error: { code: "aborted", outcome: "not-sent" },
-      },
-    ]);
-    for (const result of [...skipped.results, ...byRun.results]) expect(result).not.toHaveProperty("service");
-    expect(byRun.ends.toSorted()).toEqual(["succeeded", "succeeded email:run"]);
-  });
-
-  it("absent where the service has the contact no longer", async () => {
-    const world = createFixture();
-    const options = await firstNight(world);
-    world.mock.reset();
-
-    const { ends, results } = await night(world, named("A."), options);
-
-    expect(ends).toEqual(["superseded:service"]);
-    expect(results[0]).not.toHaveProperty("service");
-  });
+  expect([kept, moved].map(({ results }) => results[0])).toMatchObject([
+    { status: "succeeded", service: shown },
+    {
+      status: "superseded",
+      reason: "service",
+      service: shown,
+      error: { code: "aborted", outcome: "not-sent" },
+    },
+  ]);
+  for (const result of [...skipped.results, ...byRun.results, ...gone.results])
+    expect(result).not.toHaveProperty("service");
+  expect(byRun.ends.toSorted()).toEqual(["succeeded", "succeeded email:run"]);
+  expect(gone.ends).toEqual(["superseded:service"]);
 });
 
 it("The error of a superseded row names the opt-outs that were not sent", async () => {
@@ -439,18 +431,19 @@ describe("A look that is over a minute old when its row may leave", () => {
     return await passUntilSettled(run);
   }
 
-  it("is made again", async () => {
-    expect(await slowNight(2)).toMatchObject({ ends: ["succeeded"], operations: [get, get, post] });
-  });
-
-  it("is made again, and sees who has left meanwhile", async () => {
-    const { ends, operations } = await slowNight(2, ({ mock }) => mock.unsubscribe(row(0).email));
-
-    expect([ends, operations]).toEqual([["succeeded email:service"], [get, get, post]]);
-  });
-  it("three times over ends the row", async () => {
-    const { results, operations } = await slowNight(1);
-    expect(results).toMatchObject([{ status: "failed", error: { code: "timeout", outcome: "not-sent" } }]);
-    expect(operations).toEqual([get, get, get]);
+  const left = ({ mock }: World) => mock.unsubscribe(row(0).email);
+  const late = { status: "failed", error: { code: "timeout", outcome: "not-sent" } };
+  it.each<[string, number, ((world: World) => void) | undefined, object, operations: string[]]>([
+    ["is made again", 2, undefined, { status: "succeeded" }, [get, get, post]],
+    [
+      "sees who has left meanwhile",
+      2,
+      left,
+      { status: "succeeded", kept: { email: "service" } },
+      [get, get, post],
+    ],
+    ["ends the row if three are", 1, undefined, late, [get, get, get]],
+  ])("%s", async (_, limit, between, result, operations) => {
+    expect(await slowNight(limit, between)).toMatchObject({ results: [result], operations });
   });
 });

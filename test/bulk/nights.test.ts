@@ -119,6 +119,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:-+ & ada:+- & ada:++; ada:-+ & ada:+- & ada:++ (unchanged) | succeeded & succeeded email:run & succeeded email:run phone:run, skipped & skipped email:run & skipped email:run phone:run | ada:-- | 0 0
   with one key, too
     ada:- & ada:+ (one key); ada:- & ada:+ (one key, unchanged, no look) | succeeded & succeeded email:run, succeeded & succeeded email:run | ada:- | 1 0
+  with one key and a list, too
+    ada:+ & ada:- & ada:0 (one key, list); ada:+ & ada:- & ada:0 (one key, list, unchanged) | succeeded email:run & succeeded & succeeded email:run, succeeded email:run & succeeded & succeeded email:run | ada:- | 2 2
   also where the first is in doubt and must not be sent again, as it may have been
     ada:-+ (double opt-in, in doubt); ada:-+ & ada:+ (double opt-in, unchanged) | unknown, unknown & succeeded email:run | ada:-+ | 0 0 | 1 1
   where the first was skipped
@@ -207,6 +209,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
   [
     "A night sends exactly what has changed:",
     `
+  rows that are new and rows that failed, and none that succeeded
+    ada:+ & bob:+ (refused); ada:+ & bob:+ & ada4:+ (unchanged) | failed & succeeded, succeeded & skipped & succeeded | bob:+ ada:+ ada4:+ | 0 0 | 2 2
   a row that changes, and changes back
     ada:+; ada:0 (unchanged); ada:0 (unchanged); ada:+ (unchanged) | succeeded, succeeded, skipped, succeeded | ada:+ | 0 1 0 1 | 1 1 0 1
   no row that changed back after a write that was not applied: it is as the night before

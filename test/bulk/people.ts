@@ -17,6 +17,7 @@ export const addresses: Record<string, { email: string; phone: string }> = {
   ada: { email: "ada@example.com", phone: "+15550100" },
   ada2: { email: "ada2@example.com", phone: "+15550100" },
   ada3: { email: "ada@example.com", phone: "+15550199" },
+  ada4: { email: "ada4@example.com", phone: "+15550198" },
   bob: { email: "bob@example.com", phone: "+15550101" },
 };
 

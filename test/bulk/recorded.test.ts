@@ -42,20 +42,6 @@ describe("A run that was killed goes on where it was", () => {
     expect(seen).toEqual([["succeeded"], ["succeeded", "succeeded"]]);
   });
 
-  it("with rows that succeeded, which are skipped, and the others, which are sent", async () => {
-    const { audience, emails } = createFixture(
-      { faults: [{ kind: "redirect", times: 1, after: 1 }] },
-      { maxRetries: 0 },
-    );
-    const options = { key, checkpoint: new MemoryCheckpoint(), concurrency: 1 };
-    expect(await audience.bulk(rows(3), upsert, options)).toMatchObject({ succeeded: 2, failed: 1 });
-
-    const { results } = await collectRun(audience.bulk(rows(4), upsert, options));
-
-    expect(results.map(({ status }) => status)).toEqual(["skipped", "succeeded", "skipped", "succeeded"]);
-    expect(emails()).toEqual([0, 2, 1, 3].map((index) => row(index).email));
-  });
-
   it("and reads no further row once the loop was left at a row that was skipped", async () => {
     const { audience } = createFixture();
     const options = { key, checkpoint: new MemoryCheckpoint(), concurrency: 1 };

@@ -88,45 +88,17 @@ it.each<[string, Write | Write[]]>([
   expect(await order(run)).toEqual({ indices: [1, 0] });
 });
 
-describe("A row with a refusal", () => {
-  it("is told to a later row of the same contact, which came before it", async () => {
-    const { audience, mock } = createFixture();
+it("Rows that cannot be read come with the others, after those with a refusal", async () => {
+  const { audience } = createFixture();
+  const rows = [{ ...row(0), email: "" }, null as unknown as Row, refusal(2)];
 
-    const { results } = await collectRun(audience.bulk([row(0), refusal(0)], upsert, options));
+  const { results } = await collectRun(audience.bulk(rows, upsert, { ...options, key }));
 
-    expect(results.map(({ index, kept }) => [index, kept])).toEqual([
-      [1, undefined],
-      [0, { email: "run" }],
-    ]);
-    expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
-  });
-
-  it("may share its key with others: each of them has one result, on each night", async () => {
-    const { audience } = createFixture();
-    const rows = [row(0), refusal(0), row(0), refusal(0), row(1)];
-    const checkpoint = new MemoryCheckpoint();
-
-    for (const night of [1, 2]) {
-      const { results } = await collectRun(audience.bulk(rows, upsert, { ...options, key, checkpoint }));
-      expect(
-        results.map(({ index }) => index),
-        `night ${night}`,
-      ).toEqual([1, 3, 0, 2, 4]);
-    }
-  });
-
-  it("is one where rows that cannot be read are between them: those come with the others", async () => {
-    const { audience } = createFixture();
-    const rows = [{ ...row(0), email: "" }, null as unknown as Row, refusal(2)];
-
-    const { results } = await collectRun(audience.bulk(rows, upsert, { ...options, key }));
-
-    expect(results.map(({ index, status }) => [index, status])).toEqual([
-      [2, "succeeded"],
-      [0, "invalid"],
-      [1, "failed"],
-    ]);
-  });
+  expect(results.map(({ index, status }) => [index, status])).toEqual([
+    [2, "succeeded"],
+    [0, "invalid"],
+    [1, "failed"],
+  ]);
 });
 
 describe("Rows that can be gone through only once", () => {
