@@ -11,30 +11,15 @@ import { createMockService } from "audience-sdk/mock";
 import { readSnapshot } from "audience-sdk/snapshot";
 import { describe, expect, it, vi } from "vitest";
 import { createAudience } from "../snapshot/fixture.ts";
-import {
-  collect,
-  errorOf,
-  ids,
-  type Item,
-  items,
-  servedListOf,
-  settled,
-  unsizedList,
-} from "./served-lists.ts";
+import { collect, errorOf, type Item, items, servedListOf, settled, unsizedList } from "./served-lists.ts";
 
 const threePages = [items(0, 100), items(100, 200), items(200, 250)];
 
 describe("a paginator", () => {
-  it("sends nothing until it is awaited or iterated", async () => {
+  it("sends nothing until it is awaited or iterated, and says what to do with it where it is logged", async () => {
     const { paginator, log } = servedListOf(threePages);
     paginator[Symbol.asyncIterator]();
     paginator.pages()[Symbol.asyncIterator]();
-    await settled();
-    expect(log).toEqual([]);
-  });
-
-  it("says what to do with it where it is logged", async () => {
-    const { paginator, log } = servedListOf(threePages);
     expect(inspect(paginator)).toMatch(/^Paginator: .*await.*for await/);
     await settled();
     expect(log).toEqual([]);
@@ -67,18 +52,6 @@ describe("a paginator", () => {
     ]);
     expect(pages.flatMap((page) => page.items)).toEqual(items(0, 250));
     expect(log).toEqual([1, 2, 3]);
-  });
-
-  it("returns iterators that are iterable themselves", async () => {
-    const { paginator } = servedListOf(threePages);
-    const iterator = paginator[Symbol.asyncIterator]();
-    await iterator.next();
-    expect(await collect(iterator)).toEqual(items(1, 250));
-    const pages = paginator.pages()[Symbol.asyncIterator]();
-    await pages.next();
-    // Safe: the test checks exactly this.
-    const rest = await collect(pages as AsyncIterableIterator<Page<Item>>);
-    expect(rest.map(({ page }) => page)).toEqual([2, 3]);
   });
 
   it("starts at the given page, and passes it on unchanged", async () => {
@@ -183,17 +156,9 @@ describe("a page", () => {
   );
 
   it("keeps the response's body, and shows nothing of its request", async () => {
-    const raw = { data: items(0, 1) };
     const page = await servedListOf([items(0, 1)]).paginator;
-    expect(page.raw).toEqual(raw);
-    expect(JSON.parse(JSON.stringify(page))).toEqual({
-      items: items(0, 1),
-      page: 1,
-      limit: 100,
-      hasNextPage: false,
-      raw,
-    });
-    expect(ids(page.items)).toEqual(["0"]);
+    const shown = { items: items(0, 1), page: 1, limit: 100, hasNextPage: false, raw: { data: items(0, 1) } };
+    expect(JSON.parse(JSON.stringify(page))).toEqual(shown);
   });
 });
 

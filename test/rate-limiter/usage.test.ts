@@ -248,6 +248,18 @@ describe("estimateMs", () => {
     expect(limiter.estimateMs(1)).toBe(300);
   });
 
+  it("expects a response to a request in flight after half a round trip", async () => {
+    let now = 0;
+    const limiter = new RateLimiter({ clock: () => now, windows: [{ limit: 1, intervalMs: 1_000 }] });
+    const permit = await limiter.acquire();
+    now = 200;
+    permit.release("responded");
+    now = 5_000;
+    void limiter.acquire();
+    // Half a round trip, the widened window, and the round trip of the next call.
+    expect(limiter.estimateMs(1)).toBe(Math.round(100 + 1_005.5 + 200));
+  });
+
   it("computes a few rounds of the largest limit, for any number of calls", () => {
     // A billion calls with 1,000 an hour: computed one by one they would need more memory than there is.
     expect(new RateLimiter().estimateMs(1e9) / 3_600_000).toBeCloseTo(1e6 * 1.0005, -3);

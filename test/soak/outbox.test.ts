@@ -194,30 +194,6 @@ describeWithRedis("the outbox", () => {
     await expect(outbox.count()).resolves.toEqual({ open: 0, failed: 0 });
   });
 
-  it.each([
-    ["retries an event after a failure of the service", 500, { open: 0, failed: 0 }],
-    ["keeps an event that the service refuses permanently", 400, { open: 0, failed: 1 }],
-  ])("%s", async (_rule, firstStatus, count) => {
-    const { outbox, connection } = open();
-    const statuses = [firstStatus, 200];
-    const fetch = async () => new Response("{}", { status: statuses.shift()! });
-    const options = {
-      baseUrl: "http://127.0.0.1:1",
-      apiKey: "key",
-      fetch,
-      maxRetries: 0,
-      rateLimiter: false,
-    } as const;
-    await outbox.addEvent(job);
-    const worker = sendJobs({ connection, audience: new AudienceClient(options) });
-    ends.push(() => worker.close());
-
-    await vi.waitUntil(async () => (await outbox.count()).open === 0, { timeout: 60_000 });
-
-    await expect(outbox.count()).resolves.toEqual(count);
-    expect(statuses).toHaveLength(count.failed);
-  });
-
   function open(): { outbox: Outbox; connection: Redis } {
     const connection = new Redis(redis.port, { maxRetriesPerRequest: null });
     const outbox = new Outbox(connection);

@@ -60,15 +60,6 @@ describeWithRedis("The recipe for a nightly job beside a website", () => {
     return { ...website, post };
   }
 
-  it("sends the table each night, and only what has changed", async () => {
-    await fill(3);
-
-    expect(await nightly()).toContain('"succeeded":3');
-    expect(await nightly()).toContain('"skipped":3');
-
-    expect(mock.requests.filter(({ method }) => method === "POST")).toHaveLength(3);
-  });
-
   it("never brings back who left by the website while the job ran, and the website does not wait", async () => {
     await fill(11);
     const website = await startWebsite();

@@ -23,7 +23,7 @@ export default lane({
       "test/soak/**/*.test.ts",
       "test/{chaos,properties}/**/*.test.ts",
       "test/examples/{importer-consent,probe}.test.ts",
-      "test/rate-limiter/within-limits.test.ts",
+      "test/rate-limiter/{reserve,within-limits}.test.ts",
     ],
   },
 });
