@@ -1,4 +1,5 @@
-// It reaches into `src` for the memory of a process, to count what is asked of it: see `slow-store.ts`.
+// It reaches into `src` for the memory of a process, to count what is asked of it: a store of a user's own has no documented
+// methods.
 import { AudienceClient, RateLimiter, type RateLimitStore, write } from "audience-sdk";
 import { expect, it } from "vitest";
 import { MemoryStore } from "../../src/rate-limiter/store.ts";

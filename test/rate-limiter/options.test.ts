@@ -17,6 +17,7 @@ describe("the options of a limiter", () => {
     [{ windows: [{ limit: 0, intervalMs: 1_000 }] }, "windows[0].limit must be an integer from 1, not 0."],
     [{ maxWaitMs: "1" }, "maxWaitMs must be a number of milliseconds from 0, not a string."],
     [{ maxQueued: 1.5 }, "maxQueued must be an integer from 0, or Infinity, not 1.5."],
+    [{ reserve: -0.1 }, "reserve must be a number from 0 to 0.9, not -0.1."],
     [{ reserve: 0.91 }, "reserve must be a number from 0 to 0.9, not 0.91."],
     [
       { store: "redis://" },

@@ -60,14 +60,3 @@ it("each address has a limit of its own, and a person one address", async () => 
   expect(totals.reduce((sum, total) => sum + total, 0)).toBe(120);
   expect(Math.min(...totals)).toBeGreaterThan(25);
 });
-
-it("three limits behind one address exceed its limit: what a NAT gateway makes of three machines", async () => {
-  const { mock, options } = await openMock();
-  const senders = sendersOf(["127.0.0.1", "127.0.0.1", "127.0.0.1"], { ...options, maxRetries: 0 });
-
-  await Promise.allSettled(
-    people.slice(0, 30).map(({ id, email }) => senderOf(senders, id).audience.v1.customers.upsert({ email })),
-  );
-
-  expect(mock.requests.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
-});

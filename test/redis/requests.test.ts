@@ -1,8 +1,9 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { AudienceClient, RateLimiter } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { redisRateLimitStore, type RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { type PermitRequest, VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryRedis } from "./memory-redis.ts";
 
 const windows = [
@@ -29,6 +30,11 @@ function room(options: RedisRateLimitStoreOptions = {}) {
     });
   return { time, redis, limiter, rate };
 }
+
+const real = {
+  now: () => performance.now(),
+  after: (_: number, run: () => void) => Number(setImmediate(run)),
+};
 
 describe("A request", () => {
   it("holds the windows, widened for slewed clocks; a 429 lowers the limits of all but the longest", async () => {
@@ -83,10 +89,10 @@ describe("A request", () => {
   });
 
   it.each([
-    ["that are objects", undefined],
-    ["that are numbers", 1],
-    ["that are nothing", null],
-  ])("is timed by handles %s, of which none holds an idle process", async (_, handle) => {
+    ["that are objects, of which one holds the process while a call waits", undefined, 1],
+    ["that are numbers", 1, 0],
+    ["that are nothing", null, 0],
+  ])("is timed by handles %s, and none holds an idle process", async (_, handle, held) => {
     const holding = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = holding();
     const { setTimeout } = globalThis;
@@ -96,16 +102,114 @@ describe("A request", () => {
       set.mockImplementation(
         ((run: () => void, ms: number) => (setTimeout(run, ms).unref(), handle)) as never,
       );
-    const time = {
-      now: () => performance.now(),
-      after: (__: number, run: () => void) => Number(setImmediate(run)),
-    };
-    const one = new RateLimiter({ windows, store: redisRateLimitStore(new MemoryRedis({ time })) });
-    (await one.acquire()).release("responded");
+    const one = new RateLimiter({ windows, store: redisRateLimitStore(new MemoryRedis({ time: real })) });
+    const acquired = one.acquire();
+    expect(holding() - before).toBe(held);
+    (await acquired).release("responded");
     await one.settled();
     expect(set).toHaveBeenCalled();
     expect(holding()).toBeLessThanOrEqual(before);
   });
+});
+
+describe("While a request is under way", () => {
+  const ofTwo = { windows: [{ limit: 2, intervalMs: 60_000 }] };
+
+  /** One limiter, and a log of its calls. */
+  function logged(options: object = {}) {
+    const { time, redis, limiter } = room();
+    const one = limiter(options);
+    const log: string[] = [];
+    const call = (name: string, request: PermitRequest = {}): void =>
+      void one.acquire(request).then(
+        () => log.push(name),
+        () => log.push(`${name} is refused`),
+      );
+    const calls = (count: number, name: string, request?: PermitRequest): void => {
+      for (let index = 1; index <= count; index += 1) call(`${name} ${index}`, request);
+    };
+    return { time, redis, one, log, call, calls };
+  }
+
+  it("calls gather: the next asks for all of the class of the first, the others before those of priority 9", async () => {
+    const { time, redis, log, call, calls } = logged();
+    await time.run(() => {
+      calls(2, "row", { priority: 9 });
+      call("page view");
+    }, 1_000);
+    const asked = redis.requests.flatMap(({ ids, isLast }) => (ids.length > 0 ? [[ids.length, isLast]] : []));
+    expect(asked).toEqual([
+      [1, true],
+      [1, false],
+      [2, true],
+    ]);
+    // The permit for the first row was given back, as the page view goes first.
+    expect(log).toEqual(["page view", "row 1", "row 2"]);
+  });
+
+  it("a call of another class may come: it is asked for, though there is no permit for those of priority 9", async () => {
+    const { time, log, call, calls } = logged(ofTwo);
+    await time.run(() => {
+      calls(2, "row", { priority: 9 });
+      // One permit is left for the others.
+      time.at(30, () => call("page view", { maxWaitMs: 0 }));
+    }, 1_000);
+    expect(log).toEqual(["row 1", "page view"]);
+  });
+
+  it("something may change: then it is sent again at once, whatever its reply says", async () => {
+    const { time, redis, one, calls } = logged({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    await time.run(() => {
+      calls(2, "call");
+      time.at(25, () => one.pause(0));
+    }, 1_000);
+    expect(redis.requests.filter(({ ids }) => ids.length > 0)).toHaveLength(3);
+  });
+
+  it("no call is refused; then those are that cannot wait, and the latest beyond `maxQueued`", async () => {
+    const { time, log, call, calls } = logged({ ...ofTwo, maxQueued: 1 });
+    await time.run(() => {
+      calls(4, "call");
+      call("impatient", { maxWaitMs: 10 });
+      call("late");
+    }, 1_000);
+    const refused = ["impatient", "late", "call 4"].map((name) => `${name} is refused`);
+    expect(log).toEqual(["call 1", "call 2", ...refused]);
+  });
+
+  it("the `maxQueued` of each call counts for that call alone, also of one that came before", async () => {
+    const { time, one, log, call } = logged({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    await time.run(() => {
+      call("first");
+      call("in a long queue", { maxQueued: 9 });
+      call("in none", { maxQueued: 0 });
+      call("refused for its rate", { maxQueued: 0, isRequeued: true });
+      time.at(100, () => call("late", { maxQueued: 1 }));
+    }, 1_000);
+    // The permit that was asked for the first call goes to the refused one, which is of its class.
+    expect(log).toEqual(["refused for its rate", "in none is refused", "late is refused"]);
+    expect(one.usage().queued).toBe(2);
+  });
+});
+
+it.each([
+  ["in memory", undefined],
+  ["in Redis", redisRateLimitStore(new MemoryRedis({ time: real }))],
+])("The log lines of a call that waits run in its own async context, with the count %s", async (_, store) => {
+  const contexts = new AsyncLocalStorage<string>();
+  const seen: string[] = [];
+  const audience = new AudienceClient({
+    ...createMockService().clientOptions,
+    rateLimiter: new RateLimiter({ windows: [{ limit: 2, intervalMs: 200 }], store }),
+    logLevel: "debug",
+    logger: {
+      debug: (line) => void (line.includes("for the rate limit") && seen.push(`${contexts.getStore()}`)),
+    },
+  });
+  const names = Array.from({ length: 10 }, (__, index) => `call ${index}`);
+  const calls = names.map((name) => contexts.run(name, () => audience.v1.contactGroups.get("mock-list")));
+  await Promise.all(calls);
+  expect(seen).toEqual(names.slice(2));
 });
 
 describe("A 429", () => {

@@ -181,6 +181,23 @@ describeWithRedis("the Redis store", () => {
     await saving.end();
   });
 
+  it("gives priority 9 at once the half of what it may while the others have called, and then evenly: ten in a while", async () => {
+    const last = { isLast: true, reserve: 0.1 };
+    const one = process({}, [{ limit: 1_000, intervalMs: 100_000, countedMs: 100_000, isAdaptive: false }]);
+    await one.ask(1);
+    const { ids, granted } = await one.ask(900, last);
+    await one.write(ids.map((id) => [id, true, 0] as const));
+    const taken: number[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      const { waitMs } = await one.ask(1, last);
+      passes(waitMs);
+      // Ten of the 450 each 45th of the rest of the window, in steps of a 24th of it.
+      expect(waitMs / (100_000 / 45)).toBeCloseTo(1, 0);
+      taken.push((await one.ask(20, last)).granted);
+    }
+    expect({ granted, taken }).toEqual({ granted: 450, taken: [10, 10, 10, 10] });
+  });
+
   it("counts a clock of Redis that was set back as no time passed", async () => {
     const one = process();
     const { ids } = await one.ask(3);
