@@ -1,5 +1,4 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,9 +109,9 @@ export class MachineRoom {
     const endings: string[] = [];
     this.#children.push(child);
     this.endings.push(endings);
-    const exit = once(child, "exit").then(([code]: unknown[]) => {
+    const exit = new Promise<number | null>((resolve) => child.once("exit", resolve)).then((code) => {
       // A killed process has no exit code.
-      if (code !== 0 && code !== null) throw new Error(`a worker ended with code ${String(code)}`);
+      if (code !== 0 && code !== null) throw new Error(`a worker ended with code ${code}`);
     });
     this.#exits.push(exit);
     const ready = new Promise<void>((resolve) => {
