@@ -2,7 +2,7 @@ import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { setupServer } from "msw/node";
-import { afterEach, expect, it, onTestFinished } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { failUnhandled } from "./entry-points.ts";
 
 const mock = createMockService();
@@ -28,10 +28,14 @@ it.each([
   ["two hosts", "https://v1.test", "https://v2.test/"],
   ["one host with a path", "https://api.test/audience", "https://api.test/audience/"],
   ["a path with special characters", "https://api.test/a.b+(c)", "https://api.test/(v2)"],
+  ["a host in upper case", "HTTPS://API.test", "https://API.test"],
+  ["the default port", "https://api.test:443/audience", "https://api.test:443/audience"],
 ])("handlers respond at the base URLs of the code under test: %s", async (_, baseUrl, baseUrlV2) => {
   start(...mswHandlers(mock, { baseUrl, baseUrlV2 }));
-  const v1 = await fetch(`${baseUrl}/api/v1/contact-groups?type=LIST`, { headers });
-  const v2 = await fetch(`${baseUrlV2.replace(/\/$/, "")}/v2/lists`, { headers });
+  // As a program asks for it, which may spell it otherwise.
+  const at = (url: string) => new URL(url).href.replace(/\/$/, "");
+  const v1 = await fetch(`${at(baseUrl)}/api/v1/contact-groups?type=LIST`, { headers });
+  const v2 = await fetch(`${at(baseUrlV2)}/v2/lists`, { headers });
 
   expect([v1.status, v2.status]).toEqual([200, 200]);
   expect(await v1.json()).toMatchObject({ data: [{ id: "mock-list" }] });
@@ -49,28 +53,11 @@ it("links in responses lead to the mock's own base URL, which may be that of the
   expect(own.requests).toHaveLength(2);
 });
 
-it.each([
-  ["a host in upper case", "HTTPS://API.test", "https://api.test"],
-  ["the default port", "https://api.test:443/audience", "https://api.test/audience"],
-])("handlers match the requests for any spelling of the base URL: %s", async (_, baseUrl, requested) => {
-  start(...mswHandlers(mock, { baseUrl }));
-
-  expect((await fetch(`${requested}/api/v1/contact-groups`, { headers })).status).toBe(200);
-});
-
 it.each<[string, unknown, string]>([
   ["options that are a string", "https://api.test", "options must be an object, not a string"],
-  [
-    "a misspelt option",
-    { baseURL: "https://api.test" },
-    "options.baseURL is not a recognized field; there are baseUrl, baseUrlV2",
-  ],
+  ["a misspelt option", { baseURL: "https://api.test" }, "options.baseURL is not a recognized field"],
   ["an invalid base URL", { baseUrl: "nope" }, "options.baseUrl must be a base URL"],
-  [
-    "a base URL that ends in a query",
-    { baseUrl: "https://api.test/?key=1" },
-    "options.baseUrl must be a base URL",
-  ],
+  ["a query at its end", { baseUrl: "https://api.test/?key=1" }, "options.baseUrl must be a base URL"],
 ])("handlers are refused with %s", (_, given, message) => {
   // Safe: a test in JavaScript can pass any value.
   const handlers = () => mswHandlers(mock, given as Parameters<typeof mswHandlers>[1]);
@@ -88,20 +75,14 @@ it.each([
   );
 });
 
-/** Arguments that JavaScript can pass to `fetch`, despite its types. */
-function fetched(input: unknown, init?: unknown) {
-  const { fetch: mockFetch, requests } = createMockService();
-  return { requests, response: mockFetch(input as string, init as RequestInit) };
-}
-
-const { clientOptions } = createMockService();
-const url = `${clientOptions.baseUrl}/api/v1/customer/nobody`;
-
 it.each([
   ["null", null],
   ["a text", "x-api-key: mock-key"],
 ])("The mock's fetch refuses headers that are %s, as every fetch does", async (_title, given) => {
-  const { requests, response } = fetched(url, { headers: given });
+  const { fetch: mockFetch, requests, clientOptions } = createMockService();
+  // Safe: JavaScript can pass it, despite the types.
+  const response = mockFetch(`${clientOptions.baseUrl}/api/v1/customer`, { headers: given as never });
+
   await expect(response).rejects.toThrow(TypeError);
   expect(requests).toEqual([]);
 });
@@ -117,9 +98,7 @@ it.each([
   ],
 ])("Behind MSW, each family reaches its own paths with %s", async (_, urls, variants) => {
   const own = createMockService({ variants });
-  const server = setupServer(...mswHandlers(own, urls));
-  server.listen({ onUnhandledRequest: "error" });
-  onTestFinished(() => server.close());
+  start(...mswHandlers(own, urls));
   const { apiKey, appId } = own.clientOptions;
   const audience = new AudienceClient({ ...urls, apiKey, appId, rateLimiter: false });
 

@@ -8,6 +8,7 @@ import * as mockModule from "audience-sdk/mock";
 import { afterAll, describe, expect, it } from "vitest";
 // Reaches into src: no public name tells the defaults.
 import { variantsOf } from "../../src/mock/default-variants.ts";
+import { thrownBy } from "../transport/failure.ts";
 
 const read = (name: string) =>
   readFileSync(new URL(`../../examples/guides/${name}.md`, import.meta.url), "utf8");
@@ -33,15 +34,6 @@ const paths = new Map(
     }),
   ]),
 );
-
-const errorOf = (cause: () => unknown): string => {
-  try {
-    cause();
-  } catch (error) {
-    return String(error);
-  }
-  throw new Error("no complaint");
-};
 
 // Importing them registers their tests here, each with its own server.
 describe.each((paths.get("typescript") ?? []).map((path) => [basename(path), path]))(
@@ -94,7 +86,7 @@ describe("the guides' tables", () => {
   it("name every kind of fault", () => {
     const { addFault } = mockModule.createMockService();
     // @ts-expect-error -- a caller from JavaScript has no compiler.
-    const complaint = errorOf(() => addFault({ kind: "explode" }));
+    const complaint = String(thrownBy(() => addFault({ kind: "explode" })));
     const kinds = complaint.split("one of ")[1]?.split(", ") ?? [];
 
     expect(kinds).toHaveLength(16);

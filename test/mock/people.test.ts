@@ -5,6 +5,8 @@ import { inProcess } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const ada = "ada@example.com";
+/** A double opt-in that is asked for. */
+const asked = { path: CREATE, body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } };
 const v2 = (status: string) => ({
   path: "/v2/contacts",
   body: v2Contact({ identifiers: [emailIdentifier(ada, status)] }),
@@ -105,7 +107,7 @@ describe("A person answers the mail of a double opt-in", () => {
     ["pending", "NON_SUBSCRIBED"],
   ] as const)("with doubleOptIn %s the contact was %s, and is SUBSCRIBED then", async (doubleOptIn, was) => {
     const { call, mock, state } = await open({ variants: { doubleOptIn } });
-    await call(CREATE, { body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
+    await call(CREATE, asked);
     expect(state().contacts).toMatchObject([{ email_opt_in: was }]);
 
     mock.confirm(ada);
@@ -131,7 +133,7 @@ describe("A person answers the mail of a double opt-in", () => {
     const { call, mock, history } = await open({
       contacts: [{ email: "eve@example.com", email_opt_in: "UNSUBSCRIBED", double_opt_in: true }],
     });
-    await call(CREATE, { body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
+    await call(CREATE, asked);
     mock.unsubscribe(ada);
     const before = history();
 
@@ -140,7 +142,7 @@ describe("A person answers the mail of a double opt-in", () => {
         `"${person}" has no mail of a double opt-in to answer: the e-mail is UNSUBSCRIBED`,
       );
     expect(history()).toEqual(before);
-    await call(CREATE, { body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
+    await call(CREATE, asked);
     mock.confirm(ada);
   });
 });
@@ -155,7 +157,7 @@ describe("consentHistory", () => {
     await call("/api/v1/contact-groups/news/contacts", { body: { email: ada } });
     await call(CREATE, { body: { email: ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" } });
     await call(CREATE, { body: { email: ada, is_suppressed: true } });
-    await call(CREATE, { body: { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } });
+    await call(CREATE, asked);
     mock.confirm(ada);
     await call("/v2/contacts", v2("unsubscribed"));
 
@@ -214,11 +216,7 @@ describe("resubscriptions", () => {
       ["UNSUBSCRIBED → SUBSCRIBED"],
     ],
     ["a suppression that is lifted", [suppress(true), suppress(false)], ["true → false"]],
-    [
-      "a double opt-in that is only asked for",
-      [leaves, { path: CREATE, body: { email, email_opt_in: "SUBSCRIBED", double_opt_in: true } }],
-      ["UNSUBSCRIBED → NON_SUBSCRIBED"],
-    ],
+    ["a double opt-in that is only asked for", [leaves, asked], ["UNSUBSCRIBED → NON_SUBSCRIBED"]],
     [
       "who asks again and leaves again, though nothing had changed between",
       [leaves, asks, leaves, word("SUBSCRIBED")],
@@ -231,7 +229,7 @@ describe("resubscriptions", () => {
       [
         leaves,
         asks,
-        { path: CREATE, body: { email, email_opt_in: "SUBSCRIBED", double_opt_in: true } },
+        asked,
         leaves,
         asks,
         word("NON_SUBSCRIBED"),

@@ -1,5 +1,7 @@
 import type { MockServiceOptions } from "audience-sdk/mock";
+import { v1ContactFieldsSchema } from "audience-sdk/schemas";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { RequestDetails } from "../../src/mock/page/page-view.ts";
 import { acme, emailIdentifier, v2Contact } from "../document/service.ts";
 import { type Call, inProcess, nodeHttp } from "./entry-points.ts";
 
@@ -18,11 +20,6 @@ const subscribed = (more: object = {}) => v2Contact({ identifiers: [emailIdentif
 const create = "/api/v1/customer/create";
 const addToNews = "/api/v1/contact-groups/news/contacts";
 
-interface Details {
-  changes: string[];
-  stances: { variant: string; value: string }[];
-}
-
 /** A mock, and what its page tells of each request. */
 async function recorded(options: MockServiceOptions = {}) {
   const { mock, call, close } = await nodeHttp.open({
@@ -36,7 +33,7 @@ async function recorded(options: MockServiceOptions = {}) {
     call,
     post: (path: string, body: unknown) => call(path, { body }),
     // Safe: the page has such details.
-    details: async (number: number) => (await call(`/__mock/requests/${number}`)).body as Details,
+    details: async (number: number) => (await call(`/__mock/requests/${number}`)).body as RequestDetails,
   };
 }
 
@@ -62,7 +59,19 @@ describe("Of a request the record has", () => {
     ["/v2/lists", { headers: { "service-api-key": "" } }, 'API key missing or invalid ("Authentication")'],
     ["/api/v1/nothing", {}, 'there is no GET /api/v1/nothing ("Endpoints")'],
     [create, { rawBody: "{" }, 'the body is not JSON ("Endpoints")'],
+    [create, { body: [] }, 'the body must be an object, not an array ("v1 contact")'],
     [create, { body: {} }, 'email or phone is required ("v1 contact")'],
+    [create, { body: { email: null } }, 'email must be a string, not null ("v1 contact")'],
+    [
+      create,
+      { body: { email: "ada", phone: "1", custom_properties: { plan: null } } },
+      'email must be an email address; phone must have at least 7 characters, has 1; custom_properties.plan must not be null ("v1 contact")',
+    ],
+    [
+      create,
+      { body: { email, plan: "gold" } },
+      `plan is not a recognized field; there are ${Object.keys(v1ContactFieldsSchema.shape).join(", ")} ("v1 contact")`,
+    ],
     ["/api/v1/customer/eve", {}, 'no contact has this id ("GET /api/v1/customer/{id}")'],
     ["/api/v1/customer?page=0", {}, 'page must be an integer from 1 ("GET /api/v1/customer")'],
     [
@@ -70,7 +79,23 @@ describe("Of a request the record has", () => {
       { body: { eventName: "order placed" } },
       'contact must have an email or a contactUUID ("Custom event")',
     ],
+    [
+      "/api/v1/events",
+      { body: { eventName: "", contactUUID: "a", eventData: { items: [1, { sku: null }] } } },
+      'eventName must have at least 1 characters, has 0; eventData.items.1.sku must not be null ("Custom event")',
+    ],
     ["/v2/contacts", { body: { firstName: "Ada", listIds: [] } }, 'identifiers is required ("v2 contact")'],
+    [
+      "/v2/contacts",
+      {
+        body: {
+          ...subscribed(),
+          listIds: ["a", 7],
+          identifiers: [{ ...emailIdentifier("ada"), type: "fax" }],
+        },
+      },
+      'listIds[1] must be a string, not a number; identifiers[0].type must be one of email, phone; identifiers[0].channels.phone is required ("v2 contact")',
+    ],
   ])("the rule that refused it, with the section of the document: %s %o", async (path, sent, refusedFor) => {
     const { mock, call } = await inProcess.open({ organizations });
     await call(path, sent);

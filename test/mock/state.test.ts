@@ -5,7 +5,13 @@ import {
   type MockVariants,
 } from "audience-sdk/mock";
 import { expect, it } from "vitest";
-import { acme as documented, emailIdentifier, phoneIdentifier } from "../document/service.ts";
+import {
+  acme as documented,
+  consent,
+  emailIdentifier,
+  phoneIdentifier,
+  v2Contact,
+} from "../document/service.ts";
 import { inProcess } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
@@ -132,6 +138,28 @@ it("v2 fields that v1 does not have are kept where a later write omits them", as
   await post(V2, { ...contact, seats: 2 });
 
   expect(state().contacts[0]?.other_fields).toEqual({ plan: "gold", seats: 2 });
+});
+
+it("A consent replaces the one of the same identifier, and is stored beside those of other identifiers", async () => {
+  const { post, state } = await open();
+  const sourced = (one: object, source: string) => ({ ...one, consent: { ...consent, source } });
+  const send = (...identifiers: object[]) => post(V2, { ...v2Contact(), identifiers });
+  const [own, other] = [emailIdentifier("ada@example.com"), emailIdentifier("countess@example.com")];
+
+  await send(
+    sourced(own, "first"),
+    sourced(phoneIdentifier("+390111111"), "second"),
+    sourced(other, "third"),
+  );
+  await send(sourced(own, "fourth"));
+
+  expect(state().contacts.map(({ consents }) => consents)).toMatchObject([
+    [
+      { id: "+390111111", source: "second" },
+      { id: other.id, source: "third" },
+      { id: own.id, source: "fourth" },
+    ],
+  ]);
 });
 
 it("A contact without an e-mail address gets no welcome e-mail", async () => {

@@ -75,7 +75,7 @@ export const areas: readonly Area[] = [
       "mock/v2/rules.ts",
     ],
     tests: {
-      mock: "messages state variants webhooks",
+      mock: "request-log state variants webhooks",
       document:
         "custom-property-values endpoint-contact-groups endpoint-customer endpoint-events lists v1-contact v2-contact v2-identifier",
     },
