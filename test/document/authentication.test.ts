@@ -1,14 +1,12 @@
 import { AuthenticationError, ConfigurationError, PermissionError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { errorOf, useService } from "./service.ts";
+import { expectError, useService } from "./service.ts";
 
 describe("credentials", () => {
   const service = useService();
 
   it("another organization's app id is an AuthenticationError", async () => {
-    const error = await errorOf(service.clientWith({ appId: "globex-mock-app" }).v2.lists.list());
-
-    expect(error).toBeInstanceOf(AuthenticationError);
+    await expectError(service.clientWith({ appId: "globex-mock-app" }).v2.lists.list(), AuthenticationError);
   });
 
   it.each([
@@ -65,10 +63,10 @@ describe("key permissions, which are not documented", () => {
   const service = useService({ variants: { permissions: { "acme-mock-key": ["v1.customers.get"] } } });
 
   it("a call that the key does not permit is a PermissionError", async () => {
-    const error = await errorOf(service.audience.v1.customers.upsert({ email: "new@example.com" }));
-
-    expect(error).toBeInstanceOf(PermissionError);
-    expect(error).toMatchObject({ status: 403, outcome: "not-applied" });
+    await expectError(service.audience.v1.customers.upsert({ email: "new@example.com" }), PermissionError, {
+      status: 403,
+      outcome: "not-applied",
+    });
     expect((await service.audience.v1.customers.get("ada")).id).toBe("ada");
   });
 });
@@ -77,9 +75,7 @@ describe("an app id on the v1 family, which is not documented", () => {
   const service = useService({ variants: { v1NeedsAppId: true } });
 
   it("is not sent by default: where the service requires it, the call is an AuthenticationError", async () => {
-    const error = await errorOf(service.audience.v1.customers.get("ada"));
-
-    expect(error).toBeInstanceOf(AuthenticationError);
+    await expectError(service.audience.v1.customers.get("ada"), AuthenticationError);
     expect(service.mock.requests[0]?.headers).not.toHaveProperty("service-app-id");
   });
 

@@ -2,7 +2,7 @@ import { NotFoundError } from "audience-sdk";
 import { v1AddContactResultSchema, v1ListContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
-import { errorOf, expectNotSent, testRefused, untyped, useService } from "./service.ts";
+import { expectError, expectNotSent, testRefused, untyped, useService } from "./service.ts";
 
 const ADD = "/api/v1/contact-groups/news/contacts";
 const contact = { email: "new@example.com", email_opt_in: "SUBSCRIBED" } as const;
@@ -62,10 +62,11 @@ describe.each(entryPoints)("contactGroups.addContact, $name", (entryPoint) => {
   ]);
 
   it("a list that does not exist is a NotFoundError; the contact may have been created, in no list", async () => {
-    const error = await errorOf(add(contact, "nothing"));
-
-    expect(error).toBeInstanceOf(NotFoundError);
-    expect(error).toMatchObject({ status: 404, outcome: "unknown", request: { attempts: 1 } });
+    await expectError(add(contact, "nothing"), NotFoundError, {
+      status: 404,
+      outcome: "unknown",
+      request: { attempts: 1 },
+    });
     expect(service.contact("new@example.com")).toMatchObject({ email_opt_in: "SUBSCRIBED" });
     expect(members("nothing")).toEqual([]);
     expect(service.mock.requests).toMatchObject([{ status: 404, applied: true }]);
@@ -128,9 +129,7 @@ describe("a segment", () => {
   const service = useService();
 
   it("cannot get members: NotFoundError, although the contact is written", async () => {
-    const error = await errorOf(service.audience.v1.contactGroups.addContact("engaged", contact));
-
-    expect(error).toBeInstanceOf(NotFoundError);
+    await expectError(service.audience.v1.contactGroups.addContact("engaged", contact), NotFoundError);
     expect(service.state().memberships.map(({ listId }) => listId)).not.toContain("engaged");
     expect(service.contact(contact.email)).toMatchObject({ email_opt_in: "SUBSCRIBED" });
   });
@@ -140,9 +139,10 @@ describe("a list that does not exist, where the service writes no contact for it
   const service = useService({ variants: { unknownListWritesContact: false } });
 
   it("is reported in the same way, because the client cannot know", async () => {
-    const error = await errorOf(service.audience.v1.contactGroups.addContact("nothing", contact));
+    await expectError(service.audience.v1.contactGroups.addContact("nothing", contact), NotFoundError, {
+      outcome: "unknown",
+    });
 
-    expect(error).toMatchObject({ status: 404, outcome: "unknown" });
     expect(service.contact(contact.email)).toBeUndefined();
   });
 });
@@ -165,10 +165,10 @@ describe.each(entryPoints)("contactGroups.get, $name", (entryPoint) => {
   });
 
   it("an unknown id is a NotFoundError", async () => {
-    const error = await errorOf(service.audience.v1.contactGroups.get("nothing"));
-
-    expect(error).toBeInstanceOf(NotFoundError);
-    expect(error).toMatchObject({ status: 404, outcome: "not-applied" });
+    await expectError(service.audience.v1.contactGroups.get("nothing"), NotFoundError, {
+      status: 404,
+      outcome: "not-applied",
+    });
   });
 });
 

@@ -2,7 +2,7 @@ import { BadRequestError, NotFoundError } from "audience-sdk";
 import { v1ProfileSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
-import { errorOf, now, testRefused, untyped, useService } from "./service.ts";
+import { expectError, now, testRefused, untyped, useService } from "./service.ts";
 
 const CREATE = "/api/v1/customer/create";
 
@@ -67,16 +67,15 @@ describe("customers.upsert where only the service can find the error", () => {
   const service = useService({ variants: { unknownCountry: "refused" } });
 
   it("a 400 is a BadRequestError, and nothing has been written", async () => {
-    const error = await errorOf(
+    await expectError(
       service.audience.v1.customers.upsert({ email: "new@example.com", country: "Atlantis" }),
+      BadRequestError,
+      {
+        status: 400,
+        outcome: "not-applied",
+        request: { operation: "v1.customers.upsert", attempts: 1 },
+      },
     );
-
-    expect(error).toBeInstanceOf(BadRequestError);
-    expect(error).toMatchObject({
-      status: 400,
-      outcome: "not-applied",
-      request: { operation: "v1.customers.upsert", attempts: 1 },
-    });
     expect(service.contact("new@example.com")).toBeUndefined();
   });
 });
@@ -85,10 +84,7 @@ describe.each(entryPoints)("customers.get, $name", (entryPoint) => {
   const service = useService({ entryPoint });
 
   it("an unknown id is a NotFoundError after one request", async () => {
-    const error = await errorOf(service.audience.v1.customers.get("nobody"));
-
-    expect(error).toBeInstanceOf(NotFoundError);
-    expect(error).toMatchObject({
+    await expectError(service.audience.v1.customers.get("nobody"), NotFoundError, {
       status: 404,
       outcome: "not-applied",
       request: { path: "/api/v1/customer/{id}", attempts: 1 },

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
 import { fieldOf, valuesExcept } from "../properties/payloads/fields.ts";
 import {
-  errorOf,
+  expectError,
   expectNotSent,
   type FieldRow,
   testFields,
@@ -90,10 +90,10 @@ describe.each(entryPoints)("events.send, $name", (entryPoint) => {
   });
 
   it("an unknown contactUUID is refused by the mock, and the error contains the identifier", async () => {
-    const error = await errorOf(send({ contact: { contactUUID: "nobody" } }));
-
-    expect(error).toBeInstanceOf(NotFoundError);
-    expect(error).toMatchObject({ uniqueIdentifier: "order-1", outcome: "not-applied" });
+    await expectError(send({ contact: { contactUUID: "nobody" } }), NotFoundError, {
+      uniqueIdentifier: "order-1",
+      outcome: "not-applied",
+    });
     expect(service.state().events).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import {
   AuthenticationError,
+  NotFoundError,
   ServerError,
   UnexpectedResponseError,
   type AudienceClient,
@@ -7,7 +8,7 @@ import {
 } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { entryPoints, msw } from "../mock/entry-points.ts";
-import { errorOf, expectNotSent, untyped, useService, v2Contact } from "./service.ts";
+import { expectError, expectNotSent, untyped, useService, v2Contact } from "./service.ts";
 
 type Call = (audience: AudienceClient) => PromiseLike<unknown>;
 /** An endpoint of the document, and its call. */
@@ -93,16 +94,14 @@ describe.each(entryPoints)("each endpoint, $name", (entryPoint) => {
     "$operation with an unknown key is an AuthenticationError, and changes nothing",
     async ({ operation, call }) => {
       const before = service.state();
-      const error = await errorOf(
-        call(service.clientWith({ apiKey: "stranger-key-1", apiKeyV2: "stranger-key-2" })),
-      );
-
-      expect(error).toBeInstanceOf(AuthenticationError);
-      expect(error).toMatchObject({
+      const stranger = service.clientWith({ apiKey: "stranger-key-1", apiKeyV2: "stranger-key-2" });
+      const request = { operation, attempts: 1 };
+      await expectError(call(stranger), AuthenticationError, {
         status: 401,
         outcome: "not-applied",
-        request: { operation, attempts: 1 },
+        request,
       });
+
       expect(service.state()).toEqual(before);
     },
   );
@@ -111,10 +110,9 @@ describe.each(entryPoints)("each endpoint, $name", (entryPoint) => {
     "$operation that gets a 500 is a ServerError: of a write the outcome is unknown, of a read never",
     async ({ operation, call, method }) => {
       service.mock.addFault({ kind: "500-after", operation });
-      const error = await errorOf(call(service.clientWith({ maxRetries: 0 })));
-
-      expect(error).toBeInstanceOf(ServerError);
-      expect(error).toMatchObject({ status: 500, outcome: method === "POST" ? "unknown" : "not-applied" });
+      const outcome = method === "POST" ? "unknown" : "not-applied";
+      const once = service.clientWith({ maxRetries: 0 });
+      await expectError(call(once), ServerError, { status: 500, outcome });
     },
   );
 });
@@ -126,10 +124,9 @@ describe("a response that is not documented", () => {
     "$operation rejects with an UnexpectedResponseError: a write may have been carried out",
     async ({ operation, call, method, status = 200 }) => {
       service.mock.addFault({ kind: "wrong-json", operation });
-      const error = await errorOf(call(service.audience));
+      const outcome = method === "POST" ? "unknown" : "not-applied";
+      await expectError(call(service.audience), UnexpectedResponseError, { status, outcome });
 
-      expect(error).toBeInstanceOf(UnexpectedResponseError);
-      expect(error).toMatchObject({ status, outcome: method === "POST" ? "unknown" : "not-applied" });
       expect(service.mock.requests).toMatchObject([{ operation, applied: method === "POST" }]);
     },
   );
@@ -152,9 +149,8 @@ describe("an id in a path", () => {
   it.each(calls.flatMap(([operation, , call]) => ids.map((id) => ({ operation, call, id }))))(
     "$operation sends $id as one part of the path",
     async ({ operation, call, id }) => {
-      const error = await errorOf(call(id));
+      await expectError(call(id), NotFoundError);
 
-      expect(error).toMatchObject({ status: 404 });
       expect(service.mock.requests).toMatchObject([{ operation, query: {} }]);
       expect(service.mock.requests[0]?.path.split("/")).toContain(encodeURIComponent(id));
     },

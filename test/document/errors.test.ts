@@ -2,7 +2,8 @@ import { ApiError, NotFoundError, ServerError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { v1ErrorBodies } from "../chaos/service.ts";
 import { entryPoints } from "../mock/entry-points.ts";
-import { consent, errorOf, useService, v2Contact } from "./service.ts";
+import { failureOf } from "../transport/failure.ts";
+import { consent, expectError, useService, v2Contact } from "./service.ts";
 
 const tooMany = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`key ${at}`, "x"]));
 
@@ -40,10 +41,11 @@ describe.each(entryPoints)("the errors of the service, $name", (entryPoint) => {
 
   it("500: an unexpected error of the v2 family has the same body, which the client passes on", async () => {
     service.mock.addFault({ kind: "500-before" });
-    const error = await errorOf(service.clientWith({ maxRetries: 0 }).v2.contacts.upsert(v2Contact()));
-
-    expect(error).toBeInstanceOf(ServerError);
-    expect(error).toMatchObject({ status: 500, body: v2Body, outcome: "unknown" });
+    await expectError(service.clientWith({ maxRetries: 0 }).v2.contacts.upsert(v2Contact()), ServerError, {
+      status: 500,
+      body: v2Body,
+      outcome: "unknown",
+    });
     expect(service.contact("alan@example.com")).toBeUndefined();
   });
 });
@@ -52,7 +54,7 @@ describe.each(v1ErrorBodies)("a v1 error whose body is %s", (v1Error) => {
   const service = useService({ variants: { v1Error } });
 
   it("has its class and status for any body, and the unchanged body", async () => {
-    const error = await errorOf(service.audience.v1.customers.get("nobody"));
+    const error = await failureOf(service.audience.v1.customers.get("nobody"));
     const { body } = await service.send("GET", "/api/v1/customer/nobody");
 
     expect(error).toBeInstanceOf(NotFoundError);

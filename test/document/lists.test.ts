@@ -211,36 +211,41 @@ describe("a v2 list", () => {
 });
 
 /** Not documented: the client reads each. */
-const shapes = ["data", "array", "data-key", "root-key"] as const;
-const pagings = ["links", "meta", "pagination", "totals", "none"] as const;
+const shapes = (["data", "array", "data-key", "root-key"] as const).map((v1List) => ({ v1List }));
+const pagings = (["links", "meta", "pagination", "totals", "none"] as const).map((v1Paging) => ({
+  v1Paging,
+}));
+const customers = (["resource", "envelope", "flat"] as const).map((v1ListedCustomer) => ({
+  v1ListedCustomer,
+}));
+const listedGroups = (["flat", "resource"] as const).map((v1ListedGroup) => ({ v1ListedGroup }));
+const both = <One, Other>(ones: readonly One[], others: readonly Other[]) =>
+  ones.flatMap((one) => others.map((other) => ({ ...one, ...other })));
 
-describe.each(shapes)("a v1 list of the shape %s", (v1List) => {
-  describe.each(pagings)("whose pages are given by %s", (v1Paging) => {
-    describe.each(["resource", "envelope", "flat"] as const)(
-      "and whose contacts are %s",
-      (v1ListedCustomer) => {
-        const service = useService({
-          organizations: [{ ...acme, contacts: contacts.slice(0, 120) }],
-          variants: { v1List, v1Paging, v1ListedCustomer },
-        });
+describe.each(both(both(shapes, pagings), customers))(
+  "a v1 list with $v1List, $v1Paging and $v1ListedCustomer",
+  (variants) => {
+    const some = contacts.slice(0, 120);
+    const service = useService({ organizations: [{ ...acme, contacts: some }], variants });
 
-        it("yields every contact once, as a profile; a limit over 100 counts as 100", async () => {
-          for (const query of [{}, { limit: 150 }]) {
-            const profiles = await service.audience.v1.customers.list(query).toArray();
+    it("yields every contact once, as a profile; a limit over 100 counts as 100", async () => {
+      for (const query of [{}, { limit: 150 }]) {
+        const profiles = await service.audience.v1.customers.list(query).toArray();
 
-            expect(idsOf(profiles)).toEqual(idsOf(contacts).slice(0, 120));
-            expect(profiles[0]).toMatchObject({ id: "c0", attributes: { email: "c0@example.com" } });
-          }
-        });
-      },
-    );
-  });
+        expect(idsOf(profiles)).toEqual(idsOf(some));
+        expect(profiles[0]).toMatchObject({ id: "c0", attributes: { email: "c0@example.com" } });
+      }
+    });
+  },
+);
 
-  describe.each(["flat", "resource"] as const)("whose groups are %s", (v1ListedGroup) => {
-    const service = useService({ organizations: crowded, variants: { v1List, v1ListedGroup } });
+describe.each(both(shapes, listedGroups))(
+  "a v1 list with $v1List and groups as $v1ListedGroup",
+  (variants) => {
+    const service = useService({ organizations: crowded, variants });
 
     it("yields every group once, with its id", async () => {
       expect(idsOf(await service.audience.v1.contactGroups.list().toArray())).toEqual(idsOf(groups));
     });
-  });
-});
+  },
+);

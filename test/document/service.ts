@@ -1,6 +1,7 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 import {
   AudienceClient,
+  type AudienceError,
   ValidationError,
   type ClientOptions,
   type V2Contact,
@@ -17,6 +18,7 @@ import type {
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { inProcess, type EntryPoint, type MockResponse, type OpenEntryPoint } from "../mock/entry-points.ts";
 import type { Field } from "../properties/payloads/fields.ts";
+import { failureOf } from "../transport/failure.ts";
 
 /** A client and its mock. */
 export interface Service {
@@ -36,18 +38,13 @@ export interface Service {
 export interface ServiceOptions extends MockServiceOptions {
   /** By default in process. */
   entryPoint?: EntryPoint;
-  client?: ClientOptions;
 }
 
 /** The time on the mock's clock. */
 export const now = "2026-01-31T00:00:00.000Z";
 
 /** A service for the tests of the enclosing `describe`: Acme and Globex, reset before each test. */
-export function useService({
-  entryPoint = inProcess,
-  client = {},
-  ...mockOptions
-}: ServiceOptions = {}): Service {
+export function useService({ entryPoint = inProcess, ...mockOptions }: ServiceOptions = {}): Service {
   const clients: AudienceClient[] = [];
   let open: OpenEntryPoint;
   let audience: AudienceClient | undefined;
@@ -67,7 +64,7 @@ export function useService({
   afterAll(() => open.close());
 
   const clientWith = (options: ClientOptions): AudienceClient => {
-    const created = new AudienceClient({ ...open.options, ...client, ...options });
+    const created = new AudienceClient({ ...open.options, ...options });
     clients.push(created);
     return created;
   };
@@ -131,7 +128,7 @@ export async function expectNotSent(
   call: PromiseLike<unknown>,
   ...paths: string[]
 ): Promise<ValidationError> {
-  const error = await errorOf(call);
+  const error = await failureOf(call);
   expect(error).toBeInstanceOf(ValidationError);
   const refusal = error as ValidationError; // Safe: the line above fails otherwise.
   const withCodes = paths.some((path) => path.includes(" "));
@@ -151,15 +148,15 @@ async function expectRefusedByService(service: Service, path: string, body: unkn
   expect(service.state()).toEqual(before);
 }
 
-/** The error that a call rejects with. */
-export async function errorOf(call: PromiseLike<unknown>): Promise<unknown> {
-  let value: unknown;
-  try {
-    value = await call;
-  } catch (error) {
-    return error;
-  }
-  throw new Error(`the call resolved to ${JSON.stringify(value)}`);
+/** The call rejects with an error of this class, with these members. */
+export async function expectError(
+  call: PromiseLike<unknown>,
+  type: abstract new (...args: never[]) => AudienceError,
+  members: object = {},
+): Promise<void> {
+  const error = await failureOf(call);
+  expect(error).toBeInstanceOf(type);
+  expect(error).toMatchObject(members);
 }
 
 export const consent: V2Identifier["consent"] = {

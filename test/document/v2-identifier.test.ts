@@ -128,21 +128,6 @@ describe("the channels of v2 identifiers", () => {
   const upsert = (...identifiers: object[]) =>
     service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
 
-  it.each<[string, object[]]>([
-    ["an e-mail identifier with the email channel", [email({ email: on })]],
-    ["an e-mail identifier with both channels", [email({ email: on, phone: on })]],
-    ["a phone identifier with the phone channel", [phone({ phone: on })]],
-    ["a phone identifier with both channels", [phone({ email: on, phone: on })]],
-    ["both identifiers with their own channels", [email({ email: on }), phone({ phone: on })]],
-    ["both identifiers with each other's channels", [email({ phone: on }), phone({ email: on })]],
-    ["both identifiers without channels", [email({}), phone({})]],
-  ])("%s: accepted", async (_, identifiers) => {
-    await upsert(...identifiers);
-
-    expect(service.mock.requests).toMatchObject([{ status: 200, applied: true }]);
-    expect(service.state().contacts).toHaveLength(2);
-  });
-
   it("empty channels keep the statuses", async () => {
     await upsert(email({}), phone({}));
 

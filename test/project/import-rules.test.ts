@@ -2,12 +2,6 @@ import { describe, expect, it } from "vitest";
 import { importsOf, loadedBy, reachedFrom, type Import } from "./imports.ts";
 import { sourceFiles, type SourceFiles } from "./source-files.ts";
 
-/** A rule for imports: it checks one import at a time. */
-interface ImportRule {
-  readonly rule: string;
-  readonly isBrokenBy: (one: Import) => boolean;
-}
-
 /** The only files that may import a package, so that it can be replaced in one place. */
 const importers: Record<string, RegExp> = {
   ky: /^src\/transport\/exchange\.ts$/,
@@ -29,91 +23,52 @@ const mayCount =
   /^src\/(timer|rate-limiter\/(sliding-window-log|adaptive-rate|reserve)|schema\/parse-options|values\/.+)\.ts$/;
 const mayAskForNode = /^src\/transport\/tracing\.ts$/;
 
-const importRules: ImportRule[] = [
-  {
-    rule: "a leaf imports nothing of ours",
-    isBrokenBy: ({ from, to }) => /^src\/(limits|timer|consent)\.ts$/.test(from) && isOurs(to),
-  },
-  {
-    rule: "files knows nothing of ours",
-    isBrokenBy: ({ from, to }) => from.startsWith("src/files/") && isOurs(to) && !to.startsWith("src/files/"),
-  },
-  {
-    rule: "values know no schema, and of ours only types of errors",
-    isBrokenBy: ({ from, to, kind }) =>
-      from.startsWith("src/values/") &&
-      !to.startsWith("src/values/") &&
-      !(to === "src/errors.ts" && kind === "type"),
-  },
-  {
-    rule: "errors know nothing else of ours",
-    isBrokenBy: ({ from, to }) => isError.test(from) && isOurs(to) && !isError.test(to),
-  },
-  {
-    rule: "an endpoint knows what a schema and a consent are, and nothing else of ours",
-    isBrokenBy: ({ from, to }) => from === "src/endpoint.ts" && isOurs(to) && to !== "src/consent.ts",
-  },
-  {
-    rule: "transport and rate-limiter know no family, and nothing that is built on them",
-    isBrokenBy: ({ from, to }) =>
-      /^src\/(transport|rate-limiter)\//.test(from) &&
-      /^src\/(v1|v2|bulk|mock|redis|checkpoint|snapshot|index|audience-client)\b/.test(to),
-  },
-  {
-    rule: "rate-limiter does not know transport",
-    isBrokenBy: ({ from, to }) => from.startsWith("src/rate-limiter/") && to.startsWith("src/transport/"),
-  },
-  {
-    rule: "v1 and v2 do not know each other",
-    isBrokenBy: ({ from, to }) => isBetween(from, to, "src/v1/", "src/v2/"),
-  },
-  {
-    // How a file is locked and replaced stands in no document, so there is nothing that two readings could prove.
-    rule: "the mock reads the document for itself: it imports only the mock, and its command what locks and replaces files",
-    isBrokenBy: ({ from, to }) =>
+/** What breaks each rule: one import at a time. */
+const importRules: Readonly<Record<string, (one: Import) => boolean>> = {
+  "a leaf imports nothing of ours": ({ from, to }) =>
+    /^src\/(limits|timer|consent)\.ts$/.test(from) && isOurs(to),
+  "files knows nothing of ours": ({ from, to }) =>
+    from.startsWith("src/files/") && isOurs(to) && !to.startsWith("src/files/"),
+  "values know no schema, and of ours only types of errors": ({ from, to, kind }) =>
+    from.startsWith("src/values/") &&
+    !to.startsWith("src/values/") &&
+    !(to === "src/errors.ts" && kind === "type"),
+  "errors know nothing else of ours": ({ from, to }) => isError.test(from) && isOurs(to) && !isError.test(to),
+  "an endpoint knows what a schema and a consent are, and nothing else of ours": ({ from, to }) =>
+    from === "src/endpoint.ts" && isOurs(to) && to !== "src/consent.ts",
+  "transport and rate-limiter know no family, and nothing that is built on them": ({ from, to }) =>
+    /^src\/(transport|rate-limiter)\//.test(from) &&
+    /^src\/(v1|v2|bulk|mock|redis|checkpoint|snapshot|index|audience-client)\b/.test(to),
+  "rate-limiter does not know transport": ({ from, to }) =>
+    from.startsWith("src/rate-limiter/") && to.startsWith("src/transport/"),
+  "v1 and v2 do not know each other": ({ from, to }) => isBetween(from, to, "src/v1/", "src/v2/"),
+  // How a file is locked and replaced stands in no document, so there is nothing that two readings could prove.
+  "the mock reads the document for itself: it imports only the mock, and its command what locks and replaces files":
+    ({ from, to }) =>
       from.startsWith("src/mock/") &&
       isOurs(to) &&
       !to.startsWith("src/mock/") &&
       !(from.startsWith("src/mock/command/") && to.startsWith("src/files/")),
-  },
-  {
-    rule: "nothing of the client imports the mock",
-    isBrokenBy: ({ from, to }) => !from.startsWith("src/mock/") && to.startsWith("src/mock/"),
-  },
-  {
-    rule: "redis and checkpoint take types from the rest; redis also timers, schemas of options and the count of the rate limiter, checkpoint the errors, files and its own interface",
-    isBrokenBy: ({ from, to, kind }) => {
+  "nothing of the client imports the mock": ({ from, to }) =>
+    !from.startsWith("src/mock/") && to.startsWith("src/mock/"),
+  "redis and checkpoint take types from the rest; redis also timers, schemas of options and the count of the rate limiter, checkpoint the errors, files and its own interface":
+    ({ from, to, kind }) => {
       const entryPoint = /^src\/(redis|checkpoint)\//.exec(from)?.[0];
       if (from.startsWith("src/redis/") && mayCount.test(to)) return false;
       if (from.startsWith("src/checkpoint/") && /^src\/(errors\.ts$|files\/|bulk\/checkpoint\.ts$)/.test(to))
         return false;
       return entryPoint !== undefined && isOurs(to) && !to.startsWith(entryPoint) && kind !== "type";
     },
+  "snapshot knows neither bulk nor checkpoint": ({ from, to }) =>
+    from.startsWith("src/snapshot/") && /^src\/(bulk|checkpoint)\//.test(to),
+  "the entry is the last to know: nothing imports it": ({ to }) => to === "src/index.ts",
+  "a package has one importer": ({ from, to }) => isPackage(to) && importers[to]?.test(from) !== true,
+  "built-in modules are loaded where there is no other runtime": ({ from, to, kind }) => {
+    if (!to.startsWith("node:") || mayLoadNode.test(from)) return false;
+    return kind === "static" || !mayAskForNode.test(from);
   },
-  {
-    rule: "snapshot knows neither bulk nor checkpoint",
-    isBrokenBy: ({ from, to }) => from.startsWith("src/snapshot/") && /^src\/(bulk|checkpoint)\//.test(to),
-  },
-  {
-    rule: "the entry is the last to know: nothing imports it",
-    isBrokenBy: ({ to }) => to === "src/index.ts",
-  },
-  {
-    rule: "a package has one importer",
-    isBrokenBy: ({ from, to }) => isPackage(to) && importers[to]?.test(from) !== true,
-  },
-  {
-    rule: "built-in modules are loaded where there is no other runtime",
-    isBrokenBy: ({ from, to, kind }) => {
-      if (!to.startsWith("node:") || mayLoadNode.test(from)) return false;
-      return kind === "static" || !mayAskForNode.test(from);
-    },
-  },
-  {
-    rule: "a file of ours is imported with its ending",
-    isBrokenBy: ({ to }) => isOurs(to) && !to.endsWith(".ts"),
-  },
-];
+  "a file of ours is imported with its ending": ({ to }) => isOurs(to) && !to.endsWith(".ts"),
+};
 
 /** The packages and built-in modules that an entry may load at its top, over all its imports. */
 const loads: Record<string, readonly string[]> = {
@@ -129,7 +84,7 @@ const loads: Record<string, readonly string[]> = {
 /** Every import that breaks a rule, one line each. */
 function brokenRules(files: SourceFiles): string[] {
   const imports = importsOf(files);
-  const single = importRules.flatMap(({ rule, isBrokenBy }) =>
+  const single = Object.entries(importRules).flatMap(([rule, isBrokenBy]) =>
     imports.filter(isBrokenBy).map(({ from, to }) => `${from} imports ${to}: ${rule}`),
   );
   return [...single, ...tooMuchLoaded(files, imports), ...cycles(files, imports)];

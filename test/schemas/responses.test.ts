@@ -1,7 +1,7 @@
 import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
 import { v1AddContactResultSchema, v1ProfileSchema, v2ListPageSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { errorOf, v2Contact } from "../document/service.ts";
+import { expectError, v2Contact } from "../document/service.ts";
 import { verdict } from "./issues.ts";
 
 const responses = [
@@ -79,11 +79,8 @@ const answered = (body: unknown) =>
     fetch: async () => new Response(JSON.stringify(body)),
   });
 
-async function expectUnknown(call: PromiseLike<unknown>): Promise<void> {
-  const error = await errorOf(call);
-  expect(error).toBeInstanceOf(UnexpectedResponseError);
-  expect(error).toMatchObject({ outcome: "unknown" });
-}
+const expectUnknown = (call: PromiseLike<unknown>) =>
+  expectError(call, UnexpectedResponseError, { outcome: "unknown" });
 
 describe("The response of a v2 upsert", () => {
   it.each([{ status: true }, { status: true, extra: { a: [null, 1] } }])(
