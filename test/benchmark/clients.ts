@@ -76,12 +76,11 @@ export async function compareClients(folders: Installed["folders"], rounds: numb
   await runRounds(clients, rounds);
   const measured = clients.filter((client) => client.rounds.length === rounds);
   return [
-    "### Start and size",
-    tableOf(measured, measures.start),
-    ...behind(measured, measures.start),
-    "### Calls",
-    tableOf(measured, measures.calls),
-    ...behind(measured, measures.calls),
+    ...Object.entries(measures).flatMap(([title, columns]) => [
+      `### ${title}`,
+      tableOf(measured, columns),
+      ...behind(measured, columns),
+    ]),
     `Measured with ${measured.map(versions).join(", ")}.`,
     ...missing(
       [ours, ...Object.keys(clientPeers)],
@@ -182,8 +181,9 @@ function versions({ name, folder }: Client): string {
 
 const medianOf = (pick: (round: Round) => number) => (client: Client) => median(client.rounds.map(pick));
 
-const measures: Readonly<Record<"start" | "calls", readonly Measure[]>> = {
-  start: [
+/** By the heading of their table. */
+const measures: Readonly<Record<string, readonly Measure[]>> = {
+  "Start and size": [
     {
       name: "import + construct, CPU",
       unit: "ms",
@@ -221,7 +221,7 @@ const measures: Readonly<Record<"start" | "calls", readonly Measure[]>> = {
       reason: "our second one is zod.",
     },
   ],
-  calls: [
+  Calls: [
     {
       name: "a call, CPU",
       unit: "ms",

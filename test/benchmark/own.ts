@@ -40,28 +40,12 @@ export async function compareCalls(folders: Installed["folders"]): Promise<strin
 
 /** What each load takes, and what is promised of it. */
 const loads = [
-  {
-    load: "waitingCalls",
-    rows: [["10,000 calls made in one turn: the turn", "blockedMs", "ms", "1,000 ms"]],
-  },
-  {
-    load: "refusedCalls",
-    rows: [["50,000 calls beyond `maxQueued`: CPU", "cpuMs", "ms", "1,000 ms"]],
-  },
-  {
-    load: "rows",
-    rows: [
-      ["a changed row, with its look and its record: CPU", "changedRowMs", "ms", "1.2 ms"],
-      ["a row without a checkpoint: CPU", "plainRowMs", "ms", ""],
-    ],
-  },
-  {
-    load: "recordedRows",
-    rows: [
-      ["100,000 recorded rows: time to open", "openMs", "ms", "1,000 ms"],
-      ["100,000 recorded rows: memory", "heldBytes", "MB", "30 MB"],
-    ],
-  },
+  ["waitingCalls", "10,000 calls made in one turn: the turn", "blockedMs", "ms", "1,000 ms"],
+  ["refusedCalls", "50,000 calls beyond `maxQueued`: CPU", "cpuMs", "ms", "1,000 ms"],
+  ["rows", "a changed row, with its look and its record: CPU", "changedRowMs", "ms", "1.2 ms"],
+  ["rows", "a row without a checkpoint: CPU", "plainRowMs", "ms", ""],
+  ["recordedRows", "100,000 recorded rows: time to open", "openMs", "ms", "1,000 ms"],
+  ["recordedRows", "100,000 recorded rows: memory", "heldBytes", "MB", "30 MB"],
 ] as const;
 
 /** The medians of our own loads, in a process of its own each time. */
@@ -69,22 +53,26 @@ export async function measureLoads(folders: Installed["folders"], rounds: number
   const own = folders.get("audience-sdk");
   if (own === undefined) throw new Error("our own package is not installed");
   const files = mkdtempSync(join(tmpdir(), "audience-sdk-loads-"));
-  const figures = loads.map((): Record<string, number>[] => []);
+  const figures: Record<string, number[]> = {};
   try {
     for (let round = 0; round < rounds; round += 1)
-      for (const [at, { load }] of loads.entries()) {
+      for (const load of new Set(loads.map(([name]) => name))) {
         const folder = mkdtempSync(join(files, "round-"));
-        figures[at]!.push(await output(own, ["--expose-gc", "loads.mjs", load, folder]));
+        const measured = await output<Record<string, number>>(own, [
+          "--expose-gc",
+          "loads.mjs",
+          load,
+          folder,
+        ]);
+        for (const [member, value] of Object.entries(measured)) (figures[member] ??= []).push(value);
       }
   } finally {
     rmSync(files, { recursive: true, force: true });
   }
-  const rows = loads.flatMap(({ rows: measured }, at) =>
-    measured.map(([name, member, unit, bound]) => {
-      const value = median(figures[at]!.map((each) => each[member]!));
-      return [name, `${figure(unit === "MB" ? value / 1e6 : value)} ${unit}`, bound];
-    }),
-  );
+  const rows = loads.map(([, name, member, unit, bound]) => {
+    const value = median(figures[member] ?? []);
+    return [name, `${figure(unit === "MB" ? value / 1e6 : value)} ${unit}`, bound];
+  });
   return table(["a load of ours", "takes", "at most"], rows);
 }
 

@@ -86,6 +86,10 @@ export function pictureOf(
   ].join("\n")}\n`;
 }
 
+function gridLine(y: number, label: string): string {
+  return `<path d="M${left} ${y}h${plotWidth}" stroke="#d0d7de"/><text x="${left - 8}" y="${y + 4}" text-anchor="end">${label}</text>`;
+}
+
 function laneOf(name: string, arrivals: readonly Arrival[], bottom: number): string[] {
   const accepted = arrivals.flatMap(({ atMs, isRefused }) => (isRefused ? [] : [atMs]));
   const refused = arrivals.flatMap(({ atMs, isRefused }) => (isRefused ? [atMs] : []));
@@ -94,11 +98,9 @@ function laneOf(name: string, arrivals: readonly Arrival[], bottom: number): str
   const result = `${refused.length} refused, the last accepted after ${duration(accepted.at(-1) ?? Number.NaN)}`;
   return [
     `<text x="${left}" y="${bottom - laneHeight - 10}"><tspan font-weight="600">${name}</tspan>: ${result}</text>`,
-    ...DOCUMENTED_WINDOWS.map(({ limit }, window) => {
-      const unit = ["s", "min", "h"][window];
-      const y = bottom - height(limit);
-      return `<path d="M${left} ${y}h${plotWidth}" stroke="#d0d7de"/><text x="${left - 8}" y="${y + 4}" text-anchor="end">${limit.toLocaleString("en")} / ${unit}</text>`;
-    }),
+    ...DOCUMENTED_WINDOWS.map(({ limit }, window) =>
+      gridLine(bottom - height(limit), `${limit.toLocaleString("en")} / ${["s", "min", "h"][window]}`),
+    ),
     `<path d="${staircase(accepted, bottom)}V${bottom}Z" fill="#9ecae1"/>`,
     `<path d="${staircase(permitted, bottom)}" fill="none" stroke="#1f2328" stroke-dasharray="4 3"/>`,
     ...(marks === "" ? [] : [`<path d="${marks}" stroke="#d1242f" stroke-width="2"/>`]),
@@ -120,16 +122,9 @@ function laneBeside({ name, calls, rows }: Beside, bottom: number): string[] {
   const waits = `${late} wait over 2 s, the longest ${longestWait}; ${rows.toLocaleString("en")} rows`;
   return [
     `<text x="${left}" y="${bottom - besideHeight - 10}"><tspan font-weight="600">${name}</tspan>: ${waits}</text>`,
-    ...(
-      [
-        [1_000, "≤ 1 s"],
-        [60_000, "1 min"],
-        [3_600_000, "1 h"],
-      ] as const
-    ).map(
-      ([ms, label]) =>
-        `<path d="M${left} ${y(ms)}h${plotWidth}" stroke="#d0d7de"/><text x="${left - 8}" y="${y(ms) + 4}" text-anchor="end">${label}</text>`,
-    ),
+    gridLine(y(1_000), "≤ 1 s"),
+    gridLine(y(60_000), "1 min"),
+    gridLine(y(3_600_000), "1 h"),
     `<path d="${[...new Set(dots)].join("")}" stroke="#0969da" stroke-width="5" stroke-linecap="round"/>`,
   ];
 }

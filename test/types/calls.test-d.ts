@@ -23,79 +23,52 @@ const audience = new AudienceClient();
 const { customers, contactGroups, events } = audience.v1;
 const email = "ada@example.com";
 
-describe("addContact", () => {
-  it("does not accept a contact without email_opt_in", () => {
-    // @ts-expect-error the service would subscribe an existing contact
-    void contactGroups.addContact("l-1", { email });
-    // @ts-expect-error options without the consent option do not change that
-    void contactGroups.addContact("l-1", { email }, { maxRetries: 0 });
-    // @ts-expect-error undefined is no consent
-    void contactGroups.addContact("l-1", { email, email_opt_in: undefined });
-  });
-
-  it("accepts one without it where the call leaves consent to the service", () => {
-    void contactGroups.addContact("l-1", { email }, { consent: "service-decides" });
-  });
-
-  it("accepts no other value of that option", () => {
-    // @ts-expect-error a misspelt value would subscribe people
-    void contactGroups.addContact("l-1", { email }, { consent: "service-decide" });
-    // @ts-expect-error
-    void contactGroups.addContact("l-1", { email }, { consent: true });
-  });
-
-  it("does not accept a contact without an e-mail address", () => {
-    // @ts-expect-error a phone alone is not enough on this endpoint
-    void contactGroups.addContact("l-1", { phone: "+15550100", email_opt_in: "SUBSCRIBED" });
-  });
-
-  it("does not accept a wrapped contact or an array", () => {
-    // @ts-expect-error
-    void contactGroups.addContact("l-1", { contact: { email, email_opt_in: "SUBSCRIBED" } });
-    // @ts-expect-error
-    void contactGroups.addContact("l-1", [{ email, email_opt_in: "SUBSCRIBED" }]);
-  });
+it("addContact takes a contact with its e-mail and its consent, or leaves the consent to the service", () => {
+  // @ts-expect-error the service would subscribe an existing contact
+  void contactGroups.addContact("l-1", { email });
+  // @ts-expect-error options without the consent option do not change that
+  void contactGroups.addContact("l-1", { email }, { maxRetries: 0 });
+  // @ts-expect-error undefined is no consent
+  void contactGroups.addContact("l-1", { email, email_opt_in: undefined });
+  void contactGroups.addContact("l-1", { email }, { consent: "service-decides" });
+  // @ts-expect-error a misspelt value would subscribe people
+  void contactGroups.addContact("l-1", { email }, { consent: "service-decide" });
+  // @ts-expect-error
+  void contactGroups.addContact("l-1", { email }, { consent: true });
+  // @ts-expect-error a phone alone is not enough on this endpoint
+  void contactGroups.addContact("l-1", { phone: "+15550100", email_opt_in: "SUBSCRIBED" });
+  // @ts-expect-error it is not wrapped
+  void contactGroups.addContact("l-1", { contact: { email, email_opt_in: "SUBSCRIBED" } });
+  // @ts-expect-error it is no array
+  void contactGroups.addContact("l-1", [{ email, email_opt_in: "SUBSCRIBED" }]);
 });
 
-describe("A v1 contact", () => {
-  it("has only the fields of the service", () => {
-    // @ts-expect-error the name is first_name
-    void customers.upsert({ email, firstName: "Ada" });
-    // @ts-expect-error custom data goes under custom_properties
-    void customers.upsert({ email, favourite_colour: "green" });
-  });
-
-  it("has days as strings, because a Date has a time zone", () => {
-    void customers.upsert({ email, dob: "1815-12-10" });
-    // @ts-expect-error
-    void customers.upsert({ email, dob: new Date("1815-12-10") });
-  });
-
-  it("has states and genders in the service's letter case", () => {
-    // @ts-expect-error
-    void customers.upsert({ email, email_opt_in: "subscribed" });
-    // @ts-expect-error
-    void customers.upsert({ email, phone_opt_in: "OPTED_IN" });
-    // @ts-expect-error
-    void customers.upsert({ email, gender: "female" });
-  });
-
-  it("has flat custom properties: strings, numbers, booleans", () => {
-    void customers.upsert({ email, custom_properties: { plan: "pro", seats: 3, trial: false } });
-    // @ts-expect-error the service would store an unusable string
-    void customers.upsert({ email, custom_properties: { address: { city: "London" } } });
-    // @ts-expect-error
-    void customers.upsert({ email, custom_properties: { plan: null } });
-  });
+it("A v1 contact has the fields and the words of the service, days as strings, and flat custom properties", () => {
+  // @ts-expect-error the name is first_name
+  void customers.upsert({ email, firstName: "Ada" });
+  // @ts-expect-error custom data goes under custom_properties
+  void customers.upsert({ email, favourite_colour: "green" });
+  void customers.upsert({ email, dob: "1815-12-10" });
+  // @ts-expect-error a Date has a time zone
+  void customers.upsert({ email, dob: new Date("1815-12-10") });
+  // @ts-expect-error case counts
+  void customers.upsert({ email, email_opt_in: "subscribed" });
+  // @ts-expect-error
+  void customers.upsert({ email, phone_opt_in: "OPTED_IN" });
+  // @ts-expect-error case counts
+  void customers.upsert({ email, gender: "female" });
+  void customers.upsert({ email, custom_properties: { plan: "pro", seats: 3, trial: false } });
+  // @ts-expect-error the service would store an unusable string
+  void customers.upsert({ email, custom_properties: { address: { city: "London" } } });
+  // @ts-expect-error
+  void customers.upsert({ email, custom_properties: { plan: null } });
 });
 
-describe("An event", () => {
-  it("has only documented fields", () => {
-    // @ts-expect-error the name is eventName
-    void events.send({ event_name: "order placed", contact: { email } });
-    // @ts-expect-error
-    void events.send({ eventName: "order placed", contact: { email }, occurredAt: "2026-01-31T09:30:00Z" });
-  });
+it("An event has only documented fields", () => {
+  // @ts-expect-error the name is eventName
+  void events.send({ event_name: "order placed", contact: { email } });
+  // @ts-expect-error
+  void events.send({ eventName: "order placed", contact: { email }, occurredAt: "2026-01-31T09:30:00Z" });
 });
 
 describe("An event that is defined", () => {
@@ -109,7 +82,7 @@ describe("An event that is defined", () => {
   });
   const contact = { email };
 
-  it("has the eventData that its schema takes, of any library", () => {
+  it("has the eventData that its schema takes, of any library, and none where null is its schema", () => {
     void defined.send("order_placed", { contact, eventData: { total: 42, at: "2026-01-31" } });
     void defined.send("order_paid", { contactUUID: "c-1", eventData: { total: 42 } }, { maxRetries: 0 });
     void defined.send("order_sent", { contact, eventData: { total: 42 }, uniqueIdentifier: "o-1" });
@@ -123,22 +96,16 @@ describe("An event that is defined", () => {
     void defined.send("order_sent", { contact, eventData: { total: "42" } });
     // @ts-expect-error
     void defined.send("order_sent", { contact });
-  });
-
-  it("has no eventData where null is its schema", () => {
     void defined.send("signed_up", { contact });
     // @ts-expect-error
     void defined.send("signed_up", { contact, eventData: {} });
   });
 
-  it("has a name that is defined", () => {
+  it("has a name that is defined, and names a contact", () => {
     // @ts-expect-error
     void defined.send("order", { contact });
     // @ts-expect-error it is the first argument
     void defined.send("signed_up", { eventName: "signed_up", contact });
-  });
-
-  it("names a contact", () => {
     // @ts-expect-error
     void defined.send("signed_up", {});
     const held: { contact: { email?: string; plan: string } } = { contact: { email, plan: "pro" } };
@@ -205,20 +172,18 @@ declare const event: V1Event;
 /** A value of which the compiler knows only the type. */
 declare function held<T>(): T;
 
-describe("A contact that can have neither an e-mail nor a phone", () => {
-  it("is not accepted", () => {
-    // @ts-expect-error
-    void customers.upsert({ first_name: "Ada" });
-    // @ts-expect-error
-    void customers.upsert({});
-    const { email: _, phone: __, ...nameless } = contact;
-    // @ts-expect-error
-    void customers.upsert(nameless);
-  });
+it("A contact that can have neither an e-mail nor a phone is not accepted", () => {
+  // @ts-expect-error
+  void customers.upsert({ first_name: "Ada" });
+  // @ts-expect-error
+  void customers.upsert({});
+  const { email: _, phone: __, ...nameless } = contact;
+  // @ts-expect-error
+  void customers.upsert(nameless);
 });
 
 describe("A contact that has one, or may have one", () => {
-  it("is accepted as it is: complete, partial, read-only, or with further keys", () => {
+  it("is accepted as it is: complete, partial, read-only, with further keys, or a row of a foreign type", () => {
     void customers.upsert(contact);
     void customers.upsert(v1ContactSchema.parse(contact));
     void customers.upsert(held<Partial<V1Contact>>());
@@ -230,9 +195,6 @@ describe("A contact that has one, or may have one", () => {
     void customers.upsert(structuredClone(contact));
     const row = { email: "ada@example.com", line: 7 };
     void customers.upsert(row);
-  });
-
-  it("is accepted as a row of a foreign type", () => {
     void customers.upsert(held<{ email?: string; phone?: string; first_name?: string }>());
     void customers.upsert(held<{ email: string | undefined; phone: string | undefined }>());
     void customers.upsert(held<{ email: string; first_name: string } | { phone: string }>());
@@ -243,7 +205,7 @@ describe("A contact that has one, or may have one", () => {
     void customers.upsert(held<Person>());
   });
 
-  it("is accepted in generic code", () => {
+  it("is accepted in generic code, and by a test double", () => {
     const ofAnyKind = <T extends V1Contact>(one: T) => customers.upsert(one);
     void ofAnyKind({ email: "ada@example.com" });
     const withEmail = <T extends { email: string }>(one: T) => customers.upsert(one);
@@ -253,9 +215,6 @@ describe("A contact that has one, or may have one", () => {
     const [first]: Parameters<V1Customers["upsert"]> = [{ email: "ada@example.com" }];
     void first;
     void audience.bulk([contact], (row) => write.v1.customers.upsert(row));
-  });
-
-  it("is accepted by a test double", () => {
     vi.spyOn(customers, "upsert").mockImplementation((one) => customers.get(one.email ?? ""));
     const placeholder: Pick<V1Customers, "upsert"> = {
       upsert: (one: V1Contact) => customers.get(one.email ?? ""),
@@ -264,16 +223,14 @@ describe("A contact that has one, or may have one", () => {
   });
 });
 
-describe("An event that names a contact, or may name one", () => {
-  it("is accepted as it is", () => {
-    void events.send(event);
-    void events.send({ ...event, uniqueIdentifier: "order-1001" });
-    void events.send(held<V1Event & { uniqueIdentifier: string }>());
-    void events.send(held<{ eventName: string; contact?: { email: string } }>());
-    const ofAnyKind = <T extends V1Event>(one: T) => events.send(one);
-    void ofAnyKind({ eventName: "order_placed", contactUUID: "c-1" });
-    void audience.bulk([event], (row) => write.v1.events.send(row));
-  });
+it("An event that names a contact, or may name one, is accepted as it is", () => {
+  void events.send(event);
+  void events.send({ ...event, uniqueIdentifier: "order-1001" });
+  void events.send(held<V1Event & { uniqueIdentifier: string }>());
+  void events.send(held<{ eventName: string; contact?: { email: string } }>());
+  const ofAnyKind = <T extends V1Event>(one: T) => events.send(one);
+  void ofAnyKind({ eventName: "order_placed", contactUUID: "c-1" });
+  void audience.bulk([event], (row) => write.v1.events.send(row));
 });
 
 const { v2 } = audience;
@@ -286,35 +243,17 @@ const identifier = {
 };
 const v2Contact: V2Contact = { firstName: "Ada", listIds: [], identifiers: [identifier] };
 
-describe("A v2 contact", () => {
-  it("may have its creation time as a Date, but not its day of birth, because a Date has a time zone", () => {
-    void v2.contacts.upsert({ ...v2Contact, createdAt: new Date(0) });
-    void v2.contacts.upsert({ ...v2Contact, birthDate: "1815-12-10" });
-    // @ts-expect-error
-    void v2.contacts.upsert({ ...v2Contact, birthDate: new Date("1815-12-10") });
-  });
-});
-
-describe("An identifier", () => {
-  it("has a complete consent", () => {
-    void v2.contacts.upsert({
-      ...v2Contact,
-      identifiers: [{ ...identifier, consent: { ...consent, createdAt: new Date(0) } }],
-    });
-    const { ip: _, ...withoutIp } = consent;
-    // @ts-expect-error
-    void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, consent: withoutIp }] });
-  });
-
-  it("has a channel with any status, because the document does not list all", () => {
-    void v2.contacts.upsert({
-      ...v2Contact,
-      identifiers: [{ ...identifier, channels: { email: { status: "pending" } } }],
-    });
-    const channels = { email: "subscribed" };
-    // @ts-expect-error
-    void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, channels }] });
-  });
+it("A v2 contact has days as strings, whole consents, and channels with any status", () => {
+  const { ip: _, ...withoutIp } = consent;
+  const [lateConsent, channels] = [{ ...consent, createdAt: new Date(0) }, { email: { status: "pending" } }];
+  void v2.contacts.upsert({ ...v2Contact, createdAt: new Date(0), birthDate: "1815-12-10" });
+  void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, consent: lateConsent, channels }] });
+  // @ts-expect-error a Date has a time zone
+  void v2.contacts.upsert({ ...v2Contact, birthDate: new Date("1815-12-10") });
+  // @ts-expect-error
+  void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, consent: withoutIp }] });
+  // @ts-expect-error a channel is an object with a status
+  void v2.contacts.upsert({ ...v2Contact, identifiers: [{ ...identifier, channels: { email: "on" } }] });
 });
 
 it("Input and output types are equal, because there are no transforms", () => {
