@@ -1,5 +1,5 @@
 // Reaches into src: the command alone listens to the record and saves the state, in a process of its own.
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import type { MockOrganizationState } from "audience-sdk/mock";
 import { expect, it, afterAll, afterEach, beforeAll, describe } from "vitest";
 import { createMock } from "../../src/mock/mock-service.ts";
@@ -95,24 +95,9 @@ it("A saved state keeps resubscriptions, refusals that stand, and who has asked 
 });
 
 it.each<[string, RegExp | string, string, string]>([
-  [
-    "an organization that the seed has not",
-    '"mock-organization":',
-    '"acme":',
-    "the seed has none of this id",
-  ],
-  [
-    "a contact that is missing",
-    /"contacts":\[\{.*?\}\]/,
-    '"contacts":[]',
-    "a row of memberships names a contact",
-  ],
-  [
-    "an id that is no string",
-    /"events":\[\{"id":"[^"]+"/,
-    '"events":[{"id":1',
-    "events[0].id must be a string",
-  ],
+  ["an unknown organization", '"mock-organization":', '"acme":', "the seed has none of this id"],
+  ["a missing contact", /"contacts":\[\{.*?\}\]/, '"contacts":[]', "a row of memberships names a contact"],
+  ["a wrong id", /"events":\[\{"id":"[^"]+"/, '"events":[{"id":1', "events[0].id must be a string"],
   ["a field that is missing", '"email_opt_in"', '"email_optin"', "contacts[0].email_opt_in is required"],
 ])("A saved state with %s is refused, and nothing of it taken over", async (_, found, put, message) => {
   const { send, restore, save, service } = await filled();
@@ -135,20 +120,6 @@ const stop = async ({ child }: ServedByProcess, signal: NodeJS.Signals = "SIGTER
   const ended = exitCodeOf(child);
   child.kill(signal);
   return ended;
-};
-let saved: string | undefined;
-/** A file with Ada on a list, and her order. */
-const savedState = async (): Promise<string> => {
-  const file = mockCommand.path("state.json");
-  if (saved === undefined) {
-    const first = await mockCommand.serveByProcess("--state", file);
-    await post(first.url, ADD, ada);
-    await post(first.url, EVENTS, order);
-    await stop(first);
-    saved = readFileSync(file, "utf8");
-  }
-  writeFileSync(file, saved);
-  return file;
 };
 const contactsIn = (file: string): unknown[] => {
   const { organizations } = JSON.parse(readFileSync(file, "utf8")) as {
@@ -216,9 +187,8 @@ describe("audience-mock --state", () => {
       "must be 1",
     ],
   ])("%s is refused with the way out, and untouched", async (_, damage, message) => {
-    const file = await savedState();
-    const damaged = damage(readFileSync(file, "utf8"));
-    writeFileSync(file, damaged);
+    const damaged = damage((await filled()).save());
+    const file = await mockCommand.write("state.json", damaged);
     const { code, errors } = await mockCommand.run("--port", "0", "--state", file);
 
     expect(code).toBe(1);

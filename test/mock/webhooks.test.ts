@@ -13,18 +13,31 @@ const hello: MockAutomation = { name: "Hello", on: { listId: "news" }, webhook: 
 const organization = { ...acme, contacts: [{ id: "ada", email, lists: ["news"] }] };
 
 interface Scene extends Omit<MockServiceOptions, "organizations"> {
+  /** What the receiver in this process responds. */
+  respond?: () => Response;
   automations?: readonly MockAutomation[];
   entryPoint?: EntryPoint;
 }
 
-/** A mock with the automations, and an event that triggers "Thanks". */
-async function scene({ automations = [thanks], entryPoint = inProcess, ...options }: Scene) {
+const accept = () => new Response(null, { status: 204 });
+
+/** A mock with the automations, a receiver in this process, and an event that triggers "Thanks". */
+async function scene({
+  automations = [thanks],
+  entryPoint = inProcess,
+  respond = accept,
+  ...options
+}: Scene) {
   const clock = () => Date.parse(now);
-  const open = await entryPoint.open({
-    organizations: [{ ...organization, automations }],
-    clock,
-    ...options,
-  });
+  const received: { url: string; method: string; type: string | null; body: unknown }[] = [];
+  const webhookFetch: MockWebhookFetch = async (to, init) => {
+    const request = new Request(to, init);
+    const { method, headers } = request;
+    received.push({ url: to, method, type: headers.get("content-type"), body: await request.json() });
+    return respond();
+  };
+  const organizations = [{ ...organization, automations }];
+  const open = await entryPoint.open({ organizations, clock, webhookFetch, ...options });
   onTestFinished(open.close);
   const order = (more: object = {}) =>
     open.call("/api/v1/events", { body: { eventName: "order placed", contact: { email }, ...more } });
@@ -34,19 +47,7 @@ async function scene({ automations = [thanks], entryPoint = inProcess, ...option
     await open.mock.settled();
     return { status, calls: open.mock.organization("acme").webhookCalls };
   };
-  return { ...open, order, settledOrder, calls: () => open.mock.organization("acme").webhookCalls };
-}
-
-/** A receiver in this process, and what it has received. */
-function receiver(respond: () => Response = () => new Response(null, { status: 204 })) {
-  const received: { url: string; method: string; type: string | null; body: unknown }[] = [];
-  const webhookFetch: MockWebhookFetch = async (to, init) => {
-    const request = new Request(to, init);
-    const { method, headers } = request;
-    received.push({ url: to, method, type: headers.get("content-type"), body: await request.json() });
-    return respond();
-  };
-  return { received, webhookFetch };
+  return { ...open, received, order, settledOrder, calls: () => open.mock.organization("acme").webhookCalls };
 }
 
 /** A receiver on loopback. */
@@ -63,8 +64,7 @@ async function listening(respond: RequestListener): Promise<string> {
 
 describe.each(entryPoints)("a webhook step, $name", (entryPoint) => {
   it("calls its endpoint when the automation's event is recorded", async () => {
-    const { received, webhookFetch } = receiver();
-    const { mock, settledOrder } = await scene({ entryPoint, webhookFetch });
+    const { mock, received, settledOrder } = await scene({ entryPoint });
 
     const { status, calls } = await settledOrder({ eventData: { total: 5 } });
 
@@ -77,8 +77,7 @@ describe.each(entryPoints)("a webhook step, $name", (entryPoint) => {
   });
 
   it("calls its endpoint when a contact joins the automation's list, and not when it joins again", async () => {
-    const { received, webhookFetch } = receiver();
-    const { mock, call } = await scene({ entryPoint, webhookFetch, automations: [hello] });
+    const { mock, received, call } = await scene({ entryPoint, automations: [hello] });
     const add = () =>
       call("/api/v1/contact-groups/news/contacts", { body: { email: "bo@example.com", city: "Turin" } });
 
@@ -95,8 +94,7 @@ describe.each(entryPoints)("a webhook step, $name", (entryPoint) => {
 
 describe("a webhook step", () => {
   it("is not reached by a seed, by an event of another name, or by an event that is sent again", async () => {
-    const { received, webhookFetch } = receiver();
-    const { mock, settledOrder } = await scene({ webhookFetch, automations: [thanks, hello] });
+    const { mock, received, settledOrder } = await scene({ automations: [thanks, hello] });
 
     await settledOrder({ eventName: "order cancelled" });
     await settledOrder({ uniqueIdentifier: "order-1" });
@@ -113,7 +111,7 @@ describe("a webhook step", () => {
       response.writeHead(307, { location: "/elsewhere" }).end();
     });
     const automations = [{ ...thanks, webhook: { url: receiverUrl } }];
-    const { settledOrder } = await scene({ automations });
+    const { settledOrder } = await scene({ automations, webhookFetch: undefined });
 
     const { calls } = await settledOrder();
 
@@ -164,7 +162,7 @@ describe("a receiver disturbs nothing else", () => {
           },
         }),
       );
-    const { settledOrder } = await scene({ webhookFetch: receiver(endless).webhookFetch });
+    const { settledOrder } = await scene({ respond: endless });
 
     const { calls } = await settledOrder();
     await cancelled;
@@ -178,7 +176,7 @@ describe("a receiver disturbs nothing else", () => {
     const { port } = closed.address() as AddressInfo;
     await new Promise((resolve) => closed.close(resolve));
     const automations = [{ ...thanks, webhook: { url: `http://127.0.0.1:${port}/hooks` } }];
-    const { settledOrder } = await scene({ automations });
+    const { settledOrder } = await scene({ automations, webhookFetch: undefined });
 
     const { calls } = await settledOrder();
 
@@ -205,8 +203,7 @@ describe("a receiver disturbs nothing else", () => {
 
 describe("the variants of a webhook call", () => {
   const bodyWith = async (webhookBody: MockVariants["webhookBody"]) => {
-    const { webhookFetch } = receiver();
-    const { settledOrder } = await scene({ webhookFetch, variants: { webhookBody } });
+    const { settledOrder } = await scene({ variants: { webhookBody } });
     return (await settledOrder()).calls[0];
   };
   const flat = { automation: "Thanks", on: { event: "order placed" }, contact: { email }, event: {} };
@@ -229,8 +226,7 @@ describe("the variants of a webhook call", () => {
   });
 
   it.each(["PUT", "PATCH"] as const)("webhookMethod %s is its method", async (webhookMethod) => {
-    const { received, webhookFetch } = receiver();
-    const { settledOrder } = await scene({ webhookFetch, variants: { webhookMethod } });
+    const { received, settledOrder } = await scene({ variants: { webhookMethod } });
 
     await settledOrder();
 
@@ -243,10 +239,8 @@ describe("the variants of a webhook call", () => {
     [3, [500, 204], [500, 204]],
   ])("webhookAttempts %i leads to the attempts until a 2xx: %j", async (webhookAttempts, statuses, seen) => {
     let attempt = 0;
-    const { webhookFetch, received } = receiver(
-      () => new Response(null, { status: statuses[attempt++] ?? 200 }),
-    );
-    const { settledOrder } = await scene({ webhookFetch, variants: { webhookAttempts } });
+    const respond = () => new Response(null, { status: statuses[attempt++] ?? 200 });
+    const { received, settledOrder } = await scene({ respond, variants: { webhookAttempts } });
 
     const { calls } = await settledOrder();
 
@@ -256,9 +250,8 @@ describe("the variants of a webhook call", () => {
 });
 
 it('A receiver is called on another machine with the option webhooks: "anywhere"', async () => {
-  const { received, webhookFetch } = receiver();
   const automations = [{ ...thanks, webhook: { url: "https://example.com/hooks" } }];
-  const { settledOrder } = await scene({ automations, webhookFetch, webhooks: "anywhere" });
+  const { received, settledOrder } = await scene({ automations, webhooks: "anywhere" });
 
   await settledOrder();
 
@@ -268,7 +261,7 @@ it('A receiver is called on another machine with the option webhooks: "anywhere"
 it("A mock that stands in for the global fetch does not call itself", async () => {
   const real = globalThis.fetch;
   onTestFinished(() => void (globalThis.fetch = real));
-  const { mock, settledOrder } = await scene({});
+  const { mock, settledOrder } = await scene({ webhookFetch: undefined });
   globalThis.fetch = mock.fetch;
 
   const { calls } = await settledOrder();
