@@ -83,34 +83,22 @@ describe("joining a list", () => {
   const triggers = () =>
     service.state().triggers.map(({ name, contactId, listId }) => [name, contactId, listId]);
 
-  it("a contact that is no member becomes one, and the trigger fires", async () => {
+  it("a contact that is no member becomes one; the trigger fires once for each contact and each list", async () => {
     await add("news");
-
-    expect(service.state().memberships).toContainEqual(
-      expect.objectContaining({ listId: "news", contactId: "ada" }),
-    );
-    expect(triggers()).toEqual([["subscribed to list", "ada", "news"]]);
-  });
-
-  it("adding a member again does not fire it again", async () => {
-    await add("news");
-    await add("news");
-
-    expect(triggers()).toHaveLength(1);
-    expect(service.state().memberships.filter(({ contactId }) => contactId === "ada")).toHaveLength(1);
-  });
-
-  it("the trigger fires once for each contact and each list", async () => {
     await add("news");
     await add("offers");
     await add("news", "new@example.com");
     await add("news");
 
-    expect(triggers()).toEqual([
-      ["subscribed to list", "ada", "news"],
-      ["subscribed to list", "ada", "offers"],
-      ["subscribed to list", service.contact("new@example.com")?.id, "news"],
-    ]);
+    const id = service.contact("new@example.com")?.id;
+    const joined = [
+      ["ada", "news"],
+      ["ada", "offers"],
+      [id, "news"],
+    ];
+    expect(triggers()).toEqual(joined.map((one) => ["subscribed to list", ...one]));
+    const members = service.state().memberships.map(({ contactId, listId }) => `${contactId} ${listId}`);
+    expect(members.toSorted()).toEqual(["grace news", ...joined.map((one) => one.join(" "))].toSorted());
   });
 
   it("the trigger fires once over both families", async () => {

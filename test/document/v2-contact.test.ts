@@ -111,27 +111,20 @@ describe("a v2 contact", () => {
     expect(alan()?.gender).toBe(stored);
   });
 
-  it.each(["2020-01-01T10:00:00Z", "2020-01-01T10:00"])(
-    "createdAt is the creation time of a new contact: %s",
-    async (createdAt) => {
-      await upsert(v2Contact({ createdAt }));
+  it.each([
+    ["2020-01-01T10:00:00Z", "2020-01-01T10:00:00Z", "2020-01-01T10:00:00.000Z"],
+    ["2020-01-01T10:00", "2020-01-01T10:00", "2020-01-01T10:00:00.000Z"],
+    [new Date("2020-01-01T10:00:00Z"), "2020-01-01T10:00:00.000Z", "2020-01-01T10:00:00.000Z"],
+    [undefined, undefined, now],
+  ])(
+    "createdAt %j is sent as %j, and is the creation time of a new contact: %s",
+    async (createdAt, sent, created) => {
+      await upsert({ ...v2Contact(), createdAt });
 
-      expect(alan()?.created).toBe("2020-01-01T10:00:00.000Z");
+      expect(service.mock.requests[0]?.body).toEqual({ ...v2Contact(), ...(sent && { createdAt: sent }) });
+      expect(alan()?.created).toBe(created);
     },
   );
-
-  it("createdAt may be a Date, which is sent as ISO 8601", async () => {
-    await upsert(v2Contact({ createdAt: new Date("2020-01-01T10:00:00Z") }));
-
-    expect(service.mock.requests[0]?.body).toMatchObject({ createdAt: "2020-01-01T10:00:00.000Z" });
-    expect(alan()?.created).toBe("2020-01-01T10:00:00.000Z");
-  });
-
-  it("without createdAt the current time is the creation time", async () => {
-    await upsert(v2Contact());
-
-    expect(alan()?.created).toBe(now);
-  });
 
   it.each([
     [true, ["alan@example.com"]],
@@ -160,37 +153,25 @@ describe("a v2 contact", () => {
 
 describe("listIds", () => {
   const service = useService();
-  const upsert = (listIds: unknown) =>
-    service.audience.v2.contacts.upsert(v2Contact({ listIds: untyped(listIds) }));
-  const memberships = () => {
-    const { memberships: all } = service.state();
+
+  it.each([
+    ["each list", ["news", "offers"], ["news", "offers"]],
+    ["none of no list", [], []],
+    ["one list once", ["news", "news"], ["news"]],
+    ["no unknown list", ["nothing"], []],
+    ["no segment", ["engaged"], []],
+  ])("make the contact a member of %s, and fire the trigger: %j", async (_, listIds, joined) => {
+    await service.audience.v2.contacts.upsert(v2Contact({ listIds }));
+    const { automationRuns, memberships, triggers } = service.state();
     const id = service.contact("alan@example.com")?.id;
-    return all.filter(({ contactId }) => contactId === id).map(({ listId }) => listId);
-  };
 
-  it.each([[["news"]], [["news", "offers"]], [[]]])("the contact is a member of %j", async (listIds) => {
-    await upsert(listIds);
-
-    expect(memberships()).toEqual(listIds);
-  });
-
-  it("joining fires the trigger", async () => {
-    await upsert(["news", "offers"]);
-
-    expect(service.state().triggers.map(({ listId }) => listId)).toEqual(["news", "offers"]);
-    expect(service.state().automationRuns).toMatchObject([{ automation: "Hello" }]);
-  });
-
-  it("the same list twice is one membership", async () => {
-    await upsert(["news", "news"]);
-
-    expect(memberships()).toEqual(["news"]);
-  });
-
-  it.each([[["nothing"]], [["engaged"]]])("%j, which is no list, is ignored", async (listIds) => {
-    await upsert(listIds);
-
-    expect(memberships()).toEqual([]);
+    expect(memberships.filter(({ contactId }) => contactId === id).map(({ listId }) => listId)).toEqual(
+      joined,
+    );
+    expect(triggers.map(({ listId }) => listId)).toEqual(joined);
+    expect(automationRuns.map(({ automation }) => automation)).toEqual(
+      joined.includes("news") ? ["Hello"] : [],
+    );
   });
 });
 
