@@ -95,8 +95,8 @@ describe("a v2 contact", () => {
     ["gb", undefined, "GB"],
     [undefined, "United Kingdom", "GB"],
     ["GB", "United Kingdom", "GB"],
-  ])("countryCode %j and country %j are stored as %s", async (countryCode, country, stored) => {
-    await upsert({ ...v2Contact(), countryCode, country });
+  ])("countryCode %j and country %j are stored as %s", async (code, country, stored) => {
+    await upsert({ ...v2Contact(), countryCode: code, country });
 
     expect(alan()?.country).toBe(stored);
   });
