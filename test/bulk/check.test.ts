@@ -102,7 +102,6 @@ describe("bulk.check", () => {
       new Error("not today"),
       { code: "unreadable", message: "the row cannot be checked: not today" },
     ],
-    ["a text", "not today", { code: "unreadable", message: "the row cannot be checked: not today" }],
     [
       "a ValidationError",
       new ValidationError([{ path: ["email"], code: "banned", message: "not her" }]),

@@ -157,6 +157,7 @@ it("A changed row that is invalid is told each night, and skipped once it has ch
     ends.push(...(await collectRun(audience.bulk([named(name)], upsert, options))).results);
 
   expect(ends.map(({ status }) => status)).toEqual(["succeeded", "invalid", "invalid", "skipped"]);
+  expect(options.checkpoint.entries.size).toBe(2);
   expect(mock.requests).toHaveLength(1);
 });
 

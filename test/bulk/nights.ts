@@ -135,6 +135,7 @@ export async function play(steps: readonly Step[], toWrite: ToWrite = asUpsert) 
   const ends: string[] = [];
   const looks: number[] = [];
   const writes: number[] = [];
+  const keys = new Set<string>();
   let changes = 0;
   for (const { early, rows, flags, calls, between } of nightsOf(steps)) {
     const has = (flag: string) => flags.includes(flag);
@@ -159,6 +160,7 @@ export async function play(steps: readonly Step[], toWrite: ToWrite = asUpsert) 
       ...(has("no look") && { checkConsent: false }),
       ...(has("snapshot") && { snapshot: await snapshotOf(audience) }),
     };
+    for (const row of all) keys.add(options.key(row));
     const toWrites = ({ written }: Row) => written.flatMap(toWrite);
     const plan = await audience.bulk.check(all, toWrites, options);
     const before = mock.requests.length;
@@ -183,6 +185,9 @@ export async function play(steps: readonly Step[], toWrite: ToWrite = asUpsert) 
     writes.push(requests.filter(({ body }) => JSON.stringify(body ?? "").includes("City")).length);
     for (const step of between) await act(step, { tool, mock });
   }
+  // Of each key there is one line, whatever its row becomes.
+  const lines = [...checkpoint.entries.keys()].filter((name) => name.startsWith("row:"));
+  expect(lines.length).toBeLessThanOrEqual(keys.size);
   return {
     ends: ends.join(", "),
     people: peopleOf(mock),

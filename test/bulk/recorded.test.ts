@@ -183,31 +183,6 @@ it("What another call refuses as the checkpoint is closed is not recorded, as an
   expect(checkpoint.log.at(-1)).toBe("close");
 });
 
-it.each<[string, (night: number) => Partial<Row> & { city?: string }, (mock: MockService) => unknown]>([
-  ["changes", (night) => ({ city: `City ${night}` }), () => undefined],
-  [
-    "is kept back by the service",
-    (night) => ({ city: `City ${night}` }),
-    (mock) => mock.unsubscribe(row(0).email),
-  ],
-  [
-    "fails",
-    (night) => ({ city: `City ${night}` }),
-    (mock) => mock.addFault({ kind: "redirect", operation: "v1.customers.upsert", times: 1 }),
-  ],
-  ["changes its address", (night) => ({ email: `ada-${night}@example.com` }), () => undefined],
-  ["is invalid", () => ({ email_opt_in: "subscribed" as "SUBSCRIBED" }), () => undefined],
-])("Of a row that %s every night there is one line", async (_, rowOf, before) => {
-  const { audience, mock } = createFixture();
-  const checkpoint = new MemoryCheckpoint();
-  for (let night = 0; night < 6; night++) {
-    if (night > 0) before(mock);
-    await audience.bulk([{ ...row(0), ...rowOf(night) }], upsert, { key: () => "row", checkpoint });
-  }
-
-  expect([...checkpoint.entries.keys()].filter((name) => name !== "run").length).toBeLessThanOrEqual(1);
-});
-
 it("A row that is killed between two of its writes is looked up by the id that the first response gave", async () => {
   const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], reserve: 0 });
   const { audience, mock } = createFixture({}, { rateLimiter });

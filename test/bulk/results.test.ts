@@ -1,4 +1,4 @@
-import { type BulkRun, ConfigurationError, ValidationError, write } from "audience-sdk";
+import { type BulkRun, ConfigurationError, write } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 import { collectRun, createFixture, key, row, type Row, rows } from "./fixture.ts";
@@ -29,19 +29,6 @@ describe("Each row has one result", () => {
     const { results } = await collectRun(audience.bulk(rows(2), upsert, { concurrency: 1 }));
 
     expect(results.map((result) => result.key)).toEqual(["0", "1"]);
-  });
-
-  it("invalid, and not sent, where the row breaks a rule", async () => {
-    const { audience, mock, upsert } = createFixture();
-
-    const { results, error } = await collectRun(audience.bulk(three(), upsert));
-
-    expect(results.find(({ index }) => index === 1)).toMatchObject({
-      status: "invalid",
-      error: expect.any(ValidationError),
-    });
-    expect(error).toBeUndefined();
-    expect(mock.requests).toHaveLength(2);
   });
 
   it.each([[undefined], [null], ["ada@example.com"], [{ identifiers: "ada@example.com" }]])(

@@ -1,5 +1,4 @@
 import {
-  AuthenticationError,
   type BulkFunction,
   ConfigurationError,
   isAudienceError,
@@ -112,17 +111,7 @@ describe("The function of bulk gives", () => {
     ["a ValidationError", invalid, "invalid"],
     ["any other error", new TypeError("no such column"), "failed"],
     ["undefined", undefined, "failed"],
-    [
-      "an error of this package",
-      new AuthenticationError({
-        message: "no",
-        outcome: "not-sent",
-        status: 401,
-        headers: new Headers(),
-        body: undefined,
-      }),
-      "failed",
-    ],
+    ["an error of this package", new ConfigurationError("not configured"), "failed"],
   ])("an end to its row where it throws, at once or later: %s", async (_, thrown, status) => {
     const { audience, mock } = createFixture();
     const toWrites = (item: Row, index: number) => {

@@ -79,30 +79,36 @@ export async function killedImport(o: {
   }
 }
 
-/** Runs until it is killed `killAfterMs` after its first request, or until it ends. Returns its output. */
+/** Runs until it is killed `afterMs` after its first request, or until it ends. Returns its output. */
 async function live(
   args: string[],
   mock: MockService,
   kill: { whenAfter: number; afterMs: number } | undefined,
 ): Promise<string> {
-  const running = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
-  let [printed, errors] = ["", ""];
-  running.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
-  running.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
-  const ended = new Promise<{ code: number | null; by: string | null }>((resolve) =>
-    running.on("close", (code, by) => resolve({ code, by })),
-  );
+  const { child, ended } = start(process.execPath, args);
   if (kill) {
     const timer = setInterval(() => {
       if (mock.requests.length <= kill.whenAfter) return;
       clearInterval(timer);
-      setTimeout(() => running.kill("SIGKILL"), kill.afterMs);
+      setTimeout(() => child.kill("SIGKILL"), kill.afterMs);
     }, 1);
     void ended.then(() => clearInterval(timer));
   }
-  const { code, by } = await ended;
-  if (by === "SIGKILL" || code === 0) return printed;
+  const { code, by, out, errors } = await ended;
+  if (by === "SIGKILL" || code === 0) return out;
   throw new Error(`The import ended with ${code ?? by}: ${errors}`);
+}
+
+/** A program, and what it has printed once it has ended. */
+function start(program: string, args: readonly string[]) {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+  let [out, errors] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  const ended = new Promise<{ code: number | null; by: string | null; out: string; errors: string }>(
+    (resolve) => child.on("close", (code, by) => resolve({ code, by, out, errors })),
+  );
+  return { child, ended };
 }
 
 /** The rows whose success is recorded; an entry is named by a hash of the key. */
@@ -181,14 +187,5 @@ export function describeWithContainers(title: string, suite: () => void): void {
 
 /** Node in a container. */
 export function runInContainer(args: readonly string[]) {
-  const child = spawn(unshare[0], [...unshare.slice(1), process.execPath, ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let [out, errors] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
-  const ended = new Promise<{ code: number | null; out: string; errors: string }>((resolve) =>
-    child.on("close", (code) => resolve({ code, out, errors })),
-  );
-  return { child, ended };
+  return start(unshare[0], [...unshare.slice(1), process.execPath, ...args]);
 }
