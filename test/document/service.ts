@@ -7,33 +7,14 @@ import {
   type V2Contact,
   type V2Identifier,
 } from "audience-sdk";
-import type {
-  MockClientOptions,
-  MockContact,
-  MockOrganizationSeed,
-  MockOrganizationState,
-  MockService,
-  MockServiceOptions,
-} from "audience-sdk/mock";
+import type { MockOrganizationSeed, MockServiceOptions } from "audience-sdk/mock";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { inProcess, type EntryPoint, type MockResponse, type OpenEntryPoint } from "../mock/entry-points.ts";
+import { inProcess, type EntryPoint, type OpenEntryPoint } from "../mock/entry-points.ts";
 import type { Field } from "../properties/payloads/fields.ts";
 import { failureOf } from "../transport/failure.ts";
 
 /** A client and its mock. */
-export interface Service {
-  readonly mock: MockService;
-  readonly audience: AudienceClient;
-  readonly options: MockClientOptions;
-  /** The current state of Acme. */
-  state(): MockOrganizationState;
-  /** Acme's contact with this e-mail or phone, as stored. */
-  contact(emailOrPhone: string): MockContact | undefined;
-  /** Another client of the same mock, with other options. */
-  clientWith(options: ClientOptions): AudienceClient;
-  /** A plain request with valid credentials, for rules that the client never breaks. `""` omits a header. */
-  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<MockResponse>;
-}
+export type Service = ReturnType<typeof useService>;
 
 export interface ServiceOptions extends MockServiceOptions {
   /** By default in process. */
@@ -44,7 +25,7 @@ export interface ServiceOptions extends MockServiceOptions {
 export const now = "2026-01-31T00:00:00.000Z";
 
 /** A service for the tests of the enclosing `describe`: Acme and Globex, reset before each test. */
-export function useService({ entryPoint = inProcess, ...mockOptions }: ServiceOptions = {}): Service {
+export function useService({ entryPoint = inProcess, ...mockOptions }: ServiceOptions = {}) {
   const clients: AudienceClient[] = [];
   let open: OpenEntryPoint;
   let audience: AudienceClient | undefined;
@@ -63,11 +44,13 @@ export function useService({ entryPoint = inProcess, ...mockOptions }: ServiceOp
   });
   afterAll(() => open.close());
 
+  /** Another client of the same mock, with other options. */
   const clientWith = (options: ClientOptions): AudienceClient => {
     const created = new AudienceClient({ ...open.options, ...options });
     clients.push(created);
     return created;
   };
+  /** The current state of Acme. */
   const state = () => open.mock.organization("acme");
   return {
     clientWith,
@@ -82,8 +65,11 @@ export function useService({ entryPoint = inProcess, ...mockOptions }: ServiceOp
     get options() {
       return open.options;
     },
-    contact: (name) => state().contacts.find(({ email, phone }) => email === name || phone === name),
-    send: (method, path, body, headers = {}) => open.call(path, { method, body, headers }),
+    /** Acme's contact with this e-mail or phone, as stored. */
+    contact: (name: string) => state().contacts.find(({ email, phone }) => email === name || phone === name),
+    /** A plain request with valid credentials, for rules that the client never breaks. `""` omits a header. */
+    send: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      open.call(path, { method, body, headers }),
   };
 }
 

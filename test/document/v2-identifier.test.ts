@@ -7,6 +7,7 @@ import {
   expectNotSent,
   type FieldRow,
   phoneIdentifier,
+  type Service,
   testFields,
   testRefused,
   untyped,
@@ -47,16 +48,18 @@ function changed(path: string, value: unknown): object {
 
 const contactWith = (...identifiers: object[]) => ({ ...v2Contact(), identifiers });
 
+const callsOf = (service: Service) => {
+  const call = (contact: unknown) => service.audience.v2.contacts.upsert(untyped(contact));
+  return {
+    writing: { service, path: "/v2/contacts", call },
+    upsert: (...identifiers: object[]) => call(contactWith(...identifiers)),
+  };
+};
+
 describe("a v2 identifier", () => {
   const service = useService();
-  const upsert = (...identifiers: object[]) =>
-    service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
+  const { writing, upsert } = callsOf(service);
 
-  const writing = {
-    service,
-    path: "/v2/contacts",
-    call: (contact: unknown) => service.audience.v2.contacts.upsert(untyped(contact)),
-  };
   testFields(writing, rows, (field, value) => contactWith(changed(field, value)), { at: "identifiers.0." });
   const refused = (field: string, value: unknown, code: string) =>
     [{ identifiers: [changed(field, value)] }, `identifiers.0.${field} ${code}`] as const;
@@ -125,8 +128,7 @@ describe("the channels of v2 identifiers", () => {
   const email = (channels: object) => ({ ...emailIdentifier("ada@example.com"), channels });
   const phone = (channels: object) => ({ ...phoneIdentifier("+390111111"), channels });
   const on = { status: "subscribed" };
-  const upsert = (...identifiers: object[]) =>
-    service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
+  const { writing, upsert } = callsOf(service);
 
   it("empty channels keep the statuses", async () => {
     await upsert(email({}), phone({}));
@@ -142,7 +144,7 @@ describe("the channels of v2 identifiers", () => {
     const identifier = { ...email({}), consent: { ...consent, ip: "x" } };
     await expectNotSent(
       service,
-      service.audience.v2.contacts.upsert(untyped({ identifiers: [identifier] })),
+      writing.call({ identifiers: [identifier] }),
       "firstName invalid_type",
       "identifiers.0.channels.email custom",
       "identifiers.0.consent.ip invalid_format",
@@ -150,11 +152,6 @@ describe("the channels of v2 identifiers", () => {
     );
   });
 
-  const writing = {
-    service,
-    path: "/v2/contacts",
-    call: (contact: unknown) => service.audience.v2.contacts.upsert(untyped(contact)),
-  };
   // If all identifiers have one type, each needs the channel of that type.
   testRefused(writing, v2Contact(), [
     [{ identifiers: [email({ phone: on })] }, "identifiers.0.channels.email"],

@@ -55,8 +55,8 @@ describe("The changelog", () => {
 
   it.each([
     ["a change of an unknown name", "- `kit` changes `A`", "`kit` changes `A`, which is not there"],
-    ["a name that is added twice", "- `kit` adds `A`\n- `kit` adds `A`", "`kit` adds `A` a second time"],
-    ["a removal of an unknown name", "- `kit` removes `A`", "`kit` removes `A` a second time"],
+    ["a name that is added twice", "- `kit` adds `A`\n- `kit` adds `A`", "`kit` adds `A`, which is there"],
+    ["a removal of an unknown name", "- `kit` removes `A`", "`kit` removes `A`, which is not there"],
     ["a line in another format", "- `kit` now has `A`", "is expected, but found: `kit` now has `A`"],
   ])("is refused with %s", (_title, items, message) => {
     expect(() => recordedNames(`## 1.0.0\n\n### Public surface\n\n${items}\n`)).toThrow(message);
@@ -76,22 +76,19 @@ function newestSection(changelog: string): string | undefined {
  * `### Public surface`, an item "`entry` adds `A`, `B`", "`entry` removes `A`" or "`entry` changes `A`".
  */
 function recordedNames(changelog: string): Names {
-  const namesByEntry = new Map<string, Set<string>>();
+  const namesByEntry: Record<string, Set<string>> = {};
   for (const { entry, verb, names } of changes(changelog)) {
-    const known = namesByEntry.get(entry) ?? new Set();
-    namesByEntry.set(entry, known);
+    const known = (namesByEntry[entry] ??= new Set());
     for (const name of names) {
-      if (verb === "changes") {
-        if (known.has(name)) continue;
-        throw new Error(`CHANGELOG.md: \`${entry}\` changes \`${name}\`, which is not there.`);
-      }
       if (known.has(name) === (verb === "adds"))
-        throw new Error(`CHANGELOG.md: \`${entry}\` ${verb} \`${name}\` a second time.`);
+        throw new Error(
+          `CHANGELOG.md: \`${entry}\` ${verb} \`${name}\`, which is ${verb === "adds" ? "" : "not "}there.`,
+        );
       if (verb === "adds") known.add(name);
-      else known.delete(name);
+      if (verb === "removes") known.delete(name);
     }
   }
-  return Object.fromEntries([...namesByEntry].map(([entry, names]) => [entry, [...names].sort()]));
+  return Object.fromEntries(Object.entries(namesByEntry).map(([entry, names]) => [entry, [...names].sort()]));
 }
 
 /** The names whose declaration the newest section changes, by entry. */

@@ -17,6 +17,16 @@ describe.each(everySchema)("%s", (_, schema) => {
     const result = await schema["~standard"].validate(null);
     expect(result.issues?.map(({ message }) => message)).toEqual([expect.stringContaining("object")]);
   });
+
+  it("has a JSON schema without options, in and out, for every draft, with formats of JSON Schema alone", () => {
+    expect(z.toJSONSchema(schema)).toMatchObject({ type: "object" });
+    for (const target of ["draft-04", "draft-07", "draft-2020-12", "openapi-3.0"] as const)
+      for (const io of ["input", "output"] as const)
+        expect(z.toJSONSchema(schema, { target, io })).toHaveProperty("properties");
+    const formats = JSON.stringify(schema.toJSONSchema()).matchAll(/"format":"(.*?)"/g);
+
+    expect(["date", "ipv4", "ipv6"]).toEqual(expect.arrayContaining([...formats].map(([, name]) => name)));
+  });
 });
 
 describe("A bare safeParse is zod's safeParse", () => {
@@ -126,23 +136,6 @@ describe("The schemas without the cross-field rules can be extended, picked, omi
     ["identifier, omitted and partial", v2Identifier.omit({ consent: true }).partial(), {}],
   ])("%s", async (_, schema, input, ...codes) => {
     expect(await verdict(schema, input)).toEqual(codes);
-  });
-});
-
-describe.each(everySchema)("The JSON schema of %s", (_, schema) => {
-  it("needs no options, in and out, for every draft", () => {
-    expect(z.toJSONSchema(schema)).toMatchObject({ type: "object" });
-    for (const target of ["draft-04", "draft-07", "draft-2020-12", "openapi-3.0"] as const) {
-      for (const io of ["input", "output"] as const) {
-        expect(z.toJSONSchema(schema, { target, io })).toHaveProperty("properties");
-      }
-    }
-  });
-
-  it("names only formats of JSON Schema", () => {
-    const formats = JSON.stringify(schema.toJSONSchema()).matchAll(/"format":"(.*?)"/g);
-
-    expect(["date", "ipv4", "ipv6"]).toEqual(expect.arrayContaining([...formats].map(([, name]) => name)));
   });
 });
 
