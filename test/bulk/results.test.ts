@@ -93,15 +93,6 @@ describe("The summary", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("of a run that ends with an error is that error, while `counts` has what ended before", async () => {
-    const { audience, upsert } = createFixture({ faults: [{ kind: "429", after: 1, retryAfter: 4_000 }] });
-    const run = audience.bulk(rows(3), upsert, { concurrency: 1 });
-
-    await expect(run).rejects.toMatchObject({ code: "rate_limit" });
-    await expect(run.summary()).rejects.toMatchObject({ code: "rate_limit" });
-    expect(run.counts).toMatchObject({ total: 2, succeeded: 1, failed: 1 });
-  });
-
   it("of a loop that was left early covers the rows that had ended, as `counts` does at any time", async () => {
     const { audience, upsert, emails } = createFixture();
     const run = audience.bulk(rows(100), upsert, { concurrency: 3 });
