@@ -29,7 +29,6 @@ const totals = (totalItems: number, totalPages: number) => ({ totalItems, totalP
 
 describe("the end of a list is told", () => {
   it.each<[string, object, object]>([
-    ["by JSON:API", { links: { self: "/a", next: "/a?page=2" } }, more],
     [
       "by JSON:API, at its end",
       { links: { self: "/a", next: null }, meta: { total: 2 } },
@@ -37,11 +36,6 @@ describe("the end of a list is told", () => {
     ],
     ["by HAL", { _links: { next: { href: "/a?page=2" } } }, more],
     ["by HAL, at the end", { _links: { next: { href: null } } }, end],
-    [
-      "by Laravel",
-      { links: { next: "/a?page=2" }, meta: { last_page: 3, total: 5 } },
-      { ...totals(5, 3), ...more },
-    ],
     ["by Laravel, flat", { next_page_url: null, last_page: 1, total: 2 }, { ...totals(2, 1), ...end }],
     [
       "by Fractal",
@@ -53,8 +47,6 @@ describe("the end of a list is told", () => {
       { page: { size: 2, totalElements: 5, totalPages: 3, number: 0 } },
       { ...totals(5, 3), ...more },
     ],
-    ["by the service's v2 lists", { total_items: 2, total_pages: 1 }, { ...totals(2, 1), ...end }],
-    ["by a flag", { has_more: true }, more],
     ["by a flag, at the end", { pagination: { hasNextPage: false, total: "5" } }, { totalItems: 5, ...end }],
     ["by a flag that differs from a link", { next: "/a?page=2", hasNext: false }, end],
     ["by a page number", { nextPage: 2 }, more],

@@ -1,7 +1,7 @@
 import { RateLimiter } from "audience-sdk";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "../rate-limiter/simulation.ts";
+import { refusedByFixed, refusedBySliding } from "../rate-limiter/simulation.ts";
 import { type Permit, VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { runs } from "./runs.ts";
 
@@ -42,7 +42,6 @@ it("for any load, the server never counts more than the limit in any window", as
       const seen = arrivals.map(({ at }) => at * (1 + load.slew));
       expect(refusedBySliding(seen, load.windows)).toBe(0);
       expect(refusedByFixed(seen, load.windows, load.phases)).toBe(0);
-      expect(refusedByTokenBucket(seen, load.windows)).toBe(0);
       expect(settled).toBe(load.calls.length);
     }),
     runs(300, 30),

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { RateLimiter } from "audience-sdk";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { bundleProgram } from "../bundle-program.ts";
-import { VirtualTime } from "./virtual-time.ts";
 
 const oneASecond = { windows: [{ limit: 1, intervalMs: 1_000 }] };
 
@@ -38,22 +37,6 @@ describe("time", () => {
     expect(limiter.usage().windows[0]).toMatchObject({ used: 1, freeInMs: 1 });
     now = 1_406;
     expect(limiter.usage().windows[0]).toMatchObject({ used: 0, freeInMs: 0 });
-  });
-});
-
-describe("the timer", () => {
-  it("is set again if it fires too early, as timers may", async () => {
-    const time = new VirtualTime();
-    // The clock is half as fast as the timers.
-    const limiter = new RateLimiter({ ...oneASecond, clock: () => Math.floor(time.now() / 2) });
-    const leftAt: number[] = [];
-    await time.run(async () => {
-      (await limiter.acquire()).release("responded");
-      void limiter.acquire().then(() => leftAt.push(time.now()));
-    }, 10_000);
-    expect(leftAt).toHaveLength(1);
-    expect(leftAt[0]).toBeGreaterThanOrEqual(2_011);
-    expect(leftAt[0]).toBeLessThan(2_020);
   });
 });
 

@@ -81,12 +81,3 @@ it("of a call beyond `maxQueued` nothing is read or made, and the estimate for a
   expect(asked.estimates).toBeLessThanOrEqual(1);
   await Promise.all([audience.close(), expect(waits).rejects.toMatchObject({ name: "ClientClosedError" })]);
 });
-
-it("a call that finds no permit and may not queue costs nothing either", async () => {
-  const { limiter, asked } = countingLimiter({ maxQueued: 0 });
-  const audience = client(limiter);
-  await audience.v1.customers.get("1");
-  const calls = Array.from({ length: 1_000 }, () => audience.v1.customers.get("1"));
-  await Promise.allSettled(calls);
-  expect(asked.takes).toBe(2);
-});

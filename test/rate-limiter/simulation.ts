@@ -141,22 +141,3 @@ export function refusedByFixed(
   }
   return refused;
 }
-
-/** The same for token buckets of size `limit` that fill evenly. */
-export function refusedByTokenBucket(
-  arrivals: readonly number[],
-  windows: readonly RateLimitWindow[],
-): number {
-  const tokens = windows.map(({ limit }) => limit);
-  let last = 0;
-  let refused = 0;
-  for (const at of arrivals.toSorted((a, b) => a - b)) {
-    for (const [index, { limit, intervalMs }] of windows.entries()) {
-      tokens[index] = Math.min(limit, tokens[index]! + ((at - last) * limit) / intervalMs);
-    }
-    last = at;
-    if (tokens.some((left) => left < 1)) refused += 1;
-    else for (const index of tokens.keys()) tokens[index]! -= 1;
-  }
-  return refused;
-}

@@ -9,7 +9,6 @@ import {
   randomFrom,
   refusedByFixed,
   refusedBySliding,
-  refusedByTokenBucket,
   simulate,
 } from "./simulation.ts";
 import { type Permit, VirtualTime } from "./virtual-time.ts";
@@ -25,11 +24,10 @@ const delays = [
 ] as const;
 const spreads = ["short", "even"] as const;
 
-/** How many arrivals servers of three kinds refuse; the fixed windows with five random phases. */
+/** How many arrivals servers of two kinds refuse; the fixed windows with five random phases. */
 function refusals(arrivals: number[], seed: number): number {
   const random = randomFrom(seed + 1_000);
-  let refused =
-    refusedBySliding(arrivals, DOCUMENTED_WINDOWS) + refusedByTokenBucket(arrivals, DOCUMENTED_WINDOWS);
+  let refused = refusedBySliding(arrivals, DOCUMENTED_WINDOWS);
   for (let round = 0; round < 5; round += 1) {
     refused += refusedByFixed(arrivals, DOCUMENTED_WINDOWS, [random(), random(), random()]);
   }
@@ -91,15 +89,43 @@ describe("a 429", () => {
     expect(left[0]).toBeLessThan(pausedMs + 20);
   });
 
-  it("halves the second and the minute window, not the hour's, and once for calls that left together", async () => {
+  it.each<[string, refusals: (number | undefined)[][], calls: number, callsAt: number, left: number[][]]>([
+    [
+      "halves the second and the minute window, not the hour's, and once for calls that left together",
+      Array<number[]>(10).fill([0]),
+      60,
+      0,
+      [
+        [2_000, 5],
+        [60_000, 50],
+      ],
+    ],
+    [
+      "does not halve again during its pause, as the refused call left before it",
+      [[0, 5_000], [2_000]],
+      10,
+      5_000,
+      [[6_000, 5]],
+    ],
+    [
+      "leaves at least one permit of each window",
+      Array.from({ length: 8 }, (_, index) => [index * 1_000, 0]),
+      9,
+      8_000,
+      [
+        [9_000, 1],
+        [67_000, 1],
+        [1e9, 9],
+      ],
+    ],
+  ])("%s", async (_, refusals429, calls, callsAt, left) => {
     const { time, limiter, leaves } = start();
-    const left: number[] = [];
+    const leftAt: number[] = [];
     await time.run(() => {
-      for (let call = 0; call < 10; call += 1) limiter.refused();
-      for (let call = 0; call < 60; call += 1) leaves(0, left);
+      for (const [at, forMs] of refusals429) time.at(at!, () => limiter.refused(forMs));
+      for (let call = 0; call < calls; call += 1) leaves(callsAt, leftAt);
     });
-    expect(left.filter((at) => at < 2_000)).toHaveLength(5);
-    expect(left.filter((at) => at < 60_000)).toHaveLength(50);
+    for (const [until, count] of left) expect(leftAt.filter((at) => at < until!)).toHaveLength(count!);
   });
 
   it("without a pause halves once for all that are refused within half a second", async () => {
@@ -113,29 +139,6 @@ describe("a 429", () => {
         });
     });
     expect(shares).toEqual([0.5, 0.5, 0.5, 0.25]);
-  });
-
-  it("does not halve again during its pause, as the refused call left before it", async () => {
-    const { time, limiter, leaves } = start();
-    const left: number[] = [];
-    await time.run(() => {
-      limiter.refused(5_000);
-      time.at(2_000, () => limiter.refused());
-      for (let call = 0; call < 10; call += 1) leaves(5_000, left);
-    });
-    expect(left.filter((at) => at < 6_000)).toHaveLength(5);
-  });
-
-  it("leaves at least one permit of each window", async () => {
-    const { time, limiter, leaves } = start();
-    const left: number[] = [];
-    await time.run(() => {
-      for (let refusal = 0; refusal < 8; refusal += 1) time.at(refusal * 1_000, () => limiter.refused(0));
-      for (let call = 0; call < 9; call += 1) leaves(8_000, left);
-    });
-    expect(left.filter((at) => at < 9_000)).toHaveLength(1);
-    expect(left.filter((at) => at < 67_000)).toHaveLength(1);
-    expect(left).toHaveLength(9);
   });
 
   it("does not reduce the limit of a single window: it only pauses", async () => {

@@ -48,18 +48,6 @@ async function job(options: MockServiceOptions = {}) {
   return { ...made, snapshot, run, shown };
 }
 
-it("By the ids of a snapshot people are looked up, without a checkpoint and however an address is written", async () => {
-  const { mock, run } = await job();
-  const before = mock.requests.length;
-
-  const ends = await run([subscribed(0), subscribed(1), { phone: "+49 171 0000002" } as Row]);
-
-  expect(ends).toEqual(["succeeded", { email: "service" }, "succeeded"]);
-  const looks = mock.requests.slice(before).flatMap(({ path, method }) => (method === "GET" ? [path] : []));
-  expect(looks.map((path) => path.split("/").at(-1))).toEqual(["id-0", "id-1", "id-2"]);
-  expect(mock.organization(organization).contacts[1]).toMatchObject({ email_opt_in: "UNSUBSCRIBED" });
-});
-
 it.each([
   ["an unsubscription", { email_opt_in: "UNSUBSCRIBED" }, "snapshot"],
   ["an unsubscription in any case", { email_opt_in: "unsubscribed" }, "snapshot"],

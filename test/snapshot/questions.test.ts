@@ -90,22 +90,6 @@ describe("A snapshot keeps its file open until it is closed", () => {
     expect(today.size).toBe(1);
   });
 
-  it("closed within a loop, it ends the loop", async () => {
-    const { audience, file } = createAudience(2);
-    const today = await readSnapshot(audience, { file });
-    const seen: string[] = [];
-
-    const loop = async () => {
-      for await (const { id } of today) {
-        seen.push(id);
-        today.close();
-      }
-    };
-
-    await expect(loop()).rejects.toThrow("The snapshot is closed.");
-    expect(seen).toEqual(["id-0"]);
-  });
-
   it("opened from another name, it is the same snapshot", async () => {
     const { audience, file } = createAudience(3);
     using today = await readSnapshot(audience, { file });

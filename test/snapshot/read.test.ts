@@ -260,19 +260,13 @@ describe("Wrong arguments are refused before anything is sent", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("something else than a client", async () => {
+  it("something else than a client, and a client without the v1 family, which alone lists contacts", async () => {
     const { audience, file } = createAudience(1);
+    const v2Alone = new AudienceClient({ baseUrlV2: "https://api2.example", apiKey: "key", appId: "app" });
 
-    const reading = readSnapshot(audience.v1 as unknown as AudienceClient, { file });
-
-    await expect(reading).rejects.toThrow("The client of readSnapshot must be an AudienceClient");
-  });
-
-  it("a client without the v1 family, which alone lists contacts", async () => {
-    const audience = new AudienceClient({ baseUrlV2: "https://api2.example", apiKey: "key", appId: "app" });
-
-    const reading = readSnapshot(audience, { file: `${temporaryFolder()}/audience.ndjson` });
-
-    await expect(reading).rejects.toThrow("The v1 family needs baseUrl");
+    await expect(readSnapshot(audience.v1 as unknown as AudienceClient, { file })).rejects.toThrow(
+      "The client of readSnapshot must be an AudienceClient",
+    );
+    await expect(readSnapshot(v2Alone, { file })).rejects.toThrow("The v1 family needs baseUrl");
   });
 });
