@@ -92,7 +92,7 @@ describe("a 429", () => {
   it.each<[string, refusals: (number | undefined)[][], calls: number, callsAt: number, left: number[][]]>([
     [
       "halves the second and the minute window, not the hour's, and once for calls that left together",
-      Array<number[]>(10).fill([0]),
+      Array.from({ length: 10 }, () => [0]),
       60,
       0,
       [

@@ -7,7 +7,7 @@ export interface RecipeProgram {
   readonly child: ChildProcess;
   /** All that it printed so far. */
   printed(): string;
-  /** Its exit code, when it has ended. */
+  /** Its exit code, or the signal that ended it, when it has ended. */
   readonly ended: Promise<unknown>;
 }
 
@@ -17,15 +17,21 @@ export function startRecipe(recipe: string, env: Record<string, string>): Recipe
 }
 
 /** Starts Node with these arguments. It is ended with the test. */
-export function startProgram(args: readonly string[], env: Record<string, string>): RecipeProgram {
+export function startProgram(
+  args: readonly string[],
+  env: Record<string, string>,
+  folder = repository,
+): RecipeProgram {
+  // The variables of the test runner would change the program under test.
+  const { NODE_ENV: _, VITEST: _1, NODE_OPTIONS: _2, ...own } = process.env;
   const child = spawn(process.execPath, args, {
-    cwd: repository,
-    env: { ...process.env, ...env },
+    cwd: folder,
+    env: { ...own, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (printed += String(text)));
-  const ended = once(child, "exit").then(([exitCode]: unknown[]) => exitCode);
+  const ended = once(child, "exit").then(([exitCode, signal]: unknown[]) => exitCode ?? signal);
   onTestFinished(async () => {
     child.kill("SIGKILL");
     await ended;

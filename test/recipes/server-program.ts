@@ -1,5 +1,3 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createMockService, type MockService } from "audience-sdk/mock";
@@ -7,12 +5,10 @@ import { onTestFinished } from "vitest";
 import { eventually } from "../eventually.ts";
 import { runNode } from "../package/programs.ts";
 import { freePort } from "../redis/redis-server.ts";
+import { type RecipeProgram, startProgram } from "./recipe-program.ts";
 
-export interface ServerProgram {
+export interface ServerProgram extends RecipeProgram {
   readonly url: string;
-  readonly child: ChildProcess;
-  /** All that it printed so far. */
-  printed(): string;
 }
 
 interface Start {
@@ -23,35 +19,19 @@ interface Start {
 /** Starts a program that listens on `PORT`, and waits until it does. It is ended with the test. */
 export async function startServer(args: readonly string[], { folder, env }: Start): Promise<ServerProgram> {
   const port = await freePort();
-  // The variables of the test runner would change the program under test.
-  const { NODE_ENV: _, VITEST: _1, NODE_OPTIONS: _2, ...own } = process.env;
-  const child = spawn(process.execPath, args, {
-    cwd: folder,
-    env: { ...own, ...env, PORT: `${port}` },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (printed += String(text)));
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
-  });
+  const program = startProgram(args, { ...env, PORT: `${port}` }, folder);
   const url = `http://127.0.0.1:${port}`;
   await eventually(() => {
-    if (child.exitCode !== null) throw new Error(printed);
+    if (program.child.exitCode !== null) throw new Error(program.printed());
     return fetch(url);
   });
-  return { url, child, printed: () => printed };
+  return { url, ...program };
 }
 
-/** Ends a program as a container's host does; resolves to its exit code or signal, and to how long it took. */
-export async function stopServer({ child }: ServerProgram): Promise<{ end: unknown }> {
-  const ended = once(child, "exit");
+/** Ends a program as a container's host does; resolves to its exit code or signal. */
+export async function stopServer({ child, ended }: ServerProgram): Promise<unknown> {
   child.kill("SIGTERM");
-  const [exitCode, signal] = await ended;
-  return { end: exitCode ?? signal };
+  return await ended;
 }
 
 /** A mock over HTTP, and the environment that names it; closed with the test. */

@@ -75,11 +75,8 @@ describe.each(servers)("The recipe for $name", ({ folder, program, end, options 
     const server = await start();
     const { body } = await post(`${server.url}/subscribers`, { email: "ada@example.com" });
 
-    const stopped = await stopServer(server);
-
     expect(body).toEqual({ id: expect.any(String) });
-
-    expect(stopped.end).toBe(end);
+    expect(await stopServer(server)).toBe(end);
     expect(server.printed()).not.toContain(server.env["AUDIENCE_API_KEY"]);
   });
 

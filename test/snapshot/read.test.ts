@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AudienceClient, ConfigurationError, RateLimiter, UnexpectedResponseError } from "audience-sdk";
 import { readSnapshot, type ReadSnapshotOptions, type SnapshotProgress } from "audience-sdk/snapshot";
 import { describe, expect, it, vi } from "vitest";
-import { collect, createAudience, linesOf, people, temporaryFolder } from "./fixture.ts";
+import { collect, createAudience, linesOf, people } from "./fixture.ts";
 
 describe("A snapshot holds every contact once", () => {
   it("reads pages of 100, and knows that it is complete", async () => {

@@ -8,7 +8,7 @@ import { MemoryRedis } from "../redis/memory-redis.ts";
 import { base, exhaust, long } from "../redis/schedules/exhaust.ts";
 
 // Questions of several processes are moved apart by a random time.
-beforeEach(() => void vi.spyOn(Math, "random").mockImplementation(randomFrom(1)));
+beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0.5));
 
 it("Fifty processes that begin at the same moment all get their four permits in the time that the windows allow", async () => {
   // The documented windows, with the minute shortened to 15 seconds.
@@ -121,9 +121,6 @@ it.each(["refuses", "hangs", "loses replies", "is emptied"] as const)(
     expect(Math.max(...most)).toBeLessThanOrEqual(kind === "is emptied" ? 20 : 36);
   },
 );
-
-// Questions of several processes are moved apart by a random time.
-beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0.5));
 
 // Every schedule within a bound is run.
 it.each([
