@@ -121,11 +121,7 @@ async function consume(world: World, { process, lineage, run, one, night }: Cons
     return records.map((record) => writeOf(record.input!, world.tagged(record)));
   };
   const bulkOptions: BulkOptions<Row> = {
-    key: ({ key }) => {
-      // A key is asked for once the checkpoint is open.
-      run.openedAt ??= performance.now();
-      return key;
-    },
+    key: ({ key }) => key,
     concurrency: run.concurrency,
     ...(one && { checkpoint: one.book.for(process) }),
     organization,

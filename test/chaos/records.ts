@@ -49,7 +49,6 @@ export interface CallRecord {
   error?: unknown;
   value?: unknown;
   attempts?: number;
-  queuedMs?: number;
 }
 
 /** A row of a table. */
@@ -72,7 +71,6 @@ export interface RunRecord {
   readonly startedAt: number;
   readonly results: BulkResult<Row, unknown>[];
   readonly hasIsCurrent: boolean;
-  openedAt?: number;
   endedAt?: number;
   wasKilled: boolean;
   wasLeft: boolean;
@@ -98,8 +96,6 @@ export interface Log {
   readonly said: { readonly where: string; readonly text: string }[];
   /** Messages of the call channel, by the id of the request. */
   readonly traces: Map<string, { outcome?: string; attempts?: number }>;
-  /** The times at which people have left or confirmed, at the service. */
-  readonly clicks: number[];
   readonly unhandled: unknown[];
   readonly secrets: string[];
   isVisitedByStrangers: boolean;
@@ -113,7 +109,6 @@ export function newLog(): Log {
     closes: [],
     said: [],
     traces: new Map(),
-    clicks: [],
     unhandled: [],
     secrets: [],
     isVisitedByStrangers: false,

@@ -123,7 +123,7 @@ export class World {
 
 /** What a call answers, and how it got there. */
 export async function withAttempts<Value>(call: ApiPromise<Value>, record: CallRecord): Promise<Value> {
-  const { data, attempts, queuedMs } = await call.withResponse();
-  Object.assign(record, { attempts, queuedMs });
+  const { data, attempts } = await call.withResponse();
+  Object.assign(record, { attempts });
   return data;
 }

@@ -12,7 +12,6 @@ import {
   knownPhones,
   type Payload,
   type Verdict,
-  type Write,
   writes,
 } from "./payloads/payload.ts";
 import { runs, timesOf } from "./runs.ts";
@@ -172,27 +171,4 @@ describe("the schemas and the mock implement the service document alike", () => 
       expect(covers(example)).toBe(true);
     },
   );
-
-  it.each<[string, Write, unknown]>([
-    [
-      "a blank custom property, which the service drops",
-      "v1.customers.upsert",
-      { email: "a@b.c", custom_properties: { plan: " " } },
-    ],
-    [
-      "an event without uniqueIdentifier",
-      "v1.events.send",
-      { eventName: "order placed", contact: { email: "a@b.c" } },
-    ],
-    [
-      "a contact without an opt-in that is added to a list",
-      "v1.contactGroups.addContact",
-      { email: "a@b.c" },
-    ],
-  ])("agree that %s is accepted", async (_, write, body) => {
-    const payload: Payload = { write, body };
-
-    expect(await acceptedBySchemas(payload)).toBe("accepted");
-    expect(await acceptedByMock(payload)).toBe("accepted");
-  });
 });

@@ -74,8 +74,3 @@ export class Process {
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
-
-/** A process that ends takes along what it knows of the consents that its clients write. */
-export function forgetConsents(): void {
-  Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.consent-registry"));
-}

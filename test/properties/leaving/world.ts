@@ -1,6 +1,7 @@
 import type { BulkOptions, BulkResult, Write } from "audience-sdk";
 import { createMockService, type MockContact, type MockService } from "audience-sdk/mock";
 import { MemoryCheckpoint } from "../../bulk/memory-checkpoint.ts";
+import { forgetConsents } from "../../chaos/process.ts";
 import {
   type Actor,
   isRefusal,
@@ -23,7 +24,7 @@ import {
   rowWrites,
   type RowPlan,
 } from "./plans.ts";
-import { forgetConsents, type Job, Process, type Travel } from "./process.ts";
+import { type Job, Process, type Travel } from "./process.ts";
 
 export interface Row {
   readonly index: number;
