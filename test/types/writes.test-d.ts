@@ -41,21 +41,14 @@ describe("audience.send", () => {
     expectTypeOf(audience.send(v1.request(request))).toEqualTypeOf<ApiPromise<unknown>>();
   });
 
-  it("accepts literals, and any write of a queue", () => {
+  it("accepts literals, and any write of a queue, but no consent beside it", () => {
     expectTypeOf(audience.send(job)).toEqualTypeOf<ApiPromise<unknown>>();
     expectTypeOf(
       audience.send({ operation: "v1.customers.upsert", contact }, { priority: 9, maxWaitMs: 1_000 }),
     ).resolves.toEqualTypeOf<Profile>();
-    void audience.send({ operation: "v1.contactGroups.addContact", listId: "l", contact });
-    void audience.send({
-      operation: "v1.contactGroups.addContact",
-      listId: "l",
-      contact: { email },
-      options: { consent: "service-decides" },
-    });
-  });
-
-  it("does not take the consent of the write", () => {
+    const [operation, options] = ["v1.contactGroups.addContact", { consent: "service-decides" }] as const;
+    void audience.send({ operation, listId: "l", contact });
+    void audience.send({ operation, listId: "l", contact: { email }, options });
     // @ts-expect-error it is part of what is written
     void audience.send(job, { consent: "service-decides" });
   });
