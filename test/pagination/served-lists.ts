@@ -9,6 +9,8 @@ import {
 } from "audience-sdk";
 import { onTestFinished } from "vitest";
 
+export { collect } from "../snapshot/fixture.ts";
+
 const service = {
   baseUrl: "https://api.example.com",
   baseUrlV2: "https://api.example.com",
@@ -60,37 +62,24 @@ export interface ListOptions {
 }
 
 const bodyOf = (served: Served) => {
-  const {
-    items: data,
-    totalItems,
-    totalPages,
-    hasNextPage,
-    limit,
-  }: Hints & { items: readonly Item[] } = "items" in served ? served : { items: served };
+  const hints: Hints & { items: readonly Item[] } = "items" in served ? served : { items: served };
+  const { items: data, totalItems, totalPages, hasNextPage, limit } = hints;
   return { data, total: totalItems, total_pages: totalPages, has_more: hasNextPage, per_page: limit };
 };
 
-function groupsOf(
-  { page, limit = 100, ...options }: ListOptions,
-  client: Pick<ClientOptions, "fetch" | "parsePage">,
-): Paginator<Item> {
-  const audience = new AudienceClient({ ...service, ...client });
-  return audience.v1.contactGroups.list({ page, limit }, options);
+function groupsOf({ page, limit = 100, ...options }: ListOptions, fetch: Fetch): Paginator<Item> {
+  return new AudienceClient({ ...service, fetch }).v1.contactGroups.list({ page, limit }, options);
 }
 
 /** A v1 list, whose service responds at once; `log` contains the requested pages in order. */
-export function servedList(
-  respond: (page: number) => Served | Response,
-  options: ListOptions = {},
-  parsePage?: ClientOptions["parsePage"],
-) {
+export function servedList(respond: (page: number) => Served | Response, options: ListOptions = {}) {
   const log: number[] = [];
   const fetch: Fetch = async (url) => {
     log.push(pageOf(url));
     const served = respond(pageOf(url));
     return served instanceof Response ? served : Response.json(bodyOf(served));
   };
-  return { paginator: groupsOf(options, { fetch, parsePage }), log };
+  return { paginator: groupsOf(options, fetch), log };
 }
 
 /** A list of these pages, followed by empty ones. */
@@ -99,7 +88,7 @@ export function servedListOf(pages: readonly Served[], options: ListOptions = {}
 }
 
 /** A v2 list: the only one whose page size the client does not know, as it asks for none. `log` contains its queries. */
-export function unsizedList(respond: (page: number) => Served, limit?: number) {
+export function unsizedList(respond: (page: number) => Served) {
   const log: string[] = [];
   const { v2 } = new AudienceClient({
     ...service,
@@ -110,7 +99,7 @@ export function unsizedList(respond: (page: number) => Served, limit?: number) {
       return Response.json({ data: { lists, total_items: total, total_pages, items_per_page: per_page } });
     },
   });
-  const paginator: Paginator<List> = v2.lists.list({ limit }, { readAhead: 0 });
+  const paginator: Paginator<List> = v2.lists.list({}, { readAhead: 0 });
   return { paginator, log };
 }
 
@@ -142,7 +131,7 @@ export function controlledList(options: ListOptions = {}) {
     for (const { reset } of requests.values()) reset();
     await settled();
   });
-  const paginator = groupsOf(options, { fetch });
+  const paginator = groupsOf(options, fetch);
   const takeRequest = async (page: number) => {
     await settled();
     const waiting = requests.get(page);
@@ -172,12 +161,6 @@ export function controlledList(options: ListOptions = {}) {
 /** Runs all that is due: a call needs a few turns of the event loop, for its body. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
-}
-
-export async function collect<T>(iterable: AsyncIterable<T>): Promise<T[]> {
-  const collected: T[] = [];
-  for await (const value of iterable) collected.push(value);
-  return collected;
 }
 
 /** The error that a promise rejects with. */
