@@ -108,7 +108,7 @@ export const areas: readonly Area[] = [
     name: "rate-limiter",
     sources: ["rate-limiter"],
     tests: {
-      "rate-limiter": "clock-and-timers options reserve slow-store usage waiting",
+      "rate-limiter": "clock-and-timers options reserve usage waiting",
       redis: "outages requests shared-limit",
       transport: "options outcomes rate-refusal",
     },
