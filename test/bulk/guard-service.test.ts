@@ -259,32 +259,22 @@ describe("A row whose look fails is failed and not sent, and looked up on the ne
     expect((await night(world, named("A."), options)).ends).toEqual(["succeeded email:service"]);
   });
 
-  it("with a 401, which ends the run, as every other row would meet it", async () => {
+  const overAnHour = { status: 429, headers: { "retry-after": "3601" } };
+  it.each<[string, ResponseInit, object, Pick<Options, "stopWhen">]>([
+    ["a 401, which every other row would meet", { status: 401 }, { code: "authentication" }, {}],
+    ["a wait of over an hour", overAnHour, { retryAfterMs: 3_601_000 }, { stopWhen: () => false }],
+  ])("with %s, which ends the run", async (_, response, expected, more) => {
     const world = createFixture();
-    const options = await firstNight(world, named("Ada", 3));
+    const options = { ...(await firstNight(world, named("Ada", 3))), concurrency: 1, ...more };
     const fetch = async (url: string, init: RequestInit) =>
-      init.method === "GET" ? Response.json({}, { status: 401 }) : await world.mock.fetch(url, init);
+      init.method === "GET" ? Response.json({}, response) : await world.mock.fetch(url, init);
+    const audience = world.audience.withOptions({ fetch });
 
-    const { error, operations, results } = await night(
-      { ...world, audience: world.audience.withOptions({ fetch }) },
-      named("A.", 3),
-      { ...options, concurrency: 1 },
-    );
+    const { error, operations, results } = await night({ ...world, audience }, named("A.", 3), options);
 
-    expect(error).toMatchObject({ code: "authentication" });
+    expect(error).toMatchObject(expected);
     expect(results).toMatchObject([{ status: "failed", error: { outcome: "not-sent", cause: error } }]);
     expect(operations).toEqual([]);
-  });
-
-  it("with a wait of over an hour, which ends the run", async () => {
-    const world = createFixture();
-    const options = await firstNight(world);
-    world.mock.addFault({ kind: "429", operation: get, times: 1, retryAfter: 3_601 });
-
-    const { error, operations } = await night(world, named("A."), { ...options, stopWhen: () => false });
-
-    expect(error).toMatchObject({ code: "rate_limit", retryAfterMs: 3_601_000 });
-    expect(operations).toEqual([get]);
   });
 
   it.each([
