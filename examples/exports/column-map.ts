@@ -22,10 +22,10 @@ const propertyRule = z.custom<`property:${string}`>(
   (value) => typeof value === "string" && /^property:./s.test(value),
 );
 
-const plainRule = z.union([
-  z.enum([...contactFields, "is_suppressed", "property", "ignore", "?"]),
-  propertyRule,
-]);
+/** The fields that are true or false. */
+const flags = ["is_suppressed", "double_opt_in"] as const;
+
+const plainRule = z.union([z.enum([...contactFields, ...flags, "property", "ignore", "?"]), propertyRule]);
 
 const consentRule = z.strictObject({
   consent: z.enum(["email", "phone", "both", "?"]),
@@ -56,7 +56,7 @@ const columnRule = z.union([plainRule, consentRule, answeredSkeleton, ownRule], 
   error: ({ input }) =>
     typeof input === "object" && input !== null
       ? `is no consent: write { "consent": "email", "phone" or "both", "words": { WORD: ${meanings.join(", ")} } }`
-      : `is no field of a contact (${contactFields.join(", ")}), and not "property", "property:NAME", "ignore", a consent or "?"`,
+      : `is no field of a contact (${contactFields.join(", ")}, is_suppressed, double_opt_in), and not "property", "property:NAME", "ignore", a consent or "?"`,
 });
 
 const everyoneMeaning = z.enum([...optIns, "none", "?"]).optional();
@@ -95,11 +95,20 @@ export function serviceRule(field: "email_opt_in" | "phone_opt_in"): ConsentRule
 export async function readMap(path: string): Promise<ColumnMap | undefined> {
   let json: unknown;
   try {
-    json = JSON.parse((await readFile(path, "utf8")).replace(/^\uFEFF/, ""));
+    const text = (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
+    json = JSON.parse(text);
+    // Of two lines with one name JSON keeps the last.
+    if (stringsIn(text) !== stringsIn(JSON.stringify(json)))
+      throw new TypeError("a column or a word is there twice, and only its last line would count");
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
     throw new InputError(`${path}: cannot be read as JSON: ${String(cause)}`, { cause });
   }
+  // Of two lines with one name JSON keeps the last.
+  if (stringsIn(text) !== stringsIn(JSON.stringify(json)))
+    throw new InputError(
+      `${path}: a column or a word is there twice, and only the last line of it would count.`,
+    );
   const { data, error } = mapSchema.safeParse(json);
   if (data !== undefined) return { ...data, columns: new Map(Object.entries(data.columns)) };
   const problems = error.issues.map(
@@ -107,6 +116,8 @@ export async function readMap(path: string): Promise<ColumnMap | undefined> {
   );
   throw new InputError([`${path}: is no map of columns.`, ...problems].join("\n"), { cause: error });
 }
+
+const stringsIn = (json: string) => json.match(/"(?:[^"\\]|\\.)*"/g)?.length;
 
 /** The text of a map. */
 export function mapText({ columns, ...whole }: ColumnMap): string {

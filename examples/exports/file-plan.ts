@@ -13,7 +13,7 @@ export interface ConsentUse {
 }
 
 /** The use of a column: its rule, as it is carried out. */
-export type ColumnUse = ContactField | "is_suppressed" | "property" | "ignore" | ConsentUse;
+export type ColumnUse = ContactField | "is_suppressed" | "double_opt_in" | "property" | "ignore" | ConsentUse;
 
 /** One column of a file, and its use. */
 export interface Column {

@@ -53,9 +53,11 @@ export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
   const consent = readWords(plan, row);
   const person = personIn(fields, row);
   const isNamed = person.email !== undefined || (person.phone !== undefined && !fields.cells.has("email"));
+  // Of a list of people who left, an address that cannot be read is somebody's, and a line without one is nobody's.
+  const isSomebodys = fields.cells.has("email") || fields.cells.has("phone");
   const mayBeRefusal = row.shapeIssue
     ? row.cells.some((cell) => isRefusalAnywhere(plan, cell))
-    : mayRefuse(consent.ofCells);
+    : mayRefuse(isSomebodys ? consent.words : consent.ofCells);
   return {
     file: plan.file.path,
     number: row.number,
@@ -106,6 +108,9 @@ function readFields(plan: FilePlan, row: CsvRow): RowFields {
     // A day is more than its meaning.
     if (text !== undefined && (use === "property" || (typeof use === "object" && isMoment(text))))
       properties[property] = text;
+    // Any other word holds the row back.
+    if (use === "double_opt_in" && text !== undefined && wordOf(text) === "true")
+      fields.contact = { ...fields.contact, double_opt_in: true };
   }
   if (!fields.cells.has("email") && !fields.cells.has("phone"))
     fields.issues.push({ field: "email", message: "required: an email or a phone" });

@@ -143,7 +143,7 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
     }
     if (text === undefined) continue;
     if (use === "is_suppressed" && word === "true") raise("isSuppressed", 1);
-    else if (use === "is_suppressed" && word !== "false")
+    else if ((use === "is_suppressed" || use === "double_opt_in") && !/^(true|false)$/.test(word))
       hold(column, word, ["email"], "it must be true or false");
     // A meaning that the map gives this very word in this column goes first.
     const refusal = typeof use === "object" && use.words.has(word) ? undefined : refusalIn(text);

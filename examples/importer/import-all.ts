@@ -30,7 +30,8 @@ export async function importAll(survey: Survey, options: ImporterArguments, runn
     (row) => writeOf(row, options),
     {
       // Identifies a person over the files of several days, and over all lists: the person has one consent.
-      key: ({ row, contact }) => contact.email ?? contact.phone ?? `${row.file} ${row.number}`,
+      key: ({ row, contact }) =>
+        row.person.email ?? contact.email ?? contact.phone ?? `${row.file} ${row.number}`,
       total: survey.rows,
       onProgress: ({ done, ratePerMinute, etaMs }) =>
         progress.advanceTo(
@@ -44,12 +45,14 @@ export async function importAll(survey: Survey, options: ImporterArguments, runn
     },
   );
   let isComplete = false;
-  let ofOptOuts = 0;
+  const counts = { imported: 0, before: 0, ofOptOuts: 0 };
   try {
     for await (const result of run) {
       const { item, status, kept, error } = result;
-      const isDone = item.issues.length === 0 && (status === "succeeded" || status === "skipped");
-      if (item.issues.length > 0 && status === "succeeded") ofOptOuts += 1;
+      const isCarriedOut = status === "succeeded" || status === "skipped";
+      const isDone = item.issues.length === 0 && isCarriedOut;
+      if (isDone) counts[status === "succeeded" ? "imported" : "before"] += 1;
+      else if (isCarriedOut && item.refusals) counts.ofOptOuts += 1;
       if (isDone && kept)
         await failed.keep(item, "was imported, and keeps the refusal that the service knows of the person");
       else if (!isDone) {
@@ -69,11 +72,12 @@ export async function importAll(survey: Survey, options: ImporterArguments, runn
     failed.print(output, false);
     await failed.end(output, { isComplete, people: survey.people });
   }
-  const { succeeded, skipped, kept, total, durationMs } = await run.summary();
-  const before = skipped === 0 ? "" : `; ${inFull(skipped)} were imported before`;
+  const { kept, total, durationMs } = await run.summary();
+  const { imported, ofOptOuts } = counts;
+  const before = counts.before === 0 ? "" : `; ${inFull(counts.before)} were imported before`;
   say(
     output,
-    `Imported ${inFull(succeeded - ofOptOuts)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
+    `Imported ${inFull(imported)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
   );
   if (ofOptOuts > 0) say(output, `Of ${counted(ofOptOuts, "row")} the opt-outs alone were sent.`);
   if (kept > 0)
@@ -105,7 +109,8 @@ function reasonOf({ item, status, error, reason }: Result, { checkpoint }: Impor
   }
   if (status === "superseded")
     return `the service knows a refusal of the person that cannot be sent again, or no longer has the person (${reason})`;
-  const again = checkpoint === undefined ? "import it again" : "to send it again, import it without --resume";
+  const again =
+    checkpoint === undefined ? "import it again" : "the next import sends it again, if it may be sent twice";
   const doubt = status === "unknown" ? ` (it may have been imported anyway; ${again})` : "";
   return `${messageOf(error)}${doubt}`;
 }

@@ -86,17 +86,21 @@ function refuseLostColumns(files: readonly MappedFile[]): void {
 
 const isUnanswered = ({ open, map }: MappedFile) => open.length > 0 || isEveryoneOpen(map);
 
+/** Two files may differ in what a column holds: two skeletons have the words of both, and of others nobody knows. */
+function joinedRule(one: ColumnRule, other: ColumnRule): ColumnRule {
+  if (JSON.stringify(one) === JSON.stringify(other)) return one;
+  if (typeof one === "string" || typeof other === "string" || one.consent + other.consent !== "??")
+    return "?";
+  return { consent: "?", words: { ...one.words, ...other.words } };
+}
+
 /** Writes the maps; those of one path as one. */
 function writeMaps(files: readonly MappedFile[]): void {
   for (const path of new Set(files.map(({ mapPath }) => mapPath))) {
     const own = files.filter(({ mapPath }) => mapPath === path);
     const columns = new Map<string, ColumnRule>();
-    for (const [name, rule] of own.flatMap(({ map }) => [...map.columns])) {
-      const known = columns.get(name);
-      // Two files may differ in what a column holds.
-      const isSame = known === undefined || JSON.stringify(known) === JSON.stringify(rule);
-      columns.set(name, isSame ? rule : "?");
-    }
+    for (const [name, rule] of own.flatMap(({ map }) => [...map.columns]))
+      columns.set(name, joinedRule(columns.get(name) ?? rule, rule));
     const { everyone, unnamed } = own[0]!.map;
     const isOne = own.every(({ map }) => JSON.stringify(map.everyone) === JSON.stringify(everyone));
     replaceFile(

@@ -82,6 +82,8 @@ function describeUse(
   if (use === "ignore")
     return heading === reasonHeading ? "left out: a report's own column" : "left out: the map says ignore";
   if (use === "is_suppressed") return "is_suppressed, where it is true";
+  if (use === "double_opt_in")
+    return "double_opt_in, where it is true, and goes with an opt-in to e-mail alone";
   const first = plan.fields.get(use)![0]!;
   if (first === column) return use === "email" ? "email, in lower case" : use;
   return `${use} where ${shownHeading(first)} is blank${use === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}`;
@@ -124,14 +126,14 @@ export function unnamedLines({ plan, words, mapPath }: FileSurvey): string[] {
 
 /** The reasons not to send anything of a file: what only the user can say, and has not. */
 export function stopLines(
-  { plan, mapPath, hasConsents, unnamed }: FileSurvey,
+  { plan, mapPath, hasConsents, rows: count, unnamed }: FileSurvey,
   { consent }: Pick<ImporterArguments, "consent">,
 ): string[] {
   const { path } = plan.file;
-  const rows = unnamed.map(
-    ({ number, source, issues }) =>
-      `  row ${number}: ${printable(source.cells.join(", "))} (${printable(issuesInOneLine(issues))})`,
-  );
+  const rows = unnamed.map(({ number, source, issues }) => {
+    const why = issues.length === 0 ? "" : ` (${issuesInOneLine(issues)})`;
+    return `  row ${number}: ${printable(source.cells.join(", ") + why)}`;
+  });
   const ofUnnamed = [
     `${path}: ${counted(unnamed.length, "row holds", "rows hold")} a refusal, and no address or number that can be read:`,
     ...shortened(rows, 5),
@@ -144,6 +146,6 @@ export function stopLines(
     `"everyone": { "email": "UNSUBSCRIBED" } in ${mapPath} instead.`;
   return [
     ...(unnamed.length === 0 ? [] : ofUnnamed),
-    ...(consent === undefined && !hasConsents ? [ofConsent] : []),
+    ...(consent === undefined && !hasConsents && count > 0 ? [ofConsent] : []),
   ];
 }

@@ -58,6 +58,8 @@ function rowToSend(
   const field = known.email === undefined ? "phone_opt_in" : "email_opt_in";
   const isMeant = consent !== undefined && consent !== "keep" && known[field] === undefined;
   const contact = isMeant ? { ...known, [field]: consent } : known;
+  // The service asks by mail who is to confirm.
+  if (contact.email_opt_in !== "SUBSCRIBED") delete contact.double_opt_in;
   const issues = row.issues.length > 0 ? row.issues : contactIssues(contact);
   const isNamed = !issues.some((issue) => ["email", "phone", "row"].includes(issue.field));
   const held = heldIssues(row, words, contact);
@@ -106,7 +108,8 @@ function withoutSharedPhone(row: ReadRow, people: People): Pick<RowToSend, "cont
 
 /**
  * The opt-outs of a row, to be sent alone, so that an issue in another column does not keep a person subscribed. With the
- * address only if it is refused itself, or nothing else names the person, because a missing consent might change.
+ * address only if it is refused itself, or the person is suppressed, or nothing else names the person, because a missing
+ * consent might change.
  */
 function refusalsOf({ email, phone }: Contact, row: ReadRow, words: Readonly<Words>): Contact | undefined {
   const [isOfEmail, isOfPhone] = channels.map((channel) => stateOf(words[channel]) === "UNSUBSCRIBED");
@@ -119,10 +122,12 @@ function refusalsOf({ email, phone }: Contact, row: ReadRow, words: Readonly<Wor
       ...(phone !== undefined || row.words.phone > 1 ? phoneOut : {}),
       ...suppressed,
     };
-  if (isOfPhone && phone !== undefined) return { phone, ...phoneOut, ...suppressed };
+  const isOfNumber = isOfPhone && phone !== undefined;
+  if (isOfNumber && (email === undefined || words.isSuppressed === 0))
+    return { phone, ...phoneOut, ...suppressed };
   if (email === undefined || (words.isSuppressed === 0 && !(isOfPhone && row.words.phone > 1)))
     return undefined;
-  return { email, ...phoneOut, ...suppressed };
+  return { email, ...(isOfNumber ? { phone } : {}), ...phoneOut, ...suppressed };
 }
 
 /** The issues of a contact by the documented rules, with the values. */

@@ -1,4 +1,5 @@
 import { access, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   imported,
@@ -376,6 +377,40 @@ describe("A file with its map", () => {
     expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests: 0 });
     expect(err).toContain('"Gesperrt": "ja" (1)');
     expect(await readFile(`${path}.map.json`, "utf8")).toBe(before);
+  });
+
+  it("is refused where a name stands in it twice, as only the last would count", async () => {
+    const mock = service();
+    const path = await table("Email,Newsletter", "a@example.com,no");
+    const words = '{ "no": "UNSUBSCRIBED", "no": "SUBSCRIBED" }';
+    const columns = `{ "Email": "email", "Newsletter": { "consent": "email", "words": ${words} } }`;
+    await writeFile(`${path}.map.json`, `{ "version": 1, "columns": ${columns} }`);
+
+    const { code, err } = await runAlone([path]);
+
+    expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
+    expect(err).toContain("a column or a word is there twice");
+  });
+
+  it("that two files share is first written with the words of both", async () => {
+    service();
+    const folder = await temporaryFolder();
+    const one = await csv(folder, "one.csv", "Email,Opt", "a@example.com,ja", "b@example.com,ja");
+    const other = await csv(folder, "other.csv", "Email,Opt", "c@example.com,nein", "d@example.com,nein");
+    const map = join(folder, "both.json");
+
+    expect((await runAlone([one, other, "--map", map])).code).toBe(2);
+
+    const { columns } = JSON.parse(await readFile(map, "utf8")) as { columns: object };
+    expect(columns).toEqual({ Email: "email", Opt: { consent: "?", words: { ja: "?", nein: "?" } } });
+  });
+
+  it("is no reason to stop a night whose file has headings alone", async () => {
+    service();
+    const path = await table("Email,Newsletter");
+    await mapOf(path, { Email: "email", Newsletter: newsletter });
+
+    expect((await runAlone([path])).code).toBe(0);
   });
 
   it("is stopped where a column of consent is missing, also beside another file that has it", async () => {

@@ -179,6 +179,20 @@ describe("A row that names nobody and holds a refusal", () => {
     expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
   });
 
+  it("stops a list of people who left, whose number cannot be read", async () => {
+    const mock = service();
+    const folder = await temporaryFolder();
+    const people = await csv(folder, "people.csv", "Phone,SMS", "+49 170 1234567,yes");
+    const left = await csv(folder, "left.csv", "Phone", "0170 1234567", "+49 170 7654321");
+    await mapOf(people, { Phone: "phone", SMS: phoneYes });
+    await mapOf(left, { Phone: "phone" }, { phone: "UNSUBSCRIBED" });
+
+    const { code, err } = await runAlone([people, left]);
+
+    expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
+    expect(err).toContain("row 2: 0170 1234567");
+  });
+
   it.each([
     ["holds no refusal", ",News,False"],
     ["is refused only by what the file means as a whole", ",News,"],
@@ -237,6 +251,19 @@ describe("A row that is held back", () => {
     const refusals = bodies.filter(({ phone_opt_in }) => phone_opt_in === "UNSUBSCRIBED");
     const who = line.includes("0171") ? { email: "a@example.com" } : { phone: "+447700900001" };
     expect(refusals).toEqual([{ ...who, phone_opt_in: "UNSUBSCRIBED" }]);
+  });
+
+  it("suppresses the person of its address, and nobody else by its number", async () => {
+    const { code, bodies } = await imported(
+      ["Email,Phone,SMS,S,Notes", "a@example.com,+447700900001,no,true,bounced"],
+      { Email: "email", Phone: "phone", SMS: phoneYes, S: "is_suppressed", Notes: "ignore" },
+      "--consent",
+      "SUBSCRIBED",
+    );
+
+    expect(code).toBe(1);
+    const person = { email: "a@example.com", phone: "+447700900001" };
+    expect(bodies).toEqual([{ ...person, phone_opt_in: "UNSUBSCRIBED", is_suppressed: true }]);
   });
 
   it("never replaces UNSUBSCRIBED by NON_SUBSCRIBED", async () => {
@@ -421,6 +448,29 @@ describe("What a file means as a whole", () => {
       { email: "a@example.com", email_opt_in: "UNSUBSCRIBED", is_suppressed: true },
       { email: "b@example.com", email_opt_in: "SUBSCRIBED" },
     ]);
+  });
+});
+
+describe("double_opt_in", () => {
+  it("is sent where it is true with an opt-in to e-mail, and otherwise told; another word holds back", async () => {
+    const { bodies, code, out } = await imported(
+      [
+        "Email,Newsletter,Confirm",
+        "a@example.com,yes,true",
+        "b@example.com,no,true",
+        "c@example.com,yes,false",
+        "d@example.com,yes,soon",
+      ],
+      { Email: "email", Newsletter: newsletter, Confirm: "double_opt_in" },
+    );
+
+    expect(code).toBe(1);
+    expect(bodies).toEqual([
+      { email: "a@example.com", email_opt_in: "SUBSCRIBED", double_opt_in: true },
+      { email: "b@example.com", email_opt_in: "UNSUBSCRIBED" },
+      { email: "c@example.com", email_opt_in: "SUBSCRIBED" },
+    ]);
+    expect(out).toContain("double_opt_in, where it is true, and goes with an opt-in to e-mail alone");
   });
 });
 

@@ -293,6 +293,47 @@ describe("--resume", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
+  it("knows a person again by an address in another spelling, and looks at her", async () => {
+    const mock = service();
+    const args = ["--resume", join(folder, "nightly.ckpt")];
+    await run([await csv("one.csv", "email,status", "ada@müller.example,subscribed"), ...args]);
+    mock.unsubscribe("ada@müller.example", { channel: "email" });
+
+    await run([
+      await csv("two.csv", "email,status,city", "ADA@xn--mller-kva.example,subscribed,Bern"),
+      ...args,
+    ]);
+
+    expect(emailConsents(mock)["ada@xn--mller-kva.example"]).toBe("UNSUBSCRIBED");
+    expect(mock.resubscriptions).toEqual([]);
+  });
+
+  it("counts what was imported apart from the opt-outs of rows that were not", async () => {
+    service();
+    const path = await csv(
+      "people.csv",
+      "email,status",
+      "a@example.com,unsubscribed",
+      "a@example.com,??",
+      "b@example.com,subscribed",
+    );
+    await writeFile(
+      `${path}.map.json`,
+      JSON.stringify({
+        version: 1,
+        columns: {
+          email: "email",
+          status: { consent: "email", words: { subscribed: "SUBSCRIBED", unsubscribed: "UNSUBSCRIBED" } },
+        },
+      }),
+    );
+
+    const { out } = await run([path, "--resume", join(folder, "nightly.ckpt")]);
+
+    expect(out).toContain("Of 2 rows the opt-outs alone were sent.");
+    expect(/Imported .*/.exec(out)?.[0]).toMatch(/^Imported 1 of 3 rows in [^;]*\.$/);
+  });
+
   it("the file of one organization is refused for another one, and --organization survives a new key", async () => {
     const mock = service([], undefined, ["mock-key-after-a-rotation"]);
     const args = [
