@@ -104,11 +104,6 @@ export async function readMap(path: string): Promise<ColumnMap | undefined> {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
     throw new InputError(`${path}: cannot be read as JSON: ${String(cause)}`, { cause });
   }
-  // Of two lines with one name JSON keeps the last.
-  if (stringsIn(text) !== stringsIn(JSON.stringify(json)))
-    throw new InputError(
-      `${path}: a column or a word is there twice, and only the last line of it would count.`,
-    );
   const { data, error } = mapSchema.safeParse(json);
   if (data !== undefined) return { ...data, columns: new Map(Object.entries(data.columns)) };
   const problems = error.issues.map(

@@ -32,15 +32,17 @@ export type RowWrites = Write | readonly Write[];
 /** Of the calls of a row: they go last, and wait as long as necessary, as the client's own limits are for interactive calls (D53). */
 export const rowCallOptions = { priority: 9, maxWaitMs: Infinity, deadlineMs: Infinity };
 
-/** What the service, or a snapshot of it, shows of a contact's consent. */
-export type ShownConsent = Pick<Profile["attributes"], "email_opt_in" | "phone_opt_in" | "is_suppressed">;
+/** What the service, or a snapshot of it, shows of a contact. */
+export type ShownContact = { readonly id: string } & Readonly<
+  Pick<Profile["attributes"], "email" | "phone" | "email_opt_in" | "phone_opt_in" | "is_suppressed">
+>;
 
 /** A snapshot of the service, as bulk takes it: `readSnapshot` and `openSnapshot` of `audience-sdk/snapshot` give one. */
 export interface ConsentSnapshot {
   /** @internal Throws a `ConfigurationError` if it is over a day old, of another target, or no contact of it shows a consent. */
   checkFor(target: Target, signal: AbortSignal): Promise<void>;
   /** @internal The contacts that have one of these keys. */
-  shownOf(keys: readonly string[]): readonly (ShownConsent & { readonly id: string })[];
+  shownOf(keys: readonly string[]): readonly ShownContact[];
 }
 
 /** Options of `audience.bulk`. */

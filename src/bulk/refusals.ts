@@ -20,16 +20,9 @@ export type KnownBy = "run" | "process" | "service";
 export type Known = ReadonlyMap<string, KnownBy>;
 
 /** The channels of a row that were sent as a refusal, though the row said otherwise, and how each was known. */
-export interface Kept {
-  /** The consent to e-mail. */
-  readonly email?: KnownBy | undefined;
-  /** The consent to SMS and phone messaging. */
-  readonly phone?: KnownBy | undefined;
-  /** The suppression. */
-  readonly is_suppressed?: KnownBy | undefined;
-  /** Another channel of v2. */
-  readonly [channel: string]: KnownBy | undefined;
-}
+export type Kept = { readonly [Channel in "email" | "phone" | "is_suppressed"]?: KnownBy | undefined } & {
+  readonly [channelOfV2: string]: KnownBy | undefined;
+};
 
 export interface RestatedWrite {
   readonly write: Write;
@@ -61,6 +54,12 @@ export function refusalsOf(said: Consent): string[] {
 export function saysOnlyRefusals(said: Consent): boolean {
   const count = [...said.values()].filter((word) => word !== "").length;
   return count > 0 && count === refusalsOf(said).length;
+}
+
+/** Whether nothing but `isCurrent` may hold the row back. */
+export function refusesOnly(writes: readonly RowWrite[]): boolean {
+  const spoken = writes.filter(({ said }) => said.size > 0);
+  return spoken.length > 0 && spoken.every(({ said }) => saysOnlyRefusals(said));
 }
 
 /** Whether somebody may become subscribed: v2 may know further words. */
@@ -95,6 +94,12 @@ export function withRefusals({ said, write }: RowWrite, known: Known): RestatedW
     channels: restated.toSorted().join(" "),
     unsaid: [],
   };
+}
+
+/** Whether the write says something else where a refusal is known. */
+export function lifts(write: RowWrite, known: Known): boolean {
+  const { channels, unsaid } = withRefusals(write, known);
+  return channels !== "" || unsaid.length > 0;
 }
 
 /** Undefined for a write that cannot say it: v2 has no word for a suppression. */

@@ -39,11 +39,8 @@ export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<S
 }
 
 /**
- * Sends the writes of a row, one after the other, from the first check to the end of the row:
- *
- * 1. All writes are validated, and all guards asked, before the first one leaves.
- * 2. Each attempt leaves with the refusals that are known at that moment (`RowGuards.restated`).
- * 3. The first write that fails ends the row.
+ * Sends the writes of a row, one after the other. All are validated, and all guards asked, before the first one leaves; each
+ * attempt leaves with the refusals that are known at that moment; the first write that fails ends the row.
  */
 class SendRow {
   readonly #row: GuardedRow;

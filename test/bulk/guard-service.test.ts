@@ -75,6 +75,38 @@ function showing({ mock }: World, shown: object) {
 }
 
 describe("A row is looked up", () => {
+  const idOf = ({ mock }: World, email: string) =>
+    mock.organization("mock-organization").contacts.find((each) => each.email === email)!.id;
+  const lookedUp = ({ mock }: World) =>
+    mock.requests.flatMap(({ operation, path }) => (operation === get ? [path.split("/").at(-1)] : []));
+
+  it("also by the id that an earlier night recorded, where the snapshot shows it as refused: she has moved to another contact", async () => {
+    const world = createFixture();
+    const options = { ...(await firstNight(world)), key: () => "key" };
+    await night(world, [row(0)], options);
+    const { id: earlier } = world.mock.organization("mock-organization").contacts[0]!;
+    world.mock.unsubscribe(row(0).email);
+    await world.audience.v1.customers.upsert(row(1));
+
+    const { ends } = await night(world, [row(1)], { ...options, snapshot: await snapshotOf(world.audience) });
+
+    expect(ends).toEqual(["superseded:service"]);
+    expect(lookedUp(world)).toEqual([idOf(world, row(1).email), earlier]);
+  });
+
+  it("and is superseded where the contact of the snapshot and of the earlier night is gone", async () => {
+    const world = createFixture();
+    const options = await firstNight(world);
+    await night(world, [row(0)], options);
+    const snapshot = await snapshotOf(world.audience);
+    world.mock.reset();
+
+    const { ends } = await night(world, [{ ...row(0), city: "Bern" }], { ...options, snapshot });
+
+    expect(ends).toEqual(["superseded:service"]);
+    expect(world.mock.organization("mock-organization").contacts).toEqual([]);
+  });
+
   it("not without looks, but for people whom the snapshot shows as refused", async () => {
     const world = createFixture();
     await firstNight(world, [...named("Ada", 3), contact("++s")]);

@@ -49,6 +49,25 @@ async function job(options: MockServiceOptions = {}) {
 }
 
 it.each([
+  ["a channel that the look does not show", { email_opt_in: null }],
+  ["a channel that the look shows by a word that is not documented", { email_opt_in: "OPTED_OUT" }],
+  ["an address that the contact no longer has", { email: "moved@example.com" }],
+])("A refusal of the snapshot stands for %s", async (_, shownNow) => {
+  const { mock, run } = await job();
+  const fetch: ClientOptions["fetch"] = async (url, init) => {
+    const response = await mock.fetch(url, init);
+    if (init.method !== "GET") return response;
+    const profile = (await response.json()) as { data: { attributes: object } };
+    Object.assign(profile.data.attributes, shownNow);
+    return Response.json(profile);
+  };
+
+  expect(await run([subscribed(1)], {}, { fetch })).toEqual([{ email: "service" }]);
+  expect(mock.organization(organization).contacts[1]).toMatchObject({ email_opt_in: "UNSUBSCRIBED" });
+  expect(mock.resubscriptions).toEqual([]);
+});
+
+it.each([
   ["an unsubscription", { email_opt_in: "UNSUBSCRIBED" }, "snapshot"],
   ["an unsubscription in any case", { email_opt_in: "unsubscribed" }, "snapshot"],
   ["a suppression", { is_suppressed: true }, "snapshot"],

@@ -1,13 +1,6 @@
 import { TimeoutError } from "../../errors.ts";
 import type { Profile } from "../../v1/schemas/profile.ts";
-import {
-  type KnownBy,
-  refusalsOf,
-  type RestatedWrite,
-  type RowWrite,
-  saysOnlyRefusals,
-  withRefusals,
-} from "../refusals.ts";
+import { type KnownBy, refusalsOf, type RestatedWrite, type RowWrite, withRefusals } from "../refusals.ts";
 import type { SupersededReason } from "../result.ts";
 import type { ReadRow } from "../rows.ts";
 
@@ -70,12 +63,6 @@ export function superseded(
   return new RowStop({ reason, ...(service && { service }) }, message);
 }
 
-/** Whether nothing but `isCurrent` may hold the row back. */
-export function refusesOnly({ writes }: GuardedRow): boolean {
-  const spoken = writes.filter(({ said }) => said.size > 0);
-  return spoken.length > 0 && spoken.every(({ said }) => saysOnlyRefusals(said));
-}
-
 /** The keys by which a word about the channel concerns a contact: its addresses of this kind, or else all its keys. */
 export function addressesOf(channel: string, contacts: readonly string[]): readonly string[] {
   const addresses = contacts.filter((key) => key.startsWith(`${channel}:`));
@@ -136,7 +123,7 @@ export class RowGuards {
     const cause = `The contact has refused ${restated.unsaid.join(" and ")}, which the write cannot say`;
     // Safe: only known channels are restated.
     const { by, service } = refusals.get(restated.unsaid[0]!)!;
-    throw superseded([write], cause, by, service);
+    throw superseded([write], cause, by === "service" && !service ? "snapshot" : by, service);
   }
 
   get service(): Profile | undefined {

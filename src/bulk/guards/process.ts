@@ -91,6 +91,7 @@ export class ProcessGuard implements Guard, ConsentListener {
       const calls = this.#addresses.get(address);
       if (!calls) return [];
       const isRefused = refuses(calls);
+      if (!isRefused && calls.liftedAt === 0) return [];
       const moment = isRefused ? lastRefusal(calls) : calls.liftedAt;
       return [{ ...word, by: "process", isRefused, moment }];
     });

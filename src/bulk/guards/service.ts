@@ -8,16 +8,15 @@ import {
   type BulkSettings,
   type ConsentSnapshot,
   rowCallOptions,
-  type ShownConsent,
+  type ShownContact,
 } from "../bulk-options.ts";
-import { isRefusal, type RowWrite, withRefusals } from "../refusals.ts";
+import { isRefusal, lifts, refusesOnly, type RowWrite } from "../refusals.ts";
 import type { RunParts } from "../run-parts.ts";
 import {
   addressesOf,
   type Guard,
   type GuardedRow,
   nextMoment,
-  refusesOnly,
   RowStop,
   superseded,
   type Word,
@@ -30,27 +29,27 @@ const everyChannel = ["email", "phone", "is_suppressed"] as const;
 /** A look that failed: the row was not sent, and `cause` says why. */
 export class LookError extends ConnectionError {}
 
-/** The ids of a row's contact. Where nothing is said, or nothing but refusals, nobody is looked up. */
-function idsOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
+/** What a snapshot shows of a row's contact, and its ids. Where nothing is said, or nothing but refusals, nobody is looked up. */
+function knownOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   const contacts = contactsOfRow(row);
-  if (contacts.length === 0 || refusesOnly(row)) return { ids: [], isRefused: false };
+  if (contacts.length === 0 || refusesOnly(row.writes)) return { shown: [], ids: [] };
   const shown = shownTo(contacts, snapshot, row.recordedId !== undefined);
   const recorded = row.recordedId === undefined ? [] : [row.recordedId];
-  return {
-    ids: shown.length > 0 ? shown.map(({ id }) => id) : recorded,
-    isRefused: shown.some((one) => everyChannel.some((channel) => isShownRefused(one, channel))),
-  };
+  const before = snapshot?.shownOf(contactKeys(recorded.map((contactUUID) => ({ contactUUID })))) ?? [];
+  // Beside the contact that has the row's address, the one of an earlier night only if it has refused.
+  const others = shown.length === 0 || before.some(isShownRefusing) ? recorded : [];
+  return { shown, ids: [...new Set([...shown.map(({ id }) => id), ...others])] };
 }
 
 /** The ids by which a row is looked up. Only the v1 family shows a contact. */
 export function looksOf(row: GuardedRow, { checkConsent, opened, snapshot }: LookOptions): readonly string[] {
-  const { ids, isRefused } = idsOf(row, snapshot);
-  return canLook(opened) && (checkConsent || isRefused) ? ids : [];
+  const { ids, shown } = knownOf(row, snapshot);
+  return canLook(opened) && (checkConsent || shown.some(isShownRefusing)) ? ids : [];
 }
 
 /** Whether nothing is known of the person; `formerId`: of another than the row names now. */
 export function isUnknown(row: GuardedRow, { snapshot }: LookOptions, formerId?: string): boolean {
-  return idsOf(row, snapshot).ids.every((id) => id === formerId);
+  return knownOf(row, snapshot).ids.every((id) => id === formerId);
 }
 
 function canLook({ settings }: OpenedClient): boolean {
@@ -68,15 +67,23 @@ export class ServiceGuard implements Guard {
   }
 
   async ask(row: GuardedRow, signal: AbortSignal): Promise<Word[]> {
-    if (!canLook(this.#run.options.opened)) this.#refuseBySnapshot(row);
-    const words: Word[] = [];
+    const { options } = this.#run;
+    const { shown } = knownOf(row, options.snapshot);
+    // What the snapshot shows as refused counts where a look shows nothing of it.
+    const words = shown.flatMap((one) => this.#wordsOf(row, one, 0)).filter(({ isRefused }) => isRefused);
+    const refused = new Map(words.map(({ channel }) => [channel, "service"] as const));
+    if (!canLook(options.opened) && row.writes.some((write) => lifts(write, refused)))
+      throw superseded(row.writes, "The snapshot shows that the contact has refused", "snapshot");
     const moment = nextMoment();
-    for (const id of looksOf(row, this.#run.options)) {
-      const shown = await this.#look(id, signal);
-      if (!shown) throw superseded(row.writes, "The service has no contact with this id any more", "service");
+    for (const id of looksOf(row, options)) {
+      const service = await this.#look(id, signal);
+      const isBeside = shown.length > 0 && shown.every((one) => one.id !== id);
+      if (!service && isBeside) continue;
+      if (!service)
+        throw superseded(row.writes, "The service has no contact with this id any more", "service");
       // It may be another contact than the row now names.
-      if (id === row.recordedId) refuseAfterEarlierContact(row, shown);
-      words.push(...this.#wordsOf(row, shown, moment));
+      if (id === row.recordedId) refuseAfterEarlierContact(row, service);
+      words.push(...this.#wordsOf(row, { ...service.attributes, id }, moment, service));
     }
     return words;
   }
@@ -104,15 +111,16 @@ export class ServiceGuard implements Guard {
     }
   }
 
-  #wordsOf(row: GuardedRow, service: Profile, moment: number): Word[] {
-    const { attributes, id } = service;
+  /** `service`: the contact as a look has shown it. */
+  #wordsOf(row: GuardedRow, contact: ShownContact, moment: number, service?: Profile): Word[] {
+    const { email, phone, id } = contact;
     const named = contactsOfRow(row);
-    const shown = contactKeys([{ email: attributes.email, phone: attributes.phone, contactUUID: id }]);
+    const shown = contactKeys([{ email, phone, contactUUID: id }]);
     const isSameContact = shown.length === 1 || shown.some((key) => named.includes(key));
     return everyChannel.flatMap((channel) => {
-      const isRefused = isShownRefused(attributes, channel);
+      const isRefused = isShownRefused(contact, channel);
       if (isRefused === undefined) {
-        if (row.writes.some(({ said }) => said.has(channel)))
+        if (service && row.writes.some(({ said }) => said.has(channel)))
           this.#run.warnings.sayOnce(
             `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
           );
@@ -123,18 +131,6 @@ export class ServiceGuard implements Guard {
       const isOfRow = channel === "is_suppressed" ? isSameContact : isRefused && !hasAddress;
       return [{ by: "service", channel, addresses: isOfRow ? named : shown, isRefused, moment, service }];
     });
-  }
-
-  /** Nothing can be looked up: what only the snapshot shows as refused is not sent. */
-  #refuseBySnapshot(row: GuardedRow): void {
-    if (refusesOnly(row)) return;
-    for (const write of row.writes) {
-      const shown = shownTo(write.contacts, this.#run.options.snapshot);
-      const refused = everyChannel.filter((each) => shown.some((one) => isShownRefused(one, each)));
-      const restated = withRefusals(write, new Map(refused.map((channel) => [channel, "service"])));
-      if (restated.channels !== "" || restated.unsaid.length > 0)
-        throw superseded(row.writes, "The snapshot shows that the contact has refused", "snapshot");
-    }
   }
 }
 
@@ -183,8 +179,15 @@ function shownTo(contacts: readonly string[], snapshot: ConsentSnapshot | undefi
 }
 
 /** Whether a channel is shown as refused; undefined if it is not shown, or by a word that is not documented. */
-function isShownRefused(shown: ShownConsent, channel: (typeof everyChannel)[number]): boolean | undefined {
+function isShownRefused(
+  shown: Omit<ShownContact, "id">,
+  channel: (typeof everyChannel)[number],
+): boolean | undefined {
   if (channel === "is_suppressed") return shownFlag(shown.is_suppressed);
   const status = shownStatus(channel === "email" ? shown.email_opt_in : shown.phone_opt_in);
   return optInStates.some((state) => state === status) ? status === "UNSUBSCRIBED" : undefined;
+}
+
+function isShownRefusing(shown: ShownContact): boolean {
+  return everyChannel.some((channel) => isShownRefused(shown, channel));
 }

@@ -216,13 +216,11 @@ export class World {
     switch (reason) {
       case "not-current":
         return isOutdated;
+      // Nobody can be looked up, or the look shows nothing of the channel.
       case "snapshot":
-        return (
-          this.#plan.hasV2Alone &&
-          this.#known(item)
-            .ids.flat()
-            .some((id) => consents(this.#snapshot?.find((each) => each.id === id)))
-        );
+        return this.#known(item)
+          .ids.flat()
+          .some((id) => consents(this.#snapshot?.find((each) => each.id === id)));
       case "service":
         return service
           ? consents(service.attributes)
