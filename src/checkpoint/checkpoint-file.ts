@@ -171,7 +171,7 @@ const isLine = /^[\x20-\x7e]{0,2000}$/;
 function decodeLine(encoded: string): readonly [name: string, line: string] | undefined {
   const begin = encoded.indexOf(" ") + 1;
   const bytes = Buffer.from(encoded.slice(begin));
-  if (Number(encoded.slice(0, begin - 1)) !== crc32(bytes)) return undefined;
+  if (begin === 0 || Number(encoded.slice(0, begin - 1)) !== crc32(bytes)) return undefined;
   const end = bytes.indexOf(" ");
   // Copies: a slice would keep the whole line in memory.
   return [bytes.toString("latin1", 0, end), bytes.toString("latin1", end + 1)];

@@ -29,6 +29,9 @@ export interface Cursor {
   readonly mayBeMissing?: boolean | undefined;
 }
 
+/** So many empty pages in a row are asked for, as far as the total counts them. */
+const mostEmptyPages = 1_000;
+
 /** A page, as it came. */
 export interface ReceivedPage extends ListHints {
   readonly ids: readonly string[];
@@ -63,7 +66,10 @@ export function nextCursor(cursor: Cursor, received: ReceivedPage): Cursor | und
   const mayBeMissing = hasNextPage === undefined && (isAhead === undefined || isHiding);
   if (pagesWithoutNew > 1) {
     if (isHiding && mayBeMissing && (isEmpty || (isOnceMore && !isOnlyPage))) return undefined;
-    throw withoutEnd(page, isEmpty);
+    // People whom the list does not show may be those of its last pages: an hour's calls show it.
+    const isCounted =
+      hasNextPage === undefined && isAhead === true && (limit ?? received.totalPages) !== undefined;
+    if (!isEmpty || !isCounted || pagesWithoutNew > mostEmptyPages) throw withoutEnd(page, isEmpty);
   }
   return { page: page + 1, itemsBefore: itemsPassed, idsBefore: ids, pagesWithoutNew, mayBeMissing };
 }

@@ -113,6 +113,11 @@ function wordsOf(
   });
 }
 
+/** Whether it shows a channel by a word that is not documented. */
+export function isUndocumented(contact: SnapshotContact): boolean {
+  return channels.some((channel) => strictness(shown(contact, channel)) === words.length);
+}
+
 export function showsConsent(contact: SnapshotContact): boolean {
   return wordsOf(contact).length > 0;
 }

@@ -11,7 +11,7 @@ import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "
 import type { Observer } from "../transport/observer.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { hasMethods } from "../values/predicates.ts";
-import type { SnapshotFields } from "./contact.ts";
+import { contactOf, isUndocumented, type SnapshotFields } from "./contact.ts";
 import { PartFile } from "./part-file.ts";
 import { existingHeading, fileError, type Heading } from "./snapshot-file.ts";
 import { dayMs, ofV1, openSnapshot, type Snapshot, targetSalt } from "./snapshot.ts";
@@ -163,10 +163,16 @@ async function readPages(
   const options = { signal, priority, readAhead: 0, maxWaitMs: Infinity, deadlineMs: Infinity };
   const list = client.v1.customers.list({ page: 1, limit: pageLimit }, options);
   const ids = new Set(starts.keys());
-  let hasFailed = false;
+  let [hasFailed, hasWarned] = [false, false];
+  const warnOnce = () => {
+    if (!hasWarned)
+      observer.warn("the list shows a consent by a word that is not documented: it counts as none");
+    hasWarned = true;
+  };
   let readAt = new Date().toISOString();
   for await (const page of list.pagesAfter({ cursor, ids, idCount: ids.size })) {
     await part.add(page, readAt);
+    if (page.received.some((profile) => isUndocumented(contactOf(profile, "consent")))) warnOnce();
     // As with bulk, an error of it changes nothing, and is one line for all pages.
     const report = async () => onProgress?.(progressOf(starts.size, page, client.rateLimiter, priority));
     report().catch((error: unknown) => {

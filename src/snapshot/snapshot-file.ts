@@ -64,16 +64,20 @@ export class SnapshotFile {
   async #buildIndex(): Promise<void> {
     const bounds: number[] = [];
     const entries: number[] = [];
-    for await (const { text, start } of readLines(this.#handle, { from: this.#begin })) {
+    let length = this.#begin;
+    for await (const { text, start, end } of readLines(this.#handle, { from: this.#begin })) {
       const { contact } = parseContact(text, this.path);
       this.hasConsent ||= showsConsent(contact);
       entries.push(...entriesOf(contact, bounds.length));
       bounds.push(start);
+      length = end;
     }
     const { size } = this.heading;
+    if (length !== fstatSync(this.#handle).size)
+      throw damaged(this.path, "its last line has no end, or is longer than a line may be");
     if (bounds.length !== size)
       throw damaged(this.path, `it has ${bounds.length} contacts, and its heading says ${size}`);
-    bounds.push(fstatSync(this.#handle).size);
+    bounds.push(length);
     this.#index = new ContactIndex(bounds, entries);
   }
 

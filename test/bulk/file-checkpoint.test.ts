@@ -176,6 +176,7 @@ describe("A file is refused, and left unchanged, that", () => {
     ["has zeros in place of its heading", (whole) => zeros(22) + whole.slice(22), isAnother],
     ["has zeros at its beginning", (whole) => zeros(25) + whole.slice(25), isAnother],
     ["has zeros in a line", (whole) => whole.slice(0, 22) + zeros(8) + whole.slice(30), isDamaged(2)],
+    ["has an empty line", (whole) => whole.replace("\n", "\n\n"), isDamaged(2)],
     ["has a line of something else", (whole) => `${whole}?\n`, isDamaged(4)],
     ["an editor saved with CRLF", (whole) => whole.replaceAll("\n", "\r\n"), isDamaged(1)],
     ["an editor saved with CR", (whole) => whole.replaceAll("\n", "\r"), isDamaged(1)],

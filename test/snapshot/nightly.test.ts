@@ -70,6 +70,25 @@ describe("A night of the recipe beside a website", () => {
     expect(written).toEqual([row, { ...row, email: bo }, { ...row, city: "Basel" }]);
   });
 
+  it("leaves who is new since the read to the next night, as she may have left again", async () => {
+    const { mock, table, run, consents, afterPage } = await begin();
+    const cy = "cy@example.com";
+    const comesAndLeaves = async () => {
+      passHours(0.1);
+      table.setConsent(cy, "SUBSCRIBED");
+      const website = new AudienceClient({ ...mock.clientOptions, apiKey: () => mock.clientOptions.apiKey });
+      await website.v1.customers.upsert({ email: cy, email_opt_in: "SUBSCRIBED" });
+      mock.unsubscribe(cy);
+    };
+
+    await run(afterPage(comesAndLeaves));
+
+    expect(consents().service).toMatchObject({ [cy]: "UNSUBSCRIBED" });
+    expect(mock.resubscriptions).toEqual([]);
+    await run();
+    expect(consents().table).toMatchObject({ [cy]: "UNSUBSCRIBED" });
+  });
+
   type Begun = Awaited<ReturnType<typeof begin>>;
   // What happens before the last night, and the fetch of that night, during which more may happen. The weeks of test/properties
   // play who leaves at the service.

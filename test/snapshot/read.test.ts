@@ -150,6 +150,19 @@ describe("The file of a snapshot", () => {
     expect(await collect(today)).toEqual([{ id: "7", phone: "4917", updated: "5" }]);
   });
 
+  it("tells once of a consent by a word that is not documented", async () => {
+    const warn = vi.fn();
+    const { client, file } = createAudience(0);
+    const of = (id: number, email_opt_in: string) => ({ id, email: `p${id}@example.com`, email_opt_in });
+    const data = [of(1, "OPTED_OUT"), of(2, "OPTED_IN"), of(3, "SUBSCRIBED")];
+    const fetch = async () => Response.json({ data });
+
+    using today = await readSnapshot(client({ fetch, logger: { warn } }), { file });
+
+    expect(await collect(today.refusalsSince())).toEqual([]);
+    expect(warn.mock.calls.map(String)).toEqual([expect.stringContaining("a word that is not documented")]);
+  });
+
   it("is readable by its owner alone, and the one that it replaces is gone", async () => {
     const { audience, file, folder } = createAudience(1);
     (await readSnapshot(audience, { file })).close();

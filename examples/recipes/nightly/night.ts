@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type AudienceClient, write } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { readSnapshot } from "audience-sdk/snapshot";
-import type { Table } from "./people.ts";
+import type { Person, Table } from "./people.ts";
 
 export async function night(audience: AudienceClient, people: Table, folder: string): Promise<void> {
   const startedAt = new Date();
@@ -15,15 +15,19 @@ export async function night(audience: AudienceClient, people: Table, folder: str
     const { email, email_opt_in, is_suppressed } = contact;
     if (email && (email_opt_in === "UNSUBSCRIBED" || is_suppressed)) await people.refuse(email, readAt);
   }
+  // Who is new since then came by a call of the website, and may have left again: tomorrow's snapshot shows her.
+  const isKnown = ({ email, email_opt_in, consent_at }: Person) =>
+    email_opt_in === "UNSUBSCRIBED" || new Date(consent_at) < today.readAt || today.find({ email });
   // Then the table goes to the service, and once more what the website has changed meanwhile.
   for (let pass = 1; pass <= 2; pass += 1) {
     const readAt = new Date();
     const run = audience.bulk(
-      await people.all(),
+      (await people.all()).filter(isKnown),
       ({ email, city, email_opt_in }) => write.v1.customers.upsert({ email, city, email_opt_in }),
       {
         key: ({ email }) => email,
-        fingerprint: (person) => person, // a word is sent again if another one was said between
+        // A word is sent again if another was said between. Raise the number when you change the write above.
+        fingerprint: (person) => [1, person],
         checkpoint: fileCheckpoint(join(folder, "people.ckpt")),
         snapshot: today,
         isCurrent: async ({ email, consent_at }) => (await people.get(email))?.consent_at === consent_at,

@@ -15,7 +15,8 @@ async function answer(path: string, email: string): Promise<number> {
   const consent = consents.get(path);
   if (consent === undefined) return 404;
   try {
-    // First the table, then the service: if the call fails, the job sends the consent tonight.
+    // First the table, then the service: if the call fails, the job sends the consent. Only a return is then refused again, as
+    // the service still shows the refusal: whoever gets a 202 should try once more.
     await people.setConsent(email, consent);
     // It waits two seconds at most beside the job, which leaves room for it.
     await audience.v1.customers.upsert({ email, email_opt_in: consent }, { priority: 0, deadlineMs: 5_000 });
