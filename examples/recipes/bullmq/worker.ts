@@ -1,4 +1,4 @@
-// Sends the writes of a BullMQ queue, until it is stopped.
+// Sends the writes of a BullMQ queue. Add them with `attempts` and `backoff`: BullMQ's default is one try.
 import { AudienceClient, isAudienceError, RateLimiter, type Write } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { UnrecoverableError, WaitingError, Worker, type Job } from "bullmq";
