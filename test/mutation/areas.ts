@@ -47,7 +47,7 @@ export const areas: readonly Area[] = [
   {
     name: "bulk-record",
     sources: ["bulk/run-record.ts", "bulk/fingerprint.ts"],
-    tests: { bulk: "delta guard-process keys own-checkpoint recorded target" },
+    tests: { bulk: "guard-process keys nights own-checkpoint recorded target" },
   },
   {
     name: "bulk-guards",
