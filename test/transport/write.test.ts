@@ -1,12 +1,11 @@
-import { inspect } from "node:util";
 import { type } from "arktype";
 import {
   AudienceClient,
   ConfigurationError,
   type StandardSchema,
   ValidationError,
-  write,
   type Write,
+  write,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import * as v from "valibot";
@@ -282,23 +281,6 @@ describe("audience.send", () => {
 
     expect(found).toHaveLength(issues.length);
     for (const [at, issue] of issues.entries()) expect(found[at]).toMatch(new RegExp(issue));
-  });
-
-  it("shows no key that stands in place of a member", async () => {
-    const { audience, mock } = service();
-    const { apiKey } = mock.clientOptions;
-
-    const events = audience.v1.events.define({ a: z.strictObject({}) });
-    const eventData = { [apiKey]: 1 };
-
-    for (const error of [
-      await failureOf(audience.send(untyped({ operation, contact, [apiKey]: 1 }))),
-      await failureOf(events.send("a", { contact: { email }, eventData: untyped(eventData) })),
-      thrownBy(() => events.write("a", { contact: { email }, eventData: untyped(eventData) })),
-    ]) {
-      expect(error).toBeInstanceOf(ValidationError);
-      expect(inspect(error, { depth: Infinity })).not.toContain(apiKey.slice(0, 8));
-    }
   });
 
   it("refuses a wrong value of an option as the call does", async () => {
