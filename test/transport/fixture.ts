@@ -1,3 +1,4 @@
+import type { TracingChannel } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, createServer as createTcpServer } from "node:net";
@@ -27,6 +28,19 @@ export async function within<T>(durationMs: number, work: PromiseLike<T>): Promi
   await vi.advanceTimersByTimeAsync(durationMs);
   await ended;
   return await work;
+}
+
+export type Published = [event: string, message: Record<string, unknown>];
+
+/** The messages of a channel until the end of the test, each as a copy. */
+export function recorded(channel: TracingChannel, name = "", log: Published[] = []): Published[] {
+  const note = (event: string) => (message: object) => void log.push([name + event, { ...message }]);
+  const events = ["start", "end", "error", "asyncStart", "asyncEnd"];
+  const subscribers = Object.fromEntries(events.map((event) => [event, note(event)]));
+  // Safe: all five are there.
+  channel.subscribe(subscribers as never);
+  onTestFinished(() => channel.unsubscribe(subscribers as never));
+  return log;
 }
 
 /** A request as it arrived over a socket. */

@@ -9,17 +9,13 @@ import {
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { redisRateLimitStore } from "audience-sdk/redis";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { MemoryRedis } from "../redis/memory-redis.ts";
 import { failureOf } from "./failure.ts";
-import { contact, within } from "./fixture.ts";
+import { contact, recorded, useFakeTime, v2Contact, within } from "./fixture.ts";
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => {
-  vi.useRealTimers();
-  for (const stop of stops.splice(0)) stop();
-});
-const stops: (() => void)[] = [];
+useFakeTime();
+const requestChannel = tracingChannel("audience-sdk:request");
 
 type HookCall = readonly [hook: string, event: RequestEvent];
 
@@ -84,14 +80,6 @@ describe("Hooks", () => {
   it("get the name of the operation as it is written in code", async () => {
     const { hookLog, audience } = hooked();
     const { v1, v2 } = audience;
-    const identifiers = [
-      {
-        type: "email",
-        id: "a@b.example",
-        channels: { email: { status: "subscribed" } },
-        consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "f" },
-      },
-    ] as const;
     const profile = await v1.customers.upsert(contact);
 
     await settle(v1.customers.get(profile.id));
@@ -100,7 +88,7 @@ describe("Hooks", () => {
     await settle(v1.contactGroups.get("mock-list"));
     await settle(v1.contactGroups.addContact("mock-list", contact));
     await settle(v1.events.send({ eventName: "e", contact: { email: "a@b" } }));
-    await settle(v2.contacts.upsert({ firstName: "A", listIds: [], identifiers: [...identifiers] }));
+    await settle(v2.contacts.upsert(v2Contact));
     await settle(v2.lists.list());
 
     const operations = hookLog
@@ -161,8 +149,7 @@ describe("Hooks", () => {
     ],
     ["never ends", () => new Promise<void>(() => {}), false],
   ])("have no effect on the call, the other hooks or the channel if one %s", async (_, broken, isLogged) => {
-    const seen: RequestEvent[] = [];
-    listen({ asyncEnd: (event) => seen.push({ ...event }) });
+    const seen = recorded(requestChannel);
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (line: string) => void warnings.push(line) };
     const hooks = Object.fromEntries(
@@ -175,7 +162,7 @@ describe("Hooks", () => {
 
     expect((await call).id).toBeDefined();
     expect(mock.requests).toHaveLength(2);
-    expect(seen).toMatchObject([
+    expect(seen.filter(([event]) => event === "asyncEnd").map(([, message]) => message)).toMatchObject([
       { ...facts, error: { name: "ServerError", code: "server", status: 500 } },
       { ...facts, status: 201 },
     ]);
@@ -414,15 +401,6 @@ describe("The logger", () => {
       debug(line: string) {
         this.lines.push(line);
       }
-      info(line: string) {
-        this.lines.push(line);
-      }
-      warn(line: string) {
-        this.lines.push(line);
-      }
-      error(line: string) {
-        this.lines.push(line);
-      }
     }
     const logger = new Lines();
     const { audience } = hooked({}, { logger, logLevel: "debug" });
@@ -453,38 +431,15 @@ describe("The logger", () => {
   });
 });
 
-/** Listens on the tracing channel until the test ends. */
-function listen(
-  subscribers: Partial<
-    Record<"start" | "end" | "asyncStart" | "asyncEnd" | "error", (event: RequestEvent) => void>
-  >,
-): void {
-  const channel = tracingChannel("audience-sdk:request");
-  const all = { start() {}, end() {}, asyncStart() {}, asyncEnd() {}, error() {}, ...subscribers };
-  channel.subscribe(all as never);
-  stops.push(() => channel.unsubscribe(all as never));
-}
-
 describe("The tracing channel audience-sdk:request", () => {
-  const recording = () => {
-    const log: [string, RequestEvent][] = [];
-    const objects: object[] = [];
-    const note = (name: string) => (event: RequestEvent) => {
-      log.push([name, { ...event }]);
-      objects.push(event);
-    };
-    listen({
-      start: note("start"),
-      end: note("end"),
-      error: note("error"),
-      asyncStart: note("asyncStart"),
-      asyncEnd: note("asyncEnd"),
-    });
-    return { log, objects };
-  };
-
   it("carries one message per attempt, filled in during the attempt, with the properties of the hook events", async () => {
-    const { log, objects } = recording();
+    const objects = new Set<unknown>();
+    const note = (message: unknown) => void objects.add(message);
+    for (const each of [requestChannel.start, requestChannel.asyncEnd]) {
+      each.subscribe(note);
+      onTestFinished(() => void each.unsubscribe(note));
+    }
+    const log = recorded(requestChannel);
     const { audience, hookLog } = hooked({ faults: [{ kind: "500-before", times: 1 }] });
 
     await settle(audience.v1.customers.upsert(contact));
@@ -508,7 +463,7 @@ describe("The tracing channel audience-sdk:request", () => {
       ["asyncStart", done],
       ["asyncEnd", done],
     ]);
-    expect(new Set(objects).size).toBe(2);
+    expect(objects.size).toBe(2);
     expect(log.filter(([name]) => name === "asyncEnd").map(([, event]) => event)).toEqual(
       hookLog.filter(([name]) => name === "response").map(([, event]) => event),
     );
@@ -526,7 +481,7 @@ describe("The tracing channel audience-sdk:request", () => {
       const record = (event: unknown) => void events.push(event);
       const channel = `tracing:audience-sdk:request:${name}`;
       subscribe(channel, record);
-      stops.push(() => void unsubscribe(channel, record));
+      onTestFinished(() => void unsubscribe(channel, record));
 
       await settle(audience.v1.customers.upsert(contact));
 

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, tracingChannel, unsubscribe } from "node:diagnostics_channel";
-import { AudienceClient, type ClientOptions, RateLimiter, write } from "audience-sdk";
-import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { AudienceClient, RateLimiter, write } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
-import { contact, within } from "./fixture.ts";
+import { contact, mockedClient, recorded, within } from "./fixture.ts";
 
 const facts = {
   requestId: expect.any(String),
@@ -23,37 +23,15 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-function open(options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
-  const mock = createMockService(options);
-  return { mock, audience: new AudienceClient({ ...mock.clientOptions, ...clientOptions }) };
-}
-
 async function settle(call: PromiseLike<unknown>): Promise<void> {
   await within(100_000, Promise.allSettled([call]));
 }
 
-type Published = [event: string, message: Record<string, unknown>];
-
-/** The messages of a channel until the end of the test, each as a copy. */
-function record(channel: typeof callChannel, name = "", log: Published[] = []): Published[] {
-  const note = (event: string) => (message: object) => void log.push([name + event, { ...message }]);
-  const subscribers = {
-    start: note("start"),
-    end: note("end"),
-    error: note("error"),
-    asyncStart: note("asyncStart"),
-    asyncEnd: note("asyncEnd"),
-  };
-  channel.subscribe(subscribers);
-  stops.push(() => channel.unsubscribe(subscribers));
-  return log;
-}
-
 describe("The tracing channel audience-sdk:call", () => {
   it("carries one message per call, filled in at its end, with its outcome, attempts and time in the queue", async () => {
-    const log = record(callChannel);
+    const log = recorded(callChannel);
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 5_000 }] });
-    const { audience } = open({ faults: [{ kind: "500-before", times: 1 }] }, { rateLimiter });
+    const { audience } = mockedClient({ faults: [{ kind: "500-before", times: 1 }] }, { rateLimiter });
 
     await settle(audience.v1.customers.upsert(contact));
 
@@ -68,8 +46,8 @@ describe("The tracing channel audience-sdk:call", () => {
   });
 
   it("has the outcome not-applied for a read, and for each page of a list", async () => {
-    const log = record(callChannel);
-    const { audience } = open();
+    const log = recorded(callChannel);
+    const { audience } = mockedClient();
     for (const name of ["a", "b", "c"])
       await audience.v1.customers.upsert({ ...contact, email: `${name}@example.com` });
     log.length = 0;
@@ -106,8 +84,8 @@ describe("The tracing channel audience-sdk:call", () => {
       { name: "AbortError", code: "aborted" },
     ],
   ])("carries a call that fails before it is sent, for %s", async (_, call, error) => {
-    const log = record(callChannel);
-    const { audience, mock } = open();
+    const log = recorded(callChannel);
+    const { audience, mock } = mockedClient();
 
     await failureOf(call(audience));
 
@@ -117,8 +95,8 @@ describe("The tracing channel audience-sdk:call", () => {
   });
 
   it("publishes the end of an aborted call at the abort, even if its request continues", async () => {
-    const log = record(callChannel);
-    const { audience } = open({ latencyMs: 500 });
+    const log = recorded(callChannel);
+    const { audience } = mockedClient({ latencyMs: 500 });
     const controller = new AbortController();
     await vi.advanceTimersByTimeAsync(1_000);
 
@@ -135,9 +113,9 @@ describe("The tracing channel audience-sdk:call", () => {
   });
 
   it("encloses the call's attempts, which have its requestId", async () => {
-    const log = record(callChannel, "call ");
-    record(requestChannel, "attempt ", log);
-    const { audience } = open({ faults: [{ kind: "500-before", times: 1 }] });
+    const log = recorded(callChannel, "call ");
+    recorded(requestChannel, "attempt ", log);
+    const { audience } = mockedClient({ faults: [{ kind: "500-before", times: 1 }] });
 
     await settle(audience.v1.customers.upsert(contact));
 
@@ -157,8 +135,8 @@ describe("The tracing channel audience-sdk:call", () => {
   });
 
   it("reports that a function of the user threw between two attempts, and nothing of its error", async () => {
-    const log = record(callChannel);
-    const { audience } = open({ faults: [{ kind: "500-before", times: 1 }] });
+    const log = recorded(callChannel);
+    const { audience } = mockedClient({ faults: [{ kind: "500-before", times: 1 }] });
     let asked = 0;
     const isCurrent = () => {
       if (asked++ > 0) throw new Error("no row for ada@example.com");
@@ -178,8 +156,8 @@ describe("The tracing channel audience-sdk:call", () => {
   });
 
   it("carries no key, no address, no body, and never the result of a call", async () => {
-    const log = record(callChannel);
-    const { audience, mock } = open();
+    const log = recorded(callChannel);
+    const { audience, mock } = mockedClient();
 
     await audience.v1.customers.upsert(contact);
     await failureOf(audience.v1.customers.get(contact.email));
@@ -219,7 +197,7 @@ describe("AsyncLocalStorage stores that are bound to the start of the channels",
   it("are those of the user outside of a call", async () => {
     const spans = traced();
     const own = { name: "own", parent: undefined };
-    const { audience } = open();
+    const { audience } = mockedClient();
 
     const after = await spans.run(own, async () => {
       await audience.v1.customers.upsert(contact);
@@ -238,10 +216,10 @@ describe("The tracing channel audience-sdk:request, and onResponse", () => {
   /** A client with `fetch`, and a log of the ends of its attempts, in the channel and in the hook. */
   function opened(fetch: () => Promise<Response>) {
     const log: Published[] = [];
-    record(requestChannel, "", log);
+    recorded(requestChannel, "", log);
     // The hook's event is a copy of the message.
     const hooks = { onResponse: (event: object) => void log.push(["onResponse", { ...event }]) };
-    const { audience } = open({}, { fetch, timeoutMs: 1_000, hooks });
+    const { audience } = mockedClient({}, { fetch, timeoutMs: 1_000, hooks });
     const ends = () =>
       log.map(([event, { error, durationMs, status }]) => [
         event,
