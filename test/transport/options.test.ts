@@ -15,17 +15,21 @@ import { createMockService } from "audience-sdk/mock";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { flattenProperties } from "audience-sdk/schemas";
 import { readSnapshot } from "audience-sdk/snapshot";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
-import { contact, mockedClient, offline, offlineFetch, v2Contact } from "./fixture.ts";
+import { contact, mockedClient, offline, offlineFetch, v2Contact, within } from "./fixture.ts";
 
 /** The options of a program without types. */
 const untyped = (options: unknown) => options as ClientOptions;
 
-afterEach(() => {
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-});
+const oneAMinute = [{ limit: 1, intervalMs: 60_000 }];
+
+/** The message of the `ConfigurationError` that a function throws at once, or rejects with. */
+async function refusalOf(act: () => unknown): Promise<string> {
+  const error = await failureOf((async () => await act())());
+  expect(error).toBeInstanceOf(ConfigurationError);
+  return error.message;
+}
 
 describe("An option of a wrong type is a ConfigurationError with its name, and without its value", () => {
   const wrong: Record<string, readonly unknown[]> = {
@@ -184,53 +188,39 @@ describe("An unknown option is a ConfigurationError", () => {
       ["flattenProperties", "seperator", "separator", (o) => flattenProperties({}, o)],
     ];
   it.each(mistakes)("that suggests the right name in the options of %s: %s", async (_, given, meant, use) => {
-    const call = async () => await use({ [given]: "x" } as never);
+    const message = await refusalOf(() => use({ [given]: "x" } as never));
 
-    await expect(call()).rejects.toThrow(ConfigurationError);
-    await expect(call()).rejects.toThrow(`no option "${given}"; did you mean ${meant}?`);
+    expect(message).toContain(`no option "${given}"; did you mean ${meant}?`);
   });
 
-  it("that are missing altogether is told in a sentence", async () => {
-    await expect(readSnapshot(client(), undefined as never)).rejects.toThrow(
-      "The options of readSnapshot must be an object, not undefined.",
-    );
-    expect(thrownBy(() => client().withOptions(undefined as never))).toMatchObject({
-      message: "The options of withOptions must be an object, not undefined.",
-    });
+  it.each<[string, (options: never) => unknown]>([
+    ["readSnapshot", (o) => readSnapshot(client(), o)],
+    ["withOptions", (o) => client().withOptions(o)],
+  ])("that are missing altogether is told in a sentence: %s", async (name, use) => {
+    const message = await refusalOf(() => use(undefined as never));
+
+    expect(message).toBe(`The options of ${name} must be an object, not undefined.`);
   });
 
-  it("that lists the known options, also for hooks, the limiter and a call", async () => {
-    const { v1 } = mockedClient();
-
-    expect(String(thrownBy(() => new AudienceClient(untyped({ colour: 1 }))))).toContain(
-      "the options are baseUrl, baseUrlV2, apiKey",
-    );
-    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onAnswer() {} } }))))).toContain(
-      'hooks: there is no option "onAnswer"; the options are onRequest, onResponse, onRetry, onThrottle.',
-    );
-    expect(String(thrownBy(() => new AudienceClient(untyped({ rateLimiter: { max: 1 } }))))).toContain("max");
-    expect(String(await failureOf(v1.customers.get("c", { agent: 1 } as never)))).toContain(
+  const created = (options: unknown) => new AudienceClient(untyped(options));
+  const ofHooks = "the options are onRequest, onResponse, onRetry, onThrottle.";
+  it.each<[string, () => unknown]>([
+    ["the options are baseUrl, baseUrlV2, apiKey", () => created({ colour: 1 })],
+    [`hooks: there is no option "onAnswer"; ${ofHooks}`, () => created({ hooks: { onAnswer() {} } })],
+    ["max", () => created({ rateLimiter: { max: 1 } })],
+    [
       'no option "agent"; the options are signal, timeoutMs, deadlineMs, maxRetries,',
-    );
+      () => client().v1.customers.get("c", { agent: 1 } as never),
+    ],
+  ])("that lists the known options, also for hooks, the limiter and a call: %s", async (known, act) => {
+    expect(await refusalOf(act)).toContain(known);
   });
 
   it("but an option that is undefined counts as absent", () => {
-    const names: (keyof ClientOptions)[] = [
-      "timeoutMs",
-      "rateLimiter",
-      "hooks",
-      "headers",
-      "apiKeyV2",
-      "logger",
-    ];
+    const names = ["timeoutMs", "rateLimiter", "hooks", "headers", "apiKeyV2", "logger"];
+    const absent = Object.fromEntries(names.map((name) => [name, undefined]));
 
-    expect(
-      () =>
-        new AudienceClient({
-          baseUrl: "https://api.example.com",
-          ...Object.fromEntries(names.map((name) => [name, undefined])),
-        }),
-    ).not.toThrow();
+    expect(() => created({ baseUrl: "https://api.example.com", ...absent })).not.toThrow();
   });
 });
 
@@ -250,40 +240,31 @@ describe("Access to a family with missing options is a ConfigurationError that n
     },
   );
 
-  it("each family names its own", () => {
-    const v2Only = new AudienceClient({ baseUrlV2: "https://a.example" });
-    const v1Only = new AudienceClient({ baseUrl: "https://a.example" });
-
-    expect(String(thrownBy(() => v2Only.v1))).toContain(
+  const baseUrl = "https://a.example";
+  it.each<[string, () => unknown, message: string]>([
+    [
+      "v1",
+      () => new AudienceClient({ baseUrlV2: baseUrl }).v1,
       "needs baseUrl (or AUDIENCE_BASE_URL), apiKey (or AUDIENCE_API_KEY)",
-    );
-    expect(String(thrownBy(() => v1Only.v2))).toContain(
+    ],
+    [
+      "v2",
+      () => new AudienceClient({ baseUrl }).v2,
       "needs baseUrlV2 (or AUDIENCE_BASE_URL_V2), apiKey (or AUDIENCE_API_KEY), appId (or AUDIENCE_APP_ID)",
-    );
-    expect(thrownBy(() => v1Only.v2)).toBeInstanceOf(ConfigurationError);
+    ],
+    ["V1Client in its constructor", () => new V1Client({ apiKey: "k" }), "baseUrl"],
+    ["V2Client in its constructor", () => new V2Client({ apiKey: "k", baseUrlV2: baseUrl }), "appId"],
+  ])("%s names its own", async (_, act, message) => {
+    expect(await refusalOf(act)).toContain(message);
   });
 
   it("a base URL may be a URL", async () => {
-    const { baseUrl, baseUrlV2, ...options } = createMockService().clientOptions;
-    const audience = new AudienceClient({
-      ...options,
-      baseUrl: new URL(baseUrl),
-      baseUrlV2: new URL(baseUrlV2),
-    });
+    const { clientOptions } = createMockService();
+    const urls = { baseUrl: new URL(clientOptions.baseUrl), baseUrlV2: new URL(clientOptions.baseUrlV2) };
+    const { v1, v2 } = new AudienceClient({ ...clientOptions, ...urls });
 
-    expect((await audience.v1.customers.list()).items).toEqual([]);
-    expect((await audience.v2.lists.list()).items).toHaveLength(1);
-  });
-
-  it("V1Client and V2Client throw it in the constructor", () => {
-    expect(thrownBy(() => new V1Client({ apiKey: "k" }))).toMatchObject({
-      code: "configuration",
-      message: expect.stringContaining("baseUrl"),
-    });
-    expect(thrownBy(() => new V2Client({ apiKey: "k", baseUrlV2: "https://a.example" }))).toMatchObject({
-      code: "configuration",
-      message: expect.stringContaining("appId"),
-    });
+    expect((await v1.customers.list()).items).toEqual([]);
+    expect((await v2.lists.list()).items).toHaveLength(1);
   });
 });
 
@@ -324,31 +305,22 @@ describe("withOptions", () => {
   });
 
   it("may shorten the wait, and cannot replace the limiter", async () => {
-    const { clientOptions } = createMockService();
-    const audience = new AudienceClient({
-      ...clientOptions,
-      rateLimiter: new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] }),
-    });
+    const { audience } = mockedClient({}, { rateLimiter: { windows: oneAMinute } });
     await audience.v1.customers.list();
 
     const view = audience.withOptions({ rateLimiter: { maxWaitMs: 10 } });
 
     expect(await failureOf(view.v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
     expect(view.rateLimiter).toBe(audience.rateLimiter);
-    for (const rateLimiter of [
-      false,
-      { windows: [{ limit: 1, intervalMs: 1 }] },
-      new RateLimiter(),
-    ] as const) {
-      expect(thrownBy(() => audience.withOptions({ rateLimiter }))).toBeInstanceOf(ConfigurationError);
-    }
+    for (const rateLimiter of [false, { windows: oneAMinute }, new RateLimiter()] as const)
+      await refusalOf(() => audience.withOptions({ rateLimiter }));
   });
 
   it("validates its options like the constructor, and does not change the client", async () => {
     const { mock, audience } = mockedClient();
 
-    expect(thrownBy(() => audience.withOptions({ timeoutMs: -1 }))).toBeInstanceOf(ConfigurationError);
-    expect(thrownBy(() => audience.withOptions({ apiKey: "" }))).toBeInstanceOf(ConfigurationError);
+    for (const options of [{ timeoutMs: -1 }, { apiKey: "" }])
+      await refusalOf(() => audience.withOptions(options));
     audience.withOptions({ apiKey: "wrong", headers: { "x-a": "1" } });
     await audience.v1.customers.upsert(contact);
 
@@ -358,66 +330,56 @@ describe("withOptions", () => {
   it("keeps the order of writes to one contact over all views", async () => {
     const { mock, audience } = mockedClient({ faults: [{ kind: "500-before", times: 1 }] });
 
-    await Promise.all([
-      audience.v1.customers.upsert(contact),
-      audience
-        .withOptions({ timeoutMs: 5_000 })
-        .v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" }),
-    ]);
+    const view = audience.withOptions({ timeoutMs: 5_000 });
+
+    const off = { ...contact, email_opt_in: "UNSUBSCRIBED" } as const;
+    await Promise.all([audience.v1.customers.upsert(contact), view.v1.customers.upsert(off)]);
 
     expect(mock.organization("mock-organization").contacts[0]?.email_opt_in).toBe("UNSUBSCRIBED");
   });
 });
 
 describe("The limiter of a client", () => {
+  const limiterOf = (options: ClientOptions = {}) =>
+    new AudienceClient({ baseUrl: "https://api.example.com", ...options }).rateLimiter;
+
   it("is that of the process, by default and with options that only limit the wait", () => {
-    const { rateLimiter: _, ...options } = createMockService().clientOptions;
-    const shared = new AudienceClient(options).rateLimiter;
+    const shared = limiterOf();
 
     expect(shared).toBeInstanceOf(RateLimiter);
-    expect(new AudienceClient({ ...options, rateLimiter: { maxWaitMs: 1, maxQueued: 2 } }).rateLimiter).toBe(
-      shared,
-    );
-    expect(new AudienceClient({ ...options, rateLimiter: {} }).rateLimiter).toBe(shared);
+    expect(limiterOf({ rateLimiter: { maxWaitMs: 1, maxQueued: 2 } })).toBe(shared);
+    expect(limiterOf({ rateLimiter: {} })).toBe(shared);
   });
 
   it("is its own if a limiter or windows are given, and there is none with `false`", () => {
     const own = new RateLimiter();
-    const limiterOf = (options: ClientOptions = {}) =>
-      new AudienceClient({ baseUrl: "https://api.example.com", ...options }).rateLimiter;
 
     expect(limiterOf({ rateLimiter: own })).toBe(own);
-    expect(limiterOf({ rateLimiter: { windows: [{ limit: 1, intervalMs: 1_000 }] } })).not.toBe(limiterOf());
+    expect(limiterOf({ rateLimiter: { windows: oneAMinute } })).not.toBe(limiterOf());
     expect(limiterOf({ rateLimiter: false })).toBeUndefined();
   });
 
   it("has a longest wait for each client, which a call may override, also with no limit", async () => {
     vi.useFakeTimers();
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 10 });
-    const audience = new AudienceClient({ ...createMockService().clientOptions, rateLimiter });
-    await audience.v1.customers.list();
+    const { v1 } = mockedClient({}, { rateLimiter: new RateLimiter({ windows: oneAMinute, maxWaitMs: 10 }) });
+    await v1.customers.list();
 
-    const bounded = failureOf(audience.v1.customers.upsert(contact));
-    const patient = audience.v1.customers.upsert(contact, { maxWaitMs: Infinity });
-    await vi.advanceTimersByTimeAsync(70_000);
+    const bounded = failureOf(v1.customers.upsert(contact));
+    const patient = within(70_000, v1.customers.upsert(contact, { maxWaitMs: Infinity }));
 
     expect(await bounded).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent" });
     expect((await patient).id).toBeDefined();
   });
 
   it("rejects a call beyond maxQueued at once, separately for each client", async () => {
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxQueued: 0 });
-    const { audience } = mockedClient({}, { rateLimiter });
-    await audience.v1.customers.list();
+    const { v1 } = mockedClient({}, { rateLimiter: new RateLimiter({ windows: oneAMinute, maxQueued: 0 }) });
+    await v1.customers.list();
 
-    const error = await failureOf(audience.v1.customers.get("c"));
+    const error = await failureOf(v1.customers.get("c"));
 
-    expect(error).toMatchObject({
-      code: "rate_limit_wait",
-      outcome: "not-sent",
-      window: { limit: 1, intervalMs: 60_000 },
-    });
-    expect(error).toMatchObject({ waitMs: expect.closeTo(60_000, -4), retryAt: expect.any(Date) });
+    const waitMs = expect.closeTo(60_000, -4) as unknown;
+    expect(error).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent", window: oneAMinute[0] });
+    expect(error).toMatchObject({ waitMs, retryAt: expect.any(Date) });
   });
 });
 
@@ -453,17 +415,12 @@ const entryPoints: readonly (readonly [place: string, (client: AudienceClient, g
     ["The options of flattenProperties", (_, given) => flattenProperties({ a: 1 }, given)],
   ];
 
-const opened = () => {
-  const mock = createMockService();
-  return { mock, client: new AudienceClient(mock.clientOptions) };
-};
-
 describe.each([...kinds, ["an instance of a class without properties", new Hidden(), ""] as const])(
   "%s",
   (kind, given, wayOut) => {
     it.each(entryPoints)("is refused as %s, and nothing is sent", async (place, hand) => {
-      const { mock, client } = opened();
-      const handed = async () => hand(client, given);
+      const { mock, audience } = mockedClient();
+      const handed = async () => hand(audience, given);
       await expect(handed()).rejects.toMatchObject({
         code: "configuration",
         message: `${place} must be a plain object, not ${kind}${wayOut}.`,
@@ -474,8 +431,8 @@ describe.each([...kinds, ["an instance of a class without properties", new Hidde
 );
 
 it.each(kinds)("%s is refused as a list's query, and nothing is sent", async (kind, given, wayOut) => {
-  const { mock, client } = opened();
-  const { v1, v2 } = client;
+  const { mock, audience } = mockedClient();
+  const { v1, v2 } = audience;
   // A query has no key for a signal.
   const remedy = kind === "an AbortSignal" ? "" : wayOut;
   const message =
@@ -485,11 +442,6 @@ it.each(kinds)("%s is refused as a list's query, and nothing is sent", async (ki
     await expect(list.toArray()).rejects.toMatchObject({ code: "validation", issues });
   expect(mock.requests).toEqual([]);
 });
-
-function createWorld() {
-  const mock = createMockService();
-  return { mock, audience: new AudienceClient(mock.clientOptions) };
-}
 
 /** Runs with a property that all objects inherit, as after an attack on a parser of the process. */
 async function withInherited<T>(name: string, value: unknown, run: () => T | Promise<T>): Promise<T> {
@@ -654,7 +606,7 @@ describe("A property that all objects inherit", () => {
     ["snapshot", {}],
     ["checkpoint", {}],
   ])("gives a run, and its check, no %s", async (name, value) => {
-    const { audience, mock } = createWorld();
+    const { audience, mock } = mockedClient();
     const rows = [email, stranger];
     const toWrite = (each: string) => write.v1.customers.upsert({ email: each, email_opt_in: "SUBSCRIBED" });
     const send = async () => [
@@ -666,11 +618,10 @@ describe("A property that all objects inherit", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it.each(["baseUrl", "allowInsecureHttp"])("gives a constructor no %s", async (name) => {
-    const insecure = { ...offline, baseUrl: "http://far.example", baseUrlV2: undefined };
-    const options = name === "baseUrl" ? { apiKey: "k" } : insecure;
-    const value = name === "baseUrl" ? "https://evil.example" : true;
-
+  it.each<[string, unknown, ClientOptions]>([
+    ["baseUrl", "https://evil.example", { apiKey: "k" }],
+    ["allowInsecureHttp", true, { ...offline, baseUrl: "http://far.example", baseUrlV2: undefined }],
+  ])("gives a constructor no %s", async (name, value, options) => {
     await expect(withInherited(name, value, () => new AudienceClient(options))).rejects.toThrow(name);
   });
 
