@@ -435,9 +435,9 @@ describe("The tracing channel audience-sdk:request", () => {
   it("carries one message per attempt, filled in during the attempt, with the properties of the hook events", async () => {
     const objects = new Set<unknown>();
     const note = (message: unknown) => void objects.add(message);
-    for (const each of [requestChannel.start, requestChannel.asyncEnd]) {
-      each.subscribe(note);
-      onTestFinished(() => void each.unsubscribe(note));
+    for (const channel of ["start", "asyncEnd"].map((event) => `tracing:audience-sdk:request:${event}`)) {
+      subscribe(channel, note);
+      onTestFinished(() => void unsubscribe(channel, note));
     }
     const log = recorded(requestChannel);
     const { audience, hookLog } = hooked({ faults: [{ kind: "500-before", times: 1 }] });

@@ -4,7 +4,7 @@ import { AudienceClient, RateLimiter, write } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
-import { contact, mockedClient, recorded, within } from "./fixture.ts";
+import { contact, mockedClient, type Published, recorded, within } from "./fixture.ts";
 
 const facts = {
   requestId: expect.any(String),

@@ -3,6 +3,7 @@ import {
   AudienceClient,
   ConfigurationError,
   type StandardSchema,
+  type V1Client,
   ValidationError,
   type Write,
   write,
@@ -66,16 +67,12 @@ async function issuesOf(job: unknown, options?: object) {
 describe("A write is a value: write", () => {
   it("gives plain data, its arguments as given and unchecked, and sends nothing", () => {
     expect(write.v1.customers.upsert(contact)).toStrictEqual({ operation: "v1.customers.upsert", contact });
-    expect(write.v1.contactGroups.addContact("l", contact, { timeoutMs: 1 })).toStrictEqual({
-      operation: "v1.contactGroups.addContact",
-      listId: "l",
-      contact,
-      options: { timeoutMs: 1 },
-    });
-    expect(write.v1.events.send(untyped("wrong"))).toStrictEqual({
-      operation: "v1.events.send",
-      event: "wrong",
-    });
+    const options = { timeoutMs: 1 };
+    const operation = "v1.contactGroups.addContact";
+    const adds = write.v1.contactGroups.addContact("l", contact, options);
+    expect(adds).toStrictEqual({ operation, listId: "l", contact, options });
+    const sends = write.v1.events.send(untyped("wrong"));
+    expect(sends).toStrictEqual({ operation: "v1.events.send", event: "wrong" });
     expect(write.v2.contacts.upsert(v2Contact).contact).toBe(v2Contact);
     expect(write.v1.request(request)).toStrictEqual({ operation: "v1.request", request });
     expect(write.v2.request(v2Request)).toStrictEqual({ operation: "v2.request", request: v2Request });
@@ -142,15 +139,9 @@ describe("audience.send", () => {
   it("promises the response, too", async () => {
     const { audience } = service();
 
-    const { data, attempts, response } = await audience
-      .send(write.v1.customers.upsert(contact))
-      .withResponse();
+    const ended = await audience.send(write.v1.customers.upsert(contact)).withResponse();
 
-    expect({ type: data.type, attempts, status: response.status }).toEqual({
-      type: "profile",
-      attempts: 1,
-      status: 201,
-    });
+    expect(ended).toMatchObject({ data: { type: "profile" }, attempts: 1, response: { status: 201 } });
   });
 
   it("joins the write's options and the sender's, which go before", async () => {
@@ -322,14 +313,10 @@ describe("write of events.define", () => {
 
     const job = events.write("order_placed", { uniqueIdentifier: "order-1", contact: { email }, eventData });
 
+    const named = { eventName: "order_placed", uniqueIdentifier: "order-1", contact: { email } };
     expect(job).toStrictEqual({
       operation: "v1.events.send",
-      event: {
-        eventName: "order_placed",
-        uniqueIdentifier: "order-1",
-        contact: { email },
-        eventData: { total: 42 },
-      },
+      event: { ...named, eventData: { total: 42 } },
     });
     expect(sent()).toEqual([]);
     await audience.send(stored(job), { priority: 9 });
@@ -350,27 +337,23 @@ describe("write of events.define", () => {
     const { audience, events } = defined();
     const broken = audience.v1.events.define({ order_placed: untyped({}) });
 
-    const refused = thrownBy(() =>
-      events.write("order_placed", untyped({ contact: {}, eventData: { total: "x" } })),
-    );
-    expect((refused as ValidationError).issues.map(({ path }) => path.join("."))).toEqual([
-      "contact",
-      "eventData.total",
-    ]);
-    expect(thrownBy(() => events.write(untyped("order_place"), { contact: { email } }))).toBeInstanceOf(
+    const wrong = { contact: {}, eventData: { total: "x" } };
+    const valid = { contact: { email }, eventData } as const;
+    const refused = thrownBy(() => events.write("order_placed", untyped(wrong)));
+    expect(refused).toMatchObject({ issues: [{ path: ["contact"] }, { path: ["eventData", "total"] }] });
+    expect(thrownBy(() => events.write(untyped("order_place"), untyped(valid)))).toBeInstanceOf(
       ValidationError,
     );
-    expect(
-      thrownBy(() => broken.write("order_placed", untyped({ contact: { email }, eventData }))),
-    ).toBeInstanceOf(ConfigurationError);
+    expect(thrownBy(() => broken.write("order_placed", untyped(valid)))).toBeInstanceOf(ConfigurationError);
   });
 });
 
-function eventService() {
-  const mock = createMockService();
-  const { v1, bulk } = new AudienceClient(mock.clientOptions);
-  const sent = () => mock.requests.map(({ body }) => body);
-  return { mock, v1, bulk, sent };
+type Schemas = Parameters<V1Client["events"]["define"]>[0];
+
+/** Defined events, and the bodies that were sent. */
+function defining<const Defined extends Schemas>(schemas: Defined) {
+  const { mock, v1 } = mockedClient();
+  return { events: v1.events.define(schemas), sent: () => mock.requests.map(({ body }) => body) };
 }
 
 async function issuesOfCall(call: Promise<unknown>) {
@@ -400,31 +383,20 @@ const librarySchemas = {
 
 describe.each(Object.entries(librarySchemas))("A schema of %s", (_, schema) => {
   it("accepts eventData, which is sent as JSON", async () => {
-    const { v1, sent } = eventService();
-    const events = v1.events.define({ order: untyped(schema) });
+    const { events, sent } = defining({ order: untyped(schema) });
     const at = new Date(0);
-    const { data } = await events
-      .send("order", untyped({ contact, eventData: { total: 42, at }, uniqueIdentifier: "o-1" }))
-      .withResponse();
+    const given = { contact, eventData: { total: 42, at }, uniqueIdentifier: "o-1" };
+    const { data } = await events.send("order", untyped(given)).withResponse();
 
     expect(data).toMatchObject({ uniqueIdentifier: "o-1" });
-    expect(sent()).toEqual([
-      {
-        eventName: "order",
-        contact,
-        uniqueIdentifier: "o-1",
-        eventData: { total: 42, at: "1970-01-01T00:00:00.000Z" },
-      },
-    ]);
+    const eventData = { total: 42, at: "1970-01-01T00:00:00.000Z" };
+    expect(sent()).toEqual([{ eventName: "order", contact, uniqueIdentifier: "o-1", eventData }]);
   });
 
   it("refuses eventData with all issues, below eventData, and nothing is sent", async () => {
-    const { v1, sent } = eventService();
-    const events = v1.events.define({ order: untyped(schema) });
-    const call = events.send(
-      "order",
-      untyped({ eventData: { total: "42", at: "x" }, uniqueIdentifier: "o-1" }),
-    );
+    const { events, sent } = defining({ order: untyped(schema) });
+    const given = { eventData: { total: "42", at: "x" }, uniqueIdentifier: "o-1" };
+    const call = events.send("order", untyped(given));
 
     const paths = (await issuesOfCall(call)).map((issue) => issue.split(" ")[0]);
     expect(paths).toEqual(["contact", "eventData.total", "eventData.at"]);
@@ -435,8 +407,7 @@ describe.each(Object.entries(librarySchemas))("A schema of %s", (_, schema) => {
 
 describe("A schema", () => {
   it("decides what is sent by its output", async () => {
-    const { v1, sent } = eventService();
-    const events = v1.events.define({ order: doubled });
+    const { events, sent } = defining({ order: doubled });
     const result = await events.send("order", { contact, eventData: { total: 2 } });
 
     expect(sent()).toEqual([
@@ -445,8 +416,7 @@ describe("A schema", () => {
   });
 
   it("is refused for an output that JSON cannot carry", async () => {
-    const { v1, sent } = eventService();
-    const events = v1.events.define({ order: doubled });
+    const { events, sent } = defining({ order: doubled });
 
     expect(await issuesOfCall(events.send("order", { contact, eventData: { total: Infinity } }))).toEqual([
       "eventData.total custom",
@@ -455,8 +425,7 @@ describe("A schema", () => {
   });
 
   it("reports the problems of the event and of its data at once", async () => {
-    const { v1 } = eventService();
-    const events = v1.events.define({ order: doubled });
+    const { events } = defining({ order: doubled });
     const invalid = { contact: null, eventName: "other", eventData: {}, extra: 1, uniqueIdentifier: 5 };
 
     expect((await issuesOfCall(events.send("order", untyped(invalid)))).sort()).toEqual([
@@ -469,8 +438,7 @@ describe("A schema", () => {
   });
 
   it("keeps the call's position in the order of writes to its contact", async () => {
-    const { v1, sent } = eventService();
-    const events = v1.events.define({ order: doubled, signed_up: null });
+    const { events, sent } = defining({ order: doubled, signed_up: null });
     await Promise.all([
       events.send("order", { contact, eventData: { total: 1 } }),
       events.send("signed_up", { contact }),
@@ -480,11 +448,10 @@ describe("A schema", () => {
   });
 
   it("that throws is a ConfigurationError, which does not show the message of its error", async () => {
-    const { v1, sent } = eventService();
     const schema = schemaThat(() => {
       throw new RangeError("ada@example.com");
     });
-    const events = v1.events.define({ order: schema });
+    const { events, sent } = defining({ order: schema });
     const error = await failureOf(events.send("order", untyped({ contact, uniqueIdentifier: "o-1" })));
 
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -515,8 +482,7 @@ describe("A schema that refuses", () => {
     ],
   ];
   it.each(unusual)("%s makes a ValidationError, and nothing is sent", async (_, issues, expected) => {
-    const { v1, sent } = eventService();
-    const events = v1.events.define({ order: schemaThat(() => ({ issues })) });
+    const { events, sent } = defining({ order: schemaThat(() => ({ issues })) });
 
     expect(await issuesOfCall(events.send("order", { contact, eventData: { total: 1 } }))).toEqual(expected);
     expect(sent()).toEqual([]);
@@ -539,8 +505,7 @@ describe("A schema that answers later, or with no result, is a ConfigurationErro
     ["nothing", schemaThat(() => undefined)],
     ["an empty object", schemaThat(() => ({}))],
   ])("%s", async (_, schema) => {
-    const { v1, sent } = eventService();
-    const events = v1.events.define({ order: untyped(schema) });
+    const { events, sent } = defining({ order: untyped(schema) });
     const error = await failureOf(events.send("order", untyped({ contact, eventData: { total: 1 } })));
 
     expect(error).toMatchObject({ code: "configuration", outcome: "not-sent" });
@@ -551,17 +516,18 @@ describe("A schema that answers later, or with no result, is a ConfigurationErro
 
 describe("An event with null for a schema", () => {
   it("is sent without eventData", async () => {
-    const { v1, sent } = eventService();
-    await v1.events.define({ signed_up: null }).send("signed_up", { contact, uniqueIdentifier: "s-1" });
+    const { events, sent } = defining({ signed_up: null });
+    await events.send("signed_up", { contact, uniqueIdentifier: "s-1" });
 
     expect(sent()).toEqual([{ eventName: "signed_up", contact, uniqueIdentifier: "s-1" }]);
   });
 
   it("takes no eventData", async () => {
-    const { v1, sent } = eventService();
-    const call = v1.events.define({ signed_up: null }).send("signed_up", untyped({ contact, eventData: {} }));
+    const { events, sent } = defining({ signed_up: null });
 
-    expect(await issuesOfCall(call)).toEqual(["eventData custom"]);
+    expect(await issuesOfCall(events.send("signed_up", untyped({ contact, eventData: {} })))).toEqual([
+      "eventData custom",
+    ]);
     expect(sent()).toEqual([]);
   });
 });
@@ -575,30 +541,24 @@ describe("A call never throws at once: it rejects", () => {
     ["toString", "the names are: order_placed, signed_up"],
     [undefined, "the names are: order_placed, signed_up"],
   ])("a name that is not defined: %s", async (name, hint) => {
-    const { v1, sent } = eventService();
-    const call = v1.events.define(schemas).send(untyped(name), untyped({ contact }));
+    const { events, sent } = defining(schemas);
 
-    expect(await failureOf(call)).toMatchObject({
+    expect(await failureOf(events.send(untyped(name), untyped({ contact })))).toMatchObject({
       issues: [{ path: ["eventName"], message: `is not the name of a defined event: ${hint}` }],
     });
     expect(sent()).toEqual([]);
   });
 
   it.each([[undefined], [null], ["order_placed"], [[{ contact }]]])("an event that is %j", async (given) => {
-    const { v1 } = eventService();
+    const { events } = defining(schemas);
 
-    expect(await issuesOfCall(v1.events.define(schemas).send("signed_up", untyped(given)))).toEqual([
-      " invalid_type",
-    ]);
+    expect(await issuesOfCall(events.send("signed_up", untyped(given)))).toEqual([" invalid_type"]);
   });
 
   it.each([[{}], [7], [undefined], [() => ({})]])("a schema that is none: %s", async (schema) => {
-    const { v1 } = eventService();
-    const failure = failureOf(
-      v1.events.define({ order: untyped(schema) }).send("order", untyped({ contact })),
-    );
+    const { events } = defining({ order: untyped(schema) });
 
-    expect(await failure).toMatchObject({
+    expect(await failureOf(events.send("order", untyped({ contact })))).toMatchObject({
       code: "configuration",
       message: "The schema of order must be a Standard Schema, or null",
     });
@@ -606,8 +566,7 @@ describe("A call never throws at once: it rejects", () => {
 });
 
 it("an unknown key of eventData is an issue at its path", async () => {
-  const { v1 } = eventService();
-  const events = v1.events.define({ order: z.strictObject({ total: z.number() }) });
+  const { events } = defining({ order: z.strictObject({ total: z.number() }) });
   const eventData = untyped({ total: 1, a: 1, b: 2 });
 
   expect(await issuesOfCall(events.send("order", { contact, eventData }))).toEqual([
