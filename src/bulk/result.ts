@@ -66,7 +66,7 @@ export type RowEnd<Value> =
   | SupersededEnd;
 
 /** The end of a row that was carried out. */
-export interface SucceededEnd<Value> extends Only<"value" | "kept" | "service" | "formerId"> {
+export type SucceededEnd<Value> = Only<"value" | "kept" | "service" | "formerId"> & {
   /** The service carried out all writes of the row. */
   readonly status: "succeeded";
   /** The value of the row's call; of several writes an array. */
@@ -77,10 +77,10 @@ export interface SucceededEnd<Value> extends Only<"value" | "kept" | "service" |
   readonly service?: Profile | undefined;
   /** The row names another contact than under this key before: the id of that one, which is left as it is. */
   readonly formerId?: string | undefined;
-}
+};
 
 /** The end of a superseded row. */
-export interface SupersededEnd extends Only<"error" | "reason" | "service"> {
+export type SupersededEnd = Only<"error" | "reason" | "service"> & {
   /** Not sent, as a refusal is known that the row cannot say, or as it is no longer current. */
   readonly status: "superseded";
   /** How that is known. */
@@ -89,7 +89,7 @@ export interface SupersededEnd extends Only<"error" | "reason" | "service"> {
   readonly service?: Profile | undefined;
   /** Names the opt-outs of the row that were not sent. Its `outcome` is that of all writes of the row. */
   readonly error: AbortError;
-}
+};
 
 /** The summary of a run. */
 export interface BulkSummary extends Readonly<BulkCounts> {
