@@ -44,6 +44,7 @@ const hidden = [
 ].join("");
 
 export const hiddenInAddresses = [
-  ...[...hidden].flatMap((one) => [`${one}a@b`, `a${one}a@b`, `a@b${one}b`]),
+  // Each in one of three places.
+  ...[...hidden].map((one, at) => [`${one}a@b`, `a${one}a@b`, `a@b${one}b`][at % 3]),
   ...words("a\u200d@b \u200ca@b 1\u200d1@b a\u200d\u200ca@b \u{1f469}\u200d\u{1f4bb}@b"),
 ];
