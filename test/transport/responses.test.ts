@@ -1,9 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { AudienceClient, type ClientOptions, UnexpectedResponseError } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "./failure.ts";
-import { contact, inPieces, offline, profileResponse, serve } from "./fixture.ts";
+import { contact, inPieces, mockedClient, offline, profileResponse, serve, v2Contact } from "./fixture.ts";
 
 const attributes = { email: contact.email };
 
@@ -134,11 +133,6 @@ describe.each([
     expect(profile.attributes.first_name).toMatch(/^c-[\ufffd\ud800]$/);
   });
 });
-
-const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
-const channels = { email: { status: "subscribed" } };
-const identifiers = [{ type: "email" as const, id: "ada@example.com", channels, consent }];
-const v2Contact = { firstName: "Ada", listIds: [], identifiers };
 
 describe("A 2xx that reports a failure", () => {
   it("is an error with the message of the service", async () => {
@@ -307,12 +301,10 @@ describe("The size of a response", () => {
   const padded = (bytes: number) => JSON.stringify(profileResponse).padEnd(bytes, " ");
 
   it("may reach maxResponseBytes, and not one byte more", async () => {
-    const fits = await respondingWith(200, padded(1_000), { maxResponseBytes: 1_000 }).v1.customers.get(
-      "c-1",
-    );
-    const error = await failureOf(
-      respondingWith(200, padded(1_001), { maxResponseBytes: 1_000 }).v1.customers.get("c-1"),
-    );
+    const get = (bytes: number) =>
+      respondingWith(200, padded(bytes), { maxResponseBytes: 1_000 }).v1.customers.get("c-1");
+    const fits = await get(1_000);
+    const error = await failureOf(get(1_001));
 
     expect(fits.id).toBe("c-1");
     expect(error).toBeInstanceOf(UnexpectedResponseError);
@@ -346,18 +338,16 @@ describe("The size of a response", () => {
     });
     expect([gzipped.length, text.length].every((length) => length < 600)).toBe(true);
 
-    expect(
-      await failureOf(new AudienceClient({ ...options, maxResponseBytes: 600 }).v1.customers.get("c")),
-    ).toBeInstanceOf(UnexpectedResponseError);
-    expect((await new AudienceClient({ ...options, maxResponseBytes: 1_100 }).v1.customers.get("c")).id).toBe(
-      "ä".repeat(500),
-    );
+    const get = (maxResponseBytes: number) =>
+      new AudienceClient({ ...options, maxResponseBytes }).v1.customers.get("c");
+    expect(await failureOf(get(600))).toBeInstanceOf(UnexpectedResponseError);
+    expect((await get(1_100)).id).toBe("ä".repeat(500));
   });
 
   it("is 10 MiB at most by default; more is an error that is never retried", async () => {
-    const mock = createMockService({ faults: [{ kind: "huge-body" }] });
+    const { v1 } = mockedClient({ faults: [{ kind: "huge-body" }] });
 
-    const error = await failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact));
+    const error = await failureOf(v1.customers.upsert(contact));
 
     expect(error).toMatchObject({
       code: "unexpected_response",
