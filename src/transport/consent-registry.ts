@@ -43,9 +43,9 @@ export function tellListeners(send: Send): Send {
       [...listeners].filter((each) => each !== gate?.listener && each.concerns(families)).map(notify);
     writes.set(write, families);
     try {
-      const beginning = tell((listener) => listener.begins(write, families));
       // Without a listener the call is sent in the same tick of the event loop.
-      if (beginning.length > 0) await untilAborted(Promise.all(beginning), stop.signal);
+      if (listeners.size > 0)
+        await untilAborted(Promise.all(tell((listener) => listener.begins(write, families))), stop.signal);
       const response = await send(call);
       if (listeners.size > 0) {
         const applied = appliedConsent(call.request, response.data);

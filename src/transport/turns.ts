@@ -9,24 +9,30 @@ interface Chain {
 export class Turns {
   readonly #chains = new Map<string, Chain>();
 
-  /** Takes a turn at once. `before` resolves when it has come, and is undefined if it has; `end` ends it. */
-  take(keys: readonly string[]): { readonly before: Promise<unknown> | undefined; readonly end: () => void } {
-    const chains = new Set(keys.flatMap((key) => this.#chains.get(key) ?? []));
-    const earlier = [...chains].map((chain) => chain.end);
-    let end!: () => void; // by the promise's executor, which runs at once
-    const ended = new Promise<void>((resolve) => (end = resolve));
+  /** Takes a turn at once. `go` begins to wait for the turns before it, if there are any, and the turn ends with what it gives. */
+  take<Result>(
+    keys: readonly string[],
+    go: (before: Promise<unknown> | undefined) => Promise<Result>,
+  ): Promise<Result> {
+    const chains = new Set<Chain>();
+    for (const key of keys) {
+      const earlier = this.#chains.get(key);
+      if (earlier) chains.add(earlier);
+    }
+    const earlierEnds = [...chains].map(({ end }) => end);
+    const result = go(chains.size > 0 ? Promise.all(earlierEnds) : undefined);
     // Includes the earlier turns: if this one ends before it has come, the next one still waits for them.
-    const last = Promise.all([...earlier, ended]).then(() => {
+    const end = Promise.allSettled([...earlierEnds, result]).then(() => {
       for (const key of chain.keys)
-        if (chain.end === last && this.#chains.get(key) === chain) this.#chains.delete(key);
+        if (chain.end === end && this.#chains.get(key) === chain) this.#chains.delete(key);
     });
     // The keys of one turn are one contact's: until all its turns have ended, any of them leads to this chain.
-    const [chain = { keys: new Set<string>(), end: last }, ...others] = chains;
-    chain.end = last;
+    const [chain = { keys: new Set<string>(), end }, ...others] = chains;
+    chain.end = end;
     for (const key of [...keys, ...others.flatMap((other) => [...other.keys])]) {
       chain.keys.add(key);
       this.#chains.set(key, chain);
     }
-    return { before: earlier.length > 0 ? Promise.all(earlier) : undefined, end };
+    return result;
   }
 }

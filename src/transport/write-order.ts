@@ -9,10 +9,9 @@ export function inOrder(send: Send): Send {
   return (call) => {
     const { contacts } = call.request;
     if (contacts.length === 0) return send(call);
-    const { before, end } = call.client.turns.take(contacts);
-    const result = before ? sendAfter(before, call, send) : send(call);
-    result.then(end, end);
-    return result;
+    return call.client.turns.take(contacts, (before) =>
+      before ? sendAfter(before, call, send) : send(call),
+    );
   };
 }
 
