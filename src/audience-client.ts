@@ -83,7 +83,8 @@ export class AudienceClient {
    * ```
    */
   withOptions(options: ClientOptions): AudienceClient {
-    return createView(viewOptions(this.#opened.settings.given, options), this.#client);
+    const { given } = this.#opened.settings;
+    return this.#client.redactor.guard(() => createView(viewOptions(given, options), this.#client));
   }
 
   /**

@@ -492,10 +492,9 @@ describe("A key in the place of a name is not shown", () => {
   });
 
   it.each(Object.entries(places))("%s of a view, or of a client that has no key", (_, optionsOf) => {
-    const options = optionsOf({ [key]: 1 }) as ClientOptions;
-
-    expectNoSecret(thrownBy(() => audience.withOptions(options)));
-    expectNoSecret(thrownBy(() => new AudienceClient({ ...base, ...options })));
+    for (const secret of [key, keyV2])
+      expectNoSecret(thrownBy(() => audience.withOptions(optionsOf({ [secret]: 1 }) as ClientOptions)));
+    expectNoSecret(thrownBy(() => new AudienceClient({ ...base, ...optionsOf({ [key]: 1 }) })));
   });
 
   it("but any other unknown name is shown unchanged", async () => {
