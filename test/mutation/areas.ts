@@ -47,7 +47,7 @@ export const areas: readonly Area[] = [
   {
     name: "bulk-record",
     sources: ["bulk/run-record.ts", "bulk/fingerprint.ts"],
-    tests: { bulk: "guard-process keys nights own-checkpoint recorded target" },
+    tests: { bulk: "check event-ids guard-process keys nights own-checkpoint recorded target" },
   },
   {
     name: "bulk-guards",
