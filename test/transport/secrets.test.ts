@@ -493,7 +493,7 @@ describe("A key in the place of a name is not shown", () => {
 
   it.each(Object.entries(places))("%s of a view, or of a client that has no key", (_, optionsOf) => {
     for (const secret of [key, keyV2])
-      expectNoSecret(thrownBy(() => audience.withOptions(optionsOf({ [secret]: 1 }) as ClientOptions)));
+      expectNoSecret(thrownBy(() => audience.withOptions(optionsOf({ [secret]: 1 }))));
     expectNoSecret(thrownBy(() => new AudienceClient({ ...base, ...optionsOf({ [key]: 1 }) })));
   });
 
