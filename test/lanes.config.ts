@@ -19,7 +19,10 @@ const lanes: Readonly<Record<string, () => NonNullable<ViteUserConfig["test"]>>>
   newest: () => ({
     globalSetup: "test/newest/setup.ts",
     projects: [
-      { extends: true, test: { name: "alone", include: testsOf("transport") } },
+      {
+        extends: true,
+        test: { name: "alone", include: testsOf("transport"), setupFiles: "test/as-found.ts" },
+      },
       {
         extends: true,
         test: {

@@ -71,7 +71,7 @@ const settings: ViteUserConfig = {
           lines: 100,
           branches: 100,
         },
-        "src/bulk/{run-record,recorded-row,refusals}.ts": { lines: 100 },
+        "src/bulk/{run-record,fingerprint,refusals}.ts": { lines: 100 },
       },
     },
     reporters:
