@@ -18,19 +18,12 @@ const lanes: Readonly<Record<string, () => NonNullable<ViteUserConfig["test"]>>>
   /** What runs through a library, with the newest of each. */
   newest: () => ({
     globalSetup: "test/newest/setup.ts",
+    setupFiles: "test/as-found.ts",
     projects: [
+      { extends: true, test: { name: "alone", include: testsOf("transport") } },
       {
         extends: true,
-        test: { name: "alone", include: testsOf("transport"), setupFiles: "test/as-found.ts" },
-      },
-      {
-        extends: true,
-        test: {
-          name: "together",
-          include: testsOf("document", "mock", "schemas"),
-          isolate: false,
-          setupFiles: "test/as-found.ts",
-        },
+        test: { name: "together", include: testsOf("document", "mock", "schemas"), isolate: false },
       },
     ],
   }),

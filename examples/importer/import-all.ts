@@ -73,12 +73,10 @@ export async function importAll(survey: Survey, options: ImporterArguments, runn
     await failed.end(output, { isComplete, people: survey.people });
   }
   const { kept, total, durationMs } = await run.summary();
-  const { imported, ofOptOuts } = counts;
-  const before = counts.before === 0 ? "" : `; ${inFull(counts.before)} were imported before`;
-  say(
-    output,
-    `Imported ${inFull(imported)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
-  );
+  const { imported, before, ofOptOuts } = counts;
+  const isBefore = before === 0 ? "" : `; ${inFull(before)} were imported before`;
+  const duration = formatDuration(durationMs);
+  say(output, `Imported ${inFull(imported)} of ${counted(total, "row")} in ${duration}${isBefore}.`);
   if (ofOptOuts > 0) say(output, `Of ${counted(ofOptOuts, "row")} the opt-outs alone were sent.`);
   if (kept > 0)
     say(

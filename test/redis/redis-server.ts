@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, connect, type AddressInfo } from "node:net";
+import { createServer, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -59,14 +59,12 @@ export class RedisServer {
   }
 }
 
-/** A free port of loopback. */
+/** A free port of loopback, below those that the system gives to who asks for any: another server would get it meanwhile. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // it listens on TCP
-  server.close();
-  await once(server, "close");
-  return port;
+  const port = 20_000 + Math.floor(Math.random() * 12_000);
+  await using server = createServer().listen(port, "127.0.0.1");
+  const isFree = once(server, "listening").then(() => true);
+  return (await isFree.catch(() => false)) ? port : await freePort();
 }
 
 function respondsToPing(port: number): Promise<boolean> {
