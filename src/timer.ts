@@ -10,10 +10,8 @@ type SetTimer = (callback: () => void, delayMs: number) => ReturnType<typeof set
 
 /**
  * Calls back after a delay; never if it is longer than a timer can be (24 days): `Infinity` means "never". Returns the
- * function that cancels it.
- *
- * If the event loop was blocked, or the process stopped, what this timer waits for may have arrived meanwhile. But timers
- * are due before sockets are read, so a late timer waits once more, about as long as it was late (D109).
+ * function that cancels it. What it waits for may have arrived while the event loop was blocked, and timers are due before
+ * sockets are read: so the last millisecond is a timer of its own, as long as the first was late if it was late (D109).
  */
 export function startTimer(
   callback: () => void,
@@ -21,11 +19,12 @@ export function startTimer(
   setTimer: SetTimer = (run, ms) => setTimeout(run, ms),
 ): () => void {
   if (delayMs > longestTimerMs) return () => {};
-  const dueAt = performance.now() + delayMs;
+  const firstMs = Math.max(0, delayMs - 1);
+  const dueAt = performance.now() + firstMs;
   let timer = setTimer(() => {
     const lateMs = performance.now() - dueAt;
-    if (lateMs <= punctualMs) callback();
-    else timer = setTimer(callback, Math.min(Math.max(lateMs, shortestGraceMs), longestGraceMs));
-  }, delayMs);
+    const graceMs = Math.min(Math.max(lateMs, shortestGraceMs), longestGraceMs);
+    timer = setTimer(callback, lateMs <= punctualMs ? 1 : graceMs);
+  }, firstMs);
   return () => clearTimeout(timer);
 }
