@@ -11,7 +11,7 @@ type SetTimer = (callback: () => void, delayMs: number) => ReturnType<typeof set
 /**
  * Calls back after a delay; never if it is longer than a timer can be (24 days): `Infinity` means "never". Returns the
  * function that cancels it. What it waits for may have arrived while the event loop was blocked, and timers are due before
- * sockets are read: so the last millisecond is a timer of its own, as long as the first was late if it was late (D109).
+ * sockets are read. So a second timer ends each delay: its last millisecond, or about as long as the first was late (D109).
  */
 export function startTimer(
   callback: () => void,

@@ -164,15 +164,13 @@ async function readPages(
   const list = client.v1.customers.list({ page: 1, limit: pageLimit }, options);
   const ids = new Set(starts.keys());
   let [hasFailed, hasWarned] = [false, false];
-  const warnOnce = () => {
-    if (!hasWarned)
-      observer.warn("the list shows a consent by a word that is not documented: it counts as none");
-    hasWarned = true;
-  };
   let readAt = new Date().toISOString();
   for await (const page of list.pagesAfter({ cursor, ids, idCount: ids.size })) {
     await part.add(page, readAt);
-    if (page.received.some((profile) => isUndocumented(contactOf(profile, "consent")))) warnOnce();
+    if (!hasWarned && page.received.some((profile) => isUndocumented(contactOf(profile, "consent")))) {
+      hasWarned = true;
+      observer.warn("the list shows a consent by a word that is not documented: it counts as none");
+    }
     // As with bulk, an error of it changes nothing, and is one line for all pages.
     const report = async () => onProgress?.(progressOf(starts.size, page, client.rateLimiter, priority));
     report().catch((error: unknown) => {
