@@ -296,6 +296,18 @@ describe("A response that arrived while the event loop was blocked counts, altho
   });
 });
 
+// Timers of one moment run in the order in which they were set, and all of them before what has arrived is read.
+it.each(["timeoutMs", "deadlineMs"])("A response that arrives as %s has passed counts", async (option) => {
+  vi.useFakeTimers();
+  const arriving = (): Promise<Response> =>
+    new Promise((resolve) => setTimeout(() => resolve(Response.json(profileResponse)), 1_000));
+  const { v1 } = mockedClient({}, { maxRetries: 0, fetch: arriving });
+
+  const { id } = await within(2_000, v1.customers.upsert(contact, { [option]: 1_000 }));
+
+  expect(id).toBe("c-1");
+});
+
 it("Without a response a late timer ends the call all the same", async () => {
   const { mock, v1 } = mockedClient({ faults: [hang] }, { maxRetries: 0, timeoutMs: 50 });
 
