@@ -48,12 +48,27 @@ export async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
 
 /** An import of a file with these lines, by a map of these columns, or with the answers of a user. */
 export async function imported(lines: readonly string[], columns?: Columns, ...options: string[]) {
-  const mock = service();
-  const path = await csv(await temporaryFolder(), "people.csv", ...lines);
-  if (columns !== undefined) await mapOf(path, columns);
-  const { code, out, err } = await run([path, ...options]);
-  return { code, out, err, mock, path, bodies: sentBodies(mock), consents: emailConsents(mock) };
+  return await importedFiles({ "people.csv": lines }, columns, ...options);
 }
+
+/** An import of files, by their names: by a map of these columns for the first, or with the answers of a user. */
+export async function importedFiles(
+  files: Readonly<Record<string, readonly string[]>>,
+  columns?: Columns,
+  ...options: string[]
+) {
+  const mock = service();
+  const folder = await temporaryFolder();
+  const paths = await Promise.all(Object.entries(files).map(([name, lines]) => csv(folder, name, ...lines)));
+  const path = paths[0]!;
+  if (columns !== undefined) await mapOf(path, columns);
+  const ended = await run([...paths, ...options]);
+  const requests = mock.requests.length;
+  return { ...ended, mock, path, requests, bodies: sentBodies(mock), consents: emailConsents(mock) };
+}
+
+/** What nothing was sent of: the exit code, and the number of requests. */
+export const stopped = { code: 2, requests: 0 };
 
 /** The importer in this process, without a terminal, as fast as the mock responds. */
 export async function runAlone(args: string[], env: NodeJS.ProcessEnv = {}) {
@@ -137,13 +152,6 @@ export function openService(
     current = undefined;
   };
   return { mock, close };
-}
-
-/** The contacts by their address or number: several rows are under way at once, and arrive in any order. */
-export function sortedContacts(mock: MockService) {
-  const nameOf = ({ email = "", phone = "" }) => `${email} ${phone}`;
-  const { contacts } = mock.organization("real");
-  return contacts.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
 }
 
 /** Each contact's e-mail consent, by its address or number. */

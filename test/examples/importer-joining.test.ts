@@ -1,88 +1,54 @@
-import type { MockService } from "audience-sdk/mock";
-import { beforeEach, describe, expect, it } from "vitest";
-import {
-  imported,
-  csv as csvIn,
-  emailConsents,
-  run,
-  sentBodies,
-  service,
-  sortedContacts,
-  temporaryFolder,
-} from "./importer-fixture.ts";
-
-let folder: string;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-
-const csv = (name: string, ...lines: string[]) => csvIn(folder, name, ...lines);
+import { describe, expect, it } from "vitest";
+import { imported, importedFiles } from "./importer-fixture.ts";
 
 const bothAre = (one: string, other: string) => ({ "a@example.com": one, "b@example.com": other });
 
 describe("An opt-out counts for the person", () => {
-  const yes = "Email,Phone,Mobile,Newsletter";
-  const cases: [string, Record<string, string[]>][] = [
+  const addresses = ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"];
+  const numbers = [
+    "Email,Phone,Newsletter",
+    "a@example.com,+4791234567,yes",
+    "b@example.com,+4791234568,yes",
+  ];
+  const mobiles = [
+    "Email,Phone,Mobile,Newsletter",
+    "a@example.com,+4730123456,+4791234567,yes",
+    "b@example.com,+4730123457,+4791234568,yes",
+  ];
+  const [heading, first, second] = numbers as [string, string, string];
+  const byNumber = ["Phone,Unsubscribed", "+4791234567,yes"];
+
+  it.each([
     [
       "whose number is another's too, who comes first",
-      {
-        "c.csv": [
-          "Email,Phone,Newsletter",
-          "c@example.com,+4791234567,no",
-          "a@example.com,+4791234567,yes",
-          "b@example.com,,yes",
-        ],
-        "o.csv": ["Phone,Unsubscribed", "+4791234567,yes"],
-      },
+      [heading, "c@example.com,+4791234567,no", first, second],
+      byNumber,
     ],
-    [
-      "by the number in another column",
-      {
-        "c.csv": [
-          yes,
-          "a@example.com,+4730123456,+4791234567,yes",
-          "b@example.com,+4730123457,+4791234568,yes",
-        ],
-        "o.csv": ["Phone,Unsubscribed", "+4791234567,yes"],
-      },
-    ],
+    ["by the number in another column", mobiles, byNumber],
     [
       "by the second number of the opt-out",
-      {
-        "c.csv": ["Email,Phone,Newsletter", "a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"],
-        "o.csv": ["Phone,Mobile,Unsubscribed", "+4730123456,+4791234567,yes"],
-      },
+      numbers,
+      ["Phone,Mobile,Unsubscribed", "+4730123456,+4791234567,yes"],
     ],
     [
       "by the second address of the opt-out",
-      {
-        "c.csv": ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"],
-        "o.csv": ["Email,Email 2,Unsubscribed", "c@example.com,A@example.com,yes"],
-      },
+      addresses,
+      ["Email,Email 2,Unsubscribed", "c@example.com,A@example.com,yes"],
     ],
     [
       "by one of the further addresses of the opt-out",
-      {
-        "c.csv": ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"],
-        "o.csv": [
-          "Record ID,Email,Additional email addresses,Lifecycle Stage,Unsubscribed from all email",
-          "1,c@example.com,d@example.com;a@example.com,lead,true",
-        ],
-      },
+      addresses,
+      [
+        "Record ID,Email,Additional email addresses,Lifecycle Stage,Unsubscribed from all email",
+        "1,c@example.com,d@example.com;a@example.com,lead,true",
+      ],
     ],
-  ];
-
-  it.each(cases)("%s", async (_where, files) => {
-    const names = Object.keys(files);
-    for (const order of [names, names.toReversed()]) {
-      const mock = service();
-      const paths = [];
-      for (const name of order) paths.push(await csv(name, ...files[name]!));
-
-      await run(paths);
-
-      expect(emailConsents(mock)).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
-    }
+  ])("%s", async (_where, people, left) => {
+    for (const files of [
+      { "c.csv": people, "o.csv": left },
+      { "o.csv": left, "c.csv": people },
+    ])
+      expect((await importedFiles(files)).consents).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
   });
 
   it("of a number which others have beside it only by the number's own consent", async () => {
@@ -114,11 +80,10 @@ describe("What nobody can read holds back the person", () => {
       ["c@example.com,a@example.com", "a@example.com,,yes,,"],
     ],
   ])("%s", async (_who, headings, lines) => {
-    const mock = service();
-    const path = await csv("c.csv", headings, ...lines, "b@example.com,,yes,,");
+    const { code, consents } = await imported([headings, ...lines, "b@example.com,,yes,,"]);
 
-    expect((await run([path])).code).toBe(1);
-    expect(Object.keys(emailConsents(mock))).toEqual(["b@example.com"]);
+    expect(code).toBe(1);
+    expect(Object.keys(consents)).toEqual(["b@example.com"]);
   });
 });
 
@@ -126,47 +91,39 @@ describe("An opt-out reaches the further address or number under the heading", (
   it.each(["E-mail 2 Address", "E-Mail (privat)", "Zweite E-Mail", "billing_email"])(
     "%s",
     async (heading) => {
-      const mock = service();
-      const left = await csv("c.csv", `Email,${heading},Unsubscribed`, "c@example.com,A@example.com,yes");
-      const people = await csv("n.csv", "Email,Newsletter", "a@example.com,yes", "b@example.com,yes");
+      const { consents } = await importedFiles({
+        "n.csv": ["Email,Newsletter", "a@example.com,yes", "b@example.com,yes"],
+        "c.csv": [`Email,${heading},Unsubscribed`, "c@example.com,A@example.com,yes"],
+      });
 
-      await run([people, left]);
-
-      expect(emailConsents(mock)).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
+      expect(consents).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
     },
   );
 
-  const ofNumbers = [
+  it.each([
     "Mobile Phone 2",
     "Phone 1 - Value",
     "Telefon geschäftlich",
     "Default Address Phone",
     "Teléfono móvil",
-  ];
-
-  it.each(ofNumbers)("%s, of its row, and of other rows with the same number", async (heading) => {
+  ])("%s, of its row, and of other rows with the same number", async (heading) => {
     const written = "+47 912 34 567";
-    const lines = ["a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"];
-    const mock = service();
-    const left = await csv(
-      "c.csv",
-      `Email,Phone,${heading},SMS opt-out`,
-      `c@example.com,+4730123456,${written},yes`,
-    );
-    await run([left, await csv("n.csv", "Email,Phone,SMS opt-in", ...lines)]);
-    const consents = sentBodies(mock).map(({ email, phone_opt_in }) => [email, phone_opt_in]);
+    const { bodies } = await importedFiles({
+      "c.csv": [`Email,Phone,${heading},SMS opt-out`, `c@example.com,+4730123456,${written},yes`],
+      "n.csv": ["Email,Phone,SMS opt-in", "a@example.com,+4791234567,yes", "b@example.com,+4791234568,yes"],
+    });
+    const other = await importedFiles({
+      "d.csv": [
+        `Email,Newsletter,${heading}`,
+        `a@example.com,yes,${written}`,
+        "b@example.com,yes,+4791234568",
+      ],
+      "o.csv": ["Phone,Do not contact", "+4791234567,yes"],
+    });
 
-    const other = service();
-    const people = await csv(
-      "d.csv",
-      `Email,Newsletter,${heading}`,
-      `a@example.com,yes,${written}`,
-      "b@example.com,yes,+4791234568",
-    );
-    await run([people, await csv("o.csv", "Phone,Do not contact", "+4791234567,yes")]);
-
-    expect(Object.fromEntries(consents)).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
-    expect(emailConsents(other)).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
+    const ofPhones = Object.fromEntries(bodies.map(({ email, phone_opt_in }) => [email, phone_opt_in]));
+    expect(ofPhones).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
+    expect(other.consents).toMatchObject(bothAre("UNSUBSCRIBED", "SUBSCRIBED"));
   });
 
   it.each([
@@ -176,35 +133,22 @@ describe("An opt-out reaches the further address or number under the heading", (
     ["Mobile app since", "2024-05-01"],
     ["Phone checked", "01.05.2024 12:00"],
   ])("but not one of another person, or a day: %s", async (heading, cell) => {
-    const mock = service();
-    const left = await csv("c.csv", `Email,${heading},Unsubscribed`, `c@example.com,${cell},yes`);
-    const people = await csv(
-      "n.csv",
-      "Email,Phone,Newsletter",
-      "a@example.com,+4791234567,yes",
-      "d@example.com,+4720240501,yes",
-      "e@example.com,+4701052024,yes",
-    );
-
-    await run([people, left]);
-
-    expect(emailConsents(mock)).toMatchObject({
-      "a@example.com": "SUBSCRIBED",
-      "d@example.com": "SUBSCRIBED",
-      "e@example.com": "SUBSCRIBED",
+    const { consents } = await importedFiles({
+      "n.csv": [
+        "Email,Phone,Newsletter",
+        "a@example.com,+4791234567,yes",
+        "b@example.com,+4720240501,yes",
+        "e@example.com,+4701052024,yes",
+      ],
+      "c.csv": [`Email,${heading},Unsubscribed`, `c@example.com,${cell},yes`],
     });
+
+    expect(consents).toMatchObject({ ...bothAre("SUBSCRIBED", "SUBSCRIBED"), "e@example.com": "SUBSCRIBED" });
   });
 });
 
 describe("An opt-in by a telephone number", () => {
   const number = "+4791234567";
-  const consents = (mock: MockService) =>
-    sortedContacts(mock)
-      .filter(({ email }) => email !== undefined)
-      .map(({ email, phone, email_opt_in, phone_opt_in }) =>
-        [email, phone ?? "-", email_opt_in, phone_opt_in].join(" "),
-      );
-
   it.each<[string, string[], string[]]>([
     [
       "without an address, for e-mail",
@@ -236,7 +180,12 @@ describe("An opt-in by a telephone number", () => {
   ])("is not that of everybody who has the number: one %s", async (_whose, lines, expected) => {
     const { mock } = await imported(lines);
 
-    expect(consents(mock).toSorted()).toEqual(expected);
+    const stored = mock
+      .organization("real")
+      .contacts.flatMap(({ email, phone = "-", email_opt_in, phone_opt_in }) =>
+        email === undefined ? [] : [[email, phone, email_opt_in, phone_opt_in].join(" ")],
+      );
+    expect(stored.toSorted()).toEqual(expected);
   });
 
   const other = "+4791234568";
@@ -275,12 +224,10 @@ describe("An opt-in by a telephone number", () => {
   });
 
   it("is not sent for the number of the person in another file", async () => {
-    const mock = service();
-
-    const { out } = await run([
-      await csv("a.csv", "Email,Newsletter,SMS opt-in", "a@example.com,yes,yes"),
-      await csv("b.csv", "Email,Newsletter,Phone", `a@example.com,yes,${number}`),
-    ]);
+    const { out, mock } = await importedFiles({
+      "a.csv": ["Email,Newsletter,SMS opt-in", "a@example.com,yes,yes"],
+      "b.csv": ["Email,Newsletter,Phone", `a@example.com,yes,${number}`],
+    });
 
     expect(out).toContain("a.csv, row 2: it has an opt-in without the phone, which is not sent.");
     expect(mock.requests.at(-1)?.body).toEqual(sent(number));
