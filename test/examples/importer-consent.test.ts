@@ -2,17 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ColumnRule, Meaning } from "../../examples/exports/column-map.ts";
 import { runs } from "../properties/runs.ts";
-import {
-  csv,
-  emailConsents,
-  mapOf,
-  openService,
-  run,
-  runAlone,
-  sentBodies,
-  service,
-  temporaryFolder,
-} from "./importer-fixture.ts";
+import { emailConsents, mapOf, openService, runAlone, table as tableOf } from "./importer-fixture.ts";
 
 const optIns = { S: "SUBSCRIBED", N: "NON_SUBSCRIBED", U: "UNSUBSCRIBED" } as const;
 type State = keyof typeof optIns;
@@ -100,17 +90,12 @@ function truths({ rows }: Table): Map<string, Truth> {
 }
 
 async function writtenTable({ columns, rows }: Table): Promise<string> {
-  const lines = rows.map(({ person, isUpper, cells }) =>
-    [isUpper ? addressOf(person).toUpperCase() : addressOf(person), ...cells.map(({ text }) => text)].join(
-      ",",
-    ),
-  );
-  return await csv(
-    await temporaryFolder(),
-    "people.csv",
-    ["Email", ...columns.map(({ heading }) => heading)].join(","),
-    ...lines,
-  );
+  const lines = rows.map(({ person, isUpper, cells }) => [
+    isUpper ? addressOf(person).toUpperCase() : addressOf(person),
+    ...cells.map(({ text }) => text),
+  ]);
+  const headings = ["Email", ...columns.map(({ heading }) => heading)];
+  return await tableOf(...[headings, ...lines].map((cells) => cells.join(",")));
 }
 
 function ruleOf(words: Record<Truth, string[]>): ColumnRule {
@@ -160,40 +145,5 @@ describe("The consent at the service is never better than the strictest word tha
     // The property needs imports, and questions.
     expect(codes[0]).toBeGreaterThan(5);
     expect(codes[2]).toBeGreaterThan(5);
-  });
-});
-
-describe("A telephone number's opt-out in a row without an e-mail consent", () => {
-  const number = "+4791234567";
-
-  it("is sent by itself after a lost response, after which the row is not sent again", async () => {
-    const contact = { email: "a@example.com", phone: number, email_opt_in: "SUBSCRIBED" } as const;
-    const mock = service([{ ...contact, phone_opt_in: "SUBSCRIBED" }]);
-    mock.addFault({ kind: "500-before", times: 1 });
-    const lines = ["Email,Phone,City,SMS opt-in", `a@example.com,${number},Oslo,no`];
-
-    const { code, out } = await run([await csv(await temporaryFolder(), "c.csv", ...lines)]);
-
-    expect(code).toBe(1);
-    expect(out).toMatch(/row 2: .*; its opt-outs are sent anyway$/m);
-    expect(sentBodies(mock)).toContainEqual({ phone: number, phone_opt_in: "UNSUBSCRIBED" });
-    expect(mock.organization("real").contacts[0]).toMatchObject({ ...contact, phone_opt_in: "UNSUBSCRIBED" });
-  });
-
-  it("is not said to be sent if its response was unreadable too", async () => {
-    const mock = service();
-    mock.addFault({ kind: "truncated-json" });
-    const path = await csv(
-      await temporaryFolder(),
-      "c.csv",
-      "Email,Phone,Newsletter,SMS opt-in",
-      `a@example.com,${number},,no`,
-    );
-
-    const { out } = await run([path]);
-
-    expect(sentBodies(mock)).toHaveLength(2);
-    expect(out).toContain("row 2: ");
-    expect(out).not.toContain("its opt-outs are sent");
   });
 });

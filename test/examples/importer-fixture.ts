@@ -39,6 +39,9 @@ export async function csv(folder: string, name: string, ...lines: string[]): Pro
   return path;
 }
 
+/** Writes the lines of a CSV file into a folder of its own, and returns its path. */
+export const table = async (...lines: string[]) => await csv(await temporaryFolder(), "people.csv", ...lines);
+
 /** The importer for a user who has answered its questions in the maps. */
 export async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
   // What cannot be opened is the importer's to say.

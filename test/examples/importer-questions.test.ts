@@ -12,10 +12,10 @@ import {
   sentBodies,
   service,
   stopped,
+  table,
   temporaryFolder,
 } from "./importer-fixture.ts";
 
-const table = async (...lines: string[]) => await csv(await temporaryFolder(), "people.csv", ...lines);
 const mapIn = async (path: string) =>
   JSON.parse(await readFile(`${path}.map.json`, "utf8")) as { columns: Record<string, unknown> };
 const openIn = async (path: string) =>
@@ -305,14 +305,17 @@ describe("A file with its map", () => {
     expect(await readFile(`${path}.map.json`, "utf8")).toBe(before);
   });
 
-  it("is stopped by a new column that looks like a state, and its map is not changed", async () => {
+  it.each([
+    ["that looks like a state", "Gesperrt", "ja"],
+    ["of a consent, whose words are known", "phone_opt_in", "UNSUBSCRIBED"],
+  ])("is stopped by a new column %s, and its map is not changed", async (_what, heading, word) => {
     const columns = { Email: "email", Newsletter: newsletter } as const;
-    const lines = ["Email,Newsletter,Gesperrt", "a@example.com,yes,ja", "b@example.com,yes,"];
+    const lines = [`Email,Newsletter,${heading}`, `a@example.com,yes,${word}`, "b@example.com,yes,"];
 
     const { code, requests, err, path } = await imported(lines, columns);
 
     expect({ code, requests }).toEqual(stopped);
-    expect(err).toContain('"Gesperrt": "ja" (1)');
+    expect(err).toContain(`"${heading}": "${word.toLowerCase()}" (1)`);
     expect(await mapIn(path)).toEqual({ version: 1, columns });
   });
 

@@ -6,6 +6,7 @@ import { readSnapshot } from "audience-sdk/snapshot";
 import { describe, expect, it } from "vitest";
 import type { ColumnRule } from "../../examples/exports/column-map.ts";
 import {
+  type Columns,
   csv,
   emailConsents,
   imported,
@@ -16,6 +17,8 @@ import {
   runOnMock,
   type Seeds,
   service,
+  stopped,
+  table,
   temporaryFolder,
 } from "./importer-fixture.ts";
 
@@ -99,12 +102,7 @@ describe("A cell that is one of the exact words of refusal holds the person back
   ])("in a column %s", async (_where, line) => {
     const { code, out, bodies } = await imported(
       ["Email,Phone,Newsletter,SMS", line, "b@example.com,,yes,"],
-      {
-        Email: "email",
-        Phone: "phone",
-        Newsletter: newsletter,
-        SMS: phoneYes,
-      },
+      { Email: "email", Phone: "phone", Newsletter: newsletter, SMS: phoneYes },
     );
 
     expect(code).toBe(1);
@@ -126,14 +124,8 @@ describe("A cell that is one of the exact words of refusal holds the person back
   it("in another row of the person, and where --consent would say something better", async () => {
     const lines = ["Email,Notes", "A@example.com,unsubscribed", "a@example.com,", "b@example.com,"];
 
-    const { code, consents } = await imported(
-      lines,
-      { Email: "email", Notes: "ignore" },
-      "--consent",
-      "SUBSCRIBED",
-      "--subscribes",
-      "1",
-    );
+    const options = ["--consent", "SUBSCRIBED", "--subscribes", "1"];
+    const { code, consents } = await imported(lines, { Email: "email", Notes: "ignore" }, ...options);
 
     expect({ code, consents }).toEqual({ code: 1, consents: { "b@example.com": "SUBSCRIBED" } });
   });
@@ -146,8 +138,8 @@ describe("A row that names nobody and holds a refusal", () => {
   it("as the second line of a record, stops the file until its map ignores it", async () => {
     const lines = ["Email,List,Opt Out", "a@example.com,News,False", ",Events,True"];
 
-    const { code, err, mock, path } = await imported(lines, columns);
-    expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
+    const { code, requests, err, mock, path } = await imported(lines, columns);
+    expect({ code, requests }).toEqual(stopped);
     expect(err).toContain(
       "1 row holds a refusal, and no address or number that can be read:\n  row 3: , Events, True",
     );
@@ -174,9 +166,9 @@ describe("A row that names nobody and holds a refusal", () => {
   ])("stops the file, with %s", async (_what, line) => {
     const lines = ["Email,List,Opt Out", "b@example.com,News,False", line];
 
-    const { code, mock } = await imported(lines, columns);
+    const { code, requests } = await imported(lines, columns);
 
-    expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
+    expect({ code, requests }).toEqual(stopped);
   });
 
   it("stops a list of people who left, whose number cannot be read", async () => {
@@ -189,7 +181,7 @@ describe("A row that names nobody and holds a refusal", () => {
 
     const { code, err } = await runAlone([people, left]);
 
-    expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
+    expect({ code, requests: mock.requests.length }).toEqual(stopped);
     expect(err).toContain("row 2: 0170 1234567");
   });
 
@@ -198,8 +190,7 @@ describe("A row that names nobody and holds a refusal", () => {
     ["is refused only by what the file means as a whole", ",News,"],
   ])("does not where it %s", async (_what, line) => {
     const mock = service();
-    const lines = ["Email,List,Opt Out", "b@example.com,News,True", line];
-    const path = await csv(await temporaryFolder(), "people.csv", ...lines);
+    const path = await table("Email,List,Opt Out", "b@example.com,News,True", line);
     await mapOf(path, columns, { phone: "UNSUBSCRIBED" });
 
     const { code } = await runAlone([path]);
@@ -218,11 +209,11 @@ describe("A row that names nobody and holds a refusal", () => {
   ])("counts for the person of another row whose address it holds: %s", async (_how, line) => {
     const rows = ["a@example.com,News,False", line, "b@example.com,News,False"];
 
-    const { code, mock } = await imported(["Email,List,Opt Out", ...rows], columns);
+    const { code, consents } = await imported(["Email,List,Opt Out", ...rows], columns);
 
     expect(code).toBe(1);
-    expect(emailConsents(mock)).toMatchObject({ "b@example.com": "SUBSCRIBED" });
-    expect(emailConsents(mock)["a@example.com"]).not.toBe("SUBSCRIBED");
+    expect(consents).toMatchObject({ "b@example.com": "SUBSCRIBED" });
+    expect(consents["a@example.com"]).not.toBe("SUBSCRIBED");
   });
 });
 
@@ -235,15 +226,16 @@ describe("A row that is held back", () => {
     ["a number that cannot be read", "a@example.com,0171 1,,no,", list.id],
   ])("does not lose its opt-out of phone messages: it has %s", async (_why, line, listId) => {
     const words = { yes: "SUBSCRIBED", later: "hold" } as const;
+    const columns: Columns = {
+      Email: "email",
+      Phone: "phone",
+      Newsletter: { consent: "email", words },
+      SMS: phoneYes,
+      Notes: "ignore",
+    };
     const { code, bodies } = await imported(
       ["Email,Phone,Newsletter,SMS,Notes", line, "b@example.com,,yes,,"],
-      {
-        Email: "email",
-        Phone: "phone",
-        Newsletter: { consent: "email", words },
-        SMS: phoneYes,
-        Notes: "ignore",
-      },
+      columns,
       ...(listId === "" ? [] : ["--list", listId]),
     );
 
@@ -268,13 +260,7 @@ describe("A row that is held back", () => {
 
   it("never replaces UNSUBSCRIBED by NON_SUBSCRIBED", async () => {
     const mock = service([{ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" }]);
-    const path = await csv(
-      await temporaryFolder(),
-      "people.csv",
-      "Email,N",
-      "a@example.com,never",
-      "a@example.com,hm",
-    );
+    const path = await table("Email,N", "a@example.com,never", "a@example.com,hm");
     await mapOf(path, { Email: "email", N: { consent: "email", words: { never: "NON_SUBSCRIBED" } } });
 
     expect((await runAlone([path])).code).toBe(1);
@@ -312,6 +298,12 @@ describe("A word", () => {
 
   const since: ColumnRule = { consent: "email", words: { "<date>": "SUBSCRIBED", "": "none" } };
 
+  const importedSince = async (cell: string) => {
+    const lines = ["Email,Opt-in", `a@example.com,"${cell}"`];
+    const { code, consents } = await imported(lines, { Email: "email", "Opt-in": since });
+    return { code, consents };
+  };
+
   it.each([
     "2024-05-01T10:00:00Z",
     "1/1/00",
@@ -320,12 +312,7 @@ describe("A word", () => {
     "1714550400",
     "2024年5月1日",
   ])("is a day or a time as a whole cell: %s", async (cell) => {
-    const { code, consents } = await imported(["Email,Opt-in", `a@example.com,"${cell}"`], {
-      Email: "email",
-      "Opt-in": since,
-    });
-
-    expect({ code, consents }).toEqual({ code: 0, consents: { "a@example.com": "SUBSCRIBED" } });
+    expect(await importedSince(cell)).toEqual({ code: 0, consents: { "a@example.com": "SUBSCRIBED" } });
   });
 
   it.each([
@@ -349,12 +336,7 @@ describe("A word", () => {
   ])(
     "with anything beside a day, or a day that programs write for none, is a word of its own, which holds back: %s",
     async (cell) => {
-      const { code, consents } = await imported(["Email,Opt-in", `a@example.com,"${cell}"`], {
-        Email: "email",
-        "Opt-in": since,
-      });
-
-      expect({ code, consents }).toEqual({ code: 1, consents: {} });
+      expect(await importedSince(cell)).toEqual({ code: 1, consents: {} });
     },
   );
 
@@ -377,19 +359,17 @@ describe("A word", () => {
     const words = { 45: "UNSUBSCRIBED", 12: "SUBSCRIBED", "": "NON_SUBSCRIBED" } as const;
     const cells = ['"[45, 12]"', "[12]", "[]", "[99]"].map((cell, index) => `p${index}@example.com,${cell}`);
 
-    const { code, consents } = await imported(["Email,Left", ...cells], {
+    const { code, bodies } = await imported(["Email,Left", ...cells], {
       Email: "email",
       Left: { consent: "email", words },
     });
 
-    expect({ code, consents }).toEqual({
-      code: 1,
-      consents: {
-        "p0@example.com": "UNSUBSCRIBED",
-        "p1@example.com": "SUBSCRIBED",
-        "p2@example.com": "NON_SUBSCRIBED",
-      },
-    });
+    expect(code).toBe(1);
+    expect(bodies).toEqual([
+      { email: "p0@example.com", email_opt_in: "UNSUBSCRIBED" },
+      { email: "p1@example.com", email_opt_in: "SUBSCRIBED" },
+      { email: "p2@example.com", email_opt_in: "NON_SUBSCRIBED" },
+    ]);
   });
 
   it("has a meaning for each channel, whatever the column's own", async () => {
@@ -555,25 +535,16 @@ describe("Over two nights with --resume and --snapshot", () => {
     const { runs } = await everyClick(
       async (mock) => {
         const folder = await temporaryFolder();
+        const unchanged = ["b@example.com,yes,York", "c@example.com,yes,Hull"];
         for (const rows of [
-          ["a@example.com,yes,Leeds", "b@example.com,yes,York", "c@example.com,yes,Hull"],
-          [
-            "a@example.com,yes,York",
-            "b@example.com,yes,York",
-            "c@example.com,yes,Bath",
-            "c@example.com,yes,Hull",
-          ],
+          ["a@example.com,yes,Leeds", ...unchanged],
+          ["a@example.com,yes,York", "c@example.com,yes,Bath", ...unchanged],
         ]) {
           const path = await csv(folder, "people.csv", "Email,Newsletter,City", ...rows);
           await mapOf(path, { Email: "email", Newsletter: newsletter, City: "city" });
           const snapshot = await snapshotOf(mock, folder);
-          const { code, err } = await runOnMock(mock, [
-            path,
-            "--resume",
-            join(folder, "ckpt"),
-            "--snapshot",
-            snapshot,
-          ]);
+          const options = ["--resume", join(folder, "ckpt"), "--snapshot", snapshot];
+          const { code, err } = await runOnMock(mock, [path, ...options]);
           expect({ code, err }).toEqual({ code: 0, err: "" });
         }
       },
