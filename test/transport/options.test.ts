@@ -326,17 +326,6 @@ describe("withOptions", () => {
 
     expect(mock.requests[0]?.headers).not.toHaveProperty("x-a");
   });
-
-  it("keeps the order of writes to one contact over all views", async () => {
-    const { mock, audience } = mockedClient({ faults: [{ kind: "500-before", times: 1 }] });
-
-    const view = audience.withOptions({ timeoutMs: 5_000 });
-
-    const off = { ...contact, email_opt_in: "UNSUBSCRIBED" } as const;
-    await Promise.all([audience.v1.customers.upsert(contact), view.v1.customers.upsert(off)]);
-
-    expect(mock.organization("mock-organization").contacts[0]?.email_opt_in).toBe("UNSUBSCRIBED");
-  });
 });
 
 describe("The limiter of a client", () => {

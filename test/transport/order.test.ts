@@ -1,4 +1,4 @@
-import { AudienceClient, type ClientOptions, RateLimiter, type V1Contact } from "audience-sdk";
+import { AudienceClient, type ClientOptions, RateLimiter, type V1Contact, write } from "audience-sdk";
 import { createMockService, type MockFault, type MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -51,6 +51,12 @@ function logged(options: MockServiceOptions = {}, clientOptions: ClientOptions =
 const number = "+1 555 0100";
 const byPhone = { phone: number, phone_opt_in: "SUBSCRIBED" } as const;
 const countess = { email: "countess@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+const named = { contact: { email, phone: number, contactUUID: "c-1" } };
+const custom =
+  (request: object): Write =>
+  ({ v1 }) =>
+    v1.request({ method: "POST", path: "/api/v1/new", ...request });
 
 /** How the writes of these contacts end, which are called in one turn. */
 const upserts = ({ v1 }: AudienceClient, ...contacts: (typeof on | Partial<V1Contact>)[]) =>
@@ -156,7 +162,25 @@ describe("Writes to the same contact leave in call order, each after the one bef
       ],
     });
 
+  const path = "/api/v1/contact-groups/mock-list/contacts";
   it.each<[string, Write, Write]>([
+    ["the address of a custom request", custom(named), custom({ contact: { email: "Ada@example.com" } })],
+    ["its phone", custom(named), custom({ contact: { phone: "+15550100" } })],
+    ["its id", custom(named), custom({ contact: { contactUUID: "c-1" } })],
+    [
+      "that of a custom request of v2",
+      custom(named),
+      ({ v2 }) => v2.request({ method: "DELETE", path: "/v2/new", contact: { email } }),
+    ],
+    ["that of a call", addressed(email), custom(named)],
+    ["that in the body of one that adds to a list", custom(named), custom({ path, body: on })],
+    ["that of a value", (client) => client.send(write.v1.customers.upsert(on)), addressed(email)],
+    [
+      "that of a defined event",
+      ({ v1 }) => v1.events.define({ signed_up: null }).send("signed_up", { contact: { email } }),
+      addressed(email),
+    ],
+    ["that of another view", addressed(email), (client) => addressed(email)(client.withOptions({}))],
     ["an address in another case", addressed(email), addressed("ADA@Example.COM")],
     [
       "an address of either family",
@@ -296,13 +320,17 @@ describe("The order of writes does not delay", () => {
   const mail = (address: string, phone?: string) => event({ email: address, phone });
 
   it.each<[string, Write, Write]>([
-    ["in its domain, after a part like that of a URL", mail("a/b@c.example"), mail("a/b@d.example")],
-    ["in a letter that capitals lose", mail("stra\u00dfe@a.example"), mail("strasse@a.example")],
-    ["by phone", event({ phone: "+15550100" }), event({ phone: "+15550101" })],
-    ["by phone, without a digit", event({ phone: "call me" }), event({ phone: "call him" })],
-    ["beside an empty phone", mail("ada@a.example", ""), mail("bob@a.example", "")],
-    ["beside a blank phone", mail("ada@a.example", " "), mail("bob@a.example", " ")],
-  ])("another contact, whose address differs %s", async (_, one, other) => {
+    ["another domain, after a part like that of a URL", mail("a/b@c.example"), mail("a/b@d.example")],
+    ["a letter that capitals lose", mail("stra\u00dfe@a.example"), mail("strasse@a.example")],
+    ["another phone", event({ phone: "+15550100" }), event({ phone: "+15550101" })],
+    ["another phone, without a digit", event({ phone: "call me" }), event({ phone: "call him" })],
+    ["another address beside an empty phone", mail("ada@a.example", ""), mail("bob@a.example", "")],
+    ["another address beside a blank phone", mail("ada@a.example", " "), mail("bob@a.example", " ")],
+    ["another contact of a custom request", custom(named), custom({ contact: { email: "eve@example.com" } })],
+    ["a custom read", custom(named), custom({ ...named, method: "GET" })],
+    ["what the body of an unknown path names", custom(named), custom({ body: named.contact })],
+    ["what a path names", custom(named), custom({ path: "/api/v1/customer/c-1" })],
+  ])("%s", async (_, one, other) => {
     const { audience, log } = logged();
 
     await within(1_000, Promise.allSettled([one(audience), other(audience)]));

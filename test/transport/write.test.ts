@@ -3,12 +3,10 @@ import {
   AudienceClient,
   ConfigurationError,
   type StandardSchema,
-  type V1Client,
   ValidationError,
   type Write,
   write,
 } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -104,7 +102,7 @@ describe("audience.send", () => {
 
     const value = await call(direct.audience);
 
-    expect(await once.audience.send(job)).toEqual(value);
+    expect(await once.audience.send(job).withResponse()).toMatchObject({ data: value, attempts: 1 });
     expect(await queued.audience.send(stored(job))).toEqual(value);
     expect(once.sent()).toEqual(direct.sent());
     expect(queued.sent()).toEqual(direct.sent());
@@ -136,14 +134,6 @@ describe("audience.send", () => {
     expect(mock.requests).toMatchObject([{ status: expect.toSatisfy((status) => status < 300) }]);
   });
 
-  it("promises the response, too", async () => {
-    const { audience } = service();
-
-    const ended = await audience.send(write.v1.customers.upsert(contact)).withResponse();
-
-    expect(ended).toMatchObject({ data: { type: "profile" }, attempts: 1, response: { status: 201 } });
-  });
-
   it("joins the write's options and the sender's, which go before", async () => {
     const { audience, mock } = service();
     mock.addFault({ kind: "500-before", times: 4 });
@@ -158,18 +148,6 @@ describe("audience.send", () => {
     expect(mock.requests[0]?.headers).toMatchObject({ "x-one": "write", "x-two": "sender" });
     // The write alone would not be sent again.
     expect((await failureOf(audience.send(job))).request?.attempts).toBe(1);
-  });
-
-  it("keeps the order of writes to one contact, values and calls", async () => {
-    const { audience, mock } = service();
-    mock.addFault({ kind: "500-before", times: 1 });
-
-    await Promise.all([
-      audience.send(write.v1.customers.upsert(contact), { maxRetries: 1 }),
-      audience.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" }),
-    ]);
-
-    expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
   });
 
   it("rejects as the call does: all issues, with the paths of the call, and its operation", async () => {
@@ -274,8 +252,9 @@ describe("audience.send", () => {
     for (const [at, issue] of issues.entries()) expect(found[at]).toMatch(new RegExp(issue));
   });
 
-  it("refuses a wrong value of an option as the call does", async () => {
+  it("refuses a wrong value of an option as the call does, and a family without its options", async () => {
     const { audience, mock } = service();
+    const { baseUrl, apiKey, fetch } = mock.clientOptions;
     const wrong = { timeoutMs: "1" };
 
     for (const call of [
@@ -284,18 +263,10 @@ describe("audience.send", () => {
       audience.send(write.v1.customers.upsert(contact), untyped({ consent: "service-decides" })),
       audience.send(write.v1.customers.upsert(contact, { headers: { "X-API-Key": "k" } })),
       audience.send(write.v2.contacts.upsert(v2Contact, { headers: { "Service-App-Id": "a" } })),
+      new AudienceClient({ baseUrl, apiKey, fetch }).send(write.v2.contacts.upsert(v2Contact)),
     ])
       expect(await failureOf(call)).toBeInstanceOf(ConfigurationError);
     expect(mock.requests).toEqual([]);
-  });
-
-  it("rejects where the client lacks the family's options", async () => {
-    const { baseUrl, apiKey, fetch } = createMockService().clientOptions;
-    const audience = new AudienceClient({ baseUrl, apiKey, fetch });
-
-    expect(await failureOf(audience.send(write.v2.contacts.upsert(v2Contact)))).toBeInstanceOf(
-      ConfigurationError,
-    );
   });
 });
 
@@ -348,12 +319,12 @@ describe("write of events.define", () => {
   });
 });
 
-type Schemas = Parameters<V1Client["events"]["define"]>[0];
-
-/** Defined events, and the bodies that were sent. */
-function defining<const Defined extends Schemas>(schemas: Defined) {
+/** Events by these schemas, as a caller in JavaScript sends them, and the bodies that were sent. */
+function defining(schemas: object) {
   const { mock, v1 } = mockedClient();
-  return { events: v1.events.define(schemas), sent: () => mock.requests.map(({ body }) => body) };
+  const events = v1.events.define(untyped(schemas));
+  const send = (name: unknown, event: unknown) => events.send(untyped(name), untyped(event));
+  return { send, sent: () => mock.requests.map(({ body }) => body) };
 }
 
 async function issuesOfCall(call: Promise<unknown>) {
@@ -383,20 +354,17 @@ const librarySchemas = {
 
 describe.each(Object.entries(librarySchemas))("A schema of %s", (_, schema) => {
   it("accepts eventData, which is sent as JSON", async () => {
-    const { events, sent } = defining({ order: untyped(schema) });
-    const at = new Date(0);
-    const given = { contact, eventData: { total: 42, at }, uniqueIdentifier: "o-1" };
-    const { data } = await events.send("order", untyped(given)).withResponse();
+    const { send, sent } = defining({ order: schema });
 
-    expect(data).toMatchObject({ uniqueIdentifier: "o-1" });
+    await send("order", { contact, eventData: { total: 42, at: new Date(0) }, uniqueIdentifier: "o-1" });
+
     const eventData = { total: 42, at: "1970-01-01T00:00:00.000Z" };
     expect(sent()).toEqual([{ eventName: "order", contact, uniqueIdentifier: "o-1", eventData }]);
   });
 
   it("refuses eventData with all issues, below eventData, and nothing is sent", async () => {
-    const { events, sent } = defining({ order: untyped(schema) });
-    const given = { eventData: { total: "42", at: "x" }, uniqueIdentifier: "o-1" };
-    const call = events.send("order", untyped(given));
+    const { send, sent } = defining({ order: schema });
+    const call = send("order", { eventData: { total: "42", at: "x" }, uniqueIdentifier: "o-1" });
 
     const paths = (await issuesOfCall(call)).map((issue) => issue.split(" ")[0]);
     expect(paths).toEqual(["contact", "eventData.total", "eventData.at"]);
@@ -406,171 +374,119 @@ describe.each(Object.entries(librarySchemas))("A schema of %s", (_, schema) => {
 });
 
 describe("A schema", () => {
-  it("decides what is sent by its output", async () => {
-    const { events, sent } = defining({ order: doubled });
-    const result = await events.send("order", { contact, eventData: { total: 2 } });
+  it.each<[string, unknown, object, object]>([
+    ["decides by its output what is sent", doubled, { eventData: { total: 2 } }, { eventData: { total: 4 } }],
+    ["may be null: the event is sent without eventData", null, {}, {}],
+  ])("%s", async (_, schema, given, data) => {
+    const { send, sent } = defining({ order: schema });
 
-    expect(sent()).toEqual([
-      { eventName: "order", contact, eventData: { total: 4 }, uniqueIdentifier: result.uniqueIdentifier },
-    ]);
+    const { uniqueIdentifier } = await send("order", { contact, ...given });
+
+    expect(sent()).toEqual([{ eventName: "order", contact, uniqueIdentifier, ...data }]);
   });
 
-  it("is refused for an output that JSON cannot carry", async () => {
-    const { events, sent } = defining({ order: doubled });
+  const total = { contact, eventData: { total: 1 } };
+  const refusing = (issues: unknown) => schemaThat(() => ({ issues }));
 
-    expect(await issuesOfCall(events.send("order", { contact, eventData: { total: Infinity } }))).toEqual([
-      "eventData.total custom",
-    ]);
-    expect(sent()).toEqual([]);
-  });
-
-  it("reports the problems of the event and of its data at once", async () => {
-    const { events } = defining({ order: doubled });
-    const invalid = { contact: null, eventName: "other", eventData: {}, extra: 1, uniqueIdentifier: 5 };
-
-    expect((await issuesOfCall(events.send("order", untyped(invalid)))).sort()).toEqual([
-      "contact invalid_type",
-      "eventData.total custom",
-      "eventName custom",
-      "extra unrecognized_keys",
-      "uniqueIdentifier invalid_type",
-    ]);
-  });
-
-  it("keeps the call's position in the order of writes to its contact", async () => {
-    const { events, sent } = defining({ order: doubled, signed_up: null });
-    await Promise.all([
-      events.send("order", { contact, eventData: { total: 1 } }),
-      events.send("signed_up", { contact }),
-    ]);
-
-    expect(sent()).toMatchObject([{ eventName: "order" }, { eventName: "signed_up" }]);
-  });
-
-  it("that throws is a ConfigurationError, which does not show the message of its error", async () => {
-    const schema = schemaThat(() => {
-      throw new RangeError("ada@example.com");
-    });
-    const { events, sent } = defining({ order: schema });
-    const error = await failureOf(events.send("order", untyped({ contact, uniqueIdentifier: "o-1" })));
-
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error).toMatchObject({
-      message: "The schema of order failed: RangeError",
-      outcome: "not-sent",
-      uniqueIdentifier: "o-1",
-    });
-    expect(sent()).toEqual([]);
-  });
-});
-
-describe("A schema that refuses", () => {
-  const unusual: (readonly [string, unknown, string[]])[] = [
-    ["without an issue", [], ["eventData custom"]],
-    ["with a text", "no", ["eventData custom"]],
-    ["with null", null, ["eventData custom"]],
-    ["with true", true, ["eventData custom"]],
-    ["with an issue that is none", [null], ["eventData custom"]],
-    ["without a path", [{ message: "no" }], ["eventData custom"]],
-    ["with a path of null", [{ message: "no", path: null }], ["eventData custom"]],
-    ["with a text as its path", [{ message: "no", path: "a.b" }], ["eventData.a.b custom"]],
-    ["with null in its path", [{ message: "no", path: ["a", null, 0] }], ["eventData.a.null.0 custom"]],
+  it.each<[string, unknown, unknown, string[]]>([
+    [
+      "whose output JSON cannot carry",
+      doubled,
+      { contact, eventData: { total: Infinity } },
+      ["eventData.total custom"],
+    ],
+    [
+      "beside problems of the event",
+      doubled,
+      { contact: null, eventName: "other", eventData: {}, extra: 1, uniqueIdentifier: 5 },
+      [
+        "contact invalid_type",
+        "eventData.total custom",
+        "eventName custom",
+        "extra unrecognized_keys",
+        "uniqueIdentifier invalid_type",
+      ],
+    ],
+    [
+      "for unknown keys, each at its path",
+      z.strictObject({ total: z.number() }),
+      { contact, eventData: { total: 1, a: 1, b: 2 } },
+      ["eventData.a unrecognized_keys", "eventData.b unrecognized_keys"],
+    ],
+    ["as it is null", null, { contact, eventData: {} }, ["eventData custom"]],
+    ...[undefined, null, "order", [{ contact }]].map((event): [string, unknown, unknown, string[]] => [
+      `of an event that is ${JSON.stringify(event)}`,
+      null,
+      event,
+      [" invalid_type"],
+    ]),
+    ["without an issue", refusing([]), total, ["eventData custom"]],
+    ["with a text", refusing("no"), total, ["eventData custom"]],
+    ["with null", refusing(null), total, ["eventData custom"]],
+    ["with true", refusing(true), total, ["eventData custom"]],
+    ["with an issue that is none", refusing([null]), total, ["eventData custom"]],
+    ["without a path", refusing([{ message: "no" }]), total, ["eventData custom"]],
+    ["with a path of null", refusing([{ path: null }]), total, ["eventData custom"]],
+    ["with a text as its path", refusing([{ path: "a.b" }]), total, ["eventData.a.b custom"]],
+    ["with null in its path", refusing([{ path: ["a", null, 0] }]), total, ["eventData.a.null.0 custom"]],
     [
       "with numbers as code and message",
-      [{ message: 5, code: 5, path: [Symbol("s")] }],
+      refusing([{ message: 5, code: 5, path: [Symbol("s")] }]),
+      total,
       ["eventData.Symbol(s) custom"],
     ],
-  ];
-  it.each(unusual)("%s makes a ValidationError, and nothing is sent", async (_, issues, expected) => {
-    const { events, sent } = defining({ order: schemaThat(() => ({ issues })) });
+  ])("that refuses %s makes a ValidationError, and nothing is sent", async (_, schema, event, issues) => {
+    const { send, sent } = defining({ order: schema });
 
-    expect(await issuesOfCall(events.send("order", { contact, eventData: { total: 1 } }))).toEqual(expected);
+    expect((await issuesOfCall(send("order", event))).toSorted()).toEqual(issues);
     expect(sent()).toEqual([]);
   });
-});
 
-describe("A schema that answers later, or with no result, is a ConfigurationError, and nothing is sent", () => {
-  it.each([
-    ["zod", z.object({ total: z.number().refine(async () => true) })],
+  const later = expect.stringContaining("if it gave a promise, await it before the call") as string;
+  const ofNumbers = v.pipeAsync(
+    v.number(),
+    v.checkAsync(async () => true),
+  );
+
+  it.each<[string, unknown, message: string]>([
     [
-      "valibot",
-      v.objectAsync({
-        total: v.pipeAsync(
-          v.number(),
-          v.checkAsync(async () => true),
-        ),
+      "throws",
+      schemaThat(() => {
+        throw new RangeError("ada@example.com");
       }),
+      "The schema of order failed: RangeError",
     ],
-    ["a rejection", schemaThat(() => Promise.reject(new Error("later")))],
-    ["nothing", schemaThat(() => undefined)],
-    ["an empty object", schemaThat(() => ({}))],
-  ])("%s", async (_, schema) => {
-    const { events, sent } = defining({ order: untyped(schema) });
-    const error = await failureOf(events.send("order", untyped({ contact, eventData: { total: 1 } })));
+    ["answers later, of zod", z.object({ total: z.number().refine(async () => true) }), later],
+    ["answers later, of valibot", v.objectAsync({ total: ofNumbers }), later],
+    ["rejects", schemaThat(() => Promise.reject(new Error("later"))), later],
+    ["gives nothing", schemaThat(() => undefined), later],
+    ["gives an empty object", schemaThat(() => ({})), later],
+    ...[{}, 7, undefined, () => ({})].map((none): [string, unknown, string] => [
+      `is ${String(none)}`,
+      none,
+      "The schema of order must be a Standard Schema, or null",
+    ]),
+  ])("that %s is a ConfigurationError, and nothing is sent", async (_, schema, message) => {
+    const { send, sent } = defining({ order: schema });
 
-    expect(error).toMatchObject({ code: "configuration", outcome: "not-sent" });
-    expect(error.message).toContain("if it gave a promise, await it before the call");
+    const error = await failureOf(send("order", { ...total, uniqueIdentifier: "o-1" }));
+
+    expect(error).toMatchObject({ code: "configuration", outcome: "not-sent", uniqueIdentifier: "o-1" });
+    expect(error.message).toEqual(message);
     expect(sent()).toEqual([]);
   });
 });
 
-describe("An event with null for a schema", () => {
-  it("is sent without eventData", async () => {
-    const { events, sent } = defining({ signed_up: null });
-    await events.send("signed_up", { contact, uniqueIdentifier: "s-1" });
+it.each([
+  ["orderPlaced", 'did you mean "order_placed"?'],
+  ["order_place", 'did you mean "order_placed"?'],
+  ["toString", "the names are: order_placed, signed_up"],
+  [undefined, "the names are: order_placed, signed_up"],
+])("A call with a name that is not defined rejects: %s", async (name, hint) => {
+  const { send, sent } = defining({ order_placed: doubled, signed_up: null });
 
-    expect(sent()).toEqual([{ eventName: "signed_up", contact, uniqueIdentifier: "s-1" }]);
+  expect(await failureOf(send(name, { contact }))).toMatchObject({
+    issues: [{ path: ["eventName"], message: `is not the name of a defined event: ${hint}` }],
   });
-
-  it("takes no eventData", async () => {
-    const { events, sent } = defining({ signed_up: null });
-
-    expect(await issuesOfCall(events.send("signed_up", untyped({ contact, eventData: {} })))).toEqual([
-      "eventData custom",
-    ]);
-    expect(sent()).toEqual([]);
-  });
-});
-
-describe("A call never throws at once: it rejects", () => {
-  const schemas = { order_placed: z.strictObject({ total: z.number() }), signed_up: null };
-
-  it.each([
-    ["orderPlaced", 'did you mean "order_placed"?'],
-    ["order_place", 'did you mean "order_placed"?'],
-    ["toString", "the names are: order_placed, signed_up"],
-    [undefined, "the names are: order_placed, signed_up"],
-  ])("a name that is not defined: %s", async (name, hint) => {
-    const { events, sent } = defining(schemas);
-
-    expect(await failureOf(events.send(untyped(name), untyped({ contact })))).toMatchObject({
-      issues: [{ path: ["eventName"], message: `is not the name of a defined event: ${hint}` }],
-    });
-    expect(sent()).toEqual([]);
-  });
-
-  it.each([[undefined], [null], ["order_placed"], [[{ contact }]]])("an event that is %j", async (given) => {
-    const { events } = defining(schemas);
-
-    expect(await issuesOfCall(events.send("signed_up", untyped(given)))).toEqual([" invalid_type"]);
-  });
-
-  it.each([[{}], [7], [undefined], [() => ({})]])("a schema that is none: %s", async (schema) => {
-    const { events } = defining({ order: untyped(schema) });
-
-    expect(await failureOf(events.send("order", untyped({ contact })))).toMatchObject({
-      code: "configuration",
-      message: "The schema of order must be a Standard Schema, or null",
-    });
-  });
-});
-
-it("an unknown key of eventData is an issue at its path", async () => {
-  const { events } = defining({ order: z.strictObject({ total: z.number() }) });
-  const eventData = untyped({ total: 1, a: 1, b: 2 });
-
-  expect(await issuesOfCall(events.send("order", { contact, eventData }))).toEqual([
-    "eventData.a unrecognized_keys",
-    "eventData.b unrecognized_keys",
-  ]);
+  expect(sent()).toEqual([]);
 });
