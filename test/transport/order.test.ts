@@ -170,7 +170,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
     [
       "that of a custom request of v2",
       custom(named),
-      ({ v2 }) => v2.request({ method: "DELETE", path: "/v2/new", contact: { email } }),
+      (client) => client.v2.request({ method: "DELETE", path: "/v2/new", contact: { email } }),
     ],
     ["that of a call", addressed(email), custom(named)],
     ["that in the body of one that adds to a list", custom(named), custom({ path, body: on })],

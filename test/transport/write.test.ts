@@ -323,7 +323,7 @@ describe("write of events.define", () => {
 function defining(schemas: object) {
   const { mock, v1 } = mockedClient();
   const events = v1.events.define(untyped(schemas));
-  const send = (name: unknown, event: unknown) => events.send(untyped(name), untyped(event));
+  const send = (name: unknown, given: unknown) => events.send(untyped(name), untyped(given));
   return { send, sent: () => mock.requests.map(({ body }) => body) };
 }
 
@@ -414,10 +414,10 @@ describe("A schema", () => {
       ["eventData.a unrecognized_keys", "eventData.b unrecognized_keys"],
     ],
     ["as it is null", null, { contact, eventData: {} }, ["eventData custom"]],
-    ...[undefined, null, "order", [{ contact }]].map((event): [string, unknown, unknown, string[]] => [
-      `of an event that is ${JSON.stringify(event)}`,
+    ...[undefined, null, "order", [{ contact }]].map((given): [string, unknown, unknown, string[]] => [
+      `of an event that is ${JSON.stringify(given)}`,
       null,
-      event,
+      given,
       [" invalid_type"],
     ]),
     ["without an issue", refusing([]), total, ["eventData custom"]],
@@ -435,10 +435,10 @@ describe("A schema", () => {
       total,
       ["eventData.Symbol(s) custom"],
     ],
-  ])("that refuses %s makes a ValidationError, and nothing is sent", async (_, schema, event, issues) => {
+  ])("that refuses %s makes a ValidationError, and nothing is sent", async (_, schema, given, issues) => {
     const { send, sent } = defining({ order: schema });
 
-    expect((await issuesOfCall(send("order", event))).toSorted()).toEqual(issues);
+    expect((await issuesOfCall(send("order", given))).toSorted()).toEqual(issues);
     expect(sent()).toEqual([]);
   });
 
@@ -462,7 +462,7 @@ describe("A schema", () => {
     ["gives nothing", schemaThat(() => undefined), later],
     ["gives an empty object", schemaThat(() => ({})), later],
     ...[{}, 7, undefined, () => ({})].map((none): [string, unknown, string] => [
-      `is ${String(none)}`,
+      `is none, but ${typeof none}`,
       none,
       "The schema of order must be a Standard Schema, or null",
     ]),
