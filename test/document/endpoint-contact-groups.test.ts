@@ -73,7 +73,9 @@ describe.each(entryPoints)("contactGroups.addContact, $name", (entryPoint) => {
   });
 
   it("problems of the list id and of the contact are reported together", async () => {
-    await expectNotSent(service, add({ ...contact, gender: "m" }, " "), "listId", "gender");
+    const error = await expectNotSent(service, add({ ...contact, gender: "m" }, " "), "listId", "gender");
+
+    expect(error.message).toContain("is empty; pass the id as the service returned it");
   });
 });
 

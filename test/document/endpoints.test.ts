@@ -143,7 +143,8 @@ describe("an id in a path", () => {
       (id: unknown) => service.audience.v1.contactGroups.addContact(untyped(id), contact),
     ],
   ] as const;
-  const ids = ["a b", ..."a/b a?b=c a#b ä%2F ../../v2/lists ada@example.com news/contacts?x=1".split(" ")];
+  const words = "a/b a?b=c a#b ä%2F ../../v2/lists ada@example.com news/contacts?x=1".split(" ");
+  const ids = ["a b", "a\0b", "a HTTP/1.1\r\nX-API-Key: other", "..\\..\\admin", "\uff0e\uff0fx", ...words];
   const noIds = ["", " ", "\t", ".", "..", null, undefined, 7];
 
   it.each(calls.flatMap(([operation, , call]) => ids.map((id) => ({ operation, call, id }))))(

@@ -6,19 +6,10 @@ import { join } from "node:path";
 import type { ClientOptions } from "audience-sdk";
 import { bundleProgram } from "../bundle-program.ts";
 
-/** The calls that a client's process can make. */
-export type CallName = "read" | "write" | "event" | "list";
-
-export interface ClientRequest {
-  readonly call: CallName;
-  readonly options: ClientOptions;
-}
-
-/** The outcome of one call, and the memory and leftovers of its process. */
-export interface ClientResult {
-  /** The error as JSON, or the value. */
-  readonly error?: Readonly<Record<string, unknown>>;
-  readonly value?: unknown;
+/** How a write ended in a client's process, and the memory and leftovers of the process. */
+export interface FailedWrite {
+  /** As JSON, without its body. */
+  readonly error: Readonly<Record<string, unknown>>;
   /** The peak memory of the process, in MB. */
   readonly highestMb: number;
   /** Unhandled rejections. */
@@ -47,15 +38,16 @@ export class ClientProcess {
     return new ClientProcess(child, atFirstMb);
   }
 
-  async runInProcess(question: ClientRequest): Promise<ClientResult> {
+  /** Writes a contact, which is not repeatable without its opt-in. */
+  async write(options: ClientOptions): Promise<FailedWrite> {
     const ended = new AbortController();
     const exit = once(this.#child, "exit", ended).then(([code]) => {
       throw new Error(`the client's process ended with ${String(code)}`);
     });
-    this.#child.send(question);
+    this.#child.send(options);
     try {
-      const [ending] = (await Promise.race([once(this.#child, "message", ended), exit])) as [ClientResult];
-      return ending;
+      const [end] = (await Promise.race([once(this.#child, "message", ended), exit])) as [FailedWrite];
+      return end;
     } finally {
       exit.catch(() => undefined);
       ended.abort();
