@@ -22,6 +22,7 @@ const seven = { type: "profile", id: "7" };
 const none = { ...seven, attributes: {} };
 
 const link = { self };
+const empty = { relationships: [], links: [] };
 const oddFields = { type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } };
 
 describe("a contact becomes a profile", () => {
@@ -59,6 +60,12 @@ describe("a contact becomes a profile", () => {
       { id: "7", ...oddFields },
       { ...seven, attributes: oddFields },
     ],
+    ["empty arrays, as PHP has them", { ...seven, ...empty, attributes: [] }, { ...none, ...empty }],
+    [
+      "an envelope with an id of its own",
+      { data: { ...seven, attributes }, links: link, id: "request-77" },
+      { ...seven, attributes, links: link },
+    ],
     ["a numeric id", { type: "profile", id: 7, attributes }, { ...seven, attributes }],
     ["the id 0", { id: 0 }, { ...none, id: "0" }],
     ["null type and attributes", { type: null, id: "7", attributes: null }, none],
@@ -77,6 +84,7 @@ describe("a contact becomes a profile", () => {
     ["7"],
     [[]],
     [{ data: {} }],
+    [{ data: { id: null, attributes }, id: "request-77" }],
     [{ type: "profile", attributes }],
     [{ id: "  " }],
     [{ id: {} }],
@@ -100,6 +108,7 @@ describe("a list or segment becomes a contact group", () => {
   it.each<[string, unknown, object]>([
     ["a flat object", { ...news, size: 3 }, { ...news, size: 3 }],
     ["an envelope with links", { data: news, links: link }, { ...news, links: link }],
+    ["an envelope with an id of its own", { data: news, id: 77 }, news],
     ["a resource, as it is", resource, resource],
     ["a numeric id", { id: 12, name: null }, { id: "12", name: null }],
     ["a field named data", { ...news, data: { colour: "red" } }, { ...news, data: { colour: "red" } }],

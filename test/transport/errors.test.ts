@@ -22,7 +22,7 @@ import {
 } from "audience-sdk";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
-import { contact, inPieces, json, mockedClient, profileResponse, serve } from "./fixture.ts";
+import { contact, inPieces, mockedClient, serve } from "./fixture.ts";
 
 const event = {
   eventName: "order placed",
@@ -231,7 +231,7 @@ describe("An error status", () => {
   it("shows an incomplete body as a string, because its JSON would be another value", async () => {
     const errors = [
       await failureWith(500, inPieces(["12"], "breaks off")),
-      await failureWith(500, "1234", {}, { maxResponseBytes: 2 }),
+      await failureWith(500, inPieces(["1", "234"]), {}, { maxResponseBytes: 2 }),
     ];
 
     expect(errors).toMatchObject([{ body: "12" }, { body: "12" }]);
@@ -287,22 +287,28 @@ describe("A 404", () => {
 });
 
 describe("A redirect", () => {
-  it.each([301, 302, 303, 307, 308])("(%i) is never followed, to wherever it leads", async (status) => {
-    const other = await serve((outgoing) => json(outgoing, 200, profileResponse));
-    const { options, received } = await serve((outgoing, { path }) => {
-      outgoing.writeHead(status, { location: other.url + path }).end("moved");
+  it.each<[number, string | undefined]>([
+    [301, "https://else.example/create"],
+    [302, "https://else.example/create"],
+    [303, "https://else.example/create"],
+    [307, "https://else.example/create"],
+    [308, "https://else.example/create"],
+    [302, "/of-the-same-origin"],
+    [302, undefined],
+  ])("(%i, to %s) is never followed", async (status, location) => {
+    const { options, received } = await serve((outgoing) => {
+      outgoing.writeHead(status, location === undefined ? {} : { location }).end("moved");
     });
 
     const error = await failureOf(new AudienceClient(options).v1.customers.upsert(contact));
 
     expect(error).toBeInstanceOf(RedirectError);
-    const location = `${other.url}/api/v1/customer/create`;
-    expect(error).toMatchObject({ code: "redirect", status, location, outcome: "not-applied" });
+    expect(error).toMatchObject({ code: "redirect", status, outcome: "not-applied" });
+    expect("location" in error && error.location).toBe(location ?? false);
     expect(error.message).toBe(
       `${status} on POST /api/v1/customer/create: a redirect is never followed. Is the base URL right?`,
     );
     expect(received).toHaveLength(1);
-    expect(other.received).toEqual([]);
   });
 
   it("is also the status 0, which browsers return for a redirect that is not followed", async () => {
@@ -313,20 +319,6 @@ describe("A redirect", () => {
 
     expect(error).toBeInstanceOf(RedirectError);
     expect(error).toMatchObject({ status: 0, outcome: "not-applied" });
-  });
-
-  it("to the same origin is not followed either, and its error has no location if the response has none", async () => {
-    const { options, received } = await serve((outgoing, { path }) => {
-      outgoing.writeHead(302, path.endsWith("same") ? { location: "/elsewhere" } : {}).end();
-    });
-    const { v1 } = new AudienceClient(options);
-
-    const same = await failureOf(v1.customers.get("same"));
-    const none = await failureOf(v1.customers.get("none"));
-
-    expect(same).toMatchObject({ status: 302, location: "/elsewhere" });
-    expect(none).not.toHaveProperty("location");
-    expect(received).toHaveLength(2);
   });
 });
 
@@ -342,6 +334,7 @@ describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => 
     ["an error in success's clothes", 200, '{"status":"error","message":"no"}', "data"],
     ["data without an id", 201, '{"data":{"type":"profile"}}', "data.id"],
     ["an id that is empty", 201, '{"data":{"id":""}}', ""],
+    ["HTML in lower case", 200, "\n<!doctype html>x", "is not JSON (HTML: a gateway responded; is the base"],
   ] as const;
 
   it.each(wrong)("%s", async (_, status, body, problem) => {
@@ -365,36 +358,11 @@ describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => 
     expect((await failureOf(v1.customers.get("c-1"))).message).toContain("HTML: a gateway responded");
   });
 
-  it("says that a gateway responded if the body is HTML", async () => {
-    const error = await failureOf(clientWithResponse(200, "\n<!doctype html>x").v1.customers.get("c-1"));
-
-    expect(error.message).toBe(
-      "200 on GET /api/v1/customer/{id}, but its body is not JSON (HTML: a gateway responded; is the base URL right?).",
-    );
-  });
-
   it("shows all messages of the service", async () => {
     const body = '{"status":false,"errors":[{"message":"no consent"},{"message":"no list"}]}';
     const error = await failureWith(200, body);
 
     expect(error.message).toContain("the service says: no consent; no list");
-  });
-
-  it("holds the body, as JSON or as a string", async () => {
-    expect(await failureWith(200, '{"a":1}')).toMatchObject({ body: { a: 1 } });
-    expect(await failureWith(200, "<p>")).toMatchObject({ body: "<p>" });
-  });
-
-  it.each([
-    ["contact.contactUUID", { message: "ok", contact: { email: "a@b", action: "created" } }],
-    ["contact.action", { message: "ok", contact: { email: "a@b", contactUUID: "c-1" } }],
-    ["contact", { message: "ok" }],
-  ])("addContact needs %s", async (path, body) => {
-    const { v1 } = clientWithResponse(200, JSON.stringify(body));
-    const error = await failureOf(v1.contactGroups.addContact("l", contact));
-
-    expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(error.message).toContain(path);
   });
 });
 
@@ -498,6 +466,7 @@ describe("An error of any class", () => {
       expect(shown).toMatchObject({ name, code, message, outcome, request });
       const own = Object.entries(error).filter(([, value]) => value !== undefined);
       expect(Object.keys(shown)).toEqual(expect.arrayContaining(own.map(([key]) => key)));
+      if (error instanceof ApiError) expect(shown).toMatchObject({ headers: { "x-a": "1" } });
       expect(shown).not.toHaveProperty("stack");
     }
   });
@@ -514,12 +483,6 @@ describe("isAudienceError", () => {
     expect(isAudienceError(theirs)).toBe(true);
     expect(other.isAudienceError(ours)).toBe(true);
   });
-});
-
-it("An ApiError as JSON holds the response's headers", async () => {
-  const error = await failureOf(clientWithResponse(400, "{}", { "x-trace": "t-1" }).v1.customers.get("c-1"));
-
-  expect(JSON.parse(JSON.stringify(error))).toMatchObject({ headers: { "x-trace": "t-1" } });
 });
 
 it("A limiter of another copy of the package ends a call with outcome and request", async () => {

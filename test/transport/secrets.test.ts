@@ -11,10 +11,10 @@ import {
   write,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { failureOf, thrownBy } from "./failure.ts";
-import { mockedClient, serve, within } from "./fixture.ts";
+import { mockedClient, recorded, serve, within } from "./fixture.ts";
 
 const key = 'sk_live/9fQ2+Zr7=Wv4"Lk8&Tn1';
 const keyV2 = "second-family-key-5512-0099";
@@ -75,17 +75,12 @@ function expectNoSecret(value: unknown, secrets: readonly string[] = [key, keyV2
 function listening() {
   const logged: unknown[] = [];
   const log = (value: unknown) => void logged.push(structuredClone(value));
-  const channel = tracingChannel("audience-sdk:request");
-  const subscribers = { start: log, end: log, asyncStart: log, asyncEnd: log, error: log };
-  channel.subscribe(subscribers);
-  stopListening = () => channel.unsubscribe(subscribers);
+  for (const channel of ["audience-sdk:call", "audience-sdk:request"])
+    recorded(tracingChannel(channel), "", logged);
   const logger = { debug: log, info: log, warn: log, error: log };
   const hooks = { onRequest: log, onResponse: log, onRetry: log, onThrottle: log };
   return { logged, options: { logger, logLevel: "debug", hooks } satisfies ClientOptions };
 }
-
-let stopListening = () => {};
-afterEach(() => stopListening());
 
 const base = {
   baseUrl: "https://api.example.com",
@@ -111,8 +106,12 @@ const echoes: Record<string, (status: number) => Response> = {
   "in HTML": (status) => new Response(`<pre>X-API-Key: ${key}\nService-Api-Key: ${keyV2}</pre>`, { status }),
   "deeply nested": (status) =>
     new Response("[".repeat(3_000) + JSON.stringify(keyV2) + "]".repeat(3_000), { status }),
-  "at the edge of what is shown": (status) =>
-    new Response("x".repeat(64 * 1024 - 10) + keyV2 + key, { status }),
+  ...Object.fromEntries(
+    [0, 1, 7, 8, 10, 18].map((before) => [
+      `${before} characters before the edge of what is shown`,
+      (status: number) => new Response("x".repeat(64 * 1024 - before) + keyV2 + key, { status }),
+    ]),
+  ),
   "many times": (status) => new Response(`${keyV2}${keyV2}${key}${key}`.repeat(200), { status }),
   "in headers": (status) =>
     new Response("{}", {
