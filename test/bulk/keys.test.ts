@@ -147,6 +147,19 @@ describe("The fingerprint of a row", () => {
   });
 });
 
+it("A row that JSON cannot carry is invalid by its endpoint's rule, which its check tells, too", async () => {
+  const { audience, mock } = createFixture();
+  const options = { key, checkpoint: new MemoryCheckpoint() };
+  const wrong = (item: Row) => write.v1.customers.upsert({ ...item, first_name: 1n as never });
+
+  const { results } = await collectRun(audience.bulk(rows(1), wrong, options));
+
+  const issues = [{ path: ["first_name"] }];
+  expect(results).toMatchObject([{ status: "invalid", error: { issues } }]);
+  expect(await audience.bulk.check(rows(1), wrong, options)).toMatchObject({ invalid: [{ issues }] });
+  expect(mock.requests).toEqual([]);
+});
+
 it("A changed row that is invalid is told each night, and skipped once it has changed back", async () => {
   const { audience, mock } = createFixture();
   const options = { key, checkpoint: new MemoryCheckpoint() };

@@ -133,8 +133,7 @@ describe("A loss of power takes no record", () => {
 describe("A checkpoint with", () => {
   const noRow = /has an entry of a row that cannot be read/;
   const others =
-    /has an entry named .*: it is damaged, or was written by another version\. It is left unchanged\./;
-
+    /has an entry named .*: it is damaged, or was written by another version\. .* end its run with the version that wrote it\./;
   const noRun = /has an entry of its run that cannot be read/;
   it.each<[string, name: string, line: string | undefined, RegExp]>([
     ["a line of a row that is none", "row:a", '["sends"]', noRow],
