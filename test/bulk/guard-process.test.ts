@@ -132,6 +132,14 @@ describe("A row is sent with the refusal that was written by", () => {
     ],
     ["a call whose outcome is unknown", calls(["UNSUBSCRIBED", "reset-after"])],
     ["such a call after an opt-in", calls(["SUBSCRIBED"], ["UNSUBSCRIBED", "reset-after"])],
+    [
+      "a call before a custom one that leaves the consent to the service",
+      async ({ audience }) => {
+        await optOut(audience);
+        const request = { path: "/api/v1/contact-groups/list/contacts", body: { email } };
+        await audience.v1.request({ method: "POST", ...request }, { consent: "service-decides" });
+      },
+    ],
     ["a call before one that was refused", calls(["UNSUBSCRIBED"], ["SUBSCRIBED", "redirect"])],
     [
       "a call before an opt-in whose outcome is unknown",

@@ -88,10 +88,29 @@ describe("A row is looked up", () => {
     world.mock.unsubscribe(row(0).email);
     await world.audience.v1.customers.upsert(row(1));
 
-    const { ends } = await night(world, [row(1)], { ...options, snapshot: await snapshotOf(world.audience) });
+    const snapshot = await snapshotOf(world.audience);
+
+    const { ends } = await night(world, [row(1)], { ...options, snapshot });
 
     expect(ends).toEqual(["superseded:service"]);
     expect(lookedUp(world)).toEqual([idOf(world, row(1).email), earlier]);
+    // The contact that she has left is deleted.
+    const fetch = async (url: string, init: RequestInit) =>
+      url.endsWith(earlier) ? Response.json({}, { status: 404 }) : await world.mock.fetch(url, init);
+    const audience = world.audience.withOptions({ fetch });
+    const after = await night({ ...world, audience }, [row(1)], { ...options, snapshot });
+    expect(after.ends).toEqual(["succeeded"]);
+  });
+
+  it("not where it sends an event alone, though an earlier night knows its contact", async () => {
+    const world = createFixture();
+    const options = await firstNight(world);
+    world.mock.unsubscribe(row(0).email);
+    const event = ({ email }: V1Contact) =>
+      write.v1.events.send({ eventName: "seen", contact: { email: email! } });
+
+    expect(await world.audience.bulk(rows(1), event, options)).toMatchObject({ succeeded: 1, kept: 0 });
+    expect(world.mock.requests.at(-2)?.operation).toBe(post);
   });
 
   it("and is superseded where the contact of the snapshot and of the earlier night is gone", async () => {
@@ -101,9 +120,10 @@ describe("A row is looked up", () => {
     const snapshot = await snapshotOf(world.audience);
     world.mock.reset();
 
-    const { ends } = await night(world, [{ ...row(0), city: "Bern" }], { ...options, snapshot });
+    const { ends, results } = await night(world, [{ ...row(0), city: "Bern" }], { ...options, snapshot });
 
     expect(ends).toEqual(["superseded:service"]);
+    expect(String(results[0]?.error)).toContain("The service has no contact with this id any more: ");
     expect(world.mock.organization("mock-organization").contacts).toEqual([]);
   });
 
@@ -222,10 +242,10 @@ it("The error of a superseded row names the opt-outs that were not sent", async 
   const options = await firstNight(world, [contact("++")]);
   world.mock.unsubscribe(ada.email);
 
-  const { results } = await night(world, [contact("+-", "ada2")], { ...options, key: () => ada.email });
+  const { results } = await night(world, [contact("+-s", "ada2")], { ...options, key: () => ada.email });
 
   const message =
-    "The contact that the row had before has refused: the row was not sent, or not sent again. Nor was its opt-out of phone: send that by a call of its own.";
+    "The contact that the row had before has refused: the row was not sent, or not sent again. Nor was its opt-out of phone and is_suppressed: send that by a call of its own.";
   expect(results).toMatchObject([{ status: "superseded", error: { message } }]);
 });
 
@@ -237,15 +257,18 @@ it("Without the v1 family nobody can be looked up: whom the snapshot shows as re
   const snapshot = await snapshotOf(world.audience, "acme");
   const audience = new AudienceClient({ ...world.mock.clientOptions, baseUrl: undefined });
   const contacts = ["subscribed", "unsubscribed", "subscribed", "subscribed"].map((word, index) =>
-    v2Contact(row(index).email, word),
+    write.v2.contacts.upsert(v2Contact(row(index).email, word)),
   );
+  const optOut = write.v2.contacts.upsert(v2Contact(row(0).email, "unsubscribed"));
 
   const { results } = await collectRun(
-    audience.bulk(contacts, (each) => write.v2.contacts.upsert(each), { snapshot, organization: "acme" }),
+    audience.bulk([...contacts, [optOut, contacts[0]!]], (each) => each, { snapshot, organization: "acme" }),
   );
 
-  const ends = results.toSorted((a, b) => a.index - b.index).map(endOf);
-  expect(ends).toEqual(["superseded:snapshot", "succeeded", "succeeded", "superseded:snapshot"]);
+  const sorted = results.toSorted((a, b) => a.index - b.index);
+  const by = "superseded:snapshot";
+  expect(sorted.map(endOf)).toEqual([by, "succeeded", "succeeded", by, by]);
+  expect(String(sorted[0]?.error)).toContain("The snapshot shows that the contact has refused: ");
   expect(world.mock.resubscriptions).toEqual([]);
 });
 
@@ -282,7 +305,16 @@ describe("A row whose look fails is failed and not sent, and looked up on the ne
 
     expect(error).toBeUndefined();
     expect(results).toMatchObject([
-      { status: "failed", error: { code: "connection", outcome: "not-sent", cause } },
+      {
+        status: "failed",
+        error: {
+          code: "connection",
+          outcome: "not-sent",
+          reason: "other",
+          message: expect.stringContaining("could not be looked up"),
+          cause,
+        },
+      },
     ]);
     expect(stopWhen.mock.calls).toMatchObject([[cause]]);
     expect(operations).not.toContain(post);
@@ -454,7 +486,8 @@ describe("A look that is over a minute old when its row may leave", () => {
   }
 
   const left = ({ mock }: World) => mock.unsubscribe(row(0).email);
-  const late = { status: "failed", error: { code: "timeout", outcome: "not-sent" } };
+  const message = expect.stringMatching(/^The look at the service was too old, three times: .* 60 s old\./);
+  const late = { status: "failed", error: { code: "timeout", outcome: "not-sent", message } };
   it.each<[string, number, ((world: World) => void) | undefined, object, operations: string[]]>([
     ["is made again", 2, undefined, { status: "succeeded" }, [get, get, post]],
     [

@@ -222,7 +222,16 @@ describe("The answer of isCurrent is at most a second old when the row is sent",
     [
       "and one that is late three times ends its row",
       3,
-      { status: "failed", error: { code: "timeout", outcome: "not-sent", timeoutMs: 1_000 } },
+      {
+        status: "failed",
+        error: {
+          code: "timeout",
+          outcome: "not-sent",
+          timeoutMs: 1_000,
+          message:
+            "isCurrent was too old, three times: when a row leaves, an answer may be 1 s old. The row was not sent, or not sent again.",
+        },
+      },
       3,
     ],
   ])("%s", async (_, late, result, calls) => {

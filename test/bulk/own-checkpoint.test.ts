@@ -283,10 +283,11 @@ describe("A checkpoint that hangs", () => {
     }
   });
 
-  it("in `open` is told once, at info", async () => {
+  it("in `open` is told once, at info, and holds up no call that refuses nothing", async () => {
     const info = vi.fn();
     const clientOptions = { logger: { info }, logLevel: "info" };
-    const { over, stop } = await hangingRun(["open"], { key }, clientOptions);
+    const { audience, over, stop } = await hangingRun(["open"], { key }, clientOptions);
+    await audience.v1.customers.upsert(row(0));
 
     await vi.advanceTimersByTimeAsync(1_000);
     expect(info).not.toHaveBeenCalled();

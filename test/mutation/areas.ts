@@ -47,21 +47,24 @@ export const areas: readonly Area[] = [
   {
     name: "bulk-record",
     sources: ["bulk/run-record.ts", "bulk/fingerprint.ts"],
-    tests: { bulk: "check event-ids guard-process keys nights own-checkpoint recorded target" },
+    tests: { bulk: "check event-ids keys nights own-checkpoint recorded target" },
   },
   {
     name: "bulk-guards",
     sources: ["bulk/guards"],
-    tests: { bulk: "guard-process guard-run guard-service is-current", snapshot: "bulk" },
+    tests: {
+      bulk: "check guard-process guard-run guard-service is-current nights own-checkpoint recorded refusals",
+      snapshot: "bulk",
+    },
   },
   {
     name: "bulk",
     sources: ["bulk"],
     tests: {
-      bulk: "*",
+      bulk:
+        "check event-ids first-row guard-run guard-service is-current keys nights own-checkpoint progress rate-limit " +
+        "recorded refusals-first results source stop target writes-of-rows",
       snapshot: "bulk",
-      transport: "custom-request order retries",
-      document: "states-and-transitions",
     },
   },
   {
@@ -108,9 +111,9 @@ export const areas: readonly Area[] = [
     name: "rate-limiter",
     sources: ["rate-limiter"],
     tests: {
-      "rate-limiter": "clock-and-timers options reserve usage waiting",
+      "rate-limiter": "clock-and-timers options reserve usage waiting within-limits",
       redis: "outages requests shared-limit",
-      transport: "options outcomes rate-refusal",
+      transport: "rate-refusal",
     },
   },
   // The transport is split into areas, because every call reaches nearly all of it.

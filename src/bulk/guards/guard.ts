@@ -44,7 +44,7 @@ export function nextMoment(): number {
 export class RowStop extends Error {
   readonly why: { error: unknown } | { reason: SupersededReason; service?: Profile };
 
-  constructor(why: RowStop["why"], message = "the row is not sent") {
+  constructor(why: RowStop["why"], message?: string) {
     super(message);
     this.why = why;
   }

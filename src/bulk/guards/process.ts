@@ -83,7 +83,6 @@ export class ProcessGuard implements Guard, ConsentListener {
   }
 
   ask(row: GuardedRow): Word[] {
-    if (this.#refusedByRows.size + this.#addresses.size === 0) return [];
     return channelsAt(row).flatMap(({ address, channel, key }): Word[] => {
       const word = { channel, addresses: [key] };
       if (this.#refusedByRows.has(address))
@@ -91,7 +90,6 @@ export class ProcessGuard implements Guard, ConsentListener {
       const calls = this.#addresses.get(address);
       if (!calls) return [];
       const isRefused = refuses(calls);
-      if (!isRefused && calls.liftedAt === 0) return [];
       const moment = isRefused ? lastRefusal(calls) : calls.liftedAt;
       return [{ ...word, by: "process", isRefused, moment }];
     });
@@ -132,7 +130,7 @@ export class ProcessGuard implements Guard, ConsentListener {
 /** The channels by which a row's writes may be refused, each at each key of its contact. */
 function channelsAt({ writes }: GuardedRow): { address: string; channel: string; key: string }[] {
   return writes.flatMap(({ contacts, said }) => {
-    const channels = said.size === 0 ? [] : [...new Set([...said.keys(), "is_suppressed"])];
+    const channels = [...new Set([...said.keys(), "is_suppressed"])];
     return channels.flatMap((channel) =>
       contacts.map((key) => ({ address: `${channel} ${key}`, channel, key })),
     );
