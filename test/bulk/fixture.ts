@@ -83,7 +83,7 @@ export async function flushEventLoop(): Promise<void> {
 export async function until(condition: () => boolean): Promise<void> {
   const startedMs = performance.now();
   while (!condition()) {
-    if (performance.now() - startedMs > 5_000)
+    if (performance.now() - startedMs > 60_000)
       throw new Error(`It never came about: ${condition.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
