@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -14,6 +13,8 @@ import { sendRows } from "../../examples/demo/send-rows.ts";
 import { CsvRow } from "../../examples/exports/csv-file.ts";
 import { bundleProgram } from "../bundle-program.ts";
 import { repository } from "../project/source-files.ts";
+import { csv, temporaryFolder } from "./importer-fixture.ts";
+import { runHere, runProcess } from "./run-program.ts";
 
 // As `npm run demo` starts it, but for the compiler.
 let program: string;
@@ -27,35 +28,22 @@ beforeAll(async () => {
   return () => rm(folder, { recursive: true });
 });
 
-interface Run {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-  readonly lines: readonly string[];
-}
-
 /** Runs the demo as a process without a terminal. `stopAt` presses Ctrl-C, `closeAt` closes the output. */
 async function runProgram(
   args: string[],
-  options: { env?: Record<string, string>; stopAt?: string; closeAt?: string } = {},
-): Promise<Run> {
-  const { AUDIENCE_BASE_URL: _url, AUDIENCE_API_KEY: _key, FORCE_COLOR: _color, ...env } = process.env;
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { ...env, ...options.env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let out = "";
-  let err = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    const isReached = (mark?: string) =>
-      mark !== undefined && !out.includes(mark) && (out + text).includes(mark);
-    if (isReached(options.stopAt)) child.kill("SIGINT");
-    if (isReached(options.closeAt)) child.stdout.destroy();
-    out += text;
-  });
-  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  return { code, out, err, lines: out.split("\n") };
+  { env, stopAt, closeAt }: { env?: Record<string, string>; stopAt?: string; closeAt?: string } = {},
+) {
+  const { AUDIENCE_BASE_URL: _url, AUDIENCE_API_KEY: _key, FORCE_COLOR: _color, ...own } = process.env;
+  let isStopped = false;
+  const ended = await runProcess(
+    [program, ...args],
+    (child, out) => {
+      if (!isStopped && stopAt !== undefined && out.includes(stopAt)) isStopped = child.kill("SIGINT");
+      if (closeAt !== undefined && out.includes(closeAt)) child.stdout?.destroy();
+    },
+    { ...own, ...env },
+  );
+  return { ...ended, lines: ended.out.split("\n") };
 }
 
 /** A service on loopback, which the environment names with this key. */
@@ -77,14 +65,6 @@ async function startService(apiKey = "mock-key-of-a-real-service") {
   return mock;
 }
 
-async function writeCsv(content: string | Uint8Array): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "demo-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, "file.csv");
-  await writeFile(path, content);
-  return path;
-}
-
 /** A folder with an export of three rows: one subscribed, one with a telephone number only, one that is not valid. */
 async function writeSmallExport(): Promise<string> {
   const headings = "Email,Klaviyo ID,First Name,Phone Number,Email Marketing Consent,SMS Marketing Consent";
@@ -93,7 +73,7 @@ async function writeSmallExport(): Promise<string> {
     ",2,Bo,+44 7700 900001,,SUBSCRIBED",
     "nobody,3,Cy,,SUBSCRIBED,",
   ];
-  return dirname(await writeCsv([headings, ...rows, ""].join("\n")));
+  return dirname(await csv(await temporaryFolder(), "file.csv", headings, ...rows));
 }
 
 /** Runs the demo in this process, on a fake terminal that answers the question, or on a pipe. */
@@ -110,21 +90,18 @@ async function runOnTerminal(
     rows: options.rows ?? 24,
     getColorDepth: () => WriteStream.prototype.getColorDepth(),
   });
-  const errors = new PassThrough();
-  let out = "";
-  let err = "";
-  errors.setEncoding("utf8").on("data", (text: string) => (err += text));
-  output.setEncoding("utf8").on("data", (text: string) => {
-    out += text;
-    if (options.stopAt !== undefined && out.includes(options.stopAt)) stop.abort();
-    if (text.includes("(y/N)")) input.end(options.answer === undefined ? undefined : `${options.answer}\n`);
+  let shown = "";
+  output.on("data", (chunk) => {
+    shown += String(chunk);
+    if (options.stopAt !== undefined && shown.includes(options.stopAt)) stop.abort();
+    if (String(chunk).includes("(y/N)"))
+      input.end(options.answer === undefined ? undefined : `${options.answer}\n`);
   });
-  const code = await runDemo({ args, input, output, errors, signal: stop.signal });
-  return { code, out, err };
+  return await runHere((given) => runDemo({ args, input, ...given }), { output, signal: stop.signal });
 }
 
 describe("npm run demo", () => {
-  let run: Run;
+  let run: Awaited<ReturnType<typeof runProgram>>;
   beforeAll(async () => {
     // The address in the environment never responds: a demo that called it would fail.
     run = await runProgram([], {
@@ -412,15 +389,8 @@ describe("sending", () => {
 
 describe("a table", () => {
   it("is aligned with wide, joined and combining characters", () => {
-    const widths = { Ana: 3, "田中 花子": 9, "👨‍👩‍👧 Kelly": 8, "Noe\u0308l": 4, สุดา: 3, "🇮🇪": 2, "（株）": 6 };
-    const names = Object.keys(widths);
-    expect(names.map(textWidth)).toEqual(Object.values(widths));
-    const lines = table(
-      ["Name", "N"],
-      names.map((name) => [name, "|"]),
-      80,
-    );
-    expect(new Set(lines.slice(2).map(textWidth))).toEqual(new Set([12]));
+    const names = ["Ana", "田中 花子", "👨‍👩‍👧 Kelly", "Noe\u0308l", "สุดา", "🇮🇪", "（株）"];
+    expect(names.map(textWidth)).toEqual([3, 9, 8, 4, 3, 2, 6]);
   });
 
   it("is never wider than its limit, and cuts between characters", () => {

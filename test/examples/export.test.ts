@@ -1,27 +1,15 @@
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
-import { text } from "node:stream/consumers";
 import type { ClientOptions } from "audience-sdk";
 import { openSnapshot } from "audience-sdk/snapshot";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { runExport } from "../../examples/export/export.ts";
 import { createAudience, failingFrom, temporaryFolder } from "../snapshot/fixture.ts";
+import { runHere } from "./run-program.ts";
 
-async function run(
-  args: readonly string[],
-  client: ClientOptions = {},
-  signal = new AbortController().signal,
-) {
-  const [output, errors] = [new PassThrough(), new PassThrough()];
-  const texts = Promise.all([text(output), text(errors)]);
-  const code = await runExport({ args, output, errors, signal, client });
-  output.end();
-  errors.end();
-  const [out, err] = await texts;
-  return { code, out, err };
-}
+const run = (args: readonly string[], client: ClientOptions = {}, signal?: AbortSignal) =>
+  runHere((given) => runExport({ args, client, ...given }), { signal });
 
 /** An account, the options of its client, and a folder. */
 function account(contacts: readonly object[]) {
@@ -58,13 +46,9 @@ describe("npm run export writes the audience as a table", () => {
   });
 
   it("of every attribute with --all, each custom property in a column of its own", async () => {
+    const custom_properties = { plan: "pro", "a,b": "x" };
     const contacts = [
-      {
-        id: "1",
-        email: "ada@example.com",
-        first_name: "Ada",
-        custom_properties: { plan: "pro", "a,b": "x" },
-      },
+      { id: "1", email: "ada@example.com", first_name: "Ada", custom_properties },
       { id: "2", email: "bob@example.com", tags: ["a"] },
     ];
     const { options, csv } = account(contacts);

@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
 import { createWriteStream, existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { text as textOf } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { type ClientOptions, RateLimiter } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
@@ -20,6 +18,7 @@ import { parseArguments } from "../../examples/importer/arguments.ts";
 import { type ImporterSurroundings, runImporter } from "../../examples/importer/importer.ts";
 import { openFiles } from "../../examples/importer/maps.ts";
 import { bundleProgram } from "../bundle-program.ts";
+import { runHere, runProcess } from "./run-program.ts";
 
 export const list = { id: "readers", name: "Readers", type: "LIST" as const };
 
@@ -83,9 +82,8 @@ export async function runOnMock(
   mock: MockService,
   args: string[],
   client: ClientOptions = mock.clientOptions,
-  signal?: AbortSignal,
 ) {
-  return await runOn(new PassThrough(), { args, env: {}, client, ...(signal && { signal }) });
+  return await runOn(new PassThrough(), { args, env: {}, client });
 }
 
 /** The importer on a terminal, where somebody writes these lines. */
@@ -98,18 +96,11 @@ export async function runOnTerminal(args: string[], answers: readonly string[]) 
 
 async function runOn(
   output: PassThrough,
-  surroundings: Pick<ImporterSurroundings, "args" | "env" | "input" | "client"> & { signal?: AbortSignal },
+  surroundings: Pick<ImporterSurroundings, "args" | "env" | "input" | "client">,
 ) {
-  const errors = new PassThrough();
-  const texts = Promise.all([textOf(output), textOf(errors)]);
   const rateLimiter = new RateLimiter({ windows: [{ limit: 10_000, intervalMs: 1 }] });
-  const { signal } = new AbortController();
   const client = { ...(current && { fetch: current.fetch }), rateLimiter };
-  const code = await runImporter({ signal, client, ...surroundings, output, errors });
-  output.end();
-  errors.end();
-  const [out, err] = await texts;
-  return { code, out, err };
+  return await runHere((given) => runImporter({ client, ...surroundings, ...given }), { output });
 }
 
 /** The existing contacts of the service. */
@@ -240,19 +231,11 @@ export async function manyRows(count: number): Promise<string> {
 
 /** The importer as a process, with its environment; `onOutput` receives its output so far. */
 export async function runProgram(
-  args: string[],
-  onOutput: (child: ReturnType<typeof spawn>, out: string) => void = () => undefined,
-  flags: string[] = [],
+  args: readonly string[],
+  onOutput?: Parameters<typeof runProcess>[1],
+  flags: readonly string[] = [],
 ) {
   const program = join(await temporaryFolder(), "importer.mjs");
   await bundleProgram("examples/importer/main.ts", program);
-  const child = spawn(process.execPath, [...flags, program, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-  let [out, err] = ["", ""];
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    out += text;
-    onOutput(child, out);
-  });
-  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  return { code, out, err };
+  return await runProcess([...flags, program, ...args], onOutput);
 }
