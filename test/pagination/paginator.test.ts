@@ -213,21 +213,6 @@ describe("`Array.from`, which would give an empty array, says what to use in its
 
 // A caller in JavaScript can pass all of these.
 
-describe("a wrong query of a list", () => {
-  it.each<[string, unknown]>([
-    ["null", null],
-    ["a limit that is a BigInt", { limit: 5n }],
-    ["a limit that is a symbol", { limit: Symbol("limit") }],
-    ["a limit that would have to be converted", { limit: { valueOf: () => expect.fail("is asked") } }],
-  ])("is a ValidationError, and nothing is sent: %s", async (_, query) => {
-    const mock = createMockService();
-    const { v1, v2 } = new AudienceClient(mock.clientOptions);
-    for (const list of [v1.customers, v1.contactGroups, v2.lists].map((lists) => lists.list(query as object)))
-      expect(await errorOf(list.toArray())).toBeInstanceOf(ValidationError);
-    expect(mock.requests).toEqual([]);
-  });
-});
-
 const waysToRead: ((list: ReturnType<AudienceClient["v1"]["customers"]["list"]>) => PromiseLike<unknown>)[] =
   [(list) => list, collect, (list) => collect(list.pages()), (list) => list.toArray()];
 

@@ -9,7 +9,7 @@ import {
   TimeoutError,
   type V1Client,
 } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { blockFor, serveInThread } from "./answering-thread.ts";
 import { failureOf } from "./failure.ts";
@@ -67,14 +67,6 @@ describe("timeoutMs", () => {
     const error = await failureOf(v1.customers.upsert(contact, { ...once, timeoutMs: 120 }));
 
     expect(error).toMatchObject({ code: "timeout", timeoutMs: 120, outcome: "unknown" });
-  });
-
-  it("applies to one attempt: the next starts anew", async () => {
-    vi.useFakeTimers();
-    const { v1 } = mockedClient({ faults: [{ ...hang, times: 2 }] }, { timeoutMs: 1_000 });
-    const call = within(10_000, v1.customers.upsert(contact).withResponse());
-
-    expect((await call).attempts).toBe(3);
   });
 
   it("does not include the wait in the queue", async () => {
@@ -180,25 +172,19 @@ describe("deadlineMs", () => {
     expect(rateLimiter.usage().queued).toBe(0);
   });
 
-  it("that passes behind an earlier write to the same contact is a TimeoutError: nothing was sent", async () => {
-    const { mock, audience } = mockedClient({ faults: [{ ...hang, times: 1 }] }, { timeoutMs: 10_000 });
-    const first = audience.v1.customers.upsert(contact);
+  it.each<[string, MockServiceOptions, ClientOptions, isBehind: boolean]>([
+    ["behind an earlier write to the same contact", { faults: [{ ...hang, times: 1 }] }, {}, true],
+    ["in the key function", {}, { apiKey: noKey }, false],
+  ])("that passes %s is a TimeoutError: nothing was sent", async (_, ofMock, ofClient, isBehind) => {
+    const { mock, audience } = mockedClient(ofMock, { timeoutMs: 10_000, ...ofClient });
+    const first = isBehind && audience.v1.customers.upsert(contact);
 
     const error = await late(audience, 3_000);
 
     expect(error).toMatchObject({ code: "timeout", timeoutMs: 3_000, outcome: "not-sent" });
     expect(error.request).toMatchObject({ attempts: 0 });
     await first;
-    expect(mock.requests).toHaveLength(2);
-  });
-
-  it("that passes in the key function is a TimeoutError: nothing was sent", async () => {
-    const { mock, audience } = mockedClient({}, { apiKey: noKey });
-
-    const error = await late(audience, 3_000);
-
-    expect(error).toMatchObject({ code: "timeout", timeoutMs: 3_000, outcome: "not-sent" });
-    expect(mock.requests).toEqual([]);
+    expect(mock.requests).toHaveLength(isBehind ? 2 : 0);
   });
 
   it("defaults to that of the client, and leaves no timer behind", async () => {

@@ -95,11 +95,6 @@ describe("An absent option is read from the environment", () => {
       message: expect.stringContaining(message),
     });
   });
-
-  it("a runtime without process has no environment", () => {
-    vi.stubGlobal("process", undefined);
-    expect(() => new AudienceClient({ baseUrl, apiKey: "k", ...rest }).v1).not.toThrow();
-  });
 });
 
 describe("What the runtime forbids is no error of the constructor", () => {
@@ -110,6 +105,9 @@ describe("What the runtime forbids is no error of the constructor", () => {
 
   // Deno without `--allow-env`, and the edge runtime of Next.js, which has the names of Node's functions.
   it.each<[string, Record<string, unknown>]>([
+    ["a process", { process: undefined }],
+    ["modules", { process: { env: {} } }],
+    ["one of them", { process: { env: {}, getBuiltinModule: () => undefined } }],
     ["each variable", { process: { ...process, env: new Proxy({}, { get: refuse }) } }],
     ["the environment", { process: Object.defineProperty({}, "env", { get: refuse }) }],
     ["Node's modules", { process: { env: {}, getBuiltinModule: refuse } }],
@@ -169,35 +167,22 @@ function steady(lines: readonly string[]): string[] {
 describe("AUDIENCE_LOG", () => {
   beforeEach(setAll);
 
-  it("prints to stderr the lines that a logger gets", async () => {
-    const { lines, logger } = keepingLogger();
-    await new AudienceClient({ ...rest, logger, logLevel: "debug" }).v1.customers.list();
-    vi.stubEnv("AUDIENCE_LOG", "debug");
-
-    await new AudienceClient(rest).v1.customers.list();
-
-    expect(steady(printed)).toEqual(steady(lines));
-    expect(printed).toHaveLength(2);
-  });
-
-  it("is the level of a logger that is given, and prints nothing then", async () => {
+  it.each<[string, boolean, object, ("logger" | "stderr")?]>([
+    ["prints to stderr the lines that a logger gets", false, {}, "stderr"],
+    ["is the level of a logger that is given, and prints nothing then", true, {}, "logger"],
+    ["gives way to logLevel, with a logger", true, { logLevel: "warn" }],
+    ["gives way to logLevel, without a logger", false, { logLevel: "warn" }],
+  ])("%s", async (_, isGiven, more, place) => {
+    const all = keepingLogger();
+    await new AudienceClient({ ...rest, logger: all.logger, logLevel: "debug" }).v1.customers.list();
     vi.stubEnv("AUDIENCE_LOG", "debug");
     const { lines, logger } = keepingLogger();
 
-    await new AudienceClient({ ...rest, logger }).v1.customers.list();
+    await new AudienceClient({ ...rest, ...(isGiven && { logger }), ...more }).v1.customers.list();
 
-    expect(lines).toHaveLength(2);
-    expect(printed).toEqual([]);
-  });
-
-  it("gives way to logLevel, with a logger and without", async () => {
-    vi.stubEnv("AUDIENCE_LOG", "debug");
-    const { lines, logger } = keepingLogger();
-
-    await new AudienceClient({ ...rest, logger, logLevel: "warn" }).v1.customers.list();
-    await new AudienceClient({ ...rest, logLevel: "warn" }).v1.customers.list();
-
-    expect([...lines, ...printed]).toEqual([]);
+    expect(all.lines).toHaveLength(2);
+    expect(steady(lines)).toEqual(place === "logger" ? steady(all.lines) : []);
+    expect(steady(printed)).toEqual(place === "stderr" ? steady(all.lines) : []);
   });
 
   it("is named in the error of a level that there is not", () => {

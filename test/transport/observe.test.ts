@@ -8,9 +8,7 @@ import {
   type RequestEvent,
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
-import { redisRateLimitStore } from "audience-sdk/redis";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { MemoryRedis } from "../redis/memory-redis.ts";
 import { failureOf } from "./failure.ts";
 import { contact, recorded, useFakeTime, v2Contact, within } from "./fixture.ts";
 
@@ -77,34 +75,26 @@ describe("Hooks", () => {
     for (const [, event] of hookLog) expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
   });
 
-  it("get the name of the operation as it is written in code", async () => {
+  it.each<[string, (audience: AudienceClient) => PromiseLike<unknown>]>([
+    ["v1.customers.upsert, POST /api/v1/customer/create", ({ v1 }) => v1.customers.upsert(contact)],
+    ["v1.customers.get, GET /api/v1/customer/{id}", ({ v1 }) => v1.customers.get("c-1")],
+    ["v1.customers.list, GET /api/v1/customer", ({ v1 }) => v1.customers.list()],
+    ["v1.contactGroups.list, GET /api/v1/contact-groups", ({ v1 }) => v1.contactGroups.list()],
+    ["v1.contactGroups.get, GET /api/v1/contact-groups/{id}", ({ v1 }) => v1.contactGroups.get("g-1")],
+    [
+      "v1.contactGroups.addContact, POST /api/v1/contact-groups/{listId}/contacts",
+      ({ v1 }) => v1.contactGroups.addContact("g-1", contact),
+    ],
+    ["v1.events.send, POST /api/v1/events", ({ v1 }) => v1.events.send({ eventName: "e", contact })],
+    ["v2.contacts.upsert, POST /v2/contacts", ({ v2 }) => v2.contacts.upsert(v2Contact)],
+    ["v2.lists.list, GET /v2/lists", ({ v2 }) => v2.lists.list()],
+  ])("get the name of the operation as it is written in code, and its path: %s", async (shown, call) => {
     const { hookLog, audience } = hooked();
-    const { v1, v2 } = audience;
-    const profile = await v1.customers.upsert(contact);
 
-    await settle(v1.customers.get(profile.id));
-    await settle(v1.customers.list());
-    await settle(v1.contactGroups.list());
-    await settle(v1.contactGroups.get("mock-list"));
-    await settle(v1.contactGroups.addContact("mock-list", contact));
-    await settle(v1.events.send({ eventName: "e", contact: { email: "a@b" } }));
-    await settle(v2.contacts.upsert(v2Contact));
-    await settle(v2.lists.list());
+    await settle(call(audience));
 
-    const operations = hookLog
-      .filter(([name]) => name === "request")
-      .map(([, event]) => [event.operation, event.method, event.path]);
-    expect(operations).toEqual([
-      ["v1.customers.upsert", "POST", "/api/v1/customer/create"],
-      ["v1.customers.get", "GET", "/api/v1/customer/{id}"],
-      ["v1.customers.list", "GET", "/api/v1/customer"],
-      ["v1.contactGroups.list", "GET", "/api/v1/contact-groups"],
-      ["v1.contactGroups.get", "GET", "/api/v1/contact-groups/{id}"],
-      ["v1.contactGroups.addContact", "POST", "/api/v1/contact-groups/{listId}/contacts"],
-      ["v1.events.send", "POST", "/api/v1/events"],
-      ["v2.contacts.upsert", "POST", "/v2/contacts"],
-      ["v2.lists.list", "GET", "/v2/lists"],
-    ]);
+    const [name, { operation, method, path }] = hookLog[0] ?? expect.fail("no hook was called");
+    expect([name, `${operation}, ${method} ${path}`]).toEqual(["request", shown]);
   });
 
   it("get the requestId of the error, a new one for each call", async () => {
@@ -356,31 +346,6 @@ describe("The logger", () => {
     ]);
   });
 
-  it("logs a warning once for each outage of a Redis store", async () => {
-    const time = {
-      now: () => performance.now(),
-      after: (delayMs: number, act: () => void) => Number(setTimeout(act, delayMs)),
-    };
-    const redis = new MemoryRedis({ time });
-    const lines: string[] = [];
-    const { audience } = hooked(
-      {},
-      {
-        rateLimiter: new RateLimiter({ store: redisRateLimitStore(redis) }),
-        logger: { debug() {}, info() {}, error() {}, warn: (line) => void lines.push(line) },
-      },
-    );
-    const log: (string | number)[] = [];
-    for (const network of ["refuses", "refuses", "up", "refuses", "up"] as const) {
-      redis.network = network;
-      for (let call = 0; call < 2; call += 1)
-        await settle(audience.v1.customers.list().then(({ items }) => items));
-      log.push(network, lines.splice(0).length);
-    }
-
-    expect(log).toEqual(["refuses", 1, "refuses", 0, "up", 0, "refuses", 1, "up", 0]);
-  });
-
   it.each([
     [undefined, ["warn"]],
     ["warn", ["warn"]],
@@ -488,25 +453,4 @@ describe("The tracing channel audience-sdk:request", () => {
       expect(events).toMatchObject([{ ...facts, status: 500 }]);
     },
   );
-
-  const builtin = (modules: unknown) => ({ env: {}, getBuiltinModule: () => modules });
-  it.each([
-    ["no process", undefined],
-    ["a process without modules", { env: {} }],
-    ["no such module", builtin(undefined)],
-    ["one that cannot trace", builtin({})],
-  ])("is optional: calls work on a runtime without it: %s", async (_, process) => {
-    vi.stubGlobal("process", process);
-    const { audience, hookLog } = (() => {
-      try {
-        return hooked();
-      } finally {
-        vi.unstubAllGlobals();
-      }
-    })();
-
-    await settle(audience.v1.customers.upsert(contact));
-
-    expect(hookLog.map(([name]) => name)).toEqual(["request", "response"]);
-  });
 });

@@ -155,17 +155,24 @@ describe("The outcome of several attempts is unknown if any was unknown, and oth
     expect(await within(10_000, v1.customers.upsert(contact).withResponse())).toMatchObject({ attempts: 3 });
   });
 
-  it("also if a retry gets no permit, with the failure before it as the cause", async () => {
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 0 });
-    const { audience } = mockedClient({ faults: [{ kind: "500-after" }] }, { rateLimiter });
+  it.each([
+    [{ kind: "500-after" }, "unknown", 500],
+    [{ kind: "429", retryAfter: 4 }, "not-applied", 429],
+  ] as const)(
+    "also if a retry gets no permit, with the failure as the cause: %j",
+    async (fault, outcome, status) => {
+      const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 0 });
+      const { mock, audience } = mockedClient({ faults: [fault] }, { rateLimiter });
 
-    expect(await within(10_000, failureOf(audience.v1.customers.upsert(contact)))).toMatchObject({
-      code: "rate_limit_wait",
-      outcome: "unknown",
-      request: { attempts: 1 },
-      cause: { code: "server", status: 500 },
-    });
-  });
+      expect(await within(10_000, failureOf(audience.v1.customers.upsert(contact)))).toMatchObject({
+        code: "rate_limit_wait",
+        outcome,
+        request: { attempts: 1 },
+        cause: { status },
+      });
+      expect(mock.requests).toHaveLength(1);
+    },
+  );
 });
 
 describe("The outcome of an aborted write is true at any turn of the event loop", () => {

@@ -80,62 +80,6 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
   });
 });
 
-describe("With a limiter", () => {
-  it("the wait of a 429 applies to all calls, and the refused one goes first", async () => {
-    const rateLimiter = new RateLimiter();
-    const mock = createMockService();
-    const log: string[] = [];
-    const fetch = async (url: string, init: RequestInit) => {
-      const name = new URL(url).pathname.split("/").at(-1) ?? "";
-      log.push(`${name} at ${Math.round((Date.now() - start) / 1_000)} s`);
-      return log.length === 1
-        ? new Response("{}", { status: 429, headers: { "retry-after": "4" } })
-        : mock.fetch(url, init);
-    };
-    const audience = new AudienceClient({ ...mock.clientOptions, fetch, rateLimiter });
-
-    const refused = audience.v1.customers.get("refused").catch(() => "404");
-    await vi.advanceTimersByTimeAsync(1_000);
-    const later = audience.v1.customers.get("later").catch(() => "404");
-    await vi.advanceTimersByTimeAsync(10_000);
-
-    expect(await Promise.all([refused, later])).toEqual(["404", "404"]);
-    expect(log).toEqual(["refused at 0 s", "refused at 4 s", "later at 4 s"]);
-  });
-
-  it("a 429 with a wait above maxWaitMs is a RateLimitWaitError with the outcome not-applied", async () => {
-    const { audience, arrivedAt } = recovering(
-      429,
-      { "retry-after": "4" },
-      { rateLimiter: new RateLimiter() },
-    );
-
-    const error = await failureOf(audience.v1.customers.get("c-1", { maxWaitMs: 1_000 }));
-
-    expect(error).toMatchObject({
-      code: "rate_limit_wait",
-      outcome: "not-applied",
-      waitMs: 4_000,
-      request: { attempts: 1 },
-    });
-    expect(arrivedAt).toEqual([0]);
-  });
-
-  it("a 429 is not a success: the second halves the rate again", async () => {
-    const rateLimiter = new RateLimiter();
-    const { audience } = mockedClient(
-      { faults: [{ kind: "429", retryAfter: 1, times: 2 }] },
-      { rateLimiter, maxRetries: 1 },
-    );
-
-    expect(await within(10_000, failureOf(audience.v1.customers.get("c-1")))).toMatchObject({
-      status: 429,
-      request: { attempts: 2 },
-    });
-    expect(rateLimiter.snapshot().share).toBe(1 / 4);
-  });
-});
-
 // A server that rounds its wait down says 0: the limiter has no pause to wait for.
 it.each([
   ["0", "with", 0],
