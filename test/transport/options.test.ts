@@ -168,53 +168,36 @@ describe("An unknown option is a ConfigurationError", () => {
   });
 
   const client = () => new AudienceClient(offline);
-  const mistakes: readonly [where: string, given: string, meant: string, use: (options: never) => unknown][] =
-    [
-      ["a call", "timeout", "timeoutMs", (o) => client().v1.customers.get("c", o)],
-      ["a view", "retries", "maxRetries", (o) => client().withOptions(o)],
-      ["bulk", "concurency", "concurrency", (o) => client().bulk([], () => [], o)],
-      ["bulk.check", "chekpoint", "checkpoint", (o) => client().bulk.check([], () => [], o)],
-      ["close", "timeout", "timeoutMs", (o) => client().close(o)],
-      ["toArray", "limit", "max", (o) => client().v1.customers.list().toArray(o)],
-      ["RateLimiter", "redis", "store", (o) => new RateLimiter(o)],
-      ["estimateMs", "prio", "priority", (o) => new RateLimiter().estimateMs(1, o)],
-      [
-        "redisRateLimitStore",
-        "lease",
-        "leaseMs",
-        (o) => redisRateLimitStore({ eval: vi.fn(), evalsha: vi.fn() }, o),
-      ],
-      ["readSnapshot", "path", "file", (o) => readSnapshot(client(), o)],
-      ["flattenProperties", "seperator", "separator", (o) => flattenProperties({}, o)],
-    ];
-  it.each(mistakes)("that suggests the right name in the options of %s: %s", async (_, given, meant, use) => {
-    const message = await refusalOf(() => use({ [given]: "x" } as never));
-
-    expect(message).toContain(`no option "${given}"; did you mean ${meant}?`);
-  });
-
-  it.each<[string, (options: never) => unknown]>([
-    ["readSnapshot", (o) => readSnapshot(client(), o)],
-    ["withOptions", (o) => client().withOptions(o)],
-  ])("that are missing altogether is told in a sentence: %s", async (name, use) => {
-    const message = await refusalOf(() => use(undefined as never));
-
-    expect(message).toBe(`The options of ${name} must be an object, not undefined.`);
-  });
-
   const created = (options: unknown) => new AudienceClient(untyped(options));
+  const redis = { eval: vi.fn(), evalsha: vi.fn() };
+  const didYouMean = (given: string, name: string) => `no option "${given}"; did you mean ${name}?`;
   const ofHooks = "the options are onRequest, onResponse, onRetry, onThrottle.";
-  it.each<[string, () => unknown]>([
-    ["the options are baseUrl, baseUrlV2, apiKey", () => created({ colour: 1 })],
-    [`hooks: there is no option "onAnswer"; ${ofHooks}`, () => created({ hooks: { onAnswer() {} } })],
-    ["max", () => created({ rateLimiter: { max: 1 } })],
-    [
-      'no option "agent"; the options are signal, timeoutMs, deadlineMs, maxRetries,',
-      () => client().v1.customers.get("c", { agent: 1 } as never),
-    ],
-  ])("that lists the known options, also for hooks, the limiter and a call: %s", async (known, act) => {
-    expect(await refusalOf(act)).toContain(known);
-  });
+  const none = (name: string) => `The options of ${name} must be an object, not undefined.`;
+
+  it.each<[message: string, given: unknown, use: (options: never) => unknown]>([
+    [didYouMean("timeout", "timeoutMs"), { timeout: 1 }, (o) => client().v1.customers.get("c", o)],
+    [didYouMean("retries", "maxRetries"), { retries: 1 }, (o) => client().withOptions(o)],
+    [didYouMean("concurency", "concurrency"), { concurency: 1 }, (o) => client().bulk([], () => [], o)],
+    [didYouMean("chekpoint", "checkpoint"), { chekpoint: 1 }, (o) => client().bulk.check([], () => [], o)],
+    [didYouMean("timeout", "timeoutMs"), { timeout: 1 }, (o) => client().close(o)],
+    [didYouMean("limit", "max"), { limit: 1 }, (o) => client().v1.customers.list().toArray(o)],
+    [didYouMean("redis", "store"), { redis: 1 }, (o) => new RateLimiter(o)],
+    [didYouMean("prio", "priority"), { prio: 1 }, (o) => new RateLimiter().estimateMs(1, o)],
+    [didYouMean("lease", "leaseMs"), { lease: 1 }, (o) => redisRateLimitStore(redis, o)],
+    [didYouMean("path", "file"), { path: "x" }, (o) => readSnapshot(client(), o)],
+    [didYouMean("seperator", "separator"), { seperator: "" }, (o) => flattenProperties({}, o)],
+    [none("readSnapshot"), undefined, (o) => readSnapshot(client(), o)],
+    [none("withOptions"), undefined, (o) => client().withOptions(o)],
+    ["the options are baseUrl, baseUrlV2, apiKey", { colour: 1 }, created],
+    [`hooks: there is no option "onAnswer"; ${ofHooks}`, { hooks: { onAnswer() {} } }, created],
+    ["max", { rateLimiter: { max: 1 } }, created],
+    ["the options are signal, timeoutMs, ", { agent: 1 }, (o) => client().v1.customers.get("c", o)],
+  ])(
+    "that suggests the right name, or lists all, wherever options are: %s (%j)",
+    async (message, given, use) => {
+      expect(await refusalOf(() => use(given as never))).toContain(message);
+    },
+  );
 
   it("but an option that is undefined counts as absent", () => {
     const names = ["timeoutMs", "rateLimiter", "hooks", "headers", "apiKeyV2", "logger"];
@@ -332,19 +315,15 @@ describe("The limiter of a client", () => {
   const limiterOf = (options: ClientOptions = {}) =>
     new AudienceClient({ baseUrl: "https://api.example.com", ...options }).rateLimiter;
 
-  it("is that of the process, by default and with options that only limit the wait", () => {
+  it("is that of the process unless a limiter or windows are given; there is none with `false`", () => {
     const shared = limiterOf();
-
-    expect(shared).toBeInstanceOf(RateLimiter);
-    expect(limiterOf({ rateLimiter: { maxWaitMs: 1, maxQueued: 2 } })).toBe(shared);
-    expect(limiterOf({ rateLimiter: {} })).toBe(shared);
-  });
-
-  it("is its own if a limiter or windows are given, and there is none with `false`", () => {
     const own = new RateLimiter();
 
+    expect(shared).toBeInstanceOf(RateLimiter);
+    for (const rateLimiter of [{ maxWaitMs: 1, maxQueued: 2 }, {}])
+      expect(limiterOf({ rateLimiter })).toBe(shared);
     expect(limiterOf({ rateLimiter: own })).toBe(own);
-    expect(limiterOf({ rateLimiter: { windows: oneAMinute } })).not.toBe(limiterOf());
+    expect(limiterOf({ rateLimiter: { windows: oneAMinute } })).not.toBe(shared);
     expect(limiterOf({ rateLimiter: false })).toBeUndefined();
   });
 
@@ -454,6 +433,8 @@ const refuse = () => {
   throw new Error("was called");
 };
 
+const toWrite = (each: string) => write.v1.customers.upsert({ email: each, email_opt_in: "SUBSCRIBED" });
+
 type Call = (client: AudienceClient) => PromiseLike<unknown>;
 const calls: Readonly<Record<string, Call>> = {
   upsert: ({ v1 }) => v1.customers.upsert({ email }),
@@ -486,6 +467,8 @@ const calls: Readonly<Record<string, Call>> = {
     client.send(write.v1.events.send({ eventName: "e", contact: { email } })),
   "write without consent": (client) =>
     client.send({ operation: "v1.contactGroups.addContact", listId: "g", contact: { email } } as never),
+  run: async (client) => ({ ...(await client.bulk([email], toWrite)), durationMs: 0 }),
+  "check of rows": (client) => client.bulk.check([email], toWrite, {}),
   estimate: async (client) => client.rateLimiter?.usage(),
   view: (client) => client.withOptions({}).v1.customers.get("c-1"),
 };
@@ -537,6 +520,10 @@ const inherited = [
   ...named("key redirect method json searchParams prefix", "evil"),
   ...named("isRequeued isInFront gate left problem isComplete randomize unref", true),
   ...named("position deadlineInMs maxRetryTime factor waitMs", 0),
+  ...named("isCurrent", () => false),
+  ...named("stopWhen", () => true),
+  ...named("fingerprint onProgress", refuse),
+  ...named("snapshot checkpoint", {}),
   ...named("onFailedAttempt onWait onLeave observer beforeRequest", refuse),
 ];
 
@@ -552,7 +539,7 @@ const platform = [
 describe("A property that all objects inherit", () => {
   it.each(inherited)("changes no option, no consent and no input: %s", async (name, value) => {
     const expected = await traffic();
-    expect(expected).toHaveLength(35);
+    expect(expected).toHaveLength(38);
 
     expect(await withInherited(name, value, traffic)).toEqual(expected);
   });
@@ -583,28 +570,6 @@ describe("A property that all objects inherit", () => {
 
     expect(await withInherited(name, value, send)).toEqual(expected);
     expect(expected.ends).toEqual(["profile", "redirect"]);
-  });
-
-  it.each<[string, unknown]>([
-    ["isCurrent", () => false],
-    ["signal", AbortSignal.abort()],
-    ["key", () => "same"],
-    ["fingerprint", refuse],
-    ["onProgress", refuse],
-    ["stopWhen", () => true],
-    ["snapshot", {}],
-    ["checkpoint", {}],
-  ])("gives a run, and its check, no %s", async (name, value) => {
-    const { audience, mock } = mockedClient();
-    const rows = [email, stranger];
-    const toWrite = (each: string) => write.v1.customers.upsert({ email: each, email_opt_in: "SUBSCRIBED" });
-    const send = async () => [
-      await audience.bulk(rows, toWrite),
-      await audience.bulk.check(rows, toWrite, {}),
-    ];
-
-    expect(await withInherited(name, value, send)).toMatchObject([{ succeeded: 2 }, { valid: 2 }]);
-    expect(mock.requests).toHaveLength(2);
   });
 
   it.each<[string, unknown, ClientOptions]>([
