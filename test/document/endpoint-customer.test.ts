@@ -93,23 +93,14 @@ describe.each(entryPoints)("customers.get, $name", (entryPoint) => {
 
 describe("the profile envelope", () => {
   const service = useService();
-  const path = (value: unknown, keys: string) =>
-    keys.split(".").reduce<unknown>((at, key) => Reflect.get(Object(at), key), value);
 
-  it.each([
-    ["data.type", "profile"],
-    ["data.id", "ada"],
-    ["data.attributes.email", "ada@example.com"],
-    ["data.attributes.phone", "+390111111"],
-    ["data.attributes.first_name", "Ada"],
-    ["data.attributes.email_opt_in", "UNSUBSCRIBED"],
-    ["data.attributes.source", "api"],
-    ["data.attributes.created", now],
-    ["data.attributes.updated", now],
-  ])("%s is present: %s", async (keys, value) => {
+  it("has a type, an id, the attributes and their times", async () => {
     const { body } = await service.send("GET", "/api/v1/customer/ada");
 
-    expect(path(body, keys)).toBe(value);
+    const times = { created: now, updated: now };
+    const own = { email: "ada@example.com", phone: "+390111111", first_name: "Ada", source: "api" };
+    const attributes = { ...own, email_opt_in: "UNSUBSCRIBED", ...times };
+    expect(body).toMatchObject({ data: { type: "profile", id: "ada", attributes } });
   });
 
   it("links lead to the contact and to its lists", async () => {
@@ -121,17 +112,11 @@ describe("the profile envelope", () => {
     );
   });
 
-  it("fits its schema", async () => {
+  it("fits its schema, and the client returns the resource with the links of the envelope", async () => {
     const { body } = await service.send("GET", "/api/v1/customer/ada");
+    const { links, ...resource } = await service.audience.v1.customers.get("ada");
 
     expect(v1ProfileSchema.safeParse(body)).toMatchObject({ success: true, data: body });
-  });
-
-  it("the client returns the resource, with the links of the envelope", async () => {
-    const { body } = await service.send("GET", "/api/v1/customer/ada");
-    const profile = await service.audience.v1.customers.get("ada");
-
-    const { links, ...resource } = profile;
     expect({ data: resource, links }).toEqual(body);
   });
 

@@ -121,24 +121,6 @@ describe("joining a list", () => {
   });
 });
 
-describe("joining a list again after leaving it, where listIds ends other memberships", () => {
-  const service = useService({ variants: { v2ListIds: "replaced" } });
-  const upsert = (...listIds: string[]) =>
-    service.audience.v2.contacts.upsert(
-      v2Contact({ listIds, identifiers: [emailIdentifier("ada@example.com")] }),
-    );
-
-  it("does not fire the trigger again: it fires once per contact per list", async () => {
-    await upsert("news");
-    await upsert();
-    await upsert("news");
-
-    expect(service.state().memberships.map(({ contactId }) => contactId)).toContain("ada");
-    expect(service.state().triggers).toMatchObject([{ contactId: "ada", listId: "news" }]);
-    expect(service.state().automationRuns).toHaveLength(1);
-  });
-});
-
 describe("v2 channel statuses", () => {
   const service = useService();
   const upsert = (...identifiers: ReturnType<typeof emailIdentifier>[]) =>
@@ -162,19 +144,3 @@ describe("v2 channel statuses", () => {
     expect(service.contact("new@example.com")?.email_opt_in).toBe("PENDING");
   });
 });
-
-describe.each(["SUBSCRIBED", "NON_SUBSCRIBED"] as const)(
-  "customers.upsert where the service makes an omitted email_opt_in %s",
-  (state) => {
-    const service = useService({ variants: { emailOptInOmitted: state } });
-
-    it("an existing contact with an explicit email_opt_in gets that value", async () => {
-      const { customers } = service.audience.v1;
-      const omitted = await customers.upsert({ email: "ada@example.com", first_name: "Ada" });
-      const result = await customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
-
-      expect(omitted.attributes.email_opt_in).toBe(state);
-      expect(result.attributes.email_opt_in).toBe("UNSUBSCRIBED");
-    });
-  },
-);

@@ -28,13 +28,9 @@ const subscribe = (mock: MockService, person: { email: string } = ada) =>
   clientOf(mock).customers.upsert({ email: person.email, email_opt_in: "SUBSCRIBED" });
 
 async function foundIn(job: Job, options: EveryClickOptions = seeded()): Promise<ClickUndone> {
-  try {
-    await everyClick(job, options);
-  } catch (error) {
-    if (error instanceof ClickUndone) return error;
-    throw error;
-  }
-  throw new Error("no click was found");
+  const error: unknown = await everyClick(job, options).catch((found: unknown) => found);
+  if (error instanceof ClickUndone) return error;
+  throw new Error("no click was found", { cause: error });
 }
 
 const clickOf = ({ person, click, undoneBy }: ClickUndone) => [

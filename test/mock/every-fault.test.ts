@@ -14,13 +14,9 @@ const foundIn = async (
   job: (mock: MockService) => Promise<unknown>,
   options?: Parameters<typeof everyFault>[1],
 ): Promise<FaultFound> => {
-  try {
-    await everyFault(job, options);
-  } catch (error) {
-    if (error instanceof FaultFound) return error;
-    throw error;
-  }
-  throw new Error("no fault was found");
+  const error: unknown = await everyFault(job, options).catch((found: unknown) => found);
+  if (error instanceof FaultFound) return error;
+  throw new Error("no fault was found", { cause: error });
 };
 
 /** A night of a job: a member first, then an order. A step that fails waits for the next night. */

@@ -75,21 +75,6 @@ it("A saved state keeps resubscriptions, refusals that stand, and who has asked 
   expect(again.service.resubscriptions).toEqual(service.resubscriptions);
 });
 
-it.each<[string, RegExp | string, string, string]>([
-  ["an unknown organization", '"mock-organization":', '"acme":', "the seed has none of this id"],
-  ["a missing contact", /"contacts":\[\{.*?\}\]/, '"contacts":[]', "a row of memberships names a contact"],
-  ["a wrong id", /"events":\[\{"id":"[^"]+"/, '"events":[{"id":1', "events[0].id must be a string"],
-  ["a field that is missing", '"email_opt_in"', '"email_optin"', "contacts[0].email_opt_in is required"],
-])("A saved state with %s is refused, and nothing of it taken over", async (_, found, put, message) => {
-  const { send, restore, save, service } = await filled();
-  const damaged = save().replace(found, put);
-  await send(ADD, { email: grace.email });
-  const before = service.organization("mock-organization");
-
-  expect(() => restore(damaged)).toThrow(message);
-  expect(service.organization("mock-organization")).toEqual(before);
-});
-
 let mockCommand: MockCommand;
 beforeAll(async () => {
   mockCommand = await MockCommand.bundle();
@@ -165,16 +150,16 @@ describe("audience-mock --state", () => {
     if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it.each([
-    ["a file that was cut off", (content: string) => content.slice(0, -20), "JSON"],
-    ["another file", () => '{"name":"audience-sdk"}', "the saved state.format is required"],
-    [
-      "a file of a later version",
-      (content: string) => content.replace('"version":1', '"version":2'),
-      "must be 1",
-    ],
-  ])("%s is refused with the way out, and untouched", async (_, damage, message) => {
-    const damaged = damage((await filled()).save());
+  it.each<[string, RegExp | string, string, string]>([
+    ["one that was cut off", /.{20}$/, "", "JSON"],
+    ["another file", /.*/, '{"name":"audience-sdk"}', "the saved state.format is required"],
+    ["one of a later version", '"version":1', '"version":2', "must be 1"],
+    ["an unknown organization", '"mock-organization":', '"acme":', "the seed has none of this id"],
+    ["a missing contact", /"contacts":\[\{.*?\}\]/, '"contacts":[]', "a row of memberships names a contact"],
+    ["a wrong id", /"events":\[\{"id":"[^"]+"/, '"events":[{"id":1', "events[0].id must be a string"],
+    ["a field that is missing", '"email_opt_in"', '"email_optin"', "contacts[0].email_opt_in is required"],
+  ])("a damaged file is refused with the way out, and untouched: %s", async (_, found, put, message) => {
+    const damaged = (await filled()).save().replace(found, put);
     const file = await mockCommand.write("state.json", damaged);
     const { code, errors } = await mockCommand.run("--port", "0", "--state", file);
 

@@ -162,6 +162,8 @@ describe("A response", () => {
     [{ eventStatus: 202, eventBody: { id: 7 } }, [EVENTS, seen], 202, { id: 7 }],
     [{ eventStatus: 204, eventBody: { id: 7 } }, [EVENTS, seen], 204, ""],
     [{ contactUuidPlace: "either" }, atRoot, 200],
+    [{ contactUuidPlace: "root" }, atRoot, 200],
+    [{ contactUuidPlace: "contact" }, inContact, 200],
     [{ contactUuidPlace: "contact" }, atRoot, 400],
     [{ contactUuidPlace: "root" }, inContact, 400],
     [{ unknownContactUuidStatus: 400 }, [EVENTS, { eventName: "seen", contact: { contactUUID: "x" } }], 400],
@@ -221,6 +223,8 @@ const changing: Request[] = [
 describe("A contact", () => {
   it.each<[Variants, Request[], object]>([
     [{ emailOptInOmitted: "kept" }, [[CREATE, { email }]], { email_opt_in: "UNSUBSCRIBED" }],
+    [{ emailOptInOmitted: "SUBSCRIBED" }, [[CREATE, { email }]], { email_opt_in: "SUBSCRIBED" }],
+    [{ emailOptInOmitted: "NON_SUBSCRIBED" }, [[CREATE, { email }]], { email_opt_in: "NON_SUBSCRIBED" }],
     [{ phoneOptInOmitted: "kept" }, [[ADD, restated]], { phone_opt_in: "UNSUBSCRIBED" }],
     [{ phoneOptInOmitted: "SUBSCRIBED" }, [[ADD, restated]], { phone_opt_in: "SUBSCRIBED" }],
     [{ phoneOptInOmitted: "NON_SUBSCRIBED" }, [[ADD, restated]], { phone_opt_in: "NON_SUBSCRIBED" }],
@@ -285,9 +289,11 @@ describe("The lists of a contact", () => {
 
     expect(got.status).toBe(status);
     expect(got.state.memberships.map(({ listId }) => listId)).toEqual(lists);
-    // Once for each list.
-    if (requests === joins)
+    // Once for each list, also for who has left it and joins again.
+    if (requests === joins) {
       expect(got.state.triggers.map(({ listId }) => listId)).toEqual(["news", "offers"]);
+      expect(got.state.automationRuns.map(({ automation }) => automation)).toEqual(["Hello"]);
+    }
   });
 
   it.each([

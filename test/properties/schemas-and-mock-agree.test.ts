@@ -162,13 +162,4 @@ describe("the schemas and the mock implement the service document alike", () => 
     },
     60_000 + 10 * count,
   );
-
-  it.each(namedExceptions.map((exception) => [exception.name, exception.reason, exception] as const))(
-    "differ on %s: %s",
-    async (_name, _reason, { schemas, mock: service, covers, example }) => {
-      expect(await acceptedBySchemas(example)).toBe(schemas);
-      expect(await acceptedByMock(example)).toBe(service);
-      expect(covers(example)).toBe(true);
-    },
-  );
 });
