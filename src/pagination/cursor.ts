@@ -25,8 +25,8 @@ export interface Cursor {
   readonly idsBefore?: readonly string[];
   /** How many pages in a row, up to the one before, held no new item. */
   readonly pagesWithoutNew?: number;
-  /** Nothing has told of the page, so a 404 for it is the end of the list. */
-  readonly mayBeMissing?: boolean | undefined;
+  /** A 404 for the page ends the list: any where nothing has told of it, the service's own where only a number of items has. */
+  readonly endsBy404?: "any" | "of the service" | undefined;
 }
 
 /** So many empty pages in a row are asked for, as far as the total counts them. */
@@ -63,15 +63,16 @@ export function nextCursor(cursor: Cursor, received: ReceivedPage): Cursor | und
   const isGap = isAhead === true && pagesWithoutNew === 1;
   const isFull = limit === undefined ? !isEmpty : ids.length >= limit;
   if (!isGap && !(hasNextPage ?? isAhead ?? (isFull && !isOnceMore))) return undefined;
-  const mayBeMissing = hasNextPage === undefined && (isAhead === undefined || isHiding);
   if (pagesWithoutNew > 1) {
-    if (isHiding && mayBeMissing && (isEmpty || (isOnceMore && !isOnlyPage))) return undefined;
+    if (isHiding && hasNextPage === undefined && (isEmpty || (isOnceMore && !isOnlyPage))) return undefined;
     // People whom the list does not show may be those of its last pages: an hour's calls show it.
     const isCounted =
       hasNextPage === undefined && isAhead === true && (limit ?? received.totalPages) !== undefined;
     if (!isEmpty || !isCounted || pagesWithoutNew > mostEmptyPages) throw withoutEnd(page, isEmpty);
   }
-  return { page: page + 1, itemsBefore: itemsPassed, idsBefore: ids, pagesWithoutNew, mayBeMissing };
+  const isPromised = hasNextPage !== undefined || (isAhead !== undefined && isHiding === undefined);
+  const endsBy404 = isPromised ? undefined : isHiding === false ? "of the service" : "any";
+  return { page: page + 1, itemsBefore: itemsPassed, idsBefore: ids, pagesWithoutNew, endsBy404 };
 }
 
 /** Whether a number says more, undefined without one: a number that the list has passed is wrong, and counts as none. */

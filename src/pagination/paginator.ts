@@ -7,7 +7,7 @@ import { showCaller } from "../transport/api-promise.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { contentLost } from "../values/kind-of.ts";
-import { isRecord, withoutPrototype } from "../values/predicates.ts";
+import { isObject, isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { DecodedPage } from "./cursor.ts";
 import { itemsOf, ListPage, type ListSource, type Page, type Progress, streamPages } from "./page.ts";
 
@@ -141,7 +141,7 @@ export function listPages<T>({ call, longestPage, identify, ...list }: ListCall<
     limits: [limit, longestPage],
     identify,
     async load(before, { signal, isReadAhead } = { signal: options?.signal, isReadAhead: false }) {
-      const { page, mayBeMissing } = before.cursor;
+      const { page, endsBy404 } = before.cursor;
       const pageOf = (decoded: DecodedPage<T>) => new ListPage(source, before, decoded);
       const endpoint = {
         ...list.endpoint,
@@ -159,7 +159,9 @@ export function listPages<T>({ call, longestPage, identify, ...list }: ListCall<
           options ? withoutPrototype({ ...options, signal, priority }) : list.options,
         );
       } catch (error) {
-        if (!(mayBeMissing && error instanceof NotFoundError)) throw error;
+        if (!(error instanceof NotFoundError && endsBy404)) throw error;
+        // A gateway's has no JSON.
+        if (endsBy404 === "of the service" && !isObject(error.body)) throw error;
         return pageOf({ items: [], raw: error.body });
       }
     },

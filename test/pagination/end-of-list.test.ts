@@ -37,7 +37,7 @@ function pagesFor(count: number, size = 10): Item[][] {
 }
 
 /** What a service responds with for a page after the last one. */
-type After = "an empty page" | "a 404" | "the last page";
+type After = "an empty page" | "a 404" | "a 404 of a gateway" | "the last page";
 
 /** A list of these pages, asked for with the limit 10. */
 function listOf(
@@ -46,8 +46,10 @@ function listOf(
   { after = "an empty page", page: first }: { after?: After; page?: number } = {},
 ) {
   const respond = (page: number) => {
-    if (page > Math.max(1, pages.length) && after === "a 404")
-      return Response.json({ detail: "no page" }, { status: 404 });
+    if (page > Math.max(1, pages.length) && after.startsWith("a 404")) {
+      const body = after === "a 404" ? '{"detail":"no page"}' : "<html>not found";
+      return new Response(body, { status: 404 });
+    }
     const here = pages[page - 1] ?? (after === "the last page" ? pages.at(-1) : undefined) ?? [];
     return { ...(typeof hints === "function" ? hints(page) : hints), items: here };
   };
@@ -135,6 +137,8 @@ describe("every item comes once, in so many calls, and without an error", () => 
     ["hidden people, the number of items alone", pagesOf(9, 8, 7), { totalItems: 30 }, "a 404", 4],
     ["hidden people, the number of items alone", pagesOf(9, 8, 7), { totalItems: 30 }, "the last page", 5],
     ["hidden people at the end of full pages", pagesFor(20), { totalItems: 31 }, "an empty page", 4],
+    ["hidden people at the end of full pages", pagesFor(20), { totalItems: 31 }, "a 404", 3],
+    ["hidden people at the end of full pages", pagesFor(20), { totalItems: 45 }, "a 404", 3],
     ["hidden people of many pages", pagesFor(25), { totalItems: 90 }, "an empty page", 9],
     ["hidden people of many pages, pages", pagesFor(25), { totalPages: 9 }, "an empty page", 9],
     [
@@ -187,13 +191,13 @@ describe("every item comes once, in so many calls, and without an error", () => 
   });
 });
 
-it.each<[string, Hints, page: number]>([
-  ["the page that a loop begins with", {}, 2],
-  ["one that a flag tells of", { hasNextPage: true }, 1],
-  ["one that the number of pages tells of", { totalPages: 2 }, 1],
-  ["one that the number of items tells of", { totalItems: 11 }, 1],
-])("a 404 is an error for %s", async (_, hints, page) => {
-  const { all, error } = await readAll(listOf(pagesFor(10), hints, { after: "a 404", page }));
+it.each<[After, string, Hints, page: number]>([
+  ["a 404", "the page that a loop begins with", {}, 2],
+  ["a 404", "one that a flag tells of", { hasNextPage: true }, 1],
+  ["a 404", "one that the number of pages tells of", { totalPages: 2 }, 1],
+  ["a 404 of a gateway", "one that the number of items tells of", { totalItems: 11 }, 1],
+])("%s is an error for %s", async (after, _, hints, page) => {
+  const { all, error } = await readAll(listOf(pagesFor(10), hints, { after, page }));
   expect(error).toBeInstanceOf(NotFoundError);
   expect(all).toEqual(page === 1 ? items(0, 10) : []);
 });
