@@ -41,7 +41,7 @@ export function readEnvironment(): EnvironmentOptions {
   const level = read("AUDIENCE_LOG");
   if (level !== undefined) {
     options.logLevel = parseOption(z.enum(logLevels), level, "AUDIENCE_LOG");
-    options.logger = { debug: printLine, warn: printLine };
+    options.logger = { debug: printLine, info: printLine, warn: printLine };
   }
   return options;
 }

@@ -77,7 +77,6 @@ async function attempt(call: Call, { key, permit }: Readiness): Promise<ApiRespo
   const { client, context, settings } = call;
   const span = new AttemptSpan(context, settings.observer, settings.requestTracing);
   let use: PermitUse = "unsent";
-  let pausedMs = 0;
   try {
     const received = await span.run(async () => {
       // In a hook or a subscriber.
@@ -86,7 +85,7 @@ async function attempt(call: Call, { key, permit }: Readiness): Promise<ApiRespo
       return await exchange(call, key, {
         onHead(head) {
           // Before the release: if the response begins a pause, no other call may acquire the permit.
-          pausedMs = pauseByHead(call, head);
+          pauseByHead(call, head);
           permit.release("responded");
         },
         onLeave: (error) => span.end(undefined, error),
@@ -102,9 +101,8 @@ async function attempt(call: Call, { key, permit }: Readiness): Promise<ApiRespo
     call.onLeave = undefined;
     const outcome = isAudienceError(error) ? error.outcome : "unknown";
     permit.release(outcome === "not-sent" ? "unsent" : use);
-    // Its body may say that it is a refusal, or name a longer wait than its headers.
-    if (error instanceof RateLimitError && (error.status !== 429 || (error.retryAfterMs ?? 0) > pausedMs))
-      wasRefused(call, error.retryAfterMs);
+    // Without the option only a 429 is a refusal, and its head has told it.
+    if (error instanceof RateLimitError && settings.isRateLimited) wasRefused(call, error.retryAfterMs);
     recordOutcome(context, outcome);
     span.end(summary(error).status, error);
     throw error;

@@ -25,6 +25,8 @@ const unlimited: Permit = { release: () => {} };
 
 /** Longer work would hold up calls that could be sent. */
 const longestHoldMs = 1_000;
+/** The body of a refusal comes with its head, or soon after. */
+const untilBodyMs = 250;
 
 /** Waits until a request may be sent. Begins anew where a pause, or a long wait, has made permit and key out of date. */
 export async function getReady(call: Call, start: AttemptStart): Promise<Readiness> {
@@ -105,16 +107,14 @@ function asOwnError(error: unknown): unknown {
   return error instanceof RateLimitWaitError ? error : new RateLimitWaitError(error);
 }
 
-/** The pause of a 429 begins with its head. Returns it, in milliseconds. */
-export function pauseByHead(call: Call, { status, headers }: ResponseHead): number {
-  if (status === 429) {
-    const waitMs = refusalWaitMs(headers);
-    wasRefused(call, waitMs);
-    return waitMs ?? 0;
-  }
-  if (status === 503 && !call.settings.isRateLimited)
-    call.client.limiter.current?.pause(retryAfterMs(headers) ?? 0);
-  return 0;
+/**
+ * The pause of a 429 begins with its head. Where `isRateLimited` judges the body too, how long it is shows only then: until
+ * then it is a short one.
+ */
+export function pauseByHead(call: Call, { status, headers }: ResponseHead): void {
+  const { isRateLimited } = call.settings;
+  if (status === 429) wasRefused(call, isRateLimited ? untilBodyMs : refusalWaitMs(headers));
+  else if (status === 503 && !isRateLimited) call.client.limiter.current?.pause(retryAfterMs(headers) ?? 0);
 }
 
 /** The service refused the call for its rate: all calls wait. */

@@ -12,8 +12,7 @@ export interface RateLimitCandidate extends Pick<ApiError, "status" | "headers" 
  * refusals, and a gateway may respond with 403 or 503 ("Limits"). Such a response pauses all calls, and the refused call is
  * sent again.
  *
- * `retryAfterMs` names the wait where a body does. It goes before the headers; only the pause of a 429, which begins with
- * its headers, does not become shorter.
+ * `retryAfterMs` names the wait where a body does, and goes before any header.
  *
  * ```ts
  * new AudienceClient({ isRateLimited: ({ status, headers }) => status === 403 && headers.has("x-waf-limit") });

@@ -51,7 +51,7 @@ function withSiblings<Resource extends JsonObject>(
 ): JsonObject & Resource {
   const merged = { ...siblings, ...resource };
   const [outer, own] = [siblings["links"], resource["links"]];
-  return isRecord(outer) && (isRecord(own) || own === null)
+  return isRecord(outer) && (isRecord(own) || isNothing(own))
     ? { ...merged, links: { ...outer, ...own } }
     : merged;
 }

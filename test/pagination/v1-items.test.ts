@@ -44,6 +44,11 @@ describe("a contact becomes a profile", () => {
       { data: { ...none, links: null }, links: link },
       { ...none, links: link },
     ],
+    [
+      "no links, as PHP has them, in an envelope with some",
+      { data: { ...none, links: [] }, links: link },
+      { ...none, links: link },
+    ],
     ["another field of that name", { data: { ...none, links: "/7" }, links: link }, { ...none, links: "/7" }],
     [
       "a flat object in an envelope",

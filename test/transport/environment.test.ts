@@ -1,7 +1,7 @@
 import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter, V1Client, V2Client } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { thrownBy } from "./failure.ts";
+import { failureOf, thrownBy } from "./failure.ts";
 
 const organizations = [
   { id: "v1", apiKeys: ["key-of-v1"], apiKeysV2: ["key-of-v2"], appId: "app-1" },
@@ -166,6 +166,21 @@ function steady(lines: readonly string[]): string[] {
 
 describe("AUDIENCE_LOG", () => {
   beforeEach(setAll);
+
+  it("prints a line at info, such as that a run waits for its checkpoint", async () => {
+    vi.stubEnv("AUDIENCE_LOG", "info");
+    vi.useFakeTimers();
+    const stop = new AbortController();
+    const checkpoint = { open: () => new Promise<never>(() => {}) };
+    const run = failureOf(new AudienceClient(rest).bulk([], () => [], { checkpoint, signal: stop.signal }));
+
+    await vi.advanceTimersByTimeAsync(3_000);
+    stop.abort();
+    await run;
+    vi.useRealTimers();
+
+    expect(printed).toEqual([expect.stringContaining("bulk waits for its checkpoint")]);
+  });
 
   it.each<[string, boolean, object, ("logger" | "stderr")?]>([
     ["prints to stderr the lines that a logger gets", false, {}, "stderr"],
