@@ -155,8 +155,12 @@ export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): 
   return Boolean(ends);
 }
 
+/** Adding to a wrong list may create a contact for each row. */
 function endsRunByDefault(error: unknown): boolean {
   if (hasCode(error, "authentication", "permission", "configuration", "closed")) return true;
-  // Adding to a wrong list may create a contact for each row, and no other 404 leaves its outcome open.
-  return isAudienceError(error) && error.code === "not_found" && error.outcome === "unknown";
+  if (!isAudienceError(error) || error.code !== "not_found") return false;
+  const { operation, attempts } = error.request ?? {};
+  if (operation === "v1.contactGroups.addContact") return true;
+  // As a custom request it is the only one whose 404 leaves its outcome open; so may an attempt before.
+  return operation === "v1.request" && error.outcome === "unknown" && attempts === 1;
 }

@@ -83,8 +83,10 @@ export async function checkRows<Row>(
         plan[fate === "once" ? "inDoubt" : fate] += 1;
         if (fate === "unchanged" || (fate === "once" && !mayBeRepeated(writes, prepared))) continue;
         const before = recorded?.before;
-        // For a further row with its key.
-        const after = { state: "succeeded", id: before?.id, kept: undefined } as const;
+        // For a further row with its key: the response will have shown the contact.
+        const isShown = prepared.some(({ endpoint }) => endpoint.appliedTo !== undefined);
+        const id = before?.id ?? (isShown ? "as the response gives it" : undefined);
+        const after = { state: "succeeded", id, kept: undefined } as const;
         if (recorded) await record?.putRow(recorded.name, { ...recorded, ...after });
         const guarded: GuardedRow = { ...row, recordedId: before?.id };
         const looks = looksOf(guarded, settings).length;

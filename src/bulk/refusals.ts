@@ -73,7 +73,7 @@ export function subscribes(said: Consent): boolean {
 /**
  * The write with each known refusal in place of another word, or of none at an address that it names. A suppression is
  * restated in every write of a v1 contact, as the document gives an omitted one a default. What asks the person by mail goes
- * with the consent to e-mail.
+ * with the consent to e-mail, and with a suppression.
  */
 export function withRefusals({ said, write }: RowWrite, known: Known): RestatedWrite {
   const restated = [...known.keys()].filter((channel) => {
@@ -111,8 +111,10 @@ function contactRefusing(write: Write, restated: ReadonlySet<string>): Fields | 
 
 function v1Refusing(contact: Fields, restated: ReadonlySet<string>): Fields {
   const { double_opt_in: _, ...others } = contact;
+  const getsNoMail = restated.has("email") || restated.has(suppressed);
   return {
-    ...(restated.has("email") ? { ...others, email_opt_in: "UNSUBSCRIBED" } : contact),
+    ...(getsNoMail ? others : contact),
+    ...(restated.has("email") && { email_opt_in: "UNSUBSCRIBED" }),
     ...(restated.has("phone") && { phone_opt_in: "UNSUBSCRIBED" }),
     ...(restated.has(suppressed) && { is_suppressed: true }),
   };

@@ -69,7 +69,7 @@ function isMember([key, value]: [string, unknown]): boolean {
 }
 
 /** PHP writes an empty object as an empty array. */
-function isNothing(value: unknown): boolean {
+function isNothing(value: unknown): value is null | [] {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
 

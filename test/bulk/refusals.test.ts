@@ -181,9 +181,10 @@ it("A v2 contact whose identifiers are no array says nothing, and is sent to be 
   expect(withRefusals(rowWrite(invalid), knownBy("is_suppressed:run"))).toMatchObject({ write: invalid });
 });
 
-describe("What asks the person by mail goes with the consent to e-mail", () => {
+describe("What asks the person by mail goes with the consent to e-mail, and with a suppression", () => {
   it.each([
     ["email:run", "double_opt_in", v1.customers.upsert({ ...contact("++"), double_opt_in: true })],
+    ["is_suppressed:run", "double_opt_in", v1.customers.upsert({ ...contact("++"), double_opt_in: true })],
     ["email:run", "triggerWelcomeEmail", v2.contacts.upsert(v2Contact("E+", { triggerWelcomeEmail: true }))],
   ])("%s: without %s", (known, field, given) => {
     expect(withRefusals(rowWrite(given), knownBy(known))).not.toHaveProperty(["write", "contact", field]);

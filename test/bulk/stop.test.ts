@@ -90,6 +90,21 @@ describe("A run ends with an error that every other row would meet", () => {
     ]);
   });
 
+  // After the 502 nobody knows what the call did.
+  it("nor with a 404 of another call after a 502", async () => {
+    const answers = [502, 404, 200];
+    const { audience } = createFixture(
+      {},
+      {
+        fetch: async () => Response.json({ data: { id: "1" } }, { status: answers.shift() ?? 200 }),
+      },
+    );
+    const { error, results } = await collectRun(audience.bulk(rows(3), upsert, { concurrency: 1 }));
+
+    expect(error).toBeUndefined();
+    expect(results.map(({ status }) => status)).toEqual(["unknown", "succeeded", "succeeded"]);
+  });
+
   it("or with an error for which stopWhen returns true; it receives each error", async () => {
     const { audience } = createFixture();
     const seen: unknown[] = [];
