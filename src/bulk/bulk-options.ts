@@ -160,7 +160,7 @@ function endsRunByDefault(error: unknown): boolean {
   if (hasCode(error, "authentication", "permission", "configuration", "closed")) return true;
   if (!isAudienceError(error) || error.code !== "not_found") return false;
   const { operation, attempts } = error.request ?? {};
-  if (operation === "v1.contactGroups.addContact") return true;
   // As a custom request it is the only one whose 404 leaves its outcome open; so may an attempt before.
-  return operation === "v1.request" && error.outcome === "unknown" && attempts === 1;
+  const isByRequest = operation === "v1.request" && error.outcome === "unknown" && attempts === 1;
+  return isByRequest || operation === "v1.contactGroups.addContact";
 }

@@ -172,17 +172,15 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   /** The life of a row. Takes its turn at once, as it must go after the rows before it that have its key or its contacts. */
   async #takeRow(row: ReadRow<Row>, run: SendingRun): Promise<void> {
     const keys = row.writes.flatMap((write) => write.contacts);
+    if (row.key !== undefined) keys.push(`row:${row.key}`);
     this.#parts.progress.underWay++;
     let end: SentEnd;
     try {
-      end = await this.#turns.take(
-        row.key === undefined ? keys : [`row:${row.key}`, ...keys],
-        async (before) => {
-          // The rows before it end with the run.
-          await before;
-          return await sendRow(row, run);
-        },
-      );
+      end = await this.#turns.take(keys, async (before) => {
+        // The rows before it end with the run.
+        await before;
+        return await sendRow(row, run);
+      });
     } catch (error) {
       end = isInvalid(error) ? { status: "invalid", error } : { status: "failed", error };
     } finally {

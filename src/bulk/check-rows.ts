@@ -86,8 +86,8 @@ export async function checkRows<Row>(
         // For a further row with its key: the response will have shown the contact.
         const isShown = prepared.some(({ endpoint }) => endpoint.appliedTo !== undefined);
         const id = before?.id ?? (isShown ? "as the response gives it" : undefined);
-        const after = { state: "succeeded", id, kept: undefined } as const;
-        if (recorded) await record?.putRow(recorded.name, { ...recorded, ...after });
+        if (recorded)
+          await record?.putRow(recorded.name, { ...recorded, state: "succeeded", id, kept: undefined });
         const guarded: GuardedRow = { ...row, recordedId: before?.id };
         const looks = looksOf(guarded, settings).length;
         plan.looks += looks;

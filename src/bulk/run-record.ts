@@ -42,7 +42,6 @@ const waits =
 const runName = "run";
 const rowPrefix = "row:";
 const refusalPrefix = "refusal:";
-const isRow = (name: string): boolean => name.startsWith(rowPrefix);
 const isRefusal = (name: string): boolean => name.startsWith(refusalPrefix);
 
 /** What a run has recorded, and earlier ones: a line for each row. */
@@ -101,7 +100,7 @@ export class RunRecord {
         continue;
       }
       // After a run with a wrong key, or to a wrong address, no row has reached the service.
-      if (isRow(name)) isOfNobody = decodeRow(line).state === "failed" && isOfNobody;
+      if (name.startsWith(rowPrefix)) isOfNobody = decodeRow(line).state === "failed" && isOfNobody;
       else if (!isRefusal(name)) throw damaged(`an entry named ${JSON.stringify(name)}`);
       lines.set(name, line);
     }
