@@ -137,18 +137,6 @@ describe("a segment", () => {
   });
 });
 
-describe("a list that does not exist, where the service writes no contact for it", () => {
-  const service = useService({ variants: { unknownListWritesContact: false } });
-
-  it("is reported in the same way, because the client cannot know", async () => {
-    await expectError(service.audience.v1.contactGroups.addContact("nothing", contact), NotFoundError, {
-      outcome: "unknown",
-    });
-
-    expect(service.contact(contact.email)).toBeUndefined();
-  });
-});
-
 describe.each(entryPoints)("contactGroups.get, $name", (entryPoint) => {
   const service = useService({ entryPoint });
 

@@ -1,4 +1,4 @@
-import { BadRequestError, NotFoundError } from "audience-sdk";
+import { NotFoundError } from "audience-sdk";
 import { v1ProfileSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
@@ -55,23 +55,6 @@ describe.each(entryPoints)("customers.upsert, $name", (entryPoint) => {
     ["new@example.com", ""],
     [[{ email: "new@example.com" }], ""],
   ]);
-});
-
-describe("customers.upsert where only the service can find the error", () => {
-  const service = useService({ variants: { unknownCountry: "refused" } });
-
-  it("a 400 is a BadRequestError, and nothing has been written", async () => {
-    await expectError(
-      service.audience.v1.customers.upsert({ email: "new@example.com", country: "Atlantis" }),
-      BadRequestError,
-      {
-        status: 400,
-        outcome: "not-applied",
-        request: { operation: "v1.customers.upsert", attempts: 1 },
-      },
-    );
-    expect(service.contact("new@example.com")).toBeUndefined();
-  });
 });
 
 describe.each(entryPoints)("customers.get, $name", (entryPoint) => {

@@ -194,29 +194,3 @@ describe("the country of a v1 contact", () => {
     expect(service.contact("new@example.com")?.country).toBe("Atlantis");
   });
 });
-
-describe("double_opt_in", () => {
-  const service = useService({ variants: { doubleOptIn: "pending" } });
-
-  it.each([
-    [true, "SUBSCRIBED", "NON_SUBSCRIBED"],
-    [true, "UNSUBSCRIBED", "UNSUBSCRIBED"],
-    [false, "SUBSCRIBED", "SUBSCRIBED"],
-    [undefined, "SUBSCRIBED", "SUBSCRIBED"],
-  ] as const)(
-    "%j, with %s: until a confirmation the contact counts as %s",
-    async (doubleOptIn, sent, state) => {
-      const { attributes } = await service.audience.v1.customers.upsert({
-        email: "new@example.com",
-        email_opt_in: sent,
-        ...(doubleOptIn !== undefined && { double_opt_in: doubleOptIn }),
-      });
-
-      expect(attributes.email_opt_in).toBe(state);
-      expect(service.contact("new@example.com")).toMatchObject({
-        email_opt_in: state,
-        double_opt_in: doubleOptIn ?? false,
-      });
-    },
-  );
-});

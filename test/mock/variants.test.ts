@@ -214,6 +214,7 @@ describe("A response", () => {
 });
 
 const restated = { email, email_opt_in: "SUBSCRIBED" };
+const asked = (email_opt_in: string): Request => [CREATE, { email, email_opt_in, double_opt_in: true }];
 
 const changing: Request[] = [
   [CREATE, { email, custom_properties: { plan: "gold", seats: 1 } }],
@@ -228,6 +229,14 @@ describe("A contact", () => {
     [{ phoneOptInOmitted: "kept" }, [[ADD, restated]], { phone_opt_in: "UNSUBSCRIBED" }],
     [{ phoneOptInOmitted: "SUBSCRIBED" }, [[ADD, restated]], { phone_opt_in: "SUBSCRIBED" }],
     [{ phoneOptInOmitted: "NON_SUBSCRIBED" }, [[ADD, restated]], { phone_opt_in: "NON_SUBSCRIBED" }],
+    [
+      { doubleOptIn: "pending" },
+      [asked("SUBSCRIBED")],
+      { email_opt_in: "NON_SUBSCRIBED", double_opt_in: true },
+    ],
+    [{ doubleOptIn: "pending" }, [asked("UNSUBSCRIBED")], { email_opt_in: "UNSUBSCRIBED" }],
+    [{ doubleOptIn: "pending" }, [[CREATE, restated]], { email_opt_in: "SUBSCRIBED", double_opt_in: false }],
+    [{ doubleOptIn: "recorded" }, [asked("SUBSCRIBED")], { email_opt_in: "SUBSCRIBED", double_opt_in: true }],
     [{ customProperties: "merged" }, changing, { custom_properties: { plan: "gold", seats: "2" } }],
     [{ customProperties: "replaced" }, changing, { custom_properties: { seats: "2" } }],
     [{ unknownCountry: "kept" }, [[CREATE, { email, country: "Atlantis" }]], { country: "Atlantis" }],
@@ -245,6 +254,7 @@ describe("A contact", () => {
 
   it.each<[Variants, Request]>([
     [{ v2OtherStatus: "refused" }, v2("pending")],
+    [{ unknownCountry: "refused" }, [CREATE, { email, country: "Atlantis" }]],
     [{ v2UnknownList: "refused" }, v2("unsubscribed", { listIds: ["nothing", "news"] })],
   ])("with %j is untouched by %j", async (variants, request) => {
     const { contact, state, status } = await played(variants, request);
