@@ -68,7 +68,11 @@ export async function attempts(call: Call): Promise<ApiResponse> {
     usedKey = undefined;
     const ready = await getReady(call, start);
     usedKey = ready.key;
-    return await attempt(call, ready);
+    try {
+      return await attempt(call, ready);
+    } finally {
+      ready.endTurn?.();
+    }
   }
 }
 

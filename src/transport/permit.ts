@@ -18,6 +18,8 @@ export interface AttemptStart {
 export interface Readiness {
   readonly permit: Permit;
   readonly key: string;
+  /** Of a row of bulk: after the attempt the next write to its contact may be sent. */
+  readonly endTurn: (() => void) | undefined;
 }
 
 /** Of a client without a limiter. */
@@ -28,12 +30,16 @@ const longestHoldMs = 1_000;
 /** The body of a refusal comes with its head, or soon after. */
 const untilBodyMs = 250;
 
-/** Waits until a request may be sent. Begins anew where a pause, or a long wait, has made permit and key out of date. */
+/**
+ * Waits until a request may be sent. Begins anew where a pause, a long wait, or another write to the contact of a row has made
+ * permit and key out of date.
+ */
 export async function getReady(call: Call, start: AttemptStart): Promise<Readiness> {
   const { client, gate, options, stop } = call;
   let { isInFront, key: newKey } = start;
   for (;;) {
     let permit = await acquire(call, isInFront);
+    let earlier: Promise<unknown> | undefined;
     try {
       const key = newKey ?? (await call.request.access.key.request(options.timeoutMs, stop.signal));
       if (gate) {
@@ -44,12 +50,16 @@ export async function getReady(call: Call, start: AttemptStart): Promise<Readine
       if (performance.now() > call.deadlineAt) stop.abort((call.left = deadlineError(call)));
       // A call that has ended as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
       if (call.left) throw call.left;
-      if (!client.limiter.current?.isPaused && (gate?.isOpen() ?? true)) return { permit, key };
+      const { contacts } = call.request;
+      earlier = gate && client.turns.before(contacts);
+      if (!earlier && !client.limiter.current?.isPaused && (gate?.isOpen() ?? true))
+        return { permit, key, endTurn: gate && client.turns.hold(contacts) };
     } catch (error) {
       permit.release("unsent");
       throw error;
     }
     permit.release("unsent");
+    if (earlier) await untilAborted(earlier, stop.signal);
     [isInFront, newKey] = [gate === undefined, undefined];
   }
 }

@@ -9,20 +9,33 @@ interface Chain {
 export class Turns {
   readonly #chains = new Map<string, Chain>();
 
+  /** The ends of the turns for which a new one would wait; undefined if there are none. */
+  before(keys: readonly string[]): Promise<unknown> | undefined {
+    const ends = [...this.#chainsOf(keys)].map(({ end }) => end);
+    return ends.length > 0 ? Promise.all(ends) : undefined;
+  }
+
+  #chainsOf(keys: readonly string[]): Set<Chain> {
+    return new Set(keys.flatMap((key) => this.#chains.get(key) ?? []));
+  }
+
+  /** Takes a turn until the returned function is called. */
+  hold(keys: readonly string[]): () => void {
+    let end = (): void => undefined;
+    void this.take(keys, () => new Promise<void>((resolve) => (end = resolve)));
+    return end;
+  }
+
   /** Takes a turn at once. `go` begins to wait for the turns before it, if there are any, and the turn ends with what it gives. */
   take<Result>(
     keys: readonly string[],
     go: (before: Promise<unknown> | undefined) => Promise<Result>,
   ): Promise<Result> {
-    const chains = new Set<Chain>();
-    for (const key of keys) {
-      const earlier = this.#chains.get(key);
-      if (earlier) chains.add(earlier);
-    }
-    const earlierEnds = [...chains].map(({ end }) => end);
-    const result = go(chains.size > 0 ? Promise.all(earlierEnds) : undefined);
+    const chains = this.#chainsOf(keys);
+    const before = this.before(keys);
+    const result = go(before);
     // Includes the earlier turns: if this one ends before it has come, the next one still waits for them.
-    const end = Promise.allSettled([...earlierEnds, result]).then(() => {
+    const end = Promise.allSettled([before, result]).then(() => {
       for (const key of chain.keys)
         if (chain.end === end && this.#chains.get(key) === chain) this.#chains.delete(key);
     });

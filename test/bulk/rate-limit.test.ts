@@ -9,6 +9,7 @@ import {
   key,
   passUntil,
   passUntilSettled,
+  row,
   rows,
   upsert,
   useFakeTime,
@@ -214,6 +215,28 @@ describe("A row that is prepared", () => {
       await passUntil(() => isIdle(rateLimiter.usage()));
     },
   );
+
+  // Its row is sent later than the call, and goes by the newer word.
+  it("A row that waits for its permit holds up no call about the same person", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 4, intervalMs: 60_000 }] });
+    const { audience, mock } = createFixture({}, { rateLimiter });
+    const run = collectRun(audience.bulk(rows(5), upsert));
+    await passUntil(() => mock.requests.length === 3);
+
+    const optOut = { ...row(4), email_opt_in: "UNSUBSCRIBED" } as const;
+    const call = await passUntilSettled(
+      audience.v1.customers.upsert(optOut, { maxWaitMs: 2_000 }).withResponse(),
+    );
+    const { results } = await passUntilSettled(run);
+
+    expect(call.queuedMs).toBeLessThan(1_000);
+    expect(results.find(({ index }) => index === 4)).toMatchObject({
+      status: "succeeded",
+      kept: { email: "process" },
+    });
+    const words = mock.requests.map(({ body }) => body as Row).filter(({ email }) => email === row(4).email);
+    expect(words).toEqual([optOut, optOut]);
+  });
 
   it("A row whose slow isCurrent was followed by a long wait asks it again, and the key function too", async () => {
     const keys: string[] = [];
