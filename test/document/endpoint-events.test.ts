@@ -186,18 +186,14 @@ describe("a custom event", () => {
     expect(service.state().events[0]).not.toHaveProperty("eventData");
   });
 
-  it("uniqueIdentifier is optional: the client generates and returns one", async () => {
-    const { uniqueIdentifier } = await send({ ...base, uniqueIdentifier: undefined });
+  it("uniqueIdentifier is optional: the client generates and returns one, another for each event", async () => {
+    const one = await send({ ...base, uniqueIdentifier: undefined });
+    const other = await send({ ...base, uniqueIdentifier: undefined });
 
-    expect(uniqueIdentifier).toMatch(/\S{16,}/);
-    expect(service.state().events).toMatchObject([{ uniqueIdentifier }]);
-  });
-
-  it("two events without uniqueIdentifier are two events", async () => {
-    await send({ ...base, uniqueIdentifier: undefined });
-    await send({ ...base, uniqueIdentifier: undefined });
-
-    expect(new Set(service.state().events.map(({ uniqueIdentifier }) => uniqueIdentifier)).size).toBe(2);
+    const ids = [one, other].map(({ uniqueIdentifier }) => uniqueIdentifier);
+    for (const id of ids) expect(id).toMatch(/\S{16,}/);
+    expect(new Set(ids).size).toBe(2);
+    expect(service.state().events).toMatchObject(ids.map((uniqueIdentifier) => ({ uniqueIdentifier })));
   });
 
   it("the contact of an event may have further keys, which do not change the stored contact", async () => {

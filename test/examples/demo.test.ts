@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
-import { WriteStream } from "node:tty";
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -87,7 +86,6 @@ async function runOnTerminal(
     isTTY,
     columns: options.columns ?? 80,
     rows: options.rows ?? 24,
-    getColorDepth: () => WriteStream.prototype.getColorDepth(),
   });
   let shown = "";
   output.on("data", (chunk) => {
@@ -213,23 +211,6 @@ describe("the command line", () => {
 });
 
 describe("on a terminal", () => {
-  beforeEach(() => {
-    vi.stubEnv("TERM", "xterm-256color");
-    for (const name of ["CI", "FORCE_COLOR", "NO_COLOR", "NODE_DISABLE_COLORS"]) vi.stubEnv(name, undefined);
-    return () => vi.unstubAllEnvs();
-  });
-
-  it.each([
-    ["has colours", undefined, "\u001b[32m   2 rows are valid:"],
-    ["has none where NO_COLOR is set", "1", "\n   2 rows are valid:"],
-  ])("%s", async (_, noColor, line) => {
-    vi.stubEnv("NO_COLOR", noColor);
-    const { code, out } = await runOnTerminal(["--data", await writeSmallExport()]);
-    expect(code).toBe(0);
-    expect(out).toContain(line);
-    expect(out.replaceAll("\r\u001b[K", "").includes("\u001b")).toBe(noColor === undefined);
-  });
-
   it("shows the progress as a bar on one line that is never wider than the terminal", async () => {
     const { code, out } = await runOnTerminal(["--data", await writeSmallExport()], { columns: 60 });
     expect(code).toBe(0);

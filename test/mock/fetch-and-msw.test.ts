@@ -75,18 +75,6 @@ it.each([
   );
 });
 
-it.each([
-  ["null", null],
-  ["a text", "x-api-key: mock-key"],
-])("The mock's fetch refuses headers that are %s, as every fetch does", async (_title, given) => {
-  const { fetch: mockFetch, requests, clientOptions } = createMockService();
-  // Safe: JavaScript can pass it, despite the types.
-  const response = mockFetch(`${clientOptions.baseUrl}/api/v1/customer`, { headers: given as never });
-
-  await expect(response).rejects.toThrow(TypeError);
-  expect(requests).toEqual([]);
-});
-
 const api = "https://api.example.com";
 
 it.each([
