@@ -35,7 +35,6 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
   #ended: Promise<BulkSummary> | undefined;
   #isIterated = false;
-  #isEverythingRead = false;
 
   /** @internal */
   constructor(rows: Rows<Row>, options: BulkSettings<Row>) {
@@ -116,9 +115,8 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     });
     stopListening();
     await process.recorded;
-    // Every row has ended, and the caller has finished with its result.
-    const isOver = this.#isEverythingRead && !end.stop.aborted;
-    if (isOver) await end.failOnError(() => record?.complete());
+    // Else every row has ended, and the caller has finished with its result.
+    if (!end.stop.aborted) await end.failOnError(() => record?.complete());
     await end.failOnError(() => record?.close());
     await end.failOnError(() => this.#rows.close());
     warnings.end(this.#parts.options.snapshot !== undefined);
@@ -160,7 +158,6 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     try {
       signal.throwIfAborted();
       const row = await untilAborted(this.#rows.next(), signal);
-      this.#isEverythingRead = !row;
       return row && { ended: this.#takeRow(row, run).catch(fail) };
     } catch (error) {
       // The end of the run interrupts the reading.

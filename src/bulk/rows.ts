@@ -107,7 +107,7 @@ export class Rows<Row> {
     this.length = yield* this.#pass((row) => isRefusing(row) && count(row, 1) > 0);
     if (this.#isClosed) return;
     const countAgain = yield* this.#pass((row) => !isRefusing(row) || count(row, -1) < 0);
-    if (this.length > 0 && countAgain === 0 && !this.#isClosed)
+    if (this.length > 0 && countAgain === 0)
       throw new ConfigurationError(
         "The rows of bulk have a length, and could be gone through only once: give a function that gives them anew, as in () => rows().",
       );

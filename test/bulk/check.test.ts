@@ -172,10 +172,11 @@ describe("bulk.check with a checkpoint", () => {
   const mailed = (item: Row) => write.v1.customers.upsert({ ...item, double_opt_in: true });
   const changed = [named(0, "A"), named(1, "B"), named(2, "C")];
 
-  const twice = (item: Row) => [upsert(item), add(item)];
+  const twice = (item: Row) => [signedUp(item), upsert(item)];
   const refused = [0, 1, 2].map(optOut);
   it.each<[string, keyof typeof nights, (item: Row) => Write | Write[], Row[], object, calls: number]>([
     ["new rows", "whole", upsert, rows(14).slice(3), { new: 11, unjudged: 11, looks: 0 }, 11],
+    ["new rows of two writes", "whole", twice, rows(5).slice(3), { new: 2, unjudged: 2, looks: 0 }, 4],
     ["changed rows", "whole", upsert, changed, { changed: 3, unjudged: 0, looks: 3 }, 6],
     ["changed rows of two writes", "whole", twice, changed, { changed: 3, looks: 3 }, 9],
     ["unchanged rows", "whole", upsert, rows(3), { unchanged: 3, looks: 0 }, 0],

@@ -15,6 +15,7 @@ import {
   deferred,
   key,
   passUntil,
+  passUntilSettled,
   row,
   rows,
   until,
@@ -281,6 +282,20 @@ describe("A checkpoint that hangs", () => {
       expect(world.mock.requests).toHaveLength(sent);
       vi.useRealTimers();
     }
+  });
+
+  it("in `close` after the end of the run has a second", async () => {
+    await useFakeTime();
+    const { audience } = createFixture();
+    const checkpoint = changed(new MemoryCheckpoint(), () => ({ close: never }));
+    const stop = new AbortController();
+    const options = { key, checkpoint, signal: stop.signal, onProgress: () => stop.abort() };
+    const before = performance.now();
+
+    const { error } = await passUntilSettled(collectRun(audience.bulk(rows(1), upsert, options)));
+
+    expect(error).toBeInstanceOf(AbortError);
+    expect(performance.now() - before).toBe(1_000);
   });
 
   it("in `open` is told once, at info, and holds up no call that refuses nothing", async () => {

@@ -215,6 +215,7 @@ describe("A row that may have been carried out", () => {
     expect(results[0]!.error).toMatchObject({
       code: "connection",
       outcome: "unknown",
+      reason: "other",
       message: "Not sent: an earlier run may have carried out a write of the row that must not be repeated.",
     });
   });

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import {
   AbortError,
   type AudienceClient,
@@ -58,6 +59,15 @@ describe("A run ends with an error that every other row would meet", () => {
       (item) => write.v1.customers.upsert(item, { timeoutMs: -1 }),
       ConfigurationError,
     ],
+    [
+      "a client of its function that is closed",
+      {},
+      {},
+      () => {
+        throw new ClientClosedError("not-sent");
+      },
+      ClientClosedError,
+    ],
   ])("such as %s", async (what, mockOptions, clientOptions, toWrite, expected) => {
     const { audience, mock } = createFixture(mockOptions, clientOptions);
     const run = audience.bulk(rows(100), toWrite, { concurrency: 4 });
@@ -66,7 +76,7 @@ describe("A run ends with an error that every other row would meet", () => {
 
     expect(error).toBeInstanceOf(expected);
     await expect(run.summary()).rejects.toBe(error);
-    expect(mock.requests.length).toBeLessThanOrEqual(what === "wrong options of its write" ? 0 : 4);
+    expect(mock.requests.length).toBeLessThanOrEqual(what.includes(" of its ") ? 0 : 4);
     expect(results.length).toBeLessThanOrEqual(4);
     expect(results).toContainEqual(expect.objectContaining({ error }));
   });
@@ -80,9 +90,14 @@ describe("A run ends with an error that every other row would meet", () => {
       upsert(row(1)),
     ];
 
-    const { error, results } = await collectRun(audience.bulk(writes, (each) => each, { concurrency: 1 }));
+    const { signal } = new AbortController();
+
+    const { error, results } = await collectRun(
+      audience.bulk(writes, (each) => each, { concurrency: 1, signal }),
+    );
 
     expect(error).toBeUndefined();
+    expect(getEventListeners(signal, "abort")).toEqual([]);
     expect(results.map((result) => result.error)).toEqual([
       expect.any(NotFoundError),
       expect.any(ValidationError),
@@ -277,6 +292,7 @@ describe("A client that is closed during a run", () => {
       const { error, results } = await ended;
 
       expect(error).toBeInstanceOf(ClientClosedError);
+      expect(error).toHaveProperty("outcome", "unknown");
       expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
       expect([mock.requests.length, checkpoint.log.at(-1)]).toEqual([2, "close"]);
     },

@@ -58,12 +58,17 @@ export const areas: readonly Area[] = [
     },
   },
   {
+    name: "bulk-row",
+    sources: ["bulk/prepare-row.ts", "bulk/send-row.ts"],
+    tests: {
+      bulk: "event-ids guard-process guard-service is-current keys nights own-checkpoint rate-limit recorded refusals stop writes-of-rows",
+    },
+  },
+  {
     name: "bulk",
     sources: ["bulk"],
     tests: {
-      bulk:
-        "check event-ids first-row guard-run guard-service is-current keys nights own-checkpoint progress rate-limit " +
-        "recorded refusals-first results source stop target writes-of-rows",
+      bulk: "check first-row keys own-checkpoint progress rate-limit refusals-first results source stop target writes-of-rows",
       snapshot: "bulk",
     },
   },
