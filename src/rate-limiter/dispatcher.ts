@@ -94,7 +94,7 @@ export class Dispatcher {
         tellWait,
         abort: () => this.#abort(waiter),
       };
-      signal?.addEventListener("abort", waiter.abort, { once: true });
+      signal?.addEventListener("abort", waiter.abort);
       this.#queue.add(waiter);
       this.#untold.add(waiter);
       if (waiter.deadlineAt < Infinity) this.#withDeadline.add(waiter);

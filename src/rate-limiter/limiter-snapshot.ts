@@ -44,7 +44,7 @@ export function joinedSnapshot(snapshots: readonly RateLimiterSnapshot[]): RateL
     version: 1,
     takenAt: Math.max(...snapshots.map(({ takenAt }) => takenAt)),
     answeredAt: snapshots.flatMap(({ answeredAt }) => answeredAt),
-    isLast: snapshots.flatMap(({ answeredAt, isLast }) => isLast ?? answeredAt.map(() => true)),
+    isLast: snapshots.flatMap(({ isLast }) => isLast ?? []),
     pausedUntil: Math.max(...snapshots.map(({ pausedUntil = 0 }) => pausedUntil)),
     share: Math.min(...snapshots.map(({ share }) => share)),
   };

@@ -116,9 +116,9 @@ export const areas: readonly Area[] = [
     name: "rate-limiter",
     sources: ["rate-limiter"],
     tests: {
-      "rate-limiter": "clock-and-timers options reserve usage waiting within-limits",
+      "rate-limiter": "clock-and-timers cost-of-waiting options reserve usage waiting within-limits",
       redis: "outages requests shared-limit",
-      transport: "rate-refusal",
+      transport: "environment rate-refusal",
     },
   },
   // The transport is split into areas, because every call reaches nearly all of it.

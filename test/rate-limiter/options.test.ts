@@ -25,6 +25,14 @@ describe("the options of a limiter", () => {
     ],
     [{ windows: [] }, "windows must not be empty."],
     [
+      { windows: [{ limit: 1, intervalMs: 0 }] },
+      "windows[0].intervalMs must be a number of milliseconds above 0, not 0.",
+    ],
+    [
+      { clock: 5 },
+      "clock must be a function that returns milliseconds, as `() => performance.now()`, not a number.",
+    ],
+    [
       { windows: [{ limit: 1, intervalMs: Infinity }] },
       "windows[0].intervalMs must be a number of milliseconds above 0, not Infinity.",
     ],
@@ -93,7 +101,8 @@ describe("the limiter of a service", () => {
     await Promise.all([1, 2, 3, 4, 5, 6].map(() => left.v1.customers.get("1")));
     await Promise.all([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(() => right.v1.customers.get("1")));
     const waits = right.v1.customers.get("1");
-    right.rateLimiter?.pause(100);
+    right.rateLimiter?.refused(100);
+    const apart = clientAt("apart");
 
     const joined = new AudienceClient({ ...at("le", "ri"), fetch });
     void new AudienceClient({ ...at("ri", "fa"), fetch });
@@ -109,11 +118,23 @@ describe("the limiter of a service", () => {
       queued: 1,
       pausedMs: expect.toSatisfy((pausedMs: number) => pausedMs > 0),
     });
+    expect(rateLimiter?.snapshot().share).toBe(0.5);
+    expect(apart.rateLimiter).not.toBe(rateLimiter);
     await vi.advanceTimersByTimeAsync(5_000);
     await waits;
     expect(arrived).toHaveLength(17);
     expect(clientAt("ri").rateLimiter).toBe(rateLimiter);
     expect(clientAt("elsewhere").rateLimiter).not.toBe(rateLimiter);
+  });
+
+  it.each([
+    [{ maxWaitMs: 5, maxQueued: 5 }, true],
+    [{ maxWaitMs: 5, windows: undefined }, true],
+    [{ maxQueued: 5, windows: DOCUMENTED_WINDOWS }, false],
+    [{ clock: () => 0 }, false],
+  ])("is left by a client whose option says more than bounds and `reserve`: %j", (rateLimiter, isKept) => {
+    const client = new AudienceClient({ ...at("bounds"), rateLimiter });
+    expect(client.rateLimiter === clientAt("bounds").rateLimiter).toBe(isKept);
   });
 
   it("keeps for a call that moves with its service its own bounds, and its signal", async () => {
@@ -159,7 +180,11 @@ describe("the limiter of a service", () => {
 
   it("does not set the `reserve` of a limiter that has one", () => {
     const own = new AudienceClient({ ...at("own"), rateLimiter: new RateLimiter({ reserve: 0.2 }) });
-    expect(() => own.withOptions({ rateLimiter: { reserve: 0.1 } })).toThrow(ConfigurationError);
+    expect(() => own.withOptions({ rateLimiter: { reserve: 0.1 } })).toThrow(
+      new ConfigurationError(
+        "reserve is one number of the limiter, and was set to 0.2: it cannot be 0.1 too.",
+      ),
+    );
     void own.withOptions({ rateLimiter: { reserve: 0.2 } });
     const none = new AudienceClient({ ...at("own"), rateLimiter: false });
     expect(none.withOptions({ rateLimiter: { reserve: 0.1 } }).rateLimiter).toBeUndefined();

@@ -150,6 +150,13 @@ describe("the reserve", () => {
     expect(limiter.usage()).toMatchObject({ inFlight: together });
   });
 
+  it("counts for the half no call of another priority that is in flight", async () => {
+    const { limiter, ask } = await after(0, 0, oneWindow(100));
+    ask(1, { priority: 5 });
+    ask(90);
+    expect(limiter.usage()).toMatchObject({ inFlight: 46 });
+  });
+
   it("lets the second half of it go evenly over the rest of the longest window", async () => {
     const { limiter, ask, wait } = await after(1, 45, oneWindow(100));
     const leftIn: number[] = [];
@@ -166,15 +173,14 @@ describe("the reserve", () => {
   });
 
   it("gives the turn of a call that was not sent to the next one", async () => {
-    const { limiter, wait } = await after(1, 45, oneWindow(100));
+    const { limiter, ask, wait } = await after(1, 45, oneWindow(100));
     wait(20_000);
     const acquire = () => limiter.acquire({ priority: 9 });
     const permits = await Promise.all(Array.from({ length: 10 }, acquire));
-    const next = acquire();
-    expect(limiter.usage()).toMatchObject({ queued: 1, inFlight: 10 });
+    ask(2);
+    expect(limiter.usage()).toMatchObject({ queued: 2, inFlight: 10 });
     permits[9]?.release("unsent");
-    expect(limiter.usage()).toMatchObject({ queued: 0, inFlight: 10 });
-    await next;
+    expect(limiter.usage()).toMatchObject({ queued: 1, inFlight: 10 });
   });
 
   it("is of each window, in whatever order they are given; the pace is that of the longest", async () => {
@@ -229,9 +235,11 @@ describe("the reserve", () => {
     ask(1, { onWait });
     await Promise.all(Array.from({ length: 10 }, () => limiter.acquire()));
     ask(1, { priority: 5, onWait });
+    (await after(100, 0, oneWindow(100, 0))).ask(1, { onWait });
     await new Promise(setImmediate);
     expect(waits).toEqual([
       { waitMs: expect.closeTo(60_035), isForOthers: true },
+      { waitMs: expect.closeTo(60_035), isForOthers: false },
       { waitMs: expect.closeTo(60_035), isForOthers: false },
     ]);
   });

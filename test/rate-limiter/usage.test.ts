@@ -109,15 +109,21 @@ describe("snapshot", () => {
   }
 
   it("is JSON, of the times of the responses", async () => {
-    const limiter = new RateLimiter({ clock: () => 5 });
-    await spend(limiter, 10);
-    expect(limiter.snapshot()).toEqual({
+    let now = 5;
+    const limiter = new RateLimiter({ clock: () => now });
+    const of = (calls: number) => ({
       version: 1,
       takenAt: day,
-      answeredAt: Array(10).fill(day),
-      isLast: Array(10).fill(false),
+      answeredAt: Array(calls).fill(day),
+      isLast: Array(calls).fill(false),
       share: 1,
     });
+    expect(limiter.snapshot()).toEqual(of(0));
+    await spend(limiter, 10);
+    expect(limiter.snapshot()).toEqual(of(10));
+    // They count no longer.
+    now += 4_000_000;
+    expect(limiter.snapshot()).toEqual(of(0));
   });
 
   it.each([
@@ -140,6 +146,7 @@ describe("snapshot", () => {
     const restarted = restart(limiter, 0);
     expect(restart(restarted, 0).usage().windows[0]?.used).toBe(3);
     await spend(restarted, 2);
+    expect(restarted.snapshot()).not.toHaveProperty("ids");
     expect(restart(restarted, 0).usage().windows[0]?.used).toBe(5);
   });
 
@@ -215,6 +222,10 @@ describe("estimateMs", () => {
     const before = limiter.estimateMs(11);
     void limiter.acquire();
     expect(limiter.estimateMs(10)).toBe(before);
+    const idle = new RateLimiter({ clock: () => 0 });
+    expect(idle.estimateMs(10)).toBe(0);
+    void idle.acquire();
+    expect(idle.estimateMs(10)).toBe(1_006);
     limiter.refused(100_000);
     expect(limiter.estimateMs(10)).toBeGreaterThan(100_000);
   });
@@ -226,6 +237,7 @@ describe("estimateMs", () => {
       expect(() => limiter.estimateMs(wrong)).toThrow(expect.objectContaining({ code: "configuration" }));
     }
     expect(() => limiter.estimateMs(-1)).toThrow("The number of calls of estimateMs must be");
+    expect(() => limiter.estimateMs(1, { prio: 9 } as never)).toThrow(/^The options of estimateMs: /);
   });
 
   it("uses the mean time from a permit to its response, without the unsent and lost calls", async () => {
@@ -254,7 +266,10 @@ describe("estimateMs", () => {
     now = 5_000;
     void limiter.acquire();
     // Half a round trip, the widened window, and the round trip of the next call.
-    expect(limiter.estimateMs(1)).toBe(Math.round(100 + 1_005.5 + 200));
+    const expected = Math.round(100 + 1_005.5 + 200);
+    expect(limiter.estimateMs(1)).toBe(expected);
+    now = 9_000;
+    expect(limiter.estimateMs(1)).toBe(expected);
   });
 
   it("computes a few rounds of the largest limit, for any number of calls", () => {

@@ -149,6 +149,18 @@ describe("a call that is aborted in the queue", () => {
     expect(reasons).toEqual([[500, "no longer needed"]]);
     expect(leftAt.get("second")).toBeLessThan(1_120);
   });
+
+  it("is nothing to one that comes later and finds nobody waiting", async () => {
+    const { time, leftAt, call } = start(oneASecond);
+    const controller = new AbortController();
+    await time.run(() => {
+      call("first");
+      call("aborted", { signal: controller.signal });
+      time.at(300, () => controller.abort());
+      time.at(400, () => call("later"));
+    }, 10_000);
+    expect(leftAt.get("later")).toBeLessThan(1_120);
+  });
 });
 
 it("A call leaves no listener and no timer behind, whether it got its permit at once or later, or was aborted", async () => {
@@ -225,6 +237,17 @@ describe("a bound on waiting", () => {
     expect((error as RateLimitWaitError).window).toEqual(window); // checked above
   });
 
+  it("leaves no timer behind for a call that it rejects", async () => {
+    const { time, log, call } = start(oneASecond);
+    await time.run(() => {
+      call("first");
+      call("second", { maxWaitMs: 0 });
+      time.at(50, () => log.push(String(time.pendingTimers)));
+    }, 90);
+    // That of the response.
+    expect(log).toEqual(["first", "second: RateLimitWaitError", "1"]);
+  });
+
   it("is inclusive: a call waits for exactly `maxWaitMs`", async () => {
     const { time, limiter, log, call } = start(oneASecond);
     await time.run(async () => {
@@ -259,8 +282,9 @@ describe("a bound on waiting", () => {
   });
 
   it("rejects a call at once if `maxQueued` others wait already that go before it, but never one that got a 429 or had its position before", async () => {
-    const { time, log, call } = start({ ...oneASecond, maxQueued: 1 });
+    const { time, limiter, log, call } = start({ ...oneASecond, maxQueued: 1 });
     await time.run(() => {
+      const position = limiter.takePosition();
       call("first");
       call("row", { priority: 9 });
       call("second");
@@ -269,7 +293,7 @@ describe("a bound on waiting", () => {
       call("second row", { priority: 9 });
       call("refused", { isRequeued: true });
       call("also refused", { isRequeued: true });
-      call("in its second queue", { position: 0 });
+      call("in its second queue", { position });
     }, 10_000);
     expect(log).toEqual([
       "first",
@@ -282,6 +306,22 @@ describe("a bound on waiting", () => {
       "fourth",
       "row",
     ]);
+  });
+
+  it("is asked for beforehand by a call that would find the queue full", async () => {
+    const { limiter, call } = start({ ...oneASecond, maxQueued: 1 });
+    (await limiter.acquire()).release("responded");
+    // It is not known yet that there is no permit.
+    expect(limiter.fullQueue(5, 0)).toBeUndefined();
+    await expect(limiter.acquire({ maxWaitMs: 0 })).rejects.toThrow(RateLimitWaitError);
+    expect(limiter.fullQueue(5, 0)).toMatchObject({ waitMs: 1_006 });
+    call("waits");
+
+    const message = "No permit. The queue is full: `maxQueued` is 1.";
+    const refusal = { message, waitMs: Math.ceil(2 * 1_005.5) };
+    expect([limiter.fullQueue(), limiter.fullQueue(9)]).toMatchObject([refusal, refusal]);
+    // Of its priority, or a higher one.
+    expect([limiter.fullQueue(4), limiter.fullQueue(5, 2)]).toEqual([undefined, undefined]);
   });
 
   it("has the expected wait in the error for a full queue, and reports no wait to the call", async () => {
