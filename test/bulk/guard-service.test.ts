@@ -365,6 +365,9 @@ describe("What the service shows", () => {
     [{ is_suppressed: "true" }, "succeeded"],
     [{ is_suppressed: 1 }, "succeeded"],
     [{ email_opt_in: "Unsubscribed " }, "succeeded email:service"],
+    // Without an address it counts for those of the row.
+    [{ email: null, email_opt_in: "UNSUBSCRIBED" }, "succeeded email:service"],
+    [{ email: null, is_suppressed: true }, "succeeded"],
   ])("is a refusal as %j, too", async (shown, end) => {
     const world = createFixture();
     const options = await firstNight(world);
@@ -401,6 +404,26 @@ describe("What the service shows", () => {
     expect(ends.toSorted()).toEqual(["succeeded", "succeeded phone:service"]);
     expect(world.lines).toEqual([expect.stringMatching(/shows no consent of email that is documented/)]);
   });
+});
+
+const create = (body: V1Contact) =>
+  write.v1.request({ method: "POST", path: "/api/v1/customer/create", body: { ...body } });
+it.each<[string, (body: V1Contact) => Write, string]>([
+  ["is sent with it", (each) => write.v1.customers.upsert(each), "succeeded email:service"],
+  ["that cannot say it is superseded", create, "superseded:snapshot"],
+])("Of a refusal that the snapshot alone shows a row %s", async (_, toWrite, end) => {
+  const world = createFixture();
+  await firstNight(world);
+  world.mock.unsubscribe(row(0).email);
+  const snapshot = await snapshotOf(world.audience);
+  const nothing = { email_opt_in: null, phone_opt_in: null, is_suppressed: null };
+  const audience = world.audience.withOptions({ fetch: showing(world, nothing) });
+
+  const { results } = await collectRun(audience.bulk<V1Contact, Write>(named("A."), toWrite, { snapshot }));
+
+  expect(results.map(endOf)).toEqual([end]);
+  expect(results[0]).not.toHaveProperty("service");
+  expect(world.mock.resubscriptions).toEqual([]);
 });
 
 describe("A run says once how many rows subscribed people of whom nothing was known", () => {

@@ -28,6 +28,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+ (double opt-in); person ada:-; ada:+ (double opt-in) | succeeded, succeeded email:service | ada:- | 0 1
   as a suppression, which each write restates
     ada:+; tool ada:+.s; ada:+ | succeeded, succeeded | ada:+.s | 0 1
+  as a suppression, where the row names one of the addresses
+    ada:++; tool ada:++s; ada:+ | succeeded, succeeded | ada:++s | 0 1
   as a suppression that the row would end
     ada:+.x; tool ada:+.s; ada:+.x | succeeded, succeeded is_suppressed:service | ada:+.s | 0 1
   though the row has failed since
@@ -175,6 +177,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     `
   for its e-mail, before the one that an earlier night recorded
     ada:+; tool bob:+; person bob:-; bob:+ (snapshot) | succeeded, succeeded email:service | ada:+ bob:- | 0 1
+  for its e-mail, where another contact has its phone
+    ada:++ (absent); tool ada2:+; person ada2:-; ada2:++ (snapshot) | succeeded, succeeded email:service | ada:++ ada2:-+ | 0 1
   for its phone, where it names no e-mail
     ada:++ (absent); person ada:.-; ada:.+ (snapshot) | succeeded, succeeded phone:service | ada:+- | 0 1
   for its phone, where there is none for its e-mail
@@ -253,6 +257,10 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+; person ada:-; ada:+ (no look) | succeeded, succeeded | ada:+ | 0 0
   a job without looks, of what another call refused in an earlier run
     (left); call ada:-; (absent); ada:+ (no look) | skipped, skipped, succeeded | ada:+ | 0 0 0
+  another number than the one that a snapshot's contact has refused
+    ada:++ (absent); person ada:.-; ada3:++ (snapshot) | succeeded, succeeded | ada:++ | 0 1
+  another e-mail than the one that a snapshot's contact has refused
+    ada:++ (absent); person ada:-; ada2:++ (snapshot) | succeeded, succeeded | ada2:++ | 0 1
   a contact that is new to its key, and in no snapshot
     early call ada:-; ada:+ (absent); ada:+ | succeeded email:process, succeeded | ada:+ | 0 0
   a contact that its key had before another one, and in no snapshot
@@ -275,7 +283,7 @@ it.each(
   sends events alone
     ada:+; ada:+ | succeeded, succeeded | ada:0 | 0 0
   sends events beside
-    ada:+; person ada:-; ada:+ | succeeded, succeeded email:service | ada:- | 0 1
+    ada:+; person ada:-; ada:+; ada2:+ | succeeded, succeeded email:service, superseded:service | ada:- | 0 1 1
   writes by v2, whose answer has no id
     ada:+; ada:+ | succeeded, succeeded | ada:+ | 0 0
   writes by v1 and v2

@@ -112,6 +112,8 @@ describe("A loss of power takes no record", () => {
     async function* source() {
       yield row(1);
       await audience.v1.customers.upsert({ ...row(0), email_opt_in: "UNSUBSCRIBED" });
+      // Of a call that refuses nothing, nothing is recorded.
+      await audience.v1.customers.upsert(row(2));
     }
     await audience.bulk(source(), upsert, { key, checkpoint });
     // Another process, which has not seen that call.
@@ -122,6 +124,8 @@ describe("A loss of power takes no record", () => {
     );
 
     // Without the names of a contact.
+    // One for its e-mail, and one for its id.
+    expect([...checkpoint.entries.keys()].filter((name) => name.startsWith("refusal:"))).toHaveLength(2);
     expect([...left.at(-1)!.withoutPower.entries].join(" ")).not.toMatch(/row-\d|example\.com/);
     expect(results).toContainEqual(
       expect.objectContaining({ item: row(0), status: "succeeded", kept: { email: "process" } }),

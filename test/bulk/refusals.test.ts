@@ -307,9 +307,9 @@ it("A kept row goes through but for the refusal: its other fields, its list and 
 
 it("A row whose later write cannot say a refusal is superseded before its first one leaves", async () => {
   const world = worldOf();
-  const row = [v1.customers.upsert(contact("+-")), writes["custom"]!("+")];
+  const row = [v1.customers.upsert(contact("+-")), writes["custom"]!("+-")];
   async function* source() {
-    await world.audience.v1.customers.upsert(contact("-"));
+    await world.audience.v1.customers.upsert(contact("-.s"));
     yield row;
   }
 
@@ -318,6 +318,9 @@ it("A row whose later write cannot say a refusal is superseded before its first 
   for await (const result of run) results.push(result);
 
   expect(results.map(endOf)).toEqual(["superseded:process"]);
+  const message =
+    "The contact has refused email and is_suppressed, which the write cannot say: the row was not sent, or not sent again. Nor was its opt-out of phone: send that by a call of its own.";
+  expect(results[0]?.error).toHaveProperty("message", message);
   expect(world.mock.requests).toHaveLength(1);
   expect(await run).toMatchObject({ superseded: 1, kept: 0 });
 });

@@ -156,8 +156,7 @@ function refuseAfterEarlierContact(row: GuardedRow, service: Profile): void {
 
 /** Whether a write says something else of a channel, at another address than the one that is shown. */
 function namesAnother({ contacts, said }: RowWrite, channel: string, shown: readonly string[]): boolean {
-  const word = said.get(channel);
-  if (word === undefined || isRefusal(channel, word)) return false;
+  if (isRefusal(channel, said.get(channel) ?? "")) return false;
   const [named, known] = [contacts, shown].map((keys) => keys.filter((key) => key.startsWith(`${channel}:`)));
   return named!.length > 0 && known!.length > 0 && !named!.some((key) => known!.includes(key));
 }
