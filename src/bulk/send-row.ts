@@ -33,7 +33,7 @@ export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<S
   if (row.writes.length === 0) return { status: "skipped" };
   const recorded = record && (await recordedRow(row, record, options));
   if (fateOf(recorded) !== "unchanged") return await new SendRow(row, recorded, run).send();
-  process.learn(row);
+  process.learn(row.writes);
   const kept = recorded?.before?.kept;
   return { status: "skipped", ...(kept && { kept }) };
 }
@@ -73,7 +73,7 @@ class SendRow {
       const calls = prepareRow(options.opened, writes, this.#newEventId);
       if (fateOf(this.#recorded) === "once" && !mayBeRepeated(writes, calls)) {
         // It may have been sent: later rows must not lift what it refuses.
-        process.learn(this.#row);
+        process.learn(this.#row.writes);
         const error = { message: notRepeated, outcome: "unknown", reason: "other" } as const;
         return { status: "unknown", error: new ConnectionError(error) };
       }
@@ -138,7 +138,10 @@ class SendRow {
       const data = await opened.transport.send(asGiven, { ...rowCallOptions, gate });
       outcome = "applied";
       this.#kept = { ...this.#kept, ...restated?.kept };
-      this.#id = idIn(sent?.request ?? asGiven, data) ?? this.#id;
+      const contacts = appliedConsent(sent?.request ?? asGiven, data)?.contacts ?? [];
+      this.#id = contacts.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length) ?? this.#id;
+      // From now on, for the next write too; also by what the response shows of the contact.
+      listener.learn([write, { contacts, said: write.said }]);
       return data;
     } finally {
       outcome ??= sent?.context.outcome ?? "not-sent";
@@ -202,15 +205,13 @@ class SendRow {
     // Safe: a RowStop.
     const { message } = error as RowStop;
     const abort = new AbortError({ message, outcome: mustNotRepeat ? "unknown" : outcome, cause: undefined });
-    return mustNotRepeat
-      ? { status: "unknown", error: abort }
-      : { status: "superseded", ...why, error: abort };
+    return inDoubt ? { status: "unknown", error: abort } : { status: "superseded", ...why, error: abort };
   }
 
   async #record(state: RowRecord["state"], kept?: Kept, formerId?: string): Promise<void> {
     const { options, process, warnings } = this.#run;
     const wasSent = state !== "failed";
-    if (wasSent) process.learn(this.#row);
+    if (wasSent) process.learn(this.#row.writes);
     if (wasSent && this.#hasSubscribed && isUnknown(this.#row, options, formerId)) warnings.unknownPeople++;
     // A failure of the record has already ended the run; the row's end stays the same.
     if (wasSent || this.#state) await this.#put(state, { kept }).catch(() => undefined);
@@ -220,8 +221,3 @@ class SendRow {
 const notRepeated =
   "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
 const idPrefix = "contactUUID:";
-
-function idIn(request: PreparedCall, data: unknown): string | undefined {
-  const keys = appliedConsent(request, data)?.contacts;
-  return keys?.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length);
-}

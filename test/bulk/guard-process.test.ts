@@ -150,6 +150,18 @@ describe("A row is sent with the refusal that was written by", () => {
   });
 });
 
+it("A call whose outcome is unknown, and that names the number alone, refuses the e-mail of the row with that number", async () => {
+  const both = { ...ada, phone, phone_opt_in: "SUBSCRIBED" } as const;
+  const act: Act = async ({ audience, mock }) => {
+    await audience.v1.customers.upsert(both);
+    mock.addFault({ kind: "reset-after", times: 1 });
+    const byNumber = audience.v1.customers.upsert({ phone, email_opt_in: "UNSUBSCRIBED" });
+    await expect(byNumber).rejects.toHaveProperty("outcome", "unknown");
+  };
+
+  expect(await rowBehind(createWorld(), act, {}, both)).toEqual(kept);
+});
+
 describe("A row is sent as it is after", () => {
   it.each<[string, Act]>([
     ["another word that follows the refusal", calls(["UNSUBSCRIBED"], ["NON_SUBSCRIBED"])],

@@ -58,15 +58,15 @@ describe("A row of which isCurrent says false is superseded", () => {
   });
 
   it.each([
-    ["a retry", { kind: "500-before", times: 1 }, "unknown"],
-    ["a requeue after a 429", { kind: "429", times: 1, retryAfter: 0.01 }, "not-applied"],
-    ["a retry of what may have been applied", { kind: "reset-after", times: 1 }, "unknown"],
-  ] as const)("also before %s, with the outcome of its attempts", async (_, fault, outcome) => {
+    ["a requeue after a 429", { kind: "429", times: 1, retryAfter: 0.01 }, notCurrent, "not-applied"],
+    ["a retry, and unknown after a 500", { kind: "500-before", times: 1 }, "unknown", "unknown"],
+    ["a retry, and unknown after a lost response", { kind: "reset-after", times: 1 }, "unknown", "unknown"],
+  ] as const)("also before %s, with the outcome of its attempts", async (_, fault, end, outcome) => {
     const world = createFixture({ faults: [fault] });
 
     const { ends, results } = await run(world, rows(1), { isCurrent: answers(true, false) });
 
-    expect([ends, world.mock.requests.length]).toEqual([[notCurrent], 1]);
+    expect([ends, world.mock.requests.length]).toEqual([[end], 1]);
     expect(results[0]!.error).toHaveProperty("outcome", outcome);
   });
 

@@ -5,7 +5,7 @@ import { isOfTarget } from "../../organization.ts";
 import { unlessLate } from "../../transport/abort-signal.ts";
 import type { FamilyIdentity } from "../../transport/api-key.ts";
 import type { ConsentListener } from "../../transport/call.ts";
-import { isRefusal, refusalsOf } from "../refusals.ts";
+import { isRefusal, refusalsOf, type RowWrite } from "../refusals.ts";
 import type { RunParts } from "../run-parts.ts";
 import type { RunRecord } from "../run-record.ts";
 import { type Guard, type GuardedRow, nextMoment, type Word } from "./guard.ts";
@@ -43,11 +43,11 @@ export class ProcessGuard implements Guard, ConsentListener {
     this.#record = record;
   }
 
-  /** The row was sent or skipped, or may have been sent: a later row may not lift what it refuses. */
-  learn({ writes }: Pick<GuardedRow, "writes">): void {
+  /** A row was sent or skipped, or may have been sent: a later one may not lift what its writes refuse. */
+  learn(writes: readonly Pick<RowWrite, "contacts" | "said">[]): void {
     for (const { contacts, said } of writes)
       for (const channel of refusalsOf(said))
-        for (const key of contacts) this.#refusedByRows.add(`${channel} ${key}`);
+        for (const place of placesOf(channel, contacts)) this.#refusedByRows.add(place);
   }
 
   concerns(families: readonly FamilyIdentity[]): boolean {
@@ -59,13 +59,13 @@ export class ProcessGuard implements Guard, ConsentListener {
     const { refused } = wordsOf(write);
     for (const address of refused) this.#callsAbout(address).refusals.set(write, Infinity);
     const slow = "other calls do not wait for a slow checkpoint: a crash now would lose their refusals";
-    await unlessLate(this.#records(refused), longestWaitMs, () => this.#run.warnings.sayOnce(slow));
+    await unlessLate(this.#records([...refused]), longestWaitMs, () => this.#run.warnings.sayOnce(slow));
   }
 
   async ended(write: ConsentWrite, outcome: Outcome, applied: ConsentWrite = write): Promise<void> {
     const wasDone = outcome === "applied" || outcome === "unknown";
     const beganAt = this.#beganAt.get(write) ?? nextMoment();
-    const { refused, others } = wordsOf(applied);
+    const { refused, others } = wordsOf(write, applied);
     for (const address of refused) this.#callsAbout(address).refusals.set(write, wasDone ? nextMoment() : -1);
     for (const address of outcome === "applied" ? others : []) {
       const calls = this.#callsAbout(address);
@@ -83,8 +83,7 @@ export class ProcessGuard implements Guard, ConsentListener {
   }
 
   ask(row: GuardedRow): Word[] {
-    return channelsAt(row).flatMap(({ address, channel, key }): Word[] => {
-      const word = { channel, addresses: [key] };
+    return channelsAt(row).flatMap(({ address, ...word }): Word[] => {
       if (this.#refusedByRows.has(address))
         return [{ ...word, by: "run", isRefused: true, moment: Infinity }];
       const calls = this.#addresses.get(address);
@@ -127,12 +126,21 @@ export class ProcessGuard implements Guard, ConsentListener {
   }
 }
 
-/** The channels by which a row's writes may be refused, each at each key of its contact. */
-function channelsAt({ writes }: GuardedRow): { address: string; channel: string; key: string }[] {
+/** A word is kept at each key of its contact. One that names no address of its channel counts for every address. */
+function placesOf(channel: string, contacts: readonly string[]): string[] {
+  const kind = contacts.some((key) => key.startsWith(`${channel}:`)) ? channel : `every ${channel}`;
+  return contacts.map((key) => `${kind} ${key}`);
+}
+
+/** The places of the words by which a row's writes may be refused, and for which addresses each counts. */
+function channelsAt({ writes }: GuardedRow): (Pick<Word, "channel" | "addresses"> & { address: string })[] {
   return writes.flatMap(({ contacts, said }) => {
     const channels = [...new Set([...said.keys(), "is_suppressed"])];
     return channels.flatMap((channel) =>
-      contacts.map((key) => ({ address: `${channel} ${key}`, channel, key })),
+      contacts.flatMap((key) => [
+        { channel, addresses: [key], address: `${channel} ${key}` },
+        { channel, addresses: contacts, address: `every ${channel} ${key}` },
+      ]),
     );
   });
 }
@@ -146,13 +154,14 @@ function refuses(calls: Calls): boolean {
   return lastRefusal(calls) >= calls.liftedAt;
 }
 
-/** What a write refuses, and what it says otherwise: each channel at each address. Of two words the refusal counts. */
-function wordsOf({ consent, contacts }: ConsentWrite): { refused: string[]; others: string[] } {
-  const words = { refused: [] as string[], others: [] as string[] };
-  for (const [channel, word] of consent) {
-    if (word === decidedByService || word === "") continue;
-    const isRefused = word.split(" ").some((each) => isRefusal(channel, each));
-    words[isRefused ? "refused" : "others"].push(...contacts.map((key) => `${channel} ${key}`));
-  }
+/** What writes refuse, and what they say otherwise: each channel at each address. Of two words the refusal counts. */
+function wordsOf(...writes: readonly ConsentWrite[]): { refused: Set<string>; others: Set<string> } {
+  const words = { refused: new Set<string>(), others: new Set<string>() };
+  for (const { consent, contacts } of writes)
+    for (const [channel, word] of consent) {
+      if (word === decidedByService || word === "") continue;
+      const isRefused = word.split(" ").some((each) => isRefusal(channel, each));
+      for (const place of placesOf(channel, contacts)) words[isRefused ? "refused" : "others"].add(place);
+    }
   return words;
 }
