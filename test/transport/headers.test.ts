@@ -1,6 +1,5 @@
 import { inspect } from "node:util";
 import { AudienceClient, type ClientOptions, ConfigurationError } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { serveRaw } from "../hostile/raw-server.ts";
 import { failureOf, thrownBy } from "./failure.ts";
@@ -133,6 +132,8 @@ describe("The option headers", () => {
     [{ "Content-Length": "0" }, `"Content-Length" ${framing}`],
     [{ "transfer-encoding": "chunked" }, `"transfer-encoding" ${framing}`],
     [{ Connection: "close" }, `"Connection" ${framing}`],
+    // One of the two would be lost.
+    [{ "X-Team": "crm", "x-team": "sales" }, '"x-team" is given twice'],
   ];
 
   it.each(injections)(
@@ -150,37 +151,6 @@ describe("The option headers", () => {
       expect(mock.requests).toEqual([]);
     },
   );
-});
-
-describe("Headers, of the client and of a call,", () => {
-  it("are refused if one is given twice in different letter case, because one of the two would be lost", async () => {
-    const mock = createMockService();
-    const headers = { "X-Team": "crm", "x-team": "sales" };
-
-    expect(thrownBy(() => new AudienceClient({ ...mock.clientOptions, headers }))).toMatchObject({
-      code: "configuration",
-      message: expect.stringContaining('"x-team" is given twice'),
-    });
-    const { v1 } = new AudienceClient(mock.clientOptions);
-    await expect(v1.contactGroups.get("mock-list", { headers })).rejects.toBeInstanceOf(ConfigurationError);
-    expect(mock.requests).toEqual([]);
-  });
-
-  it("may be an object of another implementation, which is iterable, and no instance of the global class", async () => {
-    const mock = createMockService();
-    // As the Headers of npm's undici or node-fetch: without properties.
-    class ForeignHeaders {
-      *[Symbol.iterator]() {
-        yield ["X-Trace", "t-1"];
-      }
-    }
-    const headers = new ForeignHeaders() as unknown as Headers;
-
-    await new AudienceClient({ ...mock.clientOptions, headers }).v1.customers.list();
-    await new AudienceClient(mock.clientOptions).v1.customers.get("c-1", { headers }).catch(() => "404");
-
-    expect(mock.requests.map((request) => request.headers["x-trace"])).toEqual(["t-1", "t-1"]);
-  });
 });
 
 it("A valid header arrives byte for byte, and no other header is added", async () => {
