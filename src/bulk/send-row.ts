@@ -102,7 +102,7 @@ class SendRow {
   };
 
   async #sendWrite(write: RowWrite, asGiven: PreparedCall): Promise<unknown> {
-    const { end, options, process: listener, progress } = this.#run;
+    const { end, options, process: listener, progress, warnings } = this.#run;
     const { opened } = options;
     let sent: Call | undefined;
     let restated: RestatedWrite | undefined;
@@ -142,6 +142,7 @@ class SendRow {
       this.#id = contacts.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length) ?? this.#id;
       // From now on, for the next write too; also by what the response shows of the contact.
       listener.learn([write, { contacts, said: write.said }]);
+      if (this.#formerId !== undefined) warnings.sayOnce(otherContact);
       return data;
     } finally {
       outcome ??= sent?.context.outcome ?? "not-sent";
@@ -157,13 +158,10 @@ class SendRow {
     const state = isRepeatable && this.#state !== "once" ? "sent" : "once";
     const isNews = state !== this.#state;
     this.#state = state;
-    await this.#put(state, { flush: isNews && (state === "once" || this.#recorded?.before !== undefined) });
+    await this.#put(state, isNews && (state === "once" || this.#recorded?.before !== undefined));
   }
 
-  async #put(
-    state: RowRecord["state"],
-    { kept, flush = false }: { kept?: Kept | undefined; flush?: boolean } = {},
-  ) {
+  async #put(state: RowRecord["state"], flush = false, kept?: Kept): Promise<void> {
     if (!this.#recorded) return;
     const { before, fingerprint, name, version } = this.#recorded;
     const line = { state, version, fingerprint, id: this.#id ?? before?.id, kept };
@@ -171,15 +169,16 @@ class SendRow {
     await this.#run.record?.putRow(name, state === "failed" && before ? before : line, flush);
   }
 
-  async #succeeded(value: unknown): Promise<SentEnd> {
+  /** The contact that the row leaves behind as it is. */
+  get #formerId(): string | undefined {
     const before = this.#recorded?.before?.id;
-    const formerId = this.#id !== undefined && this.#id !== before ? before : undefined;
+    return this.#id === undefined || this.#id === before ? undefined : before;
+  }
+
+  async #succeeded(value: unknown): Promise<SentEnd> {
+    const formerId = this.#formerId;
     const kept = Object.keys(this.#kept).length > 0 ? this.#kept : undefined;
     const service = kept && Object.values(kept).includes("service") ? this.#guards.service : undefined;
-    if (formerId !== undefined)
-      this.#run.warnings.sayOnce(
-        "a row names another contact than under its key before: `formerId` is the one that is left as it is",
-      );
     await this.#record("succeeded", kept, formerId);
     return {
       status: "succeeded",
@@ -214,10 +213,12 @@ class SendRow {
     if (wasSent) process.learn(this.#row.writes);
     if (wasSent && this.#hasSubscribed && isUnknown(this.#row, options, formerId)) warnings.unknownPeople++;
     // A failure of the record has already ended the run; the row's end stays the same.
-    if (wasSent || this.#state) await this.#put(state, { kept }).catch(() => undefined);
+    if (wasSent || this.#state) await this.#put(state, false, kept).catch(() => undefined);
   }
 }
 
 const notRepeated =
   "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
+const otherContact =
+  "a row names another contact than under its key before: `formerId` is the one that is left as it is";
 const idPrefix = "contactUUID:";

@@ -525,3 +525,22 @@ describe("A look that is over a minute old when its row may leave", () => {
     expect(await slowNight(limit, between)).toMatchObject({ results: [result], operations });
   });
 });
+
+it("It says so also where a later write of the row fails", async () => {
+  const world = withLines();
+  const key = ({ city }: V1Contact) => city!;
+  const options = { key, checkpoint: new MemoryCheckpoint(), checkConsent: false };
+  const toWrites = (each: V1Contact) => [
+    write.v1.customers.upsert(each),
+    write.v1.events.send({ eventName: "moved", contact: { email: each.email! } }),
+  ];
+  const tonight = async (email: string) =>
+    await collectRun(world.audience.bulk([{ ...row(0), email, city: "Basel" }], toWrites, options));
+  await tonight("old@example.com");
+  world.mock.addFault({ kind: "redirect", operation: "v1.events.send", times: 1 });
+
+  const { results } = await tonight("new@example.com");
+
+  expect(results.map(({ status }) => status)).toEqual(["failed"]);
+  expect(world.lines.filter((line) => line.includes("formerId"))).toHaveLength(1);
+});
