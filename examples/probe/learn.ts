@@ -52,6 +52,7 @@ export const variants: { readonly [Name in keyof MockVariants]: Learner<MockVari
   isUniqueIdentifierRequired: event,
   emailOptInOmitted: ({ written }) => omittedOptIn(written, "email_opt_in"),
   phoneOptInOmitted: ({ written }) => omittedOptIn(written, "phone_opt_in"),
+  suppressionOmitted: "only a write shows it that suppresses the contact",
   doubleOptIn: "only a write shows it that sends a mail",
   customProperties: "only writes show it that leave custom fields in the account",
   emailCase: "only a write shows it that may leave a second contact",

@@ -66,6 +66,7 @@ const VARIANTS: {
   isUniqueIdentifierRequired: [false, boolean],
   emailOptInOmitted: ["kept", optIn],
   phoneOptInOmitted: ["kept", optIn],
+  suppressionOmitted: ["kept", enumOf("kept", "lifted")],
   doubleOptIn: ["recorded", enumOf("recorded", "pending")],
   customProperties: ["merged", enumOf("merged", "replaced")],
   emailCase: ["insensitive", enumOf("insensitive", "sensitive")],

@@ -60,7 +60,28 @@ const SHORT_FORMS: Readonly<Record<string, string>> = {
   turkey: "TR",
   "south korea": "KR",
   russia: "RU",
+  "russian federation": "RU",
+  "republic of korea": "KR",
+  "republic of ireland": "IE",
+  "viet nam": "VN",
+  "ivory coast": "CI",
+  myanmar: "MM",
+  palestine: "PS",
+  "hong kong": "HK",
+  macau: "MO",
+  macao: "MO",
 };
+
+/** A name in one form: `Côte d’Ivoire`, `Bosnia & Herzegovina`, `St. Lucia`. */
+function plainName(name: string): string {
+  return name
+    .normalize("NFKD")
+    .replace(/\p{M}|['’]/gu, "")
+    .trim()
+    .toLowerCase()
+    .replace(/ & /g, " and ")
+    .replace(/^saint /, "st. ");
+}
 
 let codesByName: Map<string, string> | undefined;
 
@@ -74,7 +95,7 @@ function loadCodesByName(): Map<string, string> {
       // A withdrawn code (DD) has a successor (DE) with the same name.
       if (new Intl.Locale(`und-${code}`).region !== code) continue;
       const name = names.of(code);
-      if (name !== undefined && code !== "ZZ") codes.set(name.toLowerCase(), code);
+      if (name !== undefined && code !== "ZZ") codes.set(plainName(name), code);
     }
   }
   return codes;
@@ -85,7 +106,7 @@ function loadCodesByName(): Map<string, string> {
  * code on write); `undefined` for any other string.
  */
 export function countryCodeOf(country: string): string | undefined {
-  const name = country.trim().toLowerCase();
+  const name = plainName(country);
   const short = Object.hasOwn(SHORT_FORMS, name) ? SHORT_FORMS[name] : undefined;
   if (short !== undefined) return short;
   if (/^[a-z]{2}$/.test(name)) return name.toUpperCase();

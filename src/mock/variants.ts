@@ -120,6 +120,8 @@ export interface MockVariants {
   emailOptInOmitted: "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
   /** Any v1 write without `phone_opt_in` for an existing contact; the state table has no row for it. Default `"kept"`. */
   phoneOptInOmitted: "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
+  /** Any v1 write without `is_suppressed` for a suppressed contact; its documented default is `false`. Default `"kept"`. */
+  suppressionOmitted: "kept" | "lifted";
   /** `double_opt_in: true` with `SUBSCRIBED`. Default `"recorded"`: the value sent is stored; `"pending"`: `NON_SUBSCRIBED` until confirmed. */
   doubleOptIn: "recorded" | "pending";
   /** Custom properties of an existing contact. Default `"merged"` key by key; `"replaced"`: only those of the last write. */

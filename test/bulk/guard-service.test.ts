@@ -528,8 +528,8 @@ describe("A look that is over a minute old when its row may leave", () => {
 
 it("It says so also where a later write of the row fails", async () => {
   const world = withLines();
-  const key = ({ city }: V1Contact) => city!;
-  const options = { key, checkpoint: new MemoryCheckpoint(), checkConsent: false };
+  const byCity = ({ city }: V1Contact) => city!;
+  const options = { key: byCity, checkpoint: new MemoryCheckpoint(), checkConsent: false };
   const toWrites = (each: V1Contact) => [
     write.v1.customers.upsert(each),
     write.v1.events.send({ eventName: "moved", contact: { email: each.email! } }),

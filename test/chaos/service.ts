@@ -103,6 +103,7 @@ export const variantChoices: {
   isUniqueIdentifierRequired: (dice) => dice.chance(0.5),
   emailOptInOmitted: (dice) => dice.pick(["kept", "SUBSCRIBED", "NON_SUBSCRIBED"]),
   phoneOptInOmitted: (dice) => dice.pick(["kept", "SUBSCRIBED", "NON_SUBSCRIBED"]),
+  suppressionOmitted: () => "kept",
   doubleOptIn: (dice) => dice.pick(["recorded", "pending"]),
   customProperties: (dice) => dice.pick(["merged", "replaced"]),
   emailCase: (dice) => dice.pick(["insensitive", "sensitive"]),

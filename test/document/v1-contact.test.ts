@@ -150,6 +150,10 @@ describe("the country of a v1 contact", () => {
     ["USA", "US"],
     ["United Kingdom", "GB"],
     ["Côte d’Ivoire", "CI"],
+    ["Cote d'Ivoire", "CI"],
+    ["Bosnia and Herzegovina", "BA"],
+    ["Saint Lucia", "LC"],
+    ["Russian Federation", "RU"],
     ["de", "DE"],
     ["GB", "GB"],
   ])("%s is sent unchanged, and stored as the code %s", async (country, code) => {

@@ -216,6 +216,7 @@ describe("A response", () => {
 const restated = { email, email_opt_in: "SUBSCRIBED" };
 const asked = (email_opt_in: string): Request => [CREATE, { email, email_opt_in, double_opt_in: true }];
 
+const suppressing: Request[] = [[CREATE, { email, is_suppressed: true }]];
 const changing: Request[] = [
   [CREATE, { email, custom_properties: { plan: "gold", seats: 1 } }],
   [CREATE, { email, custom_properties: { seats: 2 } }],
@@ -223,6 +224,10 @@ const changing: Request[] = [
 
 describe("A contact", () => {
   it.each<[Variants, Request[], object]>([
+    [{ suppressionOmitted: "kept" }, [...suppressing, [ADD, restated]], { is_suppressed: true }],
+    [{ suppressionOmitted: "lifted" }, [...suppressing, [ADD, restated]], { is_suppressed: false }],
+    [{ suppressionOmitted: "lifted" }, [...suppressing, [CREATE, { email }]], { is_suppressed: false }],
+    [{ suppressionOmitted: "lifted" }, [...suppressing, v2("subscribed")], { is_suppressed: true }],
     [{ emailOptInOmitted: "kept" }, [[CREATE, { email }]], { email_opt_in: "UNSUBSCRIBED" }],
     [{ emailOptInOmitted: "SUBSCRIBED" }, [[CREATE, { email }]], { email_opt_in: "SUBSCRIBED" }],
     [{ emailOptInOmitted: "NON_SUBSCRIBED" }, [[CREATE, { email }]], { email_opt_in: "NON_SUBSCRIBED" }],

@@ -5,10 +5,11 @@ import type { MockContact } from "./organization-state.ts";
 /** The fields of a write; absent fields stay unchanged. */
 export type ContactFields = Partial<Omit<MockContact, "id" | "created" | "updated">>;
 
-/** The effects of omitted opt-ins on an existing contact; by default they are kept. */
-export interface OmittedOptIns {
+/** The effects of omitted consents on an existing contact; by default they are kept. */
+export interface OmittedConsents {
   emailOptInOmitted?: OmittedOptIn;
   phoneOptInOmitted?: OmittedOptIn;
+  suppressionOmitted?: MockVariants["suppressionOmitted"];
 }
 
 /** A contact with the document's defaults. */
@@ -31,10 +32,12 @@ export function mergedFields(
   {
     emailOptInOmitted = "kept",
     phoneOptInOmitted = "kept",
+    suppressionOmitted = "kept",
     customProperties,
-  }: OmittedOptIns & Pick<MockVariants, "customProperties">,
+  }: OmittedConsents & Pick<MockVariants, "customProperties">,
 ): ContactFields {
   const merged: ContactFields = {
+    ...(suppressionOmitted === "lifted" && { is_suppressed: false }),
     ...fields,
     email_opt_in: nextOptIn(before.email_opt_in, fields.email_opt_in, emailOptInOmitted),
     phone_opt_in: nextOptIn(before.phone_opt_in, fields.phone_opt_in, phoneOptInOmitted),

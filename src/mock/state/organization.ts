@@ -4,7 +4,7 @@ import { triggeredBy } from "./automations.ts";
 import { contactChanges, nameOfContact, type StateChange } from "./changes.ts";
 import { ConsentLog, type SavedOrganization } from "./consent-log.ts";
 import { consentChanges } from "./consents.ts";
-import { type ContactFields, mergedFields, newContact, type OmittedOptIns } from "./contact-fields.ts";
+import { type ContactFields, mergedFields, newContact, type OmittedConsents } from "./contact-fields.ts";
 import { ContactIndex } from "./contact-index.ts";
 import { Memberships } from "./memberships.ts";
 import type {
@@ -16,7 +16,7 @@ import type {
 } from "./organization-state.ts";
 import type { MockOrganizationSeed } from "./seed.ts";
 
-interface WriteOptions extends Pick<MockConsentChange, "by">, OmittedOptIns {
+interface WriteOptions extends Pick<MockConsentChange, "by">, OmittedConsents {
   /** Of a new contact; by default a new one. */
   id?: string | undefined;
   /** The creation time of a new contact; default now. */

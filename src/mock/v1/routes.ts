@@ -71,11 +71,12 @@ function addContact(context: RequestContext): Reply {
   const decides = group === undefined ? "unknownListWritesContact" : "canAddToSegment";
   if (group?.type === "SEGMENT" && isList) context.stance("canAddToSegment");
   if (!isList && !variants.unknownListWritesContact) throw unknownList(false, decides);
-  const { phoneOptInOmitted } = variants;
+  const { phoneOptInOmitted, suppressionOmitted } = variants;
   const { contact, action } = organization.write(fields, {
     by: context.operation,
     emailOptInOmitted: "SUBSCRIBED",
     phoneOptInOmitted,
+    suppressionOmitted,
   });
   if (!isList) throw unknownList(true, decides);
   organization.join(contact, id);
