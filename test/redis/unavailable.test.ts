@@ -116,6 +116,16 @@ describe("the reason in the error", () => {
     expect(errors[1]).toBe(`No permit. The rate limit store is unavailable: ${reason}`);
   });
 
+  it("is told also with a share that is less than one permit, and no warning then", async () => {
+    const reason = new Error("ECONNREFUSED");
+    const { errors, warnings } = await errorsAndWarnings(failingWith(reason), { localShare: 1 / 20 });
+
+    expect(errors[1]).toMatch(
+      /store is unavailable: ECONNREFUSED\. `localShare` of a limit is less than one/,
+    );
+    expect(warnings).toEqual([]);
+  });
+
   it("is the timeout, if Redis does not respond", async () => {
     const silent = { evalsha: () => new Promise(() => {}), eval: () => new Promise(() => {}) };
 
