@@ -46,6 +46,8 @@ const isRefusal = (name: string): boolean => name.startsWith(refusalPrefix);
 
 /** What a run has recorded, and earlier ones: a line for each row. */
 export class RunRecord {
+  /** Of the checkpoint. */
+  readonly id: string;
   /** The hashed addresses of refusals that other calls wrote before this run was killed. */
   readonly earlierRefusals = new Set<string>();
   /** Of rows and refusals, by their names, as they are stored: 100,000 of them take 20 MB. */
@@ -55,6 +57,7 @@ export class RunRecord {
   readonly #alike = new Map<string, number>();
 
   private constructor(lines: Map<string, string>, run: RunLine, opened: OpenCheckpoint) {
+    this.id = run.id;
     this.#lines = lines;
     this.#run = run;
     this.#opened = opened;
@@ -108,11 +111,6 @@ export class RunRecord {
     if (!before && lines.size > 0) throw damaged("no entry of its run");
     const target = isOfNobody ? undefined : before?.target;
     return new RunRecord(lines, await nextRun(before, target, owner, stop), opened);
-  }
-
-  /** Of the checkpoint. */
-  get id(): string {
-    return this.#run.id;
   }
 
   /** How many rows so far have this text, this one included. */
