@@ -1,22 +1,26 @@
 import type { CsvFile } from "./csv-file.ts";
 import { reasonHeading } from "./csv-file.ts";
 import { isOfAddresses } from "./identifiers.ts";
-import { anyDate, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
+import { anyDate, holdsDay, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
 
 // A state has few words, or some dozens that people share; names, notes and numbers have more.
 const fewWords = 12;
 export const mostWords = 50;
 const longestWord = 120;
+// So many show whether some of them are common.
+const keptWords = 1_000;
 
 /** What the cells of a column are, over all rows. */
 export class ColumnCells {
-  /** How many people have each word; a day or time is `<date>`. A few more than `mostWords` are kept. */
+  /** How many people have each word; a day or time is `<date>`. The first `keptWords` are kept. */
   readonly words = new Map<string, number>();
   readonly #parts = new Map<string, number>();
   #rows = 0;
   #filled = 0;
   #addresses = 0;
   #data = 0;
+  #withDay = 0;
+  #serials = 0;
   #hasAmount = false;
 
   add(cell: string | undefined): void {
@@ -24,11 +28,14 @@ export class ColumnCells {
     const word = cell === undefined ? "" : wordOf(cell);
     if (cell === undefined || isBlank(word)) return count(this.words, "");
     // A column of that many words is known to be data; its first rows show whether it is of addresses or numbers.
-    if (this.#isOver && this.#filled > 1_000) return;
+    if (this.#isOver && this.#filled > 10 * keptWords) return;
     this.#filled += 1;
     if (isOfAddresses(cell)) this.#addresses += 1;
     if (isMoment(cell)) return count(this.words, anyDate);
     if (isData(cell)) this.#data += 1;
+    else if (/[^\d.,]/.test(cell) && holdsDay(cell)) this.#withDay += 1;
+    // A spreadsheet counts the days, here from 1982 to 2064.
+    if (/^[3-5]\d{4}$/.test(cell)) this.#serials += 1;
     if (/^-?\d+[.,]\d*[1-9]\d*$/.test(cell) || /^-?\d{4,}$/.test(cell)) this.#hasAmount = true;
     count(this.words, word);
     for (const part of partsOf(word)) count(this.#parts, part);
@@ -44,7 +51,7 @@ export class ColumnCells {
 
   /** Whether no more words are kept. */
   get #isOver(): boolean {
-    return this.words.size > mostWords + 2 && this.#parts.size > mostWords;
+    return this.words.size > mostWords && this.#parts.size > mostWords;
   }
 
   /** The different words, without a blank and the days. */
@@ -58,18 +65,26 @@ export class ColumnCells {
     return words > fewWords && this.#parts.size < words ? [...this.#parts.keys()] : [];
   }
 
+  /** Whether a tenth of the people has one word, or days: other cells may be remarks. Amounts are no words. */
+  get #hasCommonWord(): boolean {
+    const atLeast = Math.max(3, this.#filled / 10);
+    return [...this.words].some(([word, people]) => people >= atLeast && /\p{L}/u.test(word));
+  }
+
   /**
-   * Whether the cells look like a state, in any language: few words, flags, lists of codes, or days of some. Where all
-   * have the same word, nobody can know whether it is a state. Of up to 12 words, numbers, codes and long texts are data
-   * only while each person has another one; up to 50 words are asked if there are twice as many people. More are data, and
-   * so are more than 12 numbers.
+   * Whether the cells look like a state, in any language: few words, flags, lists of codes, days of some, days beside words,
+   * or a word of many. Where all have the same word, nobody can know whether it is a state. Of up to 12 words, numbers,
+   * codes and long texts are data only while each person has another one; up to 50 words are asked if there are twice as
+   * many people. More are data, unless a tenth of the people share one, and so are more than 12 numbers.
    */
   get areStates(): boolean {
     const own = this.#own;
     const days = this.words.get(anyDate) ?? 0;
     // One row cannot show whether everybody has a day.
-    if (days === this.#filled) return days > 0 && (this.words.has("") || this.#rows === 1);
+    if (Math.max(days, this.#serials) === this.#filled)
+      return this.#filled > 0 && (this.words.has("") || this.#rows === 1);
     if (this.#addresses === this.#filled) return false;
+    if (this.#withDay * 2 >= this.#filled || this.#hasCommonWord) return true;
     const areNumbers = own.every((word) => /^[-+]?\d+([.,]\d+)?$/.test(word));
     if (Math.min(own.length, this.#parts.size) > fewWords)
       return (
@@ -86,7 +101,7 @@ export class ColumnCells {
 function count(words: Map<string, number>, word: string): void {
   const known = words.get(word);
   if (known !== undefined) words.set(word, known + 1);
-  else if (words.size <= mostWords + 2) words.set(word, 1);
+  else if (words.size < keptWords) words.set(word, 1);
 }
 
 const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((all, one) => all + one, 0);

@@ -84,6 +84,26 @@ describe("A column in which a refusal may stand is asked, and nothing is sent", 
   ])("%s: %s", async (heading, ...cells) => {
     expect(await importedColumn(heading, ...cells)).toEqual(question);
   });
+
+  it.each<[cell: (day: number) => string, heading?: string]>([
+    [(day) => `${day}. März 2024`],
+    [(day) => `${day} stycznia 2024`, "Usunięty"],
+    [(day) => `Wed, ${day} Jan 2023 08:04:56 +0100`, "Removed"],
+    [(day) => `${day + 10}.01.2023 08:01 Uhr`],
+    [(day) => `Jan ${day}, 2023 @ 08:04`],
+    [(day) => `January ${day}, 2023 at 08:04 AM`],
+    [(day) => `Wed Jan ${day + 10} 2023 08:04:56 GMT+0100 (Central European Standard Time)`],
+    [(day) => `${day} يناير ٢٠٢٣`, "ألغى في"],
+    [(day) => `2023年01月${day}日(火)`, "退会日"],
+    [(day) => `2023/01/${day} (火)`, "解約日"],
+    [(day) => `${day} janvier 2023 à 08:04`, "Départ"],
+    [(day) => `Status: gesperrt seit ${day}. Januar 2023`],
+    [(day) => `${44_928 + day}`],
+  ])("days of some, in any language: %s", async (cell, heading = "Austritt") => {
+    const days = Array.from({ length: 13 }, (_, day) => `"${cell(day + 1)}"`);
+
+    expect(await importedColumn(heading, ...days)).toEqual(question);
+  });
 });
 
 const rowsOf = (...cells: string[]) => Array.from({ length: 20 }, (_, row) => cells[row % cells.length]!);
@@ -105,6 +125,15 @@ describe("A few values that many people share are asked, whatever they are", () 
       "lists of some dozens of words",
       rowsOf(...wordsOf(20, 20).map((word) => `"VIP, ${word}, Messe"`), ...wordsOf(20, 20)),
     ],
+    ["a word of many beside remarks of others", [...wordsOf(60, 60), ...shared("gesperrt")]],
+    [
+      "days of many beside remarks of others",
+      [...wordsOf(40, 40), ...wordsOf(9, 9).map((_, day) => `2024-01-1${day}`)],
+    ],
+    [
+      "a word with a day, another for each",
+      wordsOf(13, 13).map((_, day) => `${day % 2 ? "ja" : "nein"} ${day + 10}.1.2024`),
+    ],
     ["codes of one person, and of two", ["1000", "2000", "1000"]],
     ["codes of few", ["2010", "2020", "2010", "2030", "2020"]],
     ["numbers with a point", ["1.1", "2.5", "1.1"]],
@@ -124,6 +153,8 @@ describe("A few values that many people share are asked, whatever they are", () 
     ["addresses", rowsOf("owner@example.com", "other@example.com")],
     ["many words, which people share", wordsOf(60, 180)],
     ["names, of which a few come twice", wordsOf(40, 60)],
+    ["numbers of an order, with the year", wordsOf(20, 20).map((_, row) => `RE-2026-00${row + 10}`)],
+    ["numbers of five digits, some in thousands", ["35000", "1200", "44929"]],
     ["lists of many words", wordsOf(100, 100).map((word) => `Messe, ${word}`)],
     ["codes that nobody shares", ["RE-2026-0001", "RE-2026-0002", "8f14e45f-ceea", "sub_1NffrFe4UfNV"]],
   ])("but data is no question: %s", async (_what, cells) => {
