@@ -249,18 +249,23 @@ describe("Told before the import, with another exit code than 0", () => {
 
 describe("A row that the service refuses", () => {
   it.each([[[]], [["--list", list.id]]])(
-    "is reported, and its opt-out is sent by itself: %j",
+    "is reported, and its opt-outs are sent by themselves: %j",
     async (options) => {
       const mock = service([{ email: "a@example.com" }], { unknownCountry: "refused" });
-      const lines = ["a@example.com,Atlantis,unsubscribed", "b@example.com,Atlantis,subscribed"];
+      const lines = [
+        "a@example.com,+447700900511,Atlantis,unsubscribed,no",
+        "b@example.com,,Atlantis,subscribed,",
+      ];
 
-      const { code, out } = await run([await table("email,country,status", ...lines), ...options]);
+      const path = await table("email,phone,country,status,sms_opt_in", ...lines);
+      const { code, out } = await run([path, ...options]);
 
       expect(code).toBe(1);
       expect(out).toMatch(/row 2: .*; its opt-outs are sent anyway$/m);
       expect(out).toMatch(/row 3: [^;]*$/m);
       expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
-      expect(sentBodies(mock)[1]).toEqual({ email: "a@example.com", email_opt_in: "UNSUBSCRIBED" });
+      const both = { email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" };
+      expect(sentBodies(mock)[1]).toEqual({ email: "a@example.com", ...both });
     },
   );
 
