@@ -95,9 +95,10 @@ describe("A row is looked up", () => {
     expect(ends).toEqual(["superseded:service"]);
     expect(lookedUp(world)).toEqual([idOf(world, row(1).email), earlier]);
     // The contact that she has left is deleted.
-    const fetch = async (url: string, init: RequestInit) =>
-      url.endsWith(earlier) ? Response.json({}, { status: 404 }) : await world.mock.fetch(url, init);
-    const audience = world.audience.withOptions({ fetch });
+    const audience = world.audience.withOptions({
+      fetch: async (url, init) =>
+        url.endsWith(earlier) ? Response.json({}, { status: 404 }) : await world.mock.fetch(url, init),
+    });
     const after = await night({ ...world, audience }, [row(1)], { ...options, snapshot });
     expect(after.ends).toEqual(["succeeded"]);
   });
@@ -273,6 +274,7 @@ it("Without the v1 family nobody can be looked up: whom the snapshot shows as re
 });
 
 describe("A row whose look fails is failed and not sent, and looked up on the next night", () => {
+  const message = expect.stringContaining("could not be looked up");
   const gateway = (body: string, type: string) =>
     new Response(body, { status: 404, headers: { "content-type": type } });
   it.each<[string, object, MockServiceOptions["faults"] | (() => Response)]>([
@@ -307,13 +309,7 @@ describe("A row whose look fails is failed and not sent, and looked up on the ne
     expect(results).toMatchObject([
       {
         status: "failed",
-        error: {
-          code: "connection",
-          outcome: "not-sent",
-          reason: "other",
-          message: expect.stringContaining("could not be looked up"),
-          cause,
-        },
+        error: { code: "connection", outcome: "not-sent", reason: "other", message, cause },
       },
     ]);
     expect(stopWhen.mock.calls).toMatchObject([[cause]]);

@@ -217,21 +217,14 @@ describe("The answer of isCurrent is at most a second old when the row is sent",
     expect(Math.max(...ages)).toBeLessThanOrEqual(1_000);
   });
 
+  const message =
+    "isCurrent was too old, three times: when a row leaves, an answer may be 1 s old. The row was not sent, or not sent again.";
   it.each<[string, number, object, number]>([
     ["and one that is late twice is asked again", 2, { status: "succeeded" }, 3],
     [
       "and one that is late three times ends its row",
       3,
-      {
-        status: "failed",
-        error: {
-          code: "timeout",
-          outcome: "not-sent",
-          timeoutMs: 1_000,
-          message:
-            "isCurrent was too old, three times: when a row leaves, an answer may be 1 s old. The row was not sent, or not sent again.",
-        },
-      },
+      { status: "failed", error: { code: "timeout", outcome: "not-sent", timeoutMs: 1_000, message } },
       3,
     ],
   ])("%s", async (_, late, result, calls) => {
