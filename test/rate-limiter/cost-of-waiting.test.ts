@@ -3,16 +3,18 @@
 import { AudienceClient, RateLimiter, type RateLimitStore, write } from "audience-sdk";
 import { expect, it } from "vitest";
 import { MemoryStore } from "../../src/rate-limiter/store.ts";
+import { spend } from "./virtual-time.ts";
 
 /** A limiter whose window is used up, and how often its store was asked for permits, and for what an estimate needs. */
 function countingLimiter(options: ConstructorParameters<typeof RateLimiter>[0] = {}, isAsync = false) {
-  const asked = { takes: 0, estimates: 0 };
+  const asked = { takes: 0, estimates: 0, restored: [] as string[] };
   const store: RateLimitStore = {
     onUnavailable: "local",
     localShare: 1,
     leaseMs: 10_000,
     open(user) {
       const memory = new MemoryStore(user);
+      asked.restored = user.restored.map(({ id }) => id);
       return {
         warning: undefined,
         take(ask, now) {
@@ -65,6 +67,13 @@ it("the permit of a call that has left while the store was asked is back at once
   controller.abort("gone");
   await expect(left).rejects.toBe("gone");
   expect(limiter.usage()).toMatchObject({ inFlight: 0, windows: [{ used: 0 }] });
+});
+
+it("the permits of a snapshot without names get one each, by which a store can count them", async () => {
+  const before = new RateLimiter();
+  await spend(before, 3);
+  const { asked } = countingLimiter({ snapshot: before.snapshot() });
+  expect(new Set(asked.restored).size).toBe(3);
 });
 
 it("of a call beyond `maxQueued` nothing is read or made, and the estimate for all of a turn is one", async () => {
