@@ -251,9 +251,9 @@ describe("A response that arrived while the event loop was blocked counts, altho
   ])("of %s, with %s", async (option, _, body, headers) => {
     const server = await serveInThread(body, headers);
     const { v1 } = new AudienceClient({ ...options, baseUrl: server.url });
-    onceSent(() => server.blockUntilAnswered(500));
+    onceSent(() => server.blockUntilAnswered(1_200));
 
-    const { data, attempts } = await v1.customers.upsert(contact, { [option]: 200 }).withResponse();
+    const { data, attempts } = await v1.customers.upsert(contact, { [option]: 1_000 }).withResponse();
 
     expect([data.id, attempts]).toEqual(["c-1", 1]);
   });
@@ -274,9 +274,9 @@ describe("A response that arrived while the event loop was blocked counts, altho
         });
       },
     });
-    onceSent(() => server.blockUntilAnswered(300));
+    onceSent(() => server.blockUntilAnswered(1_200));
 
-    await v1.customers.upsert(contact, { timeoutMs: 200 });
+    await v1.customers.upsert(contact, { timeoutMs: 1_000 });
 
     expect(keys).toEqual(["key-from-a-vault"]);
   });
