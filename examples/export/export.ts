@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { AudienceClient, type ClientOptions, isAudienceError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { readSnapshot, type Snapshot } from "audience-sdk/snapshot";
+import { checkRegular, FileRefused } from "../../src/files/regular-file.ts";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
 import { InputError, type ProgramSurroundings } from "../console/program.ts";
@@ -33,9 +34,10 @@ export async function runExport(surroundings: ExportSurroundings): Promise<numbe
       say(errors, error.message, "npm run export -- --help shows the options.");
       return 2;
     }
-    if (!isAudienceError(error)) throw error;
+    const isRefused = error instanceof FileRefused;
+    if (!isRefused && !isAudienceError(error)) throw error;
     say(errors, `The export was ended: ${error.message}`);
-    if (error.code === "configuration") return 2;
+    if (isRefused || error.code === "configuration") return 2;
     say(errors, "The same command goes on where it was.");
     return 1;
   }
@@ -51,6 +53,8 @@ async function exportAudience(
     ...client,
     ...(isMock ? mockOptions() : {}),
   });
+  // The table is written last.
+  checkRegular(file);
   // A table is made of a snapshot beside it.
   const snapshotFile = format === "csv" ? `${file}.ndjson` : file;
   const bar = new ReadingBar(output);

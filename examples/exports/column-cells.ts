@@ -12,7 +12,7 @@ const keptWords = 1_000;
 
 /** What the cells of a column are, over all rows. */
 export class ColumnCells {
-  /** How many people have each word; a day or time is `<date>`. The first `keptWords` are kept. */
+  /** How many rows have each word; a day or time is `<date>`. The first `keptWords` are kept. */
   readonly words = new Map<string, number>();
   readonly #parts = new Map<string, number>();
   #rows = 0;
@@ -28,7 +28,7 @@ export class ColumnCells {
     const word = cell === undefined ? "" : wordOf(cell);
     if (cell === undefined || isBlank(word)) return count(this.words, "");
     // A column of that many words is known to be data; its first rows show whether it is of addresses or numbers.
-    if (this.#isOver && this.#filled > 10 * keptWords) return;
+    if (this.#filled > 10 * keptWords && Math.min(this.words.size, this.#parts.size) > mostWords) return;
     this.#filled += 1;
     if (isOfAddresses(cell)) this.#addresses += 1;
     if (isMoment(cell)) return count(this.words, anyDate);
@@ -47,11 +47,6 @@ export class ColumnCells {
 
   get areAddresses(): boolean {
     return this.#addresses > 0 && this.#addresses * 2 >= this.#filled;
-  }
-
-  /** Whether no more words are kept. */
-  get #isOver(): boolean {
-    return this.words.size > mostWords && this.#parts.size > mostWords;
   }
 
   /** The different words, without a blank and the days. */

@@ -10,6 +10,8 @@ import { wordOf } from "./words.ts";
 export interface ConsentUse {
   readonly channels: readonly Channel[];
   readonly words: ReadonlyMap<string, ChannelMeanings>;
+  /** As the map writes it. */
+  readonly rule: ConsentRule;
 }
 
 /** The use of a column: its rule, as it is carried out. */
@@ -85,7 +87,8 @@ function useOf(heading: string, rule: ColumnRule | undefined): ColumnUse {
 const isProperty = (rule: ColumnRule): rule is `property:${string}` =>
   typeof rule === "string" && rule.startsWith("property:");
 
-function consentUse({ consent, words }: ConsentRule): ColumnUse {
+function consentUse(rule: ConsentRule): ColumnUse {
+  const { consent, words } = rule;
   const own = consent === "both" ? channels : channels.filter((channel) => channel === consent);
   const meanings = Object.entries(words).map(([word, meaning]): [string, ChannelMeanings] => {
     const each = (one: Meaning): ChannelMeanings =>
@@ -93,7 +96,7 @@ function consentUse({ consent, words }: ConsentRule): ColumnUse {
     // Safe: a map with a "?" is not planned.
     return [wordOf(word), typeof meaning === "string" ? each(meaning as Meaning) : meaning];
   });
-  return { channels: own, words: new Map(meanings) };
+  return { channels: own, words: new Map(meanings), rule };
 }
 
 /** Of `Work email, Email` the second is the main one. */

@@ -40,6 +40,9 @@ function knownRule(heading: string, vendor: Vendor | undefined): ColumnRule | un
   return heading === "is_suppressed" ? heading : fieldOf(heading)?.field;
 }
 
+const isOfVendor = (heading: string, vendor: Vendor | undefined) =>
+  vendor !== undefined && ruleOfVendor(vendor, heading) !== undefined;
+
 function proposeRule(
   heading: string,
   cells: ColumnCells,
@@ -47,9 +50,9 @@ function proposeRule(
   hasEmail: boolean,
 ): ColumnRule | undefined {
   const known = knownRule(heading, vendor);
-  const isOfVendor = vendor !== undefined && ruleOfVendor(vendor, heading) !== undefined;
   if (typeof known === "object") return withOpenWords(known, cells);
-  if (known !== undefined) return isOfVendor || isFieldOf(known, cells) ? known : skeletonOf(cells);
+  if (known !== undefined)
+    return isFieldOf(known, cells) || isOfVendor(heading, vendor) ? known : skeletonOf(cells);
   if (cells.isBlank) return undefined;
   // The addresses of the people may stand under any heading.
   if (!hasEmail && cells.areAddresses && !isOfAnother(heading)) return "?";
@@ -89,8 +92,11 @@ export function doubtfulColumns(
     const name = names[index]!;
     const [rule, own] = [columns.get(name), cells.get(name)];
     const isData = rule === "ignore" || (typeof rule === "string" && rule.startsWith("property"));
-    if (!isData || own === undefined || knownRule(heading, vendor) !== undefined) return [];
-    const isState = looksLikeState(heading, own);
+    if (!isData || own === undefined || own.isBlank) return [];
+    const known = knownRule(heading, vendor);
+    const isConsent = typeof known === "object" || known === "is_suppressed";
+    if (known && !isConsent && (isFieldOf(known, own) || isOfVendor(heading, vendor))) return [];
+    const isState = isConsent || looksLikeState(heading, own);
     return isState || own.words.has(anyDate) ? [{ index, name, isState }] : [];
   });
 }
@@ -144,9 +150,9 @@ function everyoneIn(path: string, vendor: Vendor | undefined): Everyone | undefi
   return optIn === "SUBSCRIBED" ? { email: "?", phone: "?" } : { email: optIn, phone: optIn };
 }
 
-/** The words of a column that a question shows, with how many people have each. */
-export function wordsToAsk(cells: ColumnCells): { word: string; people: number | undefined }[] {
+/** The words of a column that a question shows, with how many rows have each. */
+export function wordsToAsk(cells: ColumnCells): { word: string; rows: number | undefined }[] {
   const { parts } = cells;
-  if (parts.length > 0) return parts.map((word) => ({ word, people: undefined }));
-  return Array.from(cells.words, ([word, people]) => ({ word, people }));
+  if (parts.length > 0) return parts.map((word) => ({ word, rows: undefined }));
+  return Array.from(cells.words, ([word, rows]) => ({ word, rows }));
 }

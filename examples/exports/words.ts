@@ -50,9 +50,8 @@ export function isMoment(cell: string): boolean {
 }
 
 /** Whether a text in any language holds a day: a year of four digits, or a whole day in digits. */
-export function holdsDay(text: string): boolean {
-  return /(?<!\d)((19|20)\d\d(?!\d)|\d{1,2}[-/.]\d{1,2}[-/.]\d{2})/.test(withAsciiDigits(text));
-}
+export const holdsDay = (text: string) =>
+  /(?<!\d)((19|20)\d\d(?!\d)|\d{1,2}[-/.]\d{1,2}[-/.]\d{2})/.test(withAsciiDigits(text));
 
 /** The parts of a list: of `[45, 12]` and of `a;b`. A word without a separator is one part. */
 export function partsOf(word: string): string[] {

@@ -166,10 +166,7 @@ function openLines({ file, map, mapPath, isGiven, open, cells }: MappedFile): st
   const lines = open.flatMap((name) => {
     const words = wordsToAsk(cells.get(name) ?? new ColumnCells())
       .filter(({ word }) => word !== "")
-      .map(
-        ({ word, people }) =>
-          `${JSON.stringify(printable(word))}${people === undefined ? "" : ` (${people})`}`,
-      );
+      .map(({ word, rows }) => `${JSON.stringify(printable(word))}${rows === undefined ? "" : ` (${rows})`}`);
     const shown = words.length > mostWords ? "many words" : shortened(words, 12).join(", ");
     const heading = JSON.stringify(printable(name));
     const rule = map.columns.get(name);

@@ -2,7 +2,7 @@ import { counted, inFull, shortened } from "../console/counted.ts";
 import { printable, textWidth } from "../console/text-width.ts";
 import { type Channel, channels, optIns } from "../exports/contact.ts";
 import { reasonHeading } from "../exports/csv-file.ts";
-import { type Column, type FilePlan, shownHeading } from "../exports/file-plan.ts";
+import { type Column, type ConsentUse, type FilePlan, shownHeading } from "../exports/file-plan.ts";
 import type { DoubtfulColumn } from "../exports/propose-map.ts";
 import { anyDate } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
@@ -76,7 +76,7 @@ function describeUse(
   const asProperty = `the custom property ${property}`;
   if (typeof use === "object") {
     const names = use.channels.map((channel) => channelNames[channel]).join(" and ");
-    return `${names} consent: ${describeWords(words)}${words?.has(anyDate) ? `; the days are ${asProperty}` : ""}`;
+    return `${names} consent: ${describeWords(use, words)}${words?.has(anyDate) ? `; the days are ${asProperty}` : ""}`;
   }
   if (use === "property") return asProperty;
   if (use === "ignore")
@@ -89,21 +89,23 @@ function describeUse(
   return `${use} where ${shownHeading(first)} is blank${use === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}`;
 }
 
-function describeWords(words: ReadonlyMap<string, WordCount> = new Map()): string {
+function describeWords(use: ConsentUse, words: ReadonlyMap<string, WordCount> = new Map()): string {
   const named = Array.from(
     words,
-    ([word, count]) => `${JSON.stringify(word)} → ${describeMeaning(count)} (${inFull(count.rows)})`,
+    ([word, count]) => `${JSON.stringify(word)} → ${describeMeaning(use, count)} (${inFull(count.rows)})`,
   );
   return shortened(named, 20).join(", ") || "blank";
 }
 
-function describeMeaning({ meanings }: WordCount): string {
+function describeMeaning({ channels: own }: ConsentUse, { meanings }: WordCount): string {
   if (meanings === undefined) return "held back, as the map does not name it";
   const all = meanings.flatMap((each) => Object.entries(each));
   const shown = new Set(all.map(([, meaning]) => meaning));
   const name = (meaning: string) =>
     meaning === "none" ? "says nothing" : meaning === "hold" ? "held back" : meaning;
-  if (shown.size < 2) return name([...shown][0] ?? "none");
+  const named = channels.filter((channel) => all.some(([each]) => each === channel));
+  if (named.length === 0 || (shown.size < 2 && String(named) === String(own)))
+    return name([...shown][0] ?? "none");
   return all.map(([channel, meaning = "none"]) => `${channel} ${name(meaning)}`).join(" and ");
 }
 
@@ -127,7 +129,7 @@ export function unnamedLines({ plan, words, mapPath }: FileSurvey): string[] {
 /** The reasons not to send anything of a file: what only the user can say, and has not. */
 export function stopLines(
   { plan, mapPath, hasConsents, rows: count, unnamed }: FileSurvey,
-  { consent }: Pick<ImporterArguments, "consent">,
+  { consent, listId }: Pick<ImporterArguments, "consent" | "listId">,
 ): string[] {
   const { path } = plan.file;
   const rows = unnamed.map(({ number, source, issues }) => {
@@ -135,15 +137,15 @@ export function stopLines(
     return `  row ${number}: ${printable(source.cells.join(", ") + why)}`;
   });
   const ofUnnamed = [
-    `${path}: ${counted(unnamed.length, "row holds", "rows hold")} a refusal, and no address or number that can be read:`,
+    `${path}: ${counted(unnamed.length, "row holds", "rows hold")} a refusal, and no readable address, or number without an address:`,
     ...shortened(rows, 5),
     `Whose is it? Correct the row, or write "unnamed": "ignore" in ${mapPath}, if it is nobody's.`,
   ];
   const ofConsent =
     `${path} has no consent.${plan.layout === "Mailchimp" ? " Mailchimp's file names contain it: subscribed_….csv, unsubscribed_….csv." : ""} ` +
-    "State it: --consent keep leaves an existing contact's consent as it is; or NON_SUBSCRIBED, UNSUBSCRIBED, SUBSCRIBED. " +
+    `State it: --consent NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED${listId === undefined ? "; keep leaves an existing contact's consent as it is" : ""}. ` +
     "It counts for all files. If this is a list of people who left, write " +
-    `"everyone": { "email": "UNSUBSCRIBED" } in ${mapPath} instead.`;
+    `"everyone": { "${plan.fields.has("email") ? "email" : "phone"}": "UNSUBSCRIBED" } in ${mapPath} instead.`;
   return [
     ...(unnamed.length === 0 ? [] : ofUnnamed),
     ...(consent === undefined && !hasConsents && count > 0 ? [ofConsent] : []),

@@ -99,7 +99,7 @@ export class Questions {
     if (consent !== "email" && consent !== "phone" && consent !== "both") return consent as ColumnRule;
     const own: Record<string, WordMeaning> = { "": "none", ...known?.words };
     // Those of most people: what else is there holds its rows back, and is told.
-    const asked = words.toSorted((one, other) => (other.people ?? 0) - (one.people ?? 0)).slice(0, mostWords);
+    const asked = words.toSorted((one, other) => (other.rows ?? 0) - (one.rows ?? 0)).slice(0, mostWords);
     for (const entry of words.length > mostWords ? asked : words)
       if (entry.word === "" || (own[entry.word] ?? "?") === "?")
         own[entry.word] = await this.#meaning(entry, consent);
@@ -121,10 +121,7 @@ export class Questions {
     return /^y(es)?$/i.test(await this.#line(`${question} (y/N) `));
   }
 
-  async #meaning(
-    entry: { word: string; people: number | undefined },
-    consent: Consent,
-  ): Promise<WordMeaning> {
+  async #meaning(entry: { word: string; rows: number | undefined }, consent: Consent): Promise<WordMeaning> {
     this.#say(`${wordLine(entry)} means`);
     const both = consent === "both" ? "; or two of them, for e-mail and for phone" : "";
     return await this.#choice(`${meaningKeys}${both}`, help.word, (answer) => {
@@ -175,7 +172,7 @@ export class Questions {
 
 const fieldNamed = (answer: string) => contactFields.find((field) => field === answer);
 
-function wordLine({ word, people }: { word: string; people: number | undefined }): string {
+function wordLine({ word, rows }: { word: string; rows: number | undefined }): string {
   const shown = word === "" ? "(blank)" : JSON.stringify(printable(word));
-  return people === undefined ? `  ${shown}` : `  ${shown}: ${counted(people, "person", "people")}`;
+  return rows === undefined ? `  ${shown}` : `  ${shown}: ${counted(rows, "row")}`;
 }

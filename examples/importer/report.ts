@@ -1,5 +1,5 @@
-import { mkdir, readFile, realpath, rm } from "node:fs/promises";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { access, constants, mkdir, readFile, realpath, rm } from "node:fs/promises";
+import { basename, extname, join, resolve } from "node:path";
 import * as z from "zod";
 import { replaceFile, Replacement } from "../../src/files/replacement.ts";
 import { counted, inFull } from "../console/counted.ts";
@@ -33,9 +33,8 @@ export class Groups {
   }
 }
 
-/** "people.csv, row 2" */
-export const placeOf = ({ file, number }: Pick<ReadRow, "file" | "number">) =>
-  `${basename(file)}, row ${number}`;
+/** "people.csv, row 2": with the folder, as it was given, because another file may have the same name. */
+export const placeOf = ({ file, number }: Pick<ReadRow, "file" | "number">) => `${file}, row ${number}`;
 
 /**
  * The rows that are not imported: prints the reasons with the first rows, and writes all rows to `--report`, each file under
@@ -54,10 +53,14 @@ export class Report {
     this.#paths = paths;
   }
 
-  /** Throws an `InputError` if it would replace another file than a report, or the one that is being imported. */
+  /** Throws an `InputError` if it cannot write there, or would replace another file than a report, or one being imported. */
   static async open(options: ImporterArguments): Promise<Report> {
     const { files, reportFolder } = options;
     if (reportFolder === undefined) return new Report(options);
+    const isReady = mkdir(reportFolder, { recursive: true }).then(() => access(reportFolder, constants.W_OK));
+    await isReady.catch((cause: unknown) => {
+      throw new InputError(`--report cannot write to ${reportFolder}: ${String(cause)}`, { cause });
+    });
     const inputs = await Promise.all(files.map((file) => realpath(file).catch(() => file)));
     const names = distinct(
       files.map((file) => basename(file)),
@@ -90,7 +93,6 @@ export class Report {
     const own = headings.flatMap((heading, index) => (heading === reasonHeading ? [] : [index]));
     let file = this.#files.get(row.file);
     if (file === undefined) {
-      await mkdir(dirname(path), { recursive: true });
       file = { lines: new Replacement(path), survey };
       this.#files.set(row.file, file);
       // The byte-order mark marks UTF-8, whatever encoding the other files have.

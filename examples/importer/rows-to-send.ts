@@ -183,10 +183,13 @@ function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): Row
     }
     const optIn = contact[`${channel}_opt_in`];
     if (optIn === undefined || hold <= valueOf(optIn)) return [];
-    const cells = row.refusing.map(({ column, word, refusal }) => {
+    const cells = row.refusing.map(({ column: { name, use }, word, refusal }) => {
       const consent = refusal.channels.length > 1 ? "both" : "email";
-      const rule = { consent, words: { [word]: refusal.optIn, [anyOther]: "none" } };
-      return `; to send it, write ${JSON.stringify(column.name)}: ${inOneLine(rule)} in the map`;
+      const known = typeof use === "object" ? use.rule : { consent, words: { [anyOther]: "none" } };
+      const ofEach = Object.fromEntries(refusal.channels.map((each) => [each, refusal.optIn]));
+      const meaning = known.consent === consent ? refusal.optIn : ofEach;
+      const rule = { consent: known.consent, words: { ...known.words, [word]: meaning } };
+      return `; to send it, write ${JSON.stringify(name)}: ${inOneLine(rule)} in the map`;
     });
     const where = row.refusing.length === 0 ? "a cell of another row" : "a cell";
     const who = contact.email ?? contact.phone ?? "the person";

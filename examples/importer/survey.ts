@@ -75,8 +75,9 @@ export class FileSurvey {
     const isUnstated = (channel: Channel) =>
       contact[channel] !== undefined && contact[`${channel}_opt_in`] === undefined;
     for (const channel of channels) {
-      if (!row.cells.has(channel)) continue;
-      const state = contact[channel] === undefined ? undefined : contact[`${channel}_opt_in`];
+      // A refusal is sent also without the number that it is about.
+      const state = contact[`${channel}_opt_in`];
+      if (state === undefined && !row.cells.has(channel)) continue;
       const kind = issues.length > 0 ? "held back" : (state ?? "unstated");
       this.consents[channel][kind] = (this.consents[channel][kind] ?? 0) + 1;
     }

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ClientOptions } from "audience-sdk";
 import { openSnapshot } from "audience-sdk/snapshot";
 import { parse } from "csv-parse/sync";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { runExport } from "../../examples/export/export.ts";
 import { createAudience, failingFrom, temporaryFolder } from "../snapshot/fixture.ts";
 import { runHere } from "./run-program.ts";
@@ -157,6 +157,20 @@ describe("A command line that cannot be meant ends with 2", () => {
     expect(code).toBe(2);
     expect(err).toContain(message);
     expect(err).toContain("--help");
+  });
+
+  it.each(["csv", "ndjson"])("a folder in the place of the .%s, before anything is read", async (ending) => {
+    const { folder, options } = account([{ id: "1" }]);
+    const file = join(folder, `audience.${ending}`);
+    mkdirSync(file);
+    const fetch = vi.fn(options.fetch);
+
+    const { code, err } = await run([file], { ...options, fetch });
+
+    expect(code).toBe(2);
+    expect(err).toContain(`The export was ended: ${file} is a folder, and no regular file.`);
+    expect(fetch).not.toHaveBeenCalled();
+    expect(readdirSync(folder)).toEqual([`audience.${ending}`]);
   });
 
   it("a client that lacks its key", async () => {

@@ -18,7 +18,7 @@ describe("An opt-out by a telephone number without its country", () => {
     });
 
     expect({ code, requests }).toEqual(stopped);
-    expect(err).toContain("1 row holds a refusal, and no address or number that can be read");
+    expect(err).toContain("1 row holds a refusal, and no readable address, or number without an address");
     expect(err).not.toContain("required");
   });
 

@@ -48,7 +48,7 @@ describe("The plan", () => {
 
 1 row will not be imported:
  email consent: 1
-  people.csv, row 4: email consent: is held back: status: "paused": the map does not name it
+  ${path}, row 4: email consent: is held back: status: "paused": the map does not name it
 1 row is held back, as ${path}.map.json does not name a word of "status". Add to its "words",
 `);
   });
@@ -61,6 +61,18 @@ describe("The plan", () => {
     );
 
     expect(out).toMatch(/^ {2}"status" +e-mail consent.*\n {2}"status \(2\)" +left out/m);
+  });
+
+  it("counts each consent that is sent, and tells the channel of a word that is about one alone", async () => {
+    const words = { no: { phone: "UNSUBSCRIBED" }, all: "UNSUBSCRIBED" } as const;
+    const lines = ["email,Mobile,N", "a@example.com,0171 1,no", "b@example.com,,no", "c@example.com,,all"];
+    const columns = { email: "email", Mobile: "phone", N: { consent: "both", words } } as const;
+
+    const { out, bodies } = await imported(lines, columns, "--consent", "NON_SUBSCRIBED");
+
+    expect(bodies.filter(({ phone_opt_in }) => phone_opt_in === "UNSUBSCRIBED")).toHaveLength(3);
+    expect(out).toContain("Phone consent: 0 SUBSCRIBED, 0 NON_SUBSCRIBED, 3 UNSUBSCRIBED, 0 unstated");
+    expect(out).toContain('"no" → phone UNSUBSCRIBED (2), "all" → UNSUBSCRIBED (1)');
   });
 
   it("is printed before the first call, and equals that of the dry run", async () => {
@@ -89,20 +101,25 @@ describe("The plan", () => {
 describe("A file without a statement of consent", () => {
   const lines = ["email,first_name", "s@example.com,S", "u@example.com,U"];
 
-  it.each([
+  it.each<[why: string, file: string[], channel?: string]>([
     ["has no column for it", lines],
     ["has only blank cells for it", ["email,status", "s@example.com,", "u@example.com,n/a"]],
     [
       "has only telephone numbers and a yes instead of one",
       ["email,mobile", "s@example.com,yes", "u@example.com,yes"],
     ],
-  ])("which %s is not sent", async (_why, file) => {
+    ["is of telephone numbers alone", ["mobile", "+447700900511"], "phone"],
+  ])("which %s is not sent", async (_why, file, channel = "email") => {
     const { code, requests, out, err } = await imported(file);
+    const ofList = await imported(file, undefined, "--list", list.id);
 
     expect({ code, requests }).toEqual(stopped);
-    expect(out).toContain('"email"');
-    expect(err).toContain("has no consent. State it: --consent keep");
-    expect(err).toContain('"everyone": { "email": "UNSUBSCRIBED" }');
+    expect(out).toContain(`"${channel === "email" ? channel : "mobile"}"`);
+    expect(err).toContain(
+      "has no consent. State it: --consent NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED; keep",
+    );
+    expect(err).toContain(`"everyone": { "${channel}": "UNSUBSCRIBED" }`);
+    expect(ofList.err).not.toContain("keep");
   });
 
   it("with --consent keep does not change an existing contact's consent", async () => {
@@ -169,8 +186,35 @@ describe("People who become SUBSCRIBED by no word that the map names so", () => 
     expect([refused.code, fewer.code, denied.code, answered.code]).toEqual([2, 2, 2, 0]);
     for (const { out } of [refused, fewer, denied, answered]) expect(out).toContain(line);
     expect(refused.err).toContain("or say --subscribes 3. Nothing was sent.");
-    expect(denied.out).toContain("Import 3 people, of whom 3 become SUBSCRIBED by no word of the map");
+    expect(denied.out).toContain("Import 3 rows, with 3 people SUBSCRIBED by no word of the map");
     expect(Object.values(emailConsents(mock))).toEqual(["SUBSCRIBED", "SUBSCRIBED", "SUBSCRIBED"]);
+  });
+
+  it.each([
+    ["Unsubscribed from all email", "true", "false"],
+    ["Email Suppressions", "UNSUBSCRIBE", ""],
+    ["LEID,EUID,UNSUB_TIME", "1,1,2024-01-02", "2,2,"],
+    ["is_suppressed", "true", "false"],
+    ["email_opt_in", "UNSUBSCRIBED", "SUBSCRIBED"],
+    ["phone_opt_in", "UNSUBSCRIBED", "SUBSCRIBED"],
+    ["State", "gesperrt", "ok"],
+  ])("are so too in spite of a column of refusals that is known exactly: %s", async (headings, left, not) => {
+    const names = `Email Address,${headings}`.split(",");
+    const file = [
+      names.join(","),
+      ...[left, not, not, left].map((cells, row) => `p${row}@example.com,${cells}`),
+    ];
+    for (const rule of ["property", "ignore"] as const) {
+      const columns = {
+        ...Object.fromEntries(names.map((name) => [name, rule])),
+        "Email Address": "email",
+      } as const;
+
+      const { code, requests, out } = await imported(file, columns, "--consent", "SUBSCRIBED");
+
+      expect({ code, requests }).toEqual(stopped);
+      expect(out).toContain(`although "${names.at(-1)}" may say something of a consent`);
+    }
   });
 
   it("are asked for on a terminal with --yes, and imported after a yes", async () => {
@@ -218,7 +262,7 @@ describe("Told before the import, with another exit code than 0", () => {
     const { code, out } = await runOnTerminal([path], ["y"]);
 
     expect(code).toBe(1);
-    const before = out.slice(0, out.indexOf("Import 1 person?"));
+    const before = out.slice(0, out.indexOf("Import 1 row?"));
     expect(before).toContain("1 row will not be imported:");
     expect(before).toContain(told);
   });
@@ -240,7 +284,7 @@ describe("Told before the import, with another exit code than 0", () => {
     const { code, out } = await runOnTerminal([path, "--subscribes", "9"], ["y"]);
 
     expect(code).toBe(1);
-    expect(out.slice(0, out.indexOf("Import 0 people?"))).toMatch(
+    expect(out.slice(0, out.indexOf("Import 0 rows?"))).toMatch(
       /people.csv, row 2: custom_properties: .*; leave columns out with "ignore" in the map/,
     );
     expect(sentBodies(mock)).toEqual([{ email: "b@example.com", email_opt_in: "UNSUBSCRIBED" }]);

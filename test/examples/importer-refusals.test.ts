@@ -15,6 +15,7 @@ import {
   newsletter,
   runAlone,
   runOnMock,
+  sentBodies,
   type Seeds,
   service,
   stopped,
@@ -53,6 +54,26 @@ describe("A cell that is one of the exact words of refusal holds the person back
     );
     expect(answered.code).toBe(0);
     expect(emailConsents(mock)["a@example.com"]).toBe(word === "bounced" ? "NON_SUBSCRIBED" : "UNSUBSCRIBED");
+  });
+
+  it("and the line keeps the channel and the words of a column of consent", async () => {
+    const Newsletter = { consent: "email", words: { ja: "SUBSCRIBED", Abgemeldet: "UNSUBSCRIBED" } } as const;
+    const lines = ["Email,Newsletter", "a@example.com,Unsubscribed", "b@example.com,abgemeldet"];
+    const columns: Columns = {
+      Email: "email",
+      Newsletter: { ...Newsletter, words: { ...Newsletter.words, "*": "none" } },
+    };
+
+    const { out, path, mock } = await imported(lines, columns, "--consent", "SUBSCRIBED", "--dry-run");
+    const [, line = ""] = /write ("Newsletter": .*?}) in the map/.exec(out) ?? [];
+    await mapOf(path, { Email: "email", ...(JSON.parse(`{${line}}`) as Columns) });
+    const answered = await runAlone([path, "--consent", "SUBSCRIBED"]);
+
+    expect(answered.code).toBe(0);
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
+      { email: "b@example.com", email_opt_in: "UNSUBSCRIBED" },
+    ]);
   });
 
   it.each([
@@ -141,7 +162,7 @@ describe("A row that names nobody and holds a refusal", () => {
     const { code, requests, err, mock, path } = await imported(lines, columns);
     expect({ code, requests }).toEqual(stopped);
     expect(err).toContain(
-      "1 row holds a refusal, and no address or number that can be read:\n  row 3: , Events, True",
+      "1 row holds a refusal, and no readable address, or number without an address:\n  row 3: , Events, True",
     );
     expect(err).toContain(`write "unnamed": "ignore" in ${path}.map.json`);
 

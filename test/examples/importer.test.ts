@@ -228,6 +228,31 @@ describe("--report", () => {
     expect(await readFile(replaced, "utf8")).toBe(lines.map((line) => `${line}\n`).join(""));
   });
 
+  it.each(["people.csv", "people.csv/failed"])(
+    "in a folder that cannot be, is refused at once: %s",
+    async (name) => {
+      const mock = service();
+      const path = await csv(
+        "people.csv",
+        "email,status",
+        "bo@example.com,subscribed",
+        "eve.example.net,subscribed",
+      );
+
+      const { code, err } = await run([path, "--report", join(folder, name)]);
+
+      expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
+      expect(err).toContain(`--report cannot write to ${join(folder, name)}`);
+    },
+  );
+
+  it("names its rows with their folder, as another file may have the same name", async () => {
+    service();
+    const path = await csv("people.csv", "email,status", "eve.example.net,subscribed");
+
+    expect((await run([path])).out).toContain(`${path}, row 2: email: `);
+  });
+
   it("of an earlier import is removed, if its file has no failed row now", async () => {
     service();
     const report = join(folder, "failed");
