@@ -15,7 +15,7 @@ export interface ReadRow<Row> {
   /** Whether the function gave an array: so does its value. */
   readonly isList: boolean;
   /** Why the row is not sent; it has no writes then. */
-  readonly problem?: { readonly error: unknown };
+  readonly problem: { readonly error: unknown } | undefined;
 }
 
 /** The function gave what is no write: it would for every row. */
@@ -143,7 +143,8 @@ export class Rows<Row> {
       const settled = isCall(given) ? given : await given;
       const writes = checkWrites(settled, settled !== given);
       // Here, as getters of the row may throw.
-      return { index, item, key, writes: [writes].flat().map(rowWrite), isList: Array.isArray(writes) };
+      const rowWrites = [writes].flat().map(rowWrite);
+      return { index, item, key, writes: rowWrites, isList: Array.isArray(writes), problem: undefined };
     } catch (error) {
       if (error instanceof NoWriteError) throw error;
       return { index, item, key, writes: [], isList: false, problem: { error } };

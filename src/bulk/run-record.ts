@@ -98,14 +98,11 @@ export class RunRecord {
     let before: RunLine | undefined;
     let isOfNobody = true;
     for await (const [name, line] of opened.entries) {
-      if (name === runName) {
-        before = decodeRun(line);
-        continue;
-      }
+      if (name !== runName) lines.set(name, line);
       // After a run with a wrong key, or to a wrong address, no row has reached the service.
-      if (name.startsWith(rowPrefix)) isOfNobody = decodeRow(line).state === "failed" && isOfNobody;
+      if (name === runName) before = decodeRun(line);
+      else if (name.startsWith(rowPrefix)) isOfNobody = decodeRow(line).state === "failed" && isOfNobody;
       else if (!isRefusal(name)) throw damaged(`an entry named ${JSON.stringify(name)}`);
-      lines.set(name, line);
     }
     // Lost, and with it whose rows these are.
     if (!before && lines.size > 0) throw damaged("no entry of its run");

@@ -518,7 +518,7 @@ const inherited = [
   ...named("logLevel", "debug"),
   ...named("issues", [1]),
   ...named("key redirect method json searchParams prefix", "evil"),
-  ...named("isRequeued isInFront gate left isComplete randomize unref", true),
+  ...named("isRequeued isInFront gate left problem isComplete randomize unref", true),
   ...named("position deadlineInMs maxRetryTime factor waitMs", 0),
   ...named("isCurrent", () => false),
   ...named("stopWhen", () => true),
