@@ -35,7 +35,7 @@ export class ColumnCells {
     if (isData(cell)) this.#data += 1;
     else if (/[^\d.,]/.test(cell) && holdsDay(cell)) this.#withDay += 1;
     // A spreadsheet counts the days, here from 1982 to 2064.
-    if (/^[3-5]\d{4}$/.test(cell)) this.#serials += 1;
+    if (/^[3-5]\d{4}([.,]\d+)?$/.test(cell)) this.#serials += 1;
     if (/^-?\d+[.,]\d*[1-9]\d*$/.test(cell) || /^-?\d{4,}$/.test(cell)) this.#hasAmount = true;
     count(this.words, word);
     for (const part of partsOf(word)) count(this.#parts, part);

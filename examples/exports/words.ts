@@ -51,7 +51,7 @@ export function isMoment(cell: string): boolean {
 
 /** Whether a text in any language holds a day: a year of four digits, or a whole day in digits. */
 export const holdsDay = (text: string) =>
-  /(?<!\d)((19|20)\d\d(?!\d)|\d{1,2}[-/.]\d{1,2}[-/.]\d{2})/.test(withAsciiDigits(text));
+  /(?<!\d)((1[349]|2[05])\d\d(?!\d)|\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|\d[年년])/.test(withAsciiDigits(text));
 
 /** The parts of a list: of `[45, 12]` and of `a;b`. A word without a separator is one part. */
 export function partsOf(word: string): string[] {

@@ -98,7 +98,10 @@ describe("A column in which a refusal may stand is asked, and nothing is sent", 
     [(day) => `2023/01/${day} (火)`, "解約日"],
     [(day) => `${day} janvier 2023 à 08:04`, "Départ"],
     [(day) => `Status: gesperrt seit ${day}. Januar 2023`],
+    [(day) => `令和5年1月${day}日`, "配信停止日"],
+    [(day) => `${day} มกราคม 2566`],
     [(day) => `${44_928 + day}`],
+    [(day) => `${44_928 + day},334`],
   ])("days of some, in any language: %s", async (cell, heading = "Austritt") => {
     const days = Array.from({ length: 13 }, (_, day) => `"${cell(day + 1)}"`);
 
