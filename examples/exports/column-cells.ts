@@ -7,7 +7,7 @@ import { anyDate, holdsDay, isBlank, isMoment, partsOf, wordOf } from "./words.t
 const fewWords = 12;
 export const mostWords = 50;
 const longestWord = 120;
-// So many show whether some of them are common.
+// So many show whether some of them are common; as many long ones would fill the memory.
 const keptWords = 1_000;
 
 /** What the cells of a column are, over all rows. */
@@ -96,7 +96,7 @@ export class ColumnCells {
 function count(words: Map<string, number>, word: string): void {
   const known = words.get(word);
   if (known !== undefined) words.set(word, known + 1);
-  else if (words.size < keptWords) words.set(word, 1);
+  else if (words.size < (word.length > longestWord ? mostWords + 3 : keptWords)) words.set(word, 1);
 }
 
 const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((all, one) => all + one, 0);

@@ -151,6 +151,7 @@ describe("A few values that many people share are asked, whatever they are", () 
   it.each([
     ["long texts", [longYes, `${longYes} Gruß`]],
     ["amounts", ["1200", "1350.50"]],
+    ["amounts that are like years", ["1999,90", "2024,50"]],
     ["amounts, of which some are zero", ["0", "1200", "0", "1350.50", "0"]],
     ["numbers of more than twelve kinds", wordsOf(13, 60).map((word) => word.replace(/\D+/, ""))],
     ["addresses", rowsOf("owner@example.com", "other@example.com")],
