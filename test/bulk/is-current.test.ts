@@ -70,10 +70,13 @@ describe("A row of which isCurrent says false is superseded", () => {
     expect(results[0]!.error).toHaveProperty("outcome", outcome);
   });
 
-  it("also before its second write", async () => {
+  it.each([
+    [true, { status: "superseded", reason: "not-current", error: { outcome: "applied" } }],
+    [false, { status: "unknown", error: { code: "aborted", outcome: "unknown" } }],
+  ])("also before its second write, where the first may be repeated: %s", async (repeatable, result) => {
     const world = createFixture();
     const both = (item: Row) => [
-      upsert(item),
+      write.v1.customers.upsert(item, { repeatable }),
       write.v1.events.send({ eventName: "imported", contact: { email: item.email } }),
     ];
 
@@ -81,9 +84,7 @@ describe("A row of which isCurrent says false is superseded", () => {
       world.audience.bulk(rows(1), both, { isCurrent: answers(true, false) }),
     );
 
-    expect(results).toMatchObject([
-      { status: "superseded", reason: "not-current", error: { outcome: "applied" } },
-    ]);
+    expect(results).toMatchObject([result]);
     expect(world.mock.organization("mock-organization").events).toEqual([]);
   });
 });
