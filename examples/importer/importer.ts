@@ -100,24 +100,24 @@ async function isWanted(
   { isConfirmed, subscribes = 0, questions }: ImporterArguments & { questions: Questions | undefined },
   { output, errors }: ImporterSurroundings,
 ): Promise<boolean> {
-  const people = sumOf(survey, ({ onlyMeant, inSpite }) => onlyMeant.size + inSpite.size);
-  const isTold = subscribes >= people;
+  const unsaid = sumOf(survey, ({ onlyMeant, inSpite }) => onlyMeant.size + inSpite.size);
+  const isTold = subscribes >= unsaid;
   if (questions === undefined) {
     const isOpen = survey.files.some(({ doubtful, onlyMeant }) => onlyMeant.size > 0 && doubtful.length > 0);
     if (isTold || !isOpen) return true;
     say(
       errors,
-      `${counted(people, "person", "people")} would become SUBSCRIBED by no word of the map, although a column may say something of a consent, as the plan`,
-      `tells. Give its words a meaning in the map ("none", if they say nothing of it), or say --subscribes ${people}. Nothing was sent.`,
+      `${counted(unsaid, "person", "people")} would become SUBSCRIBED by no word of the map, although a column may say something of a consent, as the plan`,
+      `tells. Give its words a meaning in the map ("none", if they say nothing of it), or say --subscribes ${unsaid}. Nothing was sent.`,
     );
     return false;
   }
   if (isConfirmed && isTold) return true;
   const doubtful = isTold
     ? ""
-    : `, with ${counted(people, "person", "people")} SUBSCRIBED by no word of the map, or in spite of a column taken for data`;
-  const valid = sumOf(survey, (file) => file.valid);
-  const isYes = await questions.confirm(`Import ${counted(valid, "row")}${doubtful}?`);
+    : `, of whom ${inFull(unsaid)} become SUBSCRIBED by no word of the map, or in spite of a column taken for data`;
+  const people = new Set(survey.files.flatMap((file) => [...file.people])).size;
+  const isYes = await questions.confirm(`Import ${counted(people, "person", "people")}${doubtful}?`);
   if (!isYes) say(output, "Nothing was sent.");
   return isYes;
 }
