@@ -178,7 +178,7 @@ class SendRow {
   async #succeeded(value: unknown): Promise<SentEnd> {
     const kept = Object.keys(this.#kept).length > 0 ? this.#kept : undefined;
     const service = kept && Object.values(kept).includes("service") ? this.#guards.service : undefined;
-    await this.#record("succeeded", kept);
+    await this.#record("succeeded", kept, this.#formerId);
     return {
       status: "succeeded",
       value,
@@ -206,12 +206,11 @@ class SendRow {
     return inDoubt ? { status: "unknown", error: abort } : { status: "superseded", ...why, error: abort };
   }
 
-  async #record(state: RowRecord["state"], kept?: Kept): Promise<void> {
+  async #record(state: RowRecord["state"], kept?: Kept, formerId?: string): Promise<void> {
     const { options, process, warnings } = this.#run;
     const wasSent = state !== "failed";
     if (wasSent) process.learn(this.#row.writes);
-    if (wasSent && this.#hasSubscribed && isUnknown(this.#row, options, this.#formerId))
-      warnings.unknownPeople++;
+    if (wasSent && this.#hasSubscribed && isUnknown(this.#row, options, formerId)) warnings.unknownPeople++;
     // A failure of the record has already ended the run; the row's end stays the same.
     if (wasSent || this.#state) await this.#put(state, false, kept).catch(() => undefined);
   }
