@@ -102,33 +102,26 @@ describe("What the runtime forbids is no error of the constructor", () => {
     throw new Error("not permitted");
   };
   const notPermitted = "which this runtime does not permit to read";
-  const { nextTick } = process;
-
-  /** The runner may give a stand-in's `nextTick` back to the real process: without one, no message reaches that any more. */
-  function standIn(name: string, value: unknown): void {
-    vi.stubGlobal(
-      name,
-      name === "process" && value !== undefined ? Object.assign(value as object, { nextTick }) : value,
-    );
-  }
+  // Vitest may give a stand-in's `nextTick` back to the real process, which hears no message without one.
+  const bare = { nextTick: process.nextTick, env: {} };
 
   // Deno without `--allow-env`, and the edge runtime of Next.js, which has the names of Node's functions.
   it.each<[string, Record<string, unknown>]>([
     ["a process", { process: undefined }],
-    ["modules", { process: { env: {} } }],
-    ["one of them", { process: { env: {}, getBuiltinModule: () => undefined } }],
+    ["modules", { process: bare }],
+    ["one of them", { process: { ...bare, getBuiltinModule: () => undefined } }],
     ["each variable", { process: { ...process, env: new Proxy({}, { get: refuse }) } }],
-    ["the environment", { process: Object.defineProperty({}, "env", { get: refuse }) }],
-    ["Node's modules", { process: { env: {}, getBuiltinModule: refuse } }],
+    ["the environment", { process: Object.defineProperty({ ...bare }, "env", { get: refuse }) }],
+    ["Node's modules", { process: { ...bare, getBuiltinModule: refuse } }],
     [
       "what its modules do",
-      { process: { env: {}, getBuiltinModule: () => ({ subscribe: refuse, tracingChannel: refuse }) } },
+      { process: { ...bare, getBuiltinModule: () => ({ subscribe: refuse, tracingChannel: refuse }) } },
     ],
-    ["all but the names of its modules", { process: { env: {}, getBuiltinModule: () => ({}) } }],
+    ["all but the names of its modules", { process: { ...bare, getBuiltinModule: () => ({}) } }],
     ["the name of the runtime", { navigator: Object.defineProperty({}, "userAgent", { get: refuse }) }],
     ["a document", { window: Object.defineProperty({}, "document", { get: refuse }) }],
   ])("%s: the client works with its options", async (_, globals) => {
-    for (const [name, value] of Object.entries(globals)) standIn(name, value);
+    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
     const audience = new AudienceClient({
       ...mock.clientOptions,
       apiKey: "key-of-v1",
@@ -145,7 +138,7 @@ describe("What the runtime forbids is no error of the constructor", () => {
   it("and an option that is missing then names the variable, and that it could not be read", () => {
     const permitted: Record<string, string> = { AUDIENCE_BASE_URL_V2: baseUrlV2 };
     const get = (_: object, name: string) => permitted[name] ?? refuse();
-    standIn("process", { env: new Proxy({}, { get }) });
+    vi.stubGlobal("process", { ...bare, env: new Proxy({}, { get }) });
     const messageOf = (run: () => unknown) => String(thrownBy(run)).replace(/^ConfigurationError: /, "");
 
     expect(messageOf(() => new AudienceClient({ baseUrl, ...rest }).v1)).toBe(
