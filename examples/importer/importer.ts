@@ -115,9 +115,9 @@ async function isWanted(
   if (isConfirmed && isTold) return true;
   const doubtful = isTold
     ? ""
-    : `, of whom ${inFull(unsaid)} become SUBSCRIBED by no word of the map, or in spite of a column taken for data`;
-  const people = new Set(survey.files.flatMap((file) => [...file.people])).size;
-  const isYes = await questions.confirm(`Import ${counted(people, "person", "people")}${doubtful}?`);
+    : `, with ${counted(unsaid, "person", "people")} SUBSCRIBED by no word of the map, or in spite of a column taken for data`;
+  const valid = sumOf(survey, (file) => file.valid);
+  const isYes = await questions.confirm(`Import ${counted(valid, "row")}${doubtful}?`);
   if (!isYes) say(output, "Nothing was sent.");
   return isYes;
 }

@@ -41,8 +41,6 @@ export class FileSurvey {
   readonly consents: Readonly<Record<Channel, ConsentCounts>> = { email: {}, phone: {} };
   /** Remarks on many rows, each once. */
   readonly remarks = new Groups();
-  /** Who can be sent, by address or number. */
-  readonly people = new Set<string>();
   /** Who becomes SUBSCRIBED only by `--consent SUBSCRIBED`. */
   readonly onlyMeant = new Set<string>();
   /** Who becomes SUBSCRIBED, and has a cell in a column that looks like a state and is taken for data. */
@@ -87,7 +85,6 @@ export class FileSurvey {
     this.valid += 1;
     if (channels.some(isUnstated)) this.unstated += 1;
     const name = contact.email ?? contact.phone ?? "";
-    this.people.add(name);
     const isSubscribed = [contact.email_opt_in, contact.phone_opt_in].includes("SUBSCRIBED");
     const hasState = ({ index, isState }: DoubtfulColumn) => isState && row.source.cell(index) !== undefined;
     if (isOnlyMeant) this.onlyMeant.add(name);

@@ -186,7 +186,7 @@ describe("People who become SUBSCRIBED by no word that the map names so", () => 
     expect([refused.code, fewer.code, denied.code, answered.code]).toEqual([2, 2, 2, 0]);
     for (const { out } of [refused, fewer, denied, answered]) expect(out).toContain(line);
     expect(refused.err).toContain("or say --subscribes 3. Nothing was sent.");
-    expect(denied.out).toContain("Import 3 people, of whom 3 become SUBSCRIBED by no word of the map");
+    expect(denied.out).toContain("Import 3 rows, with 3 people SUBSCRIBED by no word of the map");
     expect(Object.values(emailConsents(mock))).toEqual(["SUBSCRIBED", "SUBSCRIBED", "SUBSCRIBED"]);
   });
 
@@ -262,7 +262,7 @@ describe("Told before the import, with another exit code than 0", () => {
     const { code, out } = await runOnTerminal([path], ["y"]);
 
     expect(code).toBe(1);
-    const before = out.slice(0, out.indexOf("Import 1 person?"));
+    const before = out.slice(0, out.indexOf("Import 1 row?"));
     expect(before).toContain("1 row will not be imported:");
     expect(before).toContain(told);
   });
@@ -284,7 +284,7 @@ describe("Told before the import, with another exit code than 0", () => {
     const { code, out } = await runOnTerminal([path, "--subscribes", "9"], ["y"]);
 
     expect(code).toBe(1);
-    expect(out.slice(0, out.indexOf("Import 0 people?"))).toMatch(
+    expect(out.slice(0, out.indexOf("Import 0 rows?"))).toMatch(
       /people.csv, row 2: custom_properties: .*; leave columns out with "ignore" in the map/,
     );
     expect(sentBodies(mock)).toEqual([{ email: "b@example.com", email_opt_in: "UNSUBSCRIBED" }]);

@@ -234,7 +234,7 @@ describe("On a terminal", () => {
 
     expect(code).toBe(0);
     expect(out).toContain('"active": 2 rows');
-    expect(out).toContain("Import 3 people");
+    expect(out).toContain("Import 3 rows");
     expect(await mapIn(path)).toEqual({
       version: 1,
       columns: {
@@ -311,7 +311,7 @@ describe("On a terminal", () => {
     const { code, out } = await runOnTerminal([path], ["n"]);
 
     expect({ code, requests: mock.requests.length }).toEqual(stopped);
-    expect(out).toContain("Import 1 person?");
+    expect(out).toContain("Import 1 row?");
   });
 
   it("nothing is sent where the questions are not answered, and no map is written", async () => {
