@@ -60,17 +60,17 @@ export class ColumnCells {
     return words > fewWords && this.#parts.size < words ? [...this.#parts.keys()] : [];
   }
 
-  /** Whether a tenth of the people has one word, or days: other cells may be remarks. Amounts are no words. */
+  /** Whether a tenth of the cells has one word, or days: the others may be remarks. Amounts are no words. */
   get #hasCommonWord(): boolean {
     const atLeast = Math.max(3, this.#filled / 10);
-    return [...this.words].some(([word, people]) => people >= atLeast && /\p{L}/u.test(word));
+    return [...this.words].some(([word, rows]) => rows >= atLeast && /\p{L}/u.test(word));
   }
 
   /**
    * Whether the cells look like a state, in any language: few words, flags, lists of codes, days of some, days beside words,
    * or a word of many. Where all have the same word, nobody can know whether it is a state. Of up to 12 words, numbers,
    * codes and long texts are data only while each person has another one; up to 50 words are asked if there are twice as
-   * many people. More are data, unless a tenth of the people share one, and so are more than 12 numbers.
+   * many people. More are data, unless a tenth of them share one, and so are more than 12 numbers.
    */
   get areStates(): boolean {
     const own = this.#own;

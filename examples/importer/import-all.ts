@@ -74,9 +74,9 @@ export async function importAll(survey: Survey, options: ImporterArguments, runn
   }
   const { kept, total, durationMs } = await run.summary();
   const { imported, before, ofOptOuts } = counts;
-  const isBefore = before === 0 ? "" : `; ${inFull(before)} were imported before`;
+  const earlier = before === 0 ? "" : `; ${inFull(before)} were imported before`;
   const duration = formatDuration(durationMs);
-  say(output, `Imported ${inFull(imported)} of ${counted(total, "row")} in ${duration}${isBefore}.`);
+  say(output, `Imported ${inFull(imported)} of ${counted(total, "row")} in ${duration}${earlier}.`);
   if (ofOptOuts > 0) say(output, `Of ${counted(ofOptOuts, "row")} the opt-outs alone were sent.`);
   if (kept > 0)
     say(

@@ -98,9 +98,9 @@ export class Questions {
         : known.consent;
     if (consent !== "email" && consent !== "phone" && consent !== "both") return consent as ColumnRule;
     const own: Record<string, WordMeaning> = { "": "none", ...known?.words };
-    // Those of most people: what else is there holds its rows back, and is told.
-    const asked = words.toSorted((one, other) => (other.rows ?? 0) - (one.rows ?? 0)).slice(0, mostWords);
-    for (const entry of words.length > mostWords ? asked : words)
+    // Those of most rows: what else is there holds its rows back, and is told.
+    const byRows = words.toSorted((one, other) => (other.rows ?? 0) - (one.rows ?? 0));
+    for (const entry of words.length > mostWords ? byRows.slice(0, mostWords) : words)
       if (entry.word === "" || (own[entry.word] ?? "?") === "?")
         own[entry.word] = await this.#meaning(entry, consent);
     return { consent, words: own };

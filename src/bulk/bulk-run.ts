@@ -115,7 +115,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     });
     stopListening();
     await process.recorded;
-    // Else every row has ended, and the caller has finished with its result.
+    // A run that nothing stopped has ended every row, and the caller has finished with its result.
     if (!end.stop.aborted) await end.failOnError(() => record?.complete());
     await end.failOnError(() => record?.close());
     await end.failOnError(() => this.#rows.close());
