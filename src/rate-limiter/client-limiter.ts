@@ -1,4 +1,3 @@
-import { ConfigurationError } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
 import { parseOptions } from "../schema/parse-options.ts";
 import { hasMethods, withoutPrototype } from "../values/predicates.ts";
@@ -21,22 +20,17 @@ function servicesOfProcess(): Services {
 /** The origins become those of one service, whose limiter counts for all: origins that share a client are one ("Limits": per IP). */
 function joinService(services: Services, origins: readonly string[], reserve: number | undefined): void {
   const joined = new Set(origins.flatMap((origin) => services.get(origin) ?? []));
-  const reserves = [...joined].flatMap((limiter) => limiter.ownReserve ?? []);
-  const [own = reserve] = reserves;
-  if ([...reserves, reserve ?? own].some((other) => other !== own))
-    throw new ConfigurationError(
-      `reserve is one number of the limiter that all clients of a service share, and was set to ${own}.`,
-    );
   const [first, ...others] = joined;
   const limiter =
     first && others.length === 0
       ? first
       : new RateLimiter({ snapshot: joinedSnapshot([...joined].map((each) => each.snapshot())) });
-  if (own !== undefined) limiter.setReserve(own);
+  const reserves = [...[...joined].map(({ ownReserve }) => ownReserve), reserve];
+  // Where two of them differ it throws, before anything is joined.
+  for (const own of reserves) if (own !== undefined) limiter.setReserve(own);
   for (const origin of origins) services.set(origin, limiter);
-  if (others.length === 0) return;
   for (const [origin, before] of services) if (joined.has(before)) services.set(origin, limiter);
-  for (const before of joined) before.moveTo(limiter);
+  for (const before of joined) if (before !== limiter) before.moveTo(limiter);
 }
 
 /** The limiter of a client: one of its own, none, or that of its service. */

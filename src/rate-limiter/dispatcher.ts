@@ -28,7 +28,6 @@ export class Dispatcher {
   readonly #forecasts: Forecasts;
   /** Calls that do not know yet that they must wait. */
   readonly #untold = new Set<Waiter>();
-  readonly #withDeadline = new Set<Waiter>();
   #positions = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isServing = false;
@@ -97,7 +96,6 @@ export class Dispatcher {
       signal?.addEventListener("abort", waiter.abort);
       this.#queue.add(waiter);
       this.#untold.add(waiter);
-      if (waiter.deadlineAt < Infinity) this.#withDeadline.add(waiter);
       if (this.#isServing) return;
       if (!this.#hasNone(waiter.isLast, now)) return void this.#serveAll();
       this.#tellUntold(now);
@@ -116,7 +114,6 @@ export class Dispatcher {
   #leave(waiter: Waiter): void {
     this.#queue.remove(waiter);
     this.#untold.delete(waiter);
-    this.#withDeadline.delete(waiter);
     waiter.request.signal?.removeEventListener("abort", waiter.abort);
   }
 
@@ -184,7 +181,7 @@ export class Dispatcher {
     if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, 1, now, refusal);
     if (waitMs === 0 || this.#queue.head?.isLast !== ask.isLast) return;
     this.#tellUntold(now);
-    for (const waiter of this.#withDeadline)
+    for (const waiter of this.#queue.all())
       if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, 1, now);
   }
 
