@@ -34,7 +34,6 @@ export interface ExpectedWait {
   readonly isForOthers: boolean;
 }
 
-/** A call in the queue. */
 export interface Waiter {
   readonly level: number;
   /** It is of priority 9. */
@@ -67,7 +66,6 @@ export function levelOf(priority: number, isRequeued: boolean): number {
 export class FairQueue {
   /** The clients that wait at each level, the next one first: a Map keeps the order of insertion. */
   readonly #levels = Array.from({ length: lastLevels.last + 1 }, () => new Map<object, Waiter[]>());
-  /** The calls at each level. */
   readonly #sizes = this.#levels.map(() => 0);
 
   get size(): number {
@@ -92,7 +90,6 @@ export class FairQueue {
     this.#sizes[waiter.level]! += 1;
   }
 
-  /** Removes a call anywhere in the queue. */
   remove(waiter: Waiter): void {
     const level = this.#level(waiter);
     const own = level.get(waiter.client)!; // it waits there
@@ -101,7 +98,6 @@ export class FairQueue {
     this.#sizes[waiter.level]! -= 1;
   }
 
-  /** The next call, if one waits. */
   get head(): Waiter | undefined {
     for (const level of this.#levels) for (const [head] of level.values()) return head;
     return undefined;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { readRateLimit, sayRateLimit } from "../environment.ts";
-import { ConfigurationError, type RateLimitWindow } from "../errors.ts";
+import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { refuseOldNode } from "../runtime.ts";
 import { numberThat, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
@@ -69,8 +69,6 @@ export const limiterOptionsSchema = z
 
 export function parseLimiterOptions(options: RateLimiterOptions) {
   refuseOldNode();
-  if (isStore(options))
-    throw new ConfigurationError("A rate limit store is one of the options: write `rateLimiter: { store }`.");
   const {
     windows = DOCUMENTED_WINDOWS,
     clock = () => performance.now(),

@@ -54,7 +54,6 @@ export class Allowance {
     if (usedByOthers[this.#longest]! > 0) this.#share = limits[this.#longest]! - kept[this.#longest]!;
   }
 
-  /** The largest of all limits. */
   get largest(): number {
     return Math.max(...this.#limits);
   }

@@ -70,7 +70,6 @@ export interface PermitStore {
   settled(): Promise<void>;
 }
 
-/** The permits of one process. */
 export class MemoryStore implements PermitStore {
   readonly warning = undefined;
   readonly #log: SlidingWindowLog;

@@ -40,16 +40,6 @@ export interface ScriptReply {
   readonly rateFactor: number;
 }
 
-/** The reply to a request. Throws if it is none of the script. */
-export function parseReply(text: unknown, { windows }: ScriptRequest): ScriptReply {
-  // Safe: the script has written it, as the request brings it along.
-  const reply = JSON.parse(String(text)) as ScriptReply;
-  // Somebody else may have written to the sets.
-  const limited = (counts: readonly number[]) =>
-    windows.map(({ limit }, index) => Math.min(limit, counts[index]!));
-  return { ...reply, used: limited(reply.used), usedByOthers: limited(reply.usedByOthers) };
-}
-
 // Longer than any gap between the requests of a live process, so that the count of short windows does not expire.
 const leastKeptMs = 60_000;
 
@@ -139,8 +129,10 @@ local used, usedByOthers, limits = {}, {}, {}
 local available, share, shareMs = #request.ids, nil, 0
 for index, window in ipairs(request.windows) do
   state.longestMs = math.max(state.longestMs, window.countedMs)
-  used[index] = count(permitsKey, window.countedMs)
-  local limit, others = window.limit, count(othersKey, window.countedMs)
+  local limit = window.limit
+  -- Somebody else may have written to the sets.
+  used[index] = math.min(limit, count(permitsKey, window.countedMs))
+  local others = math.min(limit, count(othersKey, window.countedMs))
   if window.isAdaptive then limit = math.max(1, math.floor(limit * state.rateFactor)) end
   limits[index], usedByOthers[index] = limit, others
   if request.isLast and request.reserve > 0 then

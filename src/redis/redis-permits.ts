@@ -11,17 +11,14 @@ const retryIntervalMs = 1_000;
 // More permits would only be returned unused.
 const maxPerRequest = 100;
 
-/** The last reply of Redis. */
 interface LastReply {
   readonly at: number;
-  /** The name of the data. */
   readonly data: string;
   /** The permits of the other processes in each window, and those of them that are of priorities 0 to 8. */
   readonly usedElsewhere: readonly number[];
   readonly usedElsewhereByOthers: readonly number[];
 }
 
-/** Redis is unavailable. */
 interface Outage {
   readonly reason: string;
   /** It replies again, and has the permits of this process: those of the others come within the next retry. */

@@ -139,10 +139,10 @@ export class MemoryRedis implements IoredisLike {
   #used({ windows }: Request, now: number): { used: number[]; usedByOthers: number[] } {
     const [used, usedByOthers] = [windows.map(() => 0), windows.map(() => 0)];
     for (const { at, isLast } of this.#permits.values()) {
-      for (const [index, { countedMs }] of windows.entries()) {
+      for (const [index, { countedMs, limit }] of windows.entries()) {
         if (at <= now - countedMs) continue;
-        used[index]! += 1;
-        if (!isLast) usedByOthers[index]! += 1;
+        used[index] = Math.min(limit, used[index]! + 1);
+        if (!isLast) usedByOthers[index] = Math.min(limit, usedByOthers[index]! + 1);
       }
     }
     return { used, usedByOthers };
