@@ -11,6 +11,21 @@ export interface ConsentWrite {
   readonly consent: Consent;
 }
 
+const suppressed = "is_suppressed";
+
+export function refusalOf(channel: string): string {
+  return channel === suppressed ? "TRUE" : "UNSUBSCRIBED";
+}
+
+export function isRefusal(channel: string, word: string): boolean {
+  return word === refusalOf(channel);
+}
+
+/** The channels that are refused. */
+export function refusalsOf(said: Consent): string[] {
+  return [...said].flatMap(([channel, word]) => (isRefusal(channel, word) ? [channel] : []));
+}
+
 /** The value of a channel that the service decides, and may set to `SUBSCRIBED`. It equals no status. */
 export const decidedByService = "decided by the service";
 
@@ -44,6 +59,29 @@ export function v1Consent(contact: unknown, unstatedEmail = ""): Consent {
   const { is_suppressed } = fields;
   if (is_suppressed !== undefined) consent.set("is_suppressed", inCapitals(is_suppressed));
   return consent;
+}
+
+/** A suppression as a response shows it: also as a string or a number. */
+const shownFlags = new Map(Object.entries({ TRUE: "TRUE", 1: "TRUE", FALSE: "FALSE", 0: "FALSE" }));
+
+/** What the service, or a snapshot of it, shows of a contact, as a write says it (D178). What is not shown is absent. */
+export function shownConsent(contact: object | undefined): Consent {
+  const { email_opt_in, phone_opt_in, is_suppressed } = ownFields(contact);
+  const words = {
+    email: inCapitals(email_opt_in ?? ""),
+    phone: inCapitals(phone_opt_in ?? ""),
+    is_suppressed: shownFlags.get(inCapitals(is_suppressed)) ?? "",
+  };
+  return new Map(Object.entries(words).filter(([, word]) => word !== ""));
+}
+
+export function shownRefusals(contact: object | undefined): string[] {
+  return refusalsOf(shownConsent(contact));
+}
+
+/** Whether a word that is shown is one of the documented. */
+export function isDocumented(channel: string, word: string): boolean {
+  return channel === suppressed || optInStates.some((state) => state === word);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { refuseArrayFrom } from "../array-from.ts";
 import { ConfigurationError } from "../errors.ts";
 import { untilAborted } from "../transport/abort-signal.ts";
 import { listenToConsents } from "../transport/consent-registry.ts";
@@ -213,5 +212,3 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     await this.#results.give({ index, key, item, ...end });
   }
 }
-
-refuseArrayFrom(BulkRun.prototype, "result", "`await` it for its summary");

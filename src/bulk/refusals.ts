@@ -1,5 +1,5 @@
 // How a refusal that is known takes the place of a write's own word. Pure, on writes that need not be valid.
-import type { Consent } from "../consent.ts";
+import { type Consent, isRefusal, refusalOf, refusalsOf } from "../consent.ts";
 import { consentWriteOf } from "../prepare-write.ts";
 import type { Write } from "../write.ts";
 
@@ -37,18 +37,6 @@ export interface RestatedWrite {
 type Fields = Readonly<Record<string, unknown>>;
 
 const suppressed = "is_suppressed";
-
-export function isRefusal(channel: string, word: string): boolean {
-  return word === refusalOf(channel);
-}
-
-function refusalOf(channel: string): string {
-  return channel === suppressed ? "TRUE" : "UNSUBSCRIBED";
-}
-
-export function refusalsOf(said: Consent): string[] {
-  return [...said].flatMap(([channel, word]) => (isRefusal(channel, word) ? [channel] : []));
-}
 
 /** Whether a refusal is all that is said: an address without a word beside it says nothing. */
 export function saysOnlyRefusals(said: Consent): boolean {

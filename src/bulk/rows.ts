@@ -1,10 +1,11 @@
+import { refusalsOf } from "../consent.ts";
 import { ConfigurationError, ValidationError } from "../errors.ts";
 import { isWrite } from "../prepare-write.ts";
 import { ignoreRejection } from "../values/error-message.ts";
 import { awaitIt, kindOf } from "../values/kind-of.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 import type { BulkFunction, BulkOptions, RowWrites } from "./bulk-options.ts";
-import { refusalsOf, type RowWrite, rowWrite } from "./refusals.ts";
+import { type RowWrite, rowWrite } from "./refusals.ts";
 
 /** A row that was read, with its writes, which nobody has checked. */
 export interface ReadRow<Row> {

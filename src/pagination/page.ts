@@ -1,4 +1,3 @@
-import { refuseArrayFrom } from "../array-from.ts";
 import { AbortError, ValidationError } from "../errors.ts";
 import { onAbort } from "../transport/abort-signal.ts";
 import { showCaller } from "../transport/api-promise.ts";
@@ -112,8 +111,6 @@ export class ListPage<T> implements Page<T> {
     return itemsOf(streamPages(this.#source, this.#source.start, this), this.#source.options.signal);
   }
 }
-
-refuseArrayFrom(ListPage.prototype, "item", "over `page.items` for those of this page alone");
 
 /** A minute's calls: no consumer needs more pages ahead. */
 const mostReadAhead = 100;

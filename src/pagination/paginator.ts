@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { refuseArrayFrom } from "../array-from.ts";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import { NotFoundError } from "../errors.ts";
 import { optionTypes, parseOptions } from "../schema/parse-options.ts";
@@ -40,8 +39,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** The pages instead of their items, fetched ahead in the same way. */
   pages(): AsyncIterable<Page<T>> {
-    const pages = { [Symbol.asyncIterator]: () => streamPages(this.#source, this.#source.start) };
-    return refuseArrayFrom(pages, "page", "`await` the list for one page");
+    return { [Symbol.asyncIterator]: () => streamPages(this.#source, this.#source.start) };
   }
 
   /** Every item in one array, or the first `max` (default: all), with no more pages than needed. */
@@ -97,8 +95,6 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.then(undefined).finally(onFinally);
   }
 }
-
-refuseArrayFrom(Paginator.prototype, "item", "collect it with `await list.toArray()`");
 
 const toArrayOptionsSchema = z.strictObject({ max: optionTypes.countOrAll.default(Infinity) });
 

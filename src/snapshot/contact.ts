@@ -1,5 +1,6 @@
+import { type Consent, isDocumented, isRefusal, shownConsent, shownRefusals } from "../consent.ts";
 import type { V1OptIn } from "../v1/schemas/contact.ts";
-import { type Profile, type ProfileAttributes, shownFlag, shownStatus } from "../v1/schemas/profile.ts";
+import type { Profile, ProfileAttributes } from "../v1/schemas/profile.ts";
 
 /** A contact as the service showed it. What it did not show is absent. */
 export interface SnapshotContact {
@@ -41,14 +42,15 @@ export interface SnapshotRefusal {
 
 /** What a snapshot keeps of a contact, as JSON has it. No attribute of a response is checked before. */
 export function contactOf({ id, attributes }: Profile, fields: SnapshotFields): SnapshotContact {
-  const { email, phone, email_opt_in, phone_opt_in, is_suppressed, updated } = attributes;
+  const { email, phone, email_opt_in, phone_opt_in, updated } = attributes;
+  const suppression = shownConsent(attributes).get("is_suppressed");
   const kept = {
     id,
     email: text(email),
     phone: text(phone),
     email_opt_in: text(email_opt_in),
     phone_opt_in: text(phone_opt_in),
-    is_suppressed: shownFlag(is_suppressed),
+    is_suppressed: suppression && suppression === "TRUE",
     updated: text(updated),
     attributes: fields === "all" ? attributes : undefined,
   };
@@ -62,8 +64,6 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-const channels = ["email_opt_in", "phone_opt_in", "is_suppressed"] as const;
-
 /** A contact, and when its page was asked for. */
 export interface ReadContact {
   readonly contact: SnapshotContact;
@@ -75,60 +75,36 @@ export interface ReadContact {
  * only the earlier page has shown is as old as that page.
  */
 export function withStricterConsent(last: ReadContact, before: ReadContact): ReadContact {
-  const strictnessIn = ({ contact }: ReadContact, channel: Channel) => strictness(shown(contact, channel));
-  const kept = channels.filter((channel) => strictnessIn(before, channel) > strictnessIn(last, channel));
-  if (kept.length === 0) return last;
-  const stricter = Object.fromEntries(kept.map((channel) => [channel, before.contact[channel]]));
+  const [words, wordsBefore] = [shownConsent(last.contact), shownConsent(before.contact)];
+  const stricter = Object.entries(fields).filter(
+    ([channel]) => strictness(channel, wordsBefore) > strictness(channel, words),
+  );
+  if (stricter.length === 0) return last;
+  const kept = Object.fromEntries(stricter.map(([, field]) => [field, before.contact[field]]));
   const { attributes } = last.contact;
-  const all = attributes && { attributes: { ...attributes, ...stricter } };
-  return { contact: { ...last.contact, ...stricter, ...all }, readAt: before.readAt };
+  const all = attributes && { attributes: { ...attributes, ...kept } };
+  return { contact: { ...last.contact, ...kept, ...all }, readAt: before.readAt };
 }
 
-type Channel = (typeof channels)[number];
-
-const words = ["FALSE", "SUBSCRIBED", "NON_SUBSCRIBED"];
-const refusals = ["UNSUBSCRIBED", "TRUE"];
+const fields = { email: "email_opt_in", phone: "phone_opt_in", is_suppressed: "is_suppressed" } as const;
+const others = ["FALSE", "SUBSCRIBED", "NON_SUBSCRIBED"];
 
 /** What is not shown is the least; a word that is not documented says more than one that is no refusal. */
-function strictness(word: string | undefined): number {
+function strictness(channel: string, words: Consent): number {
+  const word = words.get(channel);
   if (word === undefined) return -1;
-  if (refusals.includes(word)) return words.length + 1;
-  return words.includes(word) ? words.indexOf(word) : words.length;
-}
-
-/** What a contact shows of a channel, to be compared. */
-function shown(contact: SnapshotContact | undefined, channel: Channel): string | undefined {
-  const value = contact?.[channel];
-  return value === undefined ? undefined : shownStatus(value);
-}
-
-/** The words that a contact shows, each with that of an earlier contact in the same channel. */
-function wordsOf(
-  contact: SnapshotContact,
-  earlier?: SnapshotContact,
-): [word: string, before: string | undefined][] {
-  return channels.flatMap((channel) => {
-    const word = shown(contact, channel);
-    return word === undefined ? [] : [[word, shown(earlier, channel)]];
-  });
-}
-
-/** Whether it shows a channel by a word that is not documented. */
-export function isUndocumented(contact: SnapshotContact): boolean {
-  return channels.some((channel) => strictness(shown(contact, channel)) === words.length);
-}
-
-export function showsConsent(contact: SnapshotContact): boolean {
-  return wordsOf(contact).length > 0;
+  if (isRefusal(channel, word)) return others.length + 1;
+  return isDocumented(channel, word) ? others.indexOf(word) : others.length;
 }
 
 /** Whether its consent is another in a channel. One that is no longer shown is no change. */
 export function hasOtherConsent(contact: SnapshotContact, earlier: SnapshotContact): boolean {
-  return wordsOf(contact, earlier).some(([word, before]) => word !== before);
+  const before = shownConsent(earlier);
+  return [...shownConsent(contact)].some(([channel, word]) => word !== before.get(channel));
 }
 
 /** Whether it is unsubscribed from a channel, or suppressed: in one in which an earlier contact is not. */
 export function hasRefused(contact: SnapshotContact, earlier?: SnapshotContact): boolean {
-  const pairs = wordsOf(contact, earlier);
-  return pairs.some(([word, before = ""]) => refusals.includes(word) && !refusals.includes(before));
+  const before = shownRefusals(earlier);
+  return shownRefusals(contact).some((channel) => !before.includes(channel));
 }

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
 import type { AudienceClient } from "../audience-client.ts";
+import { isDocumented, shownConsent } from "../consent.ts";
 import { AbortError } from "../errors.ts";
 import { acquireLock } from "../files/lock.ts";
 import { recordTarget, type Target, targetOf } from "../organization.ts";
@@ -11,7 +12,7 @@ import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "
 import type { Observer } from "../transport/observer.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { hasMethods } from "../values/predicates.ts";
-import { contactOf, isUndocumented, type SnapshotFields } from "./contact.ts";
+import type { SnapshotFields } from "./contact.ts";
 import { PartFile } from "./part-file.ts";
 import { existingHeading, fileError, type Heading } from "./snapshot-file.ts";
 import { dayMs, ofV1, openSnapshot, type Snapshot, targetSalt } from "./snapshot.ts";
@@ -167,7 +168,7 @@ async function readPages(
   let readAt = new Date().toISOString();
   for await (const page of list.pagesAfter({ cursor, ids, idCount: ids.size })) {
     await part.add(page, readAt);
-    if (!hasWarned && page.received.some((profile) => isUndocumented(contactOf(profile, "consent")))) {
+    if (!hasWarned && page.received.some(showsOtherWord)) {
       hasWarned = true;
       observer.warn("the list shows a consent by a word that is not documented: it counts as none");
     }
@@ -179,6 +180,11 @@ async function readPages(
     });
     readAt = new Date().toISOString();
   }
+}
+
+/** Whether it shows a channel by a word that is not documented. */
+function showsOtherWord({ attributes }: Profile): boolean {
+  return [...shownConsent(attributes)].some(([channel, word]) => !isDocumented(channel, word));
 }
 
 function progressOf(

@@ -3,13 +3,14 @@
 import { closeSync, constants, existsSync, fstatSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
+import { shownConsent } from "../consent.ts";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { describeRefusal } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { targetSchema } from "../organization.ts";
 import { ContactIndex, entriesOf, keysOf } from "./contact-index.ts";
-import { type ReadContact, showsConsent, type SnapshotContact } from "./contact.ts";
+import type { ReadContact, SnapshotContact } from "./contact.ts";
 
 /** The first line of a read that is under way. */
 export const headingSchema = z.object({
@@ -67,7 +68,7 @@ export class SnapshotFile {
     let length = this.#begin;
     for await (const { text, start, end } of readLines(this.#handle, { from: this.#begin })) {
       const { contact } = parseContact(text, this.path);
-      this.hasConsent ||= showsConsent(contact);
+      this.hasConsent ||= shownConsent(contact).size > 0;
       entries.push(...entriesOf(contact, bounds.length));
       bounds.push(start);
       length = end;

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { refuseArrayFrom } from "../array-from.ts";
 import { ConfigurationError } from "../errors.ts";
 import { type RecordedTarget, recordTarget, type Target } from "../organization.ts";
 import { optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
@@ -188,8 +187,6 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
     earlier.checkConsents();
   }
 }
-
-refuseArrayFrom(Snapshot.prototype, "contact", "ask `find` for one contact");
 
 /**
  * Opens a snapshot that `readSnapshot` has written. It reads the file once, and keeps 32 bytes of each contact in memory.

@@ -5,12 +5,9 @@ import {
   type ListOptions,
   type Page,
   ValidationError,
-  write,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { readSnapshot } from "audience-sdk/snapshot";
 import { describe, expect, it, vi } from "vitest";
-import { createAudience } from "../snapshot/fixture.ts";
 import { collect, errorOf, type Item, items, servedListOf, settled, unsizedList } from "./served-lists.ts";
 
 const threePages = [items(0, 100), items(100, 200), items(200, 250)];
@@ -159,55 +156,6 @@ describe("a page", () => {
     const page = await servedListOf([items(0, 1)]).paginator;
     const shown = { items: items(0, 1), page: 1, limit: 100, hasNextPage: false, raw: { data: items(0, 1) } };
     expect(JSON.parse(JSON.stringify(page))).toEqual(shown);
-  });
-});
-
-// In JavaScript, and where a type is cast away.
-describe("`Array.from`, which would give an empty array, says what to use in its place", () => {
-  const run = () =>
-    new AudienceClient(createMockService().clientOptions).bulk([1], () =>
-      write.v1.customers.upsert({ email: "ada@example.com" }),
-    );
-  const snapshot = async () => {
-    const { audience, file } = createAudience(1);
-    return await readSnapshot(audience, { file });
-  };
-  it.each<[string, (list: ReturnType<typeof servedListOf>["paginator"]) => unknown, string]>([
-    ["of a list", (list) => ({ list }), "toArray()`"],
-    ["of its pages", (list) => ({ list: list.pages() }), "`for await (const page of"],
-    ["of a page", async (list) => ({ list: await list }), "`page.items`"],
-    ["of a bulk run", () => ({ list: run() }), "`await` it for its summary"],
-    ["of a snapshot", async () => ({ list: await snapshot() }), "`for await (const contact of"],
-  ])("%s; a plain loop and a spread are refused, and nothing is sent", async (_, of, wayOut) => {
-    const { paginator, log } = servedListOf(threePages);
-    // In an object: `await` would make a page of a list.
-    const { list } = (await of(paginator)) as { list: Iterable<unknown> };
-    const asked = log.length;
-
-    expect(() => Array.from(list)).toThrow(ConfigurationError);
-    expect(() => Array.from(list)).toThrow(wayOut);
-    const loop = () => {
-      for (const value of list) return value;
-      return undefined;
-    };
-    for (const refused of [loop, () => [...list]]) expect(refused).toThrow(/not iterable|Symbol.iterator/);
-    expect(log).toHaveLength(asked);
-    expect(list).toEqual(list);
-  });
-
-  it("and two pages are compared by what they hold, as a test of a user's does", async () => {
-    const [page, same, other] = await Promise.all([
-      servedListOf(threePages).paginator,
-      servedListOf(threePages).paginator,
-      servedListOf(threePages, { page: 2 }).paginator,
-    ]);
-
-    expect(page).toEqual(same);
-    expect(page).toStrictEqual(same);
-    expect({ page }).not.toEqual({ page: other });
-    const called = vi.fn();
-    called(page);
-    expect(called).toHaveBeenCalledWith(same);
   });
 });
 

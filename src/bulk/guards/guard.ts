@@ -1,6 +1,7 @@
+import { refusalsOf } from "../../consent.ts";
 import { TimeoutError } from "../../errors.ts";
 import type { Profile } from "../../v1/schemas/profile.ts";
-import { type KnownBy, refusalsOf, type RestatedWrite, type RowWrite, withRefusals } from "../refusals.ts";
+import { type KnownBy, type RestatedWrite, type RowWrite, withRefusals } from "../refusals.ts";
 import type { SupersededReason } from "../result.ts";
 import type { ReadRow } from "../rows.ts";
 

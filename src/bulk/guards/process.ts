@@ -1,11 +1,11 @@
-import { type ConsentWrite, decidedByService } from "../../consent.ts";
+import { type ConsentWrite, decidedByService, isRefusal, refusalsOf } from "../../consent.ts";
 import type { Outcome } from "../../errors.ts";
 import { shortHash } from "../../hash.ts";
 import { isOfTarget } from "../../organization.ts";
 import { unlessLate } from "../../transport/abort-signal.ts";
 import type { FamilyIdentity } from "../../transport/api-key.ts";
 import type { ConsentListener } from "../../transport/call.ts";
-import { isRefusal, refusalsOf, type RowWrite } from "../refusals.ts";
+import type { RowWrite } from "../refusals.ts";
 import type { RunParts } from "../run-parts.ts";
 import type { RunRecord } from "../run-record.ts";
 import { type Guard, type GuardedRow, nextMoment, type Word } from "./guard.ts";

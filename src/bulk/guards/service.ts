@@ -1,16 +1,16 @@
-import { contactKeys, optInStates } from "../../consent.ts";
+import { contactKeys, isDocumented, isRefusal, shownConsent, shownRefusals } from "../../consent.ts";
 import { ConnectionError, isAudienceError } from "../../errors.ts";
 import { familyOf, type OpenedClient } from "../../open-client.ts";
 import { prepareCall } from "../../transport/prepare-call.ts";
 import { getCustomer } from "../../v1/customers.ts";
-import { type Profile, shownFlag, shownStatus } from "../../v1/schemas/profile.ts";
+import type { Profile } from "../../v1/schemas/profile.ts";
 import {
   type BulkSettings,
   type ConsentSnapshot,
   rowCallOptions,
   type ShownContact,
 } from "../bulk-options.ts";
-import { isRefusal, lifts, refusesOnly, type RowWrite } from "../refusals.ts";
+import { lifts, refusesOnly, type RowWrite } from "../refusals.ts";
 import type { RunParts } from "../run-parts.ts";
 import {
   addressesOf,
@@ -37,14 +37,14 @@ function knownOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   const recorded = row.recordedId === undefined ? [] : [row.recordedId];
   const before = snapshot?.shownOf(contactKeys(recorded.map((contactUUID) => ({ contactUUID })))) ?? [];
   // Beside the contact that has the row's address, the one of an earlier night only if it has refused.
-  const others = shown.length === 0 || before.some(isShownRefusing) ? recorded : [];
+  const others = shown.length === 0 || before.flatMap(shownRefusals).length > 0 ? recorded : [];
   return { shown, ids: [...new Set([...shown.map(({ id }) => id), ...others])] };
 }
 
 /** The ids by which a row is looked up. Only the v1 family shows a contact. */
 export function looksOf(row: GuardedRow, { checkConsent, opened, snapshot }: LookOptions): readonly string[] {
   const { ids, shown } = knownOf(row, snapshot);
-  return canLook(opened) && (checkConsent || shown.some(isShownRefusing)) ? ids : [];
+  return canLook(opened) && (checkConsent || shown.flatMap(shownRefusals).length > 0) ? ids : [];
 }
 
 /** Whether nothing is known of the person; `formerId`: of another than the row names now. */
@@ -117,9 +117,10 @@ export class ServiceGuard implements Guard {
     const named = contactsOfRow(row);
     const shown = contactKeys([{ email, phone, contactUUID: id }]);
     const isSameContact = shown.length === 1 || shown.some((key) => named.includes(key));
+    const words = shownConsent(contact);
     return everyChannel.flatMap((channel) => {
-      const isRefused = isShownRefused(contact, channel);
-      if (isRefused === undefined) {
+      const word = words.get(channel);
+      if (word === undefined || !isDocumented(channel, word)) {
         if (service && row.writes.some(({ said }) => said.has(channel)))
           this.#run.warnings.sayOnce(
             `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
@@ -128,6 +129,7 @@ export class ServiceGuard implements Guard {
       }
       // A word counts for the address that is shown with it; a refusal without one, and a suppression, for those of the row.
       const hasAddress = shown.some((key) => key.startsWith(`${channel}:`));
+      const isRefused = isRefusal(channel, word);
       const isOfRow = channel === "is_suppressed" ? isSameContact : isRefused && !hasAddress;
       return [{ by: "service", channel, addresses: isOfRow ? named : shown, isRefused, moment, service }];
     });
@@ -146,11 +148,9 @@ function refuseAfterEarlierContact(row: GuardedRow, service: Profile): void {
   const shown = contactKeys([{ email: attributes.email, phone: attributes.phone }]);
   const named = contactsOfRow(row);
   const isOther = shown.length > 0 && !shown.some((key) => named.includes(key));
-  const hasMoved = everyChannel.some(
-    (channel) =>
-      isShownRefused(attributes, channel) && row.writes.some((write) => namesAnother(write, channel, shown)),
-  );
-  if (hasMoved || (isOther && isShownRefused(attributes, "is_suppressed")))
+  const refused = shownRefusals(attributes);
+  const hasMoved = refused.some((channel) => row.writes.some((write) => namesAnother(write, channel, shown)));
+  if (hasMoved || (isOther && refused.includes("is_suppressed")))
     throw superseded(row.writes, "The contact that the row had before has refused", "service", service);
 }
 
@@ -175,18 +175,4 @@ function shownTo(contacts: readonly string[], snapshot: ConsentSnapshot | undefi
   const byEmail = snapshot.shownOf(emails);
   if (byEmail.length > 0 || (emails.length > 0 && hasId)) return byEmail;
   return snapshot.shownOf(addressesOf("phone", contacts));
-}
-
-/** Whether a channel is shown as refused; undefined if it is not shown, or by a word that is not documented. */
-function isShownRefused(
-  shown: Omit<ShownContact, "id">,
-  channel: (typeof everyChannel)[number],
-): boolean | undefined {
-  if (channel === "is_suppressed") return shownFlag(shown.is_suppressed);
-  const status = shownStatus(channel === "email" ? shown.email_opt_in : shown.phone_opt_in);
-  return optInStates.some((state) => state === status) ? status === "UNSUBSCRIBED" : undefined;
-}
-
-function isShownRefusing(shown: ShownContact): boolean {
-  return everyChannel.some((channel) => isShownRefused(shown, channel));
 }

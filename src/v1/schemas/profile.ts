@@ -70,17 +70,3 @@ export const v1ProfileSchema = z.looseObject({
   }),
   links: documented<ProfileLinks>("object"),
 });
-
-/** A status as it is compared: in capitals, as v1 writes them, without spaces around it; empty if none is shown (D178). */
-export function shownStatus(value: string | boolean | null | undefined): string {
-  return String(value ?? "")
-    .trim()
-    .toUpperCase();
-}
-
-/** A flag as a response shows it, also as text or a number; undefined if it shows none. */
-export function shownFlag(value: unknown): boolean | undefined {
-  const text = String(value).trim().toLowerCase();
-  if (["true", "1"].includes(text)) return true;
-  return ["false", "0"].includes(text) ? false : undefined;
-}
