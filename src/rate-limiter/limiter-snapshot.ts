@@ -8,33 +8,31 @@ export interface RateLimiterSnapshot {
   readonly version: 1;
   /** The time of the snapshot, in milliseconds since 1970. */
   readonly takenAt: number;
-  /** The response times of the calls that still count; for a call in flight, the last time at which it can arrive. */
-  readonly answeredAt: readonly number[];
-  /** With a shared store: the name of each call there, in the same order. */
-  readonly ids?: readonly string[];
-  /** Which of the calls are of priority 9, in the same order; absent in a snapshot of an earlier version. */
-  readonly isLast?: readonly boolean[];
-  /** When the pause after a 429 ends, in milliseconds since 1970; absent where there is none. */
-  readonly pausedUntil?: number;
+  /**
+   * The calls that still count: when the response came (of a call in flight, the last time at which it can arrive), whether it
+   * is of priority 9, and its name in a shared store, empty without one.
+   */
+  readonly permits: readonly {
+    readonly respondedAt: number;
+    readonly isLast: boolean;
+    readonly id: string;
+  }[];
+  /** When the pause after a 429 ends, in milliseconds since 1970; not after `takenAt` where there is none. */
+  readonly pausedUntil: number;
   /** The part of the limits in force: 1, or less after a 429. */
   readonly share: number;
 }
 
 export function takeSnapshot(log: SlidingWindowLog, rate: AdaptiveRate, now: number): RateLimiterSnapshot {
   const takenAt = Date.now();
-  const pausedMs = rate.pausedMs(now);
   const onThatDay = (time: number): number => Math.ceil(takenAt + (time - now));
-  const permits = log.permits(now);
-  const ids = permits.map(({ id }) => id);
-  return {
-    version: 1,
-    takenAt,
-    answeredAt: permits.map(({ respondedAt = now + arrivalGraceMs }) => onThatDay(respondedAt)),
-    isLast: permits.map(({ isLast }) => isLast),
-    ...(ids.every((id) => id !== "") && ids.length > 0 ? { ids } : {}),
-    ...(pausedMs > 0 ? { pausedUntil: onThatDay(now + pausedMs) } : {}),
-    share: rate.factor,
-  };
+  const permits = log.permits(now).map(({ respondedAt = now + arrivalGraceMs, isLast, id }) => ({
+    respondedAt: onThatDay(respondedAt),
+    isLast,
+    id,
+  }));
+  const pausedUntil = onThatDay(now + rate.pausedMs(now));
+  return { version: 1, takenAt, permits, pausedUntil, share: rate.factor };
 }
 
 /** The counts of several limiters as one; undefined for none. */
@@ -43,9 +41,8 @@ export function joinedSnapshot(snapshots: readonly RateLimiterSnapshot[]): RateL
   return {
     version: 1,
     takenAt: Math.max(...snapshots.map(({ takenAt }) => takenAt)),
-    answeredAt: snapshots.flatMap(({ answeredAt }) => answeredAt),
-    isLast: snapshots.flatMap(({ isLast }) => isLast ?? []),
-    pausedUntil: Math.max(...snapshots.map(({ pausedUntil = 0 }) => pausedUntil)),
+    permits: snapshots.flatMap(({ permits }) => permits.map((permit) => ({ ...permit, id: "" }))),
+    pausedUntil: Math.max(...snapshots.map(({ pausedUntil }) => pausedUntil)),
     share: Math.min(...snapshots.map(({ share }) => share)),
   };
 }
@@ -58,21 +55,18 @@ export interface Restored {
 }
 
 /** Carries the count over. A clock that was set back in between counts as if no time had passed. */
-export function restore(
-  { takenAt, answeredAt, ids, isLast, pausedUntil, share }: z.output<typeof snapshotSchema>,
-  now: number,
-): Restored {
+export function restore(snapshot: RateLimiterSnapshot, now: number): Restored {
+  const { takenAt, share } = snapshot;
   const elapsedMs = Math.max(0, Date.now() - takenAt);
   const here = (time: number): number => now - elapsedMs + (time - takenAt);
-  const permits = answeredAt.map((time, index) => ({
-    // Of an earlier version nothing is known: no call is to be taken for the others' demand by mistake.
-    isLast: isLast?.[index] ?? true,
-    takenAt: here(time),
-    respondedAt: here(time),
+  const permits = snapshot.permits.map(({ respondedAt, isLast, id }, index) => ({
+    isLast,
+    takenAt: here(respondedAt),
+    respondedAt: here(respondedAt),
     // Without a store there are no ids; a store that is new to these permits takes any that are the same each time.
-    id: ids?.[index] ?? `snapshot:${takenAt}:${index}`,
+    id: id || `snapshot:${takenAt}:${index}`,
   }));
-  return { permits, share, pausedUntil: pausedUntil === undefined ? -Infinity : here(pausedUntil) };
+  return { permits, share, pausedUntil: here(snapshot.pausedUntil) };
 }
 
 const time = z.number().nonnegative();
@@ -83,9 +77,7 @@ export const snapshotSchema = z.object({
     error: "must be what `limiter.snapshot()` gives; left out, the count starts empty",
   }),
   takenAt: time,
-  answeredAt: z.array(time),
-  ids: z.array(z.string()).optional(),
-  isLast: z.array(z.boolean()).optional(),
-  pausedUntil: time.optional(),
+  permits: z.array(z.object({ respondedAt: time, isLast: z.boolean(), id: z.string() })),
+  pausedUntil: time,
   share: z.number().positive().max(1),
 });

@@ -151,8 +151,10 @@ const windows = [
 const count = {
   version: 1,
   takenAt: 1_000,
-  answeredAt: [900, 950],
-  ids: ["a"],
+  permits: [
+    { respondedAt: 900, isLast: false, id: "a" },
+    { respondedAt: 950, isLast: true, id: "" },
+  ],
   pausedUntil: 1_100,
   share: 1,
 };

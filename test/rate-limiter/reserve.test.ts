@@ -247,12 +247,9 @@ describe("the reserve", () => {
   it("outlives a restart: the snapshot knows which calls were of priority 9", async () => {
     const { limiter } = await after(30, 10, oneWindow(100));
     const snapshot = limiter.snapshot();
-    expect(snapshot.isLast?.filter(Boolean)).toHaveLength(10);
+    expect(snapshot.permits.filter(({ isLast }) => isLast)).toHaveLength(10);
     expect(new RateLimiter({ ...oneWindow(100), snapshot }).usage().windows).toMatchObject([
       { used: 40, reserve: 33 },
     ]);
-    const { isLast: _, ...ofAnEarlierVersion } = snapshot;
-    const restored = new RateLimiter({ ...oneWindow(100), snapshot: ofAnEarlierVersion });
-    expect(restored.usage().windows).toMatchObject([{ used: 40, reserve: 10 }]);
   });
 });

@@ -39,9 +39,9 @@ describe("a window", () => {
 
   /** A limiter that knows of responses at these times, and how long each window of it is full from a time on. */
   function knowing(limits: typeof windows, ...times: number[]) {
-    const answeredAt = times.map((time) => day + time);
+    const permits = times.map((time) => ({ respondedAt: day + time, isLast: true, id: "" }));
     let now = 0;
-    const snapshot = { version: 1, takenAt: day, answeredAt, share: 1 } as const;
+    const snapshot = { version: 1, takenAt: day, permits, pausedUntil: day, share: 1 } as const;
     const limiter = new RateLimiter({ clock: () => now, windows: limits, snapshot });
     const windowsAt = (time: number) => {
       now = time;
@@ -114,8 +114,8 @@ describe("snapshot", () => {
     const of = (calls: number) => ({
       version: 1,
       takenAt: day,
-      answeredAt: Array(calls).fill(day),
-      isLast: Array(calls).fill(false),
+      permits: Array(calls).fill({ respondedAt: day, isLast: false, id: "" }),
+      pausedUntil: day,
       share: 1,
     });
     expect(limiter.snapshot()).toEqual(of(0));
@@ -146,7 +146,6 @@ describe("snapshot", () => {
     const restarted = restart(limiter, 0);
     expect(restart(restarted, 0).usage().windows[0]?.used).toBe(3);
     await spend(restarted, 2);
-    expect(restarted.snapshot()).not.toHaveProperty("ids");
     expect(restart(restarted, 0).usage().windows[0]?.used).toBe(5);
   });
 
@@ -166,7 +165,8 @@ describe("snapshot", () => {
     expect(restarted.snapshot().share).toBe(0.5);
   });
 
-  const good = { version: 1, takenAt: day, answeredAt: [day], share: 1 };
+  const permit = { respondedAt: day, isLast: false, id: "" };
+  const good = { version: 1, takenAt: day, permits: [permit], pausedUntil: day, share: 1 };
   it.each([
     ["snapshot", "text"],
     [
@@ -174,9 +174,9 @@ describe("snapshot", () => {
       { ...good, version: 2 },
     ],
     ["snapshot.takenAt", { ...good, takenAt: "today" }],
-    ["snapshot.answeredAt", { ...good, answeredAt: [day, null] }],
-    ["snapshot.ids", { ...good, ids: [1] }],
-    ["snapshot.isLast", { ...good, isLast: ["yes"] }],
+    ["snapshot.permits[1].respondedAt", { ...good, permits: [permit, { ...permit, respondedAt: null }] }],
+    ["snapshot.permits[0].id", { ...good, permits: [{ ...permit, id: 1 }] }],
+    ["snapshot.permits[0].isLast", { ...good, permits: [{ ...permit, isLast: "yes" }] }],
     ["snapshot.pausedUntil", { ...good, pausedUntil: "soon" }],
     ["snapshot.share", { ...good, share: 0 }],
     ["snapshot.share", { ...good, share: 2 }],
