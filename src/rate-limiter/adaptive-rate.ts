@@ -50,16 +50,12 @@ export class AdaptiveRate {
     this.factor = Math.min(1, this.factor + growthPerSuccess);
   }
 
-  /** The limits in force, one for each window, of a process that may use this share of it. */
+  /** The limits in force of a process that may use this share of them. A 429 means a slower pace, not a smaller budget (D46). */
   limits(share = 1): number[] {
-    return this.#windows.map((window) => {
+    return this.#windows.map((window, index) => {
       const limit = Math.floor(window.limit * share);
-      return isAdaptive(window, this.#windows) ? Math.max(1, Math.floor(limit * this.factor)) : limit;
+      const isLongest = index === this.#windows.length - 1;
+      return isLongest ? limit : Math.max(1, Math.floor(limit * this.factor));
     });
   }
-}
-
-/** Of which windows a 429 lowers the limits: all but the longest, as a slower pace is meant, not a smaller budget. */
-export function isAdaptive(window: RateLimitWindow, windows: readonly RateLimitWindow[]): boolean {
-  return windows.some(({ intervalMs }) => intervalMs > window.intervalMs);
 }

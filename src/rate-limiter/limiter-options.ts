@@ -10,7 +10,7 @@ import type { RateLimitStore } from "./store.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
 export interface RateLimiterOptions {
-  /** The windows to keep, by default the documented ones: 10 per second, 100 per minute, 1,000 per hour ("Limits"). */
+  /** The windows, by default the documented ones: 10 per second, 100 per minute, 1,000 per hour. `usage()` shows the shortest first. */
   readonly windows?: readonly RateLimitWindow[] | undefined;
   /**
    * The share of each window that calls of priority 9, such as the rows of `bulk`, leave to the other calls, from 0 to 0.9.
@@ -78,8 +78,9 @@ export function parseLimiterOptions(options: RateLimiterOptions) {
   return withoutPrototype({ ...others, windows: windowsInForce(windows), clock: monotonic(clock) });
 }
 
-/** The documented windows are shorter for a rehearsal: `AUDIENCE_RATE_LIMIT=60x`. */
-function windowsInForce(windows: readonly RateLimitWindow[]): readonly RateLimitWindow[] {
+/** From the shortest to the longest. The documented ones are shorter for a rehearsal: `AUDIENCE_RATE_LIMIT=60x`. */
+function windowsInForce(given: readonly RateLimitWindow[]): readonly RateLimitWindow[] {
+  const windows = given.toSorted((a, b) => a.intervalMs - b.intervalMs);
   // The schema gives its keys in one order.
   const isDocumented = JSON.stringify(windows) === JSON.stringify(DOCUMENTED_WINDOWS);
   const speed = isDocumented ? readRateLimit().speed : 1;

@@ -38,7 +38,6 @@ export class Allowance {
   readonly #log: SlidingWindowLog;
   /** The most permits that may be in use, by all calls, for it to get one: for each window. */
   readonly #limits: readonly number[];
-  readonly #longest: number;
   /** What priority 9 may use of the longest window while the others call: the second half of it goes evenly. Else undefined. */
   readonly #share: number | undefined;
 
@@ -46,12 +45,11 @@ export class Allowance {
   constructor(log: SlidingWindowLog, limits: readonly number[], reserve: number, now: number) {
     this.#log = log;
     this.#limits = limits;
-    this.#longest = log.countedMs.indexOf(Math.max(...log.countedMs));
     if (reserve === 0) return;
     const usedByOthers = log.usedByOthers(now);
     const kept = keptPermits(limits, usedByOthers, reserve);
     this.#limits = limits.map((limit, index) => limit - Math.max(0, kept[index]! - usedByOthers[index]!));
-    if (usedByOthers[this.#longest]! > 0) this.#share = limits[this.#longest]! - kept[this.#longest]!;
+    if (usedByOthers.at(-1)! > 0) this.#share = limits.at(-1)! - kept.at(-1)!;
   }
 
   get largest(): number {
@@ -64,7 +62,7 @@ export class Allowance {
    */
   paceMs(now: number): number {
     const share = this.#share;
-    const countedMs = this.#log.countedMs[this.#longest]!;
+    const countedMs = this.#log.countedMs.at(-1)!;
     if (share === undefined || this.#log.usedByLast(countedMs, now) < share / 2) return 0;
     let paceMs = 0;
     for (let step = 1; step <= paceSteps; step += 1) {
@@ -79,8 +77,9 @@ export class Allowance {
   next(now: number, paceMs: number): NextPermit {
     const waits = this.#log.availableInMs(now, this.#limits);
     const taken = this.#log.takenByLast;
+    const longest = waits.length - 1;
     if (paceMs > 0 && taken.length === permitsPerPace)
-      waits[this.#longest] = Math.max(waits[this.#longest]!, taken[0]! + paceMs - now);
+      waits[longest] = Math.max(waits[longest]!, taken[0]! + paceMs - now);
     const waitMs = Math.max(...waits);
     return { waitMs, window: waitMs > 0 ? this.#log.windows[waits.indexOf(waitMs)] : undefined };
   }

@@ -6,13 +6,12 @@ import { permitsPerPace } from "../rate-limiter/sliding-window-log.ts";
 export type WrittenPermit = readonly [id: string, isLast: boolean, state: number | "in flight" | "unsent"];
 
 export interface ScriptRequest {
+  /** The longest is the last. */
   readonly windows: readonly {
     readonly limit: number;
     readonly intervalMs: number;
     /** How long a permit counts: the window, widened for clocks that are slewed. */
     readonly countedMs: number;
-    /** After a 429 its limit is lower: of all windows but the longest. */
-    readonly isAdaptive: boolean;
   }[];
   readonly leaseMs: number;
   /** Redis may know these permits or not, and this state of them. */
@@ -133,13 +132,14 @@ for index, window in ipairs(request.windows) do
   -- Somebody else may have written to the sets.
   used[index] = math.min(limit, count(permitsKey, window.countedMs))
   local others = math.min(limit, count(othersKey, window.countedMs))
-  if window.isAdaptive then limit = math.max(1, math.floor(limit * state.rateFactor)) end
+  local isLongest = index == #request.windows
+  if not isLongest then limit = math.max(1, math.floor(limit * state.rateFactor)) end
   limits[index], usedByOthers[index] = limit, others
   if request.isLast and request.reserve > 0 then
     local left, demand = math.ceil(request.reserve * limit - 1e-9), math.ceil(others * 11 / 10)
     local kept = math.min(limit - 1, math.max(left, demand))
     limits[index] = limit - math.max(0, kept - others)
-    if not window.isAdaptive and others > 0 then share, shareMs = limit - kept, window.countedMs end
+    if isLongest and others > 0 then share, shareMs = limit - kept, window.countedMs end
   end
   available = math.min(available, limits[index] - used[index])
 end

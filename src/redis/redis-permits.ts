@@ -1,4 +1,3 @@
-import { isAdaptive } from "../rate-limiter/adaptive-rate.ts";
 import { Allowance } from "../rate-limiter/reserve.ts";
 import { type Release, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { Ask, Known, PermitStore, RateLimitStore, Reply, StoreUser } from "../rate-limiter/store.ts";
@@ -48,11 +47,8 @@ export class RedisPermits implements PermitStore {
     this.#settings = settings;
     this.#user = user;
     this.#own = new SlidingWindowLog(user.windows, user.restored);
-    this.#windows = user.windows.map((window, index) => ({
-      ...window,
-      countedMs: this.#own.countedMs[index]!,
-      isAdaptive: isAdaptive(window, user.windows),
-    }));
+    const { countedMs } = this.#own;
+    this.#windows = user.windows.map((window, index) => ({ ...window, countedMs: countedMs[index]! }));
     this.#unreported.addPermits(user.restored.map(({ id }) => id));
   }
 
@@ -144,11 +140,8 @@ export class RedisPermits implements PermitStore {
     const last = this.#lastReply;
     if (!last) return this.#own;
     const permits = [...this.#own.permits(now)];
-    const shortestFirst = [...this.#windows.entries()].toSorted(
-      ([, a], [, b]) => a.intervalMs - b.intervalMs,
-    );
     let [counted, ofOthers, respondedAt] = [0, 0, last.at];
-    for (const [index, { intervalMs }] of shortestFirst) {
+    for (const [index, { intervalMs }] of this.#windows.entries()) {
       for (; counted < last.usedElsewhere[index]!; counted += 1) {
         const isLast = ofOthers >= last.usedElsewhereByOthers[index]!;
         if (!isLast) ofOthers += 1;

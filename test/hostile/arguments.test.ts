@@ -151,10 +151,7 @@ const windows = [
 const count = {
   version: 1,
   takenAt: 1_000,
-  permits: [
-    { respondedAt: 900, isLast: false, id: "a" },
-    { respondedAt: 950, isLast: true, id: "" },
-  ],
+  permits: [{ respondedAt: 900, isLast: false, id: "a" }],
   pausedUntil: 1_100,
   share: 1,
 };

@@ -189,7 +189,7 @@ describe("the reserve", () => {
       { limit: 60, intervalMs: 1_000 },
     ];
     const { limiter, wait } = await after(1, 45, { windows });
-    expect(limiter.usage().windows.map(({ reserve }) => reserve)).toEqual([10, 6]);
+    expect(limiter.usage().windows.map(({ reserve }) => reserve)).toEqual([6, 10]);
     wait(1_100);
     await expect(limiter.acquire({ priority: 9, maxWaitMs: 0 })).rejects.toMatchObject({
       window: windows[0],

@@ -74,8 +74,9 @@ export class MemoryRedis implements IoredisLike {
     this.#data ??= request.newData;
     this.#write(request, now);
     this.#report(request, now);
-    const limits = windows.map(({ limit, isAdaptive }) =>
-      isAdaptive ? Math.max(1, Math.floor(limit * this.#rate.factor)) : limit,
+    const longest = windows.length - 1;
+    const limits = windows.map(({ limit }, index) =>
+      index < longest ? Math.max(1, Math.floor(limit * this.#rate.factor)) : limit,
     );
     const before = this.#used(request, now);
     const hasReserve = isLast && reserve > 0;
@@ -83,7 +84,6 @@ export class MemoryRedis implements IoredisLike {
     const rooms = limits.map((limit, index) =>
       hasReserve ? limit - Math.max(0, kept[index]! - before.usedByOthers[index]!) : limit,
     );
-    const longest = windows.findLastIndex(({ isAdaptive }) => !isAdaptive);
     const isPaced = hasReserve && before.usedByOthers[longest]! > 0;
     const share = isPaced ? limits[longest]! - kept[longest]! : Infinity;
     const spacingMs = isPaced ? this.#spacingMs(share, windows[longest]!.countedMs, now) : 0;

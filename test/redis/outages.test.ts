@@ -153,8 +153,8 @@ it("usage() knows the permits of other processes, in any order of the windows, a
   }, 62_500);
   // 50 and 20 of them are of priorities 0 to 8.
   expect(one.usage().windows).toMatchObject([
-    { used: 55, reserve: 100 },
     { used: 20, reserve: 22 },
+    { used: 55, reserve: 100 },
   ]);
 });
 

@@ -34,8 +34,8 @@ describe("A request", () => {
     expect(redis.requests[0]).toMatchObject({
       leaseMs: 5_000,
       windows: [
-        { limit: 8, intervalMs: 1_000, countedMs: 1_005.5, isAdaptive: true },
-        { limit: 1_000, intervalMs: 3_600_000, countedMs: 3_601_805, isAdaptive: false },
+        { limit: 8, intervalMs: 1_000, countedMs: 1_005.5 },
+        { limit: 1_000, intervalMs: 3_600_000, countedMs: 3_601_805 },
       ],
     });
   });

@@ -8,9 +8,9 @@ import { RawProcess, type ScriptRequest, SetClock, type WrittenPermit } from "./
 import { describeWithRedis } from "./with-redis.ts";
 
 const windows = [
-  { limit: 3, isAdaptive: true, intervalMs: 1_000, countedMs: 1_005 },
-  { limit: 10, isAdaptive: true, intervalMs: 20_000, countedMs: 20_015 },
-  { limit: 25, isAdaptive: false, intervalMs: 120_000, countedMs: 120_065 },
+  { limit: 3, intervalMs: 1_000, countedMs: 1_005 },
+  { limit: 10, intervalMs: 20_000, countedMs: 20_015 },
+  { limit: 25, intervalMs: 120_000, countedMs: 120_065 },
 ];
 
 /** What happens to a Redis; `which` selects one of the granted permits. */

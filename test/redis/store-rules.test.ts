@@ -6,8 +6,8 @@ import { RedisServer } from "./redis-server.ts";
 import { RawProcess, SetClock } from "./script-in-redis.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
-const second = { limit: 3, intervalMs: 1_000, countedMs: 1_000, isAdaptive: true };
-const minute = { limit: 10, intervalMs: 60_000, countedMs: 60_000, isAdaptive: false };
+const second = { limit: 3, intervalMs: 1_000, countedMs: 1_000 };
+const minute = { limit: 10, intervalMs: 60_000, countedMs: 60_000 };
 const keysOf = (key: string) => ["permits", "others", "state"].map((name) => `{${key}}:${name}`);
 
 describeWithRedis("the Redis store", () => {
@@ -183,7 +183,7 @@ describeWithRedis("the Redis store", () => {
 
   it("gives priority 9 at once the half of what it may while the others have called, and then evenly: ten in a while", async () => {
     const last = { isLast: true, reserve: 0.1 };
-    const one = process({}, [{ limit: 1_000, intervalMs: 100_000, countedMs: 100_000, isAdaptive: false }]);
+    const one = process({}, [{ limit: 1_000, intervalMs: 100_000, countedMs: 100_000 }]);
     await one.ask(1);
     const { ids, granted } = await one.ask(900, last);
     await one.write(ids.map((id) => [id, true, 0] as const));
