@@ -56,49 +56,46 @@ const namedIn = {
 
 /** The record of the target in a new checkpoint, or one that was recorded for it. Throws if that was for another target. */
 export async function recordTarget(
-  target: Target,
+  { organization, families, timeoutMs }: Target,
   recorded: RecordedTarget | undefined,
   { salt, signal, what = "checkpoint" }: { salt: string; signal: AbortSignal; what?: OfTarget },
 ): Promise<RecordedTarget> {
-  if (recorded) checkService(target, recorded, what);
-  const families = { ...recorded?.families };
-  const { organization } = target;
-  if (organization !== undefined) {
-    for (const { name, baseUrl } of target.families) families[name] = { baseUrl };
-    return { organization, families };
-  }
+  const now: RecordedTarget = { families: {}, ...(organization !== undefined && { organization }) };
   const keys = new Map<KeySource, string>();
-  for (const { name, baseUrl, key } of target.families) {
+  for (const { name, baseUrl, key } of families) {
+    now.families[name] = { baseUrl };
+    if (organization !== undefined) continue;
     // Both families may have one key function.
-    const given = keys.get(key) ?? (await key.request(target.timeoutMs, signal));
+    const given = keys.get(key) ?? (await key.request(timeoutMs, signal));
     keys.set(key, given);
-    const hash = await sha256(JSON.stringify([salt, given]));
-    if ((recorded?.families[name]?.key ?? hash) !== hash)
-      throw refusalOf(
-        what,
-        `was recorded with another key of ${name} at ${baseUrl}: that of another organization, or one from before a rotation`,
-        `If it is the same organization, name it as \`organization\` in ${namedIn[what]}`,
-      );
-    families[name] = { baseUrl, key: hash };
+    now.families[name].key = await sha256(JSON.stringify([salt, given]));
   }
-  return { families };
+  if (recorded) checkSame(now, recorded, what);
+  return { ...now, families: { ...recorded?.families, ...now.families } };
 }
 
-/** Checks all but the keys. */
-function checkService({ organization, families }: Target, recorded: RecordedTarget, what: OfTarget): void {
-  for (const { name, baseUrl } of families) {
-    const before = recorded.families[name]?.baseUrl ?? baseUrl;
-    if (before !== baseUrl)
+/** Throws if what was recorded is of another service or organization. A name that is given later takes over a key. */
+export function checkSame(now: RecordedTarget, recorded: RecordedTarget, what: OfTarget): void {
+  for (const name of ["v1", "v2"] as const) {
+    const [given, before] = [now.families[name], recorded.families[name]];
+    if (!given || !before) continue;
+    if (given.baseUrl !== before.baseUrl)
       throw refusalOf(
         what,
-        `belongs to another service: ${name} at ${before}, not ${baseUrl}`,
+        `belongs to another service: ${name} at ${before.baseUrl}, not ${given.baseUrl}`,
         "Keep it for that service",
+      );
+    if (given.key !== undefined && before.key !== undefined && given.key !== before.key)
+      throw refusalOf(
+        what,
+        `was recorded with another key of ${name} at ${given.baseUrl}: that of another organization, or one from before a rotation`,
+        `If it is the same organization, name it as \`organization\` in ${namedIn[what]}`,
       );
   }
   if (recorded.organization !== undefined) {
-    if (organization === recorded.organization) return;
+    if (now.organization === recorded.organization) return;
     const given =
-      organization === undefined ? "and this run names none" : `not ${JSON.stringify(organization)}`;
+      now.organization === undefined ? "and this run names none" : `not ${JSON.stringify(now.organization)}`;
     throw refusalOf(
       what,
       `belongs to the organization ${JSON.stringify(recorded.organization)}, ${given}`,
@@ -106,7 +103,7 @@ function checkService({ organization, families }: Target, recorded: RecordedTarg
     );
   }
   const before = Object.keys(recorded.families);
-  if (before.length > 0 && !families.some(({ name }) => before.includes(name)))
+  if (before.length > 0 && !before.some((name) => name in now.families))
     throw refusalOf(
       what,
       `was recorded with ${before.join(" and ")}, which this client does not have`,

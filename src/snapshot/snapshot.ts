@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { type RecordedTarget, recordTarget, type Target } from "../organization.ts";
+import { checkSame, recordTarget, type Target } from "../organization.ts";
 import { optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
 import { keysOf } from "./contact-index.ts";
@@ -182,7 +182,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
 
   #checkComparable(earlier: Snapshot): void {
     const { heading } = parseOption(snapshotOption, earlier, "The earlier snapshot");
-    checkComparable(this.heading, heading);
+    checkSame(this.heading.target, heading.target, "snapshot");
     this.checkConsents();
     earlier.checkConsents();
   }
@@ -211,25 +211,4 @@ export function ofV1(target: Target): Target {
 /** The salt of the key's hash. The same in all snapshots of a service, as two of them are compared without the key (D166). */
 export function targetSalt({ families: [v1] }: Target): string {
   return `audience-snapshot ${v1?.baseUrl}`;
-}
-
-/**
- * Throws if two snapshots are of two services or organizations. As of a checkpoint, a name that is given later takes over what
- * was recorded with a key.
- */
-function checkComparable({ target: later }: Heading, { target: earlier }: Heading): void {
-  const [one, other] = [later.families.v1, earlier.families.v1];
-  const isNamed = earlier.organization === undefined && later.organization !== undefined;
-  const isSame = earlier.organization === later.organization && one?.key === other?.key;
-  if (one?.baseUrl === other?.baseUrl && (isNamed || isSame)) return;
-  throw new ConfigurationError(
-    "The snapshots cannot be compared, as they are of two services or organizations, or were read with two keys: the " +
-      `earlier one ${ownerOf(earlier)}, the later one ${ownerOf(later)}. If it is the same organization, name it as ` +
-      "`organization` in this read and all later ones.",
-  );
-}
-
-function ownerOf({ organization, families }: RecordedTarget): string {
-  const owner = organization === undefined ? "without a name" : `of ${JSON.stringify(organization)}`;
-  return `${owner} at ${families.v1?.baseUrl}`;
 }
