@@ -1,12 +1,11 @@
 import * as z from "zod";
-import { ConfigurationError, isAudienceError } from "../errors.ts";
+import { isAudienceError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import { type Target, targetOf } from "../organization.ts";
 import { optionThat, optionTypes, parseOption, parseOptions, type Given } from "../schema/parse-options.ts";
 import { isWaitTooLong } from "../transport/retry-plan.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import { ignoreRejection } from "../values/error-message.ts";
-import { hasMethods, isObject, withoutPrototype } from "../values/predicates.ts";
+import { hasMethods, withoutPrototype } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type BulkProgress, hasCode } from "./result.ts";
@@ -112,15 +111,6 @@ const bulkOptionsSchema = z.strictObject({
   stopWhen: optionTypes.function.default(() => endsRunByDefault),
 });
 
-const checkOptionsSchema = bulkOptionsSchema.pick({
-  key: true,
-  fingerprint: true,
-  organization: true,
-  checkConsent: true,
-  checkpoint: true,
-  snapshot: true,
-});
-
 export type BulkSettings<Row> = BulkOptions<Row> &
   Required<Given<Pick<BulkOptions<Row>, "concurrency" | "checkConsent" | "stopWhen">>> & {
     readonly opened: OpenedClient;
@@ -136,9 +126,8 @@ export function settleOptions<Row>(
   given: unknown = {},
 ): BulkSettings<Row> {
   parseOption(optionTypes.function, toWrites, `The function of ${method}`);
-  const schema = method === "bulk" ? bulkOptionsSchema : checkOptionsSchema;
-  // Safe: functions are typed by the caller; the schema has checked the rest. A check has no part in the options it lacks.
-  const options = parseOptions(schema, given, `The options of ${method}`) as BulkSettings<Row>;
+  // Safe: functions are typed by the caller; the schema has checked the rest.
+  const options = parseOptions(bulkOptionsSchema, given, `The options of ${method}`) as BulkSettings<Row>;
   const limiter = opened.transport.client.limiter.current;
   const { priority } = rowCallOptions;
   const estimateMs = limiter && ((calls: number) => limiter.estimateMs(calls, { priority }));
@@ -146,13 +135,9 @@ export function settleOptions<Row>(
 }
 
 /** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */
-export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): boolean {
+export function endsRun(error: unknown, stopWhen: (error: unknown) => boolean): boolean {
   if (isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error)) return true;
-  const ends = stopWhen(error);
-  ignoreRejection(ends);
-  // A promise would count as true.
-  if (isObject(ends)) throw new ConfigurationError("stopWhen must return a boolean.");
-  return Boolean(ends);
+  return stopWhen(error);
 }
 
 /** Adding to a wrong list may create a contact for each row. */

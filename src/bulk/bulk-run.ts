@@ -118,7 +118,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     if (!end.stop.aborted) await end.failOnError(() => record?.complete());
     await end.failOnError(() => record?.close());
     await end.failOnError(() => this.#rows.close());
-    warnings.end(this.#parts.options.snapshot !== undefined);
+    warnings.end();
     progress.times.ended = performance.now();
     end.settle(progress.done === 0);
     return progress.summary();

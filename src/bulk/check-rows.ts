@@ -47,11 +47,8 @@ export interface PlannedBulkCheck extends BulkCheck {
   readonly looks: number;
 }
 
-/** The options of `bulk.check`: those of the run that it tells of. */
-export type BulkCheckOptions<Row> = Pick<
-  BulkOptions<Row>,
-  "key" | "fingerprint" | "organization" | "checkConsent" | "checkpoint" | "snapshot"
->;
+/** The options of `bulk.check`: those of the run that it tells of. It ignores what only a run uses, such as `signal`. */
+export type BulkCheckOptions<Row> = BulkOptions<Row>;
 
 const mostCalledTwice = 100;
 

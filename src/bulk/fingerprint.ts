@@ -1,10 +1,9 @@
 import { sha256, shortHash } from "../hash.ts";
-import { errorMessage, ignoreRejection } from "../values/error-message.ts";
 import { contentLost } from "../values/kind-of.ts";
 import { isRecord } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import type { BulkSettings } from "./bulk-options.ts";
-import { type ReadRow, rowError } from "./rows.ts";
+import type { ReadRow } from "./rows.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
 export interface RecordedRow {
@@ -20,7 +19,7 @@ export interface RecordedRow {
 
 /**
  * Looks a row up in the record. Without a key it is known by its writes, and by how many rows before it have the same. Rejects
- * with a `ValidationError` if the row cannot be compared.
+ * if JSON cannot carry what `fingerprint` gives.
  */
 export async function recordedRow(
   row: ReadRow<unknown>,
@@ -55,15 +54,7 @@ function comparedText(
 ): string {
   if (fingerprint) {
     // Safe: the row of the caller's own function.
-    const given = fingerprint(item as never);
-    ignoreRejection(given);
-    try {
-      return `${canonicalJson(given)} ${canonicalJson(writes.map(({ said }) => [...said]))}`;
-    } catch (error) {
-      throw rowError(
-        `the result of \`fingerprint\` cannot be written as JSON (${errorMessage(error)}): return a string or a JSON value`,
-      );
-    }
+    return `${canonicalJson(fingerprint(item as never))} ${canonicalJson(writes.map(({ said }) => [...said]))}`;
   }
   try {
     return canonicalJson(writes.map(({ write }) => comparedWrite(write)));
@@ -83,9 +74,11 @@ export function canonicalJson(value: unknown): string {
     if (!isRecord(each)) return each;
     // The JSON of a Map or a Promise is `{}`: all of them would have one fingerprint.
     const lost = contentLost(each);
-    if (lost !== undefined) throw new TypeError(`it holds ${lost}`);
+    if (lost !== undefined)
+      throw new TypeError(`A fingerprint must be a string or a JSON value: it holds ${lost}.`);
     return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
-  if (json === undefined) throw new TypeError(`it is ${typeof value}`);
+  if (json === undefined)
+    throw new TypeError(`A fingerprint must be a string or a JSON value: it is ${typeof value}.`);
   return json;
 }

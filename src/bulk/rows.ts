@@ -196,15 +196,7 @@ function isCall(given: unknown): boolean {
 }
 
 function checkKey(key: unknown): string {
-  ignoreRejection(key);
   if (typeof key === "string" && key !== "") return key;
-  const kind = key === "" ? "an empty string" : kindOf(key);
-  throw rowError(
-    `the key function must return a string that names the row, not ${kind}: such as String(row.id)`,
-  );
-}
-
-/** Ends only this row. */
-export function rowError(message: string): ValidationError {
-  return new ValidationError([{ path: [], code: "no_key", message }]);
+  const message = `the key function must return a string that names the row, not ${kindOf(key)}: such as String(row.id)`;
+  throw new ValidationError([{ path: [], code: "no_key", message }]);
 }

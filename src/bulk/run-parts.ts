@@ -76,10 +76,8 @@ export class RunWarnings {
     this.#said.add(message);
   }
 
-  end(hasSnapshot: boolean): void {
-    const count = this.unknownPeople;
-    const people = count === 1 ? "1 row subscribed somebody" : `${count} rows subscribed people`;
-    const why = hasSnapshot ? "the snapshot does not have them" : "a snapshot shows who has refused";
-    if (count > 0) this.sayOnce(`${people} of whom nothing was known: ${why}`);
+  end(): void {
+    const what = "rows that subscribed somebody of whom nothing was known, as no snapshot has them";
+    if (this.unknownPeople > 0) this.sayOnce(`${what}: ${this.unknownPeople}`);
   }
 }

@@ -34,8 +34,7 @@ export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<S
   const recorded = record && (await recordedRow(row, record, options));
   if (fateOf(recorded) !== "unchanged") return await new SendRow(row, recorded, run).send();
   process.learn(row.writes);
-  const kept = recorded?.before?.kept;
-  return { status: "skipped", ...(kept && { kept }) };
+  return { status: "skipped", kept: recorded?.before?.kept };
 }
 
 /**
@@ -179,13 +178,7 @@ class SendRow {
     const kept = Object.keys(this.#kept).length > 0 ? this.#kept : undefined;
     const service = kept && Object.values(kept).includes("service") ? this.#guards.service : undefined;
     await this.#record("succeeded", kept, this.#formerId);
-    return {
-      status: "succeeded",
-      value,
-      ...(kept && { kept }),
-      ...(service && { service }),
-      ...(this.#formerId !== undefined && { formerId: this.#formerId }),
-    };
+    return { status: "succeeded", value, kept, service, formerId: this.#formerId };
   }
 
   async #failed(error: unknown): Promise<SentEnd> {

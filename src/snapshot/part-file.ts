@@ -123,7 +123,10 @@ export class PartFile {
     const starts = new Map<string, number>();
     for (const [id, contact] of contacts) {
       const line = contactLine(contact);
-      if (Buffer.byteLength(line) > longestLineBytes) throw tooLong(id);
+      if (Buffer.byteLength(line) > longestLineBytes)
+        throw new ConfigurationError(
+          `The contact ${id} takes more than 1 MB, which no line of a snapshot may have. Read it with \`fields: "consent"\`.`,
+        );
       starts.set(id, end);
       text += line;
       end += Buffer.byteLength(line);
@@ -177,10 +180,4 @@ export class PartFile {
         "It stops before it writes. Run this again: it goes on from what is there.",
     );
   }
-}
-
-function tooLong(id: string): ConfigurationError {
-  return new ConfigurationError(
-    `The contact ${id} takes more than 1 MB, which no line of a snapshot may have. Read it with \`fields: "consent"\`.`,
-  );
 }

@@ -143,11 +143,6 @@ describe("A run ends with an error that every other row would meet", () => {
       },
       thrown,
     ],
-    [
-      "that returns a promise ends the run, and its rejection is handled",
-      () => Promise.reject(thrown),
-      new ConfigurationError("stopWhen must return a boolean."),
-    ],
     ["that returns nothing lets the run continue", () => undefined, undefined],
   ])("a stopWhen %s", async (_, stopWhen, expected) => {
     const { audience } = createFixture();

@@ -43,7 +43,7 @@ export function nextMoment(): number {
 
 /** Ends a row; thrown through the transport, so that no layer takes it for a failure of the call. */
 export class RowStop extends Error {
-  readonly why: { error: unknown } | { reason: SupersededReason; service?: Profile };
+  readonly why: { error: unknown } | { reason: SupersededReason; service: Profile | undefined };
 
   constructor(why: RowStop["why"], message?: string) {
     super(message);
@@ -61,7 +61,7 @@ export function superseded(
   const optOuts = [...new Set(writes.flatMap(({ said }) => refusalsOf(said)))];
   const further = ` Nor was its opt-out of ${optOuts.join(" and ")}: send that by a call of its own.`;
   const message = `${cause}: the row was not sent, or not sent again.${optOuts.length > 0 ? further : ""}`;
-  return new RowStop({ reason, ...(service && { service }) }, message);
+  return new RowStop({ reason, service }, message);
 }
 
 /** The keys by which a word about the channel concerns a contact: its addresses of this kind, or else all its keys. */

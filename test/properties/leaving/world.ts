@@ -235,7 +235,7 @@ export class World {
   /** As many as the run says. */
   #checkWarning(warnings: readonly string[], before: ReadonlyMap<number, Known>): void {
     const said = warnings.flatMap(
-      (line) => /(\d+) rows? subscribed \w+ of whom nothing was known/.exec(line)?.[1] ?? [],
+      (line) => /rows that subscribed somebody of whom nothing was known.*: (\d+)/.exec(line)?.[1] ?? [],
     );
     const unknown = this.#rows.filter(({ index }) => {
       const sent = this.#sent.get(index);
