@@ -4,7 +4,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { jsonValue, emailAddress, nonBlankString } from "./schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
-import { callOptionsSchema, consentOption, type CallOptions } from "./transport/call-options.ts";
+import { addContactOptionsSchema, type AddContactOptions } from "./transport/call-options.ts";
 import type { CallEndpoint } from "./transport/transport.ts";
 import { hasOwn, isRecord, withoutPrototype } from "./values/predicates.ts";
 
@@ -30,10 +30,7 @@ export interface CustomRequest {
 }
 
 /** The options of a custom request. */
-export interface CustomRequestOptions extends CallOptions {
-  /** Leaves the e-mail consent of a contact that is added to a list to the service ("States and transitions"). */
-  consent?: "service-decides" | undefined;
-}
+export interface CustomRequestOptions extends AddContactOptions {}
 
 /**
  * Sends a request that no method of this package makes. Resolves to the body of the response: parsed if it is JSON, or else its
@@ -53,8 +50,6 @@ export function customRequest(call: CallEndpoint, operation: CustomOperation): S
 }
 
 type CustomOperation = "v1.request" | "v2.request";
-
-const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
 
 /** A server may not mind the case, and take `.json` for a format, and what follows for a query. */
 const documentedPath = /^\/api\/v1\/(customer\/create|contact-groups\/.+\/contacts)[\s/]*([.?#].*)?$/is;
@@ -94,7 +89,7 @@ export function customEndpoint(
     method: methods.find((method) => method === sent["method"]) ?? "GET",
     // The real path may name a person.
     path: `${prefix}…`,
-    options: optionsSchema,
+    options: addContactOptionsSchema,
     body: ({ consent }) =>
       documented === "add-contact" && consent !== "service-decides" ? withConsentSchema : schema,
     request: ({ path, query, body }) => ({ path, query, body }),

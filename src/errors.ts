@@ -10,9 +10,15 @@ import {
   type WaitFacts,
   assignFacts,
 } from "./error-facts.ts";
-import { describeIssues, printableLines } from "./printable.ts";
+import { describeIssues, printableLines } from "./values/in-words.ts";
 
-export * from "./error-facts.ts";
+export type {
+  ConnectionFailureReason,
+  ErrorRequest,
+  Outcome,
+  RateLimitWindow,
+  ValidationIssue,
+} from "./error-facts.ts";
 
 // A registered symbol: the ESM build knows errors of the CommonJS build, and one copy those of another.
 const brand = Symbol.for("audience-sdk.error");

@@ -5,26 +5,7 @@ export { V2Client } from "./v2/v2-client.ts";
 export * from "./write.ts";
 export { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 export { DOCUMENTED_WINDOWS } from "./limits.ts";
-export {
-  ApiError,
-  AbortError,
-  ClientClosedError,
-  AudienceError,
-  AuthenticationError,
-  BadRequestError,
-  ConfigurationError,
-  ConnectionError,
-  NotFoundError,
-  PermissionError,
-  RateLimitError,
-  RateLimitWaitError,
-  RedirectError,
-  ServerError,
-  TimeoutError,
-  UnexpectedResponseError,
-  ValidationError,
-  isAudienceError,
-} from "./errors.ts";
+export * from "./errors.ts";
 
 export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
 export type { ClientOptions } from "./client-options.ts";
@@ -49,14 +30,6 @@ export type { Kept, KnownBy } from "./bulk/refusals.ts";
 export type { BulkIterable, BulkRows } from "./bulk/rows.ts";
 export type { ListOptions } from "./pagination/paginator.ts";
 export type { Operation } from "./endpoint.ts";
-export type {
-  AnyAudienceError,
-  ConnectionFailureReason,
-  ErrorRequest,
-  Outcome,
-  RateLimitWindow,
-  ValidationIssue,
-} from "./errors.ts";
 export type { Page } from "./pagination/page.ts";
 export type { Paginator } from "./pagination/paginator.ts";
 export type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
@@ -64,13 +37,18 @@ export type { EstimateOptions, RateLimiterUsage, WindowUsage } from "./rate-limi
 export type { RateLimiterSnapshot } from "./rate-limiter/limiter-snapshot.ts";
 export type { RateLimitStore } from "./rate-limiter/store.ts";
 export type { ApiPromise, ResponseSummary, WithResponse } from "./transport/api-promise.ts";
-export type { AddContactWriteOptions, CallOptions, WriteOptions } from "./transport/call-options.ts";
+export type {
+  AddContactOptions,
+  AddContactWriteOptions,
+  CallOptions,
+  WriteOptions,
+} from "./transport/call-options.ts";
 export type { CloseOptions } from "./transport/client-state.ts";
 export type { ApiKey } from "./transport/api-key.ts";
 export type { IsRateLimited, RateLimitCandidate } from "./transport/rate-refusal.ts";
 export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer.ts";
 export type { Fetch, FetchInit, FetchResponse } from "./transport/fetch.ts";
-export type { AddContactOptions, ContactToAdd, V1ContactGroups } from "./v1/contact-groups.ts";
+export type { ContactToAdd, V1ContactGroups } from "./v1/contact-groups.ts";
 export type { V1Customers, WithEmailOrPhone } from "./v1/customers.ts";
 export type { StandardIssue, StandardResult, StandardSchema } from "./schema/standard-schema.ts";
 export type {

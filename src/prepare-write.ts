@@ -15,7 +15,7 @@ import { sendEvent } from "./v1/events.ts";
 import { v1EventSchema } from "./v1/schemas/event.ts";
 import { upsertContact } from "./v2/contacts.ts";
 import { validate } from "./validate.ts";
-import { kindOf } from "./values/kind-of.ts";
+import { kindOf } from "./values/in-words.ts";
 import { hasOwn, isRecord, withoutPrototype, propertyOf } from "./values/predicates.ts";
 import type { Write } from "./write.ts";
 

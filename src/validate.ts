@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ValidationIssue } from "./errors.ts";
 import { explain, toIssues } from "./schema/validation-issues.ts";
 import { copyAsJson } from "./values/copy-as-json.ts";
-import { nameMeant, sameName } from "./values/did-you-mean.ts";
+import { sameName } from "./values/in-words.ts";
 import { isObject, isRecord, propertyOf } from "./values/predicates.ts";
 
 /**
@@ -45,14 +45,12 @@ function messageWithWayOut(
     return `${message}: leave it out to send nothing, if it is optional`;
   if (typeof key !== "string" || code === "custom") return message;
   if (code === "unrecognized_keys") {
-    const known = path.length === 1 ? names : [];
-    const meant = nameMeant(key, known);
-    if (sameName(key, known)) return `unknown key: write "${meant}"`;
-    return meant === undefined ? message : `unknown key: did you mean "${meant}"?`;
+    const meant = sameName(key, path.length === 1 ? names : []);
+    return meant === undefined ? message : `unknown key: write "${meant}"`;
   }
   if (!isRecord(holder) || value !== undefined) return message;
   const given = Object.keys(holder).find(
-    (other) => !names.includes(other) && nameMeant(other, [key]) !== undefined,
+    (other) => !names.includes(other) && sameName(other, [key]) !== undefined,
   );
   return given === undefined ? message : `required; "${given}" was given: write "${key}"`;
 }

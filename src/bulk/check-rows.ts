@@ -1,6 +1,6 @@
 import { isAudienceError, type ValidationIssue } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
-import { errorMessage } from "../values/error-message.ts";
+import { errorMessage } from "../values/in-words.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
 import type { BulkFunction, BulkOptions, BulkSettings, RowWrites } from "./bulk-options.ts";
 import { canonicalJson, comparedWrite, fateOf, recordedRow } from "./fingerprint.ts";

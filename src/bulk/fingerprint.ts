@@ -1,5 +1,5 @@
 import { sha256, shortHash } from "../hash.ts";
-import { contentLost } from "../values/kind-of.ts";
+import { contentLost } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import type { BulkSettings } from "./bulk-options.ts";

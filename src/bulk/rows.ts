@@ -1,8 +1,7 @@
 import { refusalsOf } from "../consent.ts";
 import { ConfigurationError, ValidationError } from "../errors.ts";
 import { isWrite } from "../prepare-write.ts";
-import { ignoreRejection } from "../values/error-message.ts";
-import { awaitIt, kindOf } from "../values/kind-of.ts";
+import { awaitIt, ignoreRejection, kindOf } from "../values/in-words.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 import type { BulkFunction, BulkOptions, RowWrites } from "./bulk-options.ts";
 import { type RowWrite, rowWrite } from "./refusals.ts";

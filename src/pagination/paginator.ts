@@ -5,7 +5,7 @@ import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { showCaller } from "../transport/api-promise.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { contentLost } from "../values/kind-of.ts";
+import { contentLost } from "../values/in-words.ts";
 import { isObject, isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { DecodedPage } from "./cursor.ts";
 import { itemsOf, ListPage, type ListSource, type Page, type Progress, streamPages } from "./page.ts";

@@ -1,4 +1,4 @@
-import type { RateLimitWindow, WaitFacts } from "../errors.ts";
+import type { RateLimitWindow, WaitFacts } from "../error-facts.ts";
 import type { ExpectedWait } from "./fair-queue.ts";
 import { Allowance } from "./reserve.ts";
 import { SlidingWindowLog } from "./sliding-window-log.ts";

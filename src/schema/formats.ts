@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { copyAsJson } from "../values/copy-as-json.ts";
-import { mustBe } from "../values/kind-of.ts";
+import { mustBe } from "../values/in-words.ts";
 import { isDate } from "../values/predicates.ts";
 
 /** A string with inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { nameMeant } from "../values/did-you-mean.ts";
-import { awaitIt, contentLost, kindNamed, mustBe } from "../values/kind-of.ts";
+import { awaitIt, contentLost, kindNamed, mustBe, sameName } from "../values/in-words.ts";
 import { hasMethods, hasProperty, isRecord, withoutPrototype } from "../values/predicates.ts";
 import { explain } from "./validation-issues.ts";
 
@@ -138,10 +137,10 @@ export const explainOption: z.core.$ZodErrorMap = (issue) => {
 };
 
 function unknownOptions(unknown: readonly string[], names: readonly string[]): string {
-  const misspelled = unknown.filter((name) => nameMeant(name, names));
+  const misspelled = unknown.filter((name) => sameName(name, names));
   const others = unknown.filter((name) => !misspelled.includes(name));
   const sentences = misspelled.map(
-    (name) => `there is no option ${JSON.stringify(name)}; did you mean ${nameMeant(name, names)}?`,
+    (name) => `there is no option ${JSON.stringify(name)}; did you mean ${sameName(name, names)}?`,
   );
   if (others.length > 0) {
     // An object of another kind may have hundreds of properties.

@@ -1,5 +1,5 @@
 import { ConfigurationError, type ValidationIssue } from "../errors.ts";
-import { errorType, ignoreRejection } from "../values/error-message.ts";
+import { errorType, ignoreRejection } from "../values/in-words.ts";
 import { hasMethods, hasProperty, isObject, propertyOf } from "../values/predicates.ts";
 import { type SchemaError, toIssues } from "./validation-issues.ts";
 

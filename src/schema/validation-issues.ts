@@ -1,7 +1,6 @@
 import type * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { sameName } from "../values/did-you-mean.ts";
-import { kindNamed, mustBe } from "../values/kind-of.ts";
+import { kindNamed, mustBe, sameName } from "../values/in-words.ts";
 import { isRecord, propertyOf } from "../values/predicates.ts";
 import { countCharacters } from "./formats.ts";
 

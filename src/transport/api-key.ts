@@ -1,5 +1,5 @@
 import { ConfigurationError, TimeoutError } from "../errors.ts";
-import { mustBe } from "../values/kind-of.ts";
+import { mustBe } from "../values/in-words.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
 import { unlessLate, untilAborted } from "./abort-signal.ts";
 import type { Redactor } from "./redact.ts";

@@ -8,6 +8,7 @@ import {
   type AudienceError,
 } from "../errors.ts";
 import type { PermitUse } from "../rate-limiter/sliding-window-log.ts";
+import { undefinedOf } from "../values/predicates.ts";
 import { sleep } from "./abort-signal.ts";
 import { recordOutcome } from "./call-context.ts";
 import type { ApiResponse, Call } from "./call.ts";
@@ -19,14 +20,8 @@ import { getReady, pauseByHead, wasRefused, type AttemptStart, type Readiness } 
 import { planRetry, type FailedEnd, type NextAttempt } from "./retry-plan.ts";
 import { AttemptSpan } from "./tracing.ts";
 
-const notInherited = {
-  signal: undefined,
-  onFailedAttempt: undefined,
-  factor: undefined,
-  randomize: undefined,
-  maxRetryTime: undefined,
-  unref: undefined,
-};
+/** What p-retry would read of `Object.prototype`: it waits here alone. */
+const notInherited = undefinedOf("signal onFailedAttempt factor randomize maxRetryTime unref");
 
 /** Makes the attempts of a call, the first included, until one gives a response or the plan gives up. */
 export async function attempts(call: Call): Promise<ApiResponse> {
@@ -45,7 +40,6 @@ export async function attempts(call: Call): Promise<ApiResponse> {
     retries: call.options.maxRetries + 1,
     minTimeout: 0,
     maxTimeout: 0,
-    // It waits here alone, and `Object.prototype` may have one of these.
     ...notInherited,
     // Asked first, so the retry is planned here, and waits here: the service may name the wait, and hooks get it beforehand.
     async shouldConsumeRetry({ error, retriesConsumed }) {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { lostContent, optionTypes, optionThat, parseOptions, type Given } from "../schema/parse-options.ts";
-import { mustBe } from "../values/kind-of.ts";
+import { mustBe } from "../values/in-words.ts";
 import { isRecord, withoutPrototype } from "../values/predicates.ts";
 
 /** Options of one call; each overrides the client's. */
@@ -22,6 +22,15 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>> | Headers | undefined;
   /** Whether the call may be executed twice; overrides the retry table. */
   repeatable?: boolean | undefined;
+}
+
+/** Options of `addContact`. */
+export interface AddContactOptions extends CallOptions {
+  /**
+   * Permits a contact without `email_opt_in`: the service makes a new contact `NON_SUBSCRIBED`, and an existing one
+   * `SUBSCRIBED`, even if it had unsubscribed ("States and transitions").
+   */
+  consent?: "service-decides" | undefined;
 }
 
 /** Options of a write that is a value. Queue, priority and deadline belong to who sends it. */
@@ -111,10 +120,10 @@ export const callOptionsSchema = z
   })
   .partial() satisfies z.ZodType<unknown, CallOptions>;
 
-/** The option of calls that add a contact to a list ("States and transitions"). */
-export const consentOption = z
-  .literal("service-decides", { error: 'must be "service-decides", or left out' })
-  .optional();
+/** Of calls that may add a contact to a list ("States and transitions"). */
+export const addContactOptionsSchema = callOptionsSchema.extend({
+  consent: z.literal("service-decides", { error: 'must be "service-decides", or left out' }).optional(),
+}) satisfies z.ZodType<unknown, AddContactOptions>;
 
 /** Throws a `ConfigurationError` that names the option. */
 export function parseCallOptions(

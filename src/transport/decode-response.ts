@@ -1,6 +1,6 @@
 import { RedirectError, UnexpectedResponseError } from "../errors.ts";
-import { printable } from "../printable.ts";
 import { UndecodableResponse } from "../schema/response-values.ts";
+import { printable } from "../values/in-words.ts";
 import type { ApiResponse, Call, ReceivedResponse } from "./call.ts";
 import { findRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";

@@ -2,7 +2,7 @@ import ky, { NetworkError, replaceOption } from "ky";
 import { ConfigurationError, TimeoutError } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
-import { withoutPrototype } from "../values/predicates.ts";
+import { undefinedOf, withoutPrototype } from "../values/predicates.ts";
 import { untilAborted } from "./abort-signal.ts";
 import type { BodyText, Call, ReceivedResponse, ResponseHead } from "./call.ts";
 import type { FetchInit } from "./fetch.ts";
@@ -13,8 +13,6 @@ const backgroundMs = 2_000;
 /** An error needs no more of its body. */
 const errorBodyBytes = 64 * 1024;
 const chunksPerTick = 1_000;
-
-const undefinedOf = (names: string) => Object.fromEntries(names.split(" ").map((name) => [name, undefined]));
 
 /** What ky would read of `Object.prototype` (D190). */
 const notInherited = {

@@ -1,8 +1,7 @@
 import type { Operation } from "../endpoint.ts";
 import { isAudienceError } from "../errors.ts";
-import { printable } from "../printable.ts";
 import type { ExpectedWait } from "../rate-limiter/fair-queue.ts";
-import { errorMessage, errorType, ignoreRejection } from "../values/error-message.ts";
+import { errorMessage, errorType, ignoreRejection, printable } from "../values/in-words.ts";
 import { hasProperty } from "../values/predicates.ts";
 import { identityOf, type CallContext } from "./call-context.ts";
 import { maskAddresses, type Redactor } from "./redact.ts";

@@ -3,7 +3,7 @@ import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { randomUuid } from "../runtime.ts";
 import { validate } from "../validate.ts";
-import { mustBe } from "../values/kind-of.ts";
+import { mustBe } from "../values/in-words.ts";
 import { withoutPrototype } from "../values/predicates.ts";
 import type { FamilyAccess } from "./api-key.ts";
 import { refuseHeader, type CallSettings } from "./call-options.ts";

@@ -1,6 +1,5 @@
 import { ConfigurationError, type ApiError } from "../errors.ts";
-import { errorMessage, ignoreRejection } from "../values/error-message.ts";
-import { kindOf } from "../values/kind-of.ts";
+import { errorMessage, ignoreRejection, kindOf } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
 import { maskAddresses } from "./redact.ts";
 

@@ -7,8 +7,8 @@ import {
   RateLimitError,
   ServerError,
 } from "../errors.ts";
-import { printable } from "../printable.ts";
 import { countCharacters } from "../schema/formats.ts";
+import { printable } from "../values/in-words.ts";
 import { isObject, isRecord } from "../values/predicates.ts";
 import type { Call } from "./call.ts";
 import { retryAfterMs, type RateLimitCandidate, type RateRefusal } from "./rate-refusal.ts";
@@ -95,28 +95,14 @@ export function messageOf(body: unknown): string | undefined {
   return texts.size > 0 ? [...texts].join("; ").slice(0, shownMessageLength) : undefined;
 }
 
-/** Returns whether it gave a text. */
-function* textsIn(value: unknown, depth = 0): Generator<string, boolean> {
-  if (typeof value === "string" && value.trim() !== "") {
-    yield value;
-    return true;
-  }
-  if (!isObject(value) || depth > deepestMessage) return false;
-  if (Array.isArray(value)) return yield* textsOf(value, depth + 1);
+function* textsIn(value: unknown, depth = 0): Generator<string> {
+  if (typeof value === "string" && value.trim() !== "") yield value;
+  if (!isObject(value) || depth > deepestMessage) return;
   // Safe: a parsed object may have any property.
-  const { message, detail, title, error, errors } = value as Readonly<Record<string, unknown>>;
-  // As strings these often hold only the name of the status.
-  const names = isObject(error) ? [title] : [title, error];
-  // `errors` may hold arrays by the names of fields.
-  const reasons = [message, detail, isRecord(errors) ? Object.values(errors) : errors];
-  if (isObject(error)) reasons.push(error);
-  return (yield* textsOf(reasons, depth + 1)) || (yield* textsOf(names, depth + 1));
-}
-
-function* textsOf(values: readonly unknown[], depth: number): Generator<string, boolean> {
-  let isFound = false;
-  for (const value of values) if (yield* textsIn(value, depth)) isFound = true;
-  return isFound;
+  const { message, detail, errors, error, title } = value as Readonly<Record<string, unknown>>;
+  // `errors` may hold arrays by the names of fields. The last two often hold only the name of the status.
+  const places = [message, detail, isRecord(errors) ? Object.values(errors) : errors, error, title];
+  for (const each of Array.isArray(value) ? value : places) yield* textsIn(each, depth + 1);
 }
 
 /** The first characters of a body without a message. */

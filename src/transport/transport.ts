@@ -1,5 +1,6 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { isAudienceError, assignFacts, RateLimitWaitError } from "../errors.ts";
+import { assignFacts } from "../error-facts.ts";
+import { isAudienceError, RateLimitWaitError } from "../errors.ts";
 import { withoutPrototype } from "../values/predicates.ts";
 import type { FamilyAccess } from "./api-key.ts";
 import { apiPromise, rejected, showCall, showCaller, type ApiPromise } from "./api-promise.ts";

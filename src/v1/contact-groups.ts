@@ -3,7 +3,11 @@ import type { Endpoint } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
-import { callOptionsSchema, consentOption, type CallOptions } from "../transport/call-options.ts";
+import {
+  addContactOptionsSchema,
+  type AddContactOptions,
+  type CallOptions,
+} from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { decodeContactGroup } from "./envelope.ts";
 import {
@@ -20,15 +24,6 @@ import {
   type V1ListContact,
 } from "./schemas/contact.ts";
 import { v1List, type ParsePage } from "./v1-list.ts";
-
-/** Options of `addContact`. */
-export interface AddContactOptions extends CallOptions {
-  /**
-   * Permits a contact without `email_opt_in`: the service makes a new contact `NON_SUBSCRIBED`, and an existing one
-   * `SUBSCRIBED`, even if it had unsubscribed ("States and transitions").
-   */
-  consent?: "service-decides" | undefined;
-}
 
 /** The contact that `addContact` takes: with its `email_opt_in`, unless the options leave it to the service. */
 export type ContactToAdd<Options> = Options extends { readonly consent: "service-decides" }
@@ -126,7 +121,7 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   method: "POST",
   path: "/api/v1/contact-groups/{listId}/contacts",
   idHint: 'is it a name, or the id of a segment? contactGroups.list({ type: "LIST" }) shows the ids of lists',
-  options: callOptionsSchema.extend({ consent: consentOption }),
+  options: addContactOptionsSchema,
   body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
   isRepeatable: isRepeatableV1Write,
   contactsOf: (contact) => contactKeys([contact]),

@@ -8,8 +8,7 @@ import type { Redactor } from "../transport/redact.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { validate } from "../validate.ts";
 import { copyAsJson } from "../values/copy-as-json.ts";
-import { nameMeant } from "../values/did-you-mean.ts";
-import { kindOf } from "../values/kind-of.ts";
+import { kindOf, sameName } from "../values/in-words.ts";
 import { isRecord, propertyOf, withoutPrototype } from "../values/predicates.ts";
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 
@@ -204,7 +203,7 @@ function parseEventData(schemas: unknown, name: string, value: unknown): Parsed 
   const defined = Object(schemas) as Readonly<Record<string, unknown>>;
   if (!Object.hasOwn(defined, name)) {
     const names = Object.keys(defined);
-    const meant = nameMeant(name, names);
+    const meant = sameName(name, names);
     const hint =
       meant === undefined ? `the names are: ${names.join(", ") || "none"}` : `did you mean "${meant}"?`;
     return { issues: [issueAt("eventName", `is not the name of a defined event: ${hint}`)] };

@@ -1,7 +1,6 @@
 import type { ListHints } from "../pagination/cursor.ts";
 import { type JsonObject, parseCount, UndecodableResponse } from "../schema/response-values.ts";
-import { plainName } from "../values/did-you-mean.ts";
-import { describeBody, describeKeys } from "../values/kind-of.ts";
+import { describeBody, describeKeys, plainName } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
 
 /** The keys that lead to the items of a list; none if the body is the array. */

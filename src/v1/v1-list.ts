@@ -5,8 +5,7 @@ import type { DecodedPage } from "../pagination/cursor.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import { parseResponse, UndecodableResponse } from "../schema/response-values.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { errorMessage, ignoreRejection } from "../values/error-message.ts";
-import { describeShape } from "../values/kind-of.ts";
+import { describeShape, errorMessage, ignoreRejection } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
 import { findListPath, itemsAt, parsePageInfo, type ListPath, type ListSigns } from "./list-page.ts";
 

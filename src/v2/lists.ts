@@ -10,7 +10,7 @@ import {
   UndecodableResponse,
 } from "../schema/response-values.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { describeBody } from "../values/kind-of.ts";
+import { describeBody } from "../values/in-words.ts";
 import { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./schemas/list.ts";
 
 /** The lists of the v2 family. */

@@ -1,5 +1,5 @@
 import type { ValidationIssue } from "../errors.ts";
-import { awaitIt, contentLost, kindOf } from "./kind-of.ts";
+import { awaitIt, contentLost, kindOf } from "./in-words.ts";
 import { isDate, isObject, isPlain } from "./predicates.ts";
 
 const maxIssues = 100;

@@ -38,6 +38,11 @@ export function withoutPrototype<Value extends object>(value: Value): Value {
   return Object.assign(Object.create(null) as Value, value);
 }
 
+/** An object that has each of these, separated by spaces, as undefined: so whoever reads them reads nothing inherited. */
+export function undefinedOf(names: string): Readonly<Record<string, undefined>> {
+  return Object.fromEntries(names.split(" ").map((name) => [name, undefined]));
+}
+
 export function hasMethods(value: unknown, ...names: readonly string[]): value is object {
   return (
     isObject(value) &&

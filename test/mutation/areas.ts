@@ -101,9 +101,8 @@ export const areas: readonly Area[] = [
       "schema/validation-issues.ts",
       "values/copy-as-json.ts",
       "schema/standard-schema.ts",
-      "values/kind-of.ts",
+      "values/in-words.ts",
       "values/predicates.ts",
-      "values/did-you-mean.ts",
       "schema/formats.ts",
       "v1/schemas",
       "v2/schemas",
@@ -167,7 +166,6 @@ export const areas: readonly Area[] = [
     sources: [
       "custom-request.ts",
       "schema/parse-options.ts",
-      "values/error-message.ts",
       "transport/call-options.ts",
       "transport/observer.ts",
       "transport/prepare-call.ts",

@@ -13,10 +13,9 @@ const importers: Record<string, RegExp> = {
   // Of the build alone.
   esbuild: /^src\/mock\/page\/build-page\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
-  zod: /^src\/(?!(mock|checkpoint|errors|error-facts|printable)\b).+$/,
+  zod: /^src\/(?!(mock|checkpoint|errors|error-facts|values)\b).+$/,
 };
 
-const isError = /^src\/(errors|error-facts|printable)\.ts$/;
 const mayLoadNode =
   /^src\/(mock\/(listen|cli|command\/.+|page\/build-page)|(checkpoint|files|snapshot)\/.+)\.ts$/;
 const mayCount =
@@ -33,7 +32,8 @@ const importRules: Readonly<Record<string, (one: Import) => boolean>> = {
     from.startsWith("src/values/") &&
     !to.startsWith("src/values/") &&
     !(to === "src/errors.ts" && kind === "type"),
-  "errors know nothing else of ours": ({ from, to }) => isError.test(from) && isOurs(to) && !isError.test(to),
+  "errors know how values are said in words, and nothing else of ours": ({ from, to }) =>
+    /^src\/error(s|-facts)\.ts$/.test(from) && isOurs(to) && !/\/(error-facts|in-words)\.ts$/.test(to),
   "an endpoint knows what a schema and a consent are, and nothing else of ours": ({ from, to }) =>
     from === "src/endpoint.ts" && isOurs(to) && to !== "src/consent.ts",
   "transport and rate-limiter know no family, and nothing that is built on them": ({ from, to }) =>

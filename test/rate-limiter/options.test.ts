@@ -9,7 +9,7 @@ describe("the options of a limiter", () => {
 
   it.each([
     [null, "The options of RateLimiter must be an object, not null."],
-    [{ maxWait: 5 }, 'The options of RateLimiter: there is no option "maxWait"; did you mean maxWaitMs?'],
+    [{ maxWaitMS: 5 }, 'The options of RateLimiter: there is no option "maxWaitMS"; did you mean maxWaitMs?'],
     [{ windows: [{ limit: 0, intervalMs: 1_000 }] }, "windows[0].limit must be an integer from 1, not 0."],
     [{ maxWaitMs: "1" }, "maxWaitMs must be a number of milliseconds from 0, not a string."],
     [{ maxQueued: 1.5 }, "maxQueued must be an integer from 0, or Infinity, not 1.5."],

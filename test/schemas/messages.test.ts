@@ -53,15 +53,11 @@ const types: readonly [unknown, string][] = [
 
 type Input = (fields: object) => object;
 type Meant = Readonly<Record<string, string>>;
-const unknownKeys =
-  (message: (name: string) => string) =>
-  (schema: z.ZodType, input: Input, meant: Meant): Case => [
-    schema,
-    input(Object.fromEntries(Object.keys(meant).map((given) => [given, "x"]))),
-    ...Object.entries(meant).map(([given, name]) => `${given}: unknown key: ${message(name)}`),
-  ];
-const suggestions = unknownKeys((name) => `did you mean "${name}"?`);
-const inAnotherCase = unknownKeys((name) => `write "${name}"`);
+const inAnotherCase = (schema: z.ZodType, input: Input, meant: Meant): Case => [
+  schema,
+  input(Object.fromEntries(Object.keys(meant).map((given) => [given, "x"]))),
+  ...Object.entries(meant).map(([given, name]) => `${given}: unknown key: write "${name}"`),
+];
 
 const cases: Readonly<Record<string, readonly Case[]>> = {
   "a value of another type": [
@@ -175,20 +171,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     inAnotherCase(v1, contact, { firstName: "first_name", postalCode: "postal_code", Email: "email" }),
     inAnotherCase(v1, contact, { First_Name: "first_name", customProperties: "custom_properties" }),
     inAnotherCase(v1, contact, { FIRST_NAME: "first_name", address_1: "address1" }),
-    // A slip of each kind, the words of other services, and a part of a name.
-    suggestions(v1, contact, { soorce: "source", citty: "city", gnder: "gender", satte: "state" }),
-    suggestions(v1, contact, {
-      zip: "postal_code",
-      birthday: "dob",
-      birth_date: "dob",
-      phone_number: "phone",
-    }),
-    suggestions(v1, contact, { lname: "last_name", emailAddress: "email", address: "address1" }),
-    suggestions(v1, contact, { mergeFields: "custom_properties", consent: "email_opt_in" }),
-    suggestions(v1Event, event, { properties: "eventData", idempotencyKey: "uniqueIdentifier" }),
-    suggestions(query, (fields) => fields, { perPage: "limit" }),
-    // Too short for a slip, and two slips.
-    [v1, contact({ dop: "A", soorxe: "A" }), `dop: ${ownKey}`, `soorxe: ${ownKey}`],
+    [v1, contact({ citty: "A", zip: "A" }), `citty: ${ownKey}`, `zip: ${ownKey}`],
     [v1, contact({ customer: { email } }), `customer: ${ownKey}`],
     [v1Event, event({ order: {}, phone: "1" }), `order: ${ownEventKey}`, `phone: ${ownEventKey}`],
     [query, { offset: 1 }, `offset: ${ofCall}`],
@@ -196,16 +179,16 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   "an unknown field that was given for one that is needed": [
     [
       v1Event,
-      { name: "x", contact: { emial: email } },
-      'eventName: required; "name" was given: write "eventName"',
-      'name: unknown key: did you mean "eventName"?',
-      `contact: ${named}; "emial" was given: write "email"`,
+      { event_name: "x", contact: { eMail: email } },
+      'eventName: required; "event_name" was given: write "eventName"',
+      'event_name: unknown key: write "eventName"',
+      `contact: ${named}; "eMail" was given: write "email"`,
     ],
     [
       v2,
-      { first_name: "Ada", lists: [], identifiers: [identifier] },
+      { first_name: "Ada", list_ids: [], identifiers: [identifier] },
       'firstName: required; "first_name" was given: write "firstName"',
-      'listIds: required; "lists" was given: write "listIds"',
+      'listIds: required; "list_ids" was given: write "listIds"',
     ],
     [
       v2,

@@ -108,7 +108,7 @@ it.each([V1Client, V2Client])("%o alone has close with the same options", async 
 it.each([
   [{ drain: "yes" }, "drain must be a boolean, not a string"],
   [{ timeoutMs: 0 }, "timeoutMs must be a number of milliseconds above 0, not 0"],
-  [{ timeout: 5 }, 'there is no option "timeout"; did you mean timeoutMs?'],
+  [{ timeoutms: 5 }, 'there is no option "timeoutms"; did you mean timeoutMs?'],
 ])("close(%j) rejects with a ConfigurationError, and the client stays open", async (options, message) => {
   const { audience } = await busy();
 

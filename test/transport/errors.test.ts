@@ -96,7 +96,7 @@ describe("An error status", () => {
     [
       "an array of messages beside the name of the status",
       '{"statusCode":400,"message":["nope","no"],"error":"Bad Request"}',
-      "nope; no",
+      "nope; no; Bad Request",
     ],
     ["a list of texts", '{"errors":["nope","no"]}', "nope; no"],
     ["a list of objects", '{"errors":[{"field":"a","message":"nope"},{"message":"no"}]}', "nope; no"],
@@ -114,7 +114,7 @@ describe("An error status", () => {
     ],
     ["the title of a problem without a detail", '{"title":"nope","status":400}', "nope"],
     ["a repeated one once", '{"message":"nope","errors":[{"message":"nope"},{"message":"no"}]}', "nope; no"],
-    ["JSON:API errors", '{"errors":[{"title":"Bad","detail":"nope"}]}', "nope"],
+    ["JSON:API errors", '{"errors":[{"title":"Bad","detail":"nope"}]}', "nope; Bad"],
     ["a detail beside an empty message", '{"message":"","detail":"nope"}', "nope"],
     ["a detail beside an empty one, deeper", '{"error":{"message":"","detail":"nope"}}', "nope"],
     ["at most 300 characters of them", JSON.stringify({ message: "n".repeat(301) }), "n".repeat(300)],

@@ -78,7 +78,7 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
       appId: "",
       timeoutMs: 0,
       headers: { "x a": "secret-3", host: "secret-4" },
-      hooks: { onRequest: "secret-5", onResponce() {} },
+      hooks: { onRequest: "secret-5", onresponse() {} },
       userAgent: "app\n",
       colour: 1,
     });
@@ -97,7 +97,7 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
       'headers: "x…" is not a header name.',
       'headers: "host" is set or dropped by the runtime.',
       "hooks.onRequest must be a function, not a string.",
-      'hooks: there is no option "onResponce"; did you mean onResponse?',
+      'hooks: there is no option "onresponse"; did you mean onResponse?',
       expect.stringMatching(/^The client's options: there is no option "colour"; the options are baseUrl, /),
       "baseUrlV2 is http:, which would send the key in the clear; use https:, or set allowInsecureHttp.",
     ]);
@@ -148,19 +148,7 @@ describe("An unknown option is a ConfigurationError", () => {
     ["baseURL", "baseUrl"],
     ["maxretries", "maxRetries"],
     ["User-Agent", "userAgent"],
-    ["timeout", "timeoutMs"],
-    ["retries", "maxRetries"],
-    ["maxRetry", "maxRetries"],
-    ["deadline", "deadlineMs"],
-    ["url", "baseUrl"],
-    ["host", "baseUrl"],
-    ["key", "apiKey"],
-    ["token", "apiKey"],
-    ["rateLimit", "rateLimiter"],
-    ["log", "logger"],
-    ["usrAgent", "userAgent"],
-    ["hedaers", "headers"],
-  ])("that suggests the right name: %s", (given, meant) => {
+  ])("that suggests the name in another case or with other separators: %s", (given, meant) => {
     const error = thrownBy(() => new AudienceClient(untyped({ [given]: "x" })));
 
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -175,17 +163,17 @@ describe("An unknown option is a ConfigurationError", () => {
   const none = (name: string) => `The options of ${name} must be an object, not undefined.`;
 
   it.each<[message: string, given: unknown, use: (options: never) => unknown]>([
-    [didYouMean("timeout", "timeoutMs"), { timeout: 1 }, (o) => client().v1.customers.get("c", o)],
-    [didYouMean("retries", "maxRetries"), { retries: 1 }, (o) => client().withOptions(o)],
-    [didYouMean("concurency", "concurrency"), { concurency: 1 }, (o) => client().bulk([], () => [], o)],
-    [didYouMean("chekpoint", "checkpoint"), { chekpoint: 1 }, (o) => client().bulk.check([], () => [], o)],
-    [didYouMean("timeout", "timeoutMs"), { timeout: 1 }, (o) => client().close(o)],
-    [didYouMean("limit", "max"), { limit: 1 }, (o) => client().v1.customers.list().toArray(o)],
-    [didYouMean("redis", "store"), { redis: 1 }, (o) => new RateLimiter(o)],
-    [didYouMean("prio", "priority"), { prio: 1 }, (o) => new RateLimiter().estimateMs(1, o)],
-    [didYouMean("lease", "leaseMs"), { lease: 1 }, (o) => redisRateLimitStore(redis, o)],
-    [didYouMean("path", "file"), { path: "x" }, (o) => readSnapshot(client(), o)],
-    [didYouMean("seperator", "separator"), { seperator: "" }, (o) => flattenProperties({}, o)],
+    [didYouMean("timeoutms", "timeoutMs"), { timeoutms: 1 }, (o) => client().v1.customers.get("c", o)],
+    [didYouMean("maxretries", "maxRetries"), { maxretries: 1 }, (o) => client().withOptions(o)],
+    [didYouMean("Concurrency", "concurrency"), { Concurrency: 1 }, (o) => client().bulk([], () => [], o)],
+    [didYouMean("checkPoint", "checkpoint"), { checkPoint: 1 }, (o) => client().bulk.check([], () => [], o)],
+    [didYouMean("timeoutMS", "timeoutMs"), { timeoutMS: 1 }, (o) => client().close(o)],
+    [didYouMean("Max", "max"), { Max: 1 }, (o) => client().v1.customers.list().toArray(o)],
+    [didYouMean("Store", "store"), { Store: 1 }, (o) => new RateLimiter(o)],
+    [didYouMean("Priority", "priority"), { Priority: 1 }, (o) => new RateLimiter().estimateMs(1, o)],
+    [didYouMean("lease_ms", "leaseMs"), { lease_ms: 1 }, (o) => redisRateLimitStore(redis, o)],
+    [didYouMean("File", "file"), { File: "x" }, (o) => readSnapshot(client(), o)],
+    [didYouMean("Separator", "separator"), { Separator: "" }, (o) => flattenProperties({}, o)],
     [none("readSnapshot"), undefined, (o) => readSnapshot(client(), o)],
     [none("withOptions"), undefined, (o) => client().withOptions(o)],
     ["the options are baseUrl, baseUrlV2, apiKey", { colour: 1 }, created],

@@ -479,7 +479,7 @@ describe("A schema", () => {
 
 it.each([
   ["orderPlaced", 'did you mean "order_placed"?'],
-  ["order_place", 'did you mean "order_placed"?'],
+  ["order_place", "the names are: order_placed, signed_up"],
   ["toString", "the names are: order_placed, signed_up"],
   [undefined, "the names are: order_placed, signed_up"],
 ])("A call with a name that is not defined rejects: %s", async (name, hint) => {

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../../errors.ts";
 import { untilAborted } from "../../transport/abort-signal.ts";
-import { kindOf } from "../../values/kind-of.ts";
+import { kindOf } from "../../values/in-words.ts";
 import { type Guard, type GuardedRow, RowStop, superseded, type Word } from "./guard.ts";
 
 /** The caller's `isCurrent` tells whether a row is still the last word of the caller's own table. */

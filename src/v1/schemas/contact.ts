@@ -3,7 +3,7 @@ import { optInStates } from "../../consent.ts";
 import { LIMITS } from "../../limits.ts";
 import { boundedString, day, emailAddress } from "../../schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
-import { kindOf } from "../../values/kind-of.ts";
+import { kindOf } from "../../values/in-words.ts";
 import { hasMethods, hasOwn, isDate, isObject } from "../../values/predicates.ts";
 
 /** The state of a contact's consent on one channel; case counts ("States and transitions"). */

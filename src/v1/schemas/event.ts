@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { jsonObject, jsonValue, emailAddress, nonBlankString } from "../../schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
-import { nameMeant } from "../../values/did-you-mean.ts";
+import { sameName } from "../../values/in-words.ts";
 import { hasOwn, isRecord, withoutPrototype } from "../../values/predicates.ts";
 
 /** A custom event, the input of `v1.events.send`. It names its contact by an `email` or a `contactUUID` ("Custom event"). */
@@ -52,8 +52,8 @@ export const v1EventSchema = v1EventFieldsSchema.superRefine((event, { addIssue 
   const { contact, contactUUID } = withoutPrototype(event);
   if (contactUUID !== undefined || (contact !== undefined && !isRecord(contact))) return;
   if (contact && (hasOwn(contact, "email") || hasOwn(contact, "contactUUID"))) return;
-  const given = Object.keys(contact ?? {}).find((key) => nameMeant(key, contactNames) !== undefined);
-  const hint = given === undefined ? "" : `; "${given}" was given: write "${nameMeant(given, contactNames)}"`;
+  const given = Object.keys(contact ?? {}).find((key) => sameName(key, contactNames) !== undefined);
+  const hint = given === undefined ? "" : `; "${given}" was given: write "${sameName(given, contactNames)}"`;
   const message = `required: contact.email, contact.contactUUID, or contactUUID${hint}`;
   addIssue({ code: "custom", path: ["contact"], message });
 }, besideOtherIssues);

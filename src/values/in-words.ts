@@ -1,4 +1,4 @@
-// A type in words, for a message.
+// How values, names, errors and texts of others are said in words, for a message.
 import { hasMethods, isDate, isObject, isPlain, isRecord } from "./predicates.ts";
 
 /** The way out where a Promise was given in place of its value: it follows the message. */
@@ -78,3 +78,75 @@ export function describeKeys(keys: readonly string[]): string {
 }
 
 const shownLength = 200;
+
+/** `total_pages`, `totalPages` and `total-pages` are one name; so are `_links` and `links`. */
+export function plainName(key: string): string {
+  return key.replace(/[\s_-]/g, "").toLowerCase();
+}
+
+/** The one of `names` that differs from `given` only in case and separators: `first_name` for `firstName`. */
+export function sameName(given: string, names: readonly string[]): string | undefined {
+  const plain = plainName(given);
+  return names.find((name) => plainName(name) === plain);
+}
+
+export function errorMessage(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  return isObject(thrown) ? kindOf(thrown) : String(thrown);
+}
+
+/** The class of what a function of the user has thrown, where its message may hold a secret. */
+export function errorType(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.name : typeof thrown;
+}
+
+/**
+ * Handles the rejection of a promise that a function of the user returns instead of a value: unhandled, it would end the
+ * process. The promise may be of another realm. A lazy one, such as a list of this package, is not started.
+ */
+export function ignoreRejection(
+  result: unknown,
+  onRejection: (error: unknown) => void = () => undefined,
+): void {
+  if (Object.prototype.toString.call(result) === "[object Promise]")
+    Promise.resolve(result).catch(onRejection);
+}
+
+const shownIssues = 10;
+
+/** The message of a `ValidationError`: a line for each issue. */
+export function describeIssues(
+  issues: readonly { readonly path: readonly (string | number)[]; readonly message: string }[],
+): string {
+  const lines = issues.slice(0, shownIssues).map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  const rest = issues.length - lines.length;
+  if (rest > 0) lines.push(`and ${rest} more, see \`issues\``);
+  return `Not sent, ${issues.length === 1 ? "1 problem" : `${issues.length} problems`} in the input:\n  ${lines.join("\n  ")}`;
+}
+
+function formatPath(path: readonly (string | number)[]): string {
+  if (path.length === 0) return "(input)";
+  return path
+    .map((key, index) =>
+      typeof key === "number" ? `[${key}]` : `${index === 0 ? "" : "."}${printable(key)}`,
+    )
+    .join("");
+}
+
+/** Controls and format characters could move a cursor, start a log line, turn the direction of text, or hide in it. */
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
+
+/** Writes out the characters that do not show, as `\u001b` and `\u{e0041}`. */
+export function printable(text: string): string {
+  return text.replace(invisible, (character) => {
+    if (character === "\n") return "\\n";
+    // Safe: the pattern matches one character.
+    const code = character.codePointAt(0)!.toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+  });
+}
+
+/** The same for a message, which has lines of its own: it may quote the service, a name or a function of the user. */
+export function printableLines(message: string): string {
+  return message.split("\n").map(printable).join("\n");
+}
