@@ -114,7 +114,7 @@ describe("snapshot", () => {
     const of = (calls: number) => ({
       version: 1,
       takenAt: day,
-      permits: Array(calls).fill({ respondedAt: day, isLast: false, id: "" }),
+      permits: Array.from({ length: calls }, () => ({ respondedAt: day, isLast: false, id: "" })),
       pausedUntil: day,
       share: 1,
     });
