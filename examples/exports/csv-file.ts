@@ -4,14 +4,7 @@ import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { InputError } from "../console/program.ts";
 import type { RowIssue } from "./contact.ts";
-import {
-  decoded,
-  delimiterNames,
-  delimiterOf,
-  type Delimiter,
-  encodingIn,
-  withoutMark,
-} from "./csv-format.ts";
+import { decoded, delimiterOf, type Delimiter, encodingIn, withoutMark } from "./csv-format.ts";
 import { isOfAddresses } from "./identifiers.ts";
 
 /** The column that a report adds: the reason why the row was not imported. */
@@ -64,8 +57,7 @@ export interface CsvFile {
   /** The names of the columns in a map: a second `Tag` is `Tag (2)`. */
   readonly names: readonly string[];
   readonly encoding: string;
-  /** "comma", "semicolon", "tab" */
-  readonly delimiterName: string;
+  readonly delimiter: Delimiter;
   /** Its rows without the empty lines (which still count in the rows' numbers), one at a time, from the first on. */
   rows(): AsyncGenerator<CsvRow>;
 }
@@ -105,7 +97,7 @@ export async function openCsv(
     headings,
     names: distinct(headings, (name, count) => `${name} (${count})`),
     encoding,
-    delimiterName: delimiterNames[delimiter],
+    delimiter,
     async *rows() {
       let number = 0;
       for await (const cells of records()) {

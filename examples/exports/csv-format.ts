@@ -48,14 +48,6 @@ const delimiters = [",", ";", "\t", "|"] as const;
 /** The separator of cells. */
 export type Delimiter = (typeof delimiters)[number];
 
-/** The delimiters in words. */
-export const delimiterNames: Readonly<Record<Delimiter, string>> = {
-  ",": "comma",
-  ";": "semicolon",
-  "\t": "tab",
-  "|": "vertical bar",
-};
-
 /**
  * The delimiter with which most rows of the file's beginning have as many cells as headings, most hold a whole address, and
  * there are most headings; or that of a line `sep=;` above the headings.

@@ -10,8 +10,7 @@ import {
 import { type ContactField, fieldOf, isOfAnother, isOfData } from "./contact-columns.ts";
 import type { CsvFile } from "./csv-file.ts";
 import { isNamedAsRefusal } from "./floor.ts";
-import type { Vendor } from "./vendor.ts";
-import { ruleOfVendor, sectionOf, vendorOf } from "./vendors.ts";
+import { ruleOfVendor, sectionOf, type Vendor, vendorOf } from "./vendors.ts";
 import { anyDate, isBlank, partsOf, wordOf } from "./words.ts";
 
 /** Proposes the map of a file: what is not known exactly, and looks like a state, is open. */

@@ -24,7 +24,7 @@ export function planLines(survey: FileSurvey): string[] {
     return `  ${heading}${" ".repeat(Math.max(0, width - textWidth(heading)))}  ${becomes}`;
   });
   return [
-    `${printable(file.path)}: ${layout}, ${file.delimiterName}, ${file.encoding}, ${counted(rows, "row")}`,
+    `${printable(file.path)}: ${layout}, ${JSON.stringify(file.delimiter)} between the cells, ${file.encoding}, ${counted(rows, "row")}`,
     ...lines,
     ...channels.flatMap((channel) =>
       everyone[channel] === undefined

@@ -1,10 +1,4 @@
-import {
-  AudienceClient,
-  type ClientOptions,
-  DOCUMENTED_WINDOWS,
-  isAudienceError,
-  RateLimiter,
-} from "audience-sdk";
+import { AudienceClient, type ClientOptions, isAudienceError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { counted } from "../console/counted.ts";
 import { InputError } from "../console/program.ts";
@@ -18,8 +12,6 @@ export interface ImportService {
   /** The final state, if the service is the mock. */
   readonly state?: () => string;
 }
-
-const timesShorter = 60;
 
 /** The service of the options, or of the environment. Throws a `ConfigurationError` that names what is missing. */
 export function openService(
@@ -36,12 +28,8 @@ export function openService(
   return { audience, description: `at ${new URL(url).origin}` };
 }
 
-/** A mock in this process. Client and mock count in the same windows, shorter than the service's. */
+/** A mock in this process, without a rate limit. */
 function openMock(listId: string | undefined): ImportService {
-  const windows = DOCUMENTED_WINDOWS.map(({ limit, intervalMs }) => ({
-    limit,
-    intervalMs: intervalMs / timesShorter,
-  }));
   const mock = createMockService({
     organizations: [
       {
@@ -51,12 +39,10 @@ function openMock(listId: string | undefined): ImportService {
         lists: listId === undefined ? [] : [{ id: listId, name: "Newsletter" }],
       },
     ],
-    rateLimits: { windows },
   });
-  const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: new RateLimiter({ windows }) });
   return {
-    audience,
-    description: `a mock in this process, with windows that are ${timesShorter} times shorter than the service's`,
+    audience: new AudienceClient(mock.clientOptions),
+    description: "a mock in this process, without a rate limit",
     state: () => {
       const { contacts, memberships } = mock.organization("importer");
       const inList = listId === undefined ? "" : `, ${memberships.length} of them in the list`;

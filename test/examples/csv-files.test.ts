@@ -138,31 +138,27 @@ describe("a CSV file", () => {
   );
 
   it.each([
-    ["comma", "Email,Note\na@example.com,x\n", ["Email", "Note"]],
-    ["semicolon", "Email;Address\na@example.com;Street 1, Town\n", ["Email", "Address"]],
-    ["tab", "Email\tNote\na@example.com\tone, two; three\n", ["Email", "Note"]],
-    ["semicolon", 'Email;"Name; first, last"\na@example.com;x\n', ["Email", "Name; first, last"]],
-    ["semicolon", "sep=;\r\nEmail;Note\r\na@example.com;x\r\n", ["Email", "Note"]],
-    ["semicolon", '"Email";"Note"\na@example.com;"a; ""b"",\nc"\nb@example.com;x\n', ["Email", "Note"]],
-    ["semicolon", "E-Mail;Name, Vorname\na@example.com;Doe, John\n", ["E-Mail", "Name, Vorname"]],
-    [
-      "semicolon",
-      "E-Mail;Name, Vorname, Titel\na@example.com;Doe, John, Dr\n",
-      ["E-Mail", "Name, Vorname, Titel"],
-    ],
-    ["semicolon", "sep=;\nTel;Name, Vorname\n+491711234567;Doe, John\n", ["Tel", "Name, Vorname"]],
-    ["semicolon", "Email;Note\na@example.com;x;y\n", ["Email", "Note"]],
-    ["comma", "Email,Name", ["Email", "Name"]],
-  ])("with a %s between cells is recognized by its rows: %j", async (delimiterName, text, headings) => {
-    expect(await read(await writeCsv(text))).toMatchObject({ delimiterName, headings });
+    [",", "Email,Note\na@example.com,x\n", ["Email", "Note"]],
+    [";", "Email;Address\na@example.com;Street 1, Town\n", ["Email", "Address"]],
+    ["\t", "Email\tNote\na@example.com\tone, two; three\n", ["Email", "Note"]],
+    [";", 'Email;"Name; first, last"\na@example.com;x\n', ["Email", "Name; first, last"]],
+    [";", "sep=;\r\nEmail;Note\r\na@example.com;x\r\n", ["Email", "Note"]],
+    [";", '"Email";"Note"\na@example.com;"a; ""b"",\nc"\nb@example.com;x\n', ["Email", "Note"]],
+    [";", "E-Mail;Name, Vorname\na@example.com;Doe, John\n", ["E-Mail", "Name, Vorname"]],
+    [";", "E-Mail;Name, Vorname, Titel\na@example.com;Doe, John, Dr\n", ["E-Mail", "Name, Vorname, Titel"]],
+    [";", "sep=;\nTel;Name, Vorname\n+491711234567;Doe, John\n", ["Tel", "Name, Vorname"]],
+    [";", "Email;Note\na@example.com;x;y\n", ["Email", "Note"]],
+    [",", "Email,Name", ["Email", "Name"]],
+  ])("with %j between cells is recognized by its rows: %j", async (delimiter, text, headings) => {
+    expect(await read(await writeCsv(text))).toMatchObject({ delimiter, headings });
   });
 
   it("whose sample for the delimiter ends inside a cell is parsed completely", async () => {
     const long = `"${"line, of; a note\n".repeat(10_000)}"`;
-    const { delimiterName, rows } = await read(
+    const { delimiter, rows } = await read(
       await writeCsv(`Email;Note\na@example.com;x\nb@example.com;${long}\n`),
     );
-    expect([delimiterName, rows.length]).toEqual(["semicolon", 2]);
+    expect([delimiter, rows.length]).toEqual([";", 2]);
   });
 
   it("with blank cells after the last heading has a complete row", async () => {

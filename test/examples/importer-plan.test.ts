@@ -35,7 +35,7 @@ describe("The plan", () => {
     const { code, out, path } = await imported(lines, columns, "--dry-run");
 
     expect(code).toBe(1);
-    expect(out).toContain(`${path}: plain table, comma, utf-8, 3 rows
+    expect(out).toContain(`${path}: plain table, "," between the cells, utf-8, 3 rows
   "Email"             email, in lower case
   "Mobile"            phone
   "Phone"             phone where "Mobile" is blank or invalid; else, where it differs, the custom property phone
