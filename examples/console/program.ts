@@ -1,3 +1,4 @@
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import type { Input, Output } from "./terminal.ts";
 
 /** What a program gets from its process. Ctrl-C and SIGTERM abort the signal, and so does a reader that closes the output. */
@@ -11,7 +12,23 @@ export interface ProgramSurroundings {
 
 /** A problem of an option or a file, which only the user can mend. The message says how. */
 export class InputError extends Error {
-  override readonly name = "InputError";
+  override readonly name: string = "InputError";
+}
+
+/** An invalid command line. The message says what to write instead. */
+export class UsageError extends InputError {
+  override readonly name = "UsageError";
+}
+
+/** Parses a command line, or throws a `UsageError` that names the option. */
+export function parseCommandLine<const Config extends ParseArgsConfig>(config: Config) {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    // Only the first sentence, which names the option; the rest is about programs that take other arguments.
+    const [reason] = (error as Error).message.split(". ");
+    throw new UsageError(`${reason!.replace(/\.$/, "")}.`, { cause: error });
+  }
 }
 
 /** Runs a program to its exit code. The first Ctrl-C stops it cleanly; a second one has the default action. */

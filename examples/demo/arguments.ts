@@ -1,15 +1,10 @@
-import { parseArgs } from "node:util";
+import { parseCommandLine, UsageError } from "../console/program.ts";
 
 /** The parsed command line. */
 export type DemoArguments =
   | { readonly mode: "help" }
   | { readonly mode: "mock"; readonly folder?: string }
   | { readonly mode: "live"; readonly listId: string; readonly folder?: string };
-
-/** An invalid command line. The message says what to write instead. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
 
 export const help = `Usage: npm run demo [-- options]
 
@@ -35,7 +30,8 @@ const known = {
 
 /** Parses the command line, or throws a `UsageError`. */
 export function parseArguments(args: readonly string[]): DemoArguments {
-  const { live = false, list, data, help: asksForHelp = false } = parse(args);
+  const { values } = parseCommandLine({ args: [...args], options: known });
+  const { live = false, list, data, help: asksForHelp = false } = values;
   if (asksForHelp) return { mode: "help" };
   const folder = data === undefined ? {} : { folder: data };
   if (!live) {
@@ -45,14 +41,4 @@ export function parseArguments(args: readonly string[]): DemoArguments {
   if (list === undefined || list.trim() === "")
     throw new UsageError("--live needs --list ID: the list to add the contacts to.");
   return { mode: "live", listId: list, ...folder };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: known, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    // The first sentence names the option; what follows is about programs that take other arguments than this one.
-    const [reason = "unknown option"] = (error instanceof Error ? error.message : String(error)).split(". ");
-    throw new UsageError(`${reason.replace(/\.$/, "")}.`, { cause: error });
-  }
 }

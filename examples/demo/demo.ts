@@ -1,10 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { isAudienceError } from "audience-sdk";
 import { formatDuration } from "../console/duration.ts";
-import type { ProgramSurroundings } from "../console/program.ts";
-import { InputError } from "../console/program.ts";
+import { InputError, type ProgramSurroundings, UsageError } from "../console/program.ts";
 import { say, styled, type Output } from "../console/terminal.ts";
-import { help, parseArguments, UsageError, type DemoArguments } from "./arguments.ts";
+import { help, parseArguments, type DemoArguments } from "./arguments.ts";
 import { callsFor } from "./send-rows.ts";
 import { openLive, openMock, type Retry } from "./service.ts";
 import { agreesToLive, readAndCheck, printRetries, send, showState, showContacts } from "./steps.ts";

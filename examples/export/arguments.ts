@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { InputError } from "../console/program.ts";
+import { InputError, parseCommandLine } from "../console/program.ts";
 
 /** The parsed command line. */
 export interface ExportArguments {
@@ -41,14 +40,7 @@ export function parseArguments(args: readonly string[]): ExportArguments {
     mock: { type: "boolean" },
     help: { type: "boolean", short: "h" },
   } as const;
-  let parsed;
-  try {
-    parsed = parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    // Safe: parseArgs throws nothing else.
-    throw new InputError((error as Error).message);
-  }
-  const { values, positionals } = parsed;
+  const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true });
   const { all = false, mock = false, help: isHelp = false, reserve, organization } = values;
   const [file = "", ...others] = positionals;
   const format = /\.(csv|ndjson)$/i.exec(file)?.[1]?.toLowerCase();

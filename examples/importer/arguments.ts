@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { InputError } from "../console/program.ts";
+import { InputError, parseCommandLine } from "../console/program.ts";
 import { optIns, type OptIn } from "../exports/contact.ts";
 import { isEncoding } from "../exports/csv-format.ts";
 
@@ -77,7 +76,11 @@ const known = {
 
 /** Parses the command line, or throws an `InputError`. */
 export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): ImporterArguments | "help" {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseCommandLine({
+    args: [...args],
+    options: known,
+    allowPositionals: true,
+  });
   // `exports/*` names what stands beside the tables, too.
   const isBeside = (path: string) =>
     positionals.some((other) => path === `${other}.map.json` || path === `${other}.refused.json`);
@@ -145,14 +148,4 @@ function valueOf<Value>(
   const value = text === undefined ? undefined : read(text);
   if (text === undefined || value !== undefined) return value;
   throw new InputError(`--${name} is ${what}, not ${JSON.stringify(text)}.`);
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: known, strict: true, allowPositionals: true });
-  } catch (error) {
-    // Only the first sentence, which names the option; the rest is about other programs.
-    const [reason = "unknown option"] = (error instanceof Error ? error.message : String(error)).split(". ");
-    throw new InputError(`${reason.replace(/\.$/, "")}.`, { cause: error });
-  }
 }

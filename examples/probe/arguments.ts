@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { UsageError } from "../console/program.ts";
 
 /** The parsed command line. */
 export interface ProbeArguments {
@@ -6,11 +7,6 @@ export interface ProbeArguments {
   readonly isMock: boolean;
   /** The address to write to. Without one, nothing is written. */
   readonly write: string | undefined;
-}
-
-/** An invalid command line. The message names the correction. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
 }
 
 export const help = `Usage: npm run probe [-- options]

@@ -1,7 +1,8 @@
 import { AudienceClient, isAudienceError, type ClientOptions } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
+import { UsageError } from "../console/program.ts";
 import { say, type Output } from "../console/terminal.ts";
-import { help, parseArguments, UsageError, type ProbeArguments } from "./arguments.ts";
+import { help, parseArguments, type ProbeArguments } from "./arguments.ts";
 import { askAccount, WebPageError } from "./ask.ts";
 import { redactor } from "./redact.ts";
 import { reportLines } from "./report.ts";
