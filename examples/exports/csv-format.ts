@@ -1,4 +1,5 @@
-import { createReadStream } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { readFile } from "node:fs/promises";
 import { parse } from "csv-parse/sync";
 import { isOfAddresses } from "./identifiers.ts";
 
@@ -28,12 +29,7 @@ export function isEncoding(name: string): boolean {
 export async function encodingIn(path: string, head: Uint8Array, named: string | undefined): Promise<string> {
   const told = encodingOf(head);
   if (told !== undefined || named === undefined) return told ?? "utf-8";
-  try {
-    for await (const _ of decoded(createReadStream(path), "utf-8"));
-    return "utf-8";
-  } catch {
-    return named;
-  }
+  return isUtf8(await readFile(path)) ? "utf-8" : named;
 }
 
 /** Decodes a stream of bytes. Throws for invalid bytes, because names would be stored damaged. */
