@@ -2,6 +2,9 @@ import { ConfigurationError } from "../errors.ts";
 import { unlessLate } from "../transport/abort-signal.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 
+/** Registered, as both module formats share it. */
+export const readAlone = Symbol.for("audience-sdk.checkpoint-entries");
+
 /**
  * Records what a run learns, so that it can continue after a crash, and the next run sends the rows that have changed.
  * `fileCheckpoint` of `audience-sdk/checkpoint` uses a file; write your own to use a database: a table of names and lines.
@@ -13,10 +16,9 @@ import { hasMethods, isObject } from "../values/predicates.ts";
 export interface Checkpoint {
   /** Called once, when the run starts. Must reject while another run has it open. */
   open(): Promise<OpenCheckpoint>;
+  /** @internal The entries of a file, read without its lock. */
+  [readAlone]?(): OpenCheckpoint["entries"];
 }
-
-/** Opens a checkpoint of this package to be read, without its lock. Registered, as both module formats share it. */
-export const readOnly = Symbol.for("audience-sdk.checkpoint-to-read");
 
 /**
  * An open checkpoint: lines of text under names, which outlive the process. Names and lines are ASCII, at most 200 and 2,000
@@ -41,17 +43,14 @@ export interface OpenCheckpoint {
 const longestCallS = { ofRun: 30, ofEnd: 1 };
 
 /**
- * Opens a checkpoint of anyone's; to read it alone, that of a file without its lock. What its methods throw is a rejection
- * here, a method that hangs has failed, and `fail` gets both: a run must not continue without a record.
+ * Opens a checkpoint of anyone's. What its methods throw is a rejection here, a method that hangs has failed, and `fail` gets
+ * both: a run must not continue without a record.
  */
 export async function openCheckpoint(
   checkpoint: Checkpoint,
   { fail, stop }: { readonly fail: (error: unknown) => void; readonly stop: AbortSignal },
-  use: "to record" | "to read" = "to record",
 ): Promise<OpenCheckpoint> {
-  const { [readOnly]: openToRead } = checkpoint as { [readOnly]?: Checkpoint["open"] };
-  const open = (use === "to read" && openToRead) || checkpoint.open;
-  const opened: unknown = await open.call(checkpoint);
+  const opened: unknown = await checkpoint.open();
   if (!hasMethods(opened, "put", "clear", "close") || !("entries" in opened && isObject(opened.entries)))
     throw new ConfigurationError("`open` of the checkpoint must return { entries, put, clear, close }.");
   // Safe: checked as far as its methods go; the compiler asks the caller for the rest.

@@ -4,7 +4,7 @@ import { recordTarget, targetSchema } from "../organization.ts";
 import { randomUuid } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
 import type { BulkSettings } from "./bulk-options.ts";
-import { type Checkpoint, openCheckpoint, type OpenCheckpoint } from "./checkpoint.ts";
+import { type Checkpoint, openCheckpoint, type OpenCheckpoint, readAlone } from "./checkpoint.ts";
 import type { Kept } from "./refusals.ts";
 import type { RunEnd } from "./run-parts.ts";
 
@@ -85,9 +85,13 @@ export class RunRecord {
   /** Reads a checkpoint, leaves it as it is, and closes it: what is put in the record stays in memory. */
   static async read(checkpoint: Checkpoint, owner: RecordOwner): Promise<RunRecord> {
     const end = { fail: () => {}, stop: new AbortController().signal };
-    const opened = await openCheckpoint(checkpoint, end, "to read");
+    const nothing = async () => {};
+    const entries = checkpoint[readAlone]?.();
+    const opened = entries
+      ? { entries, clear: nothing, close: nothing }
+      : await openCheckpoint(checkpoint, end);
     try {
-      return await RunRecord.#read({ ...opened, put: async () => {} }, owner, end.stop);
+      return await RunRecord.#read({ ...opened, put: nothing }, owner, end.stop);
     } finally {
       await opened.close();
     }

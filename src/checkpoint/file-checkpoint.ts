@@ -1,11 +1,24 @@
-// The entry "audience-sdk/checkpoint".
-import { closeSync, constants, existsSync, realpathSync } from "node:fs";
+// The entry "audience-sdk/checkpoint". The file has a heading, and then lines, each with a checksum before it. All of it is ASCII.
+import {
+  type Stats,
+  appendFileSync,
+  closeSync,
+  constants,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { resolve } from "node:path";
-import { type Checkpoint, type OpenCheckpoint, readOnly } from "../bulk/checkpoint.ts";
+import { crc32 } from "node:zlib";
+import { type Checkpoint, type OpenCheckpoint, readAlone } from "../bulk/checkpoint.ts";
 import { ConfigurationError } from "../errors.ts";
-import { acquireLock, describeRefusal } from "../files/lock.ts";
+import { longestLineBytes, readLines } from "../files/lines.ts";
+import { acquireLock, type Lock, refusalOf } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
-import { CheckpointFile, flags, readCheckpoint } from "./checkpoint-file.ts";
+import { replaceFile } from "../files/replacement.ts";
 
 export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 
@@ -33,27 +46,10 @@ export function fileCheckpoint(path: string): Checkpoint {
   if (typeof path !== "string" || path === "")
     throw new TypeError("fileCheckpoint takes the path of a file, as a string.");
   const named = resolve(path);
-  const checkpoint: Checkpoint & { readonly [readOnly]: Checkpoint["open"] } = {
-    open: () => unlessRefused(named, () => openFile(named)),
-    // A run may have it open: its lock is left alone, and nothing is written.
-    [readOnly]: async () => ({
-      entries: readAlone(named),
-      put: refuse,
-      clear: refuse,
-      close: async () => {},
-    }),
+  const refuse = (error: unknown): never => {
+    throw refusalOf(error, "checkpoint", named, ConfigurationError);
   };
-  return checkpoint;
-}
-
-/** What must not be used is a `ConfigurationError` with the way out; any other error stays as it is. */
-async function unlessRefused<Result>(named: string, open: () => Promise<Result>): Promise<Result> {
-  try {
-    return await open();
-  } catch (error) {
-    const refusal = describeRefusal(error, "checkpoint", named);
-    throw refusal === undefined ? error : new ConfigurationError(refusal);
-  }
+  return { open: () => openFile(named).catch(refuse), [readAlone]: () => readEntries(named, refuse) };
 }
 
 async function openFile(named: string): Promise<CheckpointFile> {
@@ -70,10 +66,10 @@ async function openFile(named: string): Promise<CheckpointFile> {
 }
 
 /** None where there is no file. */
-async function* readAlone(named: string): OpenCheckpoint["entries"] & AsyncGenerator<[string, string]> {
+async function* readEntries(named: string, refuse: (error: unknown) => never): Entries {
   if (!existsSync(named)) return;
   const open = async () => openRegular(named, constants.O_RDONLY, { followsLink: true });
-  const handle = await unlessRefused(named, open);
+  const handle = await open().catch(refuse);
   try {
     yield* (await readCheckpoint(named, handle)).newest;
   } finally {
@@ -81,6 +77,174 @@ async function* readAlone(named: string): OpenCheckpoint["entries"] & AsyncGener
   }
 }
 
-async function refuse(): Promise<never> {
-  throw new TypeError("This checkpoint was opened to be read.");
+type Entries = AsyncGenerator<readonly [name: string, line: string], void, undefined>;
+
+/** The first line, with the version of the format. */
+const heading = "audience-checkpoint 4";
+
+const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
+
+/** A checkpoint file that this run has open. */
+class CheckpointFile implements OpenCheckpoint {
+  readonly entries = this.#read();
+  readonly #file: string;
+  readonly #lock: Lock;
+  #handle: number;
+  /** The file as it was opened: another one may take its place. */
+  #opened: Stats;
+  /** The end of the last complete line, in bytes; known once the lines were read. */
+  #written: number | undefined;
+
+  constructor(file: string, handle: number, lock: Lock) {
+    this.#file = file;
+    this.#lock = lock;
+    this.#handle = handle;
+    this.#opened = fstatSync(handle);
+  }
+
+  /** The newest line of each name. A file whose lines are mostly out of date is replaced by these. */
+  async *#read(): Entries {
+    const { newest, lineCount, length } = await readCheckpoint(this.#file, this.#handle);
+    this.#written = length;
+    try {
+      if (lineCount > 2 * newest.size) this.#rewrite(newest);
+    } catch (error) {
+      // It only saves space: if it fails, as on a full disk, the file is sound as it is.
+      if (error instanceof ConfigurationError) throw error;
+    }
+    yield* newest;
+  }
+
+  /**
+   * Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. A failed write ends
+   * the run: its bytes are dropped, because they may hold a complete line.
+   */
+  async put(name: string, line: string, { flush }: { readonly flush: boolean }): Promise<void> {
+    const written = this.#checkOurs();
+    const text = (written === 0 ? `${heading}\n` : "") + encodeLine(name, line);
+    try {
+      appendFileSync(this.#handle, text);
+      if (flush) fdatasyncSync(this.#handle);
+      this.#written = written + text.length;
+    } catch (error) {
+      ftruncateSync(this.#handle, written);
+      throw error;
+    }
+  }
+
+  async clear(): Promise<void> {
+    this.#rewrite([]);
+  }
+
+  async close(): Promise<void> {
+    try {
+      closeSync(this.#handle);
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  #rewrite(entries: Iterable<readonly [name: string, line: string]>): void {
+    this.#checkOurs();
+    replaceFile(this.#file, fileText(entries), { keepsMode: true });
+    closeSync(this.#handle);
+    this.#handle = openRegular(this.#file, flags);
+    this.#opened = fstatSync(this.#handle);
+    this.#written = this.#opened.size;
+  }
+
+  /**
+   * The end of the last complete line. Throws if the file is not ours as it was: the run must not go on unrecorded, and nothing
+   * of another one is written over.
+   */
+  #checkOurs(): number {
+    if (this.#written === undefined)
+      throw new TypeError("The `entries` of a checkpoint must be read before its first `put` or `clear`.");
+    if (!this.#lock.isOurs()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
+    const now = statSync(this.#file, { throwIfNoEntry: false });
+    if (now?.ino !== this.#opened.ino || now.dev !== this.#opened.dev || now.size < this.#written)
+      throw lost(this.#file, "the file was deleted, moved, replaced or cut off");
+    // An incomplete last line, left by a crash.
+    if (now.size > this.#written) ftruncateSync(this.#handle, this.#written);
+    return this.#written;
+  }
+}
+
+/**
+ * The newest line of each name, and the end of the last complete line, in bytes: a crash may leave an incomplete one behind it.
+ * Throws if it is not a checkpoint of this version, or damaged.
+ */
+async function readCheckpoint(file: string, handle: number) {
+  const newest = new Map<string, string>();
+  let [count, length, rest] = [0, 0, ""];
+  const onRest = (bytes: Uint8Array) => (rest = Buffer.from(bytes).toString("latin1"));
+  for await (const { text, end } of readLines(handle, { onRest })) {
+    count += 1;
+    length = end;
+    if (count === 1) checkHeading(text, file);
+    else newest.set(...(decodeLine(text) ?? damaged(file, count)));
+  }
+  if (rest.length > longestLineBytes && count > 0) damaged(file, count + 1);
+  if (count > 0) return { newest, lineCount: count - 1, length };
+  // The heading of a new file stands there before its first row is sent, so these were lines: a loss of power leaves zeros.
+  if (/^\0+$/.test(rest)) damaged(file, 1);
+  // Without a complete heading nothing was recorded. A loss of power may leave zeros behind it.
+  if (!heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
+  return { newest, lineCount: 0, length };
+}
+
+function* fileText(entries: Iterable<readonly [name: string, line: string]>): Generator<string> {
+  yield `${heading}\n`;
+  for (const [name, line] of entries) yield encodeLine(name, line);
+}
+
+/** The checksum, a space, the name, a space, and the line. Throws a `TypeError` if they are not as a checkpoint has them. */
+function encodeLine(name: string, line: string): string {
+  // Also strings, as a caller in JavaScript may give anything.
+  if (!isName.test(name) || !isLine.test(line) || typeof name !== "string" || typeof line !== "string")
+    throw new TypeError("A name of a checkpoint has at most 200 characters of ASCII, and a line 2,000.");
+  const text = `${name} ${line}`;
+  return `${crc32(text)} ${text}\n`;
+}
+
+const isName = /^[\x21-\x7e]{1,200}$/;
+const isLine = /^[\x20-\x7e]{0,2000}$/;
+
+/** Undefined if the line is damaged. */
+function decodeLine(encoded: string): readonly [name: string, line: string] | undefined {
+  const begin = encoded.indexOf(" ") + 1;
+  const bytes = Buffer.from(encoded.slice(begin));
+  if (begin === 0 || Number(encoded.slice(0, begin - 1)) !== crc32(bytes)) return undefined;
+  const end = bytes.indexOf(" ");
+  // Copies: a slice would keep the whole line in memory.
+  return [bytes.toString("latin1", 0, end), bytes.toString("latin1", end + 1)];
+}
+
+function checkHeading(line: string, file: string): void {
+  if (line === heading) return;
+  const version = /^\uFEFF?audience-checkpoint (\d+)(\s|$)/.exec(line)?.[1];
+  if (version === undefined)
+    throw new ConfigurationError(`${file} is not a checkpoint, and is left unchanged. Name another file.`);
+  // An editor has changed its line ends, or put a byte-order mark before it.
+  if (heading.endsWith(` ${version}`)) damaged(file, 1);
+  throw new ConfigurationError(
+    `${file} is a checkpoint of another version (format ${version}, this one reads 4), and is left unchanged. ` +
+      "End its run with the version of audience-sdk that wrote it. Another file sends every row once, and knows none of " +
+      "the refusals that this one holds.",
+  );
+}
+
+function damaged(file: string, line: number): never {
+  throw new ConfigurationError(
+    `${file} is damaged at line ${line}, and is left unchanged. Restore it. Another file sends every row again, and ` +
+      "knows none of the refusals that this one holds.",
+  );
+}
+
+function lost(file: string, reason: string): ConfigurationError {
+  return new ConfigurationError(
+    `The run no longer has its checkpoint ${file}: ${reason}. It stops before it writes. Restore the file if it is ` +
+      "missing, and run this again: it continues from what the file records.",
+    "unknown",
+  );
 }

@@ -12,15 +12,18 @@ export class LockRefused extends Error {
   }
 }
 
-/** What a file, its lock or the file system refuses, with the way out. Undefined for an error of another kind. */
-export function describeRefusal(error: unknown, what: string, file: string): string | undefined {
-  if (error instanceof LockRefused) return `The ${what} ${file} is in use: ${error.message}`;
+type ErrorClass = new (message: string) => Error;
+
+/** What a file, its lock or the file system refuses, as an error of this class with the way out; any other error as it is. */
+export function refusalOf(error: unknown, what: string, file: string, Refusal: ErrorClass): unknown {
+  const refusal = (problem: string) => new Refusal(`The ${what} ${problem}`);
+  if (error instanceof LockRefused) return refusal(`${file} is in use: ${error.message}`);
   if (error instanceof FileRefused)
-    return `The ${what} cannot be used: ${error.message} It is left unchanged. Name a file of your own.`;
-  if (!(error instanceof Error && "code" in error && "syscall" in error)) return undefined;
-  return error.code === "ENOENT"
-    ? `The ${what} ${file} does not exist, or its folder does not exist. Create the folder, or name another file.`
-    : `The ${what} ${file} cannot be read or written (${error.message}). Mend the cause, such as a full disk, or name another file.`;
+    return refusal(`cannot be used: ${error.message} It is left unchanged. Name a file of your own.`);
+  if (!(error instanceof Error && "code" in error && "syscall" in error)) return error;
+  return refusal(
+    `${file} cannot be read or written (${error.message}). Mend the cause, or name another file.`,
+  );
 }
 
 const renewalMs = 1_000;

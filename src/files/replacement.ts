@@ -60,7 +60,7 @@ export class Replacement {
   }
 
   /** Removes what was written, unless it has taken its place. */
-  discard(): void {
+  [Symbol.dispose](): void {
     this.#close();
     rmSync(this.#path, { force: true });
   }
@@ -87,22 +87,14 @@ export class Replacement {
 
 /** Replaces a file by these texts. */
 export function replaceFile(file: string, texts: Iterable<string>, options?: ReplacementOptions): void {
-  const replacement = new Replacement(file, options);
-  try {
-    for (const text of texts) replacement.write(text);
-    replacement.commit();
-  } finally {
-    replacement.discard();
-  }
+  using replacement = new Replacement(file, options);
+  for (const text of texts) replacement.write(text);
+  replacement.commit();
 }
 
 /** Replaces a file by texts that come later. */
 export async function replaceFileBy(file: string, texts: AsyncIterable<string>): Promise<void> {
-  const replacement = new Replacement(file);
-  try {
-    for await (const text of texts) replacement.write(text);
-    replacement.commit();
-  } finally {
-    replacement.discard();
-  }
+  using replacement = new Replacement(file);
+  for await (const text of texts) replacement.write(text);
+  replacement.commit();
 }

@@ -150,7 +150,7 @@ export class PartFile {
     rmSync(this.#path, { force: true });
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     closeSync(this.#handle);
   }
 

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import type { AudienceClient } from "../audience-client.ts";
 import { isDocumented, shownConsent } from "../consent.ts";
-import { AbortError } from "../errors.ts";
-import { acquireLock } from "../files/lock.ts";
+import { AbortError, ConfigurationError } from "../errors.ts";
+import { acquireLock, refusalOf } from "../files/lock.ts";
 import { recordTarget, type Target, targetOf } from "../organization.ts";
 import type { ListPage } from "../pagination/page.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
@@ -14,7 +14,7 @@ import type { Profile } from "../v1/schemas/profile.ts";
 import { hasMethods } from "../values/predicates.ts";
 import type { SnapshotFields } from "./contact.ts";
 import { PartFile } from "./part-file.ts";
-import { existingHeading, fileError, type Heading } from "./snapshot-file.ts";
+import { existingHeading, type Heading } from "./snapshot-file.ts";
 import { dayMs, ofV1, openSnapshot, type Snapshot, targetSalt } from "./snapshot.ts";
 
 /** Options of `readSnapshot`. */
@@ -99,20 +99,16 @@ export async function readSnapshot(
     const lock = await acquireLock(file, () => source.observer.info(waits));
     try {
       const older = await existingHeading(file);
-      const part = new PartFile(file, lock);
-      try {
-        await beginOrGoOn(part, older, source, settings);
-        await readPages(part, source, settings);
-        await part.finish();
-      } finally {
-        part.close();
-      }
+      using part = new PartFile(file, lock);
+      await beginOrGoOn(part, older, source, settings);
+      await readPages(part, source, settings);
+      await part.finish();
       return await openSnapshot(file);
     } finally {
       lock.release();
     }
   } catch (error) {
-    throw fileError(error, file);
+    throw refusalOf(error, "snapshot", file, ConfigurationError);
   }
 }
 

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { shownConsent } from "../consent.ts";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
-import { describeRefusal } from "../files/lock.ts";
+import { refusalOf } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { targetSchema } from "../organization.ts";
 import { ContactIndex, entriesOf, keysOf } from "./contact-index.ts";
@@ -58,7 +58,7 @@ export class SnapshotFile {
       return file;
     } catch (error) {
       if (handle !== undefined) closeSync(handle);
-      throw fileError(error, path);
+      throw refusalOf(error, "snapshot", path, ConfigurationError);
     }
   }
 
@@ -174,10 +174,4 @@ function damaged(file: string, reason: string): ConfigurationError {
   return new ConfigurationError(
     `The snapshot ${file} is damaged: ${reason}. Restore it from a copy, or read another one.`,
   );
-}
-
-/** What the file, its lock or the file system refuses is a `ConfigurationError`; any other error stays as it is. */
-export function fileError(error: unknown, file: string): unknown {
-  const refusal = describeRefusal(error, "snapshot", file);
-  return refusal === undefined ? error : new ConfigurationError(refusal);
 }
