@@ -2,7 +2,7 @@ import * as z from "zod";
 import { contactKeys, decidedByService, optInStates, unknownConsent, v1Consent } from "./consent.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { jsonValue, emailAddress, nonBlankString } from "./schema/formats.ts";
-import { besideOtherIssues, unknownKeys } from "./schema/validation-issues.ts";
+import { besideOtherIssues, unknownKeys } from "./schema/validate.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
 import { addContactOptionsSchema, type AddContactOptions } from "./transport/call-options.ts";
 import type { CallEndpoint } from "./transport/transport.ts";

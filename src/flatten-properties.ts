@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { parseOptions } from "./schema/parse-options.ts";
-import { wrongType } from "./schema/validation-issues.ts";
+import { wrongType } from "./schema/validate.ts";
 import { copyAsJson } from "./values/copy-as-json.ts";
 import { isDate, isObject, isRecord } from "./values/predicates.ts";
 

@@ -9,7 +9,7 @@ import {
 } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 import { keepsTheLimiter, limiterOf, parseKept } from "./rate-limiter/client-limiter.ts";
-import { isForbidden, ofRuntime, refuseOldNode } from "./runtime.ts";
+import { ofRuntime } from "./runtime.ts";
 import { copyOptions, parseOptions, type Given } from "./schema/parse-options.ts";
 import { KeySource, type FamilyAccess } from "./transport/api-key.ts";
 import type { TransportSettings } from "./transport/call.ts";
@@ -41,7 +41,6 @@ export interface OpenedClient {
  * its value.
  */
 export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
-  refuseOldNode();
   const redactor = state?.redactor ?? new Redactor();
   const subject = "The client's options";
   const direct = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
@@ -144,9 +143,7 @@ function refuseNoBaseUrl({ baseUrl, baseUrlV2 }: ParsedOptions): void {
 }
 
 function withVariable(name: SourcedOption): string {
-  const variable = environmentVariables[name];
-  const suffix = isForbidden(variable) ? ", which this runtime does not permit to read" : "";
-  return `${name} (or ${variable}${suffix})`;
+  return `${name} (or ${environmentVariables[name]})`;
 }
 
 /** As `package.json` has it: a test compares the two. */

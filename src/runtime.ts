@@ -1,5 +1,3 @@
-import { ConfigurationError } from "./errors.ts";
-
 interface Globals {
   readonly process?: {
     readonly versions?: Readonly<Record<string, string | undefined>>;
@@ -20,18 +18,6 @@ export function ofRuntime<Feature>(read: (globals: Globals) => Feature): Feature
   } catch {
     return undefined;
   }
-}
-
-/** An older Node fails in the middle of a call, with a TypeError that names a function. Bun and Deno have Node's version too. */
-export function refuseOldNode(): void {
-  const { node, bun, deno } = ofRuntime(({ process }) => process?.versions) ?? {};
-  if (node === undefined || bun !== undefined || deno !== undefined || parseInt(node) >= 20) return;
-  throw new ConfigurationError(`audience-sdk needs Node 20.19 or later: this is Node ${node}.`);
-}
-
-/** Whether the runtime forbids to read the variable. */
-export function isForbidden(variable: string): boolean {
-  return ofRuntime(({ process }) => [process?.env?.[variable]]) === undefined;
 }
 
 /** A random UUID. Browsers have no `crypto.randomUUID` on a page without TLS, unless it is on loopback (D161). */

@@ -2,7 +2,6 @@ import * as z from "zod";
 import { readRateLimit, sayRateLimit } from "../environment.ts";
 import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
-import { refuseOldNode } from "../runtime.ts";
 import { numberThat, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods, withoutPrototype } from "../values/predicates.ts";
 import { type RateLimiterSnapshot, snapshotSchema } from "./limiter-snapshot.ts";
@@ -68,7 +67,6 @@ export const limiterOptionsSchema = z
   .partial();
 
 export function parseLimiterOptions(options: RateLimiterOptions) {
-  refuseOldNode();
   const {
     windows = DOCUMENTED_WINDOWS,
     clock = () => performance.now(),

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { awaitIt, contentLost, kindNamed, mustBe, sameName } from "../values/in-words.ts";
 import { hasMethods, hasProperty, isRecord, withoutPrototype } from "../values/predicates.ts";
-import { explain } from "./validation-issues.ts";
+import { explain } from "./validate.ts";
 
 // zod would skip a rule over several options beside a wrong one.
 const reportsAll = { abort: false };

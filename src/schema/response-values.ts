@@ -1,6 +1,6 @@
 // Tolerant decoding of responses: a value of another type counts as missing.
 import * as z from "zod";
-import { explain, toIssues } from "./validation-issues.ts";
+import { explain, toIssues } from "./validate.ts";
 
 /**
  * A response lacks a value that its decoder needs. The transport turns it into an `UnexpectedResponseError` with

@@ -1,7 +1,7 @@
 import { ConfigurationError, type ValidationIssue } from "../errors.ts";
 import { errorType, ignoreRejection } from "../values/in-words.ts";
 import { hasMethods, hasProperty, isObject, propertyOf } from "../values/predicates.ts";
-import { type SchemaError, toIssues } from "./validation-issues.ts";
+import { type SchemaError, toIssues } from "./validate.ts";
 
 /** A schema of any library that follows [Standard Schema](https://standardschema.dev): zod, valibot, arktype. */
 export interface StandardSchema<Input = unknown, Output = Input> {

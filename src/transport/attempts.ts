@@ -121,7 +121,6 @@ async function endOf(error: unknown, call: Call, usedKey: string | undefined): P
   throw error;
 }
 
-/** What follows an attempt that failed; undefined: its error is that of the call. */
 function planNext(call: Call, end: FailedEnd, retries: number): NextAttempt | undefined {
   const { client, context, gate, options, request, settings, stop } = call;
   const next = planRetry(end, retries, {

@@ -5,12 +5,8 @@ import { recordOutcome } from "./call-context.ts";
 import type { Call, Send } from "./call.ts";
 
 /**
- * Ends a call early. What becomes of a request in flight:
- *
- * - the caller leaves, by its signal or `deadlineMs`: the call ends at once, and its request continues unseen for two
- *   seconds (D44);
- * - `close()`, and the stop of a run of bulk: the call stops waiting, and its request continues to its end;
- * - `timeoutMs`, in `exchange.ts`: it cuts the request, and ends the attempt alone.
+ * Ends a call early. If its caller leaves, by its signal or `deadlineMs`, its request in flight continues unseen for two
+ * seconds (D44); if `close()` or the stop of a run of bulk ends its waiting, to its end.
  */
 export function cancellable(send: Send): Send {
   return async (call) => {

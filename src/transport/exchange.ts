@@ -60,7 +60,6 @@ export async function exchange(call: Call, key: string, told: ExchangeListener):
     response.headers.forEach((value, name) => headers.append(name, value));
     hasHead = true;
     told.onHead({ status, headers });
-    // Nobody waits for its body.
     if (call.left) cut.abort(call.left);
     const isOk = status >= 200 && status <= 299;
     const limit = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);

@@ -69,8 +69,8 @@ const limitersTold = new WeakSet<object>();
 const longWaitMs = 10_000;
 const shownErrorLength = 200;
 
-/** What an event adds to the identity of its call. */
-export type EventDetails = Omit<RequestEvent, keyof ReturnType<typeof identityOf>>;
+/** What a hook is told of an attempt, beside the identity of its call. */
+export type AttemptDetails = Omit<RequestEvent, keyof ReturnType<typeof identityOf>>;
 
 /** Reports the attempts and waits of a client's calls to its hooks and its logger. Neither can change a call. */
 export class Observer {
@@ -90,7 +90,7 @@ export class Observer {
   /** Calls the hook, and writes a line about an attempt. Returns whether there is a logger for it. */
   report(
     context: CallContext,
-    details: EventDetails,
+    details: AttemptDetails,
     text: string,
     { hook, level = "debug" }: { hook?: keyof Hooks | undefined; level?: "debug" | "warn" } = {},
   ): boolean {

@@ -1,4 +1,3 @@
-// What a call has to do with the rate limiter: it waits for a permit, and a response may make all calls wait.
 import { isAudienceError, RateLimitWaitError } from "../errors.ts";
 import type { Permit } from "../rate-limiter/fair-queue.ts";
 import { unlessLate, untilAborted } from "./abort-signal.ts";

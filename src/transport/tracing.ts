@@ -1,7 +1,7 @@
 import type { Outcome } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
 import { identityOf, type CallContext } from "./call-context.ts";
-import { summary, type EventDetails, type Observer, type RequestEvent } from "./observer.ts";
+import { summary, type AttemptDetails, type Observer, type RequestEvent } from "./observer.ts";
 
 type DiagnosticsChannel = typeof import("node:diagnostics_channel");
 
@@ -77,7 +77,7 @@ export class AttemptSpan {
   readonly #channel: TracingChannel | undefined;
   readonly #message: object;
   readonly #sentAt: number;
-  readonly #details: EventDetails;
+  readonly #details: AttemptDetails;
 
   /** The attempt is sent. */
   constructor(context: CallContext, observer: Observer, channel: TracingChannel | undefined) {

@@ -1,17 +1,20 @@
+import { isOnePersons } from "../consent.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { assignFacts } from "../error-facts.ts";
-import { isAudienceError, RateLimitWaitError } from "../errors.ts";
+import { isAudienceError, RateLimitWaitError, ValidationError, type ValidationIssue } from "../errors.ts";
+import { randomUuid } from "../runtime.ts";
+import { validate } from "../schema/validate.ts";
+import { mustBe } from "../values/in-words.ts";
 import { withoutPrototype } from "../values/predicates.ts";
 import type { FamilyAccess } from "./api-key.ts";
 import { apiPromise, rejected, showCall, showCaller, type ApiPromise } from "./api-promise.ts";
 import { attempts } from "./attempts.ts";
 import { identityOf, type CallContext } from "./call-context.ts";
-import { parseCallOptions, type CallSettings } from "./call-options.ts";
+import { parseCallOptions, refuseHeader, type CallSettings } from "./call-options.ts";
 import type { ApiResponse, Gate, PreparedCall, TransportSettings } from "./call.ts";
 import { cancellable } from "./cancellation.ts";
 import type { ClientState } from "./client-state.ts";
 import { tellListeners } from "./consent-registry.ts";
-import { inputIdentifier, prepareCall } from "./prepare-call.ts";
 import { traceCall } from "./tracing.ts";
 import { inOrder } from "./write-order.ts";
 
@@ -87,7 +90,6 @@ export class Transport {
     const settings = this.#settings;
     try {
       const tracing = settings.callTracing?.hasSubscribers ? settings.callTracing : undefined;
-      // Without a subscriber it is refused at once, and the stack of its error shows the line of the caller.
       const prepared = tracing ? undefined : prepare();
       const stop = new AbortController();
       const run = () => {
@@ -122,7 +124,6 @@ export class Transport {
       // Safe: the endpoint has decoded it.
       return (await response) as ApiResponse & { readonly data: Output };
     } catch (error) {
-      // The error of a call that cannot be prepared has the line of the caller in its stack; a later one gets it here (D182).
       this.#complete(error, context);
       throw showCall(error, caller);
     } finally {
@@ -138,4 +139,96 @@ export class Transport {
     if (isAudienceError(error) && !error.request)
       assignFacts(error, { outcome, request: { ...identityOf(context), attempts: sent }, uniqueIdentifier });
   }
+}
+
+/** With what a call is prepared, beside its input. */
+interface Preparation {
+  readonly access: FamilyAccess;
+  readonly options: CallSettings;
+  readonly newEventId?: ((eventName: string) => string) | undefined;
+}
+
+/**
+ * Validates the whole input, and sends nothing. Throws a `ConfigurationError`, or a `ValidationError` with every issue. The
+ * endpoint has no prototype, as anything in the process may have changed that.
+ */
+export function prepareCall<Body, Output>(
+  endpoint: Endpoint<Body, Output>,
+  input: EndpointInput,
+  { access, options, newEventId = randomUuid }: Preparation,
+): PreparedCall {
+  for (const own of Object.keys(access.headers)) refuseHeader(own, options.headers);
+  const { method, path, query: querySchema } = endpoint;
+  const { params = {}, query: givenQuery, body } = withoutPrototype(input);
+  const issues: ValidationIssue[] = [];
+  const filledPath = path.includes("{") ? fillPath(path, params, issues) : path;
+  const query = querySchema && validate(querySchema, givenQuery, issues);
+  const schema = typeof endpoint.body === "function" ? endpoint.body(options.given) : endpoint.body;
+  const given = endpoint.read ? endpoint.read(body) : body;
+  // Safe: without a schema Body is undefined.
+  const valid = (schema && validate(schema, given, issues)) as Body;
+  if (issues.length > 0) throw new ValidationError(issues);
+  const sent = endpoint.complete ? endpoint.complete(valid, newEventId) : valid;
+  const request = endpoint.request?.(sent) ?? { path: filledPath, query, body: sent };
+  // Safe: the schema allows only strings, numbers and booleans, which become strings.
+  const search = request.query ? String(new URLSearchParams(request.query as Record<string, string>)) : "";
+  const contacts = (method !== "GET" && endpoint.contactsOf?.(sent)) || [];
+  const consent = endpoint.consentOf?.(sent);
+  return {
+    // Safe: it gets only what its own schema has accepted.
+    endpoint: endpoint as Endpoint<unknown, unknown>,
+    access,
+    options,
+    params,
+    sent,
+    target: search === "" ? request.path : `${request.path}?${search}`,
+    body: schema && JSON.stringify(request.body),
+    uniqueIdentifier: endpoint.identifierOf?.(sent),
+    isRepeatable: options.repeatable ?? endpoint.isRepeatable?.(sent) ?? method === "GET",
+    contacts,
+    consentWrite:
+      consent && method !== "GET" ? { contacts: contacts.filter(isOnePersons), consent } : undefined,
+  };
+}
+
+/** The id of an event whose input is invalid. */
+export function inputIdentifier<Body>(
+  { identifierOf }: Endpoint<Body, unknown>,
+  { body }: EndpointInput,
+): string | undefined {
+  try {
+    // Safe: only a string is returned, and errors are caught.
+    const given: unknown = identifierOf?.(body as Body);
+    return typeof given === "string" && given !== "" ? given : undefined;
+  } catch {
+    // The body is not an object: the validation error says so.
+    return undefined;
+  }
+}
+
+function fillPath(
+  template: string,
+  params: Readonly<Record<string, unknown>>,
+  issues: ValidationIssue[],
+): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name];
+    const problem = problemOfId(value);
+    if (problem === undefined) return encodeURIComponent(value as string);
+    issues.push({
+      path: [name],
+      code: "invalid_id",
+      message: `${problem}; pass the id as the service returned it`,
+    });
+    return "";
+  });
+}
+
+function problemOfId(value: unknown): string | undefined {
+  if (typeof value !== "string") return mustBe("a string", value);
+  if (value.trim() === "") return "is empty";
+  // Even percent-encoded, these two change the path ("Endpoints").
+  if (value === "." || value === "..") return `${value} is not an id`;
+  if (/\p{Surrogate}/u.test(value)) return "holds half a character";
+  return undefined;
 }

@@ -11,8 +11,7 @@ export class Turns {
 
   /** The ends of the turns for which a new one would wait; undefined if there are none. */
   before(keys: readonly string[]): Promise<unknown> | undefined {
-    const ends = [...this.#chainsOf(keys)].map(({ end }) => end);
-    return ends.length > 0 ? Promise.all(ends) : undefined;
+    return endOf(this.#chainsOf(keys));
   }
 
   #chainsOf(keys: readonly string[]): Set<Chain> {
@@ -32,7 +31,7 @@ export class Turns {
     go: (before: Promise<unknown> | undefined) => Promise<Result>,
   ): Promise<Result> {
     const chains = this.#chainsOf(keys);
-    const before = this.before(keys);
+    const before = endOf(chains);
     const result = go(before);
     // Includes the earlier turns: if this one ends before it has come, the next one still waits for them.
     const end = Promise.allSettled([before, result]).then(() => {
@@ -48,4 +47,8 @@ export class Turns {
     }
     return result;
   }
+}
+
+function endOf(chains: ReadonlySet<Chain>): Promise<unknown> | undefined {
+  return chains.size > 0 ? Promise.all([...chains].map(({ end }) => end)) : undefined;
 }

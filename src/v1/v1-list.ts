@@ -36,7 +36,6 @@ export type ParsePage = (body: unknown, context: { operation: string }) => Parse
 interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "path" | "query"> {
   /** Decodes an item for the user; `undefined` without an id. */
   readonly decodeItem: (value: unknown) => T | undefined;
-  /** The usual names of the list. */
   readonly names: ListSigns["names"];
   readonly parsePage?: ParsePage | undefined;
 }

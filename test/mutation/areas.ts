@@ -98,7 +98,7 @@ export const areas: readonly Area[] = [
   {
     name: "schemas",
     sources: [
-      "schema/validation-issues.ts",
+      "schema/validate.ts",
       "values/copy-as-json.ts",
       "schema/standard-schema.ts",
       "values/in-words.ts",
@@ -106,7 +106,6 @@ export const areas: readonly Area[] = [
       "schema/formats.ts",
       "v1/schemas",
       "v2/schemas",
-      "validate.ts",
       "flatten-properties.ts",
     ],
     tests: { schemas: "*", document: "*", transport: "write" },
@@ -147,8 +146,9 @@ export const areas: readonly Area[] = [
     ],
     tests: {
       transport:
-        "abort api-key close deadlines errors observe options order outcomes promise rate-refusal responses retry-after tracing",
+        "abort api-key close custom-request deadlines errors headers observe options order outcomes promise rate-refusal responses retry-after tracing",
       bulk: "rate-limit stop",
+      document: "endpoint-contact-groups endpoint-events endpoints lists",
     },
   },
   {
@@ -168,7 +168,6 @@ export const areas: readonly Area[] = [
       "schema/parse-options.ts",
       "transport/call-options.ts",
       "transport/observer.ts",
-      "transport/prepare-call.ts",
       "transport/tracing.ts",
     ],
     tests: {

@@ -1,7 +1,7 @@
 import { contactKeys, isDocumented, isRefusal, shownConsent, shownRefusals } from "../../consent.ts";
 import { ConnectionError, isAudienceError } from "../../errors.ts";
 import { familyOf, type OpenedClient } from "../../open-client.ts";
-import { prepareCall } from "../../transport/prepare-call.ts";
+import { prepareCall } from "../../transport/transport.ts";
 import { getCustomer } from "../../v1/customers.ts";
 import type { Profile } from "../../v1/schemas/profile.ts";
 import {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { optInStates } from "../../consent.ts";
 import { LIMITS } from "../../limits.ts";
 import { boundedString, day, emailAddress } from "../../schema/formats.ts";
-import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
+import { besideOtherIssues, unknownKeys } from "../../schema/validate.ts";
 import { kindOf } from "../../values/in-words.ts";
 import { hasMethods, hasOwn, isDate, isObject } from "../../values/predicates.ts";
 

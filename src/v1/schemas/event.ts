@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { jsonObject, jsonValue, emailAddress, nonBlankString } from "../../schema/formats.ts";
-import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
+import { besideOtherIssues, unknownKeys } from "../../schema/validate.ts";
 import { sameName } from "../../values/in-words.ts";
 import { hasOwn, isRecord, withoutPrototype } from "../../values/predicates.ts";
 

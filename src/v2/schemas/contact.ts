@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { jsonValue, dateTime, day, dayOrDateTime, ipAddress, problemOfEmail } from "../../schema/formats.ts";
-import { besideOtherIssues } from "../../schema/validation-issues.ts";
+import { besideOtherIssues } from "../../schema/validate.ts";
 import { hasOwn, isRecord } from "../../values/predicates.ts";
 
 /** A v2 contact, the input of `v2.contacts.upsert` ("v2 contact", "v2 identifier object"). Other keys are passed on. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { documented } from "../../schema/response-values.ts";
-import { unknownKeys } from "../../schema/validation-issues.ts";
+import { unknownKeys } from "../../schema/validate.ts";
 
 /**
  * A list ("v2 list"). Only `uuid` is checked; the other keys are typed as documented. Undocumented keys are kept: `list as
