@@ -20,10 +20,7 @@ export interface ListSource<T> {
   readonly limits: readonly (number | undefined)[];
   identify(item: T): string;
   /** Rejects with an error of this package, and at once if the signal aborts: a loop has its own. */
-  load(
-    before: Progress,
-    loop?: { signal: AbortSignal | undefined; isReadAhead: boolean },
-  ): Promise<ListPage<T>>;
+  load(before: Progress, signal?: AbortSignal): Promise<ListPage<T>>;
 }
 
 /**
@@ -112,9 +109,6 @@ export class ListPage<T> implements Page<T> {
   }
 }
 
-/** A minute's calls: no consumer needs more pages ahead. */
-const mostReadAhead = 100;
-
 /**
  * The pages of one loop, in order, from a place on or from a page that is already there. While the consumer works on a
  * page, the next ones are fetched, one at a time, because only the page before says whether there is another. A failure
@@ -128,21 +122,20 @@ export async function* streamPages<T>(
   const { readAhead = 1, signal } = source.options;
   const loop = new AbortController();
   const removeCallback = signal && onAbort(signal, () => loop.abort(signal.reason));
-  const load = async (before: Progress | undefined, isReadAhead: boolean) =>
-    before && (await source.load(before, { signal: loop.signal, isReadAhead }));
+  const load = async (before: Progress | undefined) => before && (await source.load(before, loop.signal));
   const ahead: Promise<ListPage<T> | undefined>[] = [];
   try {
-    let page = first ?? (await load(start, false));
+    let page = first ?? (await load(start));
     while (page) {
       throwIfAborted(signal);
-      while (ahead.length < Math.min(readAhead, mostReadAhead)) {
-        const next = (ahead.at(-1) ?? Promise.resolve(page)).then((last) => load(last?.next, true));
+      while (ahead.length < readAhead) {
+        const next = (ahead.at(-1) ?? Promise.resolve(page)).then((last) => load(last?.next));
         // It is reported once the consumer reaches the page.
         next.catch(() => undefined);
         ahead.push(next);
       }
       yield page;
-      page = await (ahead.shift() ?? load(page.next, false));
+      page = await (ahead.shift() ?? load(page.next));
     }
   } catch (error) {
     // The page may have been fetched before the consumer asked for it.

@@ -136,7 +136,7 @@ export function listPages<T>({ call, longestPage, identify, ...list }: ListCall<
     // The service counts a larger limit as its largest page ("Limits").
     limits: [limit, longestPage],
     identify,
-    async load(before, { signal, isReadAhead } = { signal: options?.signal, isReadAhead: false }) {
+    async load(before, signal = options?.signal) {
       const { page, endsBy404 } = before.cursor;
       const pageOf = (decoded: DecodedPage<T>) => new ListPage(source, before, decoded);
       const endpoint = {
@@ -146,13 +146,11 @@ export function listPages<T>({ call, longestPage, identify, ...list }: ListCall<
         decode: (response: ParsedResponse) => pageOf(list.endpoint.decode(response, undefined)),
       };
       const nextPage = page === firstPage ? {} : { page };
-      // One priority less than a page that the consumer waits for (D29).
-      const priority = isReadAhead ? Math.min((options?.priority ?? 5) + 1, 9) : options?.priority;
       try {
         return await call(
           endpoint,
           { query: query ? { ...query, limit, ...nextPage } : list.query },
-          options ? withoutPrototype({ ...options, signal, priority }) : list.options,
+          options ? withoutPrototype({ ...options, signal }) : list.options,
         );
       } catch (error) {
         if (!(error instanceof NotFoundError && endsBy404)) throw error;

@@ -1,4 +1,12 @@
-import { type Consent, isDocumented, isRefusal, shownConsent, shownRefusals } from "../consent.ts";
+import {
+  type Consent,
+  contactKeys,
+  isDocumented,
+  isOnePersons,
+  isRefusal,
+  shownConsent,
+  shownRefusals,
+} from "../consent.ts";
 import type { V1OptIn } from "../v1/schemas/contact.ts";
 import type { Profile, ProfileAttributes } from "../v1/schemas/profile.ts";
 
@@ -62,6 +70,11 @@ export function contactOf({ id, attributes }: Profile, fields: SnapshotFields): 
 function text(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+/** The keys of a contact, as two spellings of one address have them. Strangers may share a phone without a digit. */
+export function keysOf({ id, email, phone }: Partial<SnapshotContact>): string[] {
+  return contactKeys([{ contactUUID: id, email, phone }]).filter(isOnePersons);
 }
 
 /** A contact, and when its page was asked for. */

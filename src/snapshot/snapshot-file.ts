@@ -9,8 +9,7 @@ import { readLines } from "../files/lines.ts";
 import { refusalOf } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { targetSchema } from "../organization.ts";
-import { ContactIndex, entriesOf, keysOf } from "./contact-index.ts";
-import type { ReadContact, SnapshotContact } from "./contact.ts";
+import { keysOf, type ReadContact, type SnapshotContact } from "./contact.ts";
 
 /** The first line of a read that is under way. */
 export const headingSchema = z.object({
@@ -29,7 +28,13 @@ const finishedHeadingSchema = headingSchema.extend({ size: z.int().min(0), compl
 
 export type FinishedHeading = z.infer<typeof finishedHeadingSchema>;
 
-/** A snapshot's file, open to be read. */
+/** More contacts than can be read in a day. */
+const mostContacts = 2 ** 24;
+
+/**
+ * A snapshot's file, open to be read. It keeps numbers alone, eight bytes for each key of a contact: the keys of the lines that
+ * they name must be compared.
+ */
 export class SnapshotFile {
   readonly path: string;
   readonly heading: FinishedHeading;
@@ -38,7 +43,10 @@ export class SnapshotFile {
   readonly #handle: number;
   /** The start of its contacts. */
   readonly #begin: number;
-  #index = new ContactIndex([], []);
+  /** The start of each line, and the end of the last one. */
+  #bounds = new Float64Array();
+  /** The hash of a key and the place of its contact, in one number; sorted. */
+  #index = new Float64Array();
   #isClosed = false;
 
   private constructor(path: string, handle: number, { heading, begin }: ReadHeading) {
@@ -64,12 +72,12 @@ export class SnapshotFile {
 
   async #buildIndex(): Promise<void> {
     const bounds: number[] = [];
-    const entries: number[] = [];
+    const index: number[] = [];
     let length = this.#begin;
     for await (const { text, start, end } of readLines(this.#handle, { from: this.#begin })) {
       const { contact } = parseContact(text, this.path);
       this.hasConsent ||= shownConsent(contact).size > 0;
-      entries.push(...entriesOf(contact, bounds.length));
+      for (const key of keysOf(contact)) index.push(hashOf(key) * mostContacts + bounds.length);
       bounds.push(start);
       length = end;
     }
@@ -78,8 +86,8 @@ export class SnapshotFile {
       throw damaged(this.path, "its last line has no end, or is longer than a line may be");
     if (bounds.length !== size)
       throw damaged(this.path, `it has ${bounds.length} contacts, and its heading says ${size}`);
-    bounds.push(length);
-    this.#index = new ContactIndex(bounds, entries);
+    this.#bounds = Float64Array.from([...bounds, length]);
+    this.#index = Float64Array.from(index).sort();
   }
 
   /** Every contact, and when its page was asked for. The file may be closed between two of them. */
@@ -96,7 +104,7 @@ export class SnapshotFile {
     this.#checkOpen();
     const found = new Map<string, SnapshotContact>();
     for (const key of keys) {
-      for (const { start, end } of this.#index.linesOf(key)) {
+      for (const { start, end } of this.#linesOf(key)) {
         const bytes = Buffer.alloc(end - start - 1);
         readSync(this.#handle, bytes, 0, bytes.length, start);
         const { contact } = parseContact(bytes.toString(), this.path);
@@ -104,6 +112,26 @@ export class SnapshotFile {
       }
     }
     return [...found.values()];
+  }
+
+  /** The lines of the contacts that have this key, in the order of the file; a few others may be among them. */
+  *#linesOf(key: string): Generator<{ readonly start: number; readonly end: number }> {
+    const least = hashOf(key) * mostContacts;
+    for (let at = this.#firstFrom(least); this.#index[at]! < least + mostContacts; at++) {
+      const place = this.#index[at]! - least;
+      yield { start: this.#bounds[place]!, end: this.#bounds[place + 1]! };
+    }
+  }
+
+  /** The place of the first key that is not less than this. */
+  #firstFrom(least: number): number {
+    let [from, to] = [0, this.#index.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (this.#index[middle]! < least) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 
   close(): void {
@@ -114,6 +142,13 @@ export class SnapshotFile {
   #checkOpen(): void {
     if (this.#isClosed) throw new ConfigurationError("The snapshot is closed.");
   }
+}
+
+/** 29 bits of FNV-1a: with a place they fill a number. */
+function hashOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  return hash >>> 3;
 }
 
 interface ReadHeading {

@@ -3,10 +3,10 @@ import { ConfigurationError } from "../errors.ts";
 import { checkSame, recordTarget, type Target } from "../organization.ts";
 import { optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
-import { keysOf } from "./contact-index.ts";
 import {
   hasOtherConsent,
   hasRefused,
+  keysOf,
   type SnapshotChange,
   type SnapshotContact,
   type SnapshotRefusal,

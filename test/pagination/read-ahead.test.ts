@@ -1,15 +1,6 @@
 import { getEventListeners } from "node:events";
-import {
-  AbortError,
-  AudienceClient,
-  ConnectionError,
-  type ListOptions,
-  type Page,
-  type Paginator,
-  RateLimiter,
-} from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { AbortError, ConnectionError, type Page, type Paginator } from "audience-sdk";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { collect, controlledList, errorOf, type Item, items, servedList, settled } from "./served-lists.ts";
 
 describe("reading ahead", () => {
@@ -235,33 +226,3 @@ describe("no request or listener is left behind", () => {
     expect(listeners()).toBe(0);
   });
 });
-
-/** The priorities with which a list of three contacts, in pages of one, acquires its permits. */
-async function prioritiesOf(options?: ListOptions): Promise<(number | undefined)[]> {
-  const contacts = ["a", "b", "c"].map((name) => ({ email: `${name}@example.com` }));
-  const organization = { id: "acme", apiKeys: ["acme-mock-key"], appId: "acme-app", contacts };
-  const limiter = new RateLimiter();
-  const take = vi.spyOn(limiter, "acquire");
-  const audience = new AudienceClient({
-    ...createMockService({ organizations: [organization] }).clientOptions,
-    rateLimiter: limiter,
-  });
-
-  const list = audience.v1.customers.list({ limit: 1 }, options);
-  expect(await collect(list)).toHaveLength(3);
-  // A page that the consumer waits for.
-  await (await list).nextPage();
-  return take.mock.calls.map(([{ priority } = {}]) => priority);
-}
-
-// D29
-it.each<[string, ListOptions | undefined, (number | undefined)[]]>([
-  ["5, where none is given", undefined, [5, 6, 6, 5, 5]],
-  ["the call's priority", { priority: 2 }, [2, 3, 3, 2, 2]],
-  ["9, which is the last", { priority: 9 }, [9, 9, 9, 9, 9]],
-])(
-  "a page of the read-ahead has a priority one step below %s; others have the call's",
-  async (_, options, priorities) => {
-    expect(await prioritiesOf(options)).toEqual(priorities);
-  },
-);
