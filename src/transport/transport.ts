@@ -2,7 +2,6 @@ import { isOnePersons } from "../consent.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { assignFacts } from "../error-facts.ts";
 import { isAudienceError, RateLimitWaitError, ValidationError, type ValidationIssue } from "../errors.ts";
-import { randomUuid } from "../runtime.ts";
 import { validate } from "../schema/validate.ts";
 import { mustBe } from "../values/in-words.ts";
 import { withoutPrototype } from "../values/predicates.ts";
@@ -155,7 +154,7 @@ interface Preparation {
 export function prepareCall<Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
-  { access, options, newEventId = randomUuid }: Preparation,
+  { access, options, newEventId = () => crypto.randomUUID() }: Preparation,
 ): PreparedCall {
   for (const own of Object.keys(access.headers)) refuseHeader(own, options.headers);
   const { method, path, query: querySchema } = endpoint;
