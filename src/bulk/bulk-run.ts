@@ -138,7 +138,6 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     }
   }
 
-  /** Each row has a worker, from its reading until the caller has finished with its result. */
   async #sendRows(record: RunRecord | undefined, process: ProcessGuard): Promise<void> {
     const { concurrency, isCurrent, snapshot } = this.#parts.options;
     // In the order in which they are asked.

@@ -127,15 +127,12 @@ export function isInvalid(error: unknown): error is ValidationError {
 const minuteMs = 60_000;
 
 export class ProgressCounter {
-  /** The number of rows that were read and have not ended. */
   underWay = 0;
   /** The number of calls that rows have made, looks included. */
   calls = 0;
   done = 0;
   readonly #counts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0, superseded: 0, kept: 0 };
-  /** When rows ended in the last minute, without skipped and superseded rows. */
   readonly #recentEnds: number[] = [];
-  /** When the run began, and when it ended, on the clock of `performance.now()`. */
   readonly times: { began?: number; ended?: number } = {};
 
   add({ status, kept }: RowEnd<unknown>): void {
@@ -173,7 +170,6 @@ export class ProgressCounter {
 
 /** The results of a run, which the caller takes one after the other. */
 export class ResultQueue<Result> {
-  /** The results that the caller has not finished with. */
   readonly #results: { readonly result: Result; readonly release: () => void }[] = [];
   #wake = (): void => undefined;
   #isLeft = false;
@@ -187,7 +183,6 @@ export class ResultQueue<Result> {
     });
   }
 
-  /** Yields the results until `over` is settled. */
   async *until(over: Promise<unknown>): AsyncGenerator<Result, void, undefined> {
     let isOver = false;
     void Promise.allSettled([over]).then(() => {

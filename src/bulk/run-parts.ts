@@ -60,7 +60,6 @@ export class RunEnd {
   }
 }
 
-/** What a run says to the logger: each thing once. */
 export class RunWarnings {
   readonly #observer: ClientSettings["observer"];
   readonly #said = new Set<string>();

@@ -45,7 +45,6 @@ const isRefusal = (name: string): boolean => name.startsWith(refusalPrefix);
 
 /** What a run has recorded, and earlier ones: a line for each row. */
 export class RunRecord {
-  /** Of the checkpoint. */
   readonly id: string;
   /** The hashed addresses of refusals that other calls wrote before this run was killed. */
   readonly earlierRefusals = new Set<string>();

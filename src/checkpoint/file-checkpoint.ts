@@ -65,7 +65,6 @@ async function openFile(named: string): Promise<CheckpointFile> {
   }
 }
 
-/** None where there is no file. */
 async function* readEntries(named: string, refuse: (error: unknown) => never): Entries {
   if (!existsSync(named)) return;
   const open = async () => openRegular(named, constants.O_RDONLY, { followsLink: true });
@@ -84,7 +83,6 @@ const heading = "audience-checkpoint 4";
 
 const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
 
-/** A checkpoint file that this run has open. */
 class CheckpointFile implements OpenCheckpoint {
   readonly entries = this.#read();
   readonly #file: string;

@@ -2,7 +2,6 @@ import { UndecodableResponse } from "../schema/response-values.ts";
 
 /** What a response says of its list. */
 export interface ListHints {
-  /** The page size. */
   readonly limit?: number | undefined;
   readonly totalItems?: number | undefined;
   readonly totalPages?: number | undefined;
@@ -10,7 +9,6 @@ export interface ListHints {
   readonly hasNextPage?: boolean | undefined;
 }
 
-/** One decoded response of a list. */
 export interface DecodedPage<T> extends ListHints {
   readonly items: readonly T[];
   readonly raw: unknown;
@@ -32,7 +30,6 @@ export interface Cursor {
 /** So many empty pages in a row are asked for, as far as the total counts them. */
 const mostEmptyPages = 1_000;
 
-/** A page, as it came. */
 export interface ReceivedPage extends ListHints {
   readonly ids: readonly string[];
   /** How many of its items had not come before. */

@@ -146,7 +146,6 @@ export async function* streamPages<T>(
   }
 }
 
-/** The items of such pages. */
 export async function* itemsOf<T>(
   pages: AsyncIterable<{ readonly items: readonly T[] }>,
   signal: AbortSignal | undefined,

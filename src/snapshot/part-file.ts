@@ -41,7 +41,6 @@ class ReadState {
   cursor: Cursor | undefined = { page: 1 };
   /** The start of the last line of each contact. */
   readonly starts = new Map<string, number>();
-  /** The total that the last page told. */
   total: number | undefined;
   isTotalSteady = true;
 
@@ -102,7 +101,6 @@ export class PartFile {
     return state.hasPages && !state.cursor?.pagesWithoutNew ? this.#heading : undefined;
   }
 
-  /** Begins a read anew. */
   begin(heading: Heading): void {
     this.#heading = heading;
     this.state = new ReadState();
@@ -136,7 +134,6 @@ export class PartFile {
     this.state.add(pageLine, starts);
   }
 
-  /** The contact as an earlier page had it. */
   async #written(id: string): Promise<ReadContact | undefined> {
     const from = this.state.starts.get(id);
     if (from === undefined) return undefined;

@@ -112,7 +112,6 @@ export async function readSnapshot(
   }
 }
 
-/** What a read needs of the client. */
 interface Source {
   readonly client: AudienceClient;
   readonly target: Target;

@@ -38,7 +38,6 @@ const mostContacts = 2 ** 24;
 export class SnapshotFile {
   readonly path: string;
   readonly heading: FinishedHeading;
-  /** Whether any contact shows a consent. */
   hasConsent = false;
   readonly #handle: number;
   /** The start of its contacts. */
@@ -99,7 +98,6 @@ export class SnapshotFile {
     }
   }
 
-  /** The contacts that have one of these keys. */
   withKeys(keys: readonly string[]): SnapshotContact[] {
     this.#checkOpen();
     const found = new Map<string, SnapshotContact>();
@@ -153,7 +151,6 @@ function hashOf(key: string): number {
 
 interface ReadHeading {
   readonly heading: FinishedHeading;
-  /** The start of the contacts. */
   readonly begin: number;
 }
 

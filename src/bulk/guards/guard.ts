@@ -7,7 +7,6 @@ import type { ReadRow } from "../rows.ts";
 
 /** Knows refusals of the people of rows, or that a row must not go. */
 export interface Guard {
-  /** For messages. */
   readonly name: string;
   /** How old its answer may be when a row leaves, in milliseconds; 0: it answers at that moment, at once. */
   readonly maxAgeMs: number;

@@ -30,7 +30,6 @@ export class ProcessGuard implements Guard, ConsentListener {
   readonly maxAgeMs = 0;
   readonly #run: RunParts;
   readonly #record: Promise<RunRecord | undefined>;
-  /** Of rows, by channel and key: a few bytes for each contact that a row refuses. */
   readonly #refusedByRows = new Set<string>();
   /** Of other calls, by channel and key. */
   readonly #addresses = new Map<string, Calls>();
