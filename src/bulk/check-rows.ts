@@ -2,10 +2,9 @@ import { isAudienceError, type ValidationIssue } from "../errors.ts";
 import { errorMessage } from "../values/in-words.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
 import type { BulkFunction, BulkOptions, BulkSettings, RowWrites } from "./bulk-options.ts";
-import { canonicalJson, comparedWrite, fateOf, recordedRow } from "./fingerprint.ts";
 import type { GuardedRow } from "./guards/guard.ts";
 import { isUnknown, looksOf } from "./guards/service.ts";
-import { mayBeRepeated, prepareRow } from "./prepare-row.ts";
+import { comparedJson, fateOf, mayBeRepeated, prepareRow, recordedRow } from "./prepare-row.ts";
 import { subscribes } from "./refusals.ts";
 import { isInvalid } from "./result.ts";
 import { type BulkRows, isRefusing, type ReadRow, Rows } from "./rows.ts";
@@ -111,9 +110,7 @@ export async function checkRows<Row>(
 function differenceOf(row: ReadRow<unknown>, again: ReadRow<unknown>): BulkCheck["unstable"] {
   if (row.problem ?? again.problem) return undefined;
   try {
-    const [one, other] = [row, again].map(
-      ({ writes }) => JSON.parse(canonicalJson(writes.map(({ write }) => comparedWrite(write)))) as unknown,
-    );
+    const [one, other] = [row, again].map(({ writes }) => JSON.parse(comparedJson(writes)) as unknown);
     const path = firstDifference(one, other);
     return path && { index: row.index, path: row.writes.length === 1 ? path.slice(1) : path };
   } catch {

@@ -125,10 +125,10 @@ describe("The fingerprint of a row", () => {
 
   it.each([
     [1n, "Do not know how to serialize a BigInt"],
-    [new Map([["a", 1]]), "it holds a Map"],
-    [Promise.resolve(1), "it holds a Promise"],
-    [undefined, "it is undefined"],
-    [() => 1, "it is function"],
+    [new Map([["a", 1]]), "made of a Map"],
+    [Promise.resolve(1), "made of a Promise"],
+    [undefined, "made of undefined"],
+    [() => 1, "made of a function"],
   ])("must be a JSON value, else the row has failed: %o", async (given, reason) => {
     const { audience, mock } = createFixture();
     const options = { key, fingerprint: () => given, checkpoint: new MemoryCheckpoint() };

@@ -46,7 +46,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "bulk-record",
-    sources: ["bulk/run-record.ts", "bulk/fingerprint.ts"],
+    sources: ["bulk/run-record.ts"],
     tests: { bulk: "check event-ids keys nights own-checkpoint recorded target" },
   },
   {
