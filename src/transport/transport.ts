@@ -191,7 +191,7 @@ export function prepareCall<Body, Output>(
 }
 
 /** The id of an event whose input is invalid. */
-export function inputIdentifier<Body>(
+function inputIdentifier<Body>(
   { identifierOf }: Endpoint<Body, unknown>,
   { body }: EndpointInput,
 ): string | undefined {
