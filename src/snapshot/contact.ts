@@ -116,8 +116,19 @@ export function hasOtherConsent(contact: SnapshotContact, earlier: SnapshotConta
   return [...shownConsent(contact)].some(([channel, word]) => word !== before.get(channel));
 }
 
-/** Whether it is unsubscribed from a channel, or suppressed: in one in which an earlier contact is not. */
+/**
+ * Whether it is unsubscribed from a channel, or suppressed: in one in which an earlier contact is not, or at another address,
+ * as a word counts for the address that it is shown with.
+ */
 export function hasRefused(contact: SnapshotContact, earlier?: SnapshotContact): boolean {
-  const before = shownRefusals(earlier);
-  return shownRefusals(contact).some((channel) => !before.includes(channel));
+  const before = refusedPlaces(earlier);
+  return refusedPlaces(contact).some((place) => !before.includes(place));
+}
+
+function refusedPlaces(contact: SnapshotContact | undefined): string[] {
+  return shownRefusals(contact).flatMap((channel) => {
+    const addresses = contactKeys([{ email: contact?.email, phone: contact?.phone }]);
+    const itsOwn = addresses.filter((key) => channel === "is_suppressed" || key.startsWith(`${channel}:`));
+    return ["", ...itsOwn].map((address) => `${channel} ${address}`);
+  });
 }

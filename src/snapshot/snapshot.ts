@@ -89,7 +89,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
    * Who is refused: unsubscribed from a channel, or suppressed. So refusals at the service come home into your own table.
    * Write each over a word of yours that is older than `readAt`, and over no newer one.
    *
-   * With `last`, only who is not refused there in the same channel: for a table in which each write costs much. `last` is
+   * With `last`, only who is not refused there in the same channel and at the same address: for a table in which each write costs much. `last` is
    * the one whose refusals you have written to the end: keep its file until then. Who has come back and left again
    * between the two is in both, and not told.
    *

@@ -46,17 +46,11 @@ export class KeySource {
     return await unlessLate(untilAborted(this.#ask(this.#key), signal), timeoutMs, late);
   }
 
-  /** After a 401: the key, if it is another one now; undefined otherwise. */
+  /** After a 401: the key, if it is another one now; undefined otherwise. Rejects if the function fails. */
   async changed(refusedKey: string, timeoutMs: number, signal: AbortSignal): Promise<string | undefined> {
     if (signal.aborted) return undefined;
-    try {
-      const newKey = await this.request(timeoutMs, signal);
-      return newKey === refusedKey ? undefined : newKey;
-    } catch {
-      signal.throwIfAborted();
-      // If the function fails, the 401 is the result.
-      return undefined;
-    }
+    const newKey = await this.request(timeoutMs, signal);
+    return newKey === refusedKey ? undefined : newKey;
   }
 
   /** Whether it was given this key, or this key function. */

@@ -113,8 +113,14 @@ async function endOf(error: unknown, call: Call, usedKey: string | undefined): P
   if (error instanceof RateLimitError) return { kind: "refused", error };
   if (error instanceof AuthenticationError && usedKey !== undefined) {
     const { options, request, stop } = call;
-    const key = await request.access.key.changed(usedKey, options.timeoutMs, stop.signal);
-    if (key !== undefined) return { kind: "new-key", error, key };
+    try {
+      const key = await request.access.key.changed(usedKey, options.timeoutMs, stop.signal);
+      if (key !== undefined) return { kind: "new-key", error, key };
+    } catch (failure) {
+      stop.signal.throwIfAborted();
+      // The 401 stays the result, and says why it was given no other key.
+      error.cause = failure;
+    }
   }
   if (isAudienceError(error)) return { kind: "failed", error };
   // No end of an attempt, such as the error of a gate: it ends the call.

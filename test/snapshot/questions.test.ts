@@ -180,6 +180,23 @@ describe("`refusalsSince` tells who has refused", () => {
     );
   });
 
+  it("also one at an address or number that an earlier refusal did not have, but not one with a new spelling", async () => {
+    const left = { email_opt_in: "UNSUBSCRIBED", phone: "+4912345678" };
+    const suppressed = { email_opt_in: "SUBSCRIBED", is_suppressed: true };
+    using last = await snapshotOf(["moves", "stays", "number"].map((id) => someone(id, left)));
+    using lastSuppressed = await snapshotOf([someone("moves", suppressed)]);
+    using today = await snapshotOf([
+      someone("moves", { ...left, email: "new@example.com" }),
+      someone("stays", { ...left, email: "STAYS@example.com" }),
+      someone("number", { ...left, phone: "+4987654321" }),
+    ]);
+
+    expect(await emails(today, last)).toEqual(["new@example.com"]);
+    expect(await emails(today, lastSuppressed)).toHaveLength(3);
+    using todaySuppressed = await snapshotOf([someone("moves", { ...suppressed, phone: "+4912345678" })]);
+    expect(await emails(todaySuppressed, lastSuppressed)).toEqual(["moves@example.com"]);
+  });
+
   it("with the time at which its page was asked for, also of the earlier page if only that one shows it", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: 0 });
     onTestFinished(() => void vi.useRealTimers());

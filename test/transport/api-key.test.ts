@@ -68,15 +68,24 @@ describe("A key that is a function", () => {
   });
 
   it.each([
-    ["fails", () => Promise.reject(new Error("vault is sealed"))],
-    ["gives nothing", () => ""],
-    ["gives a control character", () => "a\nb"],
-  ])("that %s when it is called again leaves the 401 as the error", async (_, again) => {
-    let asked = 0;
-    const { audience } = mockedClient({}, { apiKey: () => (asked++ === 0 ? "wrong" : again()) });
+    ["fails", () => Promise.reject(new Error("vault is sealed")), "The apiKey function failed: Error"],
+    ["gives nothing", () => "", "apiKey is empty."],
+    ["gives a control character", () => "a\nb", /^apiKey holds a character/],
+  ])(
+    "that %s when it is called again leaves the 401 as the error, and is its cause",
+    async (_, again, cause) => {
+      let asked = 0;
+      const { audience } = mockedClient({}, { apiKey: () => (asked++ === 0 ? "wrong" : again()) });
 
-    expect(await failureOf(audience.v1.customers.upsert(contact))).toMatchObject({ status: 401 });
-  });
+      const error = await failureOf(audience.v1.customers.upsert(contact));
+
+      expect(error).toMatchObject({ status: 401 });
+      expect(error.cause).toMatchObject({
+        name: "ConfigurationError",
+        message: expect.stringMatching(cause),
+      });
+    },
+  );
 
   it("is not called again for a 401 that comes after the client was closed", async () => {
     const hooks = { onRequest: () => void audience.close() };
