@@ -16,7 +16,7 @@ type SetTimer = (callback: () => void, delayMs: number) => ReturnType<typeof set
 export function startTimer(
   callback: () => void,
   delayMs: number,
-  setTimer: SetTimer = (run, ms) => setTimeout(run, ms),
+  setTimer: SetTimer = setTimeout,
 ): () => void {
   if (delayMs > longestTimerMs) return () => {};
   const firstMs = Math.max(0, delayMs - 1);

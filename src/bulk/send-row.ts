@@ -108,17 +108,10 @@ class SendRow {
       listener,
       enter: async (call: Call) => {
         sent = call;
-        try {
-          restated = this.#guards.restated(write);
-          call.request = restated.write === write.write ? asGiven : prepareWrite(opened, restated.write);
-          await this.#recordAttempt(call.request.isRepeatable);
-          await this.#guards.ask(call.stop.signal);
-        } catch (error) {
-          // Not to be tried again.
-          throw error instanceof RowStop || hasCode(error, "aborted", "closed")
-            ? error
-            : new RowStop({ error });
-        }
+        restated = this.#guards.restated(write);
+        call.request = restated.write === write.write ? asGiven : prepareWrite(opened, restated.write);
+        await this.#recordAttempt(call.request.isRepeatable);
+        await this.#guards.ask(call.stop.signal);
       },
       // Else it is made anew.
       isOpen: () => {

@@ -11,11 +11,12 @@ export class Turns {
 
   /** The ends of the turns for which a new one would wait; undefined if there are none. */
   before(keys: readonly string[]): Promise<unknown> | undefined {
-    return endOf(this.#chainsOf(keys));
+    return this.#waitingFor(keys).before;
   }
 
-  #chainsOf(keys: readonly string[]): Set<Chain> {
-    return new Set(keys.flatMap((key) => this.#chains.get(key) ?? []));
+  #waitingFor(keys: readonly string[]) {
+    const chains = new Set(keys.flatMap((key) => this.#chains.get(key) ?? []));
+    return { chains, before: chains.size > 0 ? Promise.all([...chains].map(({ end }) => end)) : undefined };
   }
 
   /** Takes a turn until the returned function is called. */
@@ -30,8 +31,7 @@ export class Turns {
     keys: readonly string[],
     go: (before: Promise<unknown> | undefined) => Promise<Result>,
   ): Promise<Result> {
-    const chains = this.#chainsOf(keys);
-    const before = endOf(chains);
+    const { chains, before } = this.#waitingFor(keys);
     const result = go(before);
     // Includes the earlier turns: if this one ends before it has come, the next one still waits for them.
     const end = Promise.allSettled([before, result]).then(() => {
@@ -47,8 +47,4 @@ export class Turns {
     }
     return result;
   }
-}
-
-function endOf(chains: ReadonlySet<Chain>): Promise<unknown> | undefined {
-  return chains.size > 0 ? Promise.all([...chains].map(({ end }) => end)) : undefined;
 }

@@ -213,12 +213,13 @@ const seeded: MockServiceOptions = {
 
 it("`service` is the contact as it was shown of a kept row and of one that is superseded, and of no other", async () => {
   const world = createFixture();
-  const options = await firstNight(world);
+  const options = await firstNight(world, named("Ada", 2));
   world.mock.unsubscribe(row(0).email);
   const shown = { type: "profile", attributes: { email: row(0).email, email_opt_in: "UNSUBSCRIBED" } };
 
   const kept = await night(world, named("A."), options);
   const skipped = await night(world, named("A."), options);
+  const asItIs = await night(world, named("A.", 2).slice(1), options);
   const moved = await night(world, [{ ...row(1) }], { ...options, key: () => row(0).email });
   const optOut = { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const;
   const byRun = await night(world, [optOut, ...named("B.")], { ...options, checkConsent: false });
@@ -235,8 +236,9 @@ it("`service` is the contact as it was shown of a kept row and of one that is su
       error: { code: "aborted", outcome: "not-sent" },
     },
   ]);
-  for (const result of [...skipped.results, ...byRun.results, ...gone.results])
-    expect(result?.service).toBeUndefined();
+  expect(asItIs.operations).toEqual([get, post]);
+  for (const result of [skipped, asItIs, byRun, gone].flatMap(({ results }) => results))
+    expect(result.service).toBeUndefined();
   expect(byRun.ends.toSorted()).toEqual(["succeeded", "succeeded email:run"]);
   expect(gone.ends).toEqual(["superseded:service"]);
 });

@@ -184,11 +184,12 @@ describe("A run ends with an error that every other row would meet", () => {
 describe("An abort of the run's signal", () => {
   it("ends the run with an AbortError after the calls in flight have ended and are recorded, reads no further row, and calls stopWhen no more", async () => {
     const { mock, audience } = createFixture();
-    const gates = gated(async (url, init) =>
-      JSON.stringify(init.body).includes(row(2).email)
-        ? new Response("{}", { status: 400 })
-        : await mock.fetch(url, init),
-    );
+    const gates = gated(async (url, init) => {
+      // What was not sent for a reason of its own has failed, and was not ended by the run.
+      if (JSON.stringify(init.body).includes(row(2).email))
+        throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
+      return await mock.fetch(url, init);
+    });
     const stop = new AbortController();
     const checkpoint = new MemoryCheckpoint();
     const shown: unknown[] = [];

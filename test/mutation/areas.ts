@@ -61,7 +61,7 @@ export const areas: readonly Area[] = [
     name: "bulk-row",
     sources: ["bulk/prepare-row.ts", "bulk/send-row.ts"],
     tests: {
-      bulk: "event-ids guard-process guard-service is-current keys nights own-checkpoint rate-limit recorded refusals stop writes-of-rows",
+      bulk: "check event-ids guard-process guard-run guard-service is-current keys nights own-checkpoint rate-limit recorded refusals results stop writes-of-rows",
     },
   },
   {
