@@ -61,10 +61,17 @@ export class Transport {
     return this.start(prepared.endpoint, {}, () => ({ ...prepared, options }), gate);
   }
 
-  /** Before anything is made for the call: a flood of such calls must cost next to nothing. */
+  /** Before anything is made for the call: a flood of such calls must cost next to nothing, and a stack is half the cost. */
   refuseFullQueue({ priority }: CallSettings): void {
     const full = this.client.limiter.current?.fullQueue(priority, this.#settings.maxQueued);
-    if (full) throw new RateLimitWaitError(full);
+    if (!full) return;
+    const { stackTraceLimit } = Error;
+    Reflect.set(Error, "stackTraceLimit", 0);
+    try {
+      throw new RateLimitWaitError(full);
+    } finally {
+      Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
+    }
   }
 
   /** Starts a call of an endpoint: it rejects with what `prepare` throws. */
@@ -109,7 +116,7 @@ export class Transport {
       });
     } catch (error) {
       this.#complete(error, context);
-      // That of a full queue has it near the top: to point it there would cost as much again.
+      // That of a full queue has none.
       return rejected(error instanceof RateLimitWaitError ? error : showCaller(error));
     }
   }

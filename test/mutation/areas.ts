@@ -68,7 +68,7 @@ export const areas: readonly Area[] = [
     name: "bulk",
     sources: ["bulk"],
     tests: {
-      bulk: "check first-row keys own-checkpoint progress rate-limit refusals-first results source stop target writes-of-rows",
+      bulk: "check event-ids first-row guard-run guard-service keys nights own-checkpoint progress rate-limit recorded refusals-first results source stop target writes-of-rows",
       snapshot: "bulk",
     },
   },
