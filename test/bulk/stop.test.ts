@@ -82,16 +82,15 @@ describe("A run ends with an error that every other row would meet", () => {
   });
 
   it("but not with a missing path, an invalid row, or a failure of the service", async () => {
-    const faults = [{ kind: "500-before", operation: "v1.customers.upsert", times: 1 } as const];
-    const { audience } = createFixture({ faults }, { maxRetries: 0 });
+    const { audience, mock } = createFixture({}, { maxRetries: 0 });
+    mock.addFault({ kind: "500-before", after: 1, times: 2 });
     const writes = [
       write.v1.request({ method: "PUT", path: "/api/v1/gone", body: {}, contact: { email: row(0).email } }),
       upsert(nobody),
       upsert(row(1)),
+      add(row(2)),
     ];
-
     const { signal } = new AbortController();
-
     const { error, results } = await collectRun(
       audience.bulk(writes, (each) => each, { concurrency: 1, signal }),
     );
@@ -101,6 +100,7 @@ describe("A run ends with an error that every other row would meet", () => {
     expect(results.map((result) => result.error)).toEqual([
       expect.any(NotFoundError),
       expect.any(ValidationError),
+      expect.any(ServerError),
       expect.any(ServerError),
     ]);
   });
