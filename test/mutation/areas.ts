@@ -23,7 +23,7 @@ export const areas: readonly Area[] = [
   {
     name: "bulk-refusals",
     sources: ["bulk/refusals.ts"],
-    tests: { bulk: "guard-run guard-service refusals results" },
+    tests: { bulk: "check guard-process guard-run guard-service refusals results", snapshot: "bulk" },
   },
   {
     name: "consent",
