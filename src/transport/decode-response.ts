@@ -4,7 +4,7 @@ import { printable } from "../values/in-words.ts";
 import type { ApiResponse, Call, ReceivedResponse } from "./call.ts";
 import { findRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
-import { apiError, htmlHint } from "./response-error.ts";
+import { apiError, htmlHint, messageOf } from "./response-error.ts";
 
 const shownBodyLength = 64 * 1024;
 /** A deeper value takes much memory, and overflows the stack when it is printed. */
@@ -59,7 +59,10 @@ function decodeValue(received: ReceivedResponse, { client, context, request }: C
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of our own */
     if (!(error instanceof UndecodableResponse)) throw error;
-    throw unexpected(error.message);
+    const said = messageOf(body?.value);
+    throw unexpected(
+      said === undefined ? error.message : `${error.message.replace(/\.$/, "")}; the service says: ${said}`,
+    );
   }
 }
 

@@ -41,8 +41,12 @@ export function findRefusal(
   ignoreRejection(finding);
   const waitMs = isRecord(finding) ? finding["retryAfterMs"] : undefined;
   if (typeof waitMs === "number" && waitMs >= 0) return { retryAfterMs: waitMs };
-  if (typeof finding !== "boolean")
-    throw invalid(`must return a boolean, or { retryAfterMs } in ms from 0, not ${kindOf(finding)}`);
+  if (typeof finding !== "boolean") {
+    const found = waitMs === undefined ? kindOf(finding) : `{ retryAfterMs: ${kindOf(waitMs)} }`;
+    throw invalid(
+      `returned ${found}: it must return true, false, or { retryAfterMs } with milliseconds from 0`,
+    );
+  }
   const isRefusal = finding || candidate.status === 429;
   return isRefusal ? { retryAfterMs: refusalWaitMs(candidate.headers) } : undefined;
 }

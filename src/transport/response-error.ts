@@ -32,6 +32,8 @@ export function apiError(
   const hints: string[] = [];
   if (status === 404 && !refusal && endpoint.idHint)
     hints.push(describeId(String(Object.values(params)[0]), client.redactor), endpoint.idHint);
+  if (status === 401) hints.push("is `apiKey` right, and of this service?");
+  if (status === 407) hints.push("a proxy asks for credentials of its own");
   if (waitMs) hints.push(`the service asks to wait ${waitMs} ms`);
   const hint = htmlHint(body, headers);
   if (hint) hints.push(hint);
@@ -81,7 +83,7 @@ const phoneNumber = /^(?!\d+$)(tel:)?[\s+()./-]*(\d[\s()./-]*){7,}$/i;
  * All messages of a body, each once. v2 uses `message`; v1's error body is not documented, so the usual properties are
  * tried ("Errors"). Each value is visited once, and none once the message is full: a body may be made to cost time.
  */
-function messageOf(body: unknown): string | undefined {
+export function messageOf(body: unknown): string | undefined {
   if (!isObject(body)) return undefined;
   const texts = new Set<string>();
   let length = 0;

@@ -77,7 +77,8 @@ describe("An error status", () => {
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toBeInstanceOf(AudienceError);
     expect(error).toMatchObject({ name, code, status, outcome, body: { message: "the reason" } });
-    expect(error.message).toBe(`${status} on POST /api/v1/customer/create: the reason`);
+    const hint = status === 401 ? " (is `apiKey` right, and of this service?)" : "";
+    expect(error.message).toBe(`${status} on POST /api/v1/customer/create: the reason${hint}`);
     expect((error as ApiError).headers.get("x-trace")).toBe("t-1");
     expect(error.request).toEqual({
       requestId: expect.any(String),
@@ -355,6 +356,13 @@ describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => 
     const { v1 } = clientWithResponse(status, "<h1>Not Found</h1>", headers, { maxRetries: 0 });
 
     expect((await failureOf(v1.customers.get("c-1"))).message).toContain("HTML: a gateway responded");
+  });
+
+  it("shows all messages of the service", async () => {
+    const body = '{"status":false,"errors":[{"message":"no consent"},{"message":"no list"}]}';
+    const error = await failureWith(200, body);
+
+    expect(error.message).toContain("the service says: no consent; no list");
   });
 });
 

@@ -227,6 +227,7 @@ describe("A 407 ends a call with its status, after one request, though Node's fe
         outcome: "not-applied",
         request: { attempts: 1 },
       });
+      expect(error.message).toMatch(/^407 on .+ \(a proxy asks for credentials of its own\)$/);
       expect(received).toHaveLength(1);
     },
   );
