@@ -5,6 +5,7 @@ import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import {
   copyOptions,
+  explainOption,
   functionThat,
   optionTypes,
   optionThat,
@@ -15,10 +16,16 @@ import { besideOtherIssues } from "./schema/validate.ts";
 import { problemsOfSecret, type ApiKey } from "./transport/api-key.ts";
 import { headersOption, type CallOptions } from "./transport/call-options.ts";
 import type { Fetch } from "./transport/fetch.ts";
-import { logLevels, type Hooks, type Logger, type LogLevel } from "./transport/observer.ts";
+import {
+  logLevels,
+  type Hooks,
+  type Logger,
+  type LogLevel,
+  type RequestEvent,
+} from "./transport/observer.ts";
 import type { IsRateLimited } from "./transport/rate-refusal.ts";
 import type { ParsePage } from "./v1/v1-list.ts";
-import { hasMethods, hasProperty, isPlain, isRecord } from "./values/predicates.ts";
+import { hasMethods, hasProperty, isPlain, isRecord, withoutPrototype } from "./values/predicates.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */
 export interface ClientOptions extends Pick<
@@ -116,17 +123,25 @@ const keyOption = optionThat<ApiKey>(
 
 const textOption = optionTypes.string.check(problemsBy(problemsOfSecret));
 
-const hookNames: readonly string[] = ["onRequest", "onResponse", "onRetry", "onThrottle"];
-const isHook = (hook: unknown): boolean => hook === undefined || typeof hook === "function";
+const hook = functionThat<(event: RequestEvent) => void>();
 
-// An instance of a class may have more than its hooks.
-const hooksOption = optionThat<Hooks>(
-  `an object with ${hookNames.join(", ")} as functions, and nothing else`,
-  (value) =>
-    isRecord(value) &&
-    hookNames.every((name) => !hasProperty(value, name) || isHook(value[name])) &&
-    (!isPlain(value) || Object.keys(value).every((name) => hookNames.includes(name))),
-);
+const hooksSchema = z
+  .strictObject({ onRequest: hook, onResponse: hook, onRetry: hook, onThrottle: hook })
+  .partial();
+
+// Of an instance of a class only the hook methods are used; other properties are ignored.
+const hooksOption = optionThat<Hooks>("an object", isRecord).check(({ value, issues }) => {
+  if (issues.length > 0) return;
+  const names = Object.keys(hooksSchema.shape);
+  const given = names.filter((name) => hasProperty(value, name));
+  const methods = Object.fromEntries(given.map((name) => [name, Reflect.get(value, name)]));
+  const judged = withoutPrototype(isPlain(value) ? value : methods);
+  const { error } = hooksSchema.safeParse(judged, { error: explainOption });
+  // Safe: only a problem that zod raises has other properties.
+  for (const issue of error?.issues ?? []) issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
+  if (isPlain(value) || Object.values(methods).some((method) => method !== undefined)) return;
+  issues.push({ code: "custom", message: `must have one of ${names.join(", ")}`, input: value });
+});
 
 const whenInsecure = "is http:, which would send the key in the clear; use https:, or set allowInsecureHttp";
 

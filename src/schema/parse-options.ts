@@ -129,7 +129,7 @@ export function parseOption<Schema extends z.ZodType>(
 }
 
 /** The rules in words, also for options that there are not, in the options or in an object among them. */
-const explainOption: z.core.$ZodErrorMap = (issue) => {
+export const explainOption: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === "invalid_type") return mustBe(kindNamed(issue.expected), issue.input);
   if (issue.code !== "unrecognized_keys") return explain(issue);
   // Safe: each schema of options that knows its keys is an object's.

@@ -78,7 +78,7 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
       appId: "",
       timeoutMs: 0,
       headers: { "x a": "secret-3", host: "secret-4" },
-      hooks: { onRequest: "secret-5" },
+      hooks: { onRequest: "secret-5", onresponse() {} },
       userAgent: "app\n",
       colour: 1,
     });
@@ -96,7 +96,8 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
       "timeoutMs must be a number of milliseconds above 0, not 0.",
       'headers: "x…" is not a header name.',
       'headers: "host" is set or dropped by the runtime.',
-      "hooks must be an object with onRequest, onResponse, onRetry, onThrottle as functions, and nothing else, not an object.",
+      "hooks.onRequest must be a function, not a string.",
+      'hooks: there is no option "onresponse"; did you mean onResponse?',
       expect.stringMatching(/^The client's options: there is no option "colour"; the options are baseUrl, /),
       "baseUrlV2 is http:, which would send the key in the clear; use https:, or set allowInsecureHttp.",
     ]);
@@ -158,6 +159,7 @@ describe("An unknown option is a ConfigurationError", () => {
   const created = (options: unknown) => new AudienceClient(untyped(options));
   const redis = { eval: vi.fn(), evalsha: vi.fn() };
   const didYouMean = (given: string, name: string) => `no option "${given}"; did you mean ${name}?`;
+  const ofHooks = "the options are onRequest, onResponse, onRetry, onThrottle.";
   const none = (name: string) => `The options of ${name} must be an object, not undefined.`;
 
   it.each<[message: string, given: unknown, use: (options: never) => unknown]>([
@@ -175,7 +177,7 @@ describe("An unknown option is a ConfigurationError", () => {
     [none("readSnapshot"), undefined, (o) => readSnapshot(client(), o)],
     [none("withOptions"), undefined, (o) => client().withOptions(o)],
     ["the options are baseUrl, baseUrlV2, apiKey", { colour: 1 }, created],
-    ["hooks must be an object with onRequest, onResponse", { hooks: { onAnswer() {} } }, created],
+    [`hooks: there is no option "onAnswer"; ${ofHooks}`, { hooks: { onAnswer() {} } }, created],
     ["max", { rateLimiter: { max: 1 } }, created],
     ["the options are signal, timeoutMs, ", { agent: 1 }, (o) => client().v1.customers.get("c", o)],
   ])(
