@@ -28,6 +28,7 @@ export interface EndpointInput {
 /** A 2xx response. `body` is the parsed JSON; for an endpoint that accepts any response, else the string. */
 export interface ParsedResponse {
   readonly status: number;
+  readonly headers: Headers;
   readonly body: unknown;
 }
 

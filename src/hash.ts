@@ -1,5 +1,12 @@
-/** The SHA-256 of a text, as bytes, by Web Crypto. */
+import { ConfigurationError } from "./errors.ts";
+
+/** The SHA-256 of a text, as bytes. Web Crypto, as every runtime has it but a page on an insecure origin (D161). */
 async function digest(text: string): Promise<Uint8Array> {
+  // Safe: the type of the DOM knows secure pages alone.
+  if ((crypto as Partial<Crypto>).subtle === undefined)
+    throw new ConfigurationError(
+      "A checkpoint needs crypto.subtle, which browsers have only on pages with https: or on loopback.",
+    );
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 

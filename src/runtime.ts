@@ -19,3 +19,16 @@ export function ofRuntime<Feature>(read: (globals: Globals) => Feature): Feature
     return undefined;
   }
 }
+
+/** A random UUID. Browsers have no `crypto.randomUUID` on a page without TLS, unless it is on loopback (D161). */
+export function randomUuid(): string {
+  // Safe: the type of the DOM knows secure pages alone.
+  const { randomUUID } = crypto as Partial<Crypto>;
+  if (randomUUID !== undefined) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  // Version 4, variant 1 (RFC 9562).
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

@@ -1,4 +1,5 @@
 import { isAudienceError, type ValidationIssue } from "../errors.ts";
+import { randomUuid } from "../runtime.ts";
 import { errorMessage } from "../values/in-words.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
 import type { BulkFunction, BulkOptions, BulkSettings, RowWrites } from "./bulk-options.ts";
@@ -73,7 +74,7 @@ export async function checkRows<Row>(
       try {
         if (row.problem) throw row.problem.error;
         const recorded = record && (await recordedRow(row, record, settings));
-        const prepared = prepareRow(opened, writes, () => crypto.randomUUID());
+        const prepared = prepareRow(opened, writes, randomUuid);
         const fate = writes.length === 0 ? "unchanged" : fateOf(recorded);
         plan[fate === "once" ? "inDoubt" : fate] += 1;
         if (fate === "unchanged" || (fate === "once" && !mayBeRepeated(writes, prepared))) continue;

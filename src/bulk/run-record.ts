@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { recordTarget, targetSchema } from "../organization.ts";
+import { randomUuid } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
 import type { BulkSettings } from "./bulk-options.ts";
 import { type Checkpoint, openCheckpoint, type OpenCheckpoint, readAlone } from "./checkpoint.ts";
@@ -162,7 +163,7 @@ async function nextRun(
       `The checkpoint was written ${kind} a \`key\`. Run it ${kind} a \`key\` again, or name another checkpoint.`,
     );
   }
-  const id = before?.id ?? crypto.randomUUID();
+  const id = before?.id ?? randomUuid();
   return {
     id,
     number: (before?.number ?? 0) + (before && !before.isOver ? 0 : 1),

@@ -1,5 +1,6 @@
 import { AbortError, ConnectionError, type Outcome } from "../errors.ts";
 import { prepareWrite } from "../prepare-write.ts";
+import { randomUuid } from "../runtime.ts";
 import { severer } from "../transport/call-context.ts";
 import type { Call, PreparedCall } from "../transport/call.ts";
 import { appliedConsent } from "../transport/consent-registry.ts";
@@ -92,7 +93,7 @@ class SendRow {
 
   /** The id of an event that has none of its own. Those of one name are told apart by their order. */
   readonly #newEventId = (eventName: string): string => {
-    if (!this.#recorded) return crypto.randomUUID();
+    if (!this.#recorded) return randomUuid();
     const number = (this.#events.get(eventName) ?? 0) + 1;
     this.#events.set(eventName, number);
     return `${this.#recorded.eventId}-${number}-${eventName}`;

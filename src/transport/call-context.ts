@@ -1,5 +1,6 @@
 import type { Method, Operation } from "../endpoint.ts";
 import type { Outcome } from "../errors.ts";
+import { randomUuid } from "../runtime.ts";
 
 /** What errors, hooks and channels tell of a call, an invalid one too: its identity, its costs and its outcome. */
 export interface CallContext {
@@ -19,7 +20,7 @@ export interface CallContext {
 /** The identity of a call, as hooks, channels and errors show it. */
 export function identityOf(context: CallContext) {
   const { operation, method, path } = context;
-  return { requestId: (context.requestId ??= crypto.randomUUID()), operation, method, path };
+  return { requestId: (context.requestId ??= randomUuid()), operation, method, path };
 }
 
 const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];

@@ -54,7 +54,7 @@ function decodeValue(received: ReceivedResponse, { client, context, request }: C
     throw unexpected(`its body ${problem}.`);
   }
   try {
-    const parsed = { status, body: body === undefined ? text || undefined : body.value };
+    const parsed = { status, headers, body: body === undefined ? text || undefined : body.value };
     return request.endpoint.decode(parsed, request.sent);
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of our own */

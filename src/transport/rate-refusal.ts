@@ -64,20 +64,40 @@ export function retryAfterMs(headers: Headers): number | undefined {
 const longestMs = Number.MAX_SAFE_INTEGER;
 /** 2024: ky's threshold too. A longer wait is meant as a Unix time. */
 const earliestUnixTimeMs = Date.UTC(2024);
+/** Between the values of a header that was given twice: the comma after a weekday belongs to its date. */
+const betweenValues = /(?<=\d|GMT),\s*/i;
 
-/** Of a number of seconds, a Unix time in seconds, or an HTTP date. */
+/** The longest wait that the header names: a gateway may have added its own to the service's. */
 function waitOf(header: string, headers: Headers): number | undefined {
-  const isNumber = /^\d+(\.\d+)?$/.test(header);
-  const givenMs = isNumber ? Math.ceil(Number(header) * 1_000) : parseDate(header);
-  if (givenMs === undefined || (isNumber && givenMs < earliestUnixTimeMs)) return givenMs;
-  // The service's time of day if it says so: the local clock may be wrong.
-  const now = parseDate(headers.get("date") ?? "") ?? Date.now();
-  return Math.min(Math.max(0, givenMs - now), longestMs);
+  const waits = header.split(betweenValues).flatMap((value) => waitOfOne(value, headers) ?? []);
+  return waits.length > 0 ? Math.max(...waits) : undefined;
 }
 
-/** The three date formats of HTTP, all in UTC, one without its zone: `Date.parse` alone accepts any number as a year. */
+/** Of a number of seconds, a date, or a Unix time, which some services give in milliseconds. */
+function waitOfOne(value: string, headers: Headers): number | undefined {
+  if (!/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return waitUntil(parseDate(value), headers);
+  const givenMs = Math.ceil(Number(value) * 1_000);
+  if (givenMs < earliestUnixTimeMs) return givenMs;
+  return waitUntil(givenMs < earliestUnixTimeMs * 1_000 ? givenMs : givenMs / 1_000, headers);
+}
+
+function waitUntil(endMs: number | undefined, headers: Headers): number | undefined {
+  if (endMs === undefined) return undefined;
+  return Math.min(Math.max(0, endMs - responseTime(headers)), longestMs);
+}
+
+/** The service's time of day if it says so: the local clock may be wrong. */
+function responseTime(headers: Headers): number {
+  return parseDate(headers.get("date") ?? "") ?? Date.now();
+}
+
+/** The three date formats of HTTP, and ISO 8601: `Date.parse` alone accepts any number as a year. */
+const date = /^((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/i;
+const hasZone = /(GMT|UTC?|Z|[+-]\d\d:?\d\d)$/i;
+
 function parseDate(value: string): number | undefined {
-  if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(value)) return undefined;
-  const time = Date.parse(value.replace(/( GMT)?$/i, " GMT"));
+  if (!date.test(value)) return undefined;
+  // HTTP dates are UTC, also in the format without a zone.
+  const time = Date.parse(hasZone.test(value) ? value : `${value} GMT`);
   return Number.isNaN(time) ? undefined : time;
 }

@@ -2,6 +2,7 @@ import { isOnePersons } from "../consent.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { assignFacts } from "../error-facts.ts";
 import { isAudienceError, RateLimitWaitError, ValidationError, type ValidationIssue } from "../errors.ts";
+import { randomUuid } from "../runtime.ts";
 import { validate } from "../schema/validate.ts";
 import { mustBe } from "../values/in-words.ts";
 import { withoutPrototype } from "../values/predicates.ts";
@@ -161,7 +162,7 @@ interface Preparation {
 export function prepareCall<Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
-  { access, options, newEventId = () => crypto.randomUUID() }: Preparation,
+  { access, options, newEventId = randomUuid }: Preparation,
 ): PreparedCall {
   for (const own of Object.keys(access.headers)) refuseHeader(own, options.headers);
   const { method, path, query: querySchema } = endpoint;

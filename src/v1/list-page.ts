@@ -103,10 +103,10 @@ const infoNames = {
 };
 const holders = new Set(["links", "meta", "pagination", "page"]);
 
-/** Reads links, totals and flags: in the objects around the items, from the inside, and in their holders (D147). */
-export function parsePageInfo(body: unknown, path: ListPath): ListHints {
+/** Reads links, totals and flags: in the objects around the items, from the inside, in their holders, and in the headers (D147). */
+export function parsePageInfo(body: unknown, path: ListPath, headers: Headers): ListHints {
   const around = path.map((_, depth) => valueAt(body, path.slice(0, depth)));
-  const values = around.filter(isRecord).reverse().flatMap(namedValues);
+  const values = [...around.filter(isRecord).reverse(), valuesOf(headers)].flatMap(namedValues);
   const first = <Value>(
     among: readonly string[],
     parse: (value: unknown) => Value | undefined,
@@ -128,6 +128,12 @@ function namedValues(object: JsonObject): (readonly [name: string, value: unknow
   const own = Object.entries(object).map(([key, value]) => [plainName(key), value] as const);
   const inner = own.filter(([name]) => holders.has(name)).map(([, holder]) => holder);
   return [...own, ...inner.filter(isRecord).flatMap(namedValues)];
+}
+
+/** `X-Total-Count`, and `Link` (RFC 8288). */
+function valuesOf(headers: Headers): JsonObject {
+  const links = headers.get("link") ?? "";
+  return { total: headers.get("x-total-count"), ...(/\brel="?next\b/i.test(links) && { next: links }) };
 }
 
 function parseFlag(flag: unknown): boolean | undefined {

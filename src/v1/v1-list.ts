@@ -64,13 +64,13 @@ export function v1List<T extends { readonly id: string }>(
 /** Parses the pages of one list: the first one shows where its items are. */
 function pageParser(signs: ListSigns): (response: ParsedResponse) => FoundPage {
   let path: ListPath | undefined;
-  return ({ body }) => {
+  return ({ body, headers }) => {
     path ??= findListPath(body, signs);
     const items = itemsAt(body, path);
     if (items.length === 0 && reportsFailure(body)) {
       throw new UndecodableResponse("its body holds no items and says that the call failed.");
     }
-    return { items, ...parsePageInfo(body, path) };
+    return { items, ...parsePageInfo(body, path, headers) };
   };
 }
 

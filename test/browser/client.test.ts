@@ -37,14 +37,14 @@ describe("In a browser, the client", () => {
   afterEach(() => scene.close());
 
   /** Any answer of the origin, with the bundle: a browser keeps a page that a test makes up from loopback. */
-  async function load(): Promise<void> {
-    await scene.page.goto(`${scene.server.url}/__mock/environment`);
+  async function load(origin = scene.server.url): Promise<void> {
+    await scene.page.goto(`${origin}/__mock/environment`);
     await scene.page.addScriptTag({ content: bundle });
   }
 
-  const options = () => ({
-    baseUrl: scene.server.url,
-    baseUrlV2: scene.server.url,
+  const options = (origin = scene.server.url) => ({
+    baseUrl: origin,
+    baseUrlV2: origin,
     apiKey: "acme-key",
     appId: "acme-app",
     rateLimiter: false as const,
@@ -97,5 +97,22 @@ describe("In a browser, the client", () => {
 
     expect(state).toEqual(["UNSUBSCRIBED"]);
     expect(scene.mock.requests).toEqual([]);
+  });
+
+  it("sends events with an identifier on an insecure origin, too", async () => {
+    const origin = `http://mock.test:${new URL(scene.server.url).port}`;
+    await load(origin);
+    const isSecure = await scene.page.evaluate(() => isSecureContext);
+    await scene.page.evaluate(async (given) => {
+      const { v1 } = new sdk.AudienceClient({ ...given, allowInsecureHttp: true });
+      await v1.events.send({ eventName: "order placed", contact: { email: "ada@example.com" } });
+    }, options(origin));
+    const [event] = scene.mock.organization("acme").events;
+
+    expect(isSecure).toBe(false);
+    expect(event?.uniqueIdentifier).toMatch(
+      /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/,
+    );
+    scene.complaints.length = 0;
   });
 });

@@ -4,16 +4,16 @@ import { clientOf } from "./served-lists.ts";
 const contacts = [{ id: "a" }, { id: "b" }];
 
 /** A page of two contacts, which is full with the limit 2 and not with 3, and what stands around it. */
-async function pageOf(body: unknown, limit: 2 | 3) {
-  const { v1 } = clientOf(() => Response.json(body));
+async function pageOf(body: unknown, limit: 2 | 3, headers: Record<string, string> = {}) {
+  const { v1 } = clientOf(() => Response.json(body, { headers }));
   const { items: _, page: __, raw: ___, ...info } = await v1.customers.list({ limit });
   return info;
 }
 
 /** What a page shows whose rest is told: the same at any length of the page. */
-async function infoOf(body: unknown): Promise<object> {
-  const { limit: _, ...info } = await pageOf(body, 2);
-  expect(await pageOf(body, 3)).toMatchObject(info);
+async function infoOf(body: unknown, headers?: Record<string, string>): Promise<object> {
+  const { limit: _, ...info } = await pageOf(body, 2, headers);
+  expect(await pageOf(body, 3, headers)).toMatchObject(info);
   return info;
 }
 
@@ -75,6 +75,15 @@ describe("the end of a list is told", () => {
     ])
       expect(await infoOf(body)).toEqual({ totalItems: 250, ...end });
     await expectNothing(around({ data: contacts.map((contact) => ({ ...contact, ...info })) }));
+  });
+
+  it.each<[string, Record<string, string>, object]>([
+    ["Link", { link: `</a?page=1>; rel="first", </a?page=2>; rel="next"` }, more],
+    ["Link without quotes", { link: "</a?page=2>; REL=next" }, more],
+    ["X-Total-Count", { "x-total-count": "5" }, { totalItems: 5, ...more }],
+  ])("by the header %s of a bare array, behind the body of another", async (_, headers, expected) => {
+    expect(await infoOf(contacts, headers)).toEqual(expected);
+    expect(await infoOf(around({ next: null, total: 7 }), headers)).toEqual({ totalItems: 7, ...end });
   });
 });
 

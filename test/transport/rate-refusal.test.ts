@@ -64,6 +64,12 @@ const dialects: [string, Refusal, IsRateLimited | undefined, waitMs: number][] =
     6_000,
   ],
   [
+    "429 with the Unix time of the reset in milliseconds",
+    { status: 429, headers: { "ratelimit-reset": String((unixSeconds + 6) * 1_000) } },
+    anyOf(429),
+    6_000,
+  ],
+  [
     "429 with headers that are not read",
     { status: 429, headers: { "x-ratelimit-reset": "7", ratelimit: '"hour";r=0;t=7' } },
     undefined,
