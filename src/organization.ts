@@ -46,13 +46,26 @@ export function isOfTarget({ families }: Target, others: readonly FamilyIdentity
   );
 }
 
-export type OfTarget = "checkpoint" | "snapshot";
-
-/** Where an organization must be named. */
-const namedIn = {
-  checkpoint: "this run and all later ones",
-  snapshot: "`readSnapshot`, which then begins afresh, and in this run",
+/** What it is refused by, where an organization must be named, and the other way out. */
+const words = {
+  checkpoint: {
+    by: "this run",
+    namedIn: "this run and all later ones",
+    otherwise: "give this run a checkpoint of its own",
+  },
+  snapshot: {
+    by: "this run",
+    namedIn: "`readSnapshot`, which then begins afresh, and in this run",
+    otherwise: "give this run a snapshot of its own",
+  },
+  "earlier snapshot": {
+    by: "the later one",
+    namedIn: "`readSnapshot` of both",
+    otherwise: "compare two of one organization",
+  },
 };
+
+export type OfTarget = keyof typeof words;
 
 /** The record of the target in a new checkpoint, or one that was recorded for it. Throws if that was for another target. */
 export async function recordTarget(
@@ -89,13 +102,15 @@ export function checkSame(now: RecordedTarget, recorded: RecordedTarget, what: O
       throw refusalOf(
         what,
         `was recorded with another key of ${name} at ${given.baseUrl}: that of another organization, or one from before a rotation`,
-        `If it is the same organization, name it as \`organization\` in ${namedIn[what]}`,
+        `If it is the same organization, name it as \`organization\` in ${words[what].namedIn}`,
       );
   }
   if (recorded.organization !== undefined) {
     if (now.organization === recorded.organization) return;
     const given =
-      now.organization === undefined ? "and this run names none" : `not ${JSON.stringify(now.organization)}`;
+      now.organization === undefined
+        ? `and ${words[what].by} names none`
+        : `not ${JSON.stringify(now.organization)}`;
     throw refusalOf(
       what,
       `belongs to the organization ${JSON.stringify(recorded.organization)}, ${given}`,
@@ -113,5 +128,5 @@ export function checkSame(now: RecordedTarget, recorded: RecordedTarget, what: O
 
 /** Never to delete the checkpoint: it knows which consents must not be overridden. */
 function refusalOf(what: OfTarget, problem: string, wayOut: string): ConfigurationError {
-  return new ConfigurationError(`The ${what} ${problem}. ${wayOut}, or give this run a ${what} of its own.`);
+  return new ConfigurationError(`The ${what} ${problem}. ${wayOut}, or ${words[what].otherwise}.`);
 }

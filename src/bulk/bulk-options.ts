@@ -1,11 +1,12 @@
 import * as z from "zod";
-import { isAudienceError } from "../errors.ts";
+import { ConfigurationError, isAudienceError } from "../errors.ts";
 import type { OpenedClient } from "../open-client.ts";
 import { type Target, targetOf } from "../organization.ts";
 import { optionThat, optionTypes, parseOption, parseOptions, type Given } from "../schema/parse-options.ts";
 import { isWaitTooLong } from "../transport/retry-plan.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import { hasMethods, withoutPrototype } from "../values/predicates.ts";
+import { ignoreRejection } from "../values/in-words.ts";
+import { hasMethods, isObject, withoutPrototype } from "../values/predicates.ts";
 import type { Write } from "../write.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type BulkProgress, hasCode } from "./result.ts";
@@ -135,9 +136,13 @@ export function settleOptions<Row>(
 }
 
 /** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */
-export function endsRun(error: unknown, stopWhen: (error: unknown) => boolean): boolean {
+export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): boolean {
   if (isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error)) return true;
-  return stopWhen(error);
+  const ends = stopWhen(error);
+  ignoreRejection(ends);
+  // A promise would count as true.
+  if (isObject(ends)) throw new ConfigurationError("stopWhen must return a boolean.");
+  return Boolean(ends);
 }
 
 /** Adding to a wrong list may create a contact for each row. */

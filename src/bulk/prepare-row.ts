@@ -4,12 +4,12 @@ import { sha256, shortHash } from "../hash.ts";
 import type { OpenedClient } from "../open-client.ts";
 import { prepareWrite } from "../prepare-write.ts";
 import type { PreparedCall } from "../transport/call.ts";
-import { contentLost, kindOf } from "../values/in-words.ts";
+import { contentLost, errorMessage, ignoreRejection, kindOf } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
 import type { BulkSettings } from "./bulk-options.ts";
 import { type RowWrite, saysOnlyRefusals } from "./refusals.ts";
 import { isInvalid } from "./result.ts";
-import type { ReadRow } from "./rows.ts";
+import { type ReadRow, rowError } from "./rows.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
 export interface RecordedRow {
@@ -60,7 +60,13 @@ function comparedText(
 ): string {
   if (fingerprint) {
     // Safe: the row of the caller's own function.
-    return `${canonicalJson(fingerprint(item as never))} ${canonicalJson(writes.map(({ said }) => [...said]))}`;
+    const given = fingerprint(item as never);
+    ignoreRejection(given);
+    try {
+      return `${canonicalJson(given)} ${canonicalJson(writes.map(({ said }) => [...said]))}`;
+    } catch (error) {
+      throw rowError(`\`fingerprint\` must return a string or a JSON value: ${errorMessage(error)}`);
+    }
   }
   try {
     return comparedJson(writes);

@@ -195,7 +195,14 @@ function isCall(given: unknown): boolean {
 }
 
 function checkKey(key: unknown): string {
+  ignoreRejection(key);
   if (typeof key === "string" && key !== "") return key;
-  const message = `the key function must return a string that names the row, not ${kindOf(key)}: such as String(row.id)`;
-  throw new ValidationError([{ path: [], code: "no_key", message }]);
+  throw rowError(
+    `the key function must return a string that names the row, not ${kindOf(key)}: such as String(row.id)`,
+  );
+}
+
+/** Ends only this row. */
+export function rowError(message: string): ValidationError {
+  return new ValidationError([{ path: [], code: "no_key", message }]);
 }

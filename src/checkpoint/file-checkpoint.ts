@@ -124,9 +124,18 @@ class CheckpointFile implements OpenCheckpoint {
       appendFileSync(this.#handle, text);
       if (flush) fdatasyncSync(this.#handle);
       this.#written = written + text.length;
-    } catch (error) {
-      ftruncateSync(this.#handle, written);
-      throw error;
+    } catch (cause) {
+      try {
+        ftruncateSync(this.#handle, written);
+      } catch {
+        // The failure of the write itself is reported.
+      }
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(
+        `The checkpoint ${this.#file} cannot be written (${reason}); the run stops, so that no row goes unrecorded. ` +
+          "Mend the cause, such as a full disk, and run it again: it continues from what the file records.",
+        { cause },
+      );
     }
   }
 

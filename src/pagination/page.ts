@@ -109,6 +109,8 @@ export class ListPage<T> implements Page<T> {
   }
 }
 
+const mostReadAhead = 100;
+
 /**
  * The pages of one loop, in order, from a place on or from a page that is already there. While the consumer works on a
  * page, the next ones are fetched, one at a time, because only the page before says whether there is another. A failure
@@ -128,7 +130,7 @@ export async function* streamPages<T>(
     let page = first ?? (await load(start));
     while (page) {
       throwIfAborted(signal);
-      while (ahead.length < readAhead) {
+      while (ahead.length < Math.min(readAhead, mostReadAhead)) {
         const next = (ahead.at(-1) ?? Promise.resolve(page)).then((last) => load(last?.next));
         // It is reported once the consumer reaches the page.
         next.catch(() => undefined);

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { readRateLimit, sayRateLimit } from "../environment.ts";
+import { ConfigurationError } from "../errors.ts";
 import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { numberThat, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
@@ -67,6 +68,8 @@ export const limiterOptionsSchema = z
   .partial();
 
 export function parseLimiterOptions(options: RateLimiterOptions) {
+  if (isStore(options))
+    throw new ConfigurationError("A rate limit store is one of the options: write `rateLimiter: { store }`.");
   const {
     windows = DOCUMENTED_WINDOWS,
     clock = () => performance.now(),

@@ -182,7 +182,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
 
   #checkComparable(earlier: Snapshot): void {
     const { heading } = parseOption(snapshotOption, earlier, "The earlier snapshot");
-    checkSame(this.heading.target, heading.target, "snapshot");
+    checkSame(this.heading.target, heading.target, "earlier snapshot");
     this.checkConsents();
     earlier.checkConsents();
   }

@@ -100,7 +100,7 @@ function* textsIn(value: unknown, depth = 0): Generator<string> {
   if (!isObject(value) || depth > deepestMessage) return;
   // Safe: a parsed object may have any property.
   const { message, detail, errors, error, title } = value as Readonly<Record<string, unknown>>;
-  // `errors` may hold arrays by the names of fields. The last two often hold only the name of the status.
+  // `errors` may hold arrays by the names of fields.
   const places = [message, detail, isRecord(errors) ? Object.values(errors) : errors, error, title];
   for (const each of Array.isArray(value) ? value : places) yield* textsIn(each, depth + 1);
 }

@@ -211,7 +211,7 @@ it.each([
   ["write", appendFileSync],
   ["flush", fdatasyncSync],
 ] as const)(
-  "A line that the disk refuses to %s is not recorded, and its error is the system's",
+  "A line that the disk refuses to %s is not recorded, and its error says why and what to do",
   async (...each) => {
     const [, step] = each;
     const { open } = await openAndRead();
@@ -223,7 +223,14 @@ it.each([
       throw cause;
     });
 
-    await expect(open.put("b", "more than the next", { flush: true })).rejects.toBe(cause);
+    await expect(open.put("b", "more than the next", { flush: true })).rejects.toThrow(
+      expect.objectContaining({
+        message:
+          `The checkpoint ${path} cannot be written (ENOSPC: no space left on device); the run stops, so that no row goes unrecorded. ` +
+          "Mend the cause, such as a full disk, and run it again: it continues from what the file records.",
+        cause,
+      }),
+    );
     await open.close();
 
     expect(await entriesOf()).toEqual(["a 1"]);

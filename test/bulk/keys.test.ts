@@ -18,15 +18,20 @@ import {
 } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
+/** A promise is made where it is asked for, as its rejection is handled there. */
+const valueOf = (given: unknown): unknown =>
+  typeof given === "function" ? (given as () => unknown)() : given;
+
 describe("A row's key", () => {
   it.each([
     ["", "an empty string"],
     [null, "null"],
     [7, "a number"],
     [undefined, "undefined"],
+    [() => Promise.reject(new Error("later")), "a Promise"],
   ])("is a non-empty string; a row with another one, as %j, is invalid", async (given, kind) => {
     const { audience, mock } = createFixture();
-    const keyOf = ({ email }: Row) => (email === row(0).email ? (given as string) : email);
+    const keyOf = ({ email }: Row) => (email === row(0).email ? (valueOf(given) as string) : email);
 
     const { results, error } = await collectRun(
       audience.bulk(rows(2), upsert, { key: keyOf, concurrency: 1 }),
@@ -126,17 +131,17 @@ describe("The fingerprint of a row", () => {
   it.each([
     [1n, "Do not know how to serialize a BigInt"],
     [new Map([["a", 1]]), "made of a Map"],
-    [Promise.resolve(1), "made of a Promise"],
+    [() => Promise.reject(new Error("later")), "made of a Promise"],
     [undefined, "made of undefined"],
-    [() => 1, "made of a function"],
-  ])("must be a JSON value, else the row has failed: %o", async (given, reason) => {
+    [() => () => 1, "made of a function"],
+  ])("must be a JSON value, else the row is invalid: %o", async (given, reason) => {
     const { audience, mock } = createFixture();
-    const options = { key, fingerprint: () => given, checkpoint: new MemoryCheckpoint() };
+    const options = { key, fingerprint: () => valueOf(given), checkpoint: new MemoryCheckpoint() };
 
     const { results } = await collectRun(audience.bulk(rows(1), upsert, options));
 
     expect(results).toMatchObject([
-      { status: "failed", error: { message: expect.stringContaining(reason) } },
+      { status: "invalid", error: { issues: [{ message: expect.stringContaining(reason) }] } },
     ]);
     expect(mock.requests).toEqual([]);
   });

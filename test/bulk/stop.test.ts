@@ -144,6 +144,11 @@ describe("A run ends with an error that every other row would meet", () => {
       thrown,
     ],
     ["that returns nothing lets the run continue", () => undefined, undefined],
+    [
+      "that returns a promise ends the run, and its rejection is handled",
+      () => Promise.reject(thrown),
+      new ConfigurationError("stopWhen must return a boolean."),
+    ],
   ])("a stopWhen %s", async (_, stopWhen, expected) => {
     const { audience } = createFixture();
 

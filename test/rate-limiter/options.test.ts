@@ -41,6 +41,10 @@ describe("the options of a limiter", () => {
       "store must be a rate limit store, as `redisRateLimitStore(redis)` gives, not an object.",
     ],
     [5, "The options of RateLimiter must be an object, not a number."],
+    [
+      { open: () => undefined, leaseMs: 10_000 },
+      "A rate limit store is one of the options: write `rateLimiter: { store }`.",
+    ],
   ])("are refused with the rule in the message (%j)", (options, message) => {
     const build = () => new RateLimiter(options as never); // on purpose of a wrong type
     expect(build).toThrow(new ConfigurationError(message));
