@@ -12,13 +12,7 @@ import {
 } from "./error-facts.ts";
 import { describeIssues, printableLines } from "./values/in-words.ts";
 
-export type {
-  ConnectionFailureReason,
-  ErrorRequest,
-  Outcome,
-  RateLimitWindow,
-  ValidationIssue,
-} from "./error-facts.ts";
+export type { ConnectionFailureReason, ErrorRequest, Outcome, RateLimitWindow, ValidationIssue };
 
 // A registered symbol: the ESM build knows errors of the CommonJS build, and one copy those of another.
 const brand = Symbol.for("audience-sdk.error");

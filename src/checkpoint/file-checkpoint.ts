@@ -78,9 +78,10 @@ async function* readEntries(named: string, refuse: (error: unknown) => never): E
 
 type Entries = AsyncGenerator<readonly [name: string, line: string], void, undefined>;
 
-/** The first line, with the version of the format. */
 const heading = "audience-checkpoint 4";
 
+const isName = /^[\x21-\x7e]{1,200}$/;
+const isLine = /^[\x20-\x7e]{0,2000}$/;
 const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
 
 class CheckpointFile implements OpenCheckpoint {
@@ -113,10 +114,7 @@ class CheckpointFile implements OpenCheckpoint {
     yield* newest;
   }
 
-  /**
-   * Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. A failed write ends
-   * the run: its bytes are dropped, because they may hold a complete line.
-   */
+  /** Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. */
   async put(name: string, line: string, { flush }: { readonly flush: boolean }): Promise<void> {
     const written = this.#checkOurs();
     const text = (written === 0 ? `${heading}\n` : "") + encodeLine(name, line);
@@ -125,6 +123,7 @@ class CheckpointFile implements OpenCheckpoint {
       if (flush) fdatasyncSync(this.#handle);
       this.#written = written + text.length;
     } catch (cause) {
+      // What was written may hold a complete line.
       try {
         ftruncateSync(this.#handle, written);
       } catch {
@@ -160,10 +159,7 @@ class CheckpointFile implements OpenCheckpoint {
     this.#written = this.#opened.size;
   }
 
-  /**
-   * The end of the last complete line. Throws if the file is not ours as it was: the run must not go on unrecorded, and nothing
-   * of another one is written over.
-   */
+  /** The end of the last complete line. Throws if the file is not ours as it was: nothing of another run is written over. */
   #checkOurs(): number {
     if (this.#written === undefined)
       throw new TypeError("The `entries` of a checkpoint must be read before its first `put` or `clear`.");
@@ -213,9 +209,6 @@ function encodeLine(name: string, line: string): string {
   const text = `${name} ${line}`;
   return `${crc32(text)} ${text}\n`;
 }
-
-const isName = /^[\x21-\x7e]{1,200}$/;
-const isLine = /^[\x20-\x7e]{0,2000}$/;
 
 /** Undefined if the line is damaged. */
 function decodeLine(encoded: string): readonly [name: string, line: string] | undefined {
