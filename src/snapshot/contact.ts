@@ -121,11 +121,11 @@ export function hasOtherConsent(contact: SnapshotContact, earlier: SnapshotConta
  * as a word counts for the address that it is shown with.
  */
 export function hasRefused(contact: SnapshotContact, earlier?: SnapshotContact): boolean {
-  const before = refusedPlaces(earlier);
-  return refusedPlaces(contact).some((place) => !before.includes(place));
+  const before = refusedAddresses(earlier);
+  return refusedAddresses(contact).some((refused) => !before.includes(refused));
 }
 
-function refusedPlaces(contact: SnapshotContact | undefined): string[] {
+function refusedAddresses(contact: SnapshotContact | undefined): string[] {
   return shownRefusals(contact).flatMap((channel) => {
     const addresses = contactKeys([{ email: contact?.email, phone: contact?.phone }]);
     const itsOwn = addresses.filter((key) => channel === "is_suppressed" || key.startsWith(`${channel}:`));

@@ -117,7 +117,7 @@ export class Transport {
       });
     } catch (error) {
       this.#complete(error, context);
-      // That of a full queue has none.
+      // The error of a full queue has no stack.
       return rejected(error instanceof RateLimitWaitError ? error : showCaller(error));
     }
   }

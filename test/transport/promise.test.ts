@@ -243,15 +243,15 @@ describe("The stack of an error shows the line of the user's code that made the 
   });
 
   it("but for a call beyond `maxQueued`, which has none: of a flood it would be half of the cost", async () => {
-    const rateLimiter = { windows: [{ limit: 1, intervalMs: 60_000 }], maxQueued: 1 };
-    const { audience, v1 } = setting(undefined, { rateLimiter });
+    const windows = [{ limit: 1, intervalMs: 60_000 }];
+    const { audience, v1 } = setting(undefined, { rateLimiter: { windows, maxQueued: 1 } });
     await v1.customers.list();
     const waiting = failureOf(v1.customers.get("c"));
+    await aTurn();
 
     expect(await stackOf(() => v1.customers.get("c"))).toMatch(/^RateLimitWaitError: No permit. .+$/);
     expect(Error.stackTraceLimit).toBeGreaterThan(0);
-    await audience.close();
-    await waiting;
+    await Promise.all([audience.close(), waiting]);
   });
 
   it("and begins with the error's name and message", async () => {
