@@ -7,7 +7,7 @@ import type { PreparedCall } from "../transport/call.ts";
 import { contentLost, errorMessage, ignoreRejection, kindOf } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
 import type { BulkSettings } from "./bulk-options.ts";
-import { type RowWrite, saysOnlyRefusals } from "./refusals.ts";
+import { refusesOnly, type RowWrite } from "./refusals.ts";
 import { isInvalid } from "./result.ts";
 import { type ReadRow, rowError } from "./rows.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
@@ -130,5 +130,5 @@ const unrelated =
 
 /** Whether a row in doubt may be sent again. */
 export function mayBeRepeated(writes: readonly RowWrite[], calls: readonly PreparedCall[]): boolean {
-  return writes.every(({ said }, index) => calls[index]!.isRepeatable || saysOnlyRefusals(said));
+  return refusesOnly(writes) || calls.every(({ isRepeatable }) => isRepeatable);
 }

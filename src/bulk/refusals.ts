@@ -39,7 +39,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const suppressed = "is_suppressed";
 
 /** Whether a refusal is all that is said: an address without a word beside it says nothing. */
-export function saysOnlyRefusals(said: Consent): boolean {
+function saysOnlyRefusals(said: Consent): boolean {
   const count = [...said.values()].filter((word) => word !== "").length;
   return count > 0 && count === refusalsOf(said).length;
 }

@@ -238,6 +238,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+ (double opt-in, in doubt); ada:0 (double opt-in); ada:0 (double opt-in, unchanged) | unknown, unknown, unknown | ada:+ | 0 0 0 | 1 0 0
   or where one of its writes must not be
     ada:+ (double opt-in, in doubt); ada:0 ada:0 (double opt-in at last) | unknown, unknown | ada:+ | 0 0 | 1 0
+  though that write says nothing but a refusal
+    ada:- ada:0 (double opt-in at first, in doubt); ada:- ada:0 (double opt-in at first, unchanged) | unknown, unknown | ada:- | 0 0 | 1 0
   also where it is not current
     ada:+ (double opt-in, in doubt); ada:+ (double opt-in, unchanged, outdated) | unknown, unknown | ada:+ | 0 0 | 1 0
   until its writes may be repeated

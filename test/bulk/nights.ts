@@ -14,7 +14,8 @@ import { addresses, contact, endOf, peopleOf, snapshotOf } from "./people.ts";
  * - `ada:+ (…)`: `unchanged`, as every other night changes the city; `refused`: the service refuses the first call of a row;
  *   `in doubt`: the call is applied, and its answer unreadable; `unanswered`: nobody knows whether it was; `left`: the loop is
  *   left, so that the next night goes on; `absent`: the row has another key; `one key`: all rows have the same; `list`: an array,
- *   which is gone through twice; `double opt-in`: the person is asked to confirm, `double opt-in at last` by the last write alone;
+ *   which is gone through twice; `double opt-in`: the person is asked to confirm, `double opt-in at first` by the
+ *   first write alone, and `at last` by the last;
  *   `no look`: without checkConsent; `snapshot`: with a snapshot of that evening; `outdated`: isCurrent says no, `first
  *   outdated` of the first row alone.
  * - `call ada:-`: another call of the client, after the first row, before the end of its run; `early call ada:-`: before the row.
@@ -141,10 +142,15 @@ export async function play(steps: readonly Step[], toWrite: ToWrite = asUpsert) 
     const has = (flag: string) => flags.includes(flag);
     if (!has("unchanged")) changes += 1;
     const city = `City ${changes}`;
-    const mailsFrom = !has("double opt-in") ? Infinity : has("at last") ? 1 : 0;
     const all = rows.map((contacts, index): Row => {
-      const mailed = (at: number) => at >= mailsFrom && { double_opt_in: true };
-      return { index, written: contacts.map((each, at) => ({ ...each, city, ...mailed(at) })) };
+      const isMailed = (at: number) =>
+        has("double opt-in") && !(has("at last") && at === 0) && !(has("at first") && at > 0);
+      const written = contacts.map((each, at) => ({
+        ...each,
+        city,
+        ...(isMailed(at) && { double_opt_in: true }),
+      }));
+      return { index, written };
     });
     for (const [flag, kind] of faults)
       if (has(flag)) mock.addFault({ kind, operation: "v1.customers.upsert", times: 1 });
