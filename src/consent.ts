@@ -6,6 +6,7 @@
  */
 export type Consent = ReadonlyMap<string, string>;
 
+/** What a write says of a contact, by the keys of the contact. A v2 contact says it for each identifier. */
 export interface ConsentWrite {
   readonly contacts: readonly string[];
   readonly consent: Consent;
@@ -61,6 +62,10 @@ export function v1Consent(contact: unknown, unstatedEmail = ""): Consent {
   return consent;
 }
 
+export function v1ConsentWrites(contact: unknown, unstatedEmail?: string): ConsentWrite[] {
+  return [{ contacts: contactKeys([contact]), consent: v1Consent(contact, unstatedEmail) }];
+}
+
 /** A suppression as a response shows it: also as a string or a number. */
 const shownFlags = new Map(Object.entries({ TRUE: "TRUE", 1: "TRUE", FALSE: "FALSE", 0: "FALSE" }));
 
@@ -96,24 +101,32 @@ export function isRepeatableV1Write(contact: Body): boolean {
   return phone === undefined || phone_opt_in !== undefined;
 }
 
-/** The consent that a v2 contact states, over all its identifiers ("v2 identifier object"). It need not be valid. */
-export function v2Consent(contact: unknown): Consent {
-  const consent = new Map<string, string>();
-  for (const { type, channels } of identifiersOf(contact)) {
+/**
+ * What a v2 contact states, identifier by identifier ("v2 identifier object"): a word counts for the address of its own
+ * identifier, and not for another of the same type. It need not be valid.
+ */
+export function v2ConsentWrites(contact: unknown): ConsentWrite[] {
+  const identifiers = identifiersOf(contact);
+  return identifiers.map((identifier) => {
+    const { type, channels } = identifier;
     const stated = ownFields(channels);
-    for (const channel of new Set([String(type), ...Object.keys(stated)])) {
-      const status = inCapitals(ownFields(stated[channel])["status"] ?? "");
-      const before = consent.get(channel);
-      // A channel with two different statuses keeps both, so it equals neither alone.
-      consent.set(channel, before === undefined || before === status ? status : `${before} ${status}`);
-    }
-  }
-  return consent;
+    const names = new Set([String(type), ...Object.keys(stated)]);
+    const statusOf = (channel: string) => inCapitals(ownFields(stated[channel])["status"] ?? "");
+    const keyed = identifiers.filter((other) => other === identifier || other["type"] !== type);
+    return {
+      contacts: keysOfIdentifiers(keyed),
+      consent: new Map([...names].map((channel) => [channel, statusOf(channel)])),
+    };
+  });
 }
 
 /** The keys of a v2 contact. It need not be valid. */
 export function v2ContactKeys(contact: unknown): string[] {
-  return contactKeys(identifiersOf(contact).map(({ type, id }) => ({ [String(type)]: id })));
+  return keysOfIdentifiers(identifiersOf(contact));
+}
+
+function keysOfIdentifiers(identifiers: readonly Body[]): string[] {
+  return contactKeys(identifiers.map(({ type, id }) => ({ [String(type)]: id })));
 }
 
 function identifiersOf(contact: unknown): Body[] {

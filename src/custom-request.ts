@@ -1,5 +1,13 @@
 import * as z from "zod";
-import { contactKeys, decidedByService, optInStates, unknownConsent, v1Consent } from "./consent.ts";
+import {
+  contactKeys,
+  decidedByService,
+  optInStates,
+  unknownConsent,
+  v1ConsentWrites,
+  v2ConsentWrites,
+  v2ContactKeys,
+} from "./consent.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { jsonValue, emailAddress, nonBlankString } from "./schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validate.ts";
@@ -52,13 +60,15 @@ export function customRequest(call: CallEndpoint, operation: CustomOperation): S
 type CustomOperation = "v1.request" | "v2.request";
 
 /** A server may not mind the case, and take `.json` for a format, and what follows for a query. */
-const documentedPath = /^\/api\/v1\/(customer\/create|contact-groups\/.+\/contacts)[\s/]*([.?#].*)?$/is;
+const documentedPath =
+  /^\/(api\/v1\/customer\/create|api\/v1\/contact-groups\/.+\/contacts|v2\/contacts)[\s/]*([.?#].*)?$/is;
 
 /** Whether a request is documented, by its method and path: then its body and its response are read. */
-function documentedWrite({ method, path }: Fields): "add-contact" | "create" | undefined {
+function documentedWrite({ method, path }: Fields): "add-contact" | "create" | "v2-contact" | undefined {
   if (method !== "POST" || typeof path !== "string") return undefined;
   const found = documentedPath.exec(decoded(path))?.[1];
   if (found === undefined) return undefined;
+  if (/^v2/i.test(found)) return "v2-contact";
   return /create$/i.test(found) ? "create" : "add-contact";
 }
 
@@ -83,6 +93,7 @@ export function customEndpoint(
   const sent = fieldsOf(request);
   const documented = documentedWrite(sent);
   const bodyOf = (body: unknown) => (documented ? fieldsOf(body)["body"] : undefined);
+  const namedKeys = (body: unknown) => contactKeys([fieldsOf(body)["contact"], bodyOf(body)]);
   return {
     operation,
     // The schema refuses any other method.
@@ -93,15 +104,23 @@ export function customEndpoint(
     body: ({ consent }) =>
       documented === "add-contact" && consent !== "service-decides" ? withConsentSchema : schema,
     request: ({ path, query, body }) => ({ path, query, body }),
-    contactsOf: (body) => contactKeys([fieldsOf(body)["contact"], bodyOf(body)]),
-    consentOf(body) {
-      const stated = v1Consent(bodyOf(body), documented === "add-contact" ? decidedByService : "");
-      return stated.size === 0 && fieldsOf(body)["contact"] ? unknownConsent : stated;
+    contactsOf: (body) => [...new Set([...namedKeys(body), ...v2ContactKeys(bodyOf(body))])],
+    consentsOf(body) {
+      const given = bodyOf(body);
+      const unstatedEmail = documented === "add-contact" ? decidedByService : "";
+      const said =
+        documented === "v2-contact" ? v2ConsentWrites(given) : v1ConsentWrites(given, unstatedEmail);
+      const stated = said.filter(({ consent }) => consent.size > 0);
+      const contacts = namedKeys(body);
+      if (stated.length > 0)
+        return stated.map((each) => ({ ...each, contacts: [...new Set([...contacts, ...each.contacts])] }));
+      return fieldsOf(body)["contact"] ? [{ contacts, consent: unknownConsent }] : [];
     },
     appliedTo(answer) {
       const { contact, data } = fieldsOf(answer);
       const shown = { "add-contact": fieldsOf(contact), create: { contactUUID: fieldsOf(data)["id"] } };
-      return { contacts: documented ? contactKeys([shown[documented]]) : [] };
+      const isV1 = documented === "add-contact" || documented === "create";
+      return { contacts: isV1 ? contactKeys([shown[documented]]) : [] };
     },
     mayHaveWrittenOn404: () => documented === "add-contact",
     // JSON that breaks off was not read, and HTML comes from a gateway.

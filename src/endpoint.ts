@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Consent } from "./consent.ts";
+import type { Consent, ConsentWrite } from "./consent.ts";
 
 /** The names of the calls: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */
 export type Operation =
@@ -55,8 +55,8 @@ export interface Endpoint<Body, Output> {
   readonly isRepeatable?: (body: Body) => boolean;
   /** The keys of the contacts that the call writes to: writes to one contact leave in call order. */
   readonly contactsOf?: (body: unknown) => readonly string[];
-  /** The consent that the call states; absent if it states none. Both are asked before the body is checked, too. */
-  readonly consentOf?: (body: unknown) => Consent;
+  /** The consents that the call states; absent if it states none. Both are asked before the body is checked, too. */
+  readonly consentsOf?: (body: unknown) => readonly ConsentWrite[];
   /** What the response adds to a write of consent: further keys of the contact, and the service's decision. */
   appliedTo?(output: Output, sent: Body): { contacts: readonly string[]; consent?: Consent };
   /** For the error of its 404: what may have been given instead of an id, and where the ids are shown. */

@@ -91,12 +91,16 @@ export function prepareWrite(
   });
 }
 
-/** What a write says of its contact. It need not be valid. */
-export function consentWriteOf(write: Write): ConsentWrite {
+/** The contacts of a write, and what it says of them. It need not be valid. */
+export function contactsAndConsentsOf(write: Write): {
+  readonly contacts: readonly string[];
+  readonly said: readonly ConsentWrite[];
+} {
   const { endpoint, input } = sentBy(write, true);
+  const said = endpoint.consentsOf?.(input.body) ?? [];
   return {
     contacts: endpoint.contactsOf?.(input.body) ?? [],
-    consent: endpoint.consentOf?.(input.body) ?? new Map(),
+    said: said.filter(({ consent }) => consent.size > 0),
   };
 }
 

@@ -39,6 +39,8 @@ export type ShownContact = { readonly id: string } & Readonly<
 
 /** A snapshot of the service, as bulk takes it: `readSnapshot` and `openSnapshot` of `audience-sdk/snapshot` give one. */
 export interface ConsentSnapshot {
+  /** When it was begun. */
+  readonly readAt: Date;
   /** @internal Throws a `ConfigurationError` if it is over a day old, of another target, or no contact of it shows a consent. */
   checkFor(target: Target, signal: AbortSignal): Promise<void>;
   /** @internal The contacts that have one of these keys. */

@@ -87,7 +87,7 @@ export async function checkRows<Row>(
         const guarded: GuardedRow = { ...row, recordedId: before?.id };
         const looks = looksOf(guarded, settings).length;
         plan.looks += looks;
-        if (writes.some(({ said }) => subscribes(said)) && isUnknown(guarded, settings)) plan.unjudged += 1;
+        if (subscribes(row.said) && isUnknown(guarded, settings)) plan.unjudged += 1;
         calls += looks + writes.length;
       } catch (error) {
         invalid.push({ index: row.index, issues: issuesOf(error) });

@@ -63,7 +63,7 @@ function comparedText(
     const given = fingerprint(item as never);
     ignoreRejection(given);
     try {
-      return `${canonicalJson(given)} ${canonicalJson(writes.map(({ said }) => [...said]))}`;
+      return `${canonicalJson(given)} ${canonicalJson(writes.map(({ said }) => said.map(({ consent }) => [...consent])))}`;
     } catch (error) {
       throw rowError(`\`fingerprint\` must return a string or a JSON value: ${errorMessage(error)}`);
     }
@@ -111,14 +111,14 @@ export function prepareRow(
   for (const [index, { contacts, write }] of writes.entries()) {
     try {
       calls.push(prepareWrite(opened, write, newEventId));
+      if (index > 0 && !contacts.some((key) => named.has(key)))
+        issues.push({ path: [index], code: "unrelated", message: unrelated });
     } catch (error) {
       if (!isInvalid(error)) throw error;
       const found = error.issues;
       const inArray = found.map((each) => ({ ...each, path: [index, ...each.path] }));
       issues.push(...(writes.length === 1 ? found : inArray));
     }
-    if (index > 0 && !contacts.some((key) => named.has(key)))
-      issues.push({ path: [index], code: "unrelated", message: unrelated });
     for (const key of contacts) named.add(key);
   }
   if (issues.length > 0) throw new ValidationError(issues);

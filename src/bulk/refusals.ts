@@ -1,23 +1,28 @@
 // How a refusal that is known takes the place of a write's own word. Pure, on writes that need not be valid.
-import { type Consent, isRefusal, refusalOf, refusalsOf } from "../consent.ts";
-import { consentWriteOf } from "../prepare-write.ts";
+import { type ConsentWrite, isRefusal } from "../consent.ts";
+import { contactsAndConsentsOf } from "../prepare-write.ts";
+import type { Profile } from "../v1/schemas/profile.ts";
 import type { Write } from "../write.ts";
 
 export interface RowWrite {
   readonly write: Write;
   readonly contacts: readonly string[];
-  readonly said: Consent;
+  /** Empty for a write without consent, such as an event. */
+  readonly said: readonly ConsentWrite[];
 }
 
 export function rowWrite(write: Write): RowWrite {
-  const { consent, contacts } = consentWriteOf(write);
-  return { write, contacts, said: consent };
+  return { write, ...contactsAndConsentsOf(write) };
 }
 
 /** How the refusal of a channel is known. */
 export type KnownBy = "run" | "process" | "service";
 
-export type Known = ReadonlyMap<string, KnownBy>;
+/** The refusals that are known of a contact, by channel, and how; `service`: as a look has shown it. */
+type Known = ReadonlyMap<
+  string,
+  { readonly by: KnownBy | undefined; readonly service?: Profile | undefined }
+>;
 
 /** The channels of a row that were sent as a refusal, though the row said otherwise, and how each was known. */
 export type Kept = { readonly [Channel in "email" | "phone" | "is_suppressed"]?: KnownBy | undefined } & {
@@ -26,12 +31,12 @@ export type Kept = { readonly [Channel in "email" | "phone" | "is_suppressed"]?:
 
 export interface RestatedWrite {
   readonly write: Write;
-  readonly said: Consent;
+  readonly said: readonly ConsentWrite[];
   readonly kept: Kept;
-  /** What was restated, as one text. */
+  /** What is restated, as one text; empty where nothing is. */
   readonly channels: string;
-  /** The channels of which it cannot say the refusal: it must not be sent. */
-  readonly unsaid: readonly string[];
+  /** The refusals that it cannot say: it must not be sent. */
+  readonly unsaid: Known;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -39,23 +44,27 @@ type Fields = Readonly<Record<string, unknown>>;
 const suppressed = "is_suppressed";
 
 /** Whether a refusal is all that is said: an address without a word beside it says nothing. */
-function saysOnlyRefusals(said: Consent): boolean {
-  const count = [...said.values()].filter((word) => word !== "").length;
-  return count > 0 && count === refusalsOf(said).length;
+function saysOnlyRefusals(said: readonly ConsentWrite[]): boolean {
+  const words = wordsOf(said).filter(([, word]) => word !== "");
+  return words.length > 0 && words.every(([channel, word]) => isRefusal(channel, word));
 }
 
 /** Whether nothing but `isCurrent` may hold the row back. */
 export function refusesOnly(writes: readonly RowWrite[]): boolean {
-  const spoken = writes.filter(({ said }) => said.size > 0);
+  const spoken = writes.filter(({ said }) => said.length > 0);
   return spoken.length > 0 && spoken.every(({ said }) => saysOnlyRefusals(said));
 }
 
 /** Whether somebody may become subscribed: v2 may know further words. */
-export function subscribes(said: Consent): boolean {
-  return [...said].some(
-    ([channel, word]) =>
-      channel !== suppressed && !isRefusal(channel, word) && word !== "" && word !== "NON_SUBSCRIBED",
+export function subscribes(said: readonly ConsentWrite[]): boolean {
+  const others = wordsOf(said).filter(
+    ([channel, word]) => channel !== suppressed && !isRefusal(channel, word),
   );
+  return others.some(([, word]) => word !== "" && word !== "NON_SUBSCRIBED");
+}
+
+function wordsOf(said: readonly ConsentWrite[]): (readonly [channel: string, word: string])[] {
+  return said.flatMap(({ consent }) => [...consent]);
 }
 
 /**
@@ -63,38 +72,39 @@ export function subscribes(said: Consent): boolean {
  * restated in every write of a v1 contact, as the document gives an omitted one a default. What asks the person by mail goes
  * with the consent to e-mail, and with a suppression.
  */
-export function withRefusals({ said, write }: RowWrite, known: Known): RestatedWrite {
-  const restated = [...known.keys()].filter((channel) => {
-    const word = said.get(channel);
-    return word === undefined ? channel === suppressed && said.size > 0 : !isRefusal(channel, word);
-  });
-  const asItIs = { write, said, kept: {}, channels: "", unsaid: [] };
-  if (restated.length === 0) return asItIs;
-  const contact = contactRefusing(write, new Set(restated));
+export function withRefusals(
+  { said, write }: RowWrite,
+  knownOf: (said: ConsentWrite) => Known,
+): RestatedWrite {
+  const restated = said.map((each) => [...knownOf(each)].filter(([channel]) => isRestated(channel, each)));
+  const refused = restated.map((known) => known.map(([channel]) => channel).toSorted());
+  const channels = refused.join();
+  const asItIs = { write, said, kept: {}, channels: "", unsaid: new Map() };
+  if (refused.flat().length === 0) return asItIs;
+  const contact = contactRefusing(write, refused);
   // Nothing is lifted by a refusal.
-  if (!contact) return saysOnlyRefusals(said) ? asItIs : { ...asItIs, unsaid: restated };
-  const kept = restated.filter((channel) => said.has(channel));
+  if (!contact && saysOnlyRefusals(said)) return asItIs;
+  if (!contact) return { ...asItIs, channels, unsaid: new Map(restated.flat()) };
+  const kept = restated.flatMap((known, at) => known.filter(([channel]) => said[at]!.consent.has(channel)));
   return {
     // Safe: a member for its like.
-    write: { ...write, contact } as Write,
-    said: new Map([...said, ...restated.map((channel) => [channel, refusalOf(channel)] as const)]),
-    kept: Object.fromEntries(kept.map((channel) => [channel, known.get(channel)])),
-    channels: restated.toSorted().join(" "),
-    unsaid: [],
+    ...rowWrite({ ...write, contact } as Write),
+    kept: Object.fromEntries(kept.map(([channel, { by }]) => [channel, by])),
+    channels,
+    unsaid: new Map(),
   };
 }
 
-/** Whether the write says something else where a refusal is known. */
-export function lifts(write: RowWrite, known: Known): boolean {
-  const { channels, unsaid } = withRefusals(write, known);
-  return channels !== "" || unsaid.length > 0;
+function isRestated(channel: string, { consent }: ConsentWrite): boolean {
+  const word = consent.get(channel);
+  return word === undefined ? channel === suppressed : !isRefusal(channel, word);
 }
 
-/** Undefined for a write that cannot say it: v2 has no word for a suppression. */
-function contactRefusing(write: Write, restated: ReadonlySet<string>): Fields | undefined {
+/** The channels of each thing that is said. Undefined for a write that cannot say it: v2 has no word for a suppression. */
+function contactRefusing(write: Write, channels: readonly (readonly string[])[]): Fields | undefined {
   if (!("contact" in write)) return undefined;
-  if (write.operation !== "v2.contacts.upsert") return v1Refusing(write.contact, restated);
-  return restated.has(suppressed) ? undefined : v2Refusing(write.contact, restated);
+  if (write.operation !== "v2.contacts.upsert") return v1Refusing(write.contact, new Set(channels.flat()));
+  return channels.flat().includes(suppressed) ? undefined : v2Refusing(write.contact, channels);
 }
 
 function v1Refusing(contact: Fields, restated: ReadonlySet<string>): Fields {
@@ -108,14 +118,14 @@ function v1Refusing(contact: Fields, restated: ReadonlySet<string>): Fields {
   };
 }
 
-function v2Refusing(contact: Fields, restated: ReadonlySet<string>): Fields {
+/** What is said is said identifier by identifier. */
+function v2Refusing(contact: Fields, refused: readonly (readonly string[])[]): Fields {
   const { triggerWelcomeEmail: _, ...others } = contact;
-  const identifiers = (contact["identifiers"] as Fields[]).map((identifier) => {
+  const identifiers = (contact["identifiers"] as Fields[]).map((identifier, at) => {
     const channels = { ...(identifier["channels"] as Fields) };
-    for (const channel of restated)
-      if (channel in channels || identifier["type"] === channel)
-        channels[channel] = { ...(channels[channel] as Fields | undefined), status: "unsubscribed" };
+    for (const channel of refused[at]!)
+      channels[channel] = { ...(channels[channel] as Fields | undefined), status: "unsubscribed" };
     return { ...identifier, channels };
   });
-  return { ...(restated.has("email") ? others : contact), identifiers };
+  return { ...(refused.flat().includes("email") ? others : contact), identifiers };
 }

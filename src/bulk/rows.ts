@@ -1,4 +1,4 @@
-import { refusalsOf } from "../consent.ts";
+import { type ConsentWrite, refusalsOf } from "../consent.ts";
 import { ConfigurationError, ValidationError } from "../errors.ts";
 import { isWrite } from "../prepare-write.ts";
 import { awaitIt, ignoreRejection, kindOf } from "../values/in-words.ts";
@@ -12,6 +12,8 @@ export interface ReadRow<Row> {
   readonly item: Row;
   readonly key: string | undefined;
   readonly writes: readonly RowWrite[];
+  /** What all its writes say. */
+  readonly said: readonly ConsentWrite[];
   /** Whether the function gave an array: so does its value. */
   readonly isList: boolean;
   /** Why the row is not sent; it has no writes then. */
@@ -144,10 +146,11 @@ export class Rows<Row> {
       const writes = checkWrites(settled, settled !== given);
       // Here, as getters of the row may throw.
       const rowWrites = [writes].flat().map(rowWrite);
-      return { index, item, key, writes: rowWrites, isList: Array.isArray(writes), problem: undefined };
+      const said = rowWrites.flatMap((write) => write.said);
+      return { index, item, key, writes: rowWrites, said, isList: Array.isArray(writes), problem: undefined };
     } catch (error) {
       if (error instanceof NoWriteError) throw error;
-      return { index, item, key, writes: [], isList: false, problem: { error } };
+      return { index, item, key, writes: [], said: [], isList: false, problem: { error } };
     }
   }
 }
@@ -168,8 +171,8 @@ function lengthOf(rows: object): number | undefined {
   return [length, size].find(Number.isSafeInteger) as number | undefined;
 }
 
-export function isRefusing({ writes }: Pick<ReadRow<unknown>, "writes">): boolean {
-  return writes.some(({ said }) => refusalsOf(said).length > 0);
+export function isRefusing({ said }: ReadRow<unknown>): boolean {
+  return said.some(({ consent }) => refusalsOf(consent).length > 0);
 }
 
 function checkWrites(given: unknown, isAsync: boolean): RowWrites {

@@ -1,15 +1,17 @@
+import type { ConsentWrite } from "../consent.ts";
 import { AbortError, ConnectionError, type Outcome } from "../errors.ts";
 import { prepareWrite } from "../prepare-write.ts";
 import { randomUuid } from "../runtime.ts";
 import { severer } from "../transport/call-context.ts";
 import type { Call, PreparedCall } from "../transport/call.ts";
 import { appliedConsent } from "../transport/consent-registry.ts";
+import type { Turns } from "../transport/turns.ts";
 import { rowCallOptions } from "./bulk-options.ts";
-import { type Guard, type GuardedRow, RowGuards, RowStop } from "./guards/guard.ts";
+import { type Guard, type GuardedRow, nextMoment, RowGuards, RowStop } from "./guards/guard.ts";
 import type { ProcessGuard } from "./guards/process.ts";
 import { isUnknown } from "./guards/service.ts";
 import { fateOf, mayBeRepeated, prepareRow, type RecordedRow, recordedRow } from "./prepare-row.ts";
-import { type Kept, type RestatedWrite, type RowWrite, subscribes } from "./refusals.ts";
+import { type Kept, type RestatedWrite, type RowWrite, subscribes, withRefusals } from "./refusals.ts";
 import { hasCode, isInvalid, type RowEnd } from "./result.ts";
 import type { ReadRow } from "./rows.ts";
 import type { RunParts } from "./run-parts.ts";
@@ -17,6 +19,7 @@ import type { RowRecord, RunRecord } from "./run-record.ts";
 
 export interface SendingRun extends RunParts {
   readonly guards: readonly Guard[];
+  readonly turns: Turns;
   readonly process: ProcessGuard;
   readonly record: RunRecord | undefined;
 }
@@ -32,8 +35,12 @@ export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<S
   if (row.writes.length === 0) return { status: "skipped" };
   const recorded = record && (await recordedRow(row, record, options));
   if (fateOf(recorded) !== "unchanged") return await new SendRow(row, recorded, run).send();
-  process.learn(row.writes);
-  return { status: "skipped", kept: recorded?.before?.kept };
+  const kept = recorded?.before?.kept;
+  process.learn(row.said);
+  const known = new Map(Object.entries(kept ?? {}).map(([channel, by]) => [channel, { by }]));
+  // Kept on an earlier night: any word of tonight is newer.
+  for (const write of row.writes) process.learn(withRefusals(write, () => known).said, 0);
+  return { status: "skipped", kept };
 }
 
 /**
@@ -59,7 +66,7 @@ class SendRow {
     this.#row = { ...row, recordedId: recorded?.before?.id };
     this.#recorded = recorded;
     this.#run = run;
-    this.#guards = new RowGuards(run.guards, this.#row);
+    this.#guards = new RowGuards(run, this.#row);
   }
 
   /** Never rejects. */
@@ -71,7 +78,7 @@ class SendRow {
       const calls = prepareRow(options.opened, writes, this.#newEventId);
       if (fateOf(this.#recorded) === "once" && !mayBeRepeated(writes, calls)) {
         // It may have been sent: later rows must not lift what it refuses.
-        process.learn(this.#row.writes);
+        process.learn(this.#row.said);
         const error = { message: notRepeated, outcome: "unknown", reason: "other" } as const;
         return { status: "unknown", error: new ConnectionError(error) };
       }
@@ -88,6 +95,8 @@ class SendRow {
       return await this.#succeeded(isList ? values : values[0]);
     } catch (error) {
       return await this.#failed(error);
+    } finally {
+      this.#guards.end();
     }
   }
 
@@ -124,19 +133,21 @@ class SendRow {
       },
     };
     let outcome: Outcome | undefined;
+    let applied: readonly ConsentWrite[] | undefined;
     try {
       progress.calls++;
       const data = await opened.transport.send(asGiven, { ...rowCallOptions, gate });
       outcome = "applied";
-      this.#kept = { ...this.#kept, ...restated?.kept };
-      const contacts = appliedConsent(sent?.request ?? asGiven, data)?.contacts ?? [];
-      this.#id = contacts.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length) ?? this.#id;
-      // From now on, for the next write too; also by what the response shows of the contact.
-      listener.learn([write, { contacts, said: write.said }]);
+      this.#kept = { ...restated?.kept, ...this.#kept };
+      applied = appliedConsent(sent?.request ?? asGiven, data);
+      const keys = applied.flatMap(({ contacts }) => contacts);
+      this.#id = keys.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length) ?? this.#id;
       if (this.#formerId !== undefined) warnings.sayOnce(otherContact);
       return data;
     } finally {
       outcome ??= sent?.context.outcome ?? "not-sent";
+      // From now on, for the next write too; also by what the response shows of the contact.
+      if (outcome !== "not-sent") listener.learn(applied ?? restated?.said ?? [], nextMoment());
       this.#ends.push({ outcome, isRepeatable: (sent?.request ?? asGiven).isRepeatable });
     }
   }
@@ -183,18 +194,20 @@ class SendRow {
     if (isInterrupted && outcome === "not-sent") return undefined;
     if (isInvalid(error)) return { status: "invalid", error };
     const inDoubt = mustNotRepeat || wasDone.some((end) => end.outcome === "unknown");
-    const why = error instanceof RowStop ? error.why : { error };
-    if ("error" in why) return { status: inDoubt ? "unknown" : "failed", error: why.error };
+    const rowOutcome = inDoubt ? "unknown" : outcome;
+    const why = error instanceof RowStop ? error.why : { errorOf: () => error };
+    if ("errorOf" in why) return { status: inDoubt ? "unknown" : "failed", error: why.errorOf(rowOutcome) };
     // Safe: a RowStop.
     const { message } = error as RowStop;
-    const abort = new AbortError({ message, outcome: mustNotRepeat ? "unknown" : outcome, cause: undefined });
+    const abort = new AbortError({ message, outcome: rowOutcome, cause: undefined });
     return inDoubt ? { status: "unknown", error: abort } : { status: "superseded", ...why, error: abort };
   }
 
   async #record(state: RowRecord["state"], kept?: Kept, formerId?: string): Promise<void> {
     const { options, process, warnings } = this.#run;
     const wasSent = state !== "failed";
-    if (wasSent) process.learn(this.#row.writes);
+    // Also where the service refused it: the person has.
+    if (this.#ends.some(({ outcome }) => outcome !== "not-sent")) process.learn(this.#row.said);
     if (wasSent && this.#hasSubscribed && isUnknown(this.#row, options, formerId)) warnings.unknownPeople++;
     // A failure of the record has already ended the run; the row's end stays the same.
     if (wasSent || this.#state) await this.#put(state, false, kept).catch(() => undefined);

@@ -48,6 +48,12 @@ export interface SnapshotRefusal {
   readonly readAt: Date;
 }
 
+/** Whether a documented opt-in is shown: a suppression alone tells of nobody who has unsubscribed. */
+export function showsOptIn(contact: SnapshotContact): boolean {
+  const words = [...shownConsent(contact)].filter(([channel]) => channel !== "is_suppressed");
+  return words.some(([channel, word]) => isDocumented(channel, word));
+}
+
 /** What a snapshot keeps of a contact, as JSON has it. No attribute of a response is checked before. */
 export function contactOf({ id, attributes }: Profile, fields: SnapshotFields): SnapshotContact {
   const { email, phone, email_opt_in, phone_opt_in, updated } = attributes;

@@ -3,13 +3,12 @@
 import { closeSync, constants, existsSync, fstatSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
-import { shownConsent } from "../consent.ts";
 import { ConfigurationError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { refusalOf } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { targetSchema } from "../organization.ts";
-import { keysOf, type ReadContact, type SnapshotContact } from "./contact.ts";
+import { keysOf, type ReadContact, showsOptIn, type SnapshotContact } from "./contact.ts";
 
 /** The first line of a read that is under way. */
 export const headingSchema = z.object({
@@ -75,7 +74,7 @@ export class SnapshotFile {
     let length = this.#begin;
     for await (const { text, start, end } of readLines(this.#handle, { from: this.#begin })) {
       const { contact } = parseContact(text, this.path);
-      this.hasConsent ||= shownConsent(contact).size > 0;
+      this.hasConsent ||= showsOptIn(contact);
       for (const key of keysOf(contact)) index.push(hashOf(key) * mostContacts + bounds.length);
       bounds.push(start);
       length = end;

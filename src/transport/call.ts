@@ -27,8 +27,8 @@ export interface PreparedCall {
   readonly isRepeatable: boolean;
   /** The keys of the contacts that it writes to. */
   readonly contacts: readonly string[];
-  /** Undefined for a call without consent. */
-  readonly consentWrite: ConsentWrite | undefined;
+  /** What it says of its contacts; empty for a call without consent. */
+  readonly consents: readonly ConsentWrite[];
 }
 
 /** A valid call: what it sends, with what options, and what ends it. */
@@ -87,9 +87,9 @@ export interface ConsentListener {
   /** Whether a write of a client with these families may be one of its organization. */
   concerns(families: readonly FamilyIdentity[]): boolean;
   /** Before the write is sent; it waits for the promise. At once for a write under way, which does not wait. */
-  begins(write: ConsentWrite, families: readonly FamilyIdentity[]): Promise<void>;
+  begins(said: readonly ConsentWrite[], families: readonly FamilyIdentity[]): Promise<void>;
   /** The outcome of the write; its caller waits for the promise. `applied`: the write as the response names it. */
-  ended(write: ConsentWrite, outcome: Outcome, applied?: ConsentWrite): Promise<void>;
+  ended(said: readonly ConsentWrite[], outcome: Outcome, applied?: readonly ConsentWrite[]): Promise<void>;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { ConsentListener, PreparedCall, Send } from "./call.ts";
 interface Registry {
   readonly listeners: Set<ConsentListener>;
   /** The writes that state a consent, from their begin to their end. */
-  readonly writes: Map<ConsentWrite, readonly FamilyIdentity[]>;
+  readonly writes: Map<readonly ConsentWrite[], readonly FamilyIdentity[]>;
 }
 
 /** One of the process, which both module formats share: a run must know the writes of every client. */
@@ -22,8 +22,8 @@ function registry(): Registry {
 export function listenToConsents(listener: ConsentListener): () => void {
   const { listeners, writes } = registry();
   listeners.add(listener);
-  for (const [write, families] of writes)
-    if (listener.concerns(families)) void listener.begins(write, families);
+  for (const [said, families] of writes)
+    if (listener.concerns(families)) void listener.begins(said, families);
   return () => void listeners.delete(listener);
 }
 
@@ -34,42 +34,44 @@ export function listenToConsents(listener: ConsentListener): () => void {
 export function tellListeners(send: Send): Send {
   return async (call) => {
     const { context, gate, settings, stop } = call;
-    const { consentWrite: write } = call.request;
-    if (!write || write.consent.size === 0) return await send(call);
+    const { consents: said } = call.request;
+    if (said.length === 0) return await send(call);
     const { families } = settings;
     const { listeners, writes } = registry();
     // One may begin or end to listen meanwhile.
     const tell = (notify: (listener: ConsentListener) => Promise<void>) =>
       [...listeners].filter((each) => each !== gate?.listener && each.concerns(families)).map(notify);
-    writes.set(write, families);
+    writes.set(said, families);
     try {
       // Without a listener the call is sent in the same tick of the event loop.
       if (listeners.size > 0)
-        await untilAborted(Promise.all(tell((listener) => listener.begins(write, families))), stop.signal);
+        await untilAborted(Promise.all(tell((listener) => listener.begins(said, families))), stop.signal);
       const response = await send(call);
       if (listeners.size > 0) {
         const applied = appliedConsent(call.request, response.data);
-        await Promise.all(tell((listener) => listener.ended(write, "applied", applied)));
+        await Promise.all(tell((listener) => listener.ended(said, "applied", applied)));
       }
       return response;
     } catch (error) {
       // The gate may have made the write anew.
-      const { consentWrite } = call.request;
-      await Promise.all(tell((listener) => listener.ended(write, context.outcome, consentWrite)));
+      const { consents } = call.request;
+      await Promise.all(tell((listener) => listener.ended(said, context.outcome, consents)));
       throw error;
     } finally {
-      writes.delete(write);
+      writes.delete(said);
     }
   };
 }
 
 /** The write as the response shows it: with further keys of the contact, and the service's decision. */
 export function appliedConsent(
-  { consentWrite, endpoint, sent }: PreparedCall,
+  { consents, endpoint, sent }: PreparedCall,
   data: unknown,
-): ConsentWrite | undefined {
-  const more = consentWrite && endpoint.appliedTo?.(data, sent);
-  if (!more) return consentWrite;
-  const contacts = new Set([...consentWrite.contacts, ...more.contacts.filter(isOnePersons)]);
-  return { contacts: [...contacts], consent: more.consent ?? consentWrite.consent };
+): readonly ConsentWrite[] {
+  const more = consents.length > 0 ? endpoint.appliedTo?.(data, sent) : undefined;
+  if (!more) return consents;
+  return consents.map(({ contacts, consent }) => ({
+    contacts: [...new Set([...contacts, ...more.contacts.filter(isOnePersons)])],
+    consent: more.consent ?? consent,
+  }));
 }

@@ -180,7 +180,7 @@ export function prepareCall<Body, Output>(
   // Safe: the schema allows only strings, numbers and booleans, which become strings.
   const search = request.query ? String(new URLSearchParams(request.query as Record<string, string>)) : "";
   const contacts = (method !== "GET" && endpoint.contactsOf?.(sent)) || [];
-  const consent = endpoint.consentOf?.(sent);
+  const consents = (method !== "GET" && endpoint.consentsOf?.(sent)) || [];
   return {
     // Safe: it gets only what its own schema has accepted.
     endpoint: endpoint as Endpoint<unknown, unknown>,
@@ -193,8 +193,9 @@ export function prepareCall<Body, Output>(
     uniqueIdentifier: endpoint.identifierOf?.(sent),
     isRepeatable: options.repeatable ?? endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,
-    consentWrite:
-      consent && method !== "GET" ? { contacts: contacts.filter(isOnePersons), consent } : undefined,
+    consents: consents
+      .filter(({ consent }) => consent.size > 0)
+      .map((said) => ({ ...said, contacts: said.contacts.filter(isOnePersons) })),
   };
 }
 

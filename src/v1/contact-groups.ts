@@ -1,4 +1,10 @@
-import { contactKeys, decidedByService, isRepeatableV1Write, v1Consent } from "../consent.ts";
+import {
+  contactKeys,
+  decidedByService,
+  isRepeatableV1Write,
+  v1Consent,
+  v1ConsentWrites,
+} from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/response-values.ts";
@@ -125,7 +131,7 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
   isRepeatable: isRepeatableV1Write,
   contactsOf: (contact) => contactKeys([contact]),
-  consentOf: (contact) => v1Consent(contact, decidedByService),
+  consentsOf: (contact) => v1ConsentWrites(contact, decidedByService),
   appliedTo: ({ contact: { contactUUID, email, action } }, sent) => ({
     contacts: contactKeys([{ contactUUID, email }]),
     // "States and transitions": the effect of an omitted `email_opt_in` on a new contact, and on an existing one.

@@ -1,4 +1,4 @@
-import { contactKeys, isRepeatableV1Write, v1Consent } from "../consent.ts";
+import { contactKeys, isRepeatableV1Write, v1ConsentWrites } from "../consent.ts";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, UndecodableResponse } from "../schema/response-values.ts";
@@ -95,7 +95,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   body: v1ContactSchema,
   isRepeatable: isRepeatableV1Write,
   contactsOf: (contact) => contactKeys([contact]),
-  consentOf: v1Consent,
+  consentsOf: (contact) => v1ConsentWrites(contact),
   appliedTo: ({ id, attributes: { email, phone } }) => ({
     contacts: contactKeys([{ contactUUID: id, email, phone }]),
   }),

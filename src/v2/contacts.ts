@@ -1,4 +1,4 @@
-import { v2Consent, v2ContactKeys } from "../consent.ts";
+import { v2ConsentWrites, v2ContactKeys } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { parseResponse } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
@@ -52,7 +52,7 @@ export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   body: v2ContactSchema,
   isRepeatable: statesAllConsent,
   contactsOf: v2ContactKeys,
-  consentOf: v2Consent,
+  consentsOf: v2ConsentWrites,
   decode: ({ body }) => parseResponse(v2UpsertResultSchema, body),
 };
 

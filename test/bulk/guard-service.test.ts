@@ -80,7 +80,7 @@ describe("A row is looked up", () => {
   const lookedUp = ({ mock }: World) =>
     mock.requests.flatMap(({ operation, path }) => (operation === get ? [path.split("/").at(-1)] : []));
 
-  it("also by the id that an earlier night recorded, where the snapshot shows it as refused: she has moved to another contact", async () => {
+  it("also by the id that an earlier night recorded: she has moved to another contact", async () => {
     const world = createFixture();
     const options = { ...(await firstNight(world)), key: () => "key" };
     await night(world, [row(0)], options);
@@ -519,6 +519,18 @@ describe("A look that is over a minute old when its row may leave", () => {
     ["ends the row if three are", 1, undefined, late, [get, get, get]],
   ])("%s", async (_, limit, between, result, operations) => {
     expect(await slowNight(limit, between)).toMatchObject({ results: [result], operations });
+  });
+
+  it("makes its row go alone, so that the looks of all rows do not take the permits of their writes", async () => {
+    const world = createFixture();
+    const options = await firstNight(world, named("Ada", 12));
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: minuteMs }] });
+    const { audience } = createFixture({}, { ...world.mock.clientOptions, rateLimiter });
+
+    const { ends } = await passUntilSettled(night({ ...world, audience }, named("A.", 12), options));
+
+    expect(ends).toEqual(ends.map(() => "succeeded"));
+    expect(ends).toHaveLength(12);
   });
 });
 

@@ -87,6 +87,22 @@ describe("A row of which isCurrent says false is superseded", () => {
     expect(results).toMatchObject([result]);
     expect(world.mock.organization("mock-organization").events).toEqual([]);
   });
+
+  it("also before a retry of its second write, which nobody knows to be done: so is the row", async () => {
+    const world = createFixture({
+      faults: [{ kind: "reset-before", operation: "v1.events.send", times: 1 }],
+    });
+    const both = (item: Row) => [
+      write.v1.customers.upsert(item),
+      write.v1.events.send({ eventName: "imported", contact: { email: item.email } }),
+    ];
+
+    const { results } = await collectRun(
+      world.audience.bulk(rows(1), both, { isCurrent: answers(true, true, false) }),
+    );
+
+    expect(results).toMatchObject([{ status: "unknown", error: { code: "aborted", outcome: "unknown" } }]);
+  });
 });
 
 describe("An isCurrent", () => {
@@ -243,5 +259,21 @@ describe("The answer of isCurrent is at most a second old when the row is sent",
 
     expect(results).toMatchObject([result]);
     expect([asked, world.mock.requests.length]).toEqual([calls, late < 3 ? 1 : 0]);
+  });
+
+  it("and one that is late three times before a retry leaves it open whether the row was sent", async () => {
+    const world = createFixture({ faults: [{ kind: "reset-before", times: 1 }] });
+    let asked = 0;
+    const isCurrent = async () => {
+      await sleep(++asked > 1 ? 1_100 : 10);
+      return true;
+    };
+
+    const { results } = await passUntilSettled(run(world, rows(1), { isCurrent }));
+
+    expect(results).toMatchObject([
+      { status: "unknown", error: { code: "timeout", outcome: "unknown", message } },
+    ]);
+    expect([asked, world.mock.requests.length]).toEqual([4, 1]);
   });
 });

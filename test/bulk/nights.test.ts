@@ -63,7 +63,7 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
   after a first night that a snapshot guarded
     (left); call ada:-; (absent); ada:+ (snapshot); ada:+ | skipped, skipped, succeeded email:service, succeeded email:service | ada:- | 0 0 1 1
   of a contact of whom only a snapshot knows
-    ada:+; bob:+; person ada:-; ada:+ (snapshot) | succeeded, succeeded, succeeded email:service | ada:- bob:+ | 0 1 1
+    ada:+; bob:+; person ada:-; ada:+ (snapshot) | succeeded, succeeded, succeeded email:service | ada:- bob:+ | 0 1 2
   without looks, where a snapshot shows it
     ada:+; person ada:-; ada:+ (no look, snapshot) | succeeded, succeeded email:service | ada:- | 0 1
 `,
@@ -129,8 +129,16 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:-; ada:- & ada:+ (unchanged) | succeeded, skipped & succeeded email:run | ada:- | 0 0
   where the first may have been sent
     ada:- & ada:+ (in doubt) | unknown & succeeded email:run | ada:- | 0
-  not where the first surely was not sent
-    ada:- & ada:+ (refused) | failed & succeeded | ada:+ | 0
+  where the service refused the first, as the person has refused all the same
+    ada:- & ada:+ (refused) | failed & succeeded email:run | ada:- | 0
+  where the first was sent with a refusal in place of its word
+    ada:+; person ada:-; ada:+ & ada:+ | succeeded, succeeded email:service & succeeded email:run | ada:- | 0 1
+  where the first was skipped with one that an earlier night kept
+    ada:+; person ada:-; ada:+; ada:+ & ada:+ (unchanged) | succeeded, succeeded email:service, skipped email:service & succeeded email:run | ada:- | 0 1 0
+  but not where she has come back since
+    ada:+; person ada:-; ada:+; early call ada:+; ada:+ & ada:+ (unchanged) | succeeded, succeeded email:service, skipped email:service & succeeded | ada:+ | 0 1 0
+  nor where a look shows it
+    ada:+; person ada:-; ada:+; tool ada:+; ada:+ & ada:+ (unchanged, snapshot) | succeeded, succeeded email:service, skipped email:service & succeeded | ada:+ | 0 1 1
   not where the first is superseded
     ada:- & ada:+ (first outdated) | superseded:not-current & succeeded | ada:+ | 0
   whatever a call of the process says between them
@@ -175,8 +183,10 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
   [
     "A row is looked up by the id that the snapshot has",
     `
-  for its e-mail, before the one that an earlier night recorded
-    ada:+; tool bob:+; person bob:-; bob:+ (snapshot) | succeeded, succeeded email:service | ada:+ bob:- | 0 1
+  for its e-mail, beside the one that an earlier night recorded
+    ada:+; tool bob:+; person bob:-; bob:+ (snapshot) | succeeded, succeeded email:service | ada:+ bob:- | 0 2
+  and by the one that an earlier night recorded, which may have refused since
+    ada:+; tool bob:+; early call ada:-; bob:+ (snapshot) | succeeded, superseded:service | ada:- bob:+ | 0 2
   for its e-mail, where another contact has its phone
     ada:++ (absent); tool ada2:+; person ada2:-; ada2:++ (snapshot) | succeeded, succeeded email:service | ada:++ ada2:-+ | 0 1
   for its phone, where it names no e-mail

@@ -39,13 +39,15 @@ it("Whoever has left is not subscribed again by a row, but for what the contract
   );
 }, 1_800_000);
 
+const nothingKnown = async () => ({ words: [], askedAt: performance.now() });
+
 // Else the worlds would not show that the guard is needed.
 it.each([
   ["the process", () => vi.spyOn(ProcessGuard.prototype, "concerns").mockReturnValue(false)],
   ["the process before a kill", () => vi.spyOn(ProcessGuard.prototype, "recall").mockResolvedValue()],
   ["the run", () => vi.spyOn(ProcessGuard.prototype, "learn").mockReturnValue()],
-  ["the service", () => vi.spyOn(ServiceGuard.prototype, "ask").mockResolvedValue([])],
-  ["isCurrent", () => vi.spyOn(IsCurrentGuard.prototype, "ask").mockResolvedValue([])],
+  ["the service", () => vi.spyOn(ServiceGuard.prototype, "ask").mockImplementation(nothingKnown)],
+  ["isCurrent", () => vi.spyOn(IsCurrentGuard.prototype, "ask").mockImplementation(nothingKnown)],
 ])("Without the guard of %s a world is wrong", async (_, takeOut) => {
   takeOut();
   let wrongs: readonly string[] = [];

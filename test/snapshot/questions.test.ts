@@ -229,6 +229,8 @@ describe("`changesSince` and `refusalsSince` refuse where they would silently fi
   it.each([
     ["the later one", [person("a")], [{ id: "a" }]],
     ["the earlier one", [{ id: "a" }], [person("a")]],
+    ["a list of suppressions alone", [person("a")], [{ id: "a", is_suppressed: false }]],
+    ["a list of other words", [person("a")], [{ id: "a", email_opt_in: "PENDING" }]],
   ])("no contact of %s shows a consent", async (_, before, after) => {
     using yesterday = await snapshotOf(before);
     using today = await snapshotOf(after);

@@ -1,19 +1,27 @@
-import { refusalsOf } from "../../consent.ts";
-import { TimeoutError } from "../../errors.ts";
+import { type ConsentWrite, refusalsOf } from "../../consent.ts";
+import { type Outcome, TimeoutError } from "../../errors.ts";
+import { untilAborted } from "../../transport/abort-signal.ts";
+import type { Turns } from "../../transport/turns.ts";
 import type { Profile } from "../../v1/schemas/profile.ts";
 import { type KnownBy, type RestatedWrite, type RowWrite, withRefusals } from "../refusals.ts";
 import type { SupersededReason } from "../result.ts";
 import type { ReadRow } from "../rows.ts";
 
-/** Knows refusals of the people of rows, or that a row must not go. */
+/** Asks what is known of the person of a row: refusals, or that the row must not go. */
 export interface Guard {
   readonly name: string;
-  /** How old its answer may be when a row leaves, in milliseconds; 0: it answers at that moment, at once. */
+  /** How old its answer may be when a row leaves, in milliseconds. */
   readonly maxAgeMs: number;
   /** It is asked before each attempt; another only when its answer is missing or grows old. */
   readonly isAskedAlways?: boolean;
   /** Rejects with a `RowStop` if the row must not go. */
-  ask(row: GuardedRow, signal: AbortSignal): readonly Word[] | Promise<readonly Word[]>;
+  ask(row: GuardedRow, signal: AbortSignal): Promise<Answer>;
+}
+
+/** `askedAt`: on the clock of `performance.now()`. From then on it grows old. */
+interface Answer {
+  readonly words: readonly Word[];
+  readonly askedAt: number;
 }
 
 export interface GuardedRow extends ReadRow<unknown> {
@@ -42,7 +50,10 @@ export function nextMoment(): number {
 
 /** Ends a row; thrown through the transport, so that no layer takes it for a failure of the call. */
 export class RowStop extends Error {
-  readonly why: { error: unknown } | { reason: SupersededReason; service: Profile | undefined };
+  /** `errorOf`: the row's error, by the outcome of what was sent of it. */
+  readonly why:
+    | { errorOf: (outcome: Outcome) => unknown }
+    | { reason: SupersededReason; service: Profile | undefined };
 
   constructor(why: RowStop["why"], message?: string) {
     super(message);
@@ -52,12 +63,12 @@ export class RowStop extends Error {
 
 /** The row is not sent: its opt-outs are named. */
 export function superseded(
-  writes: readonly RowWrite[],
+  { said }: GuardedRow,
   cause: string,
   reason: SupersededReason,
   service?: Profile,
 ): RowStop {
-  const optOuts = [...new Set(writes.flatMap(({ said }) => refusalsOf(said)))];
+  const optOuts = [...new Set(said.flatMap(({ consent }) => refusalsOf(consent)))];
   const further = ` Nor was its opt-out of ${optOuts.join(" and ")}: send that by a call of its own.`;
   const message = `${cause}: the row was not sent, or not sent again.${optOuts.length > 0 ? further : ""}`;
   return new RowStop({ reason, service }, message);
@@ -69,61 +80,81 @@ export function addressesOf(channel: string, contacts: readonly string[]): reado
   return addresses.length > 0 ? addresses : contacts;
 }
 
+/** The refusals among these words, by channel, as they count for a contact. */
+export function refusalsAmong(words: readonly Word[], { contacts }: ConsentWrite): Map<string, Word> {
+  const refusals = new Map<string, Word>();
+  for (const channel of new Set(words.map((word) => word.channel))) {
+    const about = words.filter((word) => word.channel === channel);
+    // A word counts for its addresses alone.
+    const newest = addressesOf(channel, contacts).map((address) => newestAt(address, about));
+    const refusal = newest.find((word) => word?.isRefused);
+    if (refusal) refusals.set(channel, refusal);
+  }
+  return refusals;
+}
+
 const mostLateAnswers = 3;
 /** An answer that is nearly too old is asked for again while a row still may go by it. */
 const agingShare = 0.9;
+const late = ["late"];
+
+/** The guards of a run, what the process knows without being asked, and the turns of the rows. */
+interface GuardedRun {
+  readonly guards: readonly Guard[];
+  readonly process: { wordsAbout(row: GuardedRow): readonly Word[] };
+  readonly turns: Turns;
+}
 
 /** Asks the guards of a run about one row: one runner for age, lateness and order. */
 export class RowGuards {
-  readonly #guards: readonly Guard[];
+  readonly #run: GuardedRun;
   readonly #row: GuardedRow;
-  readonly #answers = new Map<Guard, { readonly askedAt: number; readonly words: readonly Word[] }>();
+  readonly #answers = new Map<Guard, Answer>();
   readonly #late = new Map<Guard, number>();
+  /** Ends the row's turn among those whose answers grew old. */
+  #endTurn: (() => void) | undefined;
 
-  constructor(guards: readonly Guard[], row: GuardedRow) {
-    this.#guards = guards;
+  constructor(run: GuardedRun, row: GuardedRow) {
+    this.#run = run;
     this.#row = row;
   }
 
   /** Asks, in their order, those whose answer is missing or nearly too old. Rejects with a `RowStop`. */
   async ask(signal: AbortSignal): Promise<void> {
-    for (const guard of this.#guards) {
+    for (const guard of this.#run.guards) {
       if (this.#isYoung(guard, agingShare)) continue;
-      // It grew old while the row waited.
-      if (this.#answers.has(guard) && !guard.isAskedAlways) this.#countLate(guard);
-      const askedAt = performance.now();
-      this.#answers.set(guard, { askedAt, words: await guard.ask(this.#row, signal) });
+      if (this.#answers.has(guard) && !guard.isAskedAlways) await this.#takeTurn(guard, signal);
+      this.#answers.set(guard, await guard.ask(this.#row, signal));
       if (!this.#isYoung(guard)) this.#countLate(guard);
     }
   }
 
   get areFresh(): boolean {
-    return this.#guards.every((guard) => this.#isYoung(guard));
+    return this.#run.guards.every((guard) => this.#isYoung(guard));
   }
 
   /** An attempt leaves: what is asked always is asked again before the next. */
   leaves(): void {
+    this.end();
     this.#late.clear();
-    for (const guard of this.#guards) if (guard.isAskedAlways) this.#answers.delete(guard);
+    for (const guard of this.#run.guards) if (guard.isAskedAlways) this.#answers.delete(guard);
+  }
+
+  /** The row has ended, or leaves. */
+  end(): void {
+    this.#endTurn?.();
+    this.#endTurn = undefined;
   }
 
   /** The write as it may leave now. Throws a `RowStop` if it cannot say what is known. */
   restated(write: RowWrite): RestatedWrite {
-    const refusals = new Map<string, Word>();
     const words = this.#words();
-    for (const channel of new Set(words.map((word) => word.channel))) {
-      const about = words.filter((word) => word.channel === channel);
-      // A word counts for its addresses alone.
-      const newest = addressesOf(channel, write.contacts).map((address) => newestAt(address, about));
-      const refusal = newest.find((word) => word?.isRefused);
-      if (refusal) refusals.set(channel, refusal);
-    }
-    const restated = withRefusals(write, new Map([...refusals].map(([channel, { by }]) => [channel, by])));
-    if (restated.unsaid.length === 0) return restated;
-    const cause = `The contact has refused ${restated.unsaid.join(" and ")}, which the write cannot say`;
-    // Safe: only known channels are restated.
-    const { by, service } = refusals.get(restated.unsaid[0]!)!;
-    throw superseded([write], cause, by === "service" && !service ? "snapshot" : by, service);
+    const restated = withRefusals(write, (said) => refusalsAmong(words, said));
+    const [refusal] = restated.unsaid.values();
+    if (!refusal) return restated;
+    const cause = `The contact has refused ${[...restated.unsaid.keys()].join(" and ")}, which the write cannot say`;
+    const { by = "snapshot", service } = refusal;
+    throw superseded(this.#row, cause, by === "service" && !service ? "snapshot" : by, service);
   }
 
   get service(): Profile | undefined {
@@ -131,34 +162,40 @@ export class RowGuards {
   }
 
   #words(): Word[] {
-    return this.#guards.flatMap((guard) => {
-      // Safe: guards of age 0 answer at once.
-      if (guard.maxAgeMs === 0) return guard.ask(this.#row, never) as readonly Word[];
-      return this.#answers.get(guard)?.words ?? [];
-    });
+    const asked = this.#run.guards.flatMap((guard) => this.#answers.get(guard)?.words ?? []);
+    return [...asked, ...this.#run.process.wordsAbout(this.#row)];
   }
 
   /** Whether the answer of a guard is younger than this share of its age. */
   #isYoung(guard: Guard, share = 1): boolean {
-    if (guard.maxAgeMs === 0) return true;
     const answer = this.#answers.get(guard);
     return answer !== undefined && performance.now() - answer.askedAt <= guard.maxAgeMs * share;
   }
 
+  /**
+   * An answer grew old while the row waited for its permit: from now on such rows go one by one, as the questions of all of
+   * them would use up the permits of their writes, again and again.
+   */
+  async #takeTurn(guard: Guard, signal: AbortSignal): Promise<void> {
+    this.#countLate(guard);
+    if (this.#endTurn) return;
+    const before = this.#run.turns.before(late);
+    this.#endTurn = this.#run.turns.hold(late);
+    if (before) await untilAborted(before, signal);
+  }
+
   #countLate(guard: Guard): void {
-    const late = (this.#late.get(guard) ?? 0) + 1;
-    this.#late.set(guard, late);
-    if (late < mostLateAnswers) return;
+    const count = (this.#late.get(guard) ?? 0) + 1;
+    this.#late.set(guard, count);
+    if (count < mostLateAnswers) return;
     const message =
       `${guard.name} was too old, three times: when a row leaves, an answer may be ${guard.maxAgeMs / 1_000} s old. ` +
       "The row was not sent, or not sent again.";
     throw new RowStop({
-      error: new TimeoutError({ message, outcome: "not-sent", timeoutMs: guard.maxAgeMs }),
+      errorOf: (outcome) => new TimeoutError({ message, outcome, timeoutMs: guard.maxAgeMs }),
     });
   }
 }
-
-const never = new AbortController().signal;
 
 /** Of two words at one moment the refusal, and of two refusals that of the first guard. */
 function newestAt(address: string, words: readonly Word[]): Word | undefined {

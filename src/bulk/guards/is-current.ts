@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import { untilAborted } from "../../transport/abort-signal.ts";
 import { kindOf } from "../../values/in-words.ts";
-import { type Guard, type GuardedRow, RowStop, superseded, type Word } from "./guard.ts";
+import { type Guard, type GuardedRow, RowStop, superseded } from "./guard.ts";
 
 /** The caller's `isCurrent` tells whether a row is still the last word of the caller's own table. */
 export class IsCurrentGuard implements Guard {
@@ -14,17 +14,18 @@ export class IsCurrentGuard implements Guard {
     this.#isCurrent = isCurrent;
   }
 
-  async ask({ item, writes }: GuardedRow, signal: AbortSignal): Promise<Word[]> {
+  async ask(row: GuardedRow, signal: AbortSignal) {
+    const askedAt = performance.now();
     let answer: unknown;
     try {
       // Safe: the row of the caller's own function. A run that ends does not wait for an answer.
-      answer = await untilAborted((async () => await this.#isCurrent(item as never))(), signal);
+      answer = await untilAborted((async () => await this.#isCurrent(row.item as never))(), signal);
       if (typeof answer !== "boolean")
         throw new ConfigurationError(`isCurrent must return true or false, not ${kindOf(answer)}.`);
     } catch (error) {
-      throw signal.aborted ? error : new RowStop({ error });
+      throw signal.aborted ? error : new RowStop({ errorOf: () => error });
     }
-    if (!answer) throw superseded(writes, "isCurrent returned false", "not-current");
-    return [];
+    if (!answer) throw superseded(row, "isCurrent returned false", "not-current");
+    return { askedAt, words: [] };
   }
 }

@@ -5,15 +5,14 @@ import { isOfTarget } from "../../organization.ts";
 import { unlessLate } from "../../transport/abort-signal.ts";
 import type { FamilyIdentity } from "../../transport/api-key.ts";
 import type { ConsentListener } from "../../transport/call.ts";
-import type { RowWrite } from "../refusals.ts";
 import type { RunParts } from "../run-parts.ts";
 import type { RunRecord } from "../run-record.ts";
-import { type Guard, type GuardedRow, nextMoment, type Word } from "./guard.ts";
+import { type GuardedRow, nextMoment, type Word } from "./guard.ts";
 
 /** What other calls have said of a channel at one address of a contact. */
 interface Calls {
   /** Those that refuse, each with the moment at which it ended: Infinity while it is under way, -1 if nothing was done. */
-  readonly refusals: Map<ConsentWrite | "before a kill", number>;
+  readonly refusals: Map<readonly ConsentWrite[] | "before a kill", number>;
   /** When the last call began that was applied and says otherwise; 0 if none was. */
   liftedAt: number;
 }
@@ -25,15 +24,14 @@ const longestWaitMs = 2_000;
  * Knows what earlier rows of the run refuse, and what other calls of this process do: from the begin of the run on, and those
  * that the record has from before a kill.
  */
-export class ProcessGuard implements Guard, ConsentListener {
-  readonly name = "the process";
-  readonly maxAgeMs = 0;
+export class ProcessGuard implements ConsentListener {
   readonly #run: RunParts;
   readonly #record: Promise<RunRecord | undefined>;
-  readonly #refusedByRows = new Set<string>();
+  /** When a row refused, by channel and key: Infinity by its own word, which nothing lifts. */
+  readonly #refusedByRows = new Map<string, number>();
   /** Of other calls, by channel and key. */
   readonly #addresses = new Map<string, Calls>();
-  readonly #beganAt = new WeakMap<ConsentWrite, number>();
+  readonly #beganAt = new WeakMap<readonly ConsentWrite[], number>();
   /** Resolves when all refusals so far are recorded. */
   recorded: Promise<unknown> = Promise.resolve();
 
@@ -42,30 +40,34 @@ export class ProcessGuard implements Guard, ConsentListener {
     this.#record = record;
   }
 
-  /** A row was sent or skipped, or may have been sent: a later one may not lift what its writes refuse. */
-  learn(writes: readonly Pick<RowWrite, "contacts" | "said">[]): void {
-    for (const { contacts, said } of writes)
-      for (const channel of refusalsOf(said))
-        for (const place of placesOf(channel, contacts)) this.#refusedByRows.add(place);
+  /**
+   * A row was sent or skipped, or may have been sent: a later one may not lift what it refuses. `moment`: of a refusal that was
+   * not the row's own word, as a later word of the service may lift that.
+   */
+  learn(said: readonly ConsentWrite[], moment = Infinity): void {
+    for (const { consent, contacts } of said)
+      for (const channel of refusalsOf(consent))
+        for (const place of placesOf(channel, contacts))
+          this.#refusedByRows.set(place, Math.max(moment, this.#refusedByRows.get(place) ?? 0));
   }
 
   concerns(families: readonly FamilyIdentity[]): boolean {
     return isOfTarget(this.#run.options.target, families);
   }
 
-  async begins(write: ConsentWrite): Promise<void> {
-    this.#beganAt.set(write, nextMoment());
-    const { refused } = wordsOf(write);
-    for (const address of refused) this.#callsAbout(address).refusals.set(write, Infinity);
+  async begins(said: readonly ConsentWrite[]): Promise<void> {
+    this.#beganAt.set(said, nextMoment());
+    const { refused } = wordsOf(said);
+    for (const address of refused) this.#callsAbout(address).refusals.set(said, Infinity);
     const slow = "other calls do not wait for a slow checkpoint: a crash now would lose their refusals";
     await unlessLate(this.#records([...refused]), longestWaitMs, () => this.#run.warnings.sayOnce(slow));
   }
 
-  async ended(write: ConsentWrite, outcome: Outcome, applied: ConsentWrite = write): Promise<void> {
+  async ended(said: readonly ConsentWrite[], outcome: Outcome, applied = said): Promise<void> {
     const wasDone = outcome === "applied" || outcome === "unknown";
-    const beganAt = this.#beganAt.get(write) ?? nextMoment();
-    const { refused, others } = wordsOf(write, applied);
-    for (const address of refused) this.#callsAbout(address).refusals.set(write, wasDone ? nextMoment() : -1);
+    const beganAt = this.#beganAt.get(said) ?? nextMoment();
+    const { refused, others } = wordsOf([...said, ...applied]);
+    for (const address of refused) this.#callsAbout(address).refusals.set(said, wasDone ? nextMoment() : -1);
     for (const address of outcome === "applied" ? others : []) {
       const calls = this.#callsAbout(address);
       calls.liftedAt = Math.max(calls.liftedAt, beganAt);
@@ -81,15 +83,21 @@ export class ProcessGuard implements Guard, ConsentListener {
     await Promise.all(channelsAt(row).map(({ address }) => this.#recall(address, record)));
   }
 
-  ask(row: GuardedRow): Word[] {
+  wordsAbout(row: GuardedRow): Word[] {
     return channelsAt(row).flatMap(({ address, ...word }): Word[] => {
-      if (this.#refusedByRows.has(address))
-        return [{ ...word, by: "run", isRefused: true, moment: Infinity }];
+      const words: Word[] = [];
+      const moment = this.#refusedByRows.get(address);
+      if (moment !== undefined) words.push({ ...word, by: "run", isRefused: true, moment });
       const calls = this.#addresses.get(address);
-      if (!calls) return [];
+      if (!calls) return words;
       const isRefused = refuses(calls);
-      const moment = isRefused ? lastRefusal(calls) : calls.liftedAt;
-      return [{ ...word, by: "process", isRefused, moment }];
+      words.push({
+        ...word,
+        by: "process",
+        isRefused,
+        moment: isRefused ? lastRefusal(calls) : calls.liftedAt,
+      });
+      return words;
     });
   }
 
@@ -132,9 +140,9 @@ function placesOf(channel: string, contacts: readonly string[]): string[] {
 }
 
 /** The places of the words by which a row's writes may be refused, and for which addresses each counts. */
-function channelsAt({ writes }: GuardedRow): (Pick<Word, "channel" | "addresses"> & { address: string })[] {
-  return writes.flatMap(({ contacts, said }) => {
-    const channels = [...new Set([...said.keys(), "is_suppressed"])];
+function channelsAt({ said }: GuardedRow): (Pick<Word, "channel" | "addresses"> & { address: string })[] {
+  return said.flatMap(({ consent, contacts }) => {
+    const channels = [...new Set([...consent.keys(), "is_suppressed"])];
     return channels.flatMap((channel) =>
       contacts.flatMap((key) => [
         { channel, addresses: [key], address: `${channel} ${key}` },
@@ -154,13 +162,13 @@ function refuses(calls: Calls): boolean {
 }
 
 /** What writes refuse, and what they say otherwise: each channel at each address. Of two words the refusal counts. */
-function wordsOf(...writes: readonly ConsentWrite[]): { refused: Set<string>; others: Set<string> } {
+function wordsOf(said: readonly ConsentWrite[]): { refused: Set<string>; others: Set<string> } {
   const words = { refused: new Set<string>(), others: new Set<string>() };
-  for (const { consent, contacts } of writes)
+  for (const { consent, contacts } of said)
     for (const [channel, word] of consent) {
       if (word === decidedByService || word === "") continue;
-      const isRefused = word.split(" ").some((each) => isRefusal(channel, each));
-      for (const place of placesOf(channel, contacts)) words[isRefused ? "refused" : "others"].add(place);
+      const kind = isRefusal(channel, word) ? "refused" : "others";
+      for (const place of placesOf(channel, contacts)) words[kind].add(place);
     }
   return words;
 }

@@ -1,4 +1,11 @@
-import { contactKeys, isDocumented, isRefusal, shownConsent, shownRefusals } from "../../consent.ts";
+import {
+  type ConsentWrite,
+  contactKeys,
+  isDocumented,
+  isRefusal,
+  shownConsent,
+  shownRefusals,
+} from "../../consent.ts";
 import { ConnectionError, isAudienceError } from "../../errors.ts";
 import { familyOf, type OpenedClient } from "../../open-client.ts";
 import { prepareCall } from "../../transport/transport.ts";
@@ -10,13 +17,14 @@ import {
   rowCallOptions,
   type ShownContact,
 } from "../bulk-options.ts";
-import { lifts, refusesOnly, type RowWrite } from "../refusals.ts";
+import { refusesOnly, withRefusals } from "../refusals.ts";
 import type { RunParts } from "../run-parts.ts";
 import {
   addressesOf,
   type Guard,
   type GuardedRow,
   nextMoment,
+  refusalsAmong,
   RowStop,
   superseded,
   type Word,
@@ -32,13 +40,12 @@ export class LookError extends ConnectionError {}
 /** What a snapshot shows of a row's contact, and its ids. Where nothing is said, or nothing but refusals, nobody is looked up. */
 function knownOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   const contacts = contactsOfRow(row);
-  if (contacts.length === 0 || refusesOnly(row.writes)) return { shown: [], ids: [] };
+  if (contacts.length === 0) return { shown: [], ids: [] };
   const shown = shownTo(contacts, snapshot, row.recordedId !== undefined);
+  if (refusesOnly(row.writes)) return { shown, ids: [] };
+  // Beside the contact that has the row's address, the one of an earlier night: it may have refused since.
   const recorded = row.recordedId === undefined ? [] : [row.recordedId];
-  const before = snapshot?.shownOf(contactKeys(recorded.map((contactUUID) => ({ contactUUID })))) ?? [];
-  // Beside the contact that has the row's address, the one of an earlier night only if it has refused.
-  const others = shown.length === 0 || before.flatMap(shownRefusals).length > 0 ? recorded : [];
-  return { shown, ids: [...new Set([...shown.map(({ id }) => id), ...others])] };
+  return { shown, ids: [...new Set([...shown.map(({ id }) => id), ...recorded])] };
 }
 
 /** The ids by which a row is looked up. Only the v1 family shows a contact. */
@@ -66,47 +73,58 @@ export class ServiceGuard implements Guard {
     this.#run = run;
   }
 
-  async ask(row: GuardedRow, signal: AbortSignal): Promise<Word[]> {
+  async ask(row: GuardedRow, signal: AbortSignal) {
     const { options } = this.#run;
     const { shown } = knownOf(row, options.snapshot);
     // What the snapshot shows as refused counts where a look shows nothing of it.
     const words = shown.flatMap((one) => this.#wordsOf(row, one, 0)).filter(({ isRefused }) => isRefused);
-    const refused = new Map(words.map(({ channel }) => [channel, "service"] as const));
-    if (!canLook(options.opened) && row.writes.some((write) => lifts(write, refused)))
-      throw superseded(row.writes, "The snapshot shows that the contact has refused", "snapshot");
+    const knownTo = (said: ConsentWrite) => refusalsAmong(words, said);
+    const isLifting = row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
+    if (!canLook(options.opened) && isLifting && !refusesOnly(row.writes))
+      throw superseded(row, "The snapshot shows that the contact has refused", "snapshot");
     const moment = nextMoment();
+    let askedAt: number | undefined;
     for (const id of looksOf(row, options)) {
-      const service = await this.#look(id, signal);
+      const { service, leftAt } = await this.#look(id, signal);
+      askedAt ??= leftAt;
       const isBeside = shown.length > 0 && shown.every((one) => one.id !== id);
       if (!service && isBeside) continue;
-      if (!service)
-        throw superseded(row.writes, "The service has no contact with this id any more", "service");
+      if (!service) throw superseded(row, "The service has no contact with this id any more", "service");
       // It may be another contact than the row now names.
       if (id === row.recordedId) refuseAfterEarlierContact(row, service);
       words.push(...this.#wordsOf(row, { ...service.attributes, id }, moment, service));
     }
-    return words;
+    return { words, askedAt: askedAt ?? performance.now() };
   }
 
-  /** Undefined if the service has no contact with the id. */
-  async #look(id: string, signal: AbortSignal): Promise<Profile | undefined> {
+  /** `service`: undefined if it has no contact with the id. `leftAt`: when the look was sent, after its wait for a permit. */
+  async #look(id: string, signal: AbortSignal): Promise<{ service: Profile | undefined; leftAt: number }> {
     const { settings, transport } = this.#run.options.opened;
+    let leftAt = performance.now();
     // It waits for the rate limit as its row does.
-    const gate = { stop: this.#run.end.stop, enter: async () => {}, isOpen: () => true };
+    const gate = {
+      stop: this.#run.end.stop,
+      enter: async () => {},
+      isOpen: () => {
+        leftAt = performance.now();
+        return true;
+      },
+    };
     try {
       this.#run.progress.calls++;
       const access = familyOf(settings, "v1");
       const call = prepareCall(getCustomer, { params: { id } }, { access, options: settings.call });
       // Safe: its endpoint has decoded it.
-      return (await transport.send(call, { ...rowCallOptions, gate, signal })) as Profile;
+      const service = (await transport.send(call, { ...rowCallOptions, gate, signal })) as Profile;
+      return { service, leftAt };
     } catch (error) {
-      if (isGone(error)) return undefined;
+      if (isGone(error)) return { service: undefined, leftAt };
       if (signal.aborted) throw error;
       // The look's own error tells of a read, and nothing of the write.
       const message =
-        "Not sent: the contact could not be looked up, so it may have unsubscribed. The next run looks again.";
+        "The contact could not be looked up, and may have unsubscribed: the row was not sent, or not sent again. The next run looks again.";
       throw new RowStop({
-        error: new LookError({ message, outcome: "not-sent", reason: "other", cause: error }),
+        errorOf: (outcome) => new LookError({ message, outcome, reason: "other", cause: error }),
       });
     }
   }
@@ -121,7 +139,7 @@ export class ServiceGuard implements Guard {
     return everyChannel.flatMap((channel) => {
       const word = words.get(channel);
       if (word === undefined || !isDocumented(channel, word)) {
-        if (service && row.writes.some(({ said }) => said.has(channel)))
+        if (service && row.said.some(({ consent }) => consent.has(channel)))
           this.#run.warnings.sayOnce(
             `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
           );
@@ -149,20 +167,24 @@ function refuseAfterEarlierContact(row: GuardedRow, service: Profile): void {
   const named = contactsOfRow(row);
   const isOther = shown.length > 0 && !shown.some((key) => named.includes(key));
   const refused = shownRefusals(attributes);
-  const hasMoved = refused.some((channel) => row.writes.some((write) => namesAnother(write, channel, shown)));
+  const hasMoved = refused.some((channel) => row.said.some((said) => namesAnother(said, channel, shown)));
   if (hasMoved || (isOther && refused.includes("is_suppressed")))
-    throw superseded(row.writes, "The contact that the row had before has refused", "service", service);
+    throw superseded(row, "The contact that the row had before has refused", "service", service);
 }
 
-/** Whether a write says something else of a channel, at another address than the one that is shown. */
-function namesAnother({ contacts, said }: RowWrite, channel: string, shown: readonly string[]): boolean {
-  if (isRefusal(channel, said.get(channel) ?? "")) return false;
+/** Whether a row says something else of a channel, at another address than the one that is shown. */
+function namesAnother(
+  { consent, contacts }: ConsentWrite,
+  channel: string,
+  shown: readonly string[],
+): boolean {
+  if (isRefusal(channel, consent.get(channel) ?? "")) return false;
   const [named, known] = [contacts, shown].map((keys) => keys.filter((key) => key.startsWith(`${channel}:`)));
   return named!.length > 0 && known!.length > 0 && !named!.some((key) => known!.includes(key));
 }
 
-function contactsOfRow({ writes }: GuardedRow): string[] {
-  return [...new Set(writes.filter(({ said }) => said.size > 0).flatMap(({ contacts }) => contacts))];
+function contactsOfRow({ said }: GuardedRow): string[] {
+  return [...new Set(said.flatMap(({ contacts }) => contacts))];
 }
 
 /**

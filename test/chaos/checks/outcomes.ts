@@ -27,8 +27,11 @@ function namedStatus({ service }: World): number | undefined {
 }
 
 /** Whether the call may be sent again though the attempt may have been applied. */
-export function isRepeatable({ departures, facts, input, options, run }: CallRecord): boolean {
-  const { body } = departures.at(-1) ?? {};
+export function isRepeatable(
+  { departures, facts, input, options, run }: CallRecord,
+  departure = departures.at(-1),
+): boolean {
+  const body = departure?.body;
   // A refusal in place of a row's word may leave nothing to the service, and ask nobody by mail.
   // Safe: the body of the same write.
   const sent =
@@ -146,7 +149,7 @@ function checkAttempts(world: World, call: CallRecord): string[] {
       isNewKey ||
       isRefusal ||
       (verdict === "unsent" && unsent !== "tls") ||
-      (verdict === "open" && isRepeatable(call) && !isUnreadable(departure) && status !== 404);
+      (verdict === "open" && isRepeatable(call, departure) && !isUnreadable(departure) && status !== 404);
     if (!may) problems.push(`was sent again after ${unsent ?? status ?? "a lost response"} (${verdict})`);
     // A refusal that has become known meanwhile takes the place of a row's word.
     if (next.body !== departure.body && !run) problems.push("was sent again with another body");

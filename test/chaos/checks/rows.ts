@@ -63,7 +63,8 @@ function checkResult(
     case "failed":
     case "invalid":
       if (outcome === "unknown") return [`is ${status}, and its outcome is unknown`];
-      return applied > 0 ? [`is ${status}, and was applied`] : [];
+      // The row was stopped after a write of it: its error says so.
+      return applied > 0 && outcome !== "applied" ? [`is ${status}, and was applied`] : [];
     case "superseded":
       // An attempt before may have been applied: the error says so.
       return applied > 0 && outcome !== "unknown" && outcome !== "applied"
@@ -119,7 +120,8 @@ function checkLives(
       const left = sent.find((call) => mayNotRepeat(world, call));
       if (left) inDoubt.set(row.key, { call: left, text });
       // Another version is recorded now: its repeatable calls may be sent again.
-      else if (hasChanged && sent.length > 0 && before) inDoubt.set(row.key, { call: before.call, text: "" });
+      else if (hasChanged && sent.length > 0 && before && result?.status !== "succeeded")
+        inDoubt.set(row.key, { call: before.call, text: "" });
     }
     if (again.length > lives.at(lives.indexOf(run) - 1)!.concurrency)
       problems.push(`${nameOf(run)} sent ${again.length} rows again: ${again.join(", ")}`);

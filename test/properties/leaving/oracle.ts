@@ -127,6 +127,8 @@ export class Oracle {
   #begun: Words[] = [];
   /** What rows of this life refuse. */
   #ofRun: { readonly row: number; readonly words: Words }[] = [];
+  /** What rows of this life were sent as, or kept on an earlier night: a later word of the service may lift it. */
+  #keptByRun: { readonly row: number; readonly words: Words }[] = [];
   #looks = new Map<string, Look[]>();
   #due = new Map<string, Set<number>>();
   #lives = new Set<number>();
@@ -144,6 +146,7 @@ export class Oracle {
     }
     this.#lives.add(life);
     this.#ofRun = [];
+    this.#keptByRun = [];
     this.#looks = new Map();
     this.#due = new Map();
   }
@@ -175,6 +178,11 @@ export class Oracle {
   /** A row was sent or skipped. */
   refused(row: number, all: readonly Words[]): void {
     for (const words of all) this.#ofRun.push({ row, words });
+  }
+
+  /** A row was sent with these words, or skipped with a refusal that was kept. */
+  kept(row: number, all: readonly Words[]): void {
+    for (const words of all) this.#keptByRun.push({ row, words });
   }
 
   /** Each row that says anything but refusals is looked up. */
@@ -264,7 +272,7 @@ export class Oracle {
     const refusing =
       by === "process"
         ? this.#begun
-        : this.#ofRun.filter((each) => each.row !== row).map(({ words }) => words);
+        : [...this.#ofRun, ...this.#keptByRun].filter((each) => each.row !== row).map(({ words }) => words);
     const isSaid = refusing.some((words) =>
       refusals(words).some((channel) => all.some((each) => isKnown(words, channel, each))),
     );

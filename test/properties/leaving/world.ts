@@ -201,6 +201,11 @@ export class World {
     const sent = this.#sent.get(index);
     // A row in doubt may have been sent by a run before.
     if (status === "skipped" || status === "unknown") this.oracle.refused(index, words);
+    if (status === "skipped")
+      this.oracle.kept(
+        index,
+        words.map(({ keys }) => ({ keys, said: saidOf(result.kept) })),
+      );
     if (sent?.wasDone && sent.id !== undefined) this.#ids.set(index, new Set([sent.id]));
     const isOutdated = this.#plan.hasIsCurrent && plan.isOutdated;
     if (isOutdated && sent) wrong("was sent, and is not current");
@@ -389,6 +394,7 @@ export class World {
   /** A row's request leaves the client: of the row's words only refusals are sure. */
   #leaves(row: Row, words: Words): void {
     this.#sentBy(row).hasSubscribed ||= subscribes(words);
+    this.oracle.kept(row.index, [...row.words, words]);
     this.oracle.leaves(row.index, row.words, this.#known(row));
     const asGiven = row.words.find(
       ({ keys, said }) => said.size > 0 && keys.join(" ") === words.keys.join(" "),
@@ -423,6 +429,18 @@ export class World {
   }
 }
 
+function saidOf(kept: Result["kept"]): Words["said"] {
+  const channels = Object.keys(kept ?? {});
+  // Safe: the world has no other channels.
+  return new Map(
+    channels.map((channel) =>
+      channel === "is_suppressed"
+        ? (["suppressed", "TRUE"] as const)
+        : ([channel as "email" | "phone", "UNSUBSCRIBED"] as const),
+    ),
+  );
+}
+
 function wordsOfWrite(write: Write): Words {
   if ("contact" in write) return wordsOf(write.contact, write.operation === "v1.contactGroups.addContact");
   return "request" in write ? wordsOf(write.request.body, false) : { keys: [], said: new Map() };
@@ -446,6 +464,7 @@ function withKeys<C extends { email?: string; phone?: string }>(
 /** As a file of `readSnapshot` would show them. */
 function snapshotOf(contacts: readonly MockContact[]): Snapshot {
   return {
+    readAt: new Date(0),
     checkFor: async () => undefined,
     // Safe: the words of this world are documented.
     shownOf: (keys) => withKeys(contacts, keys) as ReturnType<Snapshot["shownOf"]>,
