@@ -118,11 +118,14 @@ export function checkSame(now: RecordedTarget, recorded: RecordedTarget, what: O
     );
   }
   const before = Object.keys(recorded.families);
+  // A checkpoint without a family in common proves nothing of the organization; a snapshot is read anew.
+  const orNamed =
+    what === "checkpoint" ? "" : `, or name the organization as \`organization\` in ${words[what].namedIn}`;
   if (before.length > 0 && !before.some((name) => name in now.families))
     throw refusalOf(
       what,
       `was recorded with ${before.join(" and ")}, which this client does not have`,
-      "Configure that family too",
+      `Configure that family too${orNamed}`,
     );
 }
 

@@ -112,7 +112,12 @@ describe("A run refuses a snapshot by which nobody can be judged, and sends noth
       { organization },
       "recorded with another key",
     ],
-    ["v1, where the client has none", v2Alone, {}, "was recorded with v1"],
+    [
+      "v1, where the client has none",
+      v2Alone,
+      {},
+      "name the organization as `organization` in `readSnapshot`, which then begins afresh, and in this run",
+    ],
   ])("one of %s", async (_, clientOptions, options, message) => {
     const { run, mock } = await job();
     const before = mock.requests.length;
