@@ -99,6 +99,7 @@ const infoNames = {
   totalItems: ["total", "totalitems", "totalcount", "totalelements"],
   totalPages: ["totalpages", "lastpage", "pages"],
   hasNextPage: ["hasmore", "hasnext", "hasnextpage"],
+  isLast: ["last"],
   next: ["next", "nextpage", "nextpageurl"],
 };
 const holders = new Set(["links", "meta", "pagination", "page"]);
@@ -119,7 +120,10 @@ export function parsePageInfo(body: unknown, path: ListPath, headers: Headers): 
     limit: first(infoNames.limit, parseCount),
     totalItems: first(infoNames.totalItems, parseCount),
     totalPages: first(infoNames.totalPages, parseCount),
-    hasNextPage: first(infoNames.hasNextPage, parseFlag) ?? first(infoNames.next, hasLink),
+    hasNextPage:
+      first(infoNames.hasNextPage, parseFlag) ??
+      first(infoNames.isLast, parseLast) ??
+      first(infoNames.next, hasLink),
   };
 }
 
@@ -138,6 +142,11 @@ function valuesOf(headers: Headers): JsonObject {
 
 function parseFlag(flag: unknown): boolean | undefined {
   return typeof flag === "boolean" ? flag : undefined;
+}
+
+/** Spring's flag; in JSON:API it is a link. */
+function parseLast(last: unknown): boolean | undefined {
+  return typeof last === "boolean" ? !last : undefined;
 }
 
 /** A link, also as `{ href }`, or a page number. `null`, `false` and "" mean no next page. */

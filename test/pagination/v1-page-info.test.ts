@@ -47,6 +47,8 @@ describe("the end of a list is told", () => {
       { page: { size: 2, totalElements: 5, totalPages: 3, number: 0 } },
       { ...totals(5, 3), ...more },
     ],
+    ["by Spring without totals", { last: false, first: true, size: 2, numberOfElements: 2 }, more],
+    ["by Spring without totals, at the end", { last: true, size: 2, next: "/a?page=2" }, end],
     ["by a flag, at the end", { pagination: { hasNextPage: false, total: "5" } }, { totalItems: 5, ...end }],
     ["by a flag that differs from a link", { next: "/a?page=2", hasNext: false }, end],
     ["by a page number", { nextPage: 2 }, more],
@@ -58,6 +60,7 @@ describe("the end of a list is told", () => {
 
   it.each<[string, object]>([
     ["no link but to this page", { links: { self: "/a" } }],
+    ["a link to the last page", { last: "/a?page=9", links: { first: "/a", last: null } }],
     ["no number", { total: -1, total_pages: 2.5, pages: [1, 2], meta: null, pagination: [] }],
     ["no flag", { has_more: "yes" }],
     ["the same under another key", { result: { total: 250, next: null } }],
