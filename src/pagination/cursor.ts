@@ -23,8 +23,8 @@ export interface Cursor {
   readonly idsBefore?: readonly string[];
   /** How many pages in a row, up to the one before, held no new item. */
   readonly pagesWithoutNew?: number;
-  /** A 404 for the page ends the list: any where nothing has told of it, the service's own where only a number of items has. */
-  readonly endsBy404?: "any" | "of the service" | undefined;
+  /** Nothing tells that there is such a page: a 404 for it ends the list. */
+  readonly endsBy404?: boolean;
 }
 
 /** So many empty pages in a row are asked for, as far as the total counts them. */
@@ -54,7 +54,7 @@ export function nextCursor(cursor: Cursor, received: ReceivedPage): Cursor | und
   // A page of known items brings the list no nearer to its total.
   const itemsPassed = itemsBefore + (newCount > 0 ? ids.length : 0);
 
-  const { isAhead, isHiding } = compareTotals(received, page, itemsPassed);
+  const { isAhead, isHiding } = compareTotals(received, { page, itemsBefore, itemsPassed });
   // The last page would be the first one once more: the pages between are lost.
   if (isOnlyPage && hasNextPage === undefined && isAhead === false) throw withoutEnd(page, isEmpty);
   const isGap = isAhead === true && pagesWithoutNew === 1;
@@ -67,23 +67,25 @@ export function nextCursor(cursor: Cursor, received: ReceivedPage): Cursor | und
       hasNextPage === undefined && isAhead === true && (limit ?? received.totalPages) !== undefined;
     if (!isEmpty || !isCounted || pagesWithoutNew > mostEmptyPages) throw withoutEnd(page, isEmpty);
   }
-  const isPromised = hasNextPage !== undefined || (isAhead !== undefined && isHiding === undefined);
-  const endsBy404 = isPromised ? undefined : isHiding === false ? "of the service" : "any";
+  const endsBy404 = hasNextPage === undefined && (isAhead === undefined || isHiding === true);
   return { page: page + 1, itemsBefore: itemsPassed, idsBefore: ids, pagesWithoutNew, endsBy404 };
 }
 
 /** Whether a number says more, undefined without one: a number that the list has passed is wrong, and counts as none. */
 function compareTotals(
-  { ids, limit, totalItems, totalPages }: ReceivedPage,
-  page: number,
-  itemsPassed: number,
+  { ids, newCount, limit, totalItems, totalPages }: ReceivedPage,
+  at: { readonly page: number; readonly itemsBefore: number; readonly itemsPassed: number },
 ): { readonly isAhead?: boolean; readonly isHiding?: boolean } {
+  const { page, itemsBefore, itemsPassed } = at;
   if (totalPages !== undefined && (page <= totalPages || ids.length === 0))
     return { isAhead: page < totalPages };
   if (totalItems === undefined || itemsPassed > totalItems) return {};
-  const isAhead = itemsPassed < totalItems;
   // So many pages would have held all items: it may count hidden ones (D250).
-  return { isAhead, isHiding: isAhead && limit !== undefined && page >= Math.ceil(totalItems / limit) };
+  const isReached = limit !== undefined && page >= Math.ceil(totalItems / limit);
+  // After full pages this one has the rest: a first page may be one of a smaller size, a page without a new item a gap.
+  const isRest = isReached && page > 1 && newCount > 0 && itemsBefore === (page - 1) * limit;
+  const isAhead = itemsPassed < totalItems && !isRest;
+  return { isAhead, isHiding: isAhead && isReached };
 }
 
 function withoutEnd(page: number, isEmpty: boolean): UndecodableResponse {

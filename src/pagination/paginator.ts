@@ -6,7 +6,7 @@ import { showCaller } from "../transport/api-promise.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { contentLost } from "../values/in-words.ts";
-import { isObject, isRecord, withoutPrototype } from "../values/predicates.ts";
+import { isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { DecodedPage } from "./cursor.ts";
 import { itemsOf, ListPage, type ListSource, type Page, type Progress, streamPages } from "./page.ts";
 
@@ -154,8 +154,6 @@ export function listPages<T>({ call, longestPage, identify, ...list }: ListCall<
         );
       } catch (error) {
         if (!(error instanceof NotFoundError && endsBy404)) throw error;
-        // A gateway's has no JSON.
-        if (endsBy404 === "of the service" && !isObject(error.body)) throw error;
         return pageOf({ items: [], raw: error.body });
       }
     },

@@ -28,7 +28,7 @@ const pageSchema = z.object({
     .object({
       itemsBefore: z.int().min(0).optional(),
       pagesWithoutNew: z.int().min(0).exactOptional(),
-      endsBy404: z.enum(["any", "of the service"]).optional(),
+      endsBy404: z.boolean(),
     })
     .optional(),
 });

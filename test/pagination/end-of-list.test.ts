@@ -37,7 +37,7 @@ function pagesFor(count: number, size = 10): Item[][] {
 }
 
 /** What a service responds with for a page after the last one. */
-type After = "an empty page" | "a 404" | "a 404 of a gateway" | "the last page";
+type After = "an empty page" | "a 404" | "the last page";
 
 /** A list of these pages, asked for with the limit 10. */
 function listOf(
@@ -46,10 +46,8 @@ function listOf(
   { after = "an empty page", page: first }: { after?: After; page?: number } = {},
 ) {
   const respond = (page: number) => {
-    if (page > Math.max(1, pages.length) && after.startsWith("a 404")) {
-      const body = after === "a 404" ? '{"detail":"no page"}' : "<html>not found";
-      return new Response(body, { status: 404 });
-    }
+    if (page > Math.max(1, pages.length) && after === "a 404")
+      return new Response('{"detail":"no page"}', { status: 404 });
     const here = pages[page - 1] ?? (after === "the last page" ? pages.at(-1) : undefined) ?? [];
     return { ...(typeof hints === "function" ? hints(page) : hints), items: here };
   };
@@ -94,6 +92,7 @@ describe("every item comes once, in so many calls, and without an error", () => 
     ["smaller pages, a page size as asked for", pagesFor(12, 5), { totalItems: 12, limit: 10 }, "a 404", 3],
     ["smaller pages, a number of pages", pagesFor(12, 5), { totalPages: 3 }, "a 404", 3],
     ["smaller pages, a flag", pagesFor(12, 5), (page) => ({ hasNextPage: page < 3 }), "a 404", 3],
+    ["smaller pages, fewer items than one as asked for", pagesFor(8, 5), { totalItems: 8 }, "a 404", 2],
     ["pages as small as the last one", pagesFor(12, 2), { totalItems: 12 }, "a 404", 6],
     // Of several the first of the rule counts.
     [
@@ -136,9 +135,22 @@ describe("every item comes once, in so many calls, and without an error", () => 
     ["hidden people, the number of items alone", pagesOf(9, 8, 7), { totalItems: 30 }, "an empty page", 5],
     ["hidden people, the number of items alone", pagesOf(9, 8, 7), { totalItems: 30 }, "a 404", 4],
     ["hidden people, the number of items alone", pagesOf(9, 8, 7), { totalItems: 30 }, "the last page", 5],
+    ["hidden people, the number of items alone", pagesOf(9), { totalItems: 10 }, "a 404", 2],
+    ...(["an empty page", "a 404", "the last page"] as const).map((after): Row => [
+      "hidden people of a page after full ones",
+      pagesFor(25),
+      { totalItems: 28 },
+      after,
+      3,
+    ]),
+    [
+      "hidden people of a page after full ones, a flag",
+      pagesOf(10, 10, 5, 5),
+      (page) => ({ totalItems: 28, hasNextPage: page < 4 }),
+      "a 404",
+      4,
+    ],
     ["hidden people at the end of full pages", pagesFor(20), { totalItems: 31 }, "an empty page", 4],
-    ["hidden people at the end of full pages", pagesFor(20), { totalItems: 31 }, "a 404", 3],
-    ["hidden people at the end of full pages", pagesFor(20), { totalItems: 45 }, "a 404", 3],
     ["hidden people of many pages", pagesFor(25), { totalItems: 90 }, "an empty page", 9],
     ["hidden people of many pages, pages", pagesFor(25), { totalPages: 9 }, "an empty page", 9],
     [
@@ -162,6 +174,11 @@ describe("every item comes once, in so many calls, and without an error", () => 
       const all = items((page - 1) * 10, 45);
       expect(await readAll(listOf(pagesFor(45), hints, { page }))).toEqual({ all, requested });
     }
+  });
+
+  it("from a page in the middle on, whose pages before count as full", async () => {
+    const list = listOf(pagesFor(25), { totalItems: 28 }, { page: 3 });
+    expect(await readAll(list)).toEqual({ all: items(20, 25), requested: [3] });
   });
 
   it.each<[string, (page: number) => Item[], Hints, expected: Item[], calls: number]>([
@@ -191,13 +208,18 @@ describe("every item comes once, in so many calls, and without an error", () => 
   });
 });
 
-it.each<[After, string, Hints, page: number]>([
-  ["a 404", "the page that a loop begins with", {}, 2],
-  ["a 404", "one that a flag tells of", { hasNextPage: true }, 1],
-  ["a 404", "one that the number of pages tells of", { totalPages: 2 }, 1],
-  ["a 404 of a gateway", "one that the number of items tells of", { totalItems: 11 }, 1],
-])("%s is an error for %s", async (after, _, hints, page) => {
-  const { all, error } = await readAll(listOf(pagesFor(10), hints, { after, page }));
+it.each<[string, Hints, page: number]>([
+  ["the page that a loop begins with", {}, 2],
+  ["one that a flag tells of", { hasNextPage: true }, 1],
+  ["one that the number of pages tells of", { totalPages: 2 }, 1],
+  ["one that the number of items tells of", { totalItems: 11 }, 1],
+  [
+    "one that a flag tells of, after all that the number of items tells of",
+    { totalItems: 10, hasNextPage: true },
+    1,
+  ],
+])("a 404 is an error for %s", async (_, hints, page) => {
+  const { all, error } = await readAll(listOf(pagesFor(10), hints, { after: "a 404", page }));
   expect(error).toBeInstanceOf(NotFoundError);
   expect(all).toEqual(page === 1 ? items(0, 10) : []);
 });

@@ -55,6 +55,18 @@ describe("A read that was interrupted goes on at the next call with the same fil
     expect((await collect(today)).map(({ id }) => id)).toEqual(ids);
   });
 
+  it("to a 404 for the page after a full one, where nothing tells the end", async () => {
+    const { client, file, mock } = createAudience(200, { variants: { v1Paging: "none" } });
+    await expect(readSnapshot(client({ fetch: failingFrom(3, mock.fetch) }), { file })).rejects.toThrow(
+      "failed before",
+    );
+    const fetch = async () => Response.json({ message: "no such page" }, { status: 404 });
+
+    using today = await readSnapshot(client({ fetch }), { file });
+
+    expect(today.size).toBe(200);
+  });
+
   const all = [1, 2, 3, 4, 5];
   it.each<[string, (text: string) => string, Partial<ReadSnapshotOptions>, number, number[]]>([
     ["begins afresh over an empty file", () => "", {}, 0, all],
