@@ -91,7 +91,7 @@ function compareTotals(
 function withoutEnd(page: number, isEmpty: boolean): UndecodableResponse {
   return new UndecodableResponse(
     isEmpty
-      ? `page ${page} is empty, and page ${page - 1} held no new item, but the response says that the list goes on. To read on, begin at page ${page + 1}.`
-      : `page ${page} holds only items of earlier pages, but the response says that the list has more: the service seems to repeat pages.`,
+      ? `page ${page} is empty, and page ${page - 1} held no new item, although the response says that the list goes on. To read on, begin at page ${page + 1}.`
+      : `page ${page} holds only items of earlier pages, although the response says that the list has more: the service seems to repeat pages.`,
   );
 }

@@ -229,7 +229,7 @@ describe("two pages running without a new item end a list with an error", () => 
     const { all, requested, error } = await readAll(listOf(pagesFor(10), { hasNextPage: true }));
     expect(error).toMatchObject({ outcome: "not-applied", status: 200, body: { data: [], has_more: true } });
     expect(String(error)).toContain(
-      "page 3 is empty, and page 2 held no new item, but the response says that the list goes on. To read on, begin at page 4.",
+      "page 3 is empty, and page 2 held no new item, although the response says that the list goes on. To read on, begin at page 4.",
     );
     expect({ all, requested }).toEqual({ all: items(0, 10), requested: [1, 2, 3] });
   });
