@@ -1,7 +1,7 @@
 import type { Operation } from "../endpoint.ts";
 import { isAudienceError } from "../errors.ts";
 import type { ExpectedWait } from "../rate-limiter/fair-queue.ts";
-import { errorMessage, errorType, ignoreRejection, printable } from "../values/in-words.ts";
+import { errorMessage, errorType, ignoreRejection, printable, shortened } from "../values/in-words.ts";
 import { hasProperty } from "../values/predicates.ts";
 import { identityOf, type CallContext } from "./call-context.ts";
 import { maskAddresses, type Redactor } from "./redact.ts";
@@ -160,8 +160,7 @@ export class Observer {
   #describe(error: unknown): string {
     const message = errorMessage(error).split("\n", 1)[0];
     const text = maskAddresses(this.#redactor.string(errorType(error) + (message && `: ${message}`)));
-    const shown = text.length > shownErrorLength ? `${text.slice(0, shownErrorLength)}…` : text;
-    return printable(shown);
+    return printable(shortened(text, shownErrorLength));
   }
 
   /** The text is a function, as it may ask for the id of the request. Returns whether there is a logger for it. */

@@ -8,14 +8,15 @@ import {
   ServerError,
 } from "../errors.ts";
 import { countCharacters } from "../schema/formats.ts";
-import { printable } from "../values/in-words.ts";
+import { printable, shortened } from "../values/in-words.ts";
 import { isObject, isRecord } from "../values/predicates.ts";
 import type { Call } from "./call.ts";
 import { retryAfterMs, type RateLimitCandidate, type RateRefusal } from "./rate-refusal.ts";
 import type { Redactor } from "./redact.ts";
 
 const shownIdLength = 100;
-const shownMessageLength = 300;
+/** An ordinary validation answer has a message for each of 30 properties. */
+const shownMessageLength = 4_000;
 const shownStartLength = 120;
 /** Error bodies nest less deeply. */
 const deepestMessage = 16;
@@ -71,9 +72,7 @@ function describeId(id: string, redactor: Redactor): string {
   if (/@|%40/.test(id)) return `the id was an e-mail address of ${size}`;
   if (phoneNumber.test(id.replace(/%[\da-f]{2}/gi, " ")))
     return `the id looks like a phone number, of ${size}`;
-  const shown = redactor.string(id);
-  const isCut = shown.length > shownIdLength;
-  return `the id was "${printable(shown.slice(0, shownIdLength))}${isCut ? "…" : ""}"`;
+  return `the id was "${printable(shortened(redactor.string(id), shownIdLength))}"`;
 }
 
 /** Seven digits or more, with a sign that people write before or between them: digits alone are an id. */
@@ -90,25 +89,26 @@ export function messageOf(body: unknown): string | undefined {
   for (const text of textsIn(body)) {
     if (!texts.has(text)) length += text.length;
     texts.add(text);
-    if (length >= shownMessageLength) break;
+    if (length > shownMessageLength) break;
   }
-  return texts.size > 0 ? [...texts].join("; ").slice(0, shownMessageLength) : undefined;
+  return texts.size > 0 ? shortened([...texts].join("; "), shownMessageLength) : undefined;
 }
 
 function* textsIn(value: unknown, depth = 0): Generator<string> {
   if (typeof value === "string" && value.trim() !== "") yield value;
   if (!isObject(value) || depth > deepestMessage) return;
   // Safe: a parsed object may have any property.
-  const { message, detail, errors, error, title } = value as Readonly<Record<string, unknown>>;
+  const object = value as Readonly<Record<string, unknown>>;
+  const { message, detail, errors, details, error_description, error, title } = object;
   // `errors` may hold arrays by the names of fields.
-  const places = [message, detail, isRecord(errors) ? Object.values(errors) : errors, error, title];
+  const listed = isRecord(errors) ? Object.values(errors) : errors;
+  const places = [message, detail, listed, details, error_description, error, title];
   for (const each of Array.isArray(value) ? value : places) yield* textsIn(each, depth + 1);
 }
 
 /** The first characters of a body without a message. */
 function startOf(body: unknown): string {
-  const text = typeof body === "string" ? body.trim() : JSON.stringify(body);
-  return text.length > shownStartLength ? `${text.slice(0, shownStartLength)}…` : text;
+  return shortened(typeof body === "string" ? body.trim() : JSON.stringify(body), shownStartLength);
 }
 
 /** The likely cause of a body that is HTML, by itself or by its type; undefined for any other body. */

@@ -73,11 +73,15 @@ export function describeBody(body: unknown): string {
 
 /** The keys for a message, cut after 200 characters. */
 export function describeKeys(keys: readonly string[]): string {
-  const shown = keys.join(", ");
-  return shown.length > shownLength ? `${shown.slice(0, shownLength)}…` : shown;
+  return shortened(keys.join(", "), shownLength);
 }
 
 const shownLength = 200;
+
+/** The text, cut after so many characters. */
+export function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
 
 /** `total_pages`, `totalPages` and `total-pages` are one name; so are `_links` and `links`. */
 export function plainName(key: string): string {

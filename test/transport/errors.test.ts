@@ -117,13 +117,20 @@ describe("An error status", () => {
     ["JSON:API errors", '{"errors":[{"title":"Bad","detail":"nope"}]}', "nope; Bad"],
     ["a detail beside an empty message", '{"message":"","detail":"nope"}', "nope"],
     ["a detail beside an empty one, deeper", '{"error":{"message":"","detail":"nope"}}', "nope"],
-    ["at most 300 characters of them", JSON.stringify({ message: "n".repeat(301) }), "n".repeat(300)],
+    ["a list of details", '{"message":"nope","details":[{"message":"no"},"never"]}', "nope; no; never"],
+    ["the description of OAuth", '{"error":"nope","error_description":"no"}', "no; nope"],
+    ["all of 4,000 characters", JSON.stringify({ message: "n".repeat(4_000) }), "n".repeat(4_000)],
+    ["the first 4,000 of more", JSON.stringify({ message: "n".repeat(4_001) }), `${"n".repeat(4_000)}…`],
     [
-      "at most 300 of several",
-      JSON.stringify({ errors: ["a".repeat(200), "b".repeat(200)] }),
-      `${"a".repeat(200)}; ${"b".repeat(98)}`,
+      "the first 4,000 of several",
+      JSON.stringify({ errors: ["a".repeat(3_000), "b".repeat(3_000)] }),
+      `${"a".repeat(3_000)}; ${"b".repeat(998)}…`,
     ],
-    ["and 300 deeper", JSON.stringify({ error: { title: "n".repeat(301) } }), "n".repeat(300)],
+    [
+      "4,000, and that there is one more",
+      JSON.stringify({ errors: ["a".repeat(4_000), "b"] }),
+      `${"a".repeat(4_000)}…`,
+    ],
   ])("has the message of the service, wherever it is in the body: %s", async (_, body, words) => {
     const error = await failureWith(400, body);
 
