@@ -96,7 +96,7 @@ async function attempt(call: Call, { key, permit }: Readiness): Promise<ApiRespo
     return response;
   } catch (error) {
     // Its outcome is known, before a hook ends the call.
-    call.onLeave = undefined;
+    call.inFlight = undefined;
     const outcome = isAudienceError(error) ? error.outcome : "unknown";
     permit.release(outcome === "not-sent" ? "unsent" : use);
     // Without the option only a 429 is a refusal, and its head has told it.

@@ -51,8 +51,14 @@ export interface Call {
   isComplete: boolean;
   /** The error with which its caller has left. */
   left: AudienceError | undefined;
-  /** While a request is in flight: its caller leaves. */
-  onLeave: ((error: AudienceError) => void) | undefined;
+  inFlight: RequestInFlight | undefined;
+}
+
+/** A request whose response has not been read. */
+export interface RequestInFlight {
+  /** That of a call whose caller leaves now. */
+  readonly outcome: Outcome;
+  readonly leave: (error: AudienceError) => void;
 }
 
 /** Sends a call: a layer of the transport, with those below it. */

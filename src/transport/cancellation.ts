@@ -19,10 +19,10 @@ export function cancellable(send: Send): Send {
     const hasLeft = new Promise<never>((_, rejects) => (reject = rejects));
     const leave = (errorOf: () => AudienceError) => {
       if (call.isComplete || call.left) return;
-      if (call.onLeave) recordOutcome(call.context, "unknown");
+      if (call.inFlight) recordOutcome(call.context, call.inFlight.outcome);
       call.left = errorOf();
       stop.abort(call.left);
-      call.onLeave?.(call.left);
+      call.inFlight?.leave(call.left);
       client.leaveInBackground(response);
       reject(call.left);
     };

@@ -1,5 +1,5 @@
 import ky, { NetworkError, replaceOption } from "ky";
-import { ConfigurationError, TimeoutError } from "../errors.ts";
+import { type AudienceError, ConfigurationError, TimeoutError } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
 import { undefinedOf, withoutPrototype } from "../values/predicates.ts";
@@ -7,6 +7,7 @@ import { untilAborted } from "./abort-signal.ts";
 import type { BodyText, Call, ReceivedResponse, ResponseHead } from "./call.ts";
 import type { FetchInit } from "./fetch.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
+import { outcomeOfStatus } from "./response-error.ts";
 
 /** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
 const backgroundMs = 2_000;
@@ -45,12 +46,13 @@ export async function exchange(call: Call, key: string, told: ExchangeListener):
     cut.abort(new TimeoutError({ message, outcome: "unknown", timeoutMs }));
   }, timeoutMs);
   let cancelBackground: (() => void) | undefined;
-  call.onLeave = (error) => {
+  const leave = (error: AudienceError) => {
     told.onLeave(error);
     // Before its head the request continues for a while, so that the rate limit and the order of writes know its end.
     if (hasHead) cut.abort(error);
     else cancelBackground = startTimer(() => cut.abort(error), backgroundMs);
   };
+  call.inFlight = { outcome: "unknown", leave };
   try {
     // A fetch that ignores its signal must not block the call.
     const response = await untilAborted(fetchResponse(url, call, key, cut.signal), cut.signal);
@@ -59,6 +61,7 @@ export async function exchange(call: Call, key: string, told: ExchangeListener):
     const headers = new Headers();
     response.headers.forEach((value, name) => headers.append(name, value));
     hasHead = true;
+    call.inFlight = { outcome: outcomeOfStatus(status, request), leave };
     told.onHead({ status, headers });
     if (call.left) cut.abort(call.left);
     const isOk = status >= 200 && status <= 299;

@@ -3,6 +3,7 @@ import {
   AuthenticationError,
   BadRequestError,
   NotFoundError,
+  type Outcome,
   PermissionError,
   RateLimitError,
   ServerError,
@@ -10,7 +11,7 @@ import {
 import { countCharacters } from "../schema/formats.ts";
 import { printable, shortened } from "../values/in-words.ts";
 import { isObject, isRecord } from "../values/predicates.ts";
-import type { Call } from "./call.ts";
+import type { Call, PreparedCall } from "./call.ts";
 import { retryAfterMs, type RateLimitCandidate, type RateRefusal } from "./rate-refusal.ts";
 import type { Redactor } from "./redact.ts";
 
@@ -27,7 +28,7 @@ export function apiError(
   refusal: RateRefusal | undefined,
   { client, context, request, settings }: Call,
 ): ApiError {
-  const { endpoint, params, sent } = request;
+  const { endpoint, params } = request;
   const { status, headers, body } = shown;
   const { retryAfterMs: waitMs } = refusal ?? { retryAfterMs: retryAfterMs(headers) };
   const hints: string[] = [];
@@ -43,15 +44,21 @@ export function apiError(
     hints.push("a limit may be behind it: see isRateLimited");
   const text = printable(messageOf(body) ?? startOf(body));
   const suffix = `${text && `: ${text}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
-  // After 408 and 5xx a gateway may have forwarded a write.
-  const mayHaveWritten =
-    status === 408 || status >= 500 || (status === 404 && endpoint.mayHaveWrittenOn404?.(sent));
   return new (refusal ? RateLimitError : apiErrorClass(status))({
     ...shown,
     message: `${status} on ${context.method} ${context.path}${suffix}`,
-    outcome: mayHaveWritten && !refusal ? "unknown" : "not-applied",
+    outcome: refusal ? "not-applied" : outcomeOfStatus(status, request),
     retryAfterMs: waitMs,
   });
+}
+
+/** What the head of a response tells of a write, whatever becomes of its body. */
+export function outcomeOfStatus(status: number, { endpoint, sent }: PreparedCall): Outcome {
+  const isOk = status >= 200 && status <= 299;
+  // After 408 and 5xx a gateway may have forwarded a write.
+  const mayHaveWritten =
+    isOk || status === 408 || status >= 500 || (status === 404 && endpoint.mayHaveWrittenOn404?.(sent));
+  return mayHaveWritten ? "unknown" : "not-applied";
 }
 
 const classes: Readonly<Record<number, typeof ApiError>> = {

@@ -104,7 +104,7 @@ export class Transport {
         const { options } = request;
         context.uniqueIdentifier = request.uniqueIdentifier;
         const deadlineAt = performance.now() + options.deadlineMs;
-        const state = { position: undefined, isComplete: false, left: undefined, onLeave: undefined };
+        const state = { position: undefined, isComplete: false, left: undefined, inFlight: undefined };
         return send({ context, client, settings, options, deadlineAt, gate, stop, request, ...state });
       };
       const response = tracing ? traceCall(context, tracing, run) : run();

@@ -68,6 +68,25 @@ describe("The outcome of a write", () => {
     expect(await outcomeOf(ending([end]).v1.customers.get("c-1"))).toEqual(["not-applied", 1]);
   });
 
+  it.each([
+    ...[...redirects, ...refusals, 429].map((status) => [status, "not-applied"] as const),
+    ...[201, 408, 500, 503].map((status) => [status, "unknown"] as const),
+  ])(
+    "is told by the head of a response whose body the caller does not wait for: %i: %s",
+    async (status, outcome) => {
+      const fetch = async () => new Response(new ReadableStream(), { status });
+      const { v1 } = ending([status], { fetch });
+      const stop = new AbortController();
+      const aborted = failureOf(v1.customers.upsert(contact, { signal: stop.signal }));
+      await vi.advanceTimersByTimeAsync(100);
+      stop.abort();
+
+      expect(await aborted).toMatchObject({ code: "aborted", outcome });
+      const late = within(100, failureOf(v1.customers.upsert(contact, { deadlineMs: 100 })));
+      expect(await late).toMatchObject({ code: "timeout", outcome });
+    },
+  );
+
   it("validation, configuration, a closed client, the local wait and an abort before sending: not-sent", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
     const { mock, audience } = mockedClient({}, { rateLimiter });
@@ -92,6 +111,12 @@ describe("The outcome of a write", () => {
 
     expect(await outcomeOf(v1.contactGroups.addContact("l", contact))).toEqual(["unknown", 1]);
     expect(await outcomeOf(v1.customers.upsert(contact))).toEqual(["not-applied", 1]);
+
+    const stalling = ending([404], {
+      fetch: async () => new Response(new ReadableStream(), { status: 404 }),
+    });
+    const late = stalling.v1.contactGroups.addContact("l", contact, { deadlineMs: 100 });
+    expect(await outcomeOf(late)).toEqual(["unknown", 1]);
   });
 });
 
