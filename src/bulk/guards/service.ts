@@ -82,31 +82,30 @@ export class ServiceGuard implements Guard {
     const isLifting = row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
     if (!canLook(options.opened) && isLifting && !refusesOnly(row.writes))
       throw superseded(row, "The snapshot shows that the contact has refused", "snapshot");
-    const moment = nextMoment();
     let askedAt: number | undefined;
     for (const id of looksOf(row, options)) {
-      const { service, leftAt } = await this.#look(id, signal);
-      askedAt ??= leftAt;
+      const { service, left } = await this.#look(id, signal);
+      askedAt ??= left.at;
       const isBeside = shown.length > 0 && shown.every((one) => one.id !== id);
       if (!service && isBeside) continue;
       if (!service) throw superseded(row, "The service has no contact with this id any more", "service");
       // It may be another contact than the row now names.
       if (id === row.recordedId) refuseAfterEarlierContact(row, service);
-      words.push(...this.#wordsOf(row, { ...service.attributes, id }, moment, service));
+      words.push(...this.#wordsOf(row, { ...service.attributes, id }, left.moment, service));
     }
     return { words, askedAt: askedAt ?? performance.now() };
   }
 
-  /** `service`: undefined if it has no contact with the id. `leftAt`: when the look was sent, after its wait for a permit. */
-  async #look(id: string, signal: AbortSignal): Promise<{ service: Profile | undefined; leftAt: number }> {
+  /** `service`: undefined if it has no contact with the id. `left`: when the look was sent, after its wait for a permit. */
+  async #look(id: string, signal: AbortSignal) {
     const { settings, transport } = this.#run.options.opened;
-    let leftAt = performance.now();
+    let left = { at: 0, moment: 0 };
     // It waits for the rate limit as its row does.
     const gate = {
       stop: this.#run.end.stop,
       enter: async () => {},
       isOpen: () => {
-        leftAt = performance.now();
+        left = { at: performance.now(), moment: nextMoment() };
         return true;
       },
     };
@@ -116,9 +115,9 @@ export class ServiceGuard implements Guard {
       const call = prepareCall(getCustomer, { params: { id } }, { access, options: settings.call });
       // Safe: its endpoint has decoded it.
       const service = (await transport.send(call, { ...rowCallOptions, gate, signal })) as Profile;
-      return { service, leftAt };
+      return { service, left };
     } catch (error) {
-      if (isGone(error)) return { service: undefined, leftAt };
+      if (isGone(error)) return { service: undefined, left };
       if (signal.aborted) throw error;
       // The look's own error tells of a read, and nothing of the write.
       const message =
