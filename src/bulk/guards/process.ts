@@ -85,19 +85,11 @@ export class ProcessGuard implements ConsentListener {
 
   wordsAbout(row: GuardedRow): Word[] {
     return channelsAt(row).flatMap(({ address, ...word }): Word[] => {
-      const words: Word[] = [];
-      const moment = this.#refusedByRows.get(address);
-      if (moment !== undefined) words.push({ ...word, by: "run", isRefused: true, moment });
-      const calls = this.#addresses.get(address);
-      if (!calls) return words;
-      const isRefused = refuses(calls);
-      words.push({
-        ...word,
-        by: "process",
-        isRefused,
-        moment: isRefused ? lastRefusal(calls) : calls.liftedAt,
-      });
-      return words;
+      const [moment, calls] = [this.#refusedByRows.get(address), this.#addresses.get(address)];
+      return [
+        ...(moment === undefined ? [] : [{ ...word, by: "run" as const, isRefused: true, moment }]),
+        ...(calls ? [{ ...word, by: "process" as const, ...wordOf(calls) }] : []),
+      ];
     });
   }
 
@@ -129,7 +121,7 @@ export class ProcessGuard implements ConsentListener {
     const name = await this.#recall(address, record);
     const calls = this.#callsAbout(address);
     // Asked as late as possible: several calls may be about one address, and what is put last counts.
-    if (calls.refusals.size > 0) await record.putRefusal(name, refuses(calls));
+    if (calls.refusals.size > 0) await record.putRefusal(name, wordOf(calls).isRefused);
   }
 }
 
@@ -152,13 +144,10 @@ function channelsAt({ said }: GuardedRow): (Pick<Word, "channel" | "addresses"> 
   });
 }
 
-function lastRefusal({ refusals }: Calls): number {
-  return Math.max(-1, ...refusals.values());
-}
-
-/** Whether a refusal ended after the last other word began: of two that were under way together nobody knows the later. */
-function refuses(calls: Calls): boolean {
-  return lastRefusal(calls) >= calls.liftedAt;
+/** Refused if a refusal ended after the last other word began: of two that were under way together nobody knows the later. */
+function wordOf({ liftedAt, refusals }: Calls): { isRefused: boolean; moment: number } {
+  const lastRefusal = Math.max(-1, ...refusals.values());
+  return { isRefused: lastRefusal >= liftedAt, moment: Math.max(lastRefusal, liftedAt) };
 }
 
 /** What writes refuse, and what they say otherwise: each channel at each address. Of two words the refusal counts. */
