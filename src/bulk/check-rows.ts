@@ -77,6 +77,7 @@ export async function checkRows<Row>(
         const prepared = prepareRow(opened, writes, randomUuid);
         const fate = writes.length === 0 ? "unchanged" : fateOf(recorded);
         plan[fate === "once" ? "inDoubt" : fate] += 1;
+        if (fate === "unchanged" && recorded?.before) record?.skip(row, recorded.before);
         if (fate === "unchanged" || (fate === "once" && !mayBeRepeated(writes, prepared))) continue;
         const before = recorded?.before;
         // For a further row with its key: the response will have shown the contact.
@@ -84,7 +85,7 @@ export async function checkRows<Row>(
         const id = before?.id ?? (isShown ? "as the response gives it" : undefined);
         if (recorded)
           await record?.putRow(recorded.name, { ...recorded, state: "succeeded", id, kept: undefined });
-        const guarded: GuardedRow = { ...row, recordedId: before?.id };
+        const guarded: GuardedRow = { ...row, recordedId: before?.id, keptId: record?.keptId(row) };
         const looks = looksOf(guarded, settings).length;
         plan.looks += looks;
         if (subscribes(row.said) && isUnknown(guarded, settings)) plan.unjudged += 1;

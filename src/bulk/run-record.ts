@@ -6,6 +6,7 @@ import { startTimer } from "../timer.ts";
 import type { BulkSettings } from "./bulk-options.ts";
 import { type Checkpoint, openCheckpoint, type OpenCheckpoint, readAlone } from "./checkpoint.ts";
 import type { Kept } from "./refusals.ts";
+import type { ReadRow } from "./rows.ts";
 import type { RunEnd } from "./run-parts.ts";
 
 /**
@@ -54,6 +55,8 @@ export class RunRecord {
   readonly #run: RunLine;
   readonly #opened: OpenCheckpoint;
   readonly #alike = new Map<string, number>();
+  /** By the keys of the contacts of skipped rows that kept a refusal. */
+  readonly #keptIds = new Map<string, string>();
 
   private constructor(lines: Map<string, string>, run: RunLine, opened: OpenCheckpoint) {
     this.id = run.id;
@@ -130,6 +133,17 @@ export class RunRecord {
     this.#lines.set(rowPrefix + name, line);
     // Not one after the other: one that hangs must not hold up every row.
     await this.#opened.put(rowPrefix + name, line, { flush });
+  }
+
+  /** A row is skipped of which an earlier night kept a refusal: another one of its contact is looked up by its id. */
+  skip({ said }: ReadRow<unknown>, { id, kept }: RowRecord): void {
+    if (!kept || id === undefined) return;
+    for (const { contacts } of said) for (const key of contacts) this.#keptIds.set(key, id);
+  }
+
+  keptId({ said }: ReadRow<unknown>): string | undefined {
+    const keys = said.flatMap(({ contacts }) => contacts);
+    return this.#keptIds.get(keys.find((key) => this.#keptIds.has(key)) ?? "");
   }
 
   /** Whether another call's refusal stands, until the run is over. */

@@ -1,4 +1,4 @@
-import type { ConsentWrite } from "../consent.ts";
+import { type ConsentWrite, refusalsOf } from "../consent.ts";
 import { AbortError, ConnectionError, type Outcome } from "../errors.ts";
 import { prepareWrite } from "../prepare-write.ts";
 import { randomUuid } from "../runtime.ts";
@@ -11,7 +11,7 @@ import { type Guard, type GuardedRow, nextMoment, RowGuards, RowStop } from "./g
 import type { ProcessGuard } from "./guards/process.ts";
 import { isUnknown } from "./guards/service.ts";
 import { fateOf, mayBeRepeated, prepareRow, type RecordedRow, recordedRow } from "./prepare-row.ts";
-import { type Kept, type RestatedWrite, type RowWrite, subscribes, withRefusals } from "./refusals.ts";
+import { type Kept, type RestatedWrite, type RowWrite, subscribes } from "./refusals.ts";
 import { hasCode, isInvalid, type RowEnd } from "./result.ts";
 import type { ReadRow } from "./rows.ts";
 import type { RunParts } from "./run-parts.ts";
@@ -35,12 +35,9 @@ export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<S
   if (row.writes.length === 0) return { status: "skipped" };
   const recorded = record && (await recordedRow(row, record, options));
   if (fateOf(recorded) !== "unchanged") return await new SendRow(row, recorded, run).send();
-  const kept = recorded?.before?.kept;
   process.learn(row.said);
-  const known = new Map(Object.entries(kept ?? {}).map(([channel, by]) => [channel, { by }]));
-  // Kept on an earlier night: any word of tonight is newer.
-  for (const write of row.writes) process.learn(withRefusals(write, () => known).said, 0);
-  return { status: "skipped", kept };
+  if (recorded?.before) record?.skip(row, recorded.before);
+  return { status: "skipped", kept: recorded?.before?.kept };
 }
 
 /**
@@ -63,7 +60,7 @@ class SendRow {
   #hasSubscribed = false;
 
   constructor(row: ReadRow<unknown>, recorded: RecordedRow | undefined, run: SendingRun) {
-    this.#row = { ...row, recordedId: recorded?.before?.id };
+    this.#row = { ...row, recordedId: recorded?.before?.id, keptId: run.record?.keptId(row) };
     this.#recorded = recorded;
     this.#run = run;
     this.#guards = new RowGuards(run, this.#row);
@@ -112,6 +109,7 @@ class SendRow {
     const { end, options, process: listener, progress, warnings } = this.#run;
     const { opened } = options;
     let sent: Call | undefined;
+    let leftAt = 0;
     let restated: RestatedWrite | undefined;
     const gate = {
       stop: end.stop,
@@ -128,6 +126,7 @@ class SendRow {
         if (!restated || !this.#guards.areFresh) return false;
         if (this.#guards.restated(write).channels !== restated.channels) return false;
         this.#guards.leaves();
+        leftAt = nextMoment();
         this.#hasSubscribed ||= subscribes(restated.said);
         return true;
       },
@@ -147,7 +146,7 @@ class SendRow {
     } finally {
       outcome ??= sent?.context.outcome ?? "not-sent";
       // From now on, for the next write too; also by what the response shows of the contact.
-      if (outcome !== "not-sent") listener.learn(applied ?? restated?.said ?? [], nextMoment());
+      if (outcome !== "not-sent") listener.learnSent(applied ?? restated?.said ?? [], leftAt);
       this.#ends.push({ outcome, isRepeatable: (sent?.request ?? asGiven).isRepeatable });
     }
   }
@@ -198,9 +197,18 @@ class SendRow {
     const why = error instanceof RowStop ? error.why : { errorOf: () => error };
     if ("errorOf" in why) return { status: inDoubt ? "unknown" : "failed", error: why.errorOf(rowOutcome) };
     // Safe: a RowStop.
-    const { message } = error as RowStop;
+    const message = `${(error as RowStop).message}${this.#unsentOptOuts}`;
     const abort = new AbortError({ message, outcome: rowOutcome, cause: undefined });
     return inDoubt ? { status: "unknown", error: abort } : { status: "superseded", ...why, error: abort };
+  }
+
+  /** For the message of a row that is stopped. */
+  get #unsentOptOuts(): string {
+    const sent = this.#ends.filter(({ outcome }) => outcome === "applied").length;
+    const said = this.#row.writes.slice(sent).flatMap((write) => write.said);
+    const optOuts = new Set(said.flatMap(({ consent }) => refusalsOf(consent)));
+    if (optOuts.size === 0) return "";
+    return ` Nor was its opt-out of ${[...optOuts].join(" and ")}: send that by a call of its own.`;
   }
 
   async #record(state: RowRecord["state"], kept?: Kept, formerId?: string): Promise<void> {

@@ -42,16 +42,14 @@ export async function sleep(delayMs: number, signal: AbortSignal): Promise<void>
 
 /** Resolves and rejects as `work` does, but rejects with the signal's reason as soon as it is aborted. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort = () => {};
+  let removeCallback = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort);
+    removeCallback = onAbort(signal, () => reject(signal.reason));
   });
   try {
     return await Promise.race([aborted, work]);
   } finally {
-    signal.removeEventListener("abort", abort);
+    removeCallback();
   }
 }
 

@@ -103,6 +103,31 @@ describe("A row is looked up", () => {
     expect(after.ends).toEqual(["succeeded"]);
   });
 
+  it("and goes with the refusal where it names a second address beside the one that has refused", async () => {
+    const world = createFixture();
+    const options = { ...(await firstNight(world)), key: () => "key" };
+    const { email } = row(0);
+    const identifier = (id: string) => ({ ...v2Contact(id, "subscribed").identifiers[0]!, id });
+    const both = ({ first_name }: V1Contact) => [
+      write.v1.customers.upsert({ ...row(0), first_name }),
+      write.v2.contacts.upsert({
+        ...v2Contact(email, "subscribed"),
+        identifiers: [identifier(email), identifier("b@example.com")],
+      }),
+    ];
+    await collectRun(world.audience.bulk([{ first_name: "Ada" }], both, options));
+    world.mock.unsubscribe(email);
+
+    const { results } = await collectRun(world.audience.bulk([{ first_name: "A." }], both, options));
+
+    expect(results.map(endOf)).toEqual(["succeeded email:service"]);
+    const { identifiers } = world.mock.requests.at(-1)?.body as ReturnType<typeof v2Contact>;
+    expect(identifiers.map(({ channels }) => channels["email"]?.status)).toEqual([
+      "unsubscribed",
+      "subscribed",
+    ]);
+  });
+
   it("not where it sends an event alone, though an earlier night knows its contact", async () => {
     const world = createFixture();
     const options = await firstNight(world);

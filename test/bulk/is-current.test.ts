@@ -88,6 +88,21 @@ describe("A row of which isCurrent says false is superseded", () => {
     expect(world.mock.organization("mock-organization").events).toEqual([]);
   });
 
+  it("also before its second write, and names no opt-out that its first one was", async () => {
+    const world = createFixture();
+    const both = (item: Row) => [
+      write.v1.customers.upsert({ ...item, email_opt_in: "UNSUBSCRIBED" }),
+      write.v1.customers.upsert({ email: item.email, email_opt_in: "SUBSCRIBED", first_name: "Ada" }),
+    ];
+
+    const { results } = await collectRun(
+      world.audience.bulk(rows(1), both, { isCurrent: answers(true, false) }),
+    );
+
+    const message = "isCurrent returned false: the row was not sent, or not sent again.";
+    expect(results).toMatchObject([{ status: "superseded", error: { outcome: "applied", message } }]);
+  });
+
   it("also before a retry of its second write, which nobody knows to be done: so is the row", async () => {
     const world = createFixture({
       faults: [{ kind: "reset-before", operation: "v1.events.send", times: 1 }],

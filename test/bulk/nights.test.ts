@@ -133,12 +133,12 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:- & ada:+ (refused) | failed & succeeded email:run | ada:- | 0
   where the first was sent with a refusal in place of its word
     ada:+; person ada:-; ada:+ & ada:+ | succeeded, succeeded email:service & succeeded email:run | ada:- | 0 1
-  where the first was skipped with one that an earlier night kept
-    ada:+; person ada:-; ada:+; ada:+ & ada:+ (unchanged) | succeeded, succeeded email:service, skipped email:service & succeeded email:run | ada:- | 0 1 0
+  where the first was skipped with one that an earlier night kept: the next one is looked up by its id
+    ada:+; person ada:-; ada:+; ada:+ & ada:+ (unchanged) | succeeded, succeeded email:service, skipped email:service & succeeded email:service | ada:- | 0 1 1
   but not where she has come back since
-    ada:+; person ada:-; ada:+; early call ada:+; ada:+ & ada:+ (unchanged) | succeeded, succeeded email:service, skipped email:service & succeeded | ada:+ | 0 1 0
-  nor where a look shows it
-    ada:+; person ada:-; ada:+; tool ada:+; ada:+ & ada:+ (unchanged, snapshot) | succeeded, succeeded email:service, skipped email:service & succeeded | ada:+ | 0 1 1
+    ada:+; person ada:-; ada:+; tool ada:+; ada:+ & ada:+ & ada:+ (unchanged) | succeeded, succeeded email:service, skipped email:service & succeeded & succeeded | ada:+ | 0 1 2
+  nor where she comes back by a call while rows of hers go
+    ada:+; person ada:-; ada:+ & ada:+; call ada:+ | succeeded, succeeded email:service & succeeded | ada:+ | 0 1
   not where the first is superseded
     ada:- & ada:+ (first outdated) | superseded:not-current & succeeded | ada:+ | 0
   whatever a call of the process says between them

@@ -1,4 +1,4 @@
-import { type ConsentWrite, refusalsOf } from "../../consent.ts";
+import type { ConsentWrite } from "../../consent.ts";
 import { type Outcome, TimeoutError } from "../../errors.ts";
 import { untilAborted } from "../../transport/abort-signal.ts";
 import type { Turns } from "../../transport/turns.ts";
@@ -27,6 +27,8 @@ interface Answer {
 export interface GuardedRow extends ReadRow<unknown> {
   /** The id of the contact that the response of an earlier night gave. */
   readonly recordedId: string | undefined;
+  /** That of a skipped row with one of its addresses, of which an earlier night kept a refusal. */
+  readonly keptId: string | undefined;
 }
 
 /** What is known of a channel at these addresses: whether it is refused. */
@@ -61,17 +63,9 @@ export class RowStop extends Error {
   }
 }
 
-/** The row is not sent: its opt-outs are named. */
-export function superseded(
-  { said }: GuardedRow,
-  cause: string,
-  reason: SupersededReason,
-  service?: Profile,
-): RowStop {
-  const optOuts = [...new Set(said.flatMap(({ consent }) => refusalsOf(consent)))];
-  const further = ` Nor was its opt-out of ${optOuts.join(" and ")}: send that by a call of its own.`;
-  const message = `${cause}: the row was not sent, or not sent again.${optOuts.length > 0 ? further : ""}`;
-  return new RowStop({ reason, service }, message);
+/** The row is not sent. */
+export function superseded(cause: string, reason: SupersededReason, service?: Profile): RowStop {
+  return new RowStop({ reason, service }, `${cause}: the row was not sent, or not sent again.`);
 }
 
 /** The keys by which a word about the channel concerns a contact: its addresses of this kind, or else all its keys. */
@@ -154,7 +148,7 @@ export class RowGuards {
     if (!refusal) return restated;
     const cause = `The contact has refused ${[...restated.unsaid.keys()].join(" and ")}, which the write cannot say`;
     const { by = "snapshot", service } = refusal;
-    throw superseded(this.#row, cause, by === "service" && !service ? "snapshot" : by, service);
+    throw superseded(cause, by === "service" && !service ? "snapshot" : by, service);
   }
 
   get service(): Profile | undefined {

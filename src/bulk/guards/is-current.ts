@@ -25,7 +25,7 @@ export class IsCurrentGuard implements Guard {
     } catch (error) {
       throw signal.aborted ? error : new RowStop({ errorOf: () => error });
     }
-    if (!answer) throw superseded(row, "isCurrent returned false", "not-current");
+    if (!answer) throw superseded("isCurrent returned false", "not-current");
     return { askedAt, words: [] };
   }
 }

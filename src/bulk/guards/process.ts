@@ -1,4 +1,4 @@
-import { type ConsentWrite, decidedByService, isRefusal, refusalsOf } from "../../consent.ts";
+import { type ConsentWrite, decidedByService, isRefusal } from "../../consent.ts";
 import type { Outcome } from "../../errors.ts";
 import { shortHash } from "../../hash.ts";
 import { isOfTarget } from "../../organization.ts";
@@ -40,15 +40,17 @@ export class ProcessGuard implements ConsentListener {
     this.#record = record;
   }
 
-  /**
-   * A row was sent or skipped, or may have been sent: a later one may not lift what it refuses. `moment`: of a refusal that was
-   * not the row's own word, as a later word of the service may lift that.
-   */
-  learn(said: readonly ConsentWrite[], moment = Infinity): void {
-    for (const { consent, contacts } of said)
-      for (const channel of refusalsOf(consent))
-        for (const place of placesOf(channel, contacts))
-          this.#refusedByRows.set(place, Math.max(moment, this.#refusedByRows.get(place) ?? 0));
+  /** A row was sent or skipped, or may have been sent: a later one may not lift what it refuses. */
+  learn(said: readonly ConsentWrite[]): void {
+    for (const place of wordsOf(said).refused) this.#refusedByRows.set(place, Infinity);
+  }
+
+  /** A row left with these words, at that moment; a refusal among them need not be the row's own, so a later word may lift it. */
+  learnSent(said: readonly ConsentWrite[], moment: number): void {
+    const { refused, others } = wordsOf(said);
+    const isOwn = (place: string) => this.#refusedByRows.get(place) === Infinity;
+    for (const place of refused) if (!isOwn(place)) this.#refusedByRows.set(place, moment);
+    for (const place of others) if (!isOwn(place)) this.#refusedByRows.delete(place);
   }
 
   concerns(families: readonly FamilyIdentity[]): boolean {

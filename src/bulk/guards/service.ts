@@ -44,7 +44,7 @@ function knownOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   const shown = shownTo(contacts, snapshot, row.recordedId !== undefined);
   if (refusesOnly(row.writes)) return { shown, ids: [] };
   // Beside the contact that has the row's address, the one of an earlier night: it may have refused since.
-  const recorded = row.recordedId === undefined ? [] : [row.recordedId];
+  const recorded = [row.recordedId, row.keptId].filter((id) => id !== undefined);
   return { shown, ids: [...new Set([...shown.map(({ id }) => id), ...recorded])] };
 }
 
@@ -81,14 +81,14 @@ export class ServiceGuard implements Guard {
     const knownTo = (said: ConsentWrite) => refusalsAmong(words, said);
     const isLifting = row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
     if (!canLook(options.opened) && isLifting && !refusesOnly(row.writes))
-      throw superseded(row, "The snapshot shows that the contact has refused", "snapshot");
+      throw superseded("The snapshot shows that the contact has refused", "snapshot");
     let askedAt: number | undefined;
     for (const id of looksOf(row, options)) {
       const { service, left } = await this.#look(id, signal);
       askedAt ??= left.at;
-      const isBeside = shown.length > 0 && shown.every((one) => one.id !== id);
-      if (!service && isBeside) continue;
-      if (!service) throw superseded(row, "The service has no contact with this id any more", "service");
+      const isBeside = shown.length > 0 || id !== row.recordedId;
+      if (!service && isBeside && shown.every((one) => one.id !== id)) continue;
+      if (!service) throw superseded("The service has no contact with this id any more", "service");
       // It may be another contact than the row now names.
       if (id === row.recordedId) refuseAfterEarlierContact(row, service);
       words.push(...this.#wordsOf(row, { ...service.attributes, id }, left.moment, service));
@@ -166,20 +166,18 @@ function refuseAfterEarlierContact(row: GuardedRow, service: Profile): void {
   const named = contactsOfRow(row);
   const isOther = shown.length > 0 && !shown.some((key) => named.includes(key));
   const refused = shownRefusals(attributes);
-  const hasMoved = refused.some((channel) => row.said.some((said) => namesAnother(said, channel, shown)));
+  const hasMoved = refused.some((channel) => namesAnother(row, channel, shown));
   if (hasMoved || (isOther && refused.includes("is_suppressed")))
-    throw superseded(row, "The contact that the row had before has refused", "service", service);
+    throw superseded("The contact that the row had before has refused", "service", service);
 }
 
-/** Whether a row says something else of a channel, at another address than the one that is shown. */
-function namesAnother(
-  { consent, contacts }: ConsentWrite,
-  channel: string,
-  shown: readonly string[],
-): boolean {
-  if (isRefusal(channel, consent.get(channel) ?? "")) return false;
-  const [named, known] = [contacts, shown].map((keys) => keys.filter((key) => key.startsWith(`${channel}:`)));
-  return named!.length > 0 && known!.length > 0 && !named!.some((key) => known!.includes(key));
+/** Whether a row says something else of a channel, and only at other addresses than the one that is shown. */
+function namesAnother({ said }: GuardedRow, channel: string, shown: readonly string[]): boolean {
+  const ofChannel = (keys: readonly string[]) => keys.filter((key) => key.startsWith(`${channel}:`));
+  const words = said.filter(({ contacts }) => ofChannel(contacts).length > 0);
+  const [named, known] = [words.flatMap(({ contacts }) => ofChannel(contacts)), ofChannel(shown)];
+  if (named.length === 0 || known.length === 0 || named.some((key) => known.includes(key))) return false;
+  return words.some(({ consent }) => !isRefusal(channel, consent.get(channel) ?? ""));
 }
 
 function contactsOfRow({ said }: GuardedRow): string[] {
