@@ -14,7 +14,7 @@ export interface ConsentWrite {
 
 const suppressed = "is_suppressed";
 
-export function refusalOf(channel: string): string {
+function refusalOf(channel: string): string {
   return channel === suppressed ? "TRUE" : "UNSUBSCRIBED";
 }
 

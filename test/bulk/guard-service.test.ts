@@ -121,7 +121,7 @@ describe("A row is looked up", () => {
     const { results } = await collectRun(world.audience.bulk([{ first_name: "A." }], both, options));
 
     expect(results.map(endOf)).toEqual(["succeeded email:service"]);
-    const { identifiers } = world.mock.requests.at(-1)?.body as ReturnType<typeof v2Contact>;
+    const { identifiers } = world.mock.requests.at(-1)!.body as ReturnType<typeof v2Contact>;
     expect(identifiers.map(({ channels }) => channels["email"]?.status)).toEqual([
       "unsubscribed",
       "subscribed",
