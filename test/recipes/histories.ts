@@ -46,9 +46,7 @@ export class Histories {
   /** Half of the people are at the service already; the sender knows their ids, as from a snapshot. */
   async begin(): Promise<void> {
     const { db, mock } = this.#world;
-    await db.query(
-      "create table people (person text primary key, email text, city text, email_opt_in text, phone_opt_in text)",
-    );
+    await this.#world.createPeople();
     for (const { name, email } of this.#people) {
       await db.query("insert into people values ($1, $2, 'Berlin')", [name, email]);
       if (this.#chance(0.5)) continue;

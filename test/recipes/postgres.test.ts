@@ -1,7 +1,8 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { write } from "audience-sdk";
-import type { MockRequest } from "audience-sdk/mock";
+import { isDeepStrictEqual } from "node:util";
+import { write, type Write } from "audience-sdk";
+import type { MockContactSeed } from "audience-sdk/mock";
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { eventually } from "../eventually.ts";
 import { sayNotRun } from "../package/programs.ts";
@@ -29,8 +30,8 @@ describe.each(folders)("The recipe for PostgreSQL", (folder) => {
     expect(await compileRecipe(folder, {})).toBe("");
   });
 
-  async function open(speed: number): Promise<QueueWorld> {
-    const world = await QueueWorld.open(folder, speed);
+  async function open(speed: number, contacts?: MockContactSeed[]): Promise<QueueWorld> {
+    const world = await QueueWorld.open(folder, speed, contacts);
     onTestFinished(() => world.close());
     return world;
   }
@@ -80,30 +81,82 @@ describe.each(folders)("The recipe for PostgreSQL", (folder) => {
     expect(await last.end("SIGTERM")).toBe(0);
   });
 
-  it("lets a refusal leave before 10,000 jobs that wait for the rate limit, and ends in good order on SIGTERM", async () => {
+  it("lets refusals leave before 10,000 jobs that wait for the rate limit, and ends in good order on SIGTERM", async () => {
     const world = await open(5);
     const { db, mock } = world;
-    await db.query("create table people (person text primary key, email_opt_in text, phone_opt_in text)");
+    await world.createPeople();
     await db.query(tenThousandJobs);
     await world.startEnqueuers(1);
     const sender = await world.nextSender();
-    // What priority 9 may use of a minute, but for what its next job may need.
+    // An event leaves a tenth of the minute, and what its next job may need.
     await eventually(() => expect(mock.requests.length).toBeGreaterThanOrEqual(87));
 
-    const contact = { email: "bob@example.com", first_name: "Bob", email_opt_in: "UNSUBSCRIBED" };
-    await world.enqueue({ person: "bob", contact, isForList: false, isRolledBack: false }, 0);
+    const refusals = ["bob", "cleo", "dan", "eve", "fay"].map((person) => ({
+      email: `${person}@example.com`,
+      email_opt_in: "UNSUBSCRIBED",
+    }));
+    for (const contact of refusals)
+      await world.enqueue({ person: contact.email, contact, isForList: false, isRolledBack: false }, 0);
     const sentBefore = mock.requests.length;
-    const isRefusal = (request: MockRequest): boolean => JSON.stringify(request.body).includes(contact.email);
-    await eventually(() => expect(mock.requests.some(isRefusal)).toBe(true));
+    const bodies = (): unknown[] => mock.requests.map(({ body }) => body);
+    await eventually(() => expect(bodies()).toEqual(expect.arrayContaining(refusals)));
 
     // After the job that was under way; and within the minute, for whose end the others wait.
-    expect(mock.requests.findIndex(isRefusal) - sentBefore).toBeLessThanOrEqual(1);
-    expect(mock.requests.findIndex(isRefusal)).toBeLessThan(100);
+    const places = refusals.map((refusal) => bodies().findIndex((body) => isDeepStrictEqual(body, refusal)));
+    expect(Math.min(...places) - sentBefore).toBeLessThanOrEqual(1);
+    expect(Math.max(...places)).toBeLessThan(100);
     expect(await sender.end("SIGTERM")).toBe(0);
     // None is lost; one whose response came too late stays, and is sent again under its id.
     const { rows } = await db.query<{ open: string }>("select count(*) as open from graphile_worker.jobs");
     const { events } = mock.organization("mock-organization");
     expect(Number(rows[0]!.open) + events.length).toBeGreaterThanOrEqual(10_000);
+  });
+
+  it("sends refusals of every kind before opt-ins, and these before events", async () => {
+    const world = await open(60);
+    await world.createPeople();
+    await world.startEnqueuers(1);
+    const contacts = [
+      { email: "ada@example.com", email_opt_in: "SUBSCRIBED" },
+      { email: "bob@example.com", email_opt_in: "UNSUBSCRIBED" },
+      { phone: "+4930123456", phone_opt_in: "UNSUBSCRIBED" },
+      { email: "cleo@example.com", is_suppressed: true },
+    ] as const;
+    for (const [index, contact] of contacts.entries()) {
+      const event = index === 0 && { eventId: "event-1" };
+      await world.enqueue(
+        { person: `${index}`, contact, isForList: false, ...event, isRolledBack: false },
+        0,
+      );
+    }
+    await world.nextSender();
+    await world.isEmpty();
+
+    const [optIn, ...refusals] = contacts;
+    const bodies = world.mock.requests.map(({ body }) => body);
+    expect(bodies).toMatchObject([...refusals, optIn, { uniqueIdentifier: "event-1" }]);
+  });
+
+  it("sends an act and then an event beside a run of bulk that waits for the hour, before its next row", async () => {
+    const contacts = Array.from({ length: 500 }, (_, order) => ({ email: `person${order}@example.com` }));
+    const world = await open(60, contacts);
+    const { db, mock } = world;
+    await world.createPeople();
+    await db.query(
+      "insert into people select 'person' || n, 'person' || n || '@example.com', 'Berlin' from generate_series(0, 499) n",
+    );
+    await world.startEnqueuers(1);
+    const sender = await world.nextSender();
+    sender.sendProfiles();
+    await eventually(() => expect(mock.requests).toHaveLength(900));
+
+    const act = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" };
+    const eventId = "event-1";
+    await world.enqueue({ person: "ada", contact: act, isForList: false, eventId, isRolledBack: false }, 0);
+    await eventually(() => expect(mock.organization("mock-organization").events).toHaveLength(1));
+
+    expect(mock.requests.slice(900)).toMatchObject([{ body: act }, { body: { uniqueIdentifier: eventId } }]);
+    expect(sender.runs).toEqual([]);
   });
 
   it("keeps what the service refuses for good in a table, and sends the rest", async () => {
@@ -114,9 +167,7 @@ describe.each(folders)("The recipe for PostgreSQL", (folder) => {
       write.v1.contactGroups.addContact("no-list", { email, email_opt_in: "SUBSCRIBED" }),
       write.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" }),
     ];
-    const acts = [list, optOut].map((act) => ({ at: "2026-01-01T00:00:00Z", write: act }));
-    await db.query("insert into audience_people values ('ada', null, $1)", [JSON.stringify(acts)]);
-    await db.query(`select graphile_worker.add_job('audience_acts', '{"person":"ada"}')`);
+    await addWaiting(world, { person: "ada", writes: [list, optOut] });
     await world.nextSender();
     await world.isEmpty();
 
@@ -130,11 +181,42 @@ describe.each(folders)("The recipe for PostgreSQL", (folder) => {
     const reason = expect.stringContaining("no list has this id") as string;
     expect(rows).toEqual([{ write: list, reason }]);
   });
+
+  it("takes a suppression as a word of its own: it stands until she says otherwise, and nothing asks her to confirm", async () => {
+    const [ada, bo] = ["ada@example.com", "bo@example.com"];
+    const world = await open(60, [{ id: "bo", email: bo, is_suppressed: true }]);
+    const writes = [
+      { email: ada, is_suppressed: true },
+      { email: ada, email_opt_in: "SUBSCRIBED", double_opt_in: true } as const,
+    ].map((contact) => write.v1.customers.upsert(contact));
+    await addWaiting(world, { person: "ada", writes });
+    const returns = { email: bo, email_opt_in: "SUBSCRIBED", is_suppressed: false } as const;
+    await addWaiting(world, { person: "bo", id: "bo", writes: [write.v1.customers.upsert(returns)] });
+    await world.nextSender();
+    await world.isEmpty();
+
+    const optIns = world.mock.requests.filter(({ method }) => method === "POST").map(({ body }) => body);
+    const optIn = { email: ada, email_opt_in: "SUBSCRIBED", is_suppressed: true };
+    expect(optIns).toEqual(expect.arrayContaining([optIn, optIn, returns]));
+    expect(optIns).toHaveLength(3);
+  });
 });
+
+/** Acts that a person has just done, as `addActs` leaves them. */
+async function addWaiting(
+  { db }: QueueWorld,
+  { person, id, writes }: { person: string; id?: string; writes: readonly Write[] },
+): Promise<void> {
+  const acts = writes.map((each) => ({ at: new Date(), write: each }));
+  await db.query("insert into audience_people values ($1, $2, $3)", [person, id, JSON.stringify(acts)]);
+  await db.query("select graphile_worker.add_job('audience_acts', json_build_object('person', $1::text))", [
+    person,
+  ]);
+}
 
 const tenThousandJobs = `
   select count(*) from graphile_worker.add_jobs((
     select array_agg(('audience_event', json_build_object('operation', 'v1.events.send', 'event', json_build_object(
       'eventName', 'signed_up', 'contact', json_build_object('email', 'ada@example.com'), 'uniqueIdentifier', n::text
-    )), null, null, null, null, 1, '{9}')::graphile_worker.job_spec) from generate_series(1, 10000) n
+    )), null, null, null, null, 1, '{8}')::graphile_worker.job_spec) from generate_series(1, 10000) n
   ))`;

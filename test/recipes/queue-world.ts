@@ -5,7 +5,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DOCUMENTED_WINDOWS } from "audience-sdk";
-import { createMockService, type MockListener, type MockService } from "audience-sdk/mock";
+import {
+  createMockService,
+  type MockContactSeed,
+  type MockListener,
+  type MockService,
+} from "audience-sdk/mock";
 import { PostgresServer } from "./postgres-server.ts";
 
 /** The part of `pg` that is used: the package stands in the recipe's folder. */
@@ -17,7 +22,7 @@ interface Database {
 /** A change that an enqueuing process makes in one transaction; see `postgres/enqueuer.ts`. */
 export interface Change {
   readonly person: string;
-  readonly contact: Record<string, string>;
+  readonly contact: Record<string, string | boolean>;
   readonly isForList: boolean;
   readonly eventId?: string;
   readonly isRolledBack: boolean;
@@ -48,13 +53,17 @@ export class QueueWorld {
     this.#listener = parts.listener;
   }
 
-  /** The windows of client and mock are `speed` times shorter than the documented ones. */
-  static async open(folder: string, speed: number): Promise<QueueWorld> {
+  /** The windows of client and mock are `speed` times shorter than the documented ones. `contacts` are at the service. */
+  static async open(folder: string, speed: number, contacts: MockContactSeed[] = []): Promise<QueueWorld> {
     const windows = DOCUMENTED_WINDOWS.map(({ limit, intervalMs }) => ({
       limit,
       intervalMs: intervalMs / speed,
     }));
-    const mock = createMockService({ rateLimits: { windows, algorithm: "sliding" } });
+    const lists = [{ id: "mock-list", name: "Newsletter" }];
+    const mock = createMockService({
+      rateLimits: { windows, algorithm: "sliding" },
+      organizations: [{ id: "mock-organization", apiKeys: ["key"], appId: "app", lists, contacts }],
+    });
     const [postgres, listener] = await Promise.all([PostgresServer.start(), mock.listen()]);
     const load = createRequire(join(folder, "package.json"));
     const { Pool } = load("pg") as { Pool: new (options: object) => Database };
@@ -65,6 +74,13 @@ export class QueueWorld {
     const db = new Pool({ connectionString: postgres.url });
     await db.query(await readFile(join(folder, "schema.sql"), "utf8"));
     return new QueueWorld(folder, speed, { db, postgres, mock, listener });
+  }
+
+  /** The user's own table. */
+  async createPeople(): Promise<void> {
+    await this.db.query(
+      "create table people (person text primary key, email text, city text, email_opt_in text, phone_opt_in text)",
+    );
   }
 
   async startEnqueuers(count: number): Promise<void> {

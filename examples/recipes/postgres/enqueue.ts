@@ -15,7 +15,8 @@ export async function addActs(db: ClientBase, person: string, writes: readonly A
          select $1, jsonb_agg(jsonb_build_object('at', clock_timestamp(), 'write', write))
          from jsonb_array_elements($2) as write
        on conflict (person) do update set acts = p.acts || excluded.acts
-       returning person, acts @? '$.write.contact.* ? (@ == "UNSUBSCRIBED")' as refuses
+       returning person, acts @? '$.write.contact
+         ? (@.email_opt_in == "UNSUBSCRIBED" || @.phone_opt_in == "UNSUBSCRIBED" || @.is_suppressed == true)' as refuses
      )
      select graphile_worker.add_job(
        'audience_acts', json_build_object('person', person), job_key => 'audience:' || person,
@@ -29,7 +30,7 @@ export async function addActs(db: ClientBase, person: string, writes: readonly A
 /** Adds an event within the transaction of `db`, once for each `uniqueIdentifier`. */
 export async function addEvent(db: ClientBase, write: EventWrite): Promise<void> {
   await db.query(
-    "select graphile_worker.add_job('audience_event', $1::json, job_key => $2, priority => 1, flags => '{9}')",
+    "select graphile_worker.add_job('audience_event', $1::json, job_key => $2, priority => 1, flags => '{8}')",
     [JSON.stringify(write), `audience-event:${write.event.uniqueIdentifier}`],
   );
 }

@@ -4,7 +4,7 @@ import {
   isAudienceError,
   NotFoundError,
   type Profile,
-  type V1OptIn,
+  type V1Contact,
 } from "audience-sdk";
 import type { Job, JobHelpers, TaskList } from "graphile-worker";
 import type { Act } from "./enqueue.ts";
@@ -15,13 +15,13 @@ interface Waiting {
   readonly write: Act;
 }
 
-const channels = ["email_opt_in", "phone_opt_in"] as const;
-type Words = { [Channel in (typeof channels)[number]]?: V1OptIn };
+const channels = ["email_opt_in", "phone_opt_in", "is_suppressed"] as const;
+type Words = Pick<V1Contact, (typeof channels)[number]>;
 
 // Retries are the queue's, each after another look. Nothing but a refusal waits long for a permit: the next job may be one.
 const refusal = { priority: 0, maxRetries: 0 };
 const act = { priority: 5, maxRetries: 0, maxWaitMs: 2_000 };
-const event = { ...act, priority: 9 };
+const event = { ...act, priority: 8 }; // before the rows of `bulk`
 
 /** The jobs of `addActs` and `addEvent`, for one worker with `concurrency: 1`. */
 export function tasks(audience: AudienceClient): TaskList {
@@ -45,17 +45,16 @@ async function sendActs(audience: AudienceClient, person: string, { query, job }
     const isRepeated = newer.some(({ write }) =>
       isSame(withWords(write, said), withWords(oldest.write, said)),
     );
-    const options =
-      said.email_opt_in === "UNSUBSCRIBED" || said.phone_opt_in === "UNSUBSCRIBED" ? refusal : act;
+    const options = Object.values(said).some(isRefusal) ? refusal : act;
     let reason: string | undefined;
     try {
       if (!isRepeated) {
-        const isOptIn = !Object.values(said).every((word) => word === "UNSUBSCRIBED");
+        const isOptIn = !Object.values(said).every(isRefusal);
         const shown = isOptIn && id !== null ? await look(audience, id, options) : undefined;
         const words = lastWords(acts, shown);
-        const value = await audience.send(withWords(oldest.write, words, shown), options);
+        const value = await audience.send(withWords(oldest.write, words), options);
         id = "contact" in value ? value.contact.contactUUID : value.id;
-        if (channels.some((channel) => said[channel] && said[channel] !== words[channel]))
+        if (channels.some((channel) => said[channel] !== undefined && said[channel] !== words[channel]))
           reason = "refused at the service since";
       }
     } catch (error) {
@@ -98,25 +97,26 @@ async function look(audience: AudienceClient, id: string, options: typeof refusa
 
 /** The last word of each channel: the person's in these acts, or a refusal that the service shows, unless it is older. */
 function lastWords(acts: readonly Waiting[], shown?: Profile["attributes"]): Words {
-  const words: Words = {};
-  for (const channel of channels) {
+  const words = channels.flatMap((channel) => {
     const last = acts.filter(({ write }) => write.contact[channel] !== undefined).at(-1);
     const isOlder = last && Date.parse(last.at) > Date.parse(shown?.updated ?? "");
-    const word =
-      shown?.[channel] === "UNSUBSCRIBED" && !isOlder ? "UNSUBSCRIBED" : last?.write.contact[channel];
-    if (word !== undefined) words[channel] = word;
-  }
-  return words;
+    const word = isRefusal(shown?.[channel]) && !isOlder ? shown?.[channel] : last?.write.contact[channel];
+    return word === undefined ? [] : [[channel, word] as const];
+  });
+  return Object.fromEntries(words);
+}
+
+function isRefusal(word: unknown): boolean {
+  return word === "UNSUBSCRIBED" || word === true;
 }
 
 function isSame(one: Act, other: Act): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function withWords(write: Act, words: Words, shown?: Profile["attributes"]): Act {
+function withWords(write: Act, words: Words): Act {
   const contact = { ...write.contact, ...words };
-  if (contact.email_opt_in === "UNSUBSCRIBED") delete contact.double_opt_in;
-  if (shown?.is_suppressed) contact.is_suppressed = true; // left out, it has a default
+  if (words.email_opt_in === "UNSUBSCRIBED" || words.is_suppressed) delete contact.double_opt_in;
   return { ...write, contact } as Act; // with an e-mail consent where there was one
 }
 

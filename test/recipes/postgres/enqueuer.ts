@@ -14,6 +14,7 @@ interface Change {
 }
 
 interface Words {
+  is_suppressed?: boolean;
   email_opt_in?: "SUBSCRIBED" | "UNSUBSCRIBED";
   phone_opt_in?: "SUBSCRIBED" | "UNSUBSCRIBED";
 }
