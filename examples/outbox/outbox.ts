@@ -14,6 +14,9 @@ export const queueName = "audience-outbox";
 /** The hash of the acts that are not sent yet, by person. */
 export const actsKey = "audience-outbox-acts";
 
+/** BullMQ takes jobs without a priority, which is 0, before all others, and then the lower number. */
+const jobPriority = { refusal: 0, optIn: 1, event: 2 };
+
 /** A queue of writes that outlives the process. */
 export class Outbox {
   readonly #queue: Queue<OutboxJob>;
@@ -44,7 +47,7 @@ export class Outbox {
     await this.#queue.add(
       "event",
       { event: write },
-      { jobId: `event-${encodeURIComponent(uniqueIdentifier)}` },
+      { jobId: `event-${encodeURIComponent(uniqueIdentifier)}`, priority: jobPriority.event },
     );
   }
 
@@ -57,12 +60,21 @@ export class Outbox {
     await this.#connection.hset(actsKey, person, JSON.stringify(writes));
     // One job for each person, so one worker: a waiting job sends the newest acts, and one under way gets a successor.
     const deduplication = { id: `person-${person}`, replace: true, keepLastIfActive: true };
-    await this.#queue.add("acts", { person }, { deduplication });
+    const priority = writes.some(isRefusal) ? jobPriority.refusal : jobPriority.optIn;
+    const job = await this.#queue.add("acts", { person }, { deduplication, priority });
+    // One that waits already keeps the priority of what the person decided before.
+    if (priority === jobPriority.refusal) await job.changePriority({ priority });
   }
 
   /** The number of open and of failed jobs. */
   async count(): Promise<{ open: number; failed: number }> {
-    const { failed = 0, ...open } = await this.#queue.getJobCounts("waiting", "active", "delayed", "failed");
+    const { failed = 0, ...open } = await this.#queue.getJobCounts(
+      "waiting",
+      "prioritized",
+      "active",
+      "delayed",
+      "failed",
+    );
     return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failed };
   }
 
@@ -77,4 +89,15 @@ function check(write: Act): void {
   if (write.operation === "v2.contacts.upsert") v2ContactSchema.parse(write.contact);
   else if (write.operation === "v1.customers.upsert") v1ContactSchema.parse(write.contact);
   else consentedContactSchema.parse(write.contact);
+}
+
+/** By which a person leaves, on any channel. */
+export function isRefusal({ contact }: Act): boolean {
+  // Safe: the values of other channels may be anything, and are only asked for a status.
+  const hasLeft = (channel: unknown) =>
+    (channel as { status?: unknown } | undefined)?.status === "unsubscribed";
+  if ("identifiers" in contact)
+    return contact.identifiers.some(({ channels }) => Object.values(channels).some(hasLeft));
+  const { email_opt_in, phone_opt_in, is_suppressed } = contact;
+  return [email_opt_in, phone_opt_in].includes("UNSUBSCRIBED") || is_suppressed === true;
 }

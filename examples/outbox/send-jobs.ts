@@ -1,7 +1,11 @@
-import { isAudienceError, type AudienceClient } from "audience-sdk";
-import { UnrecoverableError, Worker, type Job } from "bullmq";
+import { isAudienceError, RateLimitWaitError, type AudienceClient } from "audience-sdk";
+import { DelayedError, UnrecoverableError, Worker, type Job } from "bullmq";
 import type { Redis } from "ioredis";
-import { actsKey, queueName, type Act, type OutboxJob } from "./outbox.ts";
+import { actsKey, isRefusal, queueName, type Act, type OutboxJob } from "./outbox.ts";
+
+const refusal = { priority: 0 };
+// Who would wait longer for the rate limit leaves the worker to a refusal, and comes again.
+const other = { priority: 9, maxWaitMs: 60_000 };
 
 interface SendJobsOptions {
   readonly connection: Redis;
@@ -17,8 +21,9 @@ export function sendJobs({ connection, audience, lockMs = 30_000 }: SendJobsOpti
     const acts = await connection.hget(actsKey, person);
     if (acts === null) return;
     const writes = JSON.parse(acts) as Act[];
+    const options = writes.some(isRefusal) ? refusal : other;
     try {
-      for (const write of writes) await audience.send(write, { priority: 9 });
+      for (const write of writes) await audience.send(write, options);
     } catch (error) {
       if (!isHopeless(error)) throw error;
       await job.updateData({ person, failed: writes });
@@ -27,11 +32,15 @@ export function sendJobs({ connection, audience, lockMs = 30_000 }: SendJobsOpti
     }
     await connection.eval(deleteIfUnchanged, 1, actsKey, person, acts);
   };
-  const send = async (job: Job<OutboxJob>): Promise<void> => {
+  const send = async (job: Job<OutboxJob>, token?: string): Promise<void> => {
     try {
-      if ("event" in job.data) await audience.send(job.data.event, { priority: 9 });
+      if ("event" in job.data) await audience.send(job.data.event, other);
       else await sendActs(job, job.data.person);
     } catch (error) {
+      if (error instanceof RateLimitWaitError) {
+        await job.moveToDelayed(Date.now() + Math.min(error.waitMs, other.maxWaitMs), token);
+        throw new DelayedError();
+      }
       throw isHopeless(error) ? new UnrecoverableError(String(error)) : error;
     }
   };

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { AudienceClient, write } from "audience-sdk";
+import { AudienceClient, RateLimiter, write } from "audience-sdk";
 import { createMockService, type MockListener, type MockService } from "audience-sdk/mock";
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -116,7 +116,11 @@ describeWithRedis("the outbox", () => {
 
   describe("of one person's acts", () => {
     /** A worker, and the consents that it sends. Each response is the next of these, else 201. */
-    function working(connection: Redis, responses: (() => Promise<number>)[] = []) {
+    function working(
+      connection: Redis,
+      responses: (() => Promise<number>)[] = [],
+      rateLimiter: RateLimiter | false = false,
+    ) {
       const sent: unknown[] = [];
       const fetch = async (_url: string, { body }: RequestInit) => {
         const text = await new Response(body).text();
@@ -124,7 +128,7 @@ describeWithRedis("the outbox", () => {
         const status = (await responses.shift()?.()) ?? 201;
         return Response.json({ data: { id: "c-1", type: "profile", attributes: {} } }, { status });
       };
-      const options = { baseUrl: "http://127.0.0.1:1", apiKey: "key", fetch, rateLimiter: false } as const;
+      const options = { baseUrl: "http://127.0.0.1:1", apiKey: "key", fetch, rateLimiter };
       const worker = sendJobs({ connection, audience: new AudienceClient({ ...options, maxRetries: 0 }) });
       ends.push(() => worker.close());
       return sent;
@@ -166,6 +170,45 @@ describeWithRedis("the outbox", () => {
       await vi.waitUntil(async () => (await outbox.count()).open === 0, { timeout: 60_000 });
 
       expect(sent).toEqual(["SUBSCRIBED", "UNSUBSCRIBED"]);
+    });
+
+    it("takes a refusal on any channel before opt-ins, and these before events, also where it replaces a waiting opt-in", async () => {
+      const { outbox, connection } = open();
+      const consent = { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "form" };
+      const channels = { email: { status: "unsubscribed" } };
+      const identifiers = [{ type: "email", id: email, channels, consent } as const];
+      const v2 = write.v2.contacts.upsert({ firstName: "Ada", listIds: ["mock-list"], identifiers });
+      await outbox.addEvent(job);
+      for (const person of ["returns", "leaves"]) await outbox.addActs(person, optIn());
+      await outbox.addActs("v2", [v2]);
+      await outbox.addActs("phone", [
+        write.v1.customers.upsert({ phone: "+493012345", phone_opt_in: "UNSUBSCRIBED" }),
+      ]);
+      await outbox.addActs("suppressed", [write.v1.customers.upsert({ email, is_suppressed: true })]);
+      await outbox.addActs("leaves", optOut());
+      const taken: string[] = [];
+      const audience = new AudienceClient({ ...service.clientOptions, rateLimiter: false });
+      const worker = sendJobs({ connection, audience });
+      ends.push(() => worker.close());
+      worker.on("active", ({ data }) => taken.push("event" in data ? "event" : data.person));
+
+      await vi.waitUntil(async () => (await outbox.count()).open === 0, { timeout: 60_000 });
+
+      expect(taken).toEqual(["v2", "phone", "suppressed", "leaves", "returns", "event"]);
+    });
+
+    it("sends a refusal while many events wait for the hour, of what these leave", async () => {
+      const { outbox, connection } = open();
+      for (const each of jobs) await outbox.addEvent(each);
+      const hour = { limit: 10, intervalMs: 3_600_000 };
+      const sent = working(connection, [], new RateLimiter({ windows: [hour] }));
+      await vi.waitUntil(() => sent.length === 9, { timeout: 60_000 });
+      await outbox.addActs("1", optOut());
+
+      await vi.waitUntil(() => sent.length > 9, { timeout: 60_000 });
+
+      expect(sent.at(-1)).toBe("UNSUBSCRIBED");
+      await vi.waitUntil(async () => (await outbox.count()).open === jobs.length - 9, { timeout: 60_000 });
     });
 
     it("keeps what the service refuses among the failed, never sends it again, and sends the next", async () => {
