@@ -19,6 +19,8 @@ export interface ScriptRequest {
   readonly succeeded: number;
   /** After a 429: all processes pause for this long; 0 if the pause has ended, or there was none. */
   readonly refusedForMs?: number | undefined;
+  /** The name of the process: those that wait take turns. */
+  readonly process: string;
   /** One id for each permit that is wanted, unique over all processes. */
   readonly ids: readonly string[];
   readonly isLast: boolean;
@@ -41,6 +43,9 @@ export interface ScriptReply {
 
 // Longer than any gap between the requests of a live process, so that the count of short windows does not expire.
 const leastKeptMs = 60_000;
+
+/** A process that does not ask so long after its permit has come back may have ended, or wait no more. */
+const lateMs = 1_000;
 
 /** A clock of Redis may be set back by so much; what is further ahead is not ours. */
 const longestSetBackMs = 86_400_000;
@@ -72,10 +77,11 @@ local function read()
   assert(state.aheadMs >= 0 and state.lastAt <= clock + state.aheadMs + ${longestSetBackMs} and state.longestMs < 1e12)
   assert(state.pausedUntil <= latest and state.slowedAt <= latest)
   for _, permit in ipairs(state.taken) do assert(permit.at <= latest) end
+  for _, waiter in ipairs(state.waiting) do assert(waiter.dueAt <= latest) end
 end
 if not pcall(read) then
   now, latest = clock, clock + ${longestPauseMs} + request.leaseMs
-  state = { data = request.newData, rateFactor = 1, pausedUntil = 0, slowedAt = 0, longestMs = 0, taken = {} }
+  state = { data = request.newData, rateFactor = 1, pausedUntil = 0, slowedAt = 0, longestMs = 0, taken = {}, waiting = {} }
 end
 state.aheadMs, state.lastAt = now - clock, math.floor(now)
 
@@ -125,7 +131,7 @@ end
 
 -- The permits in use, and how many may be in use for this class to get one.
 local used, usedByOthers, limits = {}, {}, {}
-local available, share, shareMs = #request.ids, nil, 0
+local available, share, shareMs = math.huge, nil, 0
 for index, window in ipairs(request.windows) do
   state.longestMs = math.max(state.longestMs, window.countedMs)
   local limit = window.limit
@@ -163,7 +169,25 @@ for _, permit in ipairs(state.taken) do
   if permit.at > now - paceMs then paced = paced + 1 end
 end
 if paceMs > 0 then available = math.min(available, ${permitsPerPace} - paced) end
-local granted = pausedMs > 0 and 0 or math.max(0, available)
+
+-- Processes that wait take turns, priority 9 after the others. Each was told when its permit comes back: from then on this one
+-- leaves it to those before.
+local waiting, place, behind, due = {}, nil, 1, 0
+for _, waiter in ipairs(state.waiting) do
+  local isOwn = waiter.process == request.process and waiter.isLast == request.isLast
+  local isLive = waiter.dueAt + ${lateMs} >= now
+  if isLive and isOwn then
+    place = behind
+  elseif isLive then
+    table.insert(waiting, waiter)
+    if request.isLast or not waiter.isLast then
+      behind = #waiting + 1
+      if not place and waiter.dueAt <= now then due = due + 1 end
+    end
+  end
+end
+local granted = pausedMs > 0 and 0 or math.max(0, math.min(#request.ids, available - due))
+if granted > 0 or not place then place = behind end
 
 for index = 1, granted do
   write(request.ids[index], request.isLast, now + request.leaseMs)
@@ -178,7 +202,7 @@ local waitMs = 0
 for index, window in ipairs(request.windows) do
   used[index] = used[index] + granted
   if not request.isLast then usedByOthers[index] = usedByOthers[index] + granted end
-  local rank = limits[index] - 1
+  local rank = math.max(0, limits[index] - place)
   if rank < used[index] then
     local leaving = redis.call('ZREVRANGE', permitsKey, rank, rank, 'WITHSCORES')
     waitMs = math.max(waitMs, math.min(leaving[2], now) + window.countedMs - now)
@@ -187,7 +211,15 @@ end
 if paceMs > 0 and #state.taken == ${permitsPerPace} then
   waitMs = math.max(waitMs, state.taken[1].at + paceMs - now)
 end
+-- What is available is left to others.
+if granted == 0 and waitMs == 0 then waitMs = ${lateMs} end
 if granted == #request.ids then waitMs = 0 else waitMs = math.max(waitMs, pausedMs) end
+if waitMs > 0 then
+  -- Who waits longer than a minute asks in between.
+  local dueAt = math.ceil(now + math.min(waitMs, ${leastKeptMs}))
+  table.insert(waiting, place, { process = request.process, isLast = request.isLast, dueAt = dueAt })
+end
+if #request.ids > 0 then state.waiting = waiting end
 
 local newest = redis.call('ZREVRANGE', permitsKey, 0, 0, 'WITHSCORES')[2] or now
 local keptMs = math.ceil(math.max(now, newest, state.pausedUntil) - now + state.longestMs + ${leastKeptMs})

@@ -35,8 +35,7 @@ export class RedisPermits implements PermitStore {
   readonly #windows: ScriptRequest["windows"];
   readonly #own: SlidingWindowLog;
   readonly #unreported = new Unreported();
-  /** So often in a row there was no permit: other processes wait for the same ones. */
-  #missed = 0;
+  readonly #name = crypto.randomUUID();
   #isBeating = false;
   #lastReply: LastReply | undefined;
   #outage: Outage | undefined;
@@ -73,11 +72,8 @@ export class RedisPermits implements PermitStore {
     const now = this.#user.clock();
     // In an outage there is an answer at once.
     if (!reply) return this.take({ calls, isLast }, now);
-    this.#missed = reply.permits.length > 0 ? 0 : this.#missed + 1;
-    // Fifty processes that ask for the next permit at one moment would ask fifty times for each: up to a second apart.
-    const apartMs = Math.min(1_000, 2 ** this.#missed) * Math.random();
     // At least 1 ms: an early request finds no permit.
-    const waitMs = reply.permits.length < calls ? Math.max(1, reply.waitMs + apartMs) : 0;
+    const waitMs = reply.permits.length < calls ? Math.max(1, reply.waitMs) : 0;
     return { permits: reply.permits, waitMs };
   }
 
@@ -188,7 +184,7 @@ export class RedisPermits implements PermitStore {
     const sentAt = this.#user.clock();
     const { failed, ...report } = this.#unreported.report(this.#own, sentAt);
     const [{ leaseMs }, reserve] = [this.#settings, this.#user.reserve()];
-    const request = { windows: this.#windows, leaseMs, ...report, ids, isLast, reserve };
+    const request = { windows: this.#windows, leaseMs, ...report, process: this.#name, ids, isLast, reserve };
     // Redis may carry out a late request after newer ones, or not at all.
     const writeAgain = () => this.#unreported.addPermits([...report.permits.map(([id]) => id), ...ids]);
     try {

@@ -20,6 +20,7 @@ export class MemoryRedis implements IoredisLike {
   readonly #delayMs: () => number;
   #permits = new Map<string, { isLast: boolean; at: number }>();
   #taken: { id: string; at: number }[] = [];
+  #waiting: { process: string; isLast: boolean; dueAt: number }[] = [];
   #rate = { factor: 1, pausedUntil: 0, slowedAt: -Infinity };
   #data: string | undefined;
 
@@ -31,6 +32,7 @@ export class MemoryRedis implements IoredisLike {
   loseMemory(): void {
     this.#permits = new Map();
     this.#taken = [];
+    this.#waiting = [];
     this.#rate = { factor: 1, pausedUntil: 0, slowedAt: -Infinity };
     this.#data = undefined;
   }
@@ -91,20 +93,26 @@ export class MemoryRedis implements IoredisLike {
       Math.ceil(share / 2) - (isPaced ? before.used[longest]! - before.usedByOthers[longest]! : 0);
     const spaced = this.#taken.filter(({ at }) => at > now - spacingMs).length;
     const rest = rooms.map((room, index) => room - before.used[index]!);
-    const available = Math.min(ids.length, ...rest, spacingMs > 0 ? 10 - spaced : toHalf);
+    const free =
+      Math.min(...rest, spacingMs > 0 ? 10 - spaced : toHalf) - this.#waitingBefore(request, now, now);
     const pausedMs = Math.max(0, this.#rate.pausedUntil - now);
-    const granted = pausedMs > 0 ? 0 : Math.max(0, available);
+    const granted = pausedMs > 0 ? 0 : Math.max(0, Math.min(ids.length, free));
     for (const id of ids.slice(0, granted)) {
       this.#permits.set(id, { isLast, at: now + leaseMs });
       if (isLast) this.#taken = [...this.#taken, { id, at: Math.ceil(now) }].slice(-10);
     }
     const withGranted = (count: number): number => count + granted;
     const used = before.used.map(withGranted);
+    if (granted > 0) this.#waiting = this.#waiting.filter((waiter) => !isSame(waiter, request));
+    const ahead = this.#waitingBefore(request, now);
+    const comesInMs = this.#waitMs(request, { used, rooms, spacingMs, ahead }, now);
+    // Those before it are late.
+    const waitMs = granted < ids.length ? Math.max(pausedMs, comesInMs || (granted === 0 ? 1_000 : 0)) : 0;
+    if (waitMs > 0) this.#wait(request, Math.ceil(now + Math.min(waitMs, 60_000)), now);
     return {
       data: this.#data,
       granted,
-      waitMs:
-        granted < ids.length ? Math.max(pausedMs, this.#waitMs(request, used, rooms, spacingMs, now)) : 0,
+      waitMs,
       used,
       usedByOthers: isLast ? before.usedByOthers : before.usedByOthers.map(withGranted),
       pausedMs,
@@ -158,24 +166,48 @@ export class MemoryRedis implements IoredisLike {
     return 10 / Math.max(share / countedMs / 10, Math.min(...paces));
   }
 
-  /** The time until each window has room for one more, and priority 9 its turn. */
+  /** The processes that go first: those of its class that wait longer, and before priority 9 all of the others. */
+  #waitingBefore(request: Request, now: number, dueBy = Infinity): number {
+    const live = this.#waiting.filter(({ dueAt }) => dueAt + 1_000 >= now);
+    const own = live.findIndex((waiter) => isSame(waiter, request));
+    const sameClass = (own === -1 ? live : live.slice(0, own)).filter(
+      ({ isLast }) => isLast === request.isLast,
+    );
+    const before = [...sameClass, ...(request.isLast ? live.filter(({ isLast }) => !isLast) : [])];
+    return before.filter(({ dueAt }) => dueAt <= dueBy).length;
+  }
+
+  /** A process that waits already keeps its turn. */
+  #wait({ process, isLast }: Request, dueAt: number, now: number): void {
+    this.#waiting = this.#waiting.filter((waiter) => waiter.dueAt + 1_000 >= now);
+    const own = this.#waiting.find((waiter) => isSame(waiter, { process, isLast }));
+    if (own) own.dueAt = dueAt;
+    else this.#waiting.push({ process, isLast, dueAt });
+  }
+
+  /** The time until each window has room for one more beside those that go first, and priority 9 its turn. */
   #waitMs(
     { windows }: Request,
-    used: readonly number[],
-    rooms: readonly number[],
-    spacingMs: number,
+    { used, rooms, spacingMs, ahead }: { used: number[]; rooms: number[]; spacingMs: number; ahead: number },
     now: number,
   ): number {
     const waits = windows.map(({ countedMs }, index) => {
-      if (used[index]! < rooms[index]!) return 0;
+      const room = Math.max(1, rooms[index]! - ahead);
+      if (used[index]! < room) return 0;
       const times: number[] = [];
       for (const { at } of this.#permits.values()) if (at > now - countedMs) times.push(at);
-      const leaving = times.sort((a, b) => b - a)[rooms[index]! - 1]!;
+      const leaving = times.sort((a, b) => b - a)[room - 1]!;
       return Math.min(leaving, now) + countedMs - now;
     });
     const turnMs = spacingMs > 0 && this.#taken.length === 10 ? this.#taken[0]!.at + spacingMs - now : 0;
     return Math.max(0, turnMs, ...waits);
   }
+}
+
+type Waiter = Pick<Request, "process" | "isLast">;
+
+function isSame(waiter: Waiter, { process, isLast }: Waiter): boolean {
+  return waiter.process === process && waiter.isLast === isLast;
 }
 
 /** What priority 9 leaves of each window: a share, or what the others use and a tenth more, but one permit at least remains. */

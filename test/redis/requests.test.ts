@@ -17,7 +17,7 @@ function room(options: RedisRateLimitStoreOptions = {}) {
   const redis = new MemoryRedis({ time, delayMs: () => 10 });
   const store = redisRateLimitStore(redis, options);
   const limiter = (more: object = {}) => new RateLimiter({ clock: time.now, store, windows, ...more });
-  const nothing = { windows: [], permits: [], ids: [], succeeded: 0, isLast: false, reserve: 0 };
+  const nothing = { windows: [], permits: [], process: "", ids: [], succeeded: 0, isLast: false, reserve: 0 };
   const rate = () => redis.run({ ...nothing, leaseMs: 1_000, newData: "new" });
   return { time, redis, limiter, rate };
 }

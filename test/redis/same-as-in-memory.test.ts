@@ -19,6 +19,7 @@ const step = fc.oneof(
     weight: 10,
     arbitrary: fc.record({
       kind: fc.constant("request" as const),
+      process: fc.constantFrom("A", "B", "C"),
       wanted: fc.integer({ min: 0, max: 12 }),
       isLast: fc.boolean(),
       reserve: fc.constantFrom(0, 0.1, 0.5),
@@ -39,7 +40,11 @@ const step = fc.oneof(
   },
   {
     weight: 5,
-    arbitrary: fc.record({ kind: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 9_000 }) }),
+    arbitrary: fc.record({
+      kind: fc.constant("pass" as const),
+      // Turns last for a second.
+      ms: fc.oneof(fc.integer({ min: 1, max: 900 }), fc.integer({ min: 1, max: 9_000 })),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("lose memory" as const) }) },
 );

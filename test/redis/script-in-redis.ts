@@ -48,7 +48,7 @@ export class RawProcess {
   }
 
   async request(more: Partial<ScriptRequest>): Promise<ScriptReply> {
-    const nothing = { permits: [], succeeded: 0, ids: [], isLast: false, reserve: 0 };
+    const nothing = { permits: [], succeeded: 0, process: this.#name, ids: [], isLast: false, reserve: 0 };
     const request = { ...this.#base, ...nothing, ...more };
     return await this.#run(request, () => {});
   }

@@ -71,6 +71,7 @@ describeWithRedis("the Redis store", () => {
       ["a clock in the far future", spoilt({ lastAt: far })],
       ["a turn of priority 9 in the far future", spoilt({ taken: [{ id: "x", at: far }] })],
       ["turns that are none", spoilt({ taken: [5] })],
+      ["a process that waits for ever", spoilt({ waiting: [{ process: "x", dueAt: far }] })],
       ["a permit in the far future", () => redis.zadd(permits, far, "a", "+inf", "b")],
     ])("%s", async (_, spoil) => {
       const one = process();
@@ -196,6 +197,39 @@ describeWithRedis("the Redis store", () => {
       taken.push((await one.ask(20, last)).granted);
     }
     expect({ granted, taken }).toEqual({ granted: 450, taken: [10, 10, 10, 10] });
+  });
+
+  it.each([
+    ["one permit for each that is due, and then for priority 9", 0, 1_010, [1, 0, 1, 1]],
+    ["none that comes back before they were told to ask", 1_000, 10, [3, 0, 0, 0]],
+    ["none for one that is a second late", 0, 2_010, [3, 0, 0, 0]],
+  ])("keeps for processes that wait longer %s", async (_, ageMs, passedMs, granted) => {
+    const [first, other, ofLast, newest] = [process(), process(), process(), process()] as const;
+    const { ids } = await first.ask(3);
+    const inTurn = [() => ofLast.ask(1, { isLast: true }), () => other.ask(1), () => first.ask(1)];
+    for (const ask of inTurn) await ask();
+    await first.responded(ids, ageMs);
+    passes(passedMs);
+
+    const replies = [await newest.ask(3)];
+    for (const ask of inTurn) replies.push(await ask());
+
+    expect(replies.map((reply) => reply.granted)).toEqual(granted);
+  });
+
+  it("moves a process that has got some of its permits behind the others that wait", async () => {
+    const [one, other] = [process(), process()];
+    const granted: number[] = [];
+    const turn = async (wanted: number): Promise<void> => {
+      const { ids } = await one.ask(wanted);
+      granted.push(ids.length, (await other.ask(1)).granted);
+      await one.responded(ids);
+      passes(1_010);
+    };
+    // Both wait, this one first.
+    for (const wanted of [4, 4, 3]) await turn(wanted);
+
+    expect(granted).toEqual([3, 0, 3, 0, 2, 1]);
   });
 
   it("counts a clock of Redis that was set back as no time passed", async () => {

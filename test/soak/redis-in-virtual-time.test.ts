@@ -1,14 +1,11 @@
 import { DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
-import { beforeEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { besideAnImport } from "../rate-limiter/beside-an-import.ts";
 import { bestLastResponse, randomFrom, refusedBySliding } from "../rate-limiter/simulation.ts";
 import { type Permit, VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryRedis } from "../redis/memory-redis.ts";
 import { base, exhaust, long } from "../redis/schedules/exhaust.ts";
-
-// Questions of several processes are moved apart by a random time.
-beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0.5));
 
 it("Fifty processes that begin at the same moment all get their four permits in the time that the windows allow", async () => {
   // The documented windows, with the minute shortened to 15 seconds.
@@ -39,11 +36,11 @@ it("Fifty processes that begin at the same moment all get their four permits in 
   }, 60_000);
 
   expect(responded).toBe(200);
-  // No process has a turn before the others, and none waits until all of them are done.
-  expect(Math.max(...firsts)).toBeLessThan(30_000);
+  // Ten a second have their first turn.
+  expect(Math.max(...firsts)).toBeLessThan(10_000);
   const load = { seed: 7, askedAt: Array<number>(200).fill(0), delayMs: [2.5, 120] as const };
   expect(lastMs / bestLastResponse({ ...load, windows })).toBeLessThan(1.1);
-  expect(commands / responded).toBeLessThan(12);
+  expect(commands / responded).toBeLessThan(8);
 });
 
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -75,7 +72,6 @@ async function excess(
 ): Promise<number[]> {
   const time = new VirtualTime();
   const random = randomFrom(seed);
-  vi.spyOn(Math, "random").mockImplementation(random);
   const redis = new MemoryRedis({ time, delayMs: () => 1 + 4 * random() });
   const store = redisRateLimitStore(redis);
   const arrivals: number[] = [];
