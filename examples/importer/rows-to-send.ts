@@ -182,7 +182,11 @@ function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): Row
       return [{ field, message }];
     }
     const optIn = contact[`${channel}_opt_in`];
-    if (optIn === undefined || hold <= valueOf(optIn)) return [];
+    // A consent that is left out may stay an opt-in at the service.
+    if (hold <= (optIn === undefined ? 0 : valueOf(optIn)) || (contact[channel] ?? optIn) === undefined)
+      return [];
+    const state =
+      optIn === undefined ? "is unstated, which may leave the person subscribed" : `would be ${optIn}`;
     const cells = row.refusing.map(({ column: { name, use }, word, refusal }) => {
       const consent = refusal.channels.length > 1 ? "both" : "email";
       const known = typeof use === "object" ? use.rule : { consent, words: { [anyOther]: "none" } };
@@ -193,9 +197,7 @@ function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): Row
     });
     const where = row.refusing.length === 0 ? "a cell of another row" : "a cell";
     const who = contact.email ?? contact.phone ?? "the person";
-    return [
-      { field, message: `would be ${optIn}, but ${where} about ${who} is a plain refusal${cells.join("")}` },
-    ];
+    return [{ field, message: `${state}, but ${where} about ${who} is a plain refusal${cells.join("")}` }];
   });
 }
 

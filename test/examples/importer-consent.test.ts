@@ -9,8 +9,8 @@ type State = keyof typeof optIns;
 /** "-" is no statement. */
 type Truth = State | "-";
 
-/** What a reader of the language understands; the importer knows none of these words. */
-const languages: readonly { headings: string[]; words: Record<Truth, string[]> }[] = [
+/** What a reader of the language understands; of these words the importer knows only those of an ignored column. */
+const languages: readonly { headings: string[]; words: Record<Truth, string[]>; isIgnored?: true }[] = [
   {
     headings: ["Newsletter", "Werbung erwünscht", "Status"],
     words: {
@@ -45,13 +45,21 @@ const languages: readonly { headings: string[]; words: Record<Truth, string[]> }
     headings: ["opt_out_at", "Datum der Abmeldung"],
     words: { S: [], N: [], U: ["2026-01-02", "2.1.2026 10:00", "1767312000"], "-": ["", "0000-00-00"] },
   },
+  {
+    headings: ["Remark", "Notes"],
+    words: { S: [], N: ["Bounced"], U: ["do not contact", "Opted-out"], "-": ["", "likes tea"] },
+    isIgnored: true,
+  },
 ];
 
-const column = fc
-  .constantFrom(...languages)
-  .chain(({ headings, words }) =>
-    fc.record({ heading: fc.constantFrom(...headings), words: fc.constant(words), isAnswered: fc.boolean() }),
-  );
+const column = fc.constantFrom(...languages).chain(({ headings, words, isIgnored = false }) =>
+  fc.record({
+    heading: fc.constantFrom(...headings),
+    words: fc.constant(words),
+    isIgnored: fc.constant(isIgnored),
+    isAnswered: fc.boolean(),
+  }),
+);
 const table = fc.array(column, { minLength: 1, maxLength: 3 }).chain((columns) =>
   fc.record({
     columns: fc.constant(columns),
@@ -119,7 +127,7 @@ describe("The consent at the service is never better than the strictest word tha
           const path = await writtenTable(own);
           const answers = own.columns
             .filter((one) => one.isAnswered)
-            .map(({ heading, words }) => [heading, ruleOf(words)] as const);
+            .map(({ heading, words, isIgnored }) => [heading, isIgnored ? "ignore" : ruleOf(words)] as const);
           if (answers.length > 0) await mapOf(path, { Email: "email", ...Object.fromEntries(answers) });
           const { code } = await runAlone([path, ...(meant === undefined ? [] : ["--consent", meant])]);
           codes[code as 0 | 1 | 2] += 1;
