@@ -11,8 +11,6 @@ export interface ImporterArguments {
   /** The one map of all files; undefined for a map beside each. */
   readonly map: string | undefined;
   readonly isConfirmed: boolean;
-  /** The number of people whom `--consent SUBSCRIBED` may subscribe, as the plan tells it. */
-  readonly subscribes: number | undefined;
   readonly snapshot: string | undefined;
   readonly reserve: number | undefined;
   readonly encoding: string | undefined;
@@ -38,8 +36,6 @@ terminal asks you; elsewhere you replace each "?" in it. The guide tells more: e
   --consent STATE     the consent of rows without one: keep (an existing contact keeps its consent), NON_SUBSCRIBED,
                       UNSUBSCRIBED or SUBSCRIBED. It applies to the e-mail address, or to the telephone number of a row
                       without an address. It never replaces a word, and never answers one that the map does not name
-  --subscribes COUNT  how many people become SUBSCRIBED only by --consent SUBSCRIBED, as the plan says: needed without a
-                      terminal where a column that looked like a state is taken as something else. --yes does not answer it
   --encoding NAME     the encoding of files that are not UTF-8 or UTF-16: windows-1252 for those of Excel in Western
                       Europe and America
   --resume FILE       record the progress in this file. A later run, of the same files or of newer ones, sends new and
@@ -63,7 +59,6 @@ const known = {
   consent: { type: "string" },
   map: { type: "string" },
   yes: { type: "boolean", short: "y" },
-  subscribes: { type: "string" },
   snapshot: { type: "string" },
   reserve: { type: "string" },
   encoding: { type: "string" },
@@ -108,9 +103,6 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
     consent,
     map: values.map,
     isConfirmed: values.yes ?? false,
-    subscribes: valueOf(["subscribes", values.subscribes], "a number of people", (text) =>
-      /^\d+$/.test(text) ? Number(text) : undefined,
-    ),
     snapshot: values.snapshot,
     reserve: valueOf(["reserve", values.reserve], "a share from 0 to 0.9", (text) =>
       Number(text) >= 0 && Number(text) <= 0.9 ? Number(text) : undefined,

@@ -3,7 +3,7 @@ import { openSnapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
 import { InputError, type ProgramSurroundings } from "../console/program.ts";
-import { say } from "../console/terminal.ts";
+import { type Output, say } from "../console/terminal.ts";
 import { help, parseArguments, type ImporterArguments } from "./arguments.ts";
 import { importAll } from "./import-all.ts";
 import { answerMaps, openFiles } from "./maps.ts";
@@ -61,7 +61,8 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   say(output, ...unnamed, ...totalLines(survey, service, options));
   if (options.isDryRun) await failed.end(output, { isComplete: true, people: survey.people });
   else {
-    if (!(await isWanted(survey, { ...options, questions }, surroundings))) return 2;
+    const isAsked = questions !== undefined && !options.isConfirmed;
+    if (isAsked && !(await isWanted(survey, questions, output))) return 2;
     await checkList(audience, options.listId, signal);
     await importAll(survey, options, { audience, snapshot, failed, output, signal });
   }
@@ -95,27 +96,12 @@ function totalLines(
 }
 
 /** Whether somebody wants the import, and those subscribed whom no word makes SUBSCRIBED. */
-async function isWanted(
-  survey: Survey,
-  { isConfirmed, subscribes = 0, questions }: ImporterArguments & { questions: Questions | undefined },
-  { output, errors }: ImporterSurroundings,
-): Promise<boolean> {
+async function isWanted(survey: Survey, questions: Questions, output: Output): Promise<boolean> {
   const unsaid = sumOf(survey, ({ onlyMeant, inSpite }) => onlyMeant.size + inSpite.size);
-  const isTold = subscribes >= unsaid;
-  if (questions === undefined) {
-    const isOpen = survey.files.some(({ doubtful, onlyMeant }) => onlyMeant.size > 0 && doubtful.length > 0);
-    if (isTold || !isOpen) return true;
-    say(
-      errors,
-      `${counted(unsaid, "person", "people")} would become SUBSCRIBED by no word of the map, although a column may say something of a consent, as the plan`,
-      `tells. Give its words a meaning in the map ("none", if they say nothing of it), or say --subscribes ${unsaid}. Nothing was sent.`,
-    );
-    return false;
-  }
-  if (isConfirmed && isTold) return true;
-  const doubtful = isTold
-    ? ""
-    : `, with ${counted(unsaid, "person", "people")} SUBSCRIBED by no word of the map, or in spite of a column taken for data`;
+  const doubtful =
+    unsaid === 0
+      ? ""
+      : `, with ${counted(unsaid, "person", "people")} SUBSCRIBED by no word of the map, or in spite of a column taken for data`;
   const valid = sumOf(survey, (file) => file.valid);
   const isYes = await questions.confirm(`Import ${counted(valid, "row")}${doubtful}?`);
   if (!isYes) say(output, "Nothing was sent.");

@@ -205,7 +205,7 @@ describe("A cell that is one of the exact words of refusal holds the person back
   it("in another row of the person, and where --consent would say something better", async () => {
     const lines = ["Email,Notes", "A@example.com,unsubscribed", "a@example.com,", "b@example.com,"];
 
-    const options = ["--consent", "SUBSCRIBED", "--subscribes", "1"];
+    const options = ["--consent", "SUBSCRIBED"];
     const { code, consents } = await imported(lines, { Email: "email", Notes: "ignore" }, ...options);
 
     expect({ code, consents }).toEqual({ code: 1, consents: { "b@example.com": "SUBSCRIBED" } });

@@ -356,7 +356,7 @@ describe("The command line", () => {
     const { code, out } = await run(["--help"]);
 
     expect(code).toBe(0);
-    for (const option of "dry-run map yes list consent subscribes encoding resume organization snapshot report reserve mock".split(
+    for (const option of "dry-run map yes list consent encoding resume organization snapshot report reserve mock".split(
       " ",
     ))
       expect(out).toContain(`--${option} `);
@@ -371,7 +371,6 @@ describe("The command line", () => {
     [["x.csv", "x.csv"], /x\.csv is named twice/],
     [["nowhere.csv", "--dry-run"], /nowhere\.csv/],
     [["x.csv", "--reserve", "1"], /--reserve is a share from 0 to 0.9/],
-    [["x.csv", "--subscribes", "all"], /--subscribes is a number of people/],
   ])("%j is refused with the problem", async (args, message) => {
     const { code, err } = await run(args);
 
