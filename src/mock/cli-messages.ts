@@ -14,7 +14,8 @@ export const HELP = `audience-mock: the audience service, in memory, as an HTTP 
   --seed FILE         the initial state: JSON, or people as FILE.csv (see below)
   --state FILE        keeps the state in FILE over a restart: contacts, consents and their history, lists, events.
                       Without FILE it begins with the seed. Faults, requests and rate limits begin anew
-  --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv; its other lines stay
+  --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv; its other lines stay.
+                      A file that is no environment is refused
   --speed N           counts in windows N times shorter (2 to 1000), without a rate limit in the seed in the documented
                       ones, and adds AUDIENCE_RATE_LIMIT=Nx to the environment, so that the client does, too
   -q, --quiet         prints its address alone, and no requests
@@ -23,7 +24,7 @@ export const HELP = `audience-mock: the audience service, in memory, as an HTTP 
 Open its address in a browser: a page shows requests, people, lists and events, live, and arms faults.
 It prints a line for each request: time (UTC), operation, status, and what it changed or the rule that refused it.
 
-It prints its address and keys. Without --seed there is one organization with
+It prints its address, its page and its keys. Without --seed there is one organization with
   a list          mock-list
   a segment       mock-segment
   a key           mock-api-key-not-a-secret     (v1: X-API-Key, v2: Service-Api-Key)
@@ -118,8 +119,10 @@ export function startMessage(client: Addressed, organizations: readonly MockOrga
   );
   const [header, address] = [`X-API-Key: ${client.apiKey}`, `${client.baseUrl}/api/v1/contact-groups`];
   const call = `curl -H ${shellWord(header)} ${shellWord(address)}`;
+  const { origin } = new URL(client.baseUrl);
   return [
-    `audience-mock listens on ${new URL(client.baseUrl).origin}`,
+    `audience-mock listens on ${origin}`,
+    `Its page, for a browser: ${origin}/`,
     ...(client.speed === undefined ? [] : [`It counts in windows ${client.speed} times shorter.`]),
     ...described,
     ...environmentOf(client),
