@@ -93,6 +93,7 @@ describe("audience-mock", () => {
 
     expect([first.status, second.status]).toEqual([200, 503]);
     expect(output()).toContain("export AUDIENCE_API_KEY_V2=acme-v2");
+    expect(output()).toContain(`\nIts page, for a browser: ${url}/\n`);
   });
 
   it("answers on all addresses only if --host says so, and to other names only if --allow-host does", async () => {
@@ -313,6 +314,19 @@ describe("audience-mock --env", () => {
     const content = readFileSync(file, "latin1");
     expect(content.startsWith(`${others}\nAUDIENCE_BASE_URL=${url}\n`)).toBe(true);
     expect(content.match(/60x|AND=/g)).toBeNull();
+  });
+
+  it.each([
+    ["JSON", '{ "name": "app",\n  "private": true }\n'],
+    ["a text", "# Notes\n\nBuy milk.\n"],
+    ["a table", "email,city\nada@example.com,Bern\n"],
+    ["a program", 'MODE=fast\nexport NAME="a\nb"\necho "$NAME"\n'],
+    ["another encoding", Buffer.from("NAME=value\n", "utf16le")],
+  ])("refuses a file that is no environment, and leaves it as it is: %s", async (_, content) => {
+    const file = await mockCommand.write("mine", content);
+
+    await expectFailure(["--port", "0", "--env", file], `--env ${file}: line `, "NAME=value");
+    expect(readFileSync(file)).toEqual(Buffer.from(content));
   });
 
   it.each([["plain-key"], ["a key with spaces"], ["it's"], [`it's "quoted"`], ["a#b$c"]])(

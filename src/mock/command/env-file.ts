@@ -8,6 +8,9 @@ import { messageOf, UsageError } from "./usage-error.ts";
 const OWN_LINE =
   /^\s*(export\s+)?(AUDIENCE_(BASE_URL(_V2)?|API_KEY(_V2)?|APP_ID)\s*=|AUDIENCE_RATE_LIMIT\s*=\s*\d+x)/;
 
+/** The first line of a variable, a comment, or a blank line, the first of a file behind a byte-order mark. */
+const ENVIRONMENT_LINE = /^(\xef\xbb\xbf)?\s*(#|(export\s+)?[\w.-]+\s*=|$)/;
+
 /** A line whose value begins with a quote. */
 const QUOTED = /^\s*(?:export\s+)?[\w.-]+\s*=\s*(["'`])(.*)$/s;
 
@@ -24,12 +27,17 @@ export function writeEnvFile(file: string, client: Addressed): void {
   }
 }
 
-/** The lines of others, byte for byte, whatever their encoding is. */
+/** The lines of others, byte for byte, whatever their encoding is. Throws if the file is no environment. */
 function otherLines(file: string): string[] {
   const lines = existsSync(file) ? readFileSync(file, "latin1").replace(/\n$/, "").split("\n") : [];
   const others: string[] = [];
-  while (lines.length > 0) {
+  for (let number = 1; lines.length > 0;) {
     const entry = lines.splice(0, lengthOfFirst(lines));
+    if (!ENVIRONMENT_LINE.test(entry[0]!))
+      throw new Error(
+        `line ${number} is no NAME=value and no comment: name a file of an environment, or none yet`,
+      );
+    number += entry.length;
     if (!OWN_LINE.test(entry[0]!)) others.push(...entry.map((line) => `${line}\n`));
   }
   return others.join("").trim() === "" ? [] : others;
