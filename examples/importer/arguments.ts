@@ -51,7 +51,7 @@ terminal asks you; elsewhere you replace each "?" in it. The guide tells more: e
   --help              show this text
 
 Configure the service with AUDIENCE_BASE_URL and AUDIENCE_API_KEY.
-Exit code: 0 all imported, 1 some rows were not, 2 it could not start, 130 stopped by Ctrl-C.`;
+Exit code: 0 all imported, 1 some rows were not, 2 it could not start: nothing was imported, 130 stopped by Ctrl-C.`;
 
 const known = {
   "dry-run": { type: "boolean" },

@@ -1,8 +1,17 @@
-import { type AudienceClient, type BulkResult, ValidationError, type Write, write } from "audience-sdk";
+import {
+  type AudienceClient,
+  type AudienceError,
+  type BulkResult,
+  isAudienceError,
+  ValidationError,
+  type Write,
+  write,
+} from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import type { Snapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
+import { InputError } from "../console/program.ts";
 import { Progress } from "../console/progress.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
@@ -67,6 +76,10 @@ export async function importAll(survey: Survey, options: ImporterArguments, runn
       }
     }
     isComplete = true;
+  } catch (error) {
+    const { succeeded, unknown } = run.counts;
+    if (!isLasting(error) || succeeded + unknown > 0) throw error;
+    throw new InputError(`Nothing was imported: ${error.message}`, { cause: error });
   } finally {
     progress.end();
     failed.print(output, false);
@@ -84,6 +97,10 @@ export async function importAll(survey: Survey, options: ImporterArguments, runn
       `${counted(kept, "row keeps", "rows keep")} a refusal that the service knows, in place of the word of the file.`,
     );
 }
+
+/** Whether it is an error of a wrong key or list, which stays wrong. */
+export const isLasting = (error: unknown): error is AudienceError =>
+  isAudienceError(error) && ["authentication", "permission", "not_found"].includes(error.code);
 
 function writeOf({ contact, issues, refusals }: RowToSend, { listId }: ImporterArguments): Write {
   if (issues.length > 0) {

@@ -5,7 +5,7 @@ import { formatDuration } from "../console/duration.ts";
 import { InputError, type ProgramSurroundings } from "../console/program.ts";
 import { type Output, say } from "../console/terminal.ts";
 import { help, parseArguments, type ImporterArguments } from "./arguments.ts";
-import { importAll } from "./import-all.ts";
+import { importAll, isLasting } from "./import-all.ts";
 import { answerMaps, openFiles } from "./maps.ts";
 import { planLines, stopLines, unnamedLines } from "./plan-lines.ts";
 import { Questions } from "./questions.ts";
@@ -120,9 +120,7 @@ function explain(
     return 130;
   }
   if (isAudienceError(error) && error.code !== "configuration") {
-    // A wrong key or list stays wrong.
-    const isLasting = ["authentication", "permission", "not_found"].includes(error.code);
-    say(errors, `The import was ended: ${error.message}`, ...(isLasting ? [] : [resumeHint(options)]));
+    say(errors, `The import was ended: ${error.message}`, ...(isLasting(error) ? [] : [resumeHint(options)]));
     return 1;
   }
   const isOfFile =

@@ -51,7 +51,7 @@ function openMock(listId: string | undefined): ImportService {
   };
 }
 
-/** Rejects if the list is missing, or is a segment: adding to it may still create contacts. */
+/** Rejects if the list is missing or cannot be read, or is a segment: adding to it may still create contacts. */
 export async function checkList(
   { v1 }: AudienceClient,
   listId: string | undefined,
@@ -59,8 +59,11 @@ export async function checkList(
 ): Promise<void> {
   if (listId === undefined) return;
   const group = await v1.contactGroups.get(listId, { signal, priority: 9 }).catch((cause: unknown) => {
-    if (!isAudienceError(cause) || cause.code !== "not_found") throw cause;
-    const message = `The service has no list ${listId}. Nothing was sent. Check --list.`;
+    if (!isAudienceError(cause) || signal.aborted) throw cause;
+    const message =
+      cause.code === "not_found"
+        ? `The service has no list ${listId}. Nothing was sent. Check --list.`
+        : `The list ${listId} could not be checked, so nothing was sent: ${cause.message}`;
     throw new InputError(message, { cause });
   });
   if (group["type"] === "SEGMENT")
