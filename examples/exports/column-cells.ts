@@ -54,10 +54,10 @@ export class ColumnCells {
     return [...this.words.keys()].filter((word) => word !== "" && word !== anyDate);
   }
 
-  /** The words of a list of codes, if the cells are lists. */
-  get parts(): readonly string[] {
+  /** The words of a list of codes, if the cells are lists, and how many rows have each. */
+  get parts(): ReadonlyMap<string, number> {
     const words = this.#own.length;
-    return words > fewWords && this.#parts.size < words ? [...this.#parts.keys()] : [];
+    return words > fewWords && this.#parts.size < words ? this.#parts : new Map();
   }
 
   /** Whether a tenth of the cells has one word, or days: the others may be remarks. Amounts are no words. */
@@ -115,19 +115,17 @@ function isData(cell: string): boolean {
   );
 }
 
-/** Reads the chosen columns of a file to its end, by their names. */
+/** Reads the columns of a file to its end, by their names. */
 export async function readColumns(
   file: CsvFile,
-  isChosen: (name: string) => boolean = () => true,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ColumnCells>> {
   const columns = file.names.flatMap((name, index) =>
-    isChosen(name) && name !== reasonHeading ? [{ name, index, cells: new ColumnCells() }] : [],
+    name === reasonHeading ? [] : [{ name, index, cells: new ColumnCells() }],
   );
-  if (columns.length > 0)
-    for await (const row of file.rows()) {
-      signal?.throwIfAborted();
-      if (row.shapeIssue === undefined) for (const { index, cells } of columns) cells.add(row.cell(index));
-    }
+  for await (const row of file.rows()) {
+    signal.throwIfAborted();
+    if (row.shapeIssue === undefined) for (const { index, cells } of columns) cells.add(row.cell(index));
+  }
   return new Map(columns.map(({ name, cells }) => [name, cells]));
 }

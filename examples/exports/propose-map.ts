@@ -11,7 +11,7 @@ import { type ContactField, fieldOf, isOfAnother, isOfData } from "./contact-col
 import type { CsvFile } from "./csv-file.ts";
 import { isNamedAsRefusal } from "./floor.ts";
 import { ruleOfVendor, sectionOf, type Vendor, vendorOf } from "./vendors.ts";
-import { anyDate, isBlank, partsOf, wordOf } from "./words.ts";
+import { anyDate, anyOther, isBlank, partsOf, wordOf } from "./words.ts";
 
 /** Proposes the map of a file: what is not known exactly, and looks like a state, is open. */
 export function proposeMap(
@@ -90,7 +90,7 @@ export function doubtfulColumns(
   return headings.flatMap((heading, index) => {
     const name = names[index]!;
     const [rule, own] = [columns.get(name), cells.get(name)];
-    const isData = rule === "ignore" || (typeof rule === "string" && rule.startsWith("property"));
+    const isData = typeof rule === "string" && rule !== "is_suppressed" && rule !== "double_opt_in";
     if (!isData || own === undefined || own.isBlank) return [];
     const known = knownRule(heading, vendor);
     const isConsent = typeof known === "object" || known === "is_suppressed";
@@ -100,23 +100,24 @@ export function doubtfulColumns(
   });
 }
 
-/** A column whose words are to be answered; of too many words, a `?`. */
+/** A column whose words are to be answered. */
 function skeletonOf(cells: ColumnCells): ColumnRule {
   // "[]" is an empty list.
-  const words = wordsToAsk(cells).filter(({ word }) => partsOf(word).length > 0);
-  if (words.length === 0 || words.length > mostWords) return "?";
-  return { consent: "?", words: Object.fromEntries(words.map(({ word }) => [word, "?"])) };
+  const words = wordsToAsk(cells).filter(([word]) => partsOf(word).length > 0);
+  return { consent: "?", words: unanswered(words) };
 }
+
+const unanswered = (words: readonly WordToAsk[]) =>
+  Object.fromEntries(words.map(([word]) => [word, "?" as const]));
 
 /** A known column of consent, with a `?` for each word that is not known exactly. */
 function withOpenWords(rule: ConsentRule, cells: ColumnCells): ColumnRule {
   const known = new Set(Object.keys(rule.words).map(wordOf));
   const isKnown = (word: string) => known.has(word) || isBlank(word);
-  const open = [...cells.words.keys(), ...cells.parts].filter(
-    (word) => !isKnown(word) && !partsOf(word).every(isKnown),
+  const open = [...cells.words, ...cells.parts].filter(
+    ([word]) => !isKnown(word) && !partsOf(word).every(isKnown),
   );
-  if (open.length > mostWords) return "?";
-  return { ...rule, words: { ...rule.words, ...Object.fromEntries(open.map((word) => [word, "?"])) } };
+  return { ...rule, words: { ...rule.words, ...unanswered(ofMostRows(open)) } };
 }
 
 // "State" is a part of a country, or a state of a consent; "SMS" is a number, or an answer.
@@ -149,9 +150,17 @@ function everyoneIn(path: string, vendor: Vendor | undefined): Everyone | undefi
   return optIn === "SUBSCRIBED" ? { email: "?", phone: "?" } : { email: optIn, phone: optIn };
 }
 
-/** The words of a column that a question shows, with how many rows have each. */
-export function wordsToAsk(cells: ColumnCells): { word: string; rows: number | undefined }[] {
-  const { parts } = cells;
-  if (parts.length > 0) return parts.map((word) => ({ word, rows: undefined }));
-  return Array.from(cells.words, ([word, rows]) => ({ word, rows }));
+/** A word of a column, and how many rows have it; `*` stands for all others. */
+export type WordToAsk = readonly [word: string, rows: number | undefined];
+
+/** The words of a column that a question shows. */
+export function wordsToAsk({ parts, words }: ColumnCells): readonly WordToAsk[] {
+  return ofMostRows([...(parts.size > 0 ? parts : words)]);
+}
+
+function ofMostRows(words: readonly WordToAsk[]): readonly WordToAsk[] {
+  const [blank, own] = [words.filter(([word]) => word === ""), words.filter(([word]) => word !== "")];
+  if (own.length <= mostWords) return words;
+  const byRows = own.toSorted(([, one = 0], [, other = 0]) => other - one);
+  return [...blank, ...byRows.slice(0, mostWords), [anyOther, undefined]];
 }

@@ -77,8 +77,7 @@ export async function importAll(survey: Survey, options: ImporterArguments, runn
     }
     isComplete = true;
   } catch (error) {
-    const { succeeded, unknown } = run.counts;
-    if (!isLasting(error) || succeeded + unknown > 0) throw error;
+    if (!isLasting(error) || run.counts.succeeded + run.counts.unknown > 0) throw error;
     throw new InputError(`Nothing was imported: ${error.message}`, { cause: error });
   } finally {
     progress.end();

@@ -3,7 +3,7 @@ import { openSnapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
 import { InputError, type ProgramSurroundings } from "../console/program.ts";
-import { type Output, say } from "../console/terminal.ts";
+import { say } from "../console/terminal.ts";
 import { help, parseArguments, type ImporterArguments } from "./arguments.ts";
 import { importAll, isLasting } from "./import-all.ts";
 import { answerMaps, openFiles } from "./maps.ts";
@@ -61,8 +61,12 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   say(output, ...unnamed, ...totalLines(survey, service, options));
   if (options.isDryRun) await failed.end(output, { isComplete: true, people: survey.people });
   else {
-    const isAsked = questions !== undefined && !options.isConfirmed;
-    if (isAsked && !(await isWanted(survey, questions, output))) return 2;
+    const valid = sumOf(survey, (file) => file.valid);
+    const asks = options.isConfirmed ? undefined : questions;
+    if ((await asks?.confirm(`Import ${counted(valid, "row")}?`)) === false) {
+      say(output, "Nothing was sent.");
+      return 2;
+    }
     await checkList(audience, options.listId, signal);
     await importAll(survey, options, { audience, snapshot, failed, output, signal });
   }
@@ -93,19 +97,6 @@ function totalLines(
     `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported in ${duration}.`,
     `Into ${listId === undefined ? "the audience" : `the list ${listId}`}: ${description}.`,
   ];
-}
-
-/** Whether somebody wants the import, and those subscribed whom no word makes SUBSCRIBED. */
-async function isWanted(survey: Survey, questions: Questions, output: Output): Promise<boolean> {
-  const unsaid = sumOf(survey, ({ onlyMeant, inSpite }) => onlyMeant.size + inSpite.size);
-  const doubtful =
-    unsaid === 0
-      ? ""
-      : `, with ${counted(unsaid, "person", "people")} SUBSCRIBED by no word of the map, or in spite of a column taken for data`;
-  const valid = sumOf(survey, (file) => file.valid);
-  const isYes = await questions.confirm(`Import ${counted(valid, "row")}${doubtful}?`);
-  if (!isYes) say(output, "Nothing was sent.");
-  return isYes;
 }
 
 function explain(

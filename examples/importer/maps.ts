@@ -4,7 +4,7 @@ import { shortened } from "../console/counted.ts";
 import { InputError } from "../console/program.ts";
 import { type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
-import { ColumnCells, mostWords, readColumns } from "../exports/column-cells.ts";
+import { ColumnCells, readColumns } from "../exports/column-cells.ts";
 import {
   type ColumnMap,
   type ColumnRule,
@@ -29,7 +29,7 @@ export interface MappedFile {
   readonly isGiven: boolean;
   /** The columns of this file that are not answered. */
   readonly open: readonly string[];
-  /** The cells of the columns that are no field and no consent, by their names. */
+  /** The cells of the columns, by their names. */
   readonly cells: ReadonlyMap<string, ColumnCells>;
 }
 
@@ -53,8 +53,7 @@ export async function openFiles(options: FilesToOpen, signal: AbortSignal): Prom
 
 async function openFile(file: CsvFile, mapPath: string, signal: AbortSignal): Promise<MappedFile> {
   const given = await readMap(mapPath);
-  const isData = (rule: ColumnRule) => typeof rule !== "string" || /^(property|ignore|\?)/.test(rule);
-  const cells = await readColumns(file, (name) => isData(given?.columns.get(name) ?? "?"), signal);
+  const cells = await readColumns(file, signal);
   const proposed = proposeMap(file, cells);
   const columns = new Map([...proposed.columns, ...(given?.columns ?? [])]);
   const map = { columns, everyone: given === undefined ? proposed.everyone : given.everyone };
@@ -86,12 +85,15 @@ function refuseLostColumns(files: readonly MappedFile[]): void {
 
 const isUnanswered = ({ open, map }: MappedFile) => open.length > 0 || isEveryoneOpen(map);
 
-/** Two files may differ in what a column holds: two skeletons have the words of both, and of others nobody knows. */
+/** Two files may differ in what a column holds: its skeleton has the words of both. */
 function joinedRule(one: ColumnRule, other: ColumnRule): ColumnRule {
   if (JSON.stringify(one) === JSON.stringify(other)) return one;
-  if (typeof one === "string" || typeof other === "string" || one.consent + other.consent !== "??")
-    return "?";
-  return { consent: "?", words: { ...one.words, ...other.words } };
+  const [first, second] = [one, other].filter((rule) => typeof rule !== "string");
+  if (first === undefined) return "?";
+  const words = { ...first.words, ...second?.words };
+  for (const [word, meaning] of Object.entries(first.words))
+    if (JSON.stringify(meaning) !== JSON.stringify(words[word])) words[word] = "?";
+  return { consent: first.consent === second?.consent ? first.consent : "?", words };
 }
 
 /** Writes the maps; those of one path as one. */
@@ -165,13 +167,12 @@ async function askAll(files: readonly MappedFile[], questions: Questions): Promi
 function openLines({ file, map, mapPath, isGiven, open, cells }: MappedFile): string[] {
   const lines = open.flatMap((name) => {
     const words = wordsToAsk(cells.get(name) ?? new ColumnCells())
-      .filter(({ word }) => word !== "")
-      .map(({ word, rows }) => `${JSON.stringify(printable(word))}${rows === undefined ? "" : ` (${rows})`}`);
-    const shown = words.length > mostWords ? "many words" : shortened(words, 12).join(", ");
+      .filter(([word]) => word !== "")
+      .map(([word, rows]) => `${JSON.stringify(printable(word))}${rows === undefined ? "" : ` (${rows})`}`);
     const heading = JSON.stringify(printable(name));
     const rule = map.columns.get(name);
     return [
-      `  ${heading}: ${shown}`,
+      `  ${heading}: ${shortened(words, 12).join(", ")}`,
       ...(isGiven && rule !== undefined && rule !== "?" ? [`    ${heading}: ${inOneLine(rule)}`] : []),
     ];
   });

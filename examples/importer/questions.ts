@@ -3,11 +3,11 @@ import { counted } from "../console/counted.ts";
 import { InputError } from "../console/program.ts";
 import { type Input, type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
-import { type ColumnCells, mostWords } from "../exports/column-cells.ts";
+import type { ColumnCells } from "../exports/column-cells.ts";
 import type { ColumnRule, ConsentRule, Everyone, Meaning } from "../exports/column-map.ts";
 import { contactFields } from "../exports/contact-columns.ts";
-import { wordsToAsk } from "../exports/propose-map.ts";
-import { anyDate } from "../exports/words.ts";
+import { type WordToAsk, wordsToAsk } from "../exports/propose-map.ts";
+import { anyDate, anyOther } from "../exports/words.ts";
 
 class OneStepBack extends Error {}
 
@@ -24,7 +24,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   "-": "none",
   h: "hold",
 };
-const meaningKeys = "s subscribed, n never subscribed, u unsubscribed, - nothing, h hold the person back";
+const meaningKeys = "n never subscribed, u unsubscribed, - nothing, h hold the person back";
 const everyone: Readonly<Record<string, Everyone>> = {
   1: { email: "UNSUBSCRIBED" },
   2: { phone: "UNSUBSCRIBED" },
@@ -81,13 +81,9 @@ export class Questions {
 
   /** What a column becomes; of one whose channel is known, the words that are open. */
   async column(name: string, cells: ColumnCells, proposed: ColumnRule | undefined): Promise<ColumnRule> {
-    const words = wordsToAsk(cells).filter(({ word }) => word !== "" || cells.words.has(anyDate));
+    const words = wordsToAsk(cells).filter(([word]) => word !== "" || cells.words.has(anyDate));
     const known = typeof proposed === "object" ? proposed : undefined;
-    this.#say(
-      "",
-      `What is ${JSON.stringify(printable(name))}? It holds`,
-      ...(words.length > mostWords ? ["  many different words, as addresses"] : words.map(wordLine)),
-    );
+    this.#say("", `What is ${JSON.stringify(printable(name))}? It holds`, ...words.map(wordLine));
     const consent =
       known === undefined || known.consent === "?"
         ? await this.#choice(
@@ -98,11 +94,10 @@ export class Questions {
         : known.consent;
     if (consent !== "email" && consent !== "phone" && consent !== "both") return consent as ColumnRule;
     const own: Record<string, WordMeaning> = { "": "none", ...known?.words };
-    // Those of most rows: what else is there holds its rows back, and is told.
-    const byRows = words.toSorted((one, other) => (other.rows ?? 0) - (one.rows ?? 0));
-    for (const entry of words.length > mostWords ? byRows.slice(0, mostWords) : words)
-      if (entry.word === "" || (own[entry.word] ?? "?") === "?")
-        own[entry.word] = await this.#meaning(entry, consent);
+    const open = Object.keys(own).filter((word) => own[word] === "?");
+    const asked = new Map([...open.map((word): WordToAsk => [word, cells.words.get(word)]), ...words]);
+    for (const [word, rows] of asked)
+      if (word === "" || (own[word] ?? "?") === "?") own[word] = await this.#meaning([word, rows], consent);
     return { consent, words: own };
   }
 
@@ -121,17 +116,24 @@ export class Questions {
     return /^y(es)?$/i.test(await this.#line(`${question} (y/N) `));
   }
 
-  async #meaning(entry: { word: string; rows: number | undefined }, consent: Consent): Promise<WordMeaning> {
+  async #meaning(entry: WordToAsk, consent: Consent): Promise<WordMeaning> {
     this.#say(`${wordLine(entry)} means`);
     const both = consent === "both" ? "; or two of them, for e-mail and for phone" : "";
-    return await this.#choice(`${meaningKeys}${both}`, help.word, (answer) => {
-      if (answer.length < 2 || consent !== "both") return meanings[answer];
-      const [email, phone] = answer
-        .replace(/\s/g, "")
-        .split("")
-        .map((key) => meanings[key]);
-      return email && phone && { email, phone };
-    });
+    // What nobody has seen subscribes nobody.
+    const isSeen = entry[0] !== anyOther;
+    return await this.#choice(
+      `${isSeen ? "s subscribed, " : ""}${meaningKeys}${both}`,
+      help.word,
+      (answer) => {
+        if (!isSeen && answer.includes("s")) return undefined;
+        if (answer.length < 2 || consent !== "both") return meanings[answer];
+        const [email, phone] = answer
+          .replace(/\s/g, "")
+          .split("")
+          .map((key) => meanings[key]);
+        return email && phone && { email, phone };
+      },
+    );
   }
 
   async #choice<Value>(
@@ -172,7 +174,8 @@ export class Questions {
 
 const fieldNamed = (answer: string) => contactFields.find((field) => field === answer);
 
-function wordLine({ word, rows }: { word: string; rows: number | undefined }): string {
+function wordLine([word, rows]: WordToAsk): string {
+  if (word === anyOther) return "  any other word";
   const shown = word === "" ? "(blank)" : JSON.stringify(printable(word));
   return rows === undefined ? `  ${shown}` : `  ${shown}: ${counted(rows, "row")}`;
 }

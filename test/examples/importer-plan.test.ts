@@ -187,7 +187,7 @@ describe("People who become SUBSCRIBED by no word that the map names so", () => 
     for (const { out } of [dry, denied, alone, confirmed, onTerminal]) expect(out).toContain(line);
     const codes = [dry, denied, alone, confirmed, onTerminal].map(({ code }) => code);
     expect(codes).toEqual([0, 2, 0, 0, 0]);
-    expect(denied.out).toContain("Import 3 rows, with 3 people SUBSCRIBED by no word of the map");
+    expect(denied.out).toContain("Import 3 rows? (y/N)");
     expect(onTerminal.out).not.toContain("(y/N)");
     expect(Object.values(emailConsents(mock))).toEqual(["SUBSCRIBED", "SUBSCRIBED", "SUBSCRIBED"]);
     expect(mock.requests).toHaveLength(9);
@@ -217,6 +217,36 @@ describe("People who become SUBSCRIBED by no word that the map names so", () => 
 
       expect(out).toContain(`although "${names.at(-1)}" may say something of a consent`);
     }
+  });
+
+  it.each(["property", "ignore", "email", "city"] as const)(
+    "are so too beside a word that is SUBSCRIBED, in spite of a column that looks like a state and is taken as %s",
+    async (rule) => {
+      const file = [
+        "Email,N,Stand",
+        "a@example.com,yes,aktiv",
+        "b@example.com,yes,gesperrt",
+        "c@example.com,yes,",
+      ];
+
+      const { code, out } = await imported(file, { Email: "email", N: newsletter, Stand: rule }, "--yes");
+
+      expect(code).toBe(0);
+      expect(out).toContain('2 people become SUBSCRIBED, although "Stand" may say something of a consent');
+    },
+  );
+
+  it("are not so beside a column of its field", async () => {
+    const file = [
+      "Email,N,Ort,Login",
+      "a@example.com,yes,Bern,a@work.example",
+      "b@example.com,yes,Bern,b@work.example",
+    ];
+    const columns = { Email: "email", N: newsletter, Ort: "city", Login: "email" } as const;
+
+    const { out } = await imported(file, columns, "--yes");
+
+    expect(out).not.toContain("become SUBSCRIBED");
   });
 
   it("are no longer in spite of those columns, where each of their words says nothing", async () => {

@@ -169,6 +169,96 @@ describe("A few values that many people share are asked, whatever they are", () 
   });
 });
 
+it("A column of 50 words has each of them in its skeleton, and no *", async () => {
+  service();
+  const lines = wordsOf(50, 100).map((word, row) => `p${row}@example.com,${word}`);
+  const path = await table("Email,Stand", ...lines, "q@example.com,");
+
+  await runAlone([path]);
+
+  const { Stand } = (await mapIn(path)).columns as { Stand: { words: object } };
+  expect(Object.keys(Stand.words)).toEqual(wordsOf(50, 50).map((word) => word.toLowerCase()));
+});
+
+describe("Of a column of more than 50 words the skeleton holds those of most rows, and * for all others", () => {
+  const months = ["Januar", "März", "Mai", "Juli", "Oktober"];
+  const germanDays = (rows: number) =>
+    Array.from({ length: rows }, (_, row) => `${1 + (row % 28)}. ${months[row % 5]} ${2015 + (row % 3)}`);
+  const remarks = (rows: number) => Array.from({ length: rows }, (_, row) => `Notiz ${row}`);
+  const peopleOf = (cells: readonly string[]) => [
+    "Email,Newsletter,Stand",
+    ...cells.map((cell, row) => `p${row}@example.com,yes,${cell}`),
+    "q@example.com,yes,",
+  ];
+  const skeletonIn = async (path: string, heading: string) =>
+    (await mapIn(path)).columns[heading] as { consent: string; words: Record<string, string> };
+
+  it.each([
+    ["days in another language", germanDays(80)],
+    ["a word of many beside remarks", [...remarks(80), ...rowsOf("gesperrt")]],
+    ["days beside remarks", [...remarks(80), ...rowsOf("2024-01-05")]],
+  ])("%s, whose answers send nobody of them as subscribed", async (_what, cells) => {
+    const mock = service();
+    const path = await table(...peopleOf(cells));
+    const first = await runAlone([path]);
+    const skeleton = await skeletonIn(path, "Stand");
+    const text = await readFile(`${path}.map.json`, "utf8");
+    const answered = text
+      .replaceAll('"consent": "?"', '"consent": "email"')
+      .replace('"yes": "?"', '"yes": "SUBSCRIBED"')
+      .replaceAll('"?"', '"UNSUBSCRIBED"');
+    await writeFile(`${path}.map.json`, answered);
+    const { code } = await runAlone([path]);
+
+    expect(first).toMatchObject({ code: 2, err: expect.stringContaining("(1), and 39 more") });
+    expect(skeleton.consent).toBe("?");
+    expect(Object.keys(skeleton.words)).toHaveLength(51);
+    expect(Object.keys(skeleton.words).at(-1)).toBe("*");
+    if (cells.length > 80) expect(Object.keys(skeleton.words)[0]).toMatch(/gesperrt|<date>/);
+    expect(code).toBe(0);
+    const { "q@example.com": other, ...left } = emailConsents(mock);
+    expect([other, ...new Set(Object.values(left))]).toEqual(["SUBSCRIBED", "UNSUBSCRIBED"]);
+  });
+
+  it("beside the words of a column of consent that are known exactly", async () => {
+    service();
+    const path = await table(
+      "Klaviyo ID,Email,Email Marketing Consent",
+      ...remarks(60).map((word, row) => `${row},p${row}@example.com,${word}`),
+      "k,q@example.com,SUBSCRIBED",
+    );
+
+    expect((await runAlone([path])).code).toBe(2);
+    const { consent, words } = await skeletonIn(path, "Email Marketing Consent");
+    expect({ consent, ...words }).toMatchObject({ consent: "email", subscribed: "SUBSCRIBED", "*": "?" });
+    const answers = [...Array.from({ length: 50 }, () => "-"), "u", "y"];
+    expect((await runOnTerminal([path], answers)).code).toBe(0);
+    expect(await openIn(path)).toEqual([]);
+    expect(await skeletonIn(path, "Email Marketing Consent")).toMatchObject({
+      words: { "*": "UNSUBSCRIBED" },
+    });
+  });
+
+  it("and a terminal asks what all others mean, which subscribes nobody", async () => {
+    const mock = service();
+    const path = await table(...peopleOf([...remarks(80), ...rowsOf("gesperrt")]));
+    await mapOf(path, { Email: "email", Newsletter: newsletter });
+    const answers = ["1", "u", ...Array.from({ length: 49 }, () => "-")];
+
+    const { code, out } = await runOnTerminal([path], [...answers, "s", "h", "y"]);
+
+    expect(code).toBe(1);
+    expect(out).toContain("any other word means\n  n never subscribed");
+    expect(out).toContain('"s" is no answer');
+    expect(await skeletonIn(path, "Stand")).toMatchObject({
+      words: { gesperrt: "UNSUBSCRIBED", "*": "hold" },
+    });
+    const states = Object.values(emailConsents(mock));
+    expect(states.filter((state) => state === "UNSUBSCRIBED")).toHaveLength(20);
+    expect(states.filter((state) => state === "SUBSCRIBED")).toHaveLength(50);
+  });
+});
+
 describe("A column answers itself", () => {
   it("where it is a field, has the service's own words, or holds data", async () => {
     const mock = service();
@@ -486,15 +576,33 @@ describe("A file with its map", () => {
     expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
   });
 
-  it("has an open column in the map of several files, which is data in one of them alone", async () => {
+  it.each([
+    [
+      "a column that is data in one of them alone",
+      ["Email,Stand", "a@example.com,ja", "b@example.com,nein"],
+      ["Email,Stand", "c@example.com,1200", "d@example.com,1350.50"],
+      { Stand: { consent: "?", words: { ja: "?", nein: "?" } } },
+    ],
+    [
+      "further words of a column that is known exactly",
+      ["Klaviyo ID,Email,SMS Marketing Consent", "1,a@example.com,perhaps"],
+      ["Klaviyo ID,Email,SMS Marketing Consent", "2,b@example.com,later"],
+      {
+        "SMS Marketing Consent": {
+          consent: "phone",
+          words: { perhaps: "?", later: "?", subscribed: "SUBSCRIBED" },
+        },
+      },
+    ],
+  ])("has as a skeleton in the map of several files %s", async (_what, one, other, expected) => {
     service();
     const folder = await temporaryFolder();
-    const states = await csv(folder, "a.csv", "Email,Stand", "a@example.com,ja", "b@example.com,nein");
-    const amounts = await csv(folder, "b.csv", "Email,Stand", "c@example.com,1200", "d@example.com,1350.50");
+    const files = [await csv(folder, "a.csv", ...one), await csv(folder, "b.csv", ...other)];
 
-    await runAlone([states, amounts, "--map", `${folder}/any.map.json`]);
+    const { code } = await runAlone([...files, "--map", `${folder}/any.map.json`]);
 
-    expect(await openIn(`${folder}/any`)).toEqual(["Stand"]);
+    expect(code).toBe(2);
+    expect(await mapIn(`${folder}/any`)).toMatchObject({ columns: expected });
   });
 
   it("may have the map of --map, and more columns than the file", async () => {
