@@ -142,8 +142,10 @@ function addField(
   if (used === undefined) return;
   const { column, text, parsed } = used;
   fields.cells.set(field, used);
-  if (field === "email" && "value" in parsed && /[^\s<][^<]*</.test(text))
-    notes.push({ remark: `${shownHeading(column)} holds a name beside the address, which is left out` });
+  if (field === "email" && "value" in parsed && /[^\s<][^<]*<|\p{Cf}|mailto:/iu.test(text))
+    notes.push({
+      remark: `${shownHeading(column)} holds a name or signs beside the address, which are left out`,
+    });
   if ("value" in parsed) fields.contact = { ...fields.contact, [field]: parsed.value };
   else if (field === "email" || (field === "phone" && fields.contact.email === undefined))
     issues.push({ field, message: parsed.problem });

@@ -459,6 +459,17 @@ describe("No cell is dropped", () => {
     ]);
   });
 
+  it.each(["Ada <a@example.com>", "a@exam\u200bple.com", "\u00ada@example.com", "MailTo:a@example.com"])(
+    "unsaid: what is left out beside an address is told: %j",
+    async (cell) => {
+      const { code, out, bodies } = await imported(["email,status", `${cell},subscribed`]);
+
+      expect(code).toBe(0);
+      expect(out).toContain('row 2: "email" holds a name or signs beside the address, which are left out.');
+      expect(bodies).toEqual([{ email: "a@example.com", email_opt_in: "SUBSCRIBED" }]);
+    },
+  );
+
   it("of two telephone numbers the valid one is the phone, in any order", async () => {
     const { bodies } = await imported([
       "email,phone,mobile,sms_opt_in",
