@@ -143,9 +143,7 @@ function addField(
   const { column, text, parsed } = used;
   fields.cells.set(field, used);
   if (field === "email" && "value" in parsed && /[^\s<][^<]*<|\p{Cf}|mailto:/iu.test(text))
-    notes.push({
-      remark: `${shownHeading(column)} holds a name or signs beside the address, which are left out`,
-    });
+    notes.push({ remark: `${shownHeading(column)} holds more than the address, which alone is sent` });
   if ("value" in parsed) fields.contact = { ...fields.contact, [field]: parsed.value };
   else if (field === "email" || (field === "phone" && fields.contact.email === undefined))
     issues.push({ field, message: parsed.problem });

@@ -169,93 +169,58 @@ describe("A few values that many people share are asked, whatever they are", () 
   });
 });
 
-it("A column of 50 words has each of them in its skeleton, and no *", async () => {
-  service();
-  const lines = wordsOf(50, 100).map((word, row) => `p${row}@example.com,${word}`);
-  const path = await table("Email,Stand", ...lines, "q@example.com,");
-
-  await runAlone([path]);
-
-  const { Stand } = (await mapIn(path)).columns as { Stand: { words: object } };
-  expect(Object.keys(Stand.words)).toEqual(wordsOf(50, 50).map((word) => word.toLowerCase()));
-});
-
-describe("Of a column of more than 50 words the skeleton holds those of most rows, and * for all others", () => {
-  const months = ["Januar", "März", "Mai", "Juli", "Oktober"];
-  const germanDays = (rows: number) =>
-    Array.from({ length: rows }, (_, row) => `${1 + (row % 28)}. ${months[row % 5]} ${2015 + (row % 3)}`);
-  const remarks = (rows: number) => Array.from({ length: rows }, (_, row) => `Notiz ${row}`);
-  const peopleOf = (cells: readonly string[]) => [
-    "Email,Newsletter,Stand",
-    ...cells.map((cell, row) => `p${row}@example.com,yes,${cell}`),
-    "q@example.com,yes,",
-  ];
-  const skeletonIn = async (path: string, heading: string) =>
-    (await mapIn(path)).columns[heading] as { consent: string; words: Record<string, string> };
+describe("The skeleton of a column of more than 50 words holds those of most rows, and * for all others", () => {
+  const days = wordsOf(80, 80).map((_, row) => `${1 + (row % 28)}. März ${2015 + (row % 3)}`);
+  const remarks = wordsOf(80, 80);
+  const writtenOf = async (cells: readonly string[], heading = "Stand", last = "q@example.com,") =>
+    await table(`Email,${heading}`, ...cells.map((cell, row) => `p${row}@example.com,${cell}`), last);
+  const wordsIn = async (path: string, heading = "Stand") =>
+    ((await mapIn(path)).columns[heading] as { words: Record<string, string> }).words;
+  const times = (count: number, answer: string) => Array.from({ length: count }, () => answer);
 
   it.each([
-    ["days in another language", germanDays(80)],
-    ["a word of many beside remarks", [...remarks(80), ...rowsOf("gesperrt")]],
-    ["days beside remarks", [...remarks(80), ...rowsOf("2024-01-05")]],
-  ])("%s, whose answers send nobody of them as subscribed", async (_what, cells) => {
+    ["days in another language", days, ["1. märz 2015", "*"]],
+    ["a word of many beside remarks", [...remarks, ...rowsOf("gesperrt")], ["gesperrt", "*"]],
+    ["days beside remarks", [...remarks, ...rowsOf("2024-01-05")], ["<date>", "*"]],
+    ["50 words alone", wordsOf(50, 100), ["zustand 0", "zustand 49"]],
+  ])("%s, whose answers count for each of its people", async (_what, cells, ends) => {
     const mock = service();
-    const path = await table(...peopleOf(cells));
-    const first = await runAlone([path]);
-    const skeleton = await skeletonIn(path, "Stand");
-    const text = await readFile(`${path}.map.json`, "utf8");
-    const answered = text
-      .replaceAll('"consent": "?"', '"consent": "email"')
-      .replace('"yes": "?"', '"yes": "SUBSCRIBED"')
-      .replaceAll('"?"', '"UNSUBSCRIBED"');
-    await writeFile(`${path}.map.json`, answered);
-    const { code } = await runAlone([path]);
+    const path = await writtenOf(cells);
+    const first = await runAlone([path, "--consent", "SUBSCRIBED"]);
+    const words = Object.keys(await wordsIn(path));
+    const text = (await readFile(`${path}.map.json`, "utf8")).replace('"?"', '"email"');
+    await writeFile(`${path}.map.json`, text.replaceAll('"?"', '"UNSUBSCRIBED"'));
+    const { code } = await runAlone([path, "--consent", "SUBSCRIBED"]);
 
-    expect(first).toMatchObject({ code: 2, err: expect.stringContaining("(1), and 39 more") });
-    expect(skeleton.consent).toBe("?");
-    expect(Object.keys(skeleton.words)).toHaveLength(51);
-    expect(Object.keys(skeleton.words).at(-1)).toBe("*");
-    if (cells.length > 80) expect(Object.keys(skeleton.words)[0]).toMatch(/gesperrt|<date>/);
-    expect(code).toBe(0);
+    expect([first.code, code]).toEqual([2, 0]);
+    expect([words[0], words.at(-1)]).toEqual(ends);
+    expect(words).toHaveLength(ends[1] === "*" ? 51 : 50);
     const { "q@example.com": other, ...left } = emailConsents(mock);
     expect([other, ...new Set(Object.values(left))]).toEqual(["SUBSCRIBED", "UNSUBSCRIBED"]);
   });
 
-  it("beside the words of a column of consent that are known exactly", async () => {
+  it("beside the words that are known exactly, and a terminal asks them all", async () => {
     service();
-    const path = await table(
-      "Klaviyo ID,Email,Email Marketing Consent",
-      ...remarks(60).map((word, row) => `${row},p${row}@example.com,${word}`),
-      "k,q@example.com,SUBSCRIBED",
-    );
+    const heading = "Email Marketing Consent";
+    const path = await writtenOf(remarks, heading, "q@example.com,SUBSCRIBED");
+    await runAlone([path]);
 
-    expect((await runAlone([path])).code).toBe(2);
-    const { consent, words } = await skeletonIn(path, "Email Marketing Consent");
-    expect({ consent, ...words }).toMatchObject({ consent: "email", subscribed: "SUBSCRIBED", "*": "?" });
-    const answers = [...Array.from({ length: 50 }, () => "-"), "u", "y"];
-    expect((await runOnTerminal([path], answers)).code).toBe(0);
+    expect(await wordsIn(path, heading)).toMatchObject({ subscribed: "SUBSCRIBED", "*": "?" });
+    expect((await runOnTerminal([path], [...times(50, "-"), "u", "y"])).code).toBe(0);
     expect(await openIn(path)).toEqual([]);
-    expect(await skeletonIn(path, "Email Marketing Consent")).toMatchObject({
-      words: { "*": "UNSUBSCRIBED" },
-    });
   });
 
   it("and a terminal asks what all others mean, which subscribes nobody", async () => {
     const mock = service();
-    const path = await table(...peopleOf([...remarks(80), ...rowsOf("gesperrt")]));
-    await mapOf(path, { Email: "email", Newsletter: newsletter });
-    const answers = ["1", "u", ...Array.from({ length: 49 }, () => "-")];
+    const path = await writtenOf([...remarks, ...rowsOf("gesperrt")]);
+    const answers = ["1", "u", ...times(49, "s"), "s", "h", "y"];
 
-    const { code, out } = await runOnTerminal([path], [...answers, "s", "h", "y"]);
+    const { code, out } = await runOnTerminal([path, "--consent", "NON_SUBSCRIBED"], answers);
 
     expect(code).toBe(1);
-    expect(out).toContain("any other word means\n  n never subscribed");
-    expect(out).toContain('"s" is no answer');
-    expect(await skeletonIn(path, "Stand")).toMatchObject({
-      words: { gesperrt: "UNSUBSCRIBED", "*": "hold" },
-    });
-    const states = Object.values(emailConsents(mock));
-    expect(states.filter((state) => state === "UNSUBSCRIBED")).toHaveLength(20);
-    expect(states.filter((state) => state === "SUBSCRIBED")).toHaveLength(50);
+    expect(out).toMatch(/any other word means\n {2}n never subscribed.*"s" is no answer/s);
+    expect(await wordsIn(path)).toMatchObject({ gesperrt: "UNSUBSCRIBED", "*": "hold" });
+    expect(Object.values(emailConsents(mock)).filter((state) => state === "SUBSCRIBED")).toHaveLength(49);
   });
 });
 
@@ -587,12 +552,7 @@ describe("A file with its map", () => {
       "further words of a column that is known exactly",
       ["Klaviyo ID,Email,SMS Marketing Consent", "1,a@example.com,perhaps"],
       ["Klaviyo ID,Email,SMS Marketing Consent", "2,b@example.com,later"],
-      {
-        "SMS Marketing Consent": {
-          consent: "phone",
-          words: { perhaps: "?", later: "?", subscribed: "SUBSCRIBED" },
-        },
-      },
+      { "SMS Marketing Consent": { consent: "phone", words: { perhaps: "?", later: "?" } } },
     ],
   ])("has as a skeleton in the map of several files %s", async (_what, one, other, expected) => {
     service();

@@ -34,9 +34,7 @@ function otherLines(file: string): string[] {
   for (let number = 1; lines.length > 0;) {
     const entry = lines.splice(0, lengthOfFirst(lines));
     if (!ENVIRONMENT_LINE.test(entry[0]!))
-      throw new Error(
-        `line ${number} is no NAME=value and no comment: name a file of an environment, or none yet`,
-      );
+      throw new Error(`line ${number} is no NAME=value and no comment: name a file of an environment`);
     number += entry.length;
     if (!OWN_LINE.test(entry[0]!)) others.push(...entry.map((line) => `${line}\n`));
   }
