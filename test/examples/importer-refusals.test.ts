@@ -144,8 +144,12 @@ describe("A cell that is one of the exact words of refusal holds the person back
 
   const yesOr = { yes: "SUBSCRIBED", no: "UNSUBSCRIBED", later: "none" } as const;
   const noted: Columns = {
-    ...{ Email: "email", Phone: "phone", Newsletter: { consent: "email", words: yesOr }, SMS: phoneYes },
-    ...{ Notes: "ignore", Tag: "property" },
+    Email: "email",
+    Phone: "phone",
+    Newsletter: { consent: "email", words: yesOr },
+    SMS: phoneYes,
+    Notes: "ignore",
+    Tag: "property",
   };
   const notedLines = (line: string) => [
     "Email,Phone,Newsletter,SMS,Notes,Tag",
