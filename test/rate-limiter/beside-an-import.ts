@@ -98,7 +98,8 @@ export async function sendRows(
   {
     priority = 9,
     othersPerHour = 0,
-    warmUp = 0,
+    earlier = [],
+    beginAt = othersPerHour > 0 ? 2 * hourMs : 0,
     roundTripMs = () => 100,
     options,
     before,
@@ -106,8 +107,13 @@ export async function sendRows(
     readonly priority?: number;
     /** The others have called for two hours before. */
     readonly othersPerHour?: number;
-    /** So many calls at once before, and the minute after them. */
-    readonly warmUp?: number;
+    /** Calls that were made before, in one turn each time. */
+    readonly earlier?: readonly {
+      readonly calls: number;
+      readonly priority?: number;
+      readonly at?: number;
+    }[];
+    readonly beginAt?: number;
     readonly roundTripMs?: () => number;
     readonly options?: LimiterOptions;
     readonly before?: (limiter: RateLimiter, time: VirtualTime) => void;
@@ -115,7 +121,6 @@ export async function sendRows(
 ): Promise<{ limiter: RateLimiter; lastResponseMs: number; estimatedMs: number }> {
   const time = new VirtualTime();
   const limiter = new RateLimiter({ clock: time.now, ...options });
-  const begin = othersPerHour > 0 ? 2 * hourMs : warmUp > 0 ? 70_000 : 0;
   let [lastResponseMs, estimatedMs, ended] = [0, 0, 0];
   const send = async (at: number): Promise<void> => {
     const permit = await limiter.acquire({ priority: at });
@@ -130,18 +135,21 @@ export async function sendRows(
   await time.run(
     () => {
       before?.(limiter, time);
-      for (let call = 0; call < warmUp; call += 1) void send(5);
+      for (const { calls, priority: of = 5, at = 0 } of earlier)
+        time.at(at, () => {
+          for (let call = 0; call < calls; call += 1) void send(of);
+        });
       if (othersPerHour > 0) other();
-      time.at(begin, () => {
+      time.at(beginAt, () => {
         estimatedMs = limiter.estimateMs(rows, { priority });
         for (let row = 0; row < rows; row += 1)
           void send(priority).then(() => {
             ended += 1;
-            lastResponseMs = time.now() - begin;
+            lastResponseMs = time.now() - beginAt;
           });
       });
     },
-    begin + 10 * hourMs,
+    beginAt + 10 * hourMs,
   );
   return { limiter, lastResponseMs, estimatedMs };
 }

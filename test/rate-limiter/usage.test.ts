@@ -187,13 +187,16 @@ describe("snapshot", () => {
   });
 });
 
+type Earlier = NonNullable<NonNullable<Parameters<typeof sendRows>[1]>["earlier"]>;
+
 describe("estimateMs", () => {
   it.each([1, 10, 50, 100, 500, 1_000, 5_000])(
     "is within a fiftieth of the time that %i calls take",
     async (calls) => {
       const { estimatedMs, lastResponseMs } = await sendRows(calls, {
         priority: 5,
-        warmUp: 80,
+        earlier: [{ calls: 80 }],
+        beginAt: 70_000,
         roundTripMs: () => 200,
       });
       expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.02);
@@ -208,7 +211,8 @@ describe("estimateMs", () => {
         const roundTripMs = () => 10 + 590 * random();
         const { estimatedMs, lastResponseMs } = await sendRows(calls, {
           priority: 5,
-          warmUp: 80,
+          earlier: [{ calls: 80 }],
+          beginAt: 70_000,
           roundTripMs,
         });
         expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.02);
@@ -287,6 +291,59 @@ describe("estimateMs", () => {
     const { lastResponseMs, estimatedMs } = await sendRows(rows, { othersPerHour: others });
     expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.03);
   });
+
+  it.each<[string, Earlier, minutes: number, rows: number]>([
+    ["while 700 other calls wait", [{ calls: 700 }], 0, 100],
+    ["while 90 other calls wait that have the hour used up", [{ calls: 1_090 }], 10, 20],
+    ["while 500 other calls wait that have the hour used up", [{ calls: 1_500 }], 10, 1],
+    ["after 300 other calls", [{ calls: 300 }], 10, 500],
+    ["after 500 other calls", [{ calls: 500 }], 10, 300],
+    ["after 950 other calls", [{ calls: 950 }], 10, 20],
+    ["after 950 other calls", [{ calls: 950 }], 10, 200],
+    ["after 1,000 other calls", [{ calls: 1_000 }], 10, 1],
+    ["after 1,000 other calls", [{ calls: 1_000 }], 10, 50],
+    ["after 1,000 other calls", [{ calls: 1_000 }], 10, 3_000],
+    [
+      "after 30 rows and then 970 other calls",
+      [
+        { calls: 30, priority: 9 },
+        { calls: 970, at: 9_000 },
+      ],
+      15,
+      20,
+    ],
+    [
+      "after 600 rows and then 400 other calls",
+      [
+        { calls: 600, priority: 9 },
+        { calls: 400, at: 400_000 },
+      ],
+      15,
+      50,
+    ],
+    [
+      "behind 200 rows, after 900 other calls",
+      [{ calls: 900 }, { calls: 200, priority: 9, at: 600_000 }],
+      11,
+      20,
+    ],
+    [
+      "behind 200 rows and 300 other calls",
+      [{ calls: 900 }, { calls: 200, priority: 9, at: 600_000 }, { calls: 300, at: 630_000 }],
+      11,
+      20,
+    ],
+  ])(
+    "is %s (%j, %i minutes ago) within a twentieth of the time that %i rows take",
+    async (_, earlier, minutes, rows) => {
+      const { estimatedMs, lastResponseMs } = await sendRows(rows, {
+        earlier,
+        beginAt: minutes * 60_000 + 1,
+      });
+      expect(lastResponseMs).toBeGreaterThan(0);
+      expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.05);
+    },
+  );
 
   it("is longer for priority 9, unless the reserve is 0", () => {
     const minutes = (priority: number, reserve?: number) =>
