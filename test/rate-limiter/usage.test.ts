@@ -276,9 +276,14 @@ describe("estimateMs", () => {
     expect(limiter.estimateMs(1)).toBe(expected);
   });
 
-  it("computes a few rounds of the largest limit, for any number of calls", () => {
+  it("computes a few rounds of the longest window, for any number of calls", () => {
     // A billion calls with 1,000 an hour: computed one by one they would need more memory than there is.
     expect(new RateLimiter().estimateMs(1e9) / 3_600_000).toBeCloseTo(1e6 * 1.0005, -3);
+    const windows = [
+      { limit: 100, intervalMs: 1_000 },
+      { limit: 60, intervalMs: 60_000 },
+    ];
+    expect(new RateLimiter({ windows }).estimateMs(60_000) / 60_000).toBeCloseTo(1e3 * 1.0005, -1);
   });
 
   it.each([
