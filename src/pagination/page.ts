@@ -122,12 +122,15 @@ export async function* streamPages<T>(
   first?: ListPage<T>,
 ): AsyncGenerator<ListPage<T>, void, undefined> {
   const { readAhead = 1, signal } = source.options;
-  const loop = new AbortController();
-  const removeCallback = signal && onAbort(signal, () => loop.abort(signal.reason));
-  const load = async (before: Progress | undefined) => before && (await source.load(before, loop.signal));
-  const ahead: Promise<ListPage<T> | undefined>[] = [];
+  let endLoop: (() => void) | undefined;
   try {
-    let page = first ?? (await load(start));
+    let page: ListPage<T> | undefined = first ?? (await source.load(start));
+    // Only now is there anything that the end of the loop may abort.
+    const loop = new AbortController();
+    const removeCallback = signal && onAbort(signal, () => loop.abort(signal.reason));
+    endLoop = () => (removeCallback?.(), loop.abort());
+    const load = async (before: Progress | undefined) => before && (await source.load(before, loop.signal));
+    const ahead: Promise<ListPage<T> | undefined>[] = [];
     while (page) {
       throwIfAborted(signal);
       while (ahead.length < Math.min(readAhead, mostReadAhead)) {
@@ -143,8 +146,7 @@ export async function* streamPages<T>(
     // The page may have been fetched before the consumer asked for it.
     throw showCaller(error);
   } finally {
-    removeCallback?.();
-    loop.abort();
+    endLoop?.();
   }
 }
 

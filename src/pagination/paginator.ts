@@ -123,9 +123,10 @@ const listOptionsSchema = callOptionsSchema.extend({ readAhead: optionTypes.coun
 /** A list of one family, page by page. */
 export function listPages<T>({ call, longestPage, identify, ...list }: ListCall<T>): Paginator<T> {
   const query = copyRecord<{ page?: number; limit?: number }>(list.query);
+  const isGiven = list.options !== undefined;
   // Each page's call refuses a wrong option, as it is.
-  const { data } = listOptionsSchema.safeParse(copyRecord(list.options));
-  const options = data && withoutPrototype(data);
+  const { data } = isGiven ? listOptionsSchema.safeParse(copyRecord(list.options)) : { data: {} };
+  const options: ListSource<T>["options"] | undefined = data && withoutPrototype(data);
   // Not `??`: a null is an error, not a missing limit.
   const limit = query?.limit === undefined ? longestPage : query.limit;
   // A page that is no number is refused with the first call.
@@ -150,7 +151,7 @@ export function listPages<T>({ call, longestPage, identify, ...list }: ListCall<
         return await call(
           endpoint,
           { query: query ? { ...query, limit, ...nextPage } : list.query },
-          options ? withoutPrototype({ ...options, signal }) : list.options,
+          options && (isGiven || signal) ? withoutPrototype({ ...options, signal }) : list.options,
         );
       } catch (error) {
         if (!(error instanceof NotFoundError && endsBy404)) throw error;

@@ -1,4 +1,4 @@
-import { isAudienceError } from "../errors.ts";
+import { isAudienceError, RateLimitWaitError } from "../errors.ts";
 
 /** The response, as `.withResponse()` returns it. */
 export interface ResponseSummary {
@@ -46,10 +46,12 @@ export function rejected(reason: unknown): ApiPromise<never> {
 
 /**
  * Points an error's stack at the line that awaits it, where the runtime can. An error from a timer or an event has no line of
- * the caller.
+ * the caller. That of a call beyond `maxQueued` was made without a stack, and stays so (D182).
  */
 export function showCaller<E>(error: E): E {
-  if (isAudienceError(error) && "captureStackTrace" in Error) Error.captureStackTrace(error, showCaller);
+  const isBare = error instanceof RateLimitWaitError && !error.stack?.includes("\n");
+  if (isAudienceError(error) && !isBare && "captureStackTrace" in Error)
+    Error.captureStackTrace(error, showCaller);
   return error;
 }
 

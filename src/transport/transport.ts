@@ -117,8 +117,7 @@ export class Transport {
       });
     } catch (error) {
       this.#complete(error, context);
-      // The error of a full queue has no stack.
-      return rejected(error instanceof RateLimitWaitError ? error : showCaller(error));
+      return rejected(showCaller(error));
     }
   }
 

@@ -1,7 +1,7 @@
 // It reaches into `src` for the memory of a process, to count what is asked of it: a store of a user's own has no documented
 // methods.
 import { AudienceClient, RateLimiter, type RateLimitStore, write } from "audience-sdk";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { MemoryStore } from "../../src/rate-limiter/store.ts";
 import { spend } from "./virtual-time.ts";
 
@@ -113,6 +113,13 @@ it("of a call beyond `maxQueued` nothing is read or made, and the estimate for a
     reason: { code: "rate_limit_wait", outcome: "not-sent", request: { attempts: 0 } },
   });
   expect(read).toBe(0);
+  const abort = vi.spyOn(AbortController.prototype, "abort");
+  const loop = async () => {
+    for await (const customer of audience.v1.customers.list()) throw new Error(`${customer.id} came`);
+  };
+  await expect(loop()).rejects.toMatchObject({ code: "rate_limit_wait" });
+  onTestFinished(() => abort.mockRestore());
+  expect(abort).not.toHaveBeenCalled();
   expect(asked.takes).toBe(0);
   expect(asked.estimates).toBeLessThanOrEqual(1);
   await Promise.all([audience.close(), expect(waits).rejects.toMatchObject({ name: "ClientClosedError" })]);

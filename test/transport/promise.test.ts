@@ -249,7 +249,16 @@ describe("The stack of an error shows the line of the user's code that made the 
     const waiting = failureOf(v1.customers.get("c"));
     await aTurn();
 
-    expect(await stackOf(() => v1.customers.get("c"))).toMatch(/^RateLimitWaitError: No permit. .+$/);
+    const calls = [
+      () => v1.customers.get("c"),
+      () => v1.customers.list(),
+      () => v1.customers.list().toArray(),
+      () => firstOf(v1.customers.list()),
+    ];
+    for (const call of calls) expect(await stackOf(call)).toMatch(/^RateLimitWaitError: No permit. .+$/);
+    expect(await stackOf(() => v1.customers.list({}, { maxWaitMs: 0, priority: 0 }))).toContain(
+      "importCustomers",
+    );
     expect(Error.stackTraceLimit).toBeGreaterThan(0);
     await Promise.all([audience.close(), waiting]);
   });
