@@ -107,12 +107,8 @@ export async function sendRows(
     readonly priority?: number;
     /** The others have called for two hours before. */
     readonly othersPerHour?: number;
-    /** Calls that were made before, in one turn each time. */
-    readonly earlier?: readonly {
-      readonly calls: number;
-      readonly priority?: number;
-      readonly at?: number;
-    }[];
+    /** Calls that were made before, so many in one turn: the minute, and the priority if not 5. */
+    readonly earlier?: readonly (readonly [calls: number, minute: number, priority?: number])[];
     readonly beginAt?: number;
     readonly roundTripMs?: () => number;
     readonly options?: LimiterOptions;
@@ -135,9 +131,9 @@ export async function sendRows(
   await time.run(
     () => {
       before?.(limiter, time);
-      for (const { calls, priority: of = 5, at = 0 } of earlier)
-        time.at(at, () => {
-          for (let call = 0; call < calls; call += 1) void send(of);
+      for (const [calls, minute, at = 5] of earlier)
+        time.at(minute * 60_000, () => {
+          for (let call = 0; call < calls; call += 1) void send(at);
         });
       if (othersPerHour > 0) other();
       time.at(beginAt, () => {
