@@ -19,10 +19,7 @@ export function rowWrite(write: Write): RowWrite {
 export type KnownBy = "run" | "process" | "service";
 
 /** The refusals that are known of a contact, by channel, and how; `service`: as a look has shown it. */
-type Known = ReadonlyMap<
-  string,
-  { readonly by: KnownBy | undefined; readonly service?: Profile | undefined }
->;
+type Known = ReadonlyMap<string, { readonly by: KnownBy; readonly service?: Profile | undefined }>;
 
 /** The channels of a row that were sent as a refusal, though the row said otherwise, and how each was known. */
 export type Kept = { readonly [Channel in "email" | "phone" | "is_suppressed"]?: KnownBy | undefined } & {
@@ -57,10 +54,8 @@ export function refusesOnly(writes: readonly RowWrite[]): boolean {
 
 /** Whether somebody may become subscribed: v2 may know further words. */
 export function subscribes(said: readonly ConsentWrite[]): boolean {
-  const others = wordsOf(said).filter(
-    ([channel, word]) => channel !== suppressed && !isRefusal(channel, word),
-  );
-  return others.some(([, word]) => word !== "" && word !== "NON_SUBSCRIBED");
+  const words = wordsOf(said).filter(([channel]) => channel !== suppressed);
+  return words.some(([channel, word]) => !isRefusal(channel, word) && !["", "NON_SUBSCRIBED"].includes(word));
 }
 
 function wordsOf(said: readonly ConsentWrite[]): (readonly [channel: string, word: string])[] {
@@ -72,11 +67,8 @@ function wordsOf(said: readonly ConsentWrite[]): (readonly [channel: string, wor
  * restated in every write of a v1 contact, as the document gives an omitted one a default. What asks the person by mail goes
  * with the consent to e-mail, and with a suppression.
  */
-export function withRefusals(
-  { said, write }: RowWrite,
-  knownOf: (said: ConsentWrite) => Known,
-): RestatedWrite {
-  const restated = said.map((each) => [...knownOf(each)].filter(([channel]) => isRestated(channel, each)));
+export function withRefusals({ said, write }: RowWrite, knows: (said: ConsentWrite) => Known): RestatedWrite {
+  const restated = said.map((each) => [...knows(each)].filter(([channel]) => isRestated(channel, each)));
   const refused = restated.map((known) => known.map(([channel]) => channel).toSorted());
   const channels = refused.join();
   const asItIs = { write, said, kept: {}, channels: "", unsaid: new Map() };

@@ -147,7 +147,7 @@ export class RowGuards {
     const [refusal] = restated.unsaid.values();
     if (!refusal) return restated;
     const cause = `The contact has refused ${[...restated.unsaid.keys()].join(" and ")}, which the write cannot say`;
-    const { by = "snapshot", service } = refusal;
+    const { by, service } = refusal;
     throw superseded(cause, by === "service" && !service ? "snapshot" : by, service);
   }
 
