@@ -7,7 +7,6 @@ import {
   type BulkOptions,
   type BulkRows,
   type ClientOptions,
-  type Fetch,
   isAudienceError,
   type Paginator,
   RateLimiter,
@@ -39,7 +38,7 @@ import {
   type Snapshot,
   type SnapshotQuery,
 } from "audience-sdk/snapshot";
-import { beforeEach, describe, expect, it, vi, onTestFinished } from "vitest";
+import { beforeEach, expect, it, vi, onTestFinished } from "vitest";
 import { collect, createAudience } from "../snapshot/fixture.ts";
 import { offline, offlineFetch } from "../transport/fixture.ts";
 import {
@@ -286,89 +285,6 @@ it.each(entryPoints)(
     await tryEntryPoint(act, valid);
   },
 );
-
-/** A response of another implementation. */
-const response = {
-  status: 200,
-  ok: true,
-  url: "x",
-  headers: new Headers({ "retry-after": "1" }),
-  body: null,
-};
-
-/** What a user gives to the client to be called, and accepted results of it. */
-const functions: readonly (readonly [string, (own: () => never) => unknown, unknown[]])[] = [
-  [
-    "hooks and a logger, which change no call",
-    async (own) => {
-      const logger = { debug: own, info: own, warn: own, error: own };
-      const hooks = { onRequest: own, onResponse: own, onRetry: own, onThrottle: own };
-      const client = new AudienceClient({ ...offline, logger, logLevel: "debug", hooks });
-      expect((await client.v1.customers.get("contact-1")).id).toBe("contact-1");
-    },
-    [],
-  ],
-  [
-    "parsePage",
-    (parsePage) => new AudienceClient({ ...offline, parsePage }).v1.customers.list().toArray({ max: 3 }),
-    [{ items: [{ id: "contact-1" }], totalPages: 1, totalItems: 1, hasNextPage: false }],
-  ],
-  [
-    "apiKey",
-    (apiKey) => new AudienceClient({ ...offline, apiKey, timeoutMs: 50 }).v1.events.send(validEvent),
-    ["test-key-0123456789"],
-  ],
-  [
-    "isRateLimited",
-    (isRateLimited) => new AudienceClient({ ...offline, isRateLimited }).v1.customers.get("contact-1"),
-    [{ retryAfterMs: 5 }],
-  ],
-  [
-    "fetch",
-    async (fetch: Fetch) => {
-      const options = { ...offline, fetch, timeoutMs: 40, maxResponseBytes: 100_000 };
-      const client = new AudienceClient(options);
-      const asked = client.v1.customers.get("contact-1").withResponse();
-      await Promise.all([
-        asked,
-        client.v1.events.send(validEvent),
-        client.v2.lists.list().toArray({ max: 2 }),
-      ]);
-    },
-    [response, { ...response, status: 500, ok: false }],
-  ],
-  [
-    "a client of Redis",
-    async (own) => {
-      const store = redisRateLimitStore({ evalsha: own, eval: own }, { onUnavailable: "reject" });
-      const client = new AudienceClient({
-        ...offline,
-        rateLimiter: new RateLimiter({ store, maxWaitMs: 50 }),
-      });
-      // The warning about an unavailable store contains the store's own message.
-      await client.v1.events.send(validEvent, { deadlineMs: 100 }).catch((error: unknown) => {
-        if (!isAudienceError(error)) throw error;
-      });
-    },
-    [JSON.stringify({ granted: 1, waitMs: 0, ids: ["a"], now: 1, epoch: "e", taken: [0, 0, 0] })],
-  ],
-];
-
-describe.each<[string, (value: unknown) => () => unknown]>([
-  ["gives", (value) => () => value],
-  ["gives a promise of", (value) => async () => value],
-  [
-    "throws",
-    (value) => () => {
-      throw value;
-    },
-  ],
-])("For any value that a function of the user %s, a call ends with a value or an SDK error:", (_, giving) => {
-  it.each(functions)("%s", async (__, act, valid) => {
-    // Safe: it gives any value on purpose.
-    await tryEntryPoint((value) => act(giving(value) as () => never), [valid]);
-  });
-});
 
 it("For any arguments, fileCheckpoint returns a checkpoint or throws a TypeError, and touches no file", async () => {
   await tryEntryPoint((path) => fileCheckpoint(path as string), [["a.ckpt"]], "a TypeError");
