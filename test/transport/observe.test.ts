@@ -165,39 +165,6 @@ describe("Hooks", () => {
         : [],
     );
   });
-
-  it("may be methods of a class, own or inherited, and keep their `this`", async () => {
-    class Counted {
-      readonly operations: string[] = [];
-      onResponse({ operation }: RequestEvent): void {
-        this.operations.push(operation);
-      }
-    }
-    class Metrics extends Counted {
-      readonly region = "eu";
-    }
-    const hooks = new Metrics();
-    const { audience } = hooked({}, { hooks });
-
-    await settle(audience.v1.customers.upsert(contact));
-
-    expect(hooks.operations).toEqual(["v1.customers.upsert"]);
-  });
-
-  it.each(["onRequest", "onResponse", "onRetry", "onThrottle"] as const)(
-    "are optional: %s may be the only one",
-    async (name) => {
-      const hook = vi.fn();
-      const { audience } = hooked(
-        { faults: [{ kind: "429", retryAfter: 15, times: 1 }] },
-        { hooks: { [name]: hook }, rateLimiter: new RateLimiter() },
-      );
-
-      await settle(audience.v1.customers.upsert(contact));
-
-      expect(hook).toHaveBeenCalledTimes(name === "onRequest" || name === "onResponse" ? 2 : 1);
-    },
-  );
 });
 
 describe("A wait for the rate limit", () => {
@@ -433,24 +400,4 @@ describe("The tracing channel audience-sdk:request", () => {
       hookLog.filter(([name]) => name === "response").map(([, event]) => event),
     );
   });
-
-  it.each(["start", "end", "asyncStart", "asyncEnd", "error"])(
-    "may have a subscriber on only one of its channels, at any time: %s",
-    async (name) => {
-      const { audience } = hooked(
-        { faults: [{ kind: "500-before", after: 1 }] },
-        { hooks: {}, maxRetries: 0 },
-      );
-      await settle(audience.v1.customers.upsert(contact));
-      const events: unknown[] = [];
-      const record = (event: unknown) => void events.push(event);
-      const channel = `tracing:audience-sdk:request:${name}`;
-      subscribe(channel, record);
-      onTestFinished(() => void unsubscribe(channel, record));
-
-      await settle(audience.v1.customers.upsert(contact));
-
-      expect(events).toMatchObject([{ ...facts, status: 500 }]);
-    },
-  );
 });
