@@ -443,22 +443,12 @@ describe("An error of any class", () => {
 
   it("has the uniqueIdentifier of an invalid event, too, if the event has one", async () => {
     const { v1 } = mockedClient();
-    const trap = {
-      get uniqueIdentifier(): string {
-        throw new Error("a getter that throws");
-      },
-    };
 
     expect(await failureOf(v1.events.send({ ...event, eventName: "" }))).toMatchObject({
       code: "validation",
       uniqueIdentifier: "order-1",
     });
-    for (const without of [
-      { ...event, uniqueIdentifier: "" },
-      { ...event, uniqueIdentifier: 7 },
-      trap,
-      null,
-    ]) {
+    for (const without of [{ ...event, uniqueIdentifier: "" }, { ...event, uniqueIdentifier: 7 }, null]) {
       const error = await failureOf(v1.events.send(without as never)); // on purpose of a wrong type
       expect(error).toMatchObject({ code: "validation" });
       expect(error).not.toHaveProperty("uniqueIdentifier");

@@ -8,7 +8,6 @@ import {
   ConnectionError,
   type Fetch,
   RateLimiter,
-  ServerError,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { mswHandlers } from "audience-sdk/mock/msw";
@@ -86,8 +85,6 @@ describe.each(doors)("%s, as a test replaces it, is asked once", (name, clientOf
     ["an object that is no Response", { ok: true, json: async () => ({}) }],
     ["a body that is no web stream", { status: 200, headers: new Headers(), body: "{}" }],
     ["a body that is a stream of Node", { status: 200, headers: new Headers(), body: Readable.from(["{}"]) }],
-    ["a status that is no number", { status: "200", headers: new Headers(), body: null }],
-    ["an object without headers", { status: 200 }],
   ])("if it returns %s, which is a fault of the program", async (_, given) => {
     // Safe: a test in JavaScript can return any value.
     const fetch = vi.fn(async () => given as Response);
@@ -106,14 +103,6 @@ describe.each(doors)("%s, as a test replaces it, is asked once", (name, clientOf
   it.each<[string, (response: Response) => unknown]>([
     ["read", (response) => response.text()],
     ["locked", ({ body }) => body?.getReader()],
-    [
-      "read as a stream",
-      async ({ body }) => {
-        const reader = body?.getReader();
-        await reader?.read();
-        reader?.releaseLock();
-      },
-    ],
   ])("if the body of its Response was %s before, and the error says so", async (_, use) => {
     const given = async () => {
       const response = Response.json(profileResponse);
@@ -143,23 +132,6 @@ describe.each(doors)("%s, as a test replaces it, is asked once", (name, clientOf
       cause: { message: `${name} returned Response.error().` },
     });
   });
-});
-
-it("A fetch that throws an error of this package, for example through another client, is a failed connection that releases its permit", async () => {
-  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 20 }] });
-  const broken = async () => new Response("", { status: 500 });
-  const inner = new AudienceClient({ ...unlimited, fetch: broken, maxRetries: 0 });
-  const fetch = async () => {
-    await inner.v1.customers.get("c-1");
-    return new Response();
-  };
-  const audience = new AudienceClient({ ...unlimited, fetch, rateLimiter, maxRetries: 0 });
-
-  const failure = await failureOf(audience.v1.customers.get("c-1"));
-
-  expect(failure).toBeInstanceOf(ConnectionError);
-  expect(failure).not.toBeInstanceOf(ServerError);
-  expect(rateLimiter.usage().inFlight).toBe(0);
 });
 
 const written = { email: "ada@example.com", first_name: "Adá", email_opt_in: "SUBSCRIBED" } as const;
@@ -325,11 +297,6 @@ const ofCode = (what: string, code: string, reason: string, outcome: string, sys
   code,
 ];
 const caused = (message: string, facts: object = {}) => Object.assign(new TypeError(message), facts);
-const ring = caused("ring", {
-  get cause() {
-    return this;
-  },
-});
 const tunnel = new Error("Request was cancelled.", {
   cause: caused("Proxy response (407) !== 200 when HTTP Tunneling", { code: "UND_ERR_ABORTED" }),
 });
@@ -358,13 +325,8 @@ describe("The error of a failed connection names the origin, the reason, and whe
     ofCode("a look-up", "ENODATA", "other", "not-sent", "getaddrinfo"),
     ofCode("no HTTP", "HPE_INVALID_CONSTANT", "other", "unknown"),
     ofCode("an unknown code", "EWHATEVER", "other", "unknown"),
-    ofCode("a name of Object's", "constructor", "other", "unknown"),
-    ["a code that is no text", coded(7), "other", "unknown", ""],
-    ["a code that is no text, of its own", caused("fetch failed", { code: 7 }), "other", "unknown", ""],
     ["no code, but a system call", wrapped({ syscall: "connect" }), "other", "not-sent", ""],
     ["no details", caused("fetch failed"), "other", "unknown", ""],
-    ["an error that is its own cause", ring, "other", "unknown", ""],
-    ["no error", "a text", "other", "unknown", ""],
     ["a proxy", caused("fetch failed", { cause: tunnel }), "other", "not-sent", "the proxy responded 407"],
     ["Bun, refused", caused("x", { code: "ConnectionRefused" }), "refused", "not-sent", "ConnectionRefused"],
     ["Bun, reset", caused("closed", { code: "ConnectionClosed" }), "reset", "unknown", "ConnectionClosed"],

@@ -343,18 +343,8 @@ describe("The limiter of a client", () => {
 const kinds: readonly (readonly [kind: string, given: object, wayOut: string])[] = [
   ["a Promise", Promise.resolve({ maxRetries: 0 }), ": await it"],
   ["an AbortSignal", AbortSignal.abort(), ": write { signal }"],
-  ["a Map", new Map([["maxRetries", 0]]), ""],
-  ["a Set", new Set(["maxRetries"]), ""],
-  ["a Date", new Date(0), ""],
   ["a URLSearchParams", new URLSearchParams("page=2"), ""],
 ];
-
-class Hidden {
-  #maxRetries = 0;
-  retries() {
-    return (this.#maxRetries += 1);
-  }
-}
 
 const row = Promise.resolve;
 
@@ -371,29 +361,24 @@ const entryPoints: readonly (readonly [place: string, (client: AudienceClient, g
     ["The options of flattenProperties", (_, given) => flattenProperties({ a: 1 }, given)],
   ];
 
-describe.each([...kinds, ["an instance of a class without properties", new Hidden(), ""] as const])(
-  "%s",
-  (kind, given, wayOut) => {
-    it.each(entryPoints)("is refused as %s, and nothing is sent", async (place, hand) => {
-      const { mock, audience } = mockedClient();
-      const handed = async () => hand(audience, given);
-      await expect(handed()).rejects.toMatchObject({
-        code: "configuration",
-        message: `${place} must be a plain object, not ${kind}${wayOut}.`,
-      });
-      expect(mock.requests).toEqual([]);
+describe.each(kinds)("%s", (kind, given, wayOut) => {
+  it.each(entryPoints)("is refused as %s, and nothing is sent", async (place, hand) => {
+    const { mock, audience } = mockedClient();
+    const handed = async () => hand(audience, given);
+    await expect(handed()).rejects.toMatchObject({
+      code: "configuration",
+      message: `${place} must be a plain object, not ${kind}${wayOut}.`,
     });
-  },
-);
+    expect(mock.requests).toEqual([]);
+  });
+});
 
 it.each(kinds)("%s is refused as a list's query, and nothing is sent", async (kind, given, wayOut) => {
   const { mock, audience } = mockedClient();
   const { v1, v2 } = audience;
   // A query has no key for a signal.
   const remedy = kind === "an AbortSignal" ? "" : wayOut;
-  const message =
-    kind === "a Date" ? "must be an object, not a string" : `JSON cannot carry ${kind}${remedy}`;
-  const issues = [{ path: [], message }];
+  const issues = [{ path: [], message: `JSON cannot carry ${kind}${remedy}` }];
   for (const list of [v1.customers.list(given), v1.contactGroups.list(given), v2.lists.list(given)])
     await expect(list.toArray()).rejects.toMatchObject({ code: "validation", issues });
   expect(mock.requests).toEqual([]);
