@@ -96,15 +96,6 @@ describe("close({ drain: true })", () => {
   });
 });
 
-it.each([V1Client, V2Client])("%o alone has close with the same options", async (Client) => {
-  const client = new Client(createMockService().clientOptions);
-
-  await client.close({ drain: true, timeoutMs: 1_000 });
-
-  const late = client instanceof V1Client ? client.customers.get("c") : client.lists.list();
-  expect(await failureOf(late)).toMatchObject({ code: "closed" });
-});
-
 it.each([
   [{ drain: "yes" }, "drain must be a boolean, not a string"],
   [{ timeoutMs: 0 }, "timeoutMs must be a number of milliseconds above 0, not 0"],

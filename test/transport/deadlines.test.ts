@@ -28,16 +28,6 @@ async function neverEnding(): Promise<Response> {
   return new Response(body);
 }
 
-async function ofEmptyChunks(): Promise<Response> {
-  const piece = { done: false, value: new Uint8Array(0) } as const;
-  let reads = 0;
-  // The stream ends in any case: the test could not stop a loop that lets no timer run.
-  const read = async () => (++reads < 20_000_000 ? piece : { done: true, value: undefined });
-  const body = { getReader: () => ({ read, cancel: async () => undefined }) };
-  // Safe: the client reads only these members of a response and its body.
-  return { status: 200, headers: new Headers(), body } as unknown as Response;
-}
-
 afterEach(() => void vi.useRealTimers());
 
 describe("timeoutMs", () => {
@@ -45,7 +35,6 @@ describe("timeoutMs", () => {
     ["a service that does not respond", {}, "no headers"],
     ["a fetch that ignores its signal", { fetch: () => new Promise(() => {}) }, "no headers"],
     ["a body that never ends and cannot be cancelled", { fetch: neverEnding }, "not its whole body"],
-    ["a body of empty chunks that are all ready", { fetch: ofEmptyChunks }, "not its whole body"],
   ])("ends an attempt with %s: the outcome is unknown", async (_, options, received) => {
     const { v1 } = mockedClient({ faults: [hang] }, options);
 

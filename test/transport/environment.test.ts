@@ -1,7 +1,7 @@
 import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter, V1Client, V2Client } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { failureOf, thrownBy } from "./failure.ts";
+import { thrownBy } from "./failure.ts";
 
 const organizations = [
   { id: "v1", apiKeys: ["key-of-v1"], apiKeysV2: ["key-of-v2"], appId: "app-1" },
@@ -168,21 +168,6 @@ function steady(lines: readonly string[]): string[] {
 describe("AUDIENCE_LOG", () => {
   beforeEach(setAll);
 
-  it("prints a line at info, such as that a run waits for its checkpoint", async () => {
-    vi.stubEnv("AUDIENCE_LOG", "info");
-    vi.useFakeTimers();
-    const stop = new AbortController();
-    const checkpoint = { open: () => new Promise<never>(() => {}) };
-    const run = failureOf(new AudienceClient(rest).bulk([], () => [], { checkpoint, signal: stop.signal }));
-
-    await vi.advanceTimersByTimeAsync(3_000);
-    stop.abort();
-    await run;
-    vi.useRealTimers();
-
-    expect(printed).toEqual([expect.stringContaining("bulk waits for its checkpoint")]);
-  });
-
   it.each<[string, boolean, object, ("logger" | "stderr")?]>([
     ["prints to stderr the lines that a logger gets", false, {}, "stderr"],
     ["is the level of a logger that is given, and prints nothing then", true, {}, "logger"],
@@ -213,20 +198,6 @@ describe("AUDIENCE_LOG", () => {
         message: expect.stringContaining(message),
       });
     }
-  });
-
-  it("is read at the creation of a client: its views keep what it was", async () => {
-    vi.stubEnv("AUDIENCE_LOG", "debug");
-    const printing = new AudienceClient(rest);
-    vi.stubEnv("AUDIENCE_LOG", "");
-    const silent = new AudienceClient(rest);
-    vi.stubEnv("AUDIENCE_LOG", "no level");
-
-    await silent.withOptions({ maxRetries: 0 }).v1.customers.list();
-    expect(printed).toEqual([]);
-    await printing.withOptions({ maxRetries: 0 }).v1.customers.list();
-
-    expect(printed).toHaveLength(2);
   });
 });
 
@@ -273,13 +244,6 @@ describe("AUDIENCE_RATE_LIMIT=off", () => {
     expect(new AudienceClient({ rateLimiter: false }).rateLimiter).toBeUndefined();
 
     expect(printed).toEqual([]);
-  });
-
-  it("still checks the bounds of a client", () => {
-    expect(thrownBy(() => new AudienceClient({ rateLimiter: { maxWaitMs: -1 } }))).toMatchObject({
-      code: "configuration",
-      message: expect.stringContaining("maxWaitMs"),
-    });
   });
 
   it("is read at the creation of a client: its views keep what it was", () => {

@@ -48,14 +48,6 @@ describe.each([
   });
 });
 
-it.each([notUtf8, halfACharacter])("Any other field is decoded as far as possible (%#)", async (mangled) => {
-  const text = '{"data":{"id":"c-1","attributes":{"first_name":"ID"}}}';
-
-  const profile = await clientForBytes(mangled(text)).v1.customers.get("c-1");
-
-  expect(profile.attributes.first_name).toMatch(/^c-[\ufffd\ud800]$/);
-});
-
 describe("A message of the service", () => {
   it("has characters escaped that would clear a screen, begin a line in a log, or reverse the text direction", async () => {
     const words = "no\u001b[2J\u009b2J\r\nERROR: all is well\u202elive\u2028";
