@@ -4,13 +4,12 @@ import { buildPage } from "../../src/mock/page/build-page.ts";
 import { PAGE, PAGE_CSP } from "../../src/mock/page/page-file.ts";
 import type { PageNews, PageView } from "../../src/mock/page/page-view.ts";
 import { acme, globex } from "../document/service.ts";
-import { type Call, inProcess, nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
+import { type Call, nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
 
 const email = "ada@example.com";
 const upsert = "/api/v1/customer/create";
 const addToNews = "/api/v1/contact-groups/news/contacts";
 const order = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email } };
-const MARKUP = `<img src=x onerror="alert(1)">`;
 
 let answer: () => Promise<Response>;
 let open: OpenEntryPoint;
@@ -155,51 +154,6 @@ describe("The page is told", () => {
     expect(requests?.[2]?.changes).toContain(`${email}: joined the list Newsletter`);
   });
 
-  it.each([
-    [upsert, { phone: "4915112345678" }, "4915112345678"],
-    ["/api/v1/events", { eventName: "x", contact: { contactUUID: "c-1" } }, "c-1"],
-    ["/v2/contacts", { identifiers: [{ id: 49 }] }, "49"],
-  ])("the person that a request names: %s %j", async (path, body, person) => {
-    await open.call(path, { body });
-
-    expect((await news()).requests).toMatchObject([{ person }]);
-  });
-
-  it("what is found by the values that it shows, and by no name of a field", async () => {
-    await open.call(addToNews, { body: { email, first_name: 'Say "hi"' } });
-    await open.call(upsert, { body: { email: "eve@example.com", is_suppressed: true } });
-    await open.call("/api/v1/events", { body: order });
-    const found = async (tab: string, find: string) => {
-      const { requests, contacts, events, webhooks } = await news({ tab, find });
-      return (requests ?? contacts ?? events ?? webhooks)?.length;
-    };
-
-    for (const find of ['"hi"', "newsletter", email]) expect(await found("contacts", find)).toBe(1);
-    expect(await found("contacts", "suppressed")).toBe(1);
-    for (const find of ["is_suppressed", "false"]) expect(await found("contacts", find)).toBe(0);
-    for (const find of ["refusedFor", "applied"]) expect(await found("requests", find)).toBe(0);
-    expect(await found("requests", "addcontact 200")).toBe(1);
-    for (const tab of ["events", "webhooks"]) expect(await found(tab, `${email} order`)).toBe(1);
-  });
-
-  it("the number of all requests, of which it has the latest 500", async () => {
-    const list = (key: string) =>
-      open.mock.fetch(`${open.mock.clientOptions.baseUrl}/api/v1/customer`, {
-        headers: { "x-api-key": key },
-      });
-    await list("");
-    await list("globex-mock-key");
-    const before = await news();
-    for (let number = 1; number <= 501; number += 1) await list("acme-mock-key");
-    const { counts, requests, note } = await news();
-
-    expect(before).not.toHaveProperty("note");
-    expect(requests).toHaveLength(500);
-    expect([counts["requests"], note]).toEqual([502, "The page has the latest 500 of 502 requests."]);
-    open.mock.reset();
-    expect(await news()).toMatchObject({ counts: { requests: 0 }, requests: [] });
-  });
-
   it("contacts, with consent per channel, its history, their lists and what happened to them", async () => {
     await open.call(addToNews, { body: { email, email_opt_in: "SUBSCRIBED" } });
     await open.call("/api/v1/events", { body: order });
@@ -225,50 +179,6 @@ describe("The page is told", () => {
       "event order placed",
       "joined the list Newsletter",
       "webhook http://localhost:3000/hooks: 204",
-    ]);
-  });
-
-  it("lists with their members", async () => {
-    await open.call(addToNews, { body: { email } });
-
-    expect((await news({ tab: "lists" })).lists).toMatchObject([
-      { group: { name: "Newsletter" }, size: 1, members: [{ contact: email }] },
-      { group: { name: "Offers" }, size: 0, members: [] },
-      { group: { name: "Engaged", type: "SEGMENT" }, size: 0, members: [] },
-    ]);
-  });
-
-  it("events, with the automations and webhook calls that each started", async () => {
-    let release: (response: Response) => void = () => undefined;
-    answer = () => new Promise<Response>((resolve) => (release = resolve));
-    await open.call("/api/v1/events", { body: order });
-    await expect.poll(() => open.mock.organization("acme").webhookCalls.length).toBe(1);
-    const during = await news({ tab: "contacts" });
-    release(new Response(null, { status: 500 }));
-    await open.mock.settled();
-    answer = () => Promise.reject(new Error("refused"));
-    const { eventName } = order;
-    const [contact, eventData] = [{ email: "grace@example.com" }, { total: 42 }];
-    await open.call("/api/v1/events", { body: { eventName, contact, eventData } });
-    await open.mock.settled();
-    const { events } = await news({ tab: "events" });
-    const { webhooks } = await news({ tab: "webhooks" });
-
-    expect(during.contacts?.[0]?.timeline.map(({ text }) => text)).toContain(
-      "webhook http://localhost:3000/hooks: under way",
-    );
-    const byGrace = { automations: [{ calls: [{ error: "refused" }] }], eventData };
-    const byAda = {
-      automations: [{ name: "Thanks", calls: [{ status: 500 }] }],
-      uniqueIdentifier: "order-1",
-    };
-    expect(events).toMatchObject([
-      { contact: "grace@example.com", ...byGrace },
-      { contact: email, ...byAda },
-    ]);
-    expect(webhooks).toMatchObject([
-      { contact: "grace@example.com", error: "refused" },
-      { contact: email, automation: "Thanks", status: 500 },
     ]);
   });
 });
@@ -297,16 +207,6 @@ describe("A request, opened, has", () => {
     });
     expect(text).not.toMatch(/s3cret|acme-mock-key/);
   });
-
-  it("no response, if a fault came before, and the variant that decided, if one did", async () => {
-    open.mock.addFault({ kind: "500-before", times: 1 });
-    await open.call("/v2/lists?page=1");
-    await open.call("/api/v1/contact-groups/no-list");
-
-    expect(await details(1)).toMatchObject({ query: "page=1", fault: "500-before", status: 500 });
-    expect(await details(1)).not.toHaveProperty("response");
-    expect((await details(2)).stances).toEqual([{ variant: "unknownGroupStatus", value: "404" }]);
-  });
 });
 
 describe("Over HTTP", () => {
@@ -328,16 +228,6 @@ describe("Over HTTP", () => {
     expect((await news()).faults).toMatchObject([{ id: 2 }]);
     await remove();
     expect((await news()).faults).toEqual([]);
-  });
-
-  it("markup in any field stays what was sent: JSON, and no page", async () => {
-    await open.call(upsert, { body: { email: MARKUP, [MARKUP]: MARKUP }, headers: { "x-markup": MARKUP } });
-    for (const path of ["page", "requests", "requests/1"]) {
-      const { headers, body } = await open.call(`/__mock/${path}`);
-
-      expect(headers.get("content-type")).toBe("application/json");
-      expect(JSON.stringify(body)).toContain(JSON.stringify(MARKUP).slice(1, -1));
-    }
   });
 
   it("the root is text for a program: what it is, the environment of a client, and every path", async () => {
@@ -388,16 +278,5 @@ describe("Over HTTP", () => {
 
     expect(status).toBe(400);
     expect(JSON.stringify(body)).toContain(reason);
-  });
-
-  it("no other path and method is known, and in process none, as the mock itself has these methods", async () => {
-    const { call } = await inProcess.open();
-    const headers = { "content-type": "application/json" };
-    const answers = [
-      call("/__mock/requests"),
-      open.call("/__mock/unknown"),
-      open.call("/__mock/faults", { method: "PUT", headers }),
-    ];
-    for (const answered of answers) expect((await answered).status).toBe(404);
   });
 });
