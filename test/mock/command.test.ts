@@ -1,23 +1,16 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-// Reaches into `src`: the command can print neither such addresses nor a text without listening.
-import { startMessage } from "../../src/mock/cli-messages.ts";
 import { exitCodeOf, KEY, MockCommand, post, stateOf } from "./mock-command.ts";
 
 let mockCommand: MockCommand;
 
 beforeAll(async () => {
   mockCommand = await MockCommand.bundle();
-  // Replaces curl and prints one line for each argument.
-  const curl = '#!/bin/sh\nprintf "<%s>\\n" "$@"\n';
-  writeFileSync(join(mockCommand.folder, "curl"), curl, { mode: 0o755 });
 });
 afterEach(() => mockCommand.end());
 afterAll(() => mockCommand.remove());
@@ -58,19 +51,6 @@ describe("audience-mock", () => {
     ]) {
       expect(output()).toContain(part);
     }
-  });
-
-  it.each([
-    ["its server", ["--port", "0"]],
-    ["its help", ["--help"]],
-  ])("ends without a word if nobody reads the output of %s", async (_, args) => {
-    const child = mockCommand.start([], args);
-    let errors = "";
-    child.stderr!.on("data", (chunk) => (errors += String(chunk)));
-    child.stdout!.destroy();
-
-    expect(await exitCodeOf(child)).toBe(0);
-    expect(errors).toBe("");
   });
 
   it("starts with the contents of the seed file", async () => {
@@ -405,30 +385,4 @@ describe("audience-mock --seed, a CSV", () => {
 
     await expectFailure(["--port", "0", "--seed", file], `--seed ${file}: `, message);
   });
-});
-
-it.each([
-  ["none needs a quote", "http://127.0.0.1:4010/prefix", "mock-api-key-not-a-secret", "acme_key.v2", "app"],
-  ["an address with all that a path allows", "http://127.0.0.1:4010/a'b(c)&d;e$HOME", "k", "v2", "app"],
-  [
-    "keys that would run, expand, end or comment",
-    "http://localhost",
-    "k $HOME 'x' `id`",
-    "#k*?[a]$(id)",
-    "x;y",
-  ],
-  ["backslashes and exclamation marks", "http://localhost", "k\\n!1", "\\", "\\\\"],
-])("A shell reads the output of audience-mock unchanged: %s", (_, baseUrl, apiKey, apiKeyV2, appId) => {
-  const client = { baseUrl, baseUrlV2: baseUrl, apiKey, apiKeyV2, appId, rateLimiter: false } as const;
-  const message = startMessage(client, [{ id: "acme", apiKeys: [apiKey], apiKeysV2: [apiKeyV2], appId }]);
-  const printed = message.split("\n").filter((line) => /^(export|curl) /.test(line));
-  const names = ["BASE_URL", "BASE_URL_V2", "API_KEY", "API_KEY_V2", "APP_ID"];
-  const script = [...printed, ...names.map((name) => `printf '<%s>\\n' "$AUDIENCE_${name}"`)].join("\n");
-  const env = { PATH: `${mockCommand.folder}:${process.env["PATH"]}`, HOME: mockCommand.folder };
-  const read = execFileSync("/bin/sh", ["-eu", "-c", script], { env, encoding: "utf8" });
-
-  const call = ["-H", `X-API-Key: ${apiKey}`, `${baseUrl}/api/v1/contact-groups`];
-  expect(read.trimEnd().split("\n")).toEqual(
-    [...call, baseUrl, baseUrl, apiKey, apiKeyV2, appId].map((text) => `<${text}>`),
-  );
 });

@@ -285,13 +285,3 @@ describe("What a browser asks for by itself", () => {
     expect(mock.requests.map(({ path }) => path)).toEqual(["/api/v1/favicon.ico"]);
   });
 });
-
-it("TRACE is a 405, neither logged nor counted", async () => {
-  await open();
-
-  expect(await send("/api/v1/customer", { method: "TRACE", headers: KEY })).toMatchObject({
-    status: 405,
-    headers: { allow: "GET, HEAD, POST, DELETE" },
-  });
-  await expectUntouched();
-});

@@ -55,8 +55,8 @@ export class MockCommand {
     return new MockCommand(folder);
   }
 
-  start(nodeArgs: readonly string[], args: readonly string[]): ChildProcess {
-    const child = spawn(process.execPath, [...nodeArgs, join(this.folder, "cli.mjs"), ...args], {
+  #start(args: readonly string[]): ChildProcess {
+    const child = spawn(process.execPath, [join(this.folder, "cli.mjs"), ...args], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#processes.push(child);
@@ -88,7 +88,7 @@ export class MockCommand {
 
   /** The same, in a process of its own. */
   async serveByProcess(...args: string[]): Promise<ServedByProcess> {
-    const child = this.start([], ["--port", "0", ...args]);
+    const child = this.#start(["--port", "0", ...args]);
     return { child, ...(await served(child.stdout!, child.stderr!, args)) };
   }
 

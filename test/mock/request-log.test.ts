@@ -139,40 +139,6 @@ describe("A body of more than 10 MiB", () => {
   });
 });
 
-describe("A body that is nested deeper than 1,000 levels", () => {
-  const nested = (levels: number) => `${"[".repeat(levels)}"[{"${"]".repeat(levels)}`;
-  const eventWith = (data: string) =>
-    `{"eventName":"order placed","contact":{"email":"${email}"},"eventData":{"deep":${data}}}`;
-
-  it("is refused behind a valid key, and recorded as its text, so that the record and the page can be printed", async () => {
-    const { mock, call } = await recorded();
-    const tooDeep = nested(9_000);
-    const refused = await call("/api/v1/events", { rawBody: eventWith(nested(999)) });
-    await call("/api/v1/events", { rawBody: tooDeep, headers: { "x-api-key": "" } });
-
-    expect(refused).toMatchObject({
-      status: 400,
-      body: { message: "the body is nested deeper than 1,000 levels, the mock's own limit" },
-    });
-    expect(mock.requests).toMatchObject([{ applied: false }, { status: 401, body: tooDeep }]);
-    expect(JSON.stringify(mock.requests)).toContain("nested deeper than 1,000 levels");
-    for (const path of ["requests", "page", "requests/1", "requests/2"])
-      expect((await call(`/__mock/${path}`)).status).toBe(200);
-  });
-
-  it("is the first that is refused: one of 1,000 levels is kept, and its state can be read", async () => {
-    const { mock, call } = await recorded();
-    const { status } = await call("/api/v1/events", { rawBody: eventWith(nested(998)) });
-    await call(create, { rawBody: `{"x":"\\"${"[".repeat(2_000)}"}` });
-
-    expect(status).toBe(200);
-    expect(mock.organization("acme").events).toHaveLength(1);
-    expect(mock.requests[1]?.refusedFor).toContain("x is not a recognized field");
-    for (const path of ["organizations/acme", "page?tab=events"])
-      expect((await call(`/__mock/${path}`)).status).toBe(200);
-  });
-});
-
 describe("The record tells what a request changed", () => {
   it.each<[string, path: string, body: object, changes: string[]]>([
     ["a new contact", create, { phone: "4915112345678" }, ["created", "phone NON_SUBSCRIBED"]],
