@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RateLimiter } from "audience-sdk";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -246,50 +246,6 @@ describe("--report", () => {
     expect(mock.requests).toEqual([]);
     expect(await readFile(replaced, "utf8")).toBe(lines.map((line) => `${line}\n`).join(""));
   });
-
-  it.each(["people.csv", "people.csv/failed"])(
-    "in a folder that cannot be, is refused at once: %s",
-    async (name) => {
-      const mock = service();
-      const path = await csv(
-        "people.csv",
-        "email,status",
-        "bo@example.com,subscribed",
-        "eve.example.net,subscribed",
-      );
-
-      const { code, err } = await run([path, "--report", join(folder, name)]);
-
-      expect({ code, requests: mock.requests }).toEqual({ code: 2, requests: [] });
-      expect(err).toContain(`--report cannot write to ${join(folder, name)}`);
-    },
-  );
-
-  it("names its rows with their folder, as another file may have the same name", async () => {
-    service();
-    const path = await csv("people.csv", "email,status", "eve.example.net,subscribed");
-
-    expect((await run([path])).out).toContain(`${path}, row 2: email: `);
-  });
-
-  it("of an earlier import is removed, if its file has no failed row now", async () => {
-    service();
-    const report = join(folder, "failed");
-    const files = ["one.csv", "two.csv"];
-    for (const name of files) await csv(name, "email,status", "bo.example.com,subscribed");
-    const args = [...files.map((name) => join(folder, name)), "--report", report];
-    await run(args);
-    await csv("one.csv", "email,status", "bo@example.com,subscribed");
-
-    await run(args);
-
-    expect(await readdir(report)).toEqual([
-      "one.csv.map.json",
-      "two.csv",
-      "two.csv.map.json",
-      "two.csv.refused.json",
-    ]);
-  });
 });
 
 describe("--resume", () => {
@@ -416,21 +372,6 @@ describe("The command line", () => {
     expect(code).toBe(2);
     expect(err).toMatch(/AUDIENCE_BASE_URL/);
     expect(err).toMatch(/--mock or --dry-run/);
-  });
-
-  it.each([
-    ["a base URL with a path of its own", "https://api.example/api/v1", [], /already holds \/api\/v1/],
-    ["a base URL without encryption", "http://api.example", [], /in the clear; use https:\.\n$/],
-    ["a checkpoint without a folder", "https://api.example", ["--resume", "nowhere/x"], /nowhere\/x/],
-  ])("says nothing of missing settings where the problem is %s", async (_, url, options, message) => {
-    service();
-    vi.stubEnv("AUDIENCE_BASE_URL", url);
-    const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
-
-    const { code, err } = await run([path, ...options]);
-
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(message) });
-    expect(err).not.toMatch(/missing variables|allowInsecureHttp/);
   });
 
   it.each([

@@ -134,15 +134,6 @@ describe("The probe", () => {
       "(body) => ({ items: Object(body).payload.people, totalItems: Object(body).payload.total })",
     ],
     [
-      "there are two arrays",
-      (items, _page, limit, total) => ({
-        people: items,
-        teams: [{ id: "x" }],
-        pages: Math.ceil(total / limit),
-      }),
-      "(body) => ({ items: Object(body).people, totalPages: Object(body).pages })",
-    ],
-    [
       "a flag stands deeper",
       (items, page, limit, total) => ({
         "a b": { list: { rows: items } },
