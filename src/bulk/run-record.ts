@@ -141,9 +141,12 @@ export class RunRecord {
     for (const { contacts } of said) for (const key of contacts) this.#keptIds.set(key, id);
   }
 
+  /** By the e-mail, or without one by the phone, as the service finds a contact. */
   keptId({ said }: ReadRow<unknown>): string | undefined {
     const keys = said.flatMap(({ contacts }) => contacts);
-    return this.#keptIds.get(keys.find((key) => this.#keptIds.has(key)) ?? "");
+    const emails = keys.filter((key) => key.startsWith("email:"));
+    const known = (emails.length > 0 ? emails : keys).find((key) => this.#keptIds.has(key));
+    return known === undefined ? undefined : this.#keptIds.get(known);
   }
 
   /** Whether another call's refusal stands, until the run is over. */

@@ -82,18 +82,19 @@ export class ServiceGuard implements Guard {
     const isLifting = row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
     if (!canLook(options.opened) && isLifting && !refusesOnly(row.writes))
       throw superseded("The snapshot shows that the contact has refused", "snapshot");
-    let askedAt: number | undefined;
+    // Of several looks the first: their words are of one moment, so that the refusal counts (D268).
+    let first: { readonly at: number; readonly moment: number } | undefined;
     for (const id of looksOf(row, options)) {
       const { service, left } = await this.#look(id, signal);
-      askedAt ??= left.at;
+      first ??= left;
       const isBeside = shown.length > 0 || id !== row.recordedId;
       if (!service && isBeside && shown.every((one) => one.id !== id)) continue;
       if (!service) throw superseded("The service has no contact with this id any more", "service");
       // It may be another contact than the row now names.
       if (id === row.recordedId) refuseAfterEarlierContact(row, service);
-      words.push(...this.#wordsOf(row, { ...service.attributes, id }, left.moment, service));
+      words.push(...this.#wordsOf(row, { ...service.attributes, id }, first.moment, service));
     }
-    return { words, askedAt: askedAt ?? performance.now() };
+    return { words, askedAt: first?.at ?? performance.now() };
   }
 
   /** `service`: undefined if it has no contact with the id. `left`: when the look was sent, after its wait for a permit. */

@@ -276,16 +276,18 @@ export class Oracle {
     const isSaid = refusing.some((words) =>
       refusals(words).some((channel) => all.some((each) => isKnown(words, channel, each))),
     );
-    return isSaid || (by === "process" && this.#isShown(all));
+    const isBy = (actor: Actor) =>
+      by === "process" ? this.#calls.includes(actor) : actor.by === "row" && actor.row !== row;
+    return isSaid || this.#isShown(all, isBy);
   }
 
-  /** The response to a call shows further addresses of its contact. */
-  #isShown(all: readonly Words[]): boolean {
+  /** The response to a call, or to a row, shows further addresses of its contact. */
+  #isShown(all: readonly Words[], isBy: (actor: Actor) => boolean): boolean {
     return [...this.#refusals].some(([consent, { actor, keys }]) => {
       // Safe: the key is an id and a channel.
       const channel = consent.split(" ")[1] as Channel;
       const shares = (each: Words) => each.said.size > 0 && sharesAddress(channel, each.keys, keys);
-      return this.#calls.includes(actor) && all.some(shares);
+      return isBy(actor) && all.some(shares);
     });
   }
 

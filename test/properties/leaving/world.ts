@@ -250,7 +250,11 @@ export class World {
     const formerIds = new Map(this.results.map(({ formerId, item }) => [item, formerId]));
     const isKnown = (row: Row) =>
       before.get(row.index)!.ids.map((ids) => ids.some((id) => id !== formerIds.get(row)));
-    const least = unknown.filter((row) => isKnown(row).every((each) => !each)).length;
+    // By the id of a skipped row that kept a refusal.
+    const skipped = this.results.filter(({ kept, status }) => status === "skipped" && kept);
+    const keptKeys = new Set(skipped.flatMap(({ item }) => item.words.flatMap(({ keys }) => keys)));
+    const mayBeLookedUp = ({ words }: Row) => words.some(({ keys }) => keys.some((key) => keptKeys.has(key)));
+    const least = unknown.filter((row) => !mayBeLookedUp(row) && isKnown(row).every((each) => !each)).length;
     const most = unknown.filter((row) => isKnown(row).some((each) => !each)).length;
     const count = Number(said[0] ?? 0);
     if (said.length > 1 || count < least || count > most)
