@@ -276,18 +276,16 @@ export class Oracle {
     const isSaid = refusing.some((words) =>
       refusals(words).some((channel) => all.some((each) => isKnown(words, channel, each))),
     );
-    const isBy = (actor: Actor) =>
-      by === "process" ? this.#calls.includes(actor) : actor.by === "row" && actor.row !== row;
-    return isSaid || this.#isShown(all, isBy);
+    return isSaid || (by === "process" && this.#isShown(all));
   }
 
-  /** The response to a call, or to a row, shows further addresses of its contact. */
-  #isShown(all: readonly Words[], isBy: (actor: Actor) => boolean): boolean {
+  /** The response to a call shows further addresses of its contact. */
+  #isShown(all: readonly Words[]): boolean {
     return [...this.#refusals].some(([consent, { actor, keys }]) => {
       // Safe: the key is an id and a channel.
       const channel = consent.split(" ")[1] as Channel;
       const shares = (each: Words) => each.said.size > 0 && sharesAddress(channel, each.keys, keys);
-      return isBy(actor) && all.some(shares);
+      return this.#calls.includes(actor) && all.some(shares);
     });
   }
 

@@ -373,7 +373,7 @@ export class World {
     });
     const looked = id !== undefined && this.contacts.find((contact) => contact.id === id)?.email;
     if (looked) this.reaches("look", { person: Number(/\d/.exec(looked)), hasMoved: looked.includes("new") });
-    if (row) await this.#arrived(row, response.clone());
+    if (row) await this.#arrived(row, words, response.clone());
     await dies(1);
     if (isDead()) return await new Promise<never>(() => {});
     return response;
@@ -420,7 +420,7 @@ export class World {
     }
   }
 
-  async #arrived(row: Row, response: Response): Promise<void> {
+  async #arrived(row: Row, words: Words, response: Response): Promise<void> {
     const { status } = response;
     if (status < 300 || status >= 500) this.#mayBeDone(row);
     if (status >= 300) return;
@@ -430,6 +430,9 @@ export class World {
       contact?: { contactUUID: string };
     };
     sent.id = data?.id ?? contact?.contactUUID ?? sent.id;
+    // The response shows further addresses of the contact.
+    const keys = [...words.keys, ...(sent.id === undefined ? [] : this.#addressesOf(sent.id))];
+    this.oracle.kept(row.index, [{ keys, said: words.said }]);
   }
 }
 
