@@ -118,9 +118,9 @@ export function customEndpoint(
     },
     appliedTo(answer) {
       const { contact, data } = fieldsOf(answer);
-      const shown = { "add-contact": fieldsOf(contact), create: { contactUUID: fieldsOf(data)["id"] } };
-      const isV1 = documented === "add-contact" || documented === "create";
-      return { contacts: isV1 ? contactKeys([shown[documented]]) : [] };
+      const created = { contactUUID: fieldsOf(data)["id"] };
+      const shown = { "add-contact": fieldsOf(contact), create: created, "v2-contact": undefined };
+      return { contacts: documented ? contactKeys([shown[documented]]) : [] };
     },
     mayHaveWrittenOn404: () => documented === "add-contact",
     // JSON that breaks off was not read, and HTML comes from a gateway.

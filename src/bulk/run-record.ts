@@ -5,6 +5,7 @@ import { randomUuid } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
 import type { BulkSettings } from "./bulk-options.ts";
 import { type Checkpoint, openCheckpoint, type OpenCheckpoint, readAlone } from "./checkpoint.ts";
+import { addressesOf } from "./guards/guard.ts";
 import type { Kept } from "./refusals.ts";
 import type { ReadRow } from "./rows.ts";
 import type { RunEnd } from "./run-parts.ts";
@@ -144,9 +145,7 @@ export class RunRecord {
   /** By the e-mail, or without one by the phone, as the service finds a contact. */
   keptId({ said }: ReadRow<unknown>): string | undefined {
     const keys = said.flatMap(({ contacts }) => contacts);
-    const emails = keys.filter((key) => key.startsWith("email:"));
-    const known = (emails.length > 0 ? emails : keys).find((key) => this.#keptIds.has(key));
-    return known === undefined ? undefined : this.#keptIds.get(known);
+    return addressesOf("email", keys).flatMap((key) => this.#keptIds.get(key) ?? [])[0];
   }
 
   /** Whether another call's refusal stands, until the run is over. */

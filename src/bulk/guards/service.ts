@@ -79,16 +79,17 @@ export class ServiceGuard implements Guard {
     // What the snapshot shows as refused counts where a look shows nothing of it.
     const words = shown.flatMap((one) => this.#wordsOf(row, one, 0)).filter(({ isRefused }) => isRefused);
     const knownTo = (said: ConsentWrite) => refusalsAmong(words, said);
-    const isLifting = row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
-    if (!canLook(options.opened) && isLifting && !refusesOnly(row.writes))
+    const isLifting = () => row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
+    if (!canLook(options.opened) && !refusesOnly(row.writes) && isLifting())
       throw superseded("The snapshot shows that the contact has refused", "snapshot");
     // Of several looks the first: their words are of one moment, so that the refusal counts (D268).
     let first: { readonly at: number; readonly moment: number } | undefined;
     for (const id of looksOf(row, options)) {
       const { service, left } = await this.#look(id, signal);
       first ??= left;
-      const isBeside = shown.length > 0 || id !== row.recordedId;
-      if (!service && isBeside && shown.every((one) => one.id !== id)) continue;
+      // One beside the contact of the row has nothing to say.
+      const isItsOwn = shown.length > 0 ? shown.some((one) => one.id === id) : id === row.recordedId;
+      if (!service && !isItsOwn) continue;
       if (!service) throw superseded("The service has no contact with this id any more", "service");
       // It may be another contact than the row now names.
       if (id === row.recordedId) refuseAfterEarlierContact(row, service);
