@@ -1,6 +1,7 @@
-import { AudienceClient, type ClientOptions } from "audience-sdk";
+import { AudienceClient, type ClientOptions, RateLimiter } from "audience-sdk";
 import { createMockService, type MockFaultKind } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
 import { contact, mockedClient } from "./fixture.ts";
 
@@ -23,11 +24,10 @@ describe("A call", () => {
     const { mock, v1 } = mockedClient();
 
     const call = v1.customers.upsert(contact);
-    await aTurn();
+    await eventually(() => expect(mock.requests).toHaveLength(1));
 
     expect(call).toBeInstanceOf(Promise);
     expect(Object.prototype.toString.call(call)).toBe("[object Promise]");
-    expect(mock.requests).toHaveLength(1);
     await call;
   });
 
@@ -193,11 +193,12 @@ describe("The stack of an error shows the line of the user's code that made the 
   });
 
   it("but for a call beyond `maxQueued`, which has none: of a flood it would be half of the cost", async () => {
-    const windows = [{ limit: 1, intervalMs: 60_000 }];
-    const { audience, v1 } = setting(undefined, { rateLimiter: { windows, maxQueued: 1 } });
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxQueued: 1 });
+    const { audience, v1 } = setting(undefined, { rateLimiter });
+    onTestFinished(() => audience.close());
     await v1.customers.list();
     const waiting = failureOf(v1.customers.get("c"));
-    await aTurn();
+    await eventually(() => expect(rateLimiter.usage().queued).toBe(1));
 
     const calls = [
       () => v1.customers.get("c"),
