@@ -7,15 +7,13 @@ import {
   type PermitRequest,
   type Waiter,
 } from "./fair-queue.ts";
-import { Forecasts, type Refusal } from "./forecast.ts";
+import { Forecasts, longestSleepMs, type Refusal } from "./forecast.ts";
 import type { Bounds } from "./limiter-options.ts";
 import { lastPriority } from "./reserve.ts";
 import type { Release } from "./sliding-window-log.ts";
 import type { Ask, PermitStore, Reply, StoreUser } from "./store.ts";
 
 export const defaultPriority = 5;
-// The timer is set again at least this often: one of more than 24 days would fire at once.
-const longestSleepMs = 60_000;
 
 /** Gives the permits of a store to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
@@ -40,7 +38,7 @@ export class Dispatcher {
   constructor(store: PermitStore, { clock, reserve, windows }: StoreUser, bounds: Bounds) {
     this.#store = store;
     this.#bounds = bounds;
-    this.#forecasts = new Forecasts(store, reserve);
+    this.#forecasts = new Forecasts(store, reserve, () => this.#queue.sizeOfClass(false));
     this.#clock = clock;
     this.#burst = Math.min(...windows.map(({ limit }) => limit));
   }
@@ -178,11 +176,13 @@ export class Dispatcher {
       if (head?.isLast === ask.isLast) this.#grant(head, release, now);
       else release("unsent", now);
     }
-    if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, 1, now, refusal);
+    if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, now, refusal);
     if (waitMs === 0 || this.#queue.head?.isLast !== ask.isLast) return;
     this.#tellUntold(now);
-    for (const waiter of this.#queue.all())
-      if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, 1, now);
+    // What the store says to priority 9 leaves out that permits of the others may come back meanwhile.
+    const isLate = ({ deadlineAt }: Waiter): boolean =>
+      deadlineAt < now + waitMs && (!ask.isLast || deadlineAt < now + this.#forecasts.waitMs(true, 1, now));
+    for (const waiter of this.#queue.all()) if (isLate(waiter)) this.#refuse(waiter, now);
   }
 
   #grant(waiter: Waiter, release: Release, acquiredAt: number): void {
@@ -205,23 +205,24 @@ export class Dispatcher {
   #tellUntold(now: number): void {
     for (const waiter of this.#untold) {
       if (waiter.deadlineAt === Infinity) continue;
-      const position = this.#queue.positionOf(waiter);
-      const waitMs = this.#forecasts.waitMs(waiter.isLast, position, now);
-      if (now + waitMs > waiter.deadlineAt) this.#refuse(waiter, position, now);
+      const waitMs = this.#forecasts.waitMs(waiter.isLast, this.#queue.positionOf(waiter), now);
+      if (now + waitMs > waiter.deadlineAt) this.#refuse(waiter, now);
     }
     // Only those that could wait fill the queue: of these the latest leave it.
     for (const waiter of [...this.#untold].toReversed()) {
-      const waiting = this.#queue.sizeUpTo(waiter.level);
-      if (waiting > waiter.maxQueued) this.#refuse(waiter, waiting, now, isFull(waiter.maxQueued));
+      if (this.#queue.sizeUpTo(waiter.level) > waiter.maxQueued)
+        this.#refuse(waiter, now, isFull(waiter.maxQueued));
     }
     for (const waiter of this.#untold)
       waiter.tellWait?.(this.#forecasts.wait(waiter.isLast, this.#queue.positionOf(waiter), now));
     this.#untold.clear();
   }
 
-  #refuse(waiter: Waiter, position: number, now: number, reason?: string): void {
+  #refuse(waiter: Waiter, now: number, reason?: string): void {
+    const position = this.#queue.positionOf(waiter);
+    const refusal = this.#forecasts.refusal(waiter.isLast, position, now, reason);
     this.#leave(waiter);
-    waiter.reject(new RateLimitWaitError(this.#forecasts.refusal(waiter.isLast, position, now, reason)));
+    waiter.reject(new RateLimitWaitError(refusal));
   }
 
   /** Takes all calls out of the queue, in their order. */

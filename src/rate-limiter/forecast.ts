@@ -1,13 +1,21 @@
 import type { RateLimitWindow, WaitFacts } from "../error-facts.ts";
 import type { ExpectedWait } from "./fair-queue.ts";
-import { Allowance } from "./reserve.ts";
-import { SlidingWindowLog } from "./sliding-window-log.ts";
+import { Allowance, keptPermits } from "./reserve.ts";
+import { permitsPerPace, SlidingWindowLog } from "./sliding-window-log.ts";
 import type { Known, PermitStore } from "./store.ts";
 
+/** While calls wait, permits are asked for at least this often: a timer of more than 24 days would fire at once. */
+export const longestSleepMs = 60_000;
+/** A forecast asks at most so often in one window. */
+const asksPerWindow = 60;
+/** The others are expected to go on as in the quietest of so many parts of the longest window: a burst does not go on. */
+const parts = 6;
 // An average over about the last 50 calls: steadier than any one of them, and still following the network.
 const averagedCalls = 50;
 /** Within this time, as in one turn of the event loop, what is expected of a class stays the same, unless its permits change. */
-const keptMs = 10;
+const keptMs = 100;
+/** In a turn with calls of both classes it also stays the same while not a tenth more goes before those of priority 9. */
+const keptShare = 0.1;
 
 /** When a call leaves, and the window for which it waits, if it waits for one. */
 interface Leaving {
@@ -16,63 +24,96 @@ interface Leaving {
 }
 
 /**
- * When the next calls leave, if they are all of one class and each takes `roundTripMs`: they take their permits from a copy of
- * the log. Computed once, as far as it is asked for.
+ * When the next calls leave, if each takes `roundTripMs`: the limiter's own rule on a copy of the log, in a time of its own.
+ * Computed once, as far as it is asked for.
  */
 class Forecast {
   readonly madeAt: number;
-  readonly #isLast: boolean;
-  readonly #startAt: number;
+  /** So many calls of priorities 0 to 8 go first, and then those of priority 9: beside them another one comes each `othersMs`. */
+  readonly others: number;
+  readonly #othersMs: number;
+  #nextOtherAt: number | undefined;
+  readonly #reserve: number;
   readonly #roundTripMs: number;
+  readonly #limits: readonly number[];
   readonly #log: SlidingWindowLog;
-  readonly #allowance: Allowance;
-  readonly #leaving: Leaving[] = [];
-  #paceMs = 0;
+  /** In the end so many leave in each of the longest window. */
+  readonly #round: number;
+  /** By the number of calls that have left. */
+  readonly #leaving: Leaving[];
+  #next: Leaving;
 
   constructor(
     { log, limits, startAt }: Known,
-    isLast: boolean,
+    others: number,
     reserve: number,
     roundTripMs: number,
     now: number,
   ) {
     this.madeAt = now;
-    this.#isLast = isLast;
-    this.#startAt = startAt;
+    this.others = others;
+    this.#reserve = reserve;
     this.#roundTripMs = roundTripMs;
-    const permits = log.permits(now).map((permit) => ({
-      ...permit,
-      respondedAt: permit.respondedAt ?? now + roundTripMs / 2,
-    }));
-    this.#log = new SlidingWindowLog(log.windows, permits);
     // A limit of less than one permit counts as one call at a time.
-    const usable = limits.map((limit) => Math.max(1, limit));
-    this.#allowance = new Allowance(this.#log, usable, isLast ? reserve : 0, now);
+    this.#limits = limits.map((limit) => Math.max(1, limit));
+    const respondsAt = now + roundTripMs / 2;
+    const permits = log
+      .permits(now)
+      .map((permit) => ({ ...permit, respondedAt: permit.respondedAt ?? respondsAt }));
+    this.#log = new SlidingWindowLog(log.windows, permits);
+    const [longest, countedMs] = [this.#limits.at(-1)!, log.countedMs.at(-1)!];
+    const usedIn = (some: number): number => this.#log.usedBy(false, (some * countedMs) / parts, now);
+    const least = Math.min(...Array.from({ length: parts }, (_, part) => usedIn(part + 1) - usedIn(part)));
+    this.#othersMs = countedMs / (parts * least);
+    this.#round =
+      others === Infinity ? longest : longest - keptPermits([longest], [parts * least], reserve)[0]!;
+    this.#next = { at: startAt, window: undefined };
+    this.#leaving = [this.#next];
   }
 
   /** The leaving of the call at `position` (1 is the next). */
   leaving(position: number): Leaving {
-    // After the first round of the largest limit the pattern repeats: the rounds far ahead are a multiplication.
-    const round = this.#allowance.largest;
-    const rounds = Math.max(0, Math.ceil(position / round) - 3);
-    const computed = position - rounds * round;
-    while (this.#leaving.length < computed) this.#compute();
-    const last = this.#leaving[computed - 1]!; // of a position from 1 on
+    // Far ahead the pattern repeats, and is a multiplication.
+    const ofClass = this.others === Infinity ? position : position - this.others;
+    const rounds = Math.max(0, Math.ceil(ofClass / this.#round) - 3);
+    const computed = position - rounds * this.#round;
+    while (this.#leaving.length <= computed) this.#goOn(computed + 1 - this.#leaving.length);
+    const last = this.#leaving[computed]!; // just computed
     if (rounds === 0) return last;
-    const roundMs = last.at - this.#leaving[computed - 1 - round]!.at;
+    const roundMs = last.at - this.#leaving[computed - this.#round]!.at;
     return { at: last.at + rounds * roundMs, window: last.window };
   }
 
-  #compute(): void {
-    const before = this.#leaving.at(-1) ?? { at: this.#startAt, window: undefined };
-    // Ten leave together.
-    if (this.#paceMs === 0 || this.#allowance.next(before.at, this.#paceMs).waitMs > 0)
-      this.#paceMs = this.#allowance.paceMs(before.at);
-    const { waitMs, window = before.window } = this.#allowance.next(before.at, this.#paceMs);
-    const at = before.at + waitMs;
-    const permit = this.#log.take({ isLast: this.#isLast, id: "" }, at);
+  /** The calls that may leave do so, and the next ones wait. */
+  #goOn(calls: number): void {
+    const { at } = this.#next;
+    const others = this.others + 1 - this.#leaving.length;
+    const isLast = others <= 0;
+    if (isLast) this.#letOthersGoOn(at);
+    const allowance = new Allowance(this.#log, this.#limits, isLast ? this.#reserve : 0, at);
+    // Those of one pace leave together, however many are asked for.
+    const together = isLast ? Math.max(calls, permitsPerPace) : Math.min(calls, others);
+    const { waitMs, window } = allowance.takeAll(together, at, () => {
+      this.#take(isLast, at);
+      this.#leaving.push(this.#next);
+    });
+    // Meanwhile permits of the others may come back, which leaves more to priority 9.
+    const sleepMs = Math.max(longestSleepMs, this.#log.countedMs.at(-1)! / asksPerWindow);
+    if (waitMs > 0) this.#next = { at: at + Math.min(waitMs, sleepMs), window };
+  }
+
+  /** Each leaves one permit for priority 9, as if they fill a window the wait has no end. */
+  #letOthersGoOn(now: number): void {
+    const limits = this.#limits.map((limit) => limit - 1);
+    this.#nextOtherAt ??= now + this.#othersMs;
+    for (; this.#nextOtherAt <= now; this.#nextOtherAt += this.#othersMs)
+      if (Math.max(...this.#log.availableInMs(this.#nextOtherAt, limits)) === 0)
+        this.#take(false, this.#nextOtherAt);
+  }
+
+  #take(isLast: boolean, at: number): void {
+    const permit = this.#log.take({ isLast, id: "" }, at);
     this.#log.release(permit, "responded", at + this.#roundTripMs);
-    this.#leaving.push({ at, window });
   }
 }
 
@@ -83,14 +124,17 @@ export type Refusal = WaitFacts & { readonly message: string };
 export class Forecasts {
   readonly #store: PermitStore;
   readonly #reserve: () => number;
+  /** The calls of priorities 0 to 8 that wait. */
+  readonly #others: () => number;
   /** By whether it is of priority 9. */
   readonly #made = new Map<boolean, Forecast>();
   #roundTripMs = 0;
   #responses = 0;
 
-  constructor(store: PermitStore, reserve: () => number) {
+  constructor(store: PermitStore, reserve: () => number, others: () => number) {
     this.#store = store;
     this.#reserve = reserve;
+    this.#others = others;
   }
 
   /** The mean time from a permit to its response. */
@@ -109,15 +153,16 @@ export class Forecasts {
   }
 
   #leaving(isLast: boolean, position: number, now: number): Leaving {
-    let forecast = this.#made.get(isLast);
-    if (!forecast || now - forecast.madeAt >= keptMs) {
-      forecast = new Forecast(this.#store.known(now), isLast, this.#reserve(), this.#roundTripMs, now);
-      this.#made.set(isLast, forecast);
+    const others = isLast ? this.#others() : Infinity;
+    let made = this.#made.get(isLast);
+    if (!made || now - made.madeAt >= keptMs || Math.abs(others - made.others) > keptShare * made.others) {
+      made = new Forecast(this.#store.known(now), others, this.#reserve(), this.#roundTripMs, now);
+      this.#made.set(isLast, made);
     }
-    return forecast.leaving(position);
+    return made.leaving(position);
   }
 
-  /** The time until the call at `position` (1 is the next) leaves, if all before it are of its class. */
+  /** The time until the call at `position` (1 is the next) leaves, if those of priority 9 before it come after the others. */
   waitMs(isLast: boolean, position: number, now: number): number {
     return Math.max(0, this.#leaving(isLast, position, now).at - now);
   }

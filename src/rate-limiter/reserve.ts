@@ -1,5 +1,5 @@
 import type { RateLimitWindow } from "../errors.ts";
-import { permitsPerPace, type Release, type SlidingWindowLog } from "./sliding-window-log.ts";
+import { permitsPerPace, type SlidingWindowLog } from "./sliding-window-log.ts";
 
 /** Calls of priority 9 are counted apart, and leave room for the others, of priorities 0 to 8. */
 export const lastPriority = 9;
@@ -27,8 +27,9 @@ export function keptPermits(
   });
 }
 
-/** The time until a permit is available, and the window that is the last to have one; undefined if all have. */
-export interface NextPermit {
+/** The permits that may be taken now, and the time until the next may: 0 if all may, else the window that is the last to have one. */
+interface Taken<Held> {
+  readonly permits: Held[];
   readonly waitMs: number;
   readonly window: RateLimitWindow | undefined;
 }
@@ -52,48 +53,45 @@ export class Allowance {
     if (usedByOthers.at(-1)! > 0) this.#share = limits.at(-1)! - kept.at(-1)!;
   }
 
-  get largest(): number {
-    return Math.max(...this.#limits);
-  }
-
   /**
    * Ten permits are given in this time, 0 for no pace. Once half of the share is used, the rest goes evenly, so that permits come
    * back all the time: at the highest pace that what is left and what comes back can bear.
    */
-  paceMs(now: number): number {
+  #paceMs(now: number): number {
     const share = this.#share;
     const countedMs = this.#log.countedMs.at(-1)!;
-    if (share === undefined || this.#log.usedByLast(countedMs, now) < share / 2) return 0;
+    if (share === undefined || this.#log.usedBy(true, countedMs, now) < share / 2) return 0;
     let paceMs = 0;
     for (let step = 1; step <= paceSteps; step += 1) {
       const aheadMs = (step * countedMs) / paceSteps;
-      const left = Math.max(0, share - this.#log.usedByLast(countedMs - aheadMs, now));
+      const left = Math.max(0, share - this.#log.usedBy(true, countedMs - aheadMs, now));
       paceMs = Math.max(paceMs, (permitsPerPace * aheadMs) / left);
     }
     return Math.min(paceMs, (longestPaces * permitsPerPace * countedMs) / share);
   }
 
-  /** The next permit; what is in flight is responded to now at the soonest. */
-  next(now: number, paceMs: number): NextPermit {
+  /** What `hold` makes for each of `calls` that may leave now. */
+  takeAll<Held>(calls: number, now: number, hold: () => Held): Taken<Held> {
+    const permits: Held[] = [];
+    let paceMs = 0;
+    while (permits.length < calls) {
+      // One pace for all that leave together. What is left to a class does not change with its own calls.
+      paceMs ||= this.#paceMs(now);
+      const waits = this.#waits(now, paceMs);
+      const waitMs = Math.max(...waits);
+      if (waitMs > 0) return { permits, waitMs, window: this.#log.windows[waits.indexOf(waitMs)] };
+      permits.push(hold());
+    }
+    return { permits, waitMs: 0, window: undefined };
+  }
+
+  /** Of each window; what is in flight is responded to now at the soonest. */
+  #waits(now: number, paceMs: number): number[] {
     const waits = this.#log.availableInMs(now, this.#limits);
     const taken = this.#log.takenByLast;
     const longest = waits.length - 1;
     if (paceMs > 0 && taken.length === permitsPerPace)
       waits[longest] = Math.max(waits[longest]!, taken[0]! + paceMs - now);
-    const waitMs = Math.max(...waits);
-    return { waitMs, window: waitMs > 0 ? this.#log.windows[waits.indexOf(waitMs)] : undefined };
-  }
-
-  /** What `hold` makes for each of `calls` that may leave now, and the time until the next may; 0 if all may. */
-  takeAll(calls: number, now: number, hold: () => Release): { permits: Release[]; waitMs: number } {
-    const permits: Release[] = [];
-    let [paceMs, waitMs] = [0, 0];
-    while (permits.length < calls && waitMs === 0) {
-      // One pace for all that leave together. What is left to a class does not change with its own calls.
-      paceMs ||= this.paceMs(now);
-      waitMs = this.next(now, paceMs).waitMs;
-      if (waitMs === 0) permits.push(hold());
-    }
-    return { permits, waitMs };
+    return waits;
   }
 }

@@ -109,16 +109,14 @@ export class SlidingWindowLog {
 
   /** The part of `used` that is not of priority 9. */
   usedByOthers(now: number): number[] {
-    const inFlight = [...this.#inFlight].filter(isOfOthers).length;
-    return this.countedMs.map((countedMs) => inFlight + countWithin(this.#ofOthers, countedMs, now));
+    return this.countedMs.map((countedMs) => this.usedBy(false, countedMs, now));
   }
 
-  /** The permits of priority 9 that a window of this length counts. */
-  usedByLast(countedMs: number, now: number): number {
-    const inFlight = [...this.#inFlight].filter(({ isLast }) => isLast).length;
-    return (
-      inFlight + countWithin(this.#responded, countedMs, now) - countWithin(this.#ofOthers, countedMs, now)
-    );
+  /** The permits of a class, priority 9 or the others, that a window of this length counts. */
+  usedBy(isLast: boolean, countedMs: number, now: number): number {
+    const inFlight = [...this.#inFlight].filter((permit) => permit.isLast === isLast).length;
+    const ofOthers = countWithin(this.#ofOthers, countedMs, now);
+    return inFlight + (isLast ? countWithin(this.#responded, countedMs, now) - ofOthers : ofOthers);
   }
 
   /** When the last ten permits of priority 9 were taken, oldest first. */

@@ -98,7 +98,8 @@ export async function sendRows(
   {
     priority = 9,
     othersPerHour = 0,
-    warmUp = 0,
+    earlier = [],
+    beginAt = othersPerHour > 0 ? 2 * hourMs : 0,
     roundTripMs = () => 100,
     options,
     before,
@@ -106,8 +107,9 @@ export async function sendRows(
     readonly priority?: number;
     /** The others have called for two hours before. */
     readonly othersPerHour?: number;
-    /** So many calls at once before, and the minute after them. */
-    readonly warmUp?: number;
+    /** Calls that were made before, so many in one turn: the minute, and the priority if not 5. */
+    readonly earlier?: readonly (readonly [calls: number, minute: number, priority?: number])[];
+    readonly beginAt?: number;
     readonly roundTripMs?: () => number;
     readonly options?: LimiterOptions;
     readonly before?: (limiter: RateLimiter, time: VirtualTime) => void;
@@ -115,7 +117,6 @@ export async function sendRows(
 ): Promise<{ limiter: RateLimiter; lastResponseMs: number; estimatedMs: number }> {
   const time = new VirtualTime();
   const limiter = new RateLimiter({ clock: time.now, ...options });
-  const begin = othersPerHour > 0 ? 2 * hourMs : warmUp > 0 ? 70_000 : 0;
   let [lastResponseMs, estimatedMs, ended] = [0, 0, 0];
   const send = async (at: number): Promise<void> => {
     const permit = await limiter.acquire({ priority: at });
@@ -130,18 +131,21 @@ export async function sendRows(
   await time.run(
     () => {
       before?.(limiter, time);
-      for (let call = 0; call < warmUp; call += 1) void send(5);
+      for (const [calls, minute, at = 5] of earlier)
+        time.at(minute * 60_000, () => {
+          for (let call = 0; call < calls; call += 1) void send(at);
+        });
       if (othersPerHour > 0) other();
-      time.at(begin, () => {
+      time.at(beginAt, () => {
         estimatedMs = limiter.estimateMs(rows, { priority });
         for (let row = 0; row < rows; row += 1)
           void send(priority).then(() => {
             ended += 1;
-            lastResponseMs = time.now() - begin;
+            lastResponseMs = time.now() - beginAt;
           });
       });
     },
-    begin + 10 * hourMs,
+    beginAt + 10 * hourMs,
   );
   return { limiter, lastResponseMs, estimatedMs };
 }

@@ -60,6 +60,20 @@ it.each([5, 9])(
   },
 );
 
+it("for 1,000 calls of one turn with deadlines, of priorities 5 and 9 in turn, the estimate is made each time a tenth more goes first", async () => {
+  const { limiter, asked } = countingLimiter();
+  await spend(limiter, 1);
+  Object.assign(asked, { takes: 0, estimates: 0 });
+  const end = new AbortController();
+  for (let call = 0; call < 1_000; call += 1)
+    limiter
+      .acquire({ priority: call % 2 ? 9 : 5, maxWaitMs: 1e12, signal: end.signal })
+      .catch(() => undefined);
+  expect(limiter.usage().queued).toBe(1_000);
+  expect(asked.estimates).toBeLessThan(70);
+  end.abort();
+});
+
 it("the permit of a call that has left while the store was asked is back at once", async () => {
   const { limiter } = countingLimiter({}, true);
   const controller = new AbortController();

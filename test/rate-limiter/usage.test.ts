@@ -187,13 +187,16 @@ describe("snapshot", () => {
   });
 });
 
+type Earlier = NonNullable<NonNullable<Parameters<typeof sendRows>[1]>["earlier"]>;
+
 describe("estimateMs", () => {
   it.each([1, 10, 50, 100, 500, 1_000, 5_000])(
     "is within a fiftieth of the time that %i calls take",
     async (calls) => {
       const { estimatedMs, lastResponseMs } = await sendRows(calls, {
         priority: 5,
-        warmUp: 80,
+        earlier: [[80, 0]],
+        beginAt: 70_000,
         roundTripMs: () => 200,
       });
       expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.02);
@@ -208,7 +211,8 @@ describe("estimateMs", () => {
         const roundTripMs = () => 10 + 590 * random();
         const { estimatedMs, lastResponseMs } = await sendRows(calls, {
           priority: 5,
-          warmUp: 80,
+          earlier: [[80, 0]],
+          beginAt: 70_000,
           roundTripMs,
         });
         expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.02);
@@ -272,9 +276,14 @@ describe("estimateMs", () => {
     expect(limiter.estimateMs(1)).toBe(expected);
   });
 
-  it("computes a few rounds of the largest limit, for any number of calls", () => {
+  it("computes a few rounds of the longest window, for any number of calls", () => {
     // A billion calls with 1,000 an hour: computed one by one they would need more memory than there is.
     expect(new RateLimiter().estimateMs(1e9) / 3_600_000).toBeCloseTo(1e6 * 1.0005, -3);
+    const windows = [
+      { limit: 100, intervalMs: 1_000 },
+      { limit: 60, intervalMs: 60_000 },
+    ];
+    expect(new RateLimiter({ windows }).estimateMs(60_000) / 60_000).toBeCloseTo(1e3 * 1.0005, -1);
   });
 
   it.each([
@@ -286,6 +295,77 @@ describe("estimateMs", () => {
   ])("of %i rows beside %i calls an hour is within 0.03 of the time they take", async (rows, others) => {
     const { lastResponseMs, estimatedMs } = await sendRows(rows, { othersPerHour: others });
     expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.03);
+  });
+
+  it.each<[string, Earlier, minutes: number, rows: number]>([
+    ["while 700 other calls wait", [[700, 0]], 0, 100],
+    ["while 90 other calls wait that have the hour used up", [[1_090, 0]], 10, 20],
+    ["while 500 other calls wait that have the hour used up", [[1_500, 0]], 10, 1],
+    ["after 300 other calls", [[300, 0]], 10, 500],
+    ["after 500 other calls", [[500, 0]], 10, 300],
+    ["after 950 other calls", [[950, 0]], 10, 20],
+    ["after 950 other calls", [[950, 0]], 10, 200],
+    ["after 1,000 other calls", [[1_000, 0]], 10, 1],
+    ["after 1,000 other calls", [[1_000, 0]], 10, 50],
+    ["after 1,000 other calls", [[1_000, 0]], 10, 3_000],
+    [
+      "after 30 rows and then 970 other calls",
+      [
+        [30, 0, 9],
+        [970, 0.2],
+      ],
+      15,
+      20,
+    ],
+    [
+      "after 600 rows and then 400 other calls",
+      [
+        [600, 0, 9],
+        [400, 7],
+      ],
+      15,
+      50,
+    ],
+    [
+      "behind 200 rows, after 900 other calls",
+      [
+        [900, 0],
+        [200, 10, 9],
+      ],
+      11,
+      20,
+    ],
+    [
+      "behind 200 rows and 300 other calls",
+      [
+        [900, 0],
+        [200, 10, 9],
+        [300, 10.5],
+      ],
+      11,
+      20,
+    ],
+  ])(
+    "%s (%j), at minute %i, is within a twentieth of the time that %i rows take",
+    async (_, earlier, minutes, rows) => {
+      const beginAt = minutes * 60_000 + 1;
+      const { estimatedMs, lastResponseMs } = await sendRows(rows, { earlier, beginAt });
+      expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.05);
+    },
+  );
+
+  it("has an end where the others fill a short window", async () => {
+    let now = 0;
+    const windows = [
+      { limit: 3, intervalMs: 10_000 },
+      { limit: 16, intervalMs: 20_000 },
+    ];
+    const limiter = new RateLimiter({ clock: () => now, windows });
+    for (; now < 20_000; now += 3_400) await spend(limiter, 1);
+    const slow = await limiter.acquire();
+    now += 3_000;
+    slow.release("responded");
+    expect(limiter.estimateMs(3, { priority: 9 })).toBeLessThan(60_000);
   });
 
   it("is longer for priority 9, unless the reserve is 0", () => {

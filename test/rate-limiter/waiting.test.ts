@@ -225,6 +225,30 @@ describe("a bound on waiting", () => {
     expect((error as RateLimitWaitError).window).toEqual(window); // checked above
   });
 
+  it("lets a row wait that gets its permit in time: other calls go before it, and what they used comes back", async () => {
+    const { time, limiter, leftAt, log, call, calls } = start();
+    const [asksAt, waitMs] = [15 * 60_000, 2_764_000];
+    let error: unknown;
+    await time.run(() => {
+      calls(30, "earlier row ", { priority: 9 });
+      time.at(10_000, () => calls(990, "other "));
+      time.at(asksAt, () => {
+        log.length = 0;
+        call("row", { priority: 9, maxWaitMs: 1.05 * waitMs });
+        call("hasty row", { priority: 9, maxWaitMs: 0.95 * waitMs });
+        const ask = limiter.acquire({ priority: 9, maxWaitMs: 0 });
+        void ask.catch((reason: unknown) => (error = reason));
+      });
+    });
+    expect(log).toEqual([
+      "hasty row: RateLimitWaitError",
+      ...Array.from({ length: 20 }, (_, index) => `other ${971 + index}`),
+      "row",
+    ]);
+    expect((leftAt.get("row")! - asksAt) / waitMs).toBeCloseTo(1, 2);
+    expect((error as RateLimitWaitError).waitMs / waitMs).toBeCloseTo(1, 2);
+  });
+
   it("leaves no timer behind for a call that it rejects", async () => {
     const { time, log, call } = start(oneASecond);
     await time.run(() => {
