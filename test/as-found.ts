@@ -1,3 +1,4 @@
+import { tracingChannel } from "node:diagnostics_channel";
 import { afterAll, afterEach, expect, vi } from "vitest";
 import { timersEnd } from "./timers-end.ts";
 
@@ -22,6 +23,9 @@ afterEach(() => {
 afterAll(async () => {
   await timersEnd();
 
+  // A call whose channel has subscribers fails by another way, with another stack.
+  for (const name of ["audience-sdk:call", "audience-sdk:request"])
+    expect(tracingChannel(name).hasSubscribers, `subscribers of ${name} that are left behind`).toBe(false);
   const left = state();
 
   for (const [name, value] of found) expect(left.get(name), `${name}, as this file leaves it`).toBe(value);

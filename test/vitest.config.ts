@@ -11,10 +11,12 @@ const reports = process.env["TEST_REPORTS"];
 const isCovered = process.env["TEST_COVERAGE"] !== undefined;
 
 // Each in a process of its own: what replaces a module or asks what the whole process does, and what leaves
-// timers behind, as a program that is killed does.
+// timers behind, as a program that is killed does, or subscribers, as a guide's program does.
 const alone = [
   "bulk/{file-checkpoint-lock-and-disk,workers}",
   "chaos/*",
+  "examples/numbered",
+  "project/snippets",
   "properties/nobody-who-left-is-subscribed",
   "rate-limiter/{clock-and-timers,cost-of-waiting,usage,waiting}",
   "transport/{abort,api-key,close,deadlines,random-values,tracing}",
