@@ -144,7 +144,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     const guards = [
       ...(isCurrent ? [new IsCurrentGuard(isCurrent)] : []),
       // Only a record and a snapshot know an id by which to look.
-      ...(record || snapshot ? [new ServiceGuard(this.#parts)] : []),
+      ...(record || snapshot ? [new ServiceGuard(this.#parts, process)] : []),
     ];
     const run = { ...this.#parts, guards, process, record, turns: this.#turns };
     await runWorkers(concurrency, () => this.#beginNextRow(run));

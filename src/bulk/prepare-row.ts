@@ -21,6 +21,8 @@ export interface RecordedRow {
   readonly eventId: string;
   /** Of an earlier run, or of this run before a kill, or of a row before it with the same key. */
   readonly before: RowRecord | undefined;
+  /** What is in doubt is another row of this run, with the same key. */
+  readonly isDoubtOfAnother: boolean;
 }
 
 /**
@@ -37,15 +39,17 @@ export async function recordedRow(
   const [name, fingerprint] = await Promise.all([shortHash(key), shortHash(text)]);
   const before = record.row(name);
   const version = before ? before.version + Number(before.fingerprint !== fingerprint) : 1;
+  const isDoubtOfAnother = before?.fingerprint !== fingerprint && record.wasPutOnce(name);
   const hasEvent = row.writes.some(({ write }) => write.operation === "v1.events.send");
   const identity = JSON.stringify([record.id, key, `${version} ${fingerprint}`]);
-  return { name, fingerprint, version, eventId: hasEvent ? await sha256(identity) : "", before };
+  const eventId = hasEvent ? await sha256(identity) : "";
+  return { name, fingerprint, version, eventId, before, isDoubtOfAnother };
 }
 
 /** What is left to do of a row. `once`: it may have been carried out, or an earlier version of it, and must not be repeated. */
 export function fateOf(row: RecordedRow | undefined): "new" | "changed" | "unchanged" | "inDoubt" | "once" {
   if (!row?.before || row.before.state === "failed") return "new";
-  if (row.before.state === "once") return "once";
+  if (row.before.state === "once" && !row.isDoubtOfAnother) return "once";
   if (row.before.fingerprint !== row.fingerprint) return "changed";
   return row.before.state === "sent" ? "inDoubt" : "unchanged";
 }

@@ -56,6 +56,8 @@ export class RunRecord {
   readonly #run: RunLine;
   readonly #opened: OpenCheckpoint;
   readonly #alike = new Map<string, number>();
+  /** The names of rows of this run that must not be repeated. */
+  readonly #once = new Set<string>();
   /** By the keys of the contacts of skipped rows that kept a refusal. */
   readonly #keptIds = new Map<string, string>();
 
@@ -129,9 +131,14 @@ export class RunRecord {
     return line === undefined ? undefined : decodeRow(line);
   }
 
+  wasPutOnce(name: string): boolean {
+    return this.#once.has(name);
+  }
+
   async putRow(name: string, row: RowRecord, flush = false): Promise<void> {
     const line = encodeRow(row);
     this.#lines.set(rowPrefix + name, line);
+    if (row.state === "once") this.#once.add(name);
     // Not one after the other: one that hangs must not hold up every row.
     await this.#opened.put(rowPrefix + name, line, { flush });
   }

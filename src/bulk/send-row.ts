@@ -146,7 +146,7 @@ class SendRow {
     } finally {
       outcome ??= sent?.context.outcome ?? "not-sent";
       // From now on, for the next write too; also by what the response shows of the contact.
-      if (outcome !== "not-sent") listener.learnSent(applied ?? restated?.said ?? [], leftAt);
+      if (outcome !== "not-sent") listener.learnShown(applied ?? restated?.said ?? [], leftAt);
       this.#ends.push({ outcome, isRepeatable: (sent?.request ?? asGiven).isRepeatable });
     }
   }

@@ -268,6 +268,36 @@ it("`service` is the contact as it was shown of a kept row and of one that is su
   expect(gone.ends).toEqual(["superseded:service"]);
 });
 
+it("`service` is of two contacts that were looked up the one that has refused", async () => {
+  const world = createFixture();
+  const options = { ...(await firstNight(world, [contact(".+")])), key: () => ada.phone };
+  await night(world, [contact(".+")], options);
+  await world.audience.v1.customers.upsert(contact("+", "ada2"));
+  const snapshot = await snapshotOf(world.audience);
+  world.mock.unsubscribe(ada.phone, { channel: "phone" });
+
+  const { results } = await night(world, [{ ...contact("+", "ada2"), ...contact(".+") }], {
+    ...options,
+    snapshot,
+  });
+
+  expect(results).toMatchObject([
+    { kept: { phone: "service" }, service: { attributes: { phone_opt_in: "UNSUBSCRIBED" } } },
+  ]);
+});
+
+it("What a look shows as refused is so for later rows of the run, whatever their keys", async () => {
+  const world = createFixture();
+  const options = { ...(await firstNight(world)), concurrency: 1 };
+  world.mock.unsubscribe(row(0).email);
+  const keyOf = ({ email }: V1Contact) => (email === row(1).email ? row(0).email : "a new key");
+
+  const { ends } = await night(world, [row(1), row(0)], { ...options, key: keyOf });
+
+  expect(ends).toEqual(["superseded:service", "succeeded email:run"]);
+  expect(world.mock.resubscriptions).toEqual([]);
+});
+
 it("The error of a superseded row names the opt-outs that were not sent", async () => {
   const world = createFixture();
   const options = await firstNight(world, [contact("++")]);

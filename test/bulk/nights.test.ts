@@ -163,6 +163,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+ & ada:0 (one key); ada:+ & ada:0 (one key, unchanged) | succeeded & succeeded, succeeded & succeeded | ada:0 | 1 2 | 2 2
   though one has changed
     ada:+ & ada:0 (one key); ada:+ & ada:? (one key, unchanged) | succeeded & succeeded, succeeded & succeeded | ada:+ | 1 2 | 2 2
+  though the first is in doubt and must not be sent again: what is in doubt is not the second
+    ada:+ & bob:+ (one key, double opt-in, in doubt) | unknown & succeeded | ada:+ bob:+ | 0 | 2
   three of them
     ada:+ & ada:0 & ada:? (one key); ada:+ & ada:0 & ada:? (one key, unchanged) | succeeded & succeeded & succeeded, succeeded & succeeded & succeeded | ada:0 | 2 3 | 3 3
   but rows that say the same are one: the second is skipped
@@ -189,6 +191,8 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+; tool bob:+; early call ada:-; bob:+ (snapshot) | succeeded, superseded:service | ada:- bob:+ | 0 2
   for its e-mail, where another contact has its phone
     ada:++ (absent); tool ada2:+; person ada2:-; ada2:++ (snapshot) | succeeded, succeeded email:service | ada:++ ada2:-+ | 0 1
+  for its e-mail, where another contact has refused its phone: that number is refused
+    ada:++ (absent); person ada:.-; tool ada2:+; ada2:++ (snapshot) | succeeded, succeeded phone:service | ada:+- ada2:+- | 0 1
   for its phone, where it names no e-mail
     ada:++ (absent); person ada:.-; ada:.+ (snapshot) | succeeded, succeeded phone:service | ada:+- | 0 1
   for its phone, where there is none for its e-mail

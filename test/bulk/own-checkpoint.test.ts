@@ -392,6 +392,32 @@ describe("A checkpoint that hangs", () => {
     expect(mock.resubscriptions).toEqual([]);
   });
 
+  it("in `open`, as for the lock of a dead run, holds the refusals of other calls up for two seconds in all", async () => {
+    const { audience } = createFixture();
+    const { promise: opened, resolve: open } = deferred();
+    const table = new MemoryCheckpoint();
+    const checkpoint = { open: async () => (await opened, await table.open()) };
+    const optOut = { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const;
+    const log: number[] = [];
+    await useFakeTime();
+    const began = performance.now();
+    const refuses = async () => {
+      await audience.v1.customers.upsert(optOut);
+      log.push(Math.round((performance.now() - began) / 1_000));
+    };
+
+    const run = audience.bulk(rows(1), upsert, { key, checkpoint }).summary();
+    await Promise.all([refuses(), vi.advanceTimersByTimeAsync(2_100)]);
+    for (let second = 3; second < 6; second++) {
+      await vi.advanceTimersByTimeAsync(900);
+      await Promise.all([refuses(), vi.advanceTimersByTimeAsync(100)]);
+    }
+    open();
+
+    expect(log).toEqual([2, 3, 4, 5]);
+    expect(await run).toMatchObject({ succeeded: 1, kept: 1 });
+  });
+
   it("as its entries are read is closed once they fail, which is no error of the run", async () => {
     const { audience, mock } = createFixture();
     const table = new MemoryCheckpoint();

@@ -68,9 +68,14 @@ export function superseded(cause: string, reason: SupersededReason, service?: Pr
   return new RowStop({ reason, service }, `${cause}: the row was not sent, or not sent again.`);
 }
 
+/** The addresses of this kind among the keys. */
+export function ofKind(channel: string, keys: readonly string[]): string[] {
+  return keys.filter((key) => key.startsWith(`${channel}:`));
+}
+
 /** The keys by which a word about the channel concerns a contact: its addresses of this kind, or else all its keys. */
 export function addressesOf(channel: string, contacts: readonly string[]): readonly string[] {
-  const addresses = contacts.filter((key) => key.startsWith(`${channel}:`));
+  const addresses = ofKind(channel, contacts);
   return addresses.length > 0 ? addresses : contacts;
 }
 
@@ -152,7 +157,7 @@ export class RowGuards {
   }
 
   get service(): Profile | undefined {
-    return this.#words().find((word) => word.service)?.service;
+    return this.#words().find((word) => word.isRefused && word.service)?.service;
   }
 
   #words(): Word[] {

@@ -17,7 +17,7 @@ interface Calls {
   liftedAt: number;
 }
 
-/** Another call waits no longer for the record of its refusal, as where the run waits for a lock (D154). */
+/** Another call waits no longer for the record of its refusal (D154). */
 const longestWaitMs = 2_000;
 
 /**
@@ -32,12 +32,18 @@ export class ProcessGuard implements ConsentListener {
   /** Of other calls, by channel and key. */
   readonly #addresses = new Map<string, Calls>();
   readonly #beganAt = new WeakMap<readonly ConsentWrite[], number>();
+  /** Until when calls wait together for the record to open, as where the run waits for a lock; Infinity once it is open. */
+  #opensBy = performance.now() + longestWaitMs;
   /** Resolves when all refusals so far are recorded. */
   recorded: Promise<unknown> = Promise.resolve();
 
   constructor(run: RunParts, record: Promise<RunRecord | undefined>) {
     this.#run = run;
     this.#record = record;
+    record.then(
+      () => (this.#opensBy = Infinity),
+      () => undefined,
+    );
   }
 
   /** A row was sent or skipped, or may have been sent: a later one may not lift what it refuses. */
@@ -45,12 +51,15 @@ export class ProcessGuard implements ConsentListener {
     for (const place of wordsOf(said).refused) this.#refusedByRows.set(place, Infinity);
   }
 
-  /** A row left with these words, at that moment; a refusal among them need not be the row's own, so a later word may lift it. */
-  learnSent(said: readonly ConsentWrite[], moment: number): void {
+  /**
+   * A row left with these words, or a look showed them, at that moment; a refusal among them need not be the row's own, so a
+   * later word may lift it.
+   */
+  learnShown(said: readonly ConsentWrite[], moment: number): void {
     const { refused, others } = wordsOf(said);
-    const isOwn = (place: string) => this.#refusedByRows.get(place) === Infinity;
-    for (const place of refused) if (!isOwn(place)) this.#refusedByRows.set(place, moment);
-    for (const place of others) if (!isOwn(place)) this.#refusedByRows.delete(place);
+    const isNews = (place: string) => (this.#refusedByRows.get(place) ?? 0) < moment;
+    for (const place of refused) if (isNews(place)) this.#refusedByRows.set(place, moment);
+    for (const place of others) if (isNews(place)) this.#refusedByRows.delete(place);
   }
 
   concerns(families: readonly FamilyIdentity[]): boolean {
@@ -61,8 +70,10 @@ export class ProcessGuard implements ConsentListener {
     this.#beganAt.set(said, nextMoment());
     const { refused } = wordsOf(said);
     for (const address of refused) this.#callsAbout(address).refusals.set(said, Infinity);
-    const slow = "other calls do not wait for a slow checkpoint: a crash now would lose their refusals";
-    await unlessLate(this.#records([...refused]), longestWaitMs, () => this.#run.warnings.sayOnce(slow));
+    const slow =
+      "other calls do not wait for a slow checkpoint, or for its lock: a crash now would lose their refusals";
+    const waitMs = Math.max(0, Math.min(longestWaitMs, this.#opensBy - performance.now()));
+    await unlessLate(this.#records([...refused]), waitMs, () => this.#run.warnings.sayOnce(slow));
   }
 
   async ended(said: readonly ConsentWrite[], outcome: Outcome, applied = said): Promise<void> {

@@ -24,11 +24,13 @@ import {
   type Guard,
   type GuardedRow,
   nextMoment,
+  ofKind,
   refusalsAmong,
   RowStop,
   superseded,
   type Word,
 } from "./guard.ts";
+import type { ProcessGuard } from "./process.ts";
 
 type LookOptions = Pick<BulkSettings<never>, "opened" | "checkConsent" | "snapshot">;
 
@@ -68,16 +70,24 @@ export class ServiceGuard implements Guard {
   readonly name = "The look at the service";
   readonly maxAgeMs = 60_000;
   readonly #run: RunParts;
+  readonly #process: ProcessGuard;
 
-  constructor(run: RunParts) {
+  constructor(run: RunParts, process: ProcessGuard) {
     this.#run = run;
+    this.#process = process;
   }
 
   async ask(row: GuardedRow, signal: AbortSignal) {
     const { options } = this.#run;
     const { shown } = knownOf(row, options.snapshot);
-    // What the snapshot shows as refused counts where a look shows nothing of it.
-    const words = shown.flatMap((one) => this.#wordsOf(row, one, 0)).filter(({ isRefused }) => isRefused);
+    const ofNumber = options.snapshot?.shownOf(ofKind("phone", contactsOfRow(row)));
+    // What the snapshot shows as refused counts where a look shows nothing of it: a number also where it is another contact's.
+    const words = [
+      ...shown.flatMap((one) => this.#wordsOf(row, one, 0)),
+      ...(ofNumber ?? [])
+        .flatMap((one) => this.#wordsOf(row, one, 0))
+        .filter(({ channel }) => channel === "phone"),
+    ].filter(({ isRefused }) => isRefused);
     const knownTo = (said: ConsentWrite) => refusalsAmong(words, said);
     const isLifting = () => row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
     if (!canLook(options.opened) && !refusesOnly(row.writes) && isLifting())
@@ -87,6 +97,7 @@ export class ServiceGuard implements Guard {
     for (const id of looksOf(row, options)) {
       const { service, left } = await this.#look(id, signal);
       first ??= left;
+      if (service) this.#process.learnShown([saidOf({ ...service.attributes, id })], first.moment);
       // One beside the contact of the row has nothing to say.
       const isItsOwn = shown.length > 0 ? shown.some((one) => one.id === id) : id === row.recordedId;
       if (!service && !isItsOwn) continue;
@@ -147,12 +158,19 @@ export class ServiceGuard implements Guard {
         return [];
       }
       // A word counts for the address that is shown with it; a refusal without one, and a suppression, for those of the row.
-      const hasAddress = shown.some((key) => key.startsWith(`${channel}:`));
+      const hasAddress = ofKind(channel, shown).length > 0;
       const isRefused = isRefusal(channel, word);
       const isOfRow = channel === "is_suppressed" ? isSameContact : isRefused && !hasAddress;
       return [{ by: "service", channel, addresses: isOfRow ? named : shown, isRefused, moment, service }];
     });
   }
+}
+
+/** What a look shows, for later rows. Without a suppression, as others may have the contact's phone. */
+function saidOf({ email, phone, id, ...contact }: ShownContact): ConsentWrite {
+  const words = [...shownConsent(contact)].filter(([channel, word]) => isDocumented(channel, word));
+  const consent = new Map(words.filter(([channel]) => channel !== "is_suppressed"));
+  return { contacts: contactKeys([{ email, phone, contactUUID: id }]), consent };
 }
 
 /** A 404 without a JSON body comes from a gateway, and says nothing of a contact. */
@@ -175,9 +193,8 @@ function refuseAfterEarlierContact(row: GuardedRow, service: Profile): void {
 
 /** Whether a row says something else of a channel, and only at other addresses than the one that is shown. */
 function namesAnother({ said }: GuardedRow, channel: string, shown: readonly string[]): boolean {
-  const ofChannel = (keys: readonly string[]) => keys.filter((key) => key.startsWith(`${channel}:`));
-  const words = said.filter(({ contacts }) => ofChannel(contacts).length > 0);
-  const [named, known] = [words.flatMap(({ contacts }) => ofChannel(contacts)), ofChannel(shown)];
+  const words = said.filter(({ contacts }) => ofKind(channel, contacts).length > 0);
+  const [named, known] = [words.flatMap(({ contacts }) => ofKind(channel, contacts)), ofKind(channel, shown)];
   if (named.length === 0 || known.length === 0 || named.some((key) => known.includes(key))) return false;
   return words.some(({ consent }) => !isRefusal(channel, consent.get(channel) ?? ""));
 }
@@ -192,7 +209,7 @@ function contactsOfRow({ said }: GuardedRow): string[] {
  */
 function shownTo(contacts: readonly string[], snapshot: ConsentSnapshot | undefined, hasId = false) {
   if (!snapshot) return [];
-  const emails = contacts.filter((key) => key.startsWith("email:"));
+  const emails = ofKind("email", contacts);
   const byEmail = snapshot.shownOf(emails);
   if (byEmail.length > 0 || (emails.length > 0 && hasId)) return byEmail;
   return snapshot.shownOf(addressesOf("phone", contacts));

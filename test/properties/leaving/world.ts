@@ -222,10 +222,14 @@ export class World {
       case "not-current":
         return isOutdated;
       // Nobody can be looked up, or the look shows nothing of the channel.
-      case "snapshot":
-        return this.#known(item)
-          .ids.flat()
-          .some((id) => consents(this.#snapshot?.find((each) => each.id === id)));
+      case "snapshot": {
+        const ids = this.#known(item).ids.flat();
+        const numbers = words.flatMap(({ keys }) => keys.filter((key) => key.startsWith("phone:")));
+        return (
+          ids.some((id) => consents(this.#snapshot?.find((each) => each.id === id))) ||
+          withKeys(this.#snapshot ?? [], numbers).some(({ phone_opt_in }) => isRefusal(phone_opt_in))
+        );
+      }
       case "service":
         return service
           ? consents(service.attributes)
