@@ -156,9 +156,10 @@ function judge(name: string, result: unknown): Response {
   const invalid = (problem: string) => new ConfigurationError(`${name} ${problem}`, "unknown");
   const response = Object(result) as Partial<Response>;
   const { status, headers, body } = response;
-  const isStream = !body || typeof body.getReader === "function";
-  if (!Number.isInteger(status) || typeof headers?.forEach !== "function" || !isStream)
-    throw invalid("must return a Response whose body is a web stream.");
+  // Only null says that there is no body: without the property it would pass for an empty one.
+  const isBody = body === null || typeof body?.getReader === "function";
+  if (!Number.isInteger(status) || typeof headers?.forEach !== "function" || !isBody)
+    throw invalid("must return a Response whose body is a web stream, or null.");
   if (response.bodyUsed || body?.locked) {
     const wayOut = "Let each call return a new one, or a clone().";
     throw invalid(`returned a Response whose body was read before. ${wayOut}`);

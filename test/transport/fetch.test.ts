@@ -83,6 +83,7 @@ describe.each(doors)("%s, as a test replaces it, is asked once", (name, clientOf
   it.each([
     ["nothing", undefined],
     ["an object that is no Response", { ok: true, json: async () => ({}) }],
+    ["no body, but methods", { status: 200, headers: new Headers(), json: async () => profileResponse }],
     ["a body that is no web stream", { status: 200, headers: new Headers(), body: "{}" }],
     ["a body that is a stream of Node", { status: 200, headers: new Headers(), body: Readable.from(["{}"]) }],
   ])("if it returns %s, which is a fault of the program", async (_, given) => {
@@ -92,7 +93,7 @@ describe.each(doors)("%s, as a test replaces it, is asked once", (name, clientOf
 
     const failures = [await failureOf(v1.events.send(event)), await failureOf(v1.customers.get("c-1"))];
 
-    const message = `${name} must return a Response whose body is a web stream.`;
+    const message = `${name} must return a Response whose body is a web stream, or null.`;
     expect(failures).toMatchObject([
       { name: "ConfigurationError", message, outcome: "unknown", request: { attempts: 1 } },
       { name: "ConfigurationError", message, outcome: "not-applied", request: { attempts: 1 } },
