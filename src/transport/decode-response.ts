@@ -9,6 +9,12 @@ import { apiError, htmlHint, messageOf } from "./response-error.ts";
 const shownBodyLength = 64 * 1024;
 /** A deeper value takes much memory, and overflows the stack when it is printed. */
 const maxDepth = 1_000;
+/** The bytes of an empty body in each encoding. */
+const emptyBytes = new Map<string | null, number>([
+  ["br", 1],
+  ["deflate", 8],
+  ["gzip", 20],
+]);
 
 /** Returns a response's value; throws a `RedirectError`, an `ApiError` or an `UnexpectedResponseError`. */
 export function decodeResponse(received: ReceivedResponse, call: Call): ApiResponse {
@@ -43,7 +49,7 @@ function decodeValue(received: ReceivedResponse, { client, context, request }: C
   if (received.limitPassed !== undefined) {
     throw unexpected(`its body is larger than maxResponseBytes (${received.limitPassed} bytes).`);
   }
-  if (received.failure !== undefined) throw unexpected("its body cannot be decompressed.");
+  if (received.failure !== undefined || isCut(received)) throw unexpected("its body cannot be decompressed.");
   const body = parseJson(text);
   // A blank body is none: it breaks off nowhere.
   const contentType = text.trim() === "" ? "" : String(headers.get("content-type"));
@@ -64,6 +70,13 @@ function decodeValue(received: ReceivedResponse, { client, context, request }: C
       said === undefined ? error.message : `${error.message.replace(/\.$/, "")}; the service says: ${said}`,
     );
   }
+}
+
+/** Whether a compressed body was cut before its first character: Node's fetch takes such an end for that of an empty body. */
+function isCut({ text, headers }: ReceivedResponse): boolean {
+  const encoding = headers.get("content-encoding");
+  const length = Number(headers.get("content-length"));
+  return text === "" && encoding !== null && length > 0 && length !== emptyBytes.get(encoding);
 }
 
 /** The body in an error: parsed JSON, else the text, at most 64 KiB, without keys. */

@@ -1,4 +1,5 @@
-import { gzipSync } from "node:zlib";
+import { randomUUID } from "node:crypto";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { AudienceClient, type ClientOptions, UnexpectedResponseError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -170,6 +171,36 @@ describe("A 2xx whose body cannot be decompressed", () => {
       expect(received).toHaveLength(1);
     },
   );
+
+  const codecs = [
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ] as const;
+  /** What a request resolves to whose response has these bytes. */
+  const requested = async (encoding: string, bytes: Uint8Array) => {
+    const { options } = await serve((outgoing) => {
+      const length = bytes.length;
+      outgoing.writeHead(201, { "content-encoding": encoding, "content-length": length }).end(bytes);
+    });
+    return await new AudienceClient(options).v1.request({ method: "POST", path: "/api/v1/exports" });
+  };
+
+  it.each(codecs)("(%s) is one that was cut before its first character, too", async (encoding, compress) => {
+    const whole = compress(profileWith(randomUUID().repeat(9)));
+
+    for (const bytes of [2, 10, 30]) {
+      const error = await failureOf(requested(encoding, whole.subarray(0, bytes)));
+
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(error).toMatchObject({ outcome: "unknown", status: 201 });
+      expect(error.message).toContain("its body cannot be decompressed.");
+    }
+  });
+
+  it.each(codecs)("(%s) is not an empty one", async (encoding, compress) => {
+    expect(await requested(encoding, compress(""))).toBeUndefined();
+  });
 });
 
 describe("The size of a response", () => {
