@@ -19,6 +19,7 @@ import { longestLineBytes, readLines } from "../files/lines.ts";
 import { acquireLock, type Lock, refusalOf } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { replaceFile } from "../files/replacement.ts";
+import { mustBe } from "../values/in-words.ts";
 
 export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 
@@ -40,11 +41,11 @@ export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
  * `open` rejects with a `ConfigurationError` if the file is in use, damaged, no checkpoint of this version, no regular file,
  * or another user's; the run does if the file is replaced, or its lock taken over, while the run has it open.
  *
- * @throws TypeError if the path is not a string, or empty.
+ * @throws ConfigurationError if the path is not a string, or empty.
  */
 export function fileCheckpoint(path: string): Checkpoint {
   if (typeof path !== "string" || path === "")
-    throw new TypeError("fileCheckpoint takes the path of a file, as a string.");
+    throw new ConfigurationError(`The path of fileCheckpoint ${mustBe("a string that is not empty", path)}.`);
   const named = resolve(path);
   const refuse = (error: unknown): never => {
     throw refusalOf(error, "checkpoint", named, ConfigurationError);
@@ -79,7 +80,6 @@ async function* readEntries(named: string, refuse: (error: unknown) => never): E
 type Entries = AsyncGenerator<readonly [name: string, line: string], void, undefined>;
 
 const heading = "audience-checkpoint 4";
-
 const isName = /^[\x21-\x7e]{1,200}$/;
 const isLine = /^[\x20-\x7e]{0,2000}$/;
 const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
@@ -129,12 +129,12 @@ class CheckpointFile implements OpenCheckpoint {
       } catch {
         // The failure of the write itself is reported.
       }
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(
-        `The checkpoint ${this.#file} cannot be written (${reason}); the run stops, so that no row goes unrecorded. ` +
-          "Mend the cause, such as a full disk, and run it again: it continues from what the file records.",
-        { cause },
-      );
+      // Safe: `node:fs` throws nothing else.
+      const { message, code } = cause as NodeJS.ErrnoException;
+      const problem =
+        `The checkpoint ${this.#file} cannot be written (${message}); the run stops, so that no row goes unrecorded. ` +
+        "Mend the cause, such as a full disk, and run it again: it continues from what the file records.";
+      throw Object.assign(new Error(problem, { cause }), { code });
     }
   }
 

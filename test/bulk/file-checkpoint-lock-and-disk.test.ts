@@ -211,7 +211,7 @@ it.each([
   ["write", appendFileSync],
   ["flush", fdatasyncSync],
 ] as const)(
-  "A line that the disk refuses to %s is not recorded, and its error says why and what to do",
+  "A line that the disk refuses to %s is not recorded, and its error has the system's code, and says what to do",
   async (...each) => {
     const [, step] = each;
     const { open } = await openAndRead();
@@ -228,6 +228,7 @@ it.each([
         message:
           `The checkpoint ${path} cannot be written (ENOSPC: no space left on device); the run stops, so that no row goes unrecorded. ` +
           "Mend the cause, such as a full disk, and run it again: it continues from what the file records.",
+        code: "ENOSPC",
         cause,
       }),
     );

@@ -104,10 +104,14 @@ describe("A file checkpoint", () => {
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
   });
 
-  it.each([undefined, 7, ""])("requires a path, and refuses %o", (other) => {
-    expect(() => fileCheckpoint(other as never)).toThrow(
-      new TypeError("fileCheckpoint takes the path of a file, as a string."),
-    );
+  it.each([
+    [undefined, "undefined"],
+    [7, "a number"],
+    ["", "an empty string"],
+  ])("requires a path, and refuses %o", (other, given) => {
+    const message = `The path of fileCheckpoint must be a string that is not empty, not ${given}.`;
+
+    expect(() => fileCheckpoint(other as never)).toThrow(new ConfigurationError(message));
   });
 });
 

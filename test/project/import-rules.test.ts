@@ -20,6 +20,7 @@ const mayLoadNode =
   /^src\/(mock\/(listen|cli|command\/.+|page\/build-page)|(checkpoint|files|snapshot)\/.+)\.ts$/;
 const mayCount =
   /^src\/(timer|rate-limiter\/(sliding-window-log|adaptive-rate|reserve)|schema\/parse-options|values\/.+)\.ts$/;
+const mayKeep = /^src\/(errors|values\/in-words|files\/.+|bulk\/checkpoint)\.ts$/;
 const mayAskForNode = /^src\/transport\/tracing\.ts$/;
 
 /** What breaks each rule: one import at a time. */
@@ -51,12 +52,11 @@ const importRules: Readonly<Record<string, (one: Import) => boolean>> = {
       !(from.startsWith("src/mock/command/") && to.startsWith("src/files/")),
   "nothing of the client imports the mock": ({ from, to }) =>
     !from.startsWith("src/mock/") && to.startsWith("src/mock/"),
-  "redis and checkpoint take types from the rest; redis also timers, schemas of options and the count of the rate limiter, checkpoint the errors, files and its own interface":
+  "redis and checkpoint take types from the rest; redis also timers, schemas of options and the count of the rate limiter, checkpoint the errors, values in words, files and its own interface":
     ({ from, to, kind }) => {
       const entryPoint = /^src\/(redis|checkpoint)\//.exec(from)?.[0];
       if (from.startsWith("src/redis/") && mayCount.test(to)) return false;
-      if (from.startsWith("src/checkpoint/") && /^src\/(errors\.ts$|files\/|bulk\/checkpoint\.ts$)/.test(to))
-        return false;
+      if (from.startsWith("src/checkpoint/") && mayKeep.test(to)) return false;
       return entryPoint !== undefined && isOurs(to) && !to.startsWith(entryPoint) && kind !== "type";
     },
   "snapshot knows neither bulk nor checkpoint": ({ from, to }) =>
