@@ -10,7 +10,7 @@ export const HELP = `audience-mock: the audience service, in memory, as an HTTP 
   --host ADDRESS      the address to listen on; default 127.0.0.1, so that no other machine can reach it. 0.0.0.0
                       for all addresses, as in a container
   --allow-host NAME   a further name by which requests may call it (their Host); may be given several times. Without
-                      it: localhost, 127.0.0.1, [::1] and ADDRESS, with any port
+                      it: localhost, 127.0.0.1, [::1] and ADDRESS (not 0.0.0.0 or ::), with any port
   --seed FILE         the initial state: JSON, or people as FILE.csv (see below)
   --state FILE        keeps the state in FILE over a restart: contacts, consents and their history, lists, events.
                       Without FILE it begins with the seed. Faults, requests and rate limits begin anew
@@ -58,8 +58,8 @@ Try it:
     "firstName":"Ada","listIds":["mock-list"],"identifiers":[{"type":"email","id":"ada@example.com",
     "channels":{"email":{"status":"subscribed"}},"consent":{"createdAt":"2026-01-31T09:30:00Z","ip":"192.0.2.1","source":"form"}}]}'
 
-The mock refuses what a page of another site asks for. For tests there are additional paths that need no key; a POST
-needs the content type of JSON, also without a body:
+For tests there are additional paths that need no key. They refuse what a page of another site asks for; a POST needs the
+content type of JSON, also without a body:
 
   curl $URL/__mock/organizations/mock-organization      # the state: contacts, groups, memberships, events, triggers,
                                                         # automationRuns, welcomeEmails, webhookCalls, consentHistory

@@ -45,7 +45,7 @@ export function hostsOf(allowed: readonly string[]): ReadonlySet<string> {
 /**
  * The response to a request that must not come in (D117), or that a browser makes by itself; `undefined` for all others.
  * A page of another site can send requests to loopback: under a name of its own that leads there, which their `Host`
- * shows; or to the mock's address, which `Origin` and `Sec-Fetch-Site` show.
+ * shows; or to the mock's address, which `Origin` and `Sec-Fetch-Site` show. Those to the service's paths need a key.
  */
 export function doorResponse(incoming: RequestHead, hosts: ReadonlySet<string>): Response | undefined {
   // A `Request` has no such method.
@@ -60,14 +60,12 @@ export function doorResponse(incoming: RequestHead, hosts: ReadonlySet<string>):
   if (!target.startsWith("/")) return refuse("the target of a request is a path, such as /v2/lists");
   const { origin, pathname } = new URL(`http://${host}${target}`);
   if (OF_BROWSERS.has(pathname)) return new Response(null, { status: 204 });
-  // A link on any page may lead to the mock's own page, which is not logged and changes nothing.
-  const isPage = pathname === "/" && isRead(incoming);
-  if (!isPage && isOfAnotherSite(incoming, origin))
+  if (!pathname.startsWith(OWN_PATHS)) return undefined;
+  if (isOfAnotherSite(incoming, origin))
     return refuse(
-      `the mock refuses what another site asks for: call it without a browser, or from ${origin}`,
+      `${OWN_PATHS}… refuses what another site asks for: call it without a browser, or from ${origin}`,
     );
-  if (!pathname.startsWith(OWN_PATHS) || isRead(incoming) || isJson(valuesOf("content-type", incoming)))
-    return undefined;
+  if (isRead(incoming) || isJson(valuesOf("content-type", incoming))) return undefined;
   return refuse(
     `a ${incoming.method} to ${OWN_PATHS}… needs the header Content-Type: application/json, with or without a body`,
   );

@@ -89,7 +89,7 @@ export interface MockService {
 
 /**
  * Options of `listen`. Without `host` it listens on loopback alone. Every request needs a `Host` of loopback
- * (`localhost`, `127.0.0.1`, `[::1]`), of the address that it listens on, or of `allowHosts`, with any port: else a page
+ * (`localhost`, `127.0.0.1`, `[::1]`), of the one address that it listens on, or of `allowHosts`, with any port: else a page
  * of another site could read and change the mock, under a name of its own that leads to loopback.
  *
  * ```ts
