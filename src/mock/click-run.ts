@@ -30,6 +30,8 @@ export class ClickRun {
   readonly #writesPerLook: number;
   readonly #records: RequestRecord[] = [];
   readonly #resubscriptions: { entry: MockConsentChange; record: RequestRecord | undefined }[] = [];
+  /** When the person asked again, each as the number of requests that had arrived before. */
+  readonly #asked: { contactId: string; arrived: number }[] = [];
   #click: Click | undefined;
 
   constructor(
@@ -40,7 +42,7 @@ export class ClickRun {
     this.#mock = mock;
     this.#planned = planned;
     this.#writesPerLook = writesPerLook;
-    const { moment } = planned;
+    const { channel, moment, organization } = planned;
     let ended = 0;
     mock.log.onArrival((record) => {
       if (this.#records.length === moment) this.#unsubscribe();
@@ -53,6 +55,9 @@ export class ClickRun {
     mock.log.onChange((change, record) => {
       if (change?.kind === "consent" && change.isResubscription)
         this.#resubscriptions.push({ entry: change.entry, record });
+      const isAsking = change?.kind === "asks-again" && change.organization === organization;
+      if (isAsking && change.channel === channel)
+        this.#asked.push({ contactId: change.contactId, arrived: this.#records.length });
     });
     if (moment === "before-first") this.#unsubscribe();
   }
@@ -104,13 +109,19 @@ export class ClickRun {
     this.#click = { contact: { ...contact }, arrived, version: log.version };
   }
 
-  /** Under way before the click, or one of the writes that follow a look from before the click. */
+  /**
+   * Under way before the click, or one of the writes that follow a look from before the click, or the person's own word.
+   * An attempt that was not applied is no write: its retry is the same one.
+   */
   #isExcused(index: number, { contact, arrived, version }: Click): boolean {
     const { sentAt } = this.#records[index]!;
     if (sentAt !== undefined && sentAt < version) return true;
-    const look = this.#records.findLastIndex((record, at) => at < index && isLookAt(record, contact.id));
-    if (look === -1 || look >= arrived) return false;
-    const since = this.#records.slice(look + 1, index + 1);
+    const looked =
+      this.#records.findLastIndex((record, at) => at < index && isLookAt(record, contact.id)) + 1;
+    const asked = this.#asked.findLast((one) => one.contactId === contact.id && one.arrived <= index);
+    const known = Math.max(looked, asked?.arrived ?? 0);
+    if ((looked === 0 && asked === undefined) || known > arrived) return false;
+    const since = this.#records.slice(known, index + 1).filter(({ entry }) => entry.applied);
     return since.filter(({ entry }) => isWriteAbout(entry, contact)).length <= this.#writesPerLook;
   }
 }

@@ -111,10 +111,11 @@ const optionsRule = object({
  *
  * Two clicks are not counted, as nobody could have known of them. One comes between a look at this person
  * (`GET /api/v1/customer/{id}`) and the `writesPerLook` writes about her that follow: a job whose row is an event and a
- * contact needs 2. The other comes while the request that undoes it is under way already, where the mock has a `latencyMs`.
+ * contact needs 2, and an attempt that was not applied is no write. The other comes while the request that undoes it is
+ * under way already, where the mock has a `latencyMs`.
  *
- * A person who returns on your own site within the job says so by `mock.asksAgain`. A click is left out where the service
- * does not know the person yet. Each run has a mock of its own, and several run at a time, so a job must share nothing
+ * A person who returns on your own site within the job says so by `mock.asksAgain`, which counts as a look at her. A click
+ * is left out where the service does not know the person yet. Each run has a mock of its own, and several run at a time, so a job must share nothing
  * with its other runs. It resolves to the number of requests of the first run, and the number of runs, the first included.
  *
  * @throws {ClickUndone} if a request undoes or hides a click, or the job fails with one: the first, person after person.

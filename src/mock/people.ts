@@ -4,6 +4,7 @@ import type { MockContact } from "./state/organization-state.ts";
 import type { Organization } from "./state/organization.ts";
 import type { Organizations } from "./state/organizations.ts";
 
+const CHANNELS = ["email", "phone", "suppressed"] as const;
 const organization = nonEmptyString;
 const channelRule = object({ organization, channel: enumOf("email", "phone") });
 const confirmRule = object({ organization });
@@ -36,8 +37,8 @@ export function people(
     asksAgain(person, options = {}) {
       checkOption("options", options, channelRule);
       const [contact, owner] = find(current(), person, options.organization);
-      const { channel } = options;
-      owner.asksAgain(contact, channel === undefined ? ["email", "phone", "suppressed"] : [channel]);
+      const channels = options.channel === undefined ? CHANNELS : [options.channel];
+      for (const channel of channels) owner.asksAgain(contact, channel);
     },
   };
 }

@@ -79,7 +79,7 @@ describe("everyClick, a planted bug", () => {
   });
 
   it("a retry of an old opt-in is found, though the first attempt was right", async () => {
-    const faults = [{ kind: "500-before", operation: "v1.customers.upsert", times: 1 }] as const;
+    const faults = [{ kind: "500-after", operation: "v1.customers.upsert", times: 1 }] as const;
     const options = seeded([{ ...ada, ...subscribed }]);
     const found = await foundIn(
       async (mock) => {
@@ -94,7 +94,7 @@ describe("everyClick, a planted bug", () => {
     );
 
     // Before request 2 it is between look and write; the second write is one too many.
-    expect(clickOf(found)).toEqual([ada.email, 2, 3]);
+    expect(clickOf(found)).toEqual([ada.email, 3, 3]);
   });
 
   it("NON_SUBSCRIBED over a refusal is found", async () => {
@@ -144,14 +144,55 @@ describe("everyClick, a sound job", () => {
     expect(result).toEqual({ requests: 4, runs: 1 + 2 * (4 + 2) });
   });
 
-  it("passes: a person who asks again within the job", async () => {
+  it.each(["429", "503-retry-after", "500-before", "reset-before"] as const)(
+    "passes: one whose write is sent again after a %s, which applies nothing",
+    async (kind) => {
+      const fault = { kind, operation: "v1.customers.upsert", times: 1, retryAfter: 0 } as const;
+
+      await everyClick(lookThenWrite, { mock: { ...seeded().mock, faults: [fault] } });
+    },
+  );
+
+  it.each([
+    ["first", async () => undefined],
+    ["after another request", async (mock: MockService) => await clientOf(mock).customers.list()],
+  ])("passes: a person who asks again within the job, %s", async (_, begin) => {
     await everyClick(
       async (mock) => {
+        await begin(mock);
         mock.asksAgain(ada.email);
         await subscribe(mock);
       },
-      { ...seeded([both[0]]), requests: () => false },
+      seeded([both[0]]),
     );
+  });
+
+  it("is not excused by a person who asked again before an earlier write, of another channel, or elsewhere", async () => {
+    const returnsOnce: Job = async (mock) => {
+      mock.asksAgain(ada.email);
+      await subscribe(mock);
+      await subscribe(mock);
+    };
+    const byPhone: Job = async (mock) => {
+      mock.asksAgain(ada.email, { channel: "phone" });
+      await subscribe(mock);
+    };
+    const organizations = [
+      { ...organization, contacts: [both[0]] },
+      { ...globex, contacts: [both[0]] },
+    ];
+    const elsewhere: Job = async (mock) => {
+      mock.asksAgain(ada.email, { organization: globex.id });
+      await subscribe(mock);
+    };
+
+    expect(clickOf(await foundIn(returnsOnce))).toEqual([ada.email, 2, 2]);
+    expect(clickOf(await foundIn(byPhone))).toEqual([ada.email, "before-first", 1]);
+    expect(clickOf(await foundIn(elsewhere, { mock: { organizations } }))).toEqual([
+      ada.email,
+      "before-first",
+      1,
+    ]);
   });
 
   it("needs writesPerLook for a second write after a look", async () => {

@@ -141,6 +141,8 @@ describe("audience-mock --state", () => {
     await eventually(() => expect(contactsIn(file)).toHaveLength(1));
     await post(first.url, "/__mock/unsubscribe", { person: ada.email });
     await eventually(() => expect(contactsIn(file)).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]));
+    await post(first.url, "/__mock/asks-again", { person: ada.email });
+    await eventually(() => expect(readFileSync(file, "utf8")).toContain('"refuses":false'));
     await stop(first, "SIGKILL");
     // Else the next one waits for it.
     rmSync(`${file}.lock`);

@@ -115,6 +115,15 @@ describe("The body of a v1 list or group", () => {
     const { body } = await call("/api/v1/customer");
     expect(body).toMatchObject(order.map((id) => ({ id })));
   });
+
+  it("v1CustomerOrder updated follows the changes, though the clock stands still", async () => {
+    const variants = { v1CustomerOrder: "updated", v1List: "array" } as const;
+    const { call, mock } = await inProcess.open({ organizations: [acme], variants, clock: () => 0 });
+    for (const id of ["alan", "ada", "grace", "ada"]) mock.unsubscribe(id, { channel: "email" });
+
+    const { body } = await call("/api/v1/customer");
+    expect(body).toMatchObject(["ada", "grace", "alan"].map((id) => ({ id })));
+  });
 });
 
 const unknown = "no list or segment has this id";

@@ -4,6 +4,11 @@ import type { MockConsentChange, MockContact } from "./organization-state.ts";
 export type StateChange =
   | { kind: "contact"; contact: string; action: "created" | "updated"; fields: string[] }
   | { kind: "consent"; contact: string; entry: MockConsentChange; isResubscription: boolean }
+  | (Pick<MockConsentChange, "contactId" | "channel"> & {
+      kind: "asks-again";
+      contact: string;
+      organization: string;
+    })
   | { kind: "list"; contact: string; list: string; action: "joined" | "left" }
   | { kind: "event"; contact: string; eventName: string }
   | { kind: "automation"; contact: string; automation: string; webhook?: string }
@@ -68,6 +73,9 @@ function textOf(change: StateChange): string {
       const words = `${channel} ${from === undefined ? "" : `${from} → `}${to}`;
       return change.isResubscription ? `${words} (resubscription)` : words;
     }
+    /* v8 ignore next -- @preserve no request asks again */
+    case "asks-again":
+      return `asks again (${change.channel})`;
     case "list":
       return `${change.action} the list ${change.list}`;
     case "event":

@@ -7,6 +7,9 @@ export class ContactIndex {
   readonly #byId = new Map<string, MockContact>();
   readonly #byEmail = new Map<string, MockContact>();
   readonly #byPhone = new Map<string, MockContact>();
+  /** The number of each one's last change. A clock may stand still. */
+  readonly #changes = new Map<MockContact, number>();
+  #changeCount = 0;
 
   constructor(variants: Pick<MockVariants, "emailCase" | "matchFirst">) {
     this.#variants = variants;
@@ -14,6 +17,27 @@ export class ContactIndex {
 
   byId(id: string): MockContact | undefined {
     return this.#byId.get(id);
+  }
+
+  /** In what order the service lists contacts is not documented. */
+  inOrder(contacts: readonly MockContact[], order: MockVariants["v1CustomerOrder"]): readonly MockContact[] {
+    if (order === "created") return contacts;
+    const newest = contacts.toReversed();
+    if (order === "newest") return newest;
+    // A seed and a saved state tell only the times of the changes before.
+    return newest.sort(
+      (one, other) =>
+        this.#numberOf(other) - this.#numberOf(one) || Date.parse(other.updated) - Date.parse(one.updated),
+    );
+  }
+
+  /** It was changed. */
+  count(contact: MockContact): void {
+    this.#changes.set(contact, ++this.#changeCount);
+  }
+
+  #numberOf(contact: MockContact): number {
+    return this.#changes.get(contact) ?? 0;
   }
 
   /** The contact "with the same email or phone". */

@@ -67,8 +67,8 @@ export class Organization {
     return this.#index.byId(id);
   }
 
-  contacts(): readonly MockContact[] {
-    return this.#rows.contacts;
+  contacts(order: MockVariants["v1CustomerOrder"] = "created"): readonly MockContact[] {
+    return this.#index.inOrder(this.#rows.contacts, order);
   }
 
   group(id: string): MockGroup | undefined {
@@ -100,8 +100,10 @@ export class Organization {
     this.#change(contact, { [field]: optIn }, "person");
   }
 
-  asksAgain(contact: MockContact, channels: readonly MockConsentChange["channel"][]): void {
-    for (const channel of channels) this.#consents.say(contact.id, channel, false);
+  asksAgain(contact: MockContact, channel: MockConsentChange["channel"]): void {
+    this.#consents.say(contact.id, channel, false);
+    const named = { contact: nameOfContact(contact), contactId: contact.id };
+    this.#sources.changed({ kind: "asks-again", organization: this.seed.id, ...named, channel });
   }
 
   /** Updates the matching contact, or creates one; the opt-ins follow "States and transitions". */
@@ -151,7 +153,7 @@ export class Organization {
     const recordedAt = this.#sources.nowIso();
     const event = { id: this.#sources.nextId(), contactId: contact.id, ...sent, recordedAt };
     this.#rows.events.push(event);
-    this.#tell({ kind: "event", contact: nameOfContact(contact), eventName: event.eventName });
+    this.#sources.changed({ kind: "event", contact: nameOfContact(contact), eventName: event.eventName });
     this.#runAutomations(contact, event);
   }
 
@@ -169,7 +171,7 @@ export class Organization {
       email: contact.email,
       sentAt: this.#sources.nowIso(),
     });
-    this.#tell({ kind: "welcome-email", contact: contact.email });
+    this.#sources.changed({ kind: "welcome-email", contact: contact.email });
   }
 
   /** A copy of the state, so that its reader cannot change it. */
@@ -218,9 +220,10 @@ export class Organization {
     this.#index.remove(contact);
     Object.assign(contact, fields, { updated: at });
     this.#index.add(contact);
+    if (by !== "seed") this.#index.count(contact);
     const consents = consentChanges(before, contact, { by, at });
     const isOver = new Set(consents.filter((change) => this.#consents.add(change)));
-    for (const change of contactChanges(before, contact, consents, isOver)) this.#tell(change);
+    for (const change of contactChanges(before, contact, consents, isOver)) this.#sources.changed(change);
   }
 
   /** Runs each automation that the event, or joining the list, triggers. */
@@ -231,7 +234,7 @@ export class Organization {
       this.#rows.automationRuns.push({ automation: name, contactId: contact.id, on, startedAt });
       const step = { automation: name, on, contact, ...("eventName" in trigger && { event: trigger }) };
       const run = { kind: "automation", contact: nameOfContact(contact), automation: name } as const;
-      this.#tell({ ...run, ...(webhook !== undefined && { webhook: webhook.url }) });
+      this.#sources.changed({ ...run, ...(webhook !== undefined && { webhook: webhook.url }) });
       if (webhook !== undefined) webhooks.call(webhook.url, structuredClone(step), this.#rows.webhookCalls);
     }
   }
@@ -239,11 +242,7 @@ export class Organization {
   #tellList(contact: MockContact, listId: string, action: "joined" | "left"): void {
     /* v8 ignore next -- @preserve who joins or leaves a list has been asked for one that is there */
     const list = this.#groups.get(listId)?.name ?? listId;
-    this.#tell({ kind: "list", contact: nameOfContact(contact), list, action });
-  }
-
-  #tell(change: StateChange): void {
-    this.#sources.changed(change);
+    this.#sources.changed({ kind: "list", contact: nameOfContact(contact), list, action });
   }
 }
 

@@ -1,6 +1,5 @@
 import { endpoint, type RequestContext, type MockEndpoint, type Reply } from "../mock-endpoint.ts";
 import { Refusal, refusalOf } from "../refusal.ts";
-import type { MockContact } from "../state/organization-state.ts";
 import type { MockVariants } from "../variants.ts";
 import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./responses.ts";
 import { contactFieldsOf, checkV1Contact, checkV1Event, checkV1ListContact, type V1Event } from "./rules.ts";
@@ -33,7 +32,7 @@ function getCustomer(context: RequestContext): Reply {
 
 function listCustomers(context: RequestContext): Reply {
   const { v1CustomerOrder } = context.variants;
-  return listResponse(context, inOrder(context.organization.contacts(), v1CustomerOrder), {
+  return listResponse(context, context.organization.contacts(v1CustomerOrder), {
     name: "customers",
     path: "/api/v1/customer",
     itemOf: (contact) => listedCustomer(contact, context),
@@ -113,15 +112,4 @@ function recordEvent(
       variant: "unknownContactUuidStatus",
     });
   organization.record(contact, event);
-}
-
-/** In what order the service lists contacts is not documented. */
-function inOrder(
-  contacts: readonly MockContact[],
-  order: MockVariants["v1CustomerOrder"],
-): readonly MockContact[] {
-  if (order === "created") return contacts;
-  const newest = contacts.toReversed();
-  if (order === "newest") return newest;
-  return newest.sort((one, other) => Date.parse(other.updated) - Date.parse(one.updated));
 }
