@@ -102,11 +102,26 @@ describe("The page can be read", () => {
 
     await eachTab(scene, async (tab) => expect([tab, await namelessControls(page)]).toEqual([tab, []]));
     expect(await page.getByRole("banner").count()).toBe(1);
+    expect(await page.getByRole("main").getByRole("tabpanel", { name: "Webhooks" }).count()).toBe(1);
     expect(await page.getByRole("complementary").count()).toBe(1);
     expect(await page.getByRole("tab").count()).toBe(5);
     expect(await page.getByRole("meter").count()).toBe(3);
     expect(await page.getByRole("region", { name: "Faults" }).count()).toBe(1);
     expect(await page.locator("html").getAttribute("lang")).toBe("en");
+  });
+
+  it("by a screen reader: a tab is named as it is shown, and no level of heading is left out", async () => {
+    const scene = await open();
+    const { page } = scene;
+    const levels = () =>
+      page.evaluate(() => [...document.querySelectorAll("h1, h2, h3")].map(({ localName }) => localName));
+
+    for (const tab of TABS) {
+      const shown = await page.getByRole("tab", { name: tab }).innerText();
+      expect(shown).toMatch(/^[A-Z][a-z]+ \d+$/);
+      expect(await page.getByRole("tab", { name: shown, exact: true }).count()).toBe(1);
+    }
+    await eachTab(scene, async () => expect((await levels()).join(" ")).toMatch(/^h1 h2( h3)+ h2 h2$/));
   });
 
   it("by a screen reader: new requests are told", async () => {

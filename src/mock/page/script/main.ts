@@ -21,7 +21,6 @@ const organizations = byId("organization") as HTMLSelectElement;
 const search = byId("find") as HTMLInputElement;
 const fault = byId("fault") as HTMLFormElement;
 const only = byId("only") as HTMLFormElement;
-const panel = byId("panel");
 const items = byId("items");
 const buttons = new Map(tabs.map((tab) => [tab, tabButton(tab)]));
 let shownTab: Tab = "requests";
@@ -89,10 +88,7 @@ function show({ version: newest, gauges, news }: PageView): void {
 
 function showNews(news: PageNews): void {
   shown = news;
-  for (const [tab, { button, count }] of buttons) {
-    count.textContent = String(news.counts[tab]);
-    button.setAttribute("aria-label", `${TITLES[tab]}, ${news.counts[tab]}`);
-  }
+  for (const [tab, { count }] of buttons) count.textContent = String(news.counts[tab]);
   fillChoice(
     organizations,
     news.organizations.map((id) => [id, id] as const),
@@ -136,7 +132,7 @@ function tabButton(tab: Tab) {
   const button = h(
     "button",
     { type: "button", role: "tab", id: `tab-${tab}`, "aria-controls": "panel", click: () => choose(tab) },
-    TITLES[tab],
+    `${TITLES[tab]} `,
     count,
   );
   button.addEventListener("keydown", ({ key }) => {
@@ -157,7 +153,7 @@ function choose(tab: Tab): void {
     button.setAttribute("aria-selected", String(each === tab));
     button.tabIndex = each === tab ? 0 : -1;
   }
-  panel.setAttribute("aria-label", TITLES[tab]);
+  byId("title").textContent = TITLES[tab];
   only.hidden = tab !== "requests";
   refresh();
 }
