@@ -94,7 +94,7 @@ export function v1ContactGroups(call: CallEndpoint, parsePage: ParsePage | undef
     list: v1List(call, {
       operation: "v1.contactGroups.list",
       path: "/api/v1/contact-groups",
-      query: v1ContactGroupListQuerySchema,
+      querySchema: v1ContactGroupListQuerySchema,
       names: ["contactgroups", "groups", "lists", "segments"],
       decodeItem: decodeContactGroup,
       parsePage,

@@ -80,7 +80,7 @@ export function v1Customers(call: CallEndpoint, parsePage: ParsePage | undefined
     list: v1List(call, {
       operation: "v1.customers.list",
       path: "/api/v1/customer",
-      query: v1CustomerListQuerySchema,
+      querySchema: v1CustomerListQuerySchema,
       names: ["customers", "contacts", "profiles"],
       decodeItem: decodeProfile,
       parsePage,

@@ -33,7 +33,8 @@ export interface ParsedPage {
  */
 export type ParsePage = (body: unknown, context: { operation: string }) => ParsedPage;
 
-interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "path" | "query"> {
+interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "path"> {
+  readonly querySchema: z.ZodType;
   /** Decodes an item for the user; `undefined` without an id. */
   readonly decodeItem: (value: unknown) => T | undefined;
   readonly names: ListSigns["names"];
@@ -42,12 +43,13 @@ interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "pa
 
 export function v1List<T extends { readonly id: string }>(
   call: CallEndpoint,
-  { decodeItem, names, parsePage, ...endpoint }: ListSettings<T>,
+  { operation, path, querySchema, decodeItem, names, parsePage }: ListSettings<T>,
 ) {
-  const settings = { call, longestPage: LIMITS.limit.max, identify: ({ id }: T) => id };
+  const longestPage = LIMITS.limit.max;
+  const identify = ({ id }: T) => id;
   return (query: object | undefined, options: ListOptions | undefined): Paginator<T> => {
     const parse = parsePage
-      ? ({ body }: ParsedResponse) => callParsePage(parsePage, body, endpoint.operation)
+      ? ({ body }: ParsedResponse) => callParsePage(parsePage, body, operation)
       : pageParser({ names, isItem: (item) => decodeItem(item) !== undefined });
     const decode = (response: ParsedResponse): DecodedPage<T> => {
       const { items, ...info } = parse(response);
@@ -57,7 +59,7 @@ export function v1List<T extends { readonly id: string }>(
         raw: response.body,
       };
     };
-    return listPages({ ...settings, endpoint: { method: "GET", ...endpoint, decode }, query, options });
+    return listPages({ call, operation, path, querySchema, query, options, decode, longestPage, identify });
   };
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Endpoint } from "../endpoint.ts";
+import type { ParsedResponse } from "../endpoint.ts";
 import type { DecodedPage } from "../pagination/cursor.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import {
@@ -30,18 +30,17 @@ export interface V2Lists {
 
 export function v2Lists(call: CallEndpoint): V2Lists {
   return {
-    list: (query, options) =>
-      listPages({ call, endpoint: listLists, query, options, identify: ({ uuid }) => uuid }),
+    list: (query, options) => listPages({ call, ...listLists, query, options }),
   };
 }
 
-const listLists: Endpoint<undefined, DecodedPage<List>> = {
+const listLists = {
   operation: "v2.lists.list",
-  method: "GET",
   path: "/v2/lists",
-  query: v2ListQuerySchema,
-  decode: ({ body }) => decodePage(body),
-};
+  querySchema: v2ListQuerySchema,
+  decode: ({ body }: ParsedResponse) => decodePage(body),
+  identify: ({ uuid }: List) => uuid,
+} as const;
 
 const receivedPageSchema = v2ListPageSchema.extend({
   data: v2ListPageSchema.shape.data.extend({ lists: z.array(z.unknown()) }),
