@@ -10,11 +10,7 @@ const shownBodyLength = 64 * 1024;
 /** A deeper value takes much memory, and overflows the stack when it is printed. */
 const maxDepth = 1_000;
 /** The bytes of an empty body in each encoding. */
-const emptyBytes = new Map<string | null, number>([
-  ["br", 1],
-  ["deflate", 8],
-  ["gzip", 20],
-]);
+const emptyBytes: Readonly<Record<string, number>> = { br: 1, deflate: 8, gzip: 20 };
 
 /** Returns a response's value; throws a `RedirectError`, an `ApiError` or an `UnexpectedResponseError`. */
 export function decodeResponse(received: ReceivedResponse, call: Call): ApiResponse {
@@ -76,7 +72,7 @@ function decodeValue(received: ReceivedResponse, { client, context, request }: C
 function isCut({ text, headers }: ReceivedResponse): boolean {
   const encoding = headers.get("content-encoding");
   const length = Number(headers.get("content-length"));
-  return text === "" && encoding !== null && length > 0 && length !== emptyBytes.get(encoding);
+  return text === "" && encoding !== null && length > 0 && length !== emptyBytes[encoding];
 }
 
 /** The body in an error: parsed JSON, else the text, at most 64 KiB, without keys. */
