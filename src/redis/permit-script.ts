@@ -33,9 +33,10 @@ export interface ScriptReply {
   /** How many of `ids` were granted, from the first. */
   readonly granted: number;
   readonly waitMs: number;
-  /** The permits of all processes in each window, and those of them that are of priorities 0 to 8. */
+  /** The permits of all processes in each window. */
   readonly used: readonly number[];
-  readonly usedByOthers: readonly number[];
+  /** The permits younger than one sixth of each window, two sixths, and so on: all, and those of priorities 0 to 8. */
+  readonly younger: readonly (readonly [ageMs: number, all: number, byOthers: number])[];
   readonly pausedMs: number;
   /** The part of the limits in force, below 1 after a 429. */
   readonly rateFactor: number;
@@ -130,7 +131,7 @@ local function count(key, ms)
 end
 
 -- The permits in use, and how many may be in use for this class to get one.
-local used, usedByOthers, limits = {}, {}, {}
+local used, limits = {}, {}
 local available, share, shareMs = math.huge, nil, 0
 for index, window in ipairs(request.windows) do
   state.longestMs = math.max(state.longestMs, window.countedMs)
@@ -140,7 +141,7 @@ for index, window in ipairs(request.windows) do
   local others = math.min(limit, count(othersKey, window.countedMs))
   local isLongest = index == #request.windows
   if not isLongest then limit = math.max(1, math.floor(limit * state.rateFactor)) end
-  limits[index], usedByOthers[index] = limit, others
+  limits[index] = limit
   if request.isLast and request.reserve > 0 then
     local left, demand = math.ceil(request.reserve * limit - 1e-9), math.ceil(others * 11 / 10)
     local kept = math.min(limit - 1, math.max(left, demand))
@@ -198,10 +199,14 @@ for index = 1, granted do
 end
 
 -- The earliest time at which every window has a permit: those in flight may be responded to now.
-local waitMs = 0
+local waitMs, younger = 0, {}
 for index, window in ipairs(request.windows) do
   used[index] = used[index] + granted
-  if not request.isLast then usedByOthers[index] = usedByOthers[index] + granted end
+  for sixths = 1, 6 do
+    local ageMs = sixths * window.countedMs / 6
+    local all, byOthers = count(permitsKey, ageMs), count(othersKey, ageMs)
+    table.insert(younger, { ageMs, math.min(window.limit, all), math.min(window.limit, byOthers) })
+  end
   local rank = math.max(0, limits[index] - place)
   if rank < used[index] then
     local leaving = redis.call('ZREVRANGE', permitsKey, rank, rank, 'WITHSCORES')
@@ -234,6 +239,6 @@ local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 return cjson.encode({
   data = state.data .. run, granted = granted, waitMs = waitMs, pausedMs = pausedMs, rateFactor = state.rateFactor,
-  used = used, usedByOthers = usedByOthers,
+  used = used, younger = younger,
 })
 `;

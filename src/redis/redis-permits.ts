@@ -2,6 +2,7 @@ import { Allowance } from "../rate-limiter/reserve.ts";
 import { type Release, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { Ask, Known, PermitStore, RateLimitStore, Reply, StoreUser } from "../rate-limiter/store.ts";
 import type { ScriptReply, ScriptRequest } from "./permit-script.ts";
+import { countElsewhere, type PermitsElsewhere, spread } from "./permits-elsewhere.ts";
 import { inBackground, type RunScript } from "./redis-client.ts";
 import { Unreported } from "./unreported-permits.ts";
 
@@ -13,9 +14,7 @@ const maxPerRequest = 100;
 interface LastReply {
   readonly at: number;
   readonly data: string;
-  /** The permits of the other processes in each window, and those of them that are of priorities 0 to 8. */
-  readonly usedElsewhere: readonly number[];
-  readonly usedElsewhereByOthers: readonly number[];
+  readonly elsewhere: readonly PermitsElsewhere[];
 }
 
 interface Outage {
@@ -131,21 +130,12 @@ export class RedisPermits implements PermitStore {
     return this.#user.rate.limits(this.#settings.localShare);
   }
 
-  /** The permits of this process, and as many of other processes as Redis last counted, each as young as its window allows. */
+  /** The permits of this process, and those of other processes as Redis last counted them. */
   #withElsewhere(now: number): SlidingWindowLog {
     const last = this.#lastReply;
     if (!last) return this.#own;
-    const permits = [...this.#own.permits(now)];
-    let [counted, ofOthers, respondedAt] = [0, 0, last.at];
-    for (const [index, { intervalMs }] of this.#windows.entries()) {
-      for (; counted < last.usedElsewhere[index]!; counted += 1) {
-        const isLast = ofOthers >= last.usedElsewhereByOthers[index]!;
-        if (!isLast) ofOthers += 1;
-        permits.push({ isLast, takenAt: respondedAt, respondedAt, id: "" });
-      }
-      respondedAt = last.at - intervalMs;
-    }
-    return new SlidingWindowLog(this.#windows, permits);
+    const elsewhere = last.elsewhere.flatMap((permits) => spread(permits, last.at));
+    return new SlidingWindowLog(this.#windows, [...this.#own.permits(now), ...elsewhere]);
   }
 
   /** From the first call on, until the limiter is garbage-collected: for leases, the count of the others, and the end of an outage. */
@@ -209,14 +199,7 @@ export class RedisPermits implements PermitStore {
     const isVoid = hasLostData || now > sentAt + leaseMs / 2 || rate.pausedMs(now) > 0;
     if (hasLostData) this.#unreported.addPermits(this.#own.permits(now).map(({ id }) => id));
     const permits = isVoid ? [] : granted.map((id) => this.#hold(id, isLast, now));
-    const without = (used: readonly number[], here: readonly number[]) =>
-      used.map((count, index) => Math.max(0, count - here[index]!));
-    this.#lastReply = {
-      at: now,
-      data: reply.data,
-      usedElsewhere: without(reply.used, this.#own.used(now)),
-      usedElsewhereByOthers: without(reply.usedByOthers, this.#own.usedByOthers(now)),
-    };
+    this.#lastReply = { at: now, data: reply.data, elsewhere: countElsewhere(reply, this.#own, now) };
     const isBack = this.#outage?.isEnding === true;
     this.#outage = this.#outage && !isBack ? { ...this.#outage, isEnding: true } : undefined;
     // A reply from before the report of a 429 does not know of it.

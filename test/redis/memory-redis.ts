@@ -114,7 +114,7 @@ export class MemoryRedis implements IoredisLike {
       granted,
       waitMs,
       used,
-      usedByOthers: isLast ? before.usedByOthers : before.usedByOthers.map(withGranted),
+      younger: this.#younger(request, now),
       pausedMs,
       rateFactor: this.#rate.factor,
     };
@@ -154,6 +154,19 @@ export class MemoryRedis implements IoredisLike {
       }
     }
     return { used, usedByOthers };
+  }
+
+  /** How many are younger than a sixth of each window, than two sixths, and so on. */
+  #younger({ windows }: Request, now: number): ScriptReply["younger"] {
+    const permits = [...this.#permits.values()];
+    return windows.flatMap(({ countedMs, limit }) =>
+      [1, 2, 3, 4, 5, 6].map((sixths) => {
+        const ageMs = (sixths * countedMs) / 6;
+        const younger = permits.filter(({ at }) => at > now - ageMs);
+        const byOthers = younger.filter(({ isLast }) => !isLast);
+        return [ageMs, Math.min(limit, younger.length), Math.min(limit, byOthers.length)] as const;
+      }),
+    );
   }
 
   /** The highest even pace that no moment of the next hour can forbid, once half of the share is used: a tenth of even at least. */

@@ -187,7 +187,7 @@ describe("a reply of Redis", () => {
     granted: 1,
     waitMs: 0,
     used: [1],
-    usedByOthers: [1],
+    younger: [[1_000, 1, 1]],
     pausedMs: 0,
     rateFactor: 1 / 64,
   };
