@@ -1,6 +1,6 @@
 import { burstMs, growthPerSuccess, leastRateFactor, longestPauseMs } from "../rate-limiter/adaptive-rate.ts";
 import { longestPaces, paceSteps } from "../rate-limiter/reserve.ts";
-import { permitsPerPace } from "../rate-limiter/sliding-window-log.ts";
+import { arrivalGraceMs, permitsPerPace } from "../rate-limiter/sliding-window-log.ts";
 
 /** A permit of this process: its name, whether it is of priority 9, and how long ago it was responded to, or its state. */
 export type WrittenPermit = readonly [id: string, isLast: boolean, state: number | "in flight" | "unsent"];
@@ -67,22 +67,23 @@ local permitsKey, othersKey, stateKey = KEYS[1], KEYS[2], KEYS[3]
 
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + time[2] / 1000
-local state, now, latest
+local state, now
+-- No time of ours is further ahead than so much, and a little for its rounding.
+local function latest(aheadMs) return now + aheadMs + 2 end
 local function read()
   state = cjson.decode(redis.call('GET', stateKey))
   -- If the clock is set back, no time has passed.
   now = math.max(clock + state.aheadMs, state.lastAt)
-  -- No pause and no lease reaches further.
-  latest = now + ${longestPauseMs} + request.leaseMs
+  state.longestLeaseMs = math.max(state.longestLeaseMs, request.leaseMs)
   assert(type(state.data) == 'string' and state.rateFactor > 0 and state.rateFactor <= 1)
   assert(state.aheadMs >= 0 and state.lastAt <= clock + state.aheadMs + ${longestSetBackMs} and state.longestMs < 1e12)
-  assert(state.pausedUntil <= latest and state.slowedAt <= latest)
-  for _, permit in ipairs(state.taken) do assert(permit.at <= latest) end
-  for _, waiter in ipairs(state.waiting) do assert(waiter.dueAt <= latest) end
+  assert(state.pausedUntil <= latest(${longestPauseMs}) and state.slowedAt <= latest(0))
+  for _, permit in ipairs(state.taken) do assert(permit.at <= latest(0)) end
+  for _, waiter in ipairs(state.waiting) do assert(waiter.dueAt <= latest(${leastKeptMs})) end
 end
 if not pcall(read) then
-  now, latest = clock, clock + ${longestPauseMs} + request.leaseMs
-  state = { data = request.newData, rateFactor = 1, pausedUntil = 0, slowedAt = 0, longestMs = 0, taken = {}, waiting = {} }
+  now, state = clock, { data = request.newData, rateFactor = 1, pausedUntil = 0, slowedAt = 0, taken = {}, waiting = {} }
+  state.longestMs, state.longestLeaseMs = 0, request.leaseMs
 end
 state.aheadMs, state.lastAt = now - clock, math.floor(now)
 
@@ -91,8 +92,9 @@ local function exact(ms)
   return string.format('%.3f', ms)
 end
 
+local permitAheadMs = math.max(state.longestLeaseMs, ${arrivalGraceMs})
 for _, key in ipairs({ permitsKey, othersKey }) do
-  local removed = redis.pcall('ZREMRANGEBYSCORE', key, '(' .. exact(latest), '+inf')
+  local removed = redis.pcall('ZREMRANGEBYSCORE', key, '(' .. exact(latest(permitAheadMs)), '+inf')
   if type(removed) == 'table' then redis.call('DEL', key) end
   if removed ~= 0 then state.data = request.newData end
 end
@@ -111,7 +113,8 @@ for _, permit in ipairs(request.permits) do
       if state.taken[index].id == id then table.remove(state.taken, index) end
     end
   else
-    write(id, isLast, age == 'in flight' and now + request.leaseMs or now - age)
+    -- The clock of a process may be set back.
+    write(id, isLast, now - (age == 'in flight' and -request.leaseMs or math.max(age, -permitAheadMs)))
   end
 end
 

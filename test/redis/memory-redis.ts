@@ -23,6 +23,8 @@ export class MemoryRedis implements IoredisLike {
   #waiting: { process: string; isLast: boolean; dueAt: number }[] = [];
   #rate = { factor: 1, pausedUntil: 0, slowedAt: -Infinity };
   #data: string | undefined;
+  /** Or as long as a lost call may take to arrive. */
+  #longestLeaseMs = 5_000;
 
   constructor({ time, delayMs = () => 1 }: MemoryRedisOptions) {
     this.#time = time;
@@ -35,6 +37,7 @@ export class MemoryRedis implements IoredisLike {
     this.#waiting = [];
     this.#rate = { factor: 1, pausedUntil: 0, slowedAt: -Infinity };
     this.#data = undefined;
+    this.#longestLeaseMs = 5_000;
   }
 
   /** The permits that count in a window of this length: their names, with the times from which on they do. */
@@ -122,10 +125,12 @@ export class MemoryRedis implements IoredisLike {
 
   #write({ permits, leaseMs, windows }: Request, now: number): void {
     const longestMs = Math.max(...windows.map(({ countedMs }) => countedMs));
+    this.#longestLeaseMs = Math.max(this.#longestLeaseMs, leaseMs);
     for (const [id, { at }] of this.#permits) if (at <= now - longestMs) this.#permits.delete(id);
     for (const [id, isLast, state] of permits) {
       if (state !== "unsent") {
-        this.#permits.set(id, { isLast, at: state === "in flight" ? now + leaseMs : now - state });
+        const at = state === "in flight" ? now + leaseMs : now - state;
+        this.#permits.set(id, { isLast, at: Math.min(at, now + this.#longestLeaseMs) });
         continue;
       }
       this.#permits.delete(id);

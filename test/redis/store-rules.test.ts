@@ -54,30 +54,34 @@ describeWithRedis("the Redis store", () => {
   describe("writes anew what is not its own in its keys, so that it is met once", () => {
     const [permits, others, state] = keysOf("audience-sdk:rate-limit") as [string, string, string];
     const far = 4e12;
-    const spoilt = (change: object) => async () => {
+    const spoil = async (change: object) => {
       const text = (await redis.get(state)) ?? expect.unreachable();
       await redis.set(state, JSON.stringify({ ...(JSON.parse(text) as object), ...change }));
     };
+    /** Further ahead than a lease, and no further than a pause. */
+    const ahead = () => clock.nowMs + 600_000;
 
     it.each<[string, () => Promise<unknown>]>([
       ["a string in place of the permits", () => redis.set(permits, "something else")],
       ["a list in place of the permits of others", () => (void redis.del(others), redis.lpush(others, "1"))],
       ["a hash in place of the state", () => (void redis.del(state), redis.hset(state, "a", "b"))],
       ["text that is no JSON", () => redis.set(state, "{ not JSON")],
-      ["text that is no number", spoilt({ pausedUntil: "soon" })],
+      ["text that is no number", () => spoil({ pausedUntil: "soon" })],
       ["JSON that is no object", () => redis.set(state, "5")],
-      ["a pause without end", spoilt({ pausedUntil: far })],
-      ["a rate of nothing", spoilt({ rateFactor: -1 })],
-      ["a clock in the far future", spoilt({ lastAt: far })],
-      ["a turn of priority 9 in the far future", spoilt({ taken: [{ id: "x", at: far }] })],
-      ["turns that are none", spoilt({ taken: [5] })],
-      ["a process that waits for ever", spoilt({ waiting: [{ process: "x", dueAt: far }] })],
-      ["a permit in the far future", () => redis.zadd(permits, far, "a", "+inf", "b")],
-    ])("%s", async (_, spoil) => {
+      ["a pause without end", () => spoil({ pausedUntil: far })],
+      ["a rate of nothing", () => spoil({ rateFactor: -1 })],
+      ["a clock in the far future", () => spoil({ lastAt: far })],
+      ["a turn of priority 9 that is to come", () => spoil({ taken: [{ id: "x", at: ahead() }] })],
+      ["a refusal that is to come", () => spoil({ slowedAt: ahead() })],
+      ["turns that are none", () => spoil({ taken: [5] })],
+      ["a process that waits too long", () => spoil({ waiting: [{ process: "x", dueAt: ahead() }] })],
+      ["permits in the far future", () => redis.zadd(permits, far, "a", "+inf", "b")],
+      ["a permit further ahead than a lease", () => redis.zadd(permits, ahead(), "a")],
+    ])("%s", async (_, write) => {
       const one = process();
       const { ids, data } = await one.ask(1);
       await one.responded(ids, -100);
-      await spoil();
+      await write();
 
       const met = await one.ask(1);
       await one.write(ids.map((id) => [id, false, 0] as const));
@@ -89,6 +93,22 @@ describeWithRedis("the Redis store", () => {
       expect(after.data).toBe(met.data);
       expect(after).toMatchObject({ granted: 1, used: [3, 3] });
     });
+
+    it.each([
+      ["of the longest lease of all processes", 60_000, "in flight"],
+      ["of a call that was lost, which is longer than the lease", 1_000, -5_000],
+      ["of a process whose clock was set back", 1_000, -3_600_000],
+    ] as const)(
+      "but keeps the permit %s, also if the clock of Redis is set back",
+      async (_, leaseMs, age) => {
+        const [one, other] = [process({ leaseMs }), process({ leaseMs: 1_000 })];
+        const { ids } = await one.ask(1);
+        const { data } = await one.write([[ids[0]!, false, age]]);
+        passes(-5);
+
+        await expect(other.ask(1)).resolves.toMatchObject({ data, used: [2, 2] });
+      },
+    );
 
     it("and takes no number of permits above the limit for one of its own", async () => {
       await redis.zadd(
