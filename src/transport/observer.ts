@@ -115,15 +115,30 @@ export class Observer {
     return this.#logger !== undefined || hasProperty(this.#hooks, "onThrottle");
   }
 
-  /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
-  waits(context: CallContext, attempt: number, { waitMs, isForOthers }: ExpectedWait): () => void {
-    const isLong = waitMs > longWaitMs;
-    const why = isForOthers ? " and leaves room for other calls (reserve)" : "";
-    const text = `waits ${Math.round(waitMs)} ms for the rate limit${why}`;
-    this.report(context, { attempt, waitMs }, text, isLong ? { hook: "onThrottle", level: "warn" } : {});
-    if (isLong) return () => {};
-    const later = { waitMs: longWaitMs + 1, isForOthers };
-    const timer = setTimeout(() => this.waits(context, attempt, later), later.waitMs);
+  /** An expected wait for the rate limit, which may become long, or meet an outage of the store. Returns the function that ends it. */
+  waits(
+    context: CallContext,
+    attempt: number,
+    expected: ExpectedWait,
+    storeWarning: () => string | undefined,
+  ): () => void {
+    const report = ({ waitMs, isForOthers }: ExpectedWait): boolean => {
+      const isLong = waitMs > longWaitMs;
+      const why = isForOthers ? " and leaves room for other calls (reserve)" : "";
+      const text = `waits ${Math.round(waitMs)} ms for the rate limit${why}`;
+      this.report(context, { attempt, waitMs }, text, isLong ? { hook: "onThrottle", level: "warn" } : {});
+      return isLong;
+    };
+    let isLong = report(expected);
+    const goOn = (): void => {
+      // An outage is then the reason.
+      const warning = storeWarning();
+      this.storeWarning(warning);
+      const isForOthers = expected.isForOthers && warning === undefined;
+      isLong ||= report({ waitMs: longWaitMs + 1, isForOthers });
+      timer = setTimeout(goOn, longWaitMs + 1);
+    };
+    let timer = setTimeout(goOn, longWaitMs + 1);
     return () => clearTimeout(timer);
   }
 

@@ -94,7 +94,8 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
       isRequeued,
       position,
       onWait: isHeard
-        ? (wait) => void (endWait = observer.waits(context, context.attempts + 1, wait))
+        ? (wait) =>
+            void (endWait = observer.waits(context, context.attempts + 1, wait, () => limiter.storeWarning))
         : undefined,
       maxWaitMs: options.maxWaitMs,
       // After the deadline, even before its late timer, there is no time to wait.

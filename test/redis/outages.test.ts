@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryRedis } from "./memory-redis.ts";
 
+const service = { baseUrl: "https://api.example.com", apiKey: "abcdefgh" };
 const minute = { limit: 40, intervalMs: 60_000 };
 
 /** Limiters that share one Redis, and so many calls of each. */
@@ -167,8 +168,7 @@ it("each client logs one warning for each outage, with its next call that gets a
       if (!line.includes(" waits ")) warnings.push([time.now(), name, line]);
     };
     const fetch = async () => Response.json({ data: { id: "1" } });
-    const options = { baseUrl: "https://api.example.com", apiKey: "abcdefgh", rateLimiter, fetch };
-    const { v1 } = new AudienceClient({ ...options, logger: { warn } });
+    const { v1 } = new AudienceClient({ ...service, rateLimiter, fetch, logger: { warn } });
     return (calls: number): void => {
       for (let call = 0; call < calls; call += 1) void v1.customers.get("1");
     };
@@ -194,3 +194,34 @@ it("each client logs one warning for each outage, with its next call that gets a
     [12_000, "one", words],
   ]);
 });
+
+const unavailable = "the rate limit store is unavailable";
+
+it.each([
+  ["a minute, as was expected", 60_000, [[10_005, unavailable]]],
+  [
+    "longer than was expected",
+    9_000,
+    [
+      [9_014, unavailable],
+      [10_005, "waits 10001 ms for the rate limit"],
+    ],
+  ],
+])(
+  "a client whose calls wait for %s says within ten seconds that an outage has begun, and no more that they leave room for others",
+  async (_, intervalMs, expected) => {
+    const { time, redis, limiter } = room({}, [{ limit: 8, intervalMs }]);
+    const lines = new Map<string, number>();
+    const warn = (line: string): void => {
+      if (time.now() > 3_000) lines.set(line.replace(/audience-sdk: (.*\) )?|: .*/g, ""), time.now());
+    };
+    const fetch = async () => Response.json({ data: { id: "1" } });
+    const rateLimiter = limiter({ reserve: 0.5 });
+    const { v1 } = new AudienceClient({ ...service, rateLimiter, fetch, logger: { warn } });
+    await time.run(() => {
+      for (let call = 0; call < 8; call += 1) void v1.customers.get("1", { priority: 9 });
+      time.at(3_000, () => (redis.network = "refuses"));
+    }, 24_000);
+    expect(lines).toEqual(new Map(expected.map(([at, line]) => [line, at])));
+  },
+);
