@@ -41,6 +41,19 @@ it("A first call waits beside another process for a permit that was used long ag
   expect(await Promise.all(ends)).toEqual(["sent", "refused"]);
 });
 
+it("A call that may not wait until the time that Redis has named is refused, though permits of other processes may seem to come back before", async () => {
+  const { time, process, call, callsAt } = room([{ limit: 60, intervalMs: 60_000 }]);
+  const one = process();
+  const ends: Promise<string>[] = [];
+  await time.run(() => {
+    // All are of one sixth of the minute: its end.
+    callsAt(0, 30, 60, process());
+    for (const atMs of [51_900, 52_500]) time.at(atMs, () => ends.push(call(one, { maxWaitMs: 3_000 })));
+    time.at(57_500, () => ends.push(call(one, { maxWaitMs: 3_000 })));
+  }, 70_000);
+  expect(await Promise.all(ends)).toEqual(["refused", "refused", "sent"]);
+});
+
 it("usage() knows right after a reply which permits of other processes are in which window", async () => {
   const { time, process, call, callsAt, used } = room();
   const [one, other] = [process(), process()];
