@@ -120,12 +120,12 @@ export async function readColumns(
   file: CsvFile,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ColumnCells>> {
-  const columns = file.names.flatMap((name, index) =>
-    name === reasonHeading ? [] : [{ name, index, cells: new ColumnCells() }],
-  );
+  const names = file.names.filter((name) => name !== reasonHeading);
+  const columns = new Map(names.map((name) => [name, new ColumnCells()]));
   for await (const row of file.rows()) {
     signal.throwIfAborted();
-    if (row.shapeIssue === undefined) for (const { index, cells } of columns) cells.add(row.cell(index));
+    if (row.shapeIssue) continue;
+    for (const [index, name] of file.names.entries()) columns.get(name)?.add(row.cell(index));
   }
-  return new Map(columns.map(({ name, cells }) => [name, cells]));
+  return columns;
 }

@@ -18,9 +18,7 @@ const wordMeaning = z.union([
   z.strictObject({ email: z.enum(meanings).optional(), phone: z.enum(meanings).optional() }),
 ]);
 
-const propertyRule = z.custom<`property:${string}`>(
-  (value) => typeof value === "string" && /^property:./s.test(value),
-);
+const propertyRule = z.templateLiteral(["property:", z.string().min(1)]);
 
 /** The fields that are true or false. */
 const flags = ["is_suppressed", "double_opt_in"] as const;

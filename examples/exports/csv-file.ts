@@ -130,7 +130,7 @@ async function firstBytes(path: string): Promise<Uint8Array> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
     return buffer.subarray(0, bytesRead);
   } catch (cause) {
-    throw new InputError(`${path}: ${messageOf(cause)}`, { cause });
+    throw new InputError(`${path}: cannot be read: ${String(cause)}`, { cause });
   }
 }
 
@@ -170,9 +170,5 @@ function explained(error: unknown, encoding: string): string {
   }
   const hint =
     "A quotation mark inside a cell is written twice, and the whole cell stands in quotation marks.";
-  return error instanceof CsvError ? `${error.message}. ${hint}` : messageOf(error);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof CsvError ? `${error.message}. ${hint}` : String(error);
 }

@@ -110,14 +110,11 @@ function readFields(plan: FilePlan, row: CsvRow): RowFields {
       properties[property] = text;
     // Any other word holds the row back.
     if (use === "double_opt_in" && text !== undefined && wordOf(text) === "true")
-      fields.contact = { ...fields.contact, double_opt_in: true };
+      fields.contact.double_opt_in = true;
   }
   if (!fields.cells.has("email") && !fields.cells.has("phone"))
     fields.issues.push({ field: "email", message: "required: an email or a phone" });
-  fields.contact = {
-    ...fields.contact,
-    ...(Object.keys(properties).length === 0 ? {} : { custom_properties: properties }),
-  };
+  if (Object.keys(properties).length > 0) fields.contact.custom_properties = properties;
   return fields;
 }
 

@@ -90,11 +90,8 @@ export async function importAll(survey: Survey, options: ImporterArguments, runn
   const duration = formatDuration(durationMs);
   say(output, `Imported ${inFull(imported)} of ${counted(total, "row")} in ${duration}${earlier}.`);
   if (ofOptOuts > 0) say(output, `Of ${counted(ofOptOuts, "row")} the opt-outs alone were sent.`);
-  if (kept > 0)
-    say(
-      output,
-      `${counted(kept, "row keeps", "rows keep")} a refusal that the service knows, in place of the word of the file.`,
-    );
+  const keep = counted(kept, "row keeps", "rows keep");
+  if (kept > 0) say(output, `${keep} a refusal that the service knows, in place of the word of the file.`);
 }
 
 /** Whether it is an error of a wrong key or list, which stays wrong. */

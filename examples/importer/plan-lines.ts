@@ -33,12 +33,12 @@ export function planLines(survey: FileSurvey): string[] {
     ),
     `  E-mail consent: ${describeCounts(consents.email)}`,
     `  Phone consent: ${describeCounts(consents.phone)}`,
-    ...(onlyMeant.size === 0
-      ? []
-      : [`  ${becomeSubscribed(onlyMeant.size)} only by --consent SUBSCRIBED${although(doubtful)}.`]),
-    ...(inSpite.size === 0
-      ? []
-      : [`  ${becomeSubscribed(inSpite.size)}${although(doubtful.filter(({ isState }) => isState))}.`]),
+    ...subscribedLines(onlyMeant, " only by --consent SUBSCRIBED", doubtful),
+    ...subscribedLines(
+      inSpite,
+      "",
+      doubtful.filter(({ isState }) => isState),
+    ),
     ...remarks.all.map(({ title, count, first }) =>
       count === 1
         ? `  ${first[0]}: ${title}.`
@@ -47,16 +47,11 @@ export function planLines(survey: FileSurvey): string[] {
   ];
 }
 
-const becomeSubscribed = (people: number) =>
-  `${counted(people, "person becomes", "people become")} SUBSCRIBED`;
-
-function although(columns: readonly DoubtfulColumn[]): string {
-  if (columns.length === 0) return "";
-  const shown = shortened(
-    columns.map(({ name }) => JSON.stringify(printable(name))),
-    12,
-  );
-  return `, although ${shown.join(", ")} may say something of a consent, and the map takes it for data`;
+function subscribedLines({ size }: ReadonlySet<string>, by: string, columns: readonly DoubtfulColumn[]) {
+  const names = columns.map(({ name }) => JSON.stringify(printable(name)));
+  const although = `, although ${shortened(names, 12).join(", ")} may say something of a consent, and the map takes it for data`;
+  const line = `  ${counted(size, "person becomes", "people become")} SUBSCRIBED${by}${names.length === 0 ? "" : although}.`;
+  return size === 0 ? [] : [line];
 }
 
 function describeCounts({ "held back": held = 0, unstated = 0, ...counts }: ConsentCounts): string {

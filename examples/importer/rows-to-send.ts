@@ -78,15 +78,12 @@ function rowToSend(
 
 /** The issues of a contact for the list. */
 function listIssues({ email, email_opt_in }: Contact): RowIssue[] {
-  if (email === undefined)
-    return [
-      { field: "email", message: "is missing: a contact with a phone alone cannot be added to a list" },
-    ];
-  if (email_opt_in !== undefined) return [];
-  const message =
+  const missing = "is missing: a contact with a phone alone cannot be added to a list";
+  const unstated =
     "is unstated, and adding to a list could change the contact's consent: state it with " +
     "--consent, or import the row without --list";
-  return [{ field: "email consent", message }];
+  if (email === undefined) return [{ field: "email", message: missing }];
+  return email_opt_in === undefined ? [{ field: "email consent", message: unstated }] : [];
 }
 
 // The service treats two rows with one number as one contact ("POST /api/v1/customer/create"), so two people who share
@@ -174,12 +171,8 @@ function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): Row
     const field = `${channel} consent`;
     const hold = words[`${channel}Hold`];
     if (hold === always) {
-      const own = row.held[channel].join("; ");
-      const message =
-        own === ""
-          ? "is held back: another row about this person has a word that holds it back, or cannot be read"
-          : `is held back: ${own}`;
-      return [{ field, message }];
+      const ofAnother = "another row about this person has a word that holds it back, or cannot be read";
+      return [{ field, message: `is held back: ${row.held[channel].join("; ") || ofAnother}` }];
     }
     const optIn = contact[`${channel}_opt_in`];
     // A consent that is left out may stay an opt-in at the service.
