@@ -32,8 +32,10 @@ export class ColumnCells {
     this.#filled += 1;
     if (isOfAddresses(cell)) this.#addresses += 1;
     if (isMoment(cell)) return count(this.words, anyDate);
-    if (isData(cell)) this.#data += 1;
-    else if (/[^\d.,]/.test(cell) && holdsDay(cell)) this.#withDay += 1;
+    const isNumber = /^\(?\d[\d\s()./-]{6,24}$/.test(cell);
+    if (isNumber || isData(cell)) this.#data += 1;
+    // What may be a number to call may also be days: most cells of the column tell.
+    if ((isNumber || !isData(cell)) && /[^\d.,]/.test(cell) && holdsDay(cell)) this.#withDay += 1;
     // A spreadsheet counts the days, here from 1982 to 2064.
     if (/^[3-5]\d{4}([.,]\d+)?$/.test(cell)) this.#serials += 1;
     if (/^-?\d+[.,]\d*[1-9]\d*$/.test(cell) || /^-?\d{4,}$/.test(cell)) this.#hasAmount = true;
@@ -103,12 +105,12 @@ const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce
 
 const areShared = (words: number, people: number) => words <= mostWords && people >= 2 * words;
 
-// An address, a number to call, a link, a long text, or a code; not a word with a number behind it ("opt-out-01").
+// An address, a number with its country, a link, a long text, or a code; not a word with a number behind it ("opt-out-01").
 function isData(cell: string): boolean {
   return (
     cell.length > longestWord ||
     isOfAddresses(cell) ||
-    /^[+(]?\d[\d\s()./-]{6,24}$/.test(cell) ||
+    /^\+\d[\d\s()./-]{6,24}$/.test(cell) ||
     /^(https?:\/\/|www\.)/i.test(cell) ||
     (/^(?=\S*\d)(?=\S*[a-f_-])[\w-]{10,}$/i.test(cell) && !/^[a-z]+([-_][a-z]+)*[-_]?\d{1,4}$/i.test(cell)) ||
     /^\d{1,3}(\.\d{1,3}){3}$/.test(cell)

@@ -24,34 +24,48 @@ export function isBlank(word: string): boolean {
   return blanks.has(word) || zeroDay.test(word);
 }
 
-const months =
+const monthNames =
   "jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?";
 const weekdays = "(mon|tue(s)?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?";
+// A zero stands for no day, and so does a year of no calendar of today, or the one in which spreadsheets begin to count.
+const [mm, dd] = ["(?:0[1-9]|1[0-2])", String.raw`(?:0[1-9]|[12]\d|3[01])`];
+const [month, day] = [`(?:${mm}|[1-9])`, `(?:${dd}|[1-9])`];
+const year = String.raw`(?!1900)(?:1[349]|2[05])\d\d`;
+const sign = String.raw`(?:\s*[-/._年月]\s*|\s+)`;
 const days = [
-  String.raw`\d{4}[-/.年]\s?\d{1,2}[-/.月]\s?\d{1,2}日?`,
-  String.raw`\d{1,2}[-/.]\s?\d{1,2}[-/.]\s?(\d{4}|\d{2})`,
-  String.raw`(19|20)\d{6}(\d{6})?|1\d{9}(\d{3})?`,
-  String.raw`\d{1,2}(st|nd|rd|th)?[\s-](${months})\.?,?[\s-]\d{4}`,
-  String.raw`(${weekdays},?\s)?(${months})\.?\s\d{1,2}(st|nd|rd|th)?,?\s\d{4}`,
+  `${year}${sign}${month}${sign}${day}日?`,
+  String.raw`(${day}${sign}${month}|${month}${sign}${day})${sign}(${year}|\d\d)|\d\d${sign}${month}${sign}${day}`,
+  String.raw`${day}(st|nd|rd|th)?[\s-](${monthNames})\.?,?[\s-]${year}|${year}-(${monthNames})-${day}`,
+  String.raw`(${weekdays},?\s)?(${monthNames})\.?\s${day}(st|nd|rd|th)?,?\s${year}`,
+  // Digits alone: a day, also with its time, or a Unix time in s, ms or µs, which a spreadsheet may have rounded.
+  String.raw`(?!1900)(19|20)\d\d${mm}${dd}([\sT-]?[0-2]\d[0-5]\d([0-5]\d(\.?\d{3})?)?)?`,
+  String.raw`(${dd}${mm}|${mm}${dd})(?!1900)(19|20)\d\d|1\d{9}(\d{3}){0,2}(\.\d+)?|(1[.,]\d+e\+12|2[.,]0\d+e\+13)`,
 ].join("|");
-const time = String.raw`[\s,T]+\d{1,2}[:.]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[ap]\.?m\.?)?`;
+const months = String.raw`${year}${sign}${month}|${month}${sign}${year}|(?!1900)(19|20)\d\d${mm}`;
+const time = String.raw`[\s,T]+\d{1,2}[:.-]\d{2}([:.-]\d{2}([.,]\d+)?)?(\s?[ap]\.?m\.?)?`;
 const zone = String.raw`\s?(z|utc|gmt|[ecmp][sd]t|cest|[+-]\d{1,2}(:?\d{2})?)`;
-const moment = new RegExp(`^(${days})(${time})?(${zone})?$`, "i");
-// The first and the last day that programs know, and a day with a zero in it, stand for none.
-const noDay =
-  /^(0000|0001|1899|1900|9999|1970\D0?1\D0?1(?!\d)|1969\D12\D31)|(0000|0001|1899|1900|9999|0?1\D0?1\D1970|31\D1?2?\D?1969|12\D31\D1969)$|^jan\w* 0?1,? 1970|(?<!\d)0{1,2}(?=[-/.])|-00$/i;
+const moment = new RegExp(
+  String.raw`^\(?((${days})\.?(${time}(${zone})?|z|[+-]\d\d:\d\d)?|(${months})\.?)\)?$`,
+  "i",
+);
+// The first day that programs know, and the evening before it in America, stand for none.
+const firstDay =
+  /^\(?([a-z]+,?\s)?(1970(0101|\D+0?1\D+0?1(?!\d))|((0?1(st)?|jan\w*)\W+){2}1970|1969(1231|\D+12\D+31)|(31\W+(12|dec\w*)|(12|dec\w*)\W+31)\W+1969)/i;
 
-/** Whether the cell is a day or a time, and nothing else, in digits or with English names. */
+/** Whether the cell is a day, a month of a year or a time, and nothing else, in digits or with English names. */
 export function isMoment(cell: string): boolean {
   // Most cells have no digit.
   if (!/\p{Nd}/u.test(cell)) return false;
-  const text = withAsciiDigits(cell.trim());
-  return moment.test(text) && !noDay.test(text.replace(new RegExp(`${time}(${zone})?$`, "i"), ""));
+  const text = withAsciiDigits(cell.replace(/\p{Cf}/gu, "").trim());
+  return moment.test(text) && !firstDay.test(text);
 }
 
+const dayInside = new RegExp(
+  String.raw`(?<!\d)${year}(?!\d)|(?<!\d[-/.]?)\d{1,2}(\s?[-/.]\s?\d{1,2}){2}(?![-/.]?\d)|^${month}[-/]\d\d$|\d[年년]`,
+);
+
 /** Whether a text in any language holds a day: a year of four digits, or a whole day in digits. */
-export const holdsDay = (text: string) =>
-  /(?<!\d)((1[349]|2[05])\d\d(?!\d)|\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|\d[年년])/.test(withAsciiDigits(text));
+export const holdsDay = (text: string) => dayInside.test(withAsciiDigits(text));
 
 /** The parts of a list: of `[45, 12]` and of `a;b`. A word without a separator is one part. */
 export function partsOf(word: string): string[] {

@@ -102,10 +102,84 @@ describe("A column in which a refusal may stand is asked, and nothing is sent", 
     [(day) => `${day} มกราคม 2566`],
     [(day) => `${44_928 + day}`],
     [(day) => `${44_928 + day},334`],
+    [(day) => `${Date.UTC(2023, 0, day)}`],
+    [(day) => `${Date.UTC(2023, 0, day) / 1_000}.5`],
+    [(day) => `${(1.67 + day / 1_000).toFixed(3)}E+12`],
+    [(day) => `${20_230_100 + day}000000`],
+    [(day) => `${20_230_100 + day}T0804`],
+    [(day) => `${day + 10}012023`],
+    [(day) => `${day + 10}.01.2023.`, "Odjavljen"],
+    [(day) => `2023. 1. ${day}.`, "수신해제"],
+    [(day) => `${day + 10} 01 2023`],
+    [(day) => `(${day}.1.2023)`],
+    [(day) => `${day}.1.2023-${day + 1}.1.2023`],
+    [(day) => `2023-01-${day + 10} 08-04-56`],
+    [(day) => `0${1 + (day % 9)}/20${day + 10}`],
+    [(day) => `20${day + 10}-0${1 + (day % 9)}`],
+    [(day) => `0${1 + (day % 9)}/${day + 10}`],
   ])("days of some, in any language: %s", async (cell, heading = "Austritt") => {
     const days = Array.from({ length: 13 }, (_, day) => `"${cell(day + 1)}"`);
 
     expect(await importedColumn(heading, ...days)).toEqual(question);
+  });
+});
+
+/** An import by nobody who answers of a file with these columns, each with an empty last cell: those that are open. */
+async function openAmong(columns: Readonly<Record<string, readonly string[]>>): Promise<string[]> {
+  service();
+  const cells = Object.values(columns);
+  const rows = Array.from({ length: cells[0]!.length + 1 }, (_, row) =>
+    [`p${row}@example.com`, ...cells.map((own) => `"${own[row] ?? ""}"`)].join(","),
+  );
+  const path = await table(["email", ...Object.keys(columns).map((name) => `"${name}"`)].join(","), ...rows);
+  await runAlone([path, "--consent", "SUBSCRIBED", "--dry-run"]);
+  return await openIn(path);
+}
+
+describe("What may be a day of somebody is asked before what may be a number to call", () => {
+  const languages =
+    "af am ar ar-EG az be bg bn bs ca cs cy da de de-AT el en en-CA en-GB eo es et eu fa fi fil fr fr-CA ga gl gu he hi hr hu hy " +
+    "id is it ja ka kk km kn ko ky lo lt lv mk ml mn mr ms my nb ne nl pa pl ps pt ro ru si sk sl sq sr sv sw ta te th tr uk ur uz vi yo zh zh-HK zu";
+
+  it.each([3, 14])("in the short and the medium form of each language, of %i people", async (people) => {
+    const days = Array.from({ length: people }, (_, day) =>
+      Date.UTC(2018 + (day % 6), day % 12, 1 + day * 2),
+    );
+    const columns = Object.fromEntries(
+      languages.split(" ").flatMap((language) =>
+        (["short", "medium"] as const).map((dateStyle) => {
+          const { format } = new Intl.DateTimeFormat(language, { dateStyle, timeZone: "UTC" });
+          return [`${language} ${dateStyle}`, days.map((day) => format(day))];
+        }),
+      ),
+    );
+
+    expect(await openAmong(columns)).toEqual(Object.keys(columns));
+  });
+
+  // In the manner of many countries, with their codes and without.
+  const numbers =
+    "+44 20 7### ####|020 7### ####|07### ######|(21#) 5##-####|21#-5##-####|21#.5##.####|+1 21# 5## ####|1-21#-5##-####|01 ## ## ## ##|" +
+    "06.##.##.##.##|06-##-##-##-##|+33 6 ## ## ## ##|030 ########|0171/#######|0171 - #######|(030) #### ##|0049 171 #######|+49 (0)30 #####-##|" +
+    "9## ## ## ##|6## ### ###|20 ## ## ##|4## ## ###|070-### ## ##|0## ### ## ##|8 (9##) ###-##-##|090-####-####|03-####-####|" +
+    "010-####-####|1## #### ####|9#### #####|(11) 9####-####|11 5### ####|0412 ### ###|0450-##-##-##|5## ### ## ##|2#######|+2010########|" +
+    "3########|60########";
+
+  it.each([5, 12, 60])("while a column of numbers is data, of %i people", async (people) => {
+    const digit = (row: number, at: number) =>
+      String(Math.floor(Math.abs(Math.sin(row * 97 + at * 31)) * 1e4) % 10);
+    const columns = Object.fromEntries(
+      numbers
+        .split("|")
+        .map((form) => [
+          form,
+          Array.from({ length: people }, (_, row) =>
+            form.replace(/#/g, (_sign, at: number) => digit(row + 1, at)),
+          ),
+        ]),
+    );
+
+    expect(await openAmong(columns)).toEqual([]);
   });
 });
 
