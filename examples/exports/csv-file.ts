@@ -74,7 +74,8 @@ export async function openCsv(
   { encoding: given }: { encoding?: string | undefined } = {},
 ): Promise<CsvFile> {
   const head = await firstBytes(path);
-  if (head[0] === 0x50 && head[1] === 0x4b)
+  // A zip, as of .xlsx and .ods, or an old .xls.
+  if (/^(504b|d0cf11e0)/.test(Buffer.from(head).toString("hex")))
     throw new InputError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
   const encoding = await encodingIn(path, head, given);
   const beginning = new TextDecoder(encoding).decode(head);
@@ -138,11 +139,12 @@ async function* recordsOf(
   path: string,
   { encoding, delimiter, isNamed }: { encoding: string; delimiter: Delimiter; isNamed: boolean },
 ): AsyncGenerator<string[]> {
+  const from = isNamed ? 2 : 1;
   const parser = parse({
     delimiter,
     record_delimiter: ["\r\n", "\n", "\r"],
     max_record_size: longestRecord,
-    from: isNamed ? 2 : 1,
+    from,
     // Rows of another length are kept and reported by number, and do not end the whole file.
     relax_column_count: true,
   });
@@ -157,18 +159,19 @@ async function* recordsOf(
     // Safe: without the option `columns` a record is an array of its cells.
     for await (const record of parser) yield record as string[];
   } catch (cause) {
-    throw new InputError(`${path}: ${explained(cause, encoding)}`, { cause });
+    throw new InputError(`${path}: ${explained(cause, encoding, from)}`, { cause });
   }
 }
 
-function explained(error: unknown, encoding: string): string {
+function explained(error: unknown, encoding: string, from: number): string {
   if (error instanceof TypeError && "code" in error && error.code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
     return (
       `is not ${encoding.toUpperCase()} text. Save it as "CSV UTF-8", or name its encoding: ` +
       "--encoding windows-1252 is what Excel writes in Western Europe and America."
     );
   }
-  const hint =
-    "A quotation mark inside a cell is written twice, and the whole cell stands in quotation marks.";
-  return error instanceof CsvError ? `${error.message}. ${hint}` : String(error);
+  if (!(error instanceof CsvError)) return String(error);
+  // The parser tells the line that it has read to, which may be far behind an open quote.
+  const problem = error.message.replace(/at line \d+/, `in row ${Number(error["records"]) + 2 - from}`);
+  return `${problem}. A quotation mark inside a cell is written twice, and the whole cell stands in quotation marks.`;
 }

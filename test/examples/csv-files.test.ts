@@ -128,10 +128,17 @@ describe("a CSV file", () => {
   it.each([
     [Uint8Array.of(0x45, 0x6d, 0x0a, 0xe9, 0x0a), "is not UTF-8 text"],
     ['Email\n"a@example.com\n', "file.csv"],
-    ['Email,Note\na@example.com,a "b" c\n', "at line 2, value is"],
+    ['Email,Note\na@example.com,a "b" c\n', "in row 2, value is"],
+    [
+      `Email,Note\na@example.com,\nb@example.com,"x\n${"c@example.com,\n".repeat(500)}`,
+      "an opening quote in row 3.",
+    ],
+    [`Email,Note\nb@example.com,"x\n${"c@example.com,\n".repeat(80_000)}`, "in row 2."],
     ['Email,Note\na@example.com,"a"b\n', "Invalid Closing Quote"],
     ["", "is empty"],
+    ['sep=,\nEmail,Note\n\na@example.com,"x\nb@example.com,\n', "an opening quote in row 3."],
     ["PK\u0003\u0004", "is a workbook or an archive"],
+    [Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1), "is a workbook or an archive"],
   ])("%j is refused: %s", async (text, message) => {
     await expect(read(await writeCsv(text))).rejects.toThrow(message);
   });
