@@ -139,7 +139,7 @@ function addField(
   if (used === undefined) return;
   const { column, text, parsed } = used;
   fields.cells.set(field, used);
-  if (field === "email" && "value" in parsed && /[^\s<][^<]*<|\p{Cf}|mailto:/iu.test(text))
+  if (field === "email" && "value" in parsed && parsed.value !== text.toLowerCase())
     notes.push({ remark: `${shownHeading(column)} holds more than the address, which alone is sent` });
   if ("value" in parsed) fields.contact = { ...fields.contact, [field]: parsed.value };
   else if (field === "email" || (field === "phone" && fields.contact.email === undefined))
