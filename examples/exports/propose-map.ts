@@ -10,7 +10,7 @@ import {
 import { type ContactField, fieldOf, isOfAnother, isOfData } from "./contact-columns.ts";
 import type { CsvFile } from "./csv-file.ts";
 import { isNamedAsRefusal } from "./floor.ts";
-import { ruleOfVendor, sectionOf, type Vendor, vendorOf } from "./vendors.ts";
+import { isOfOwnWords, ruleOfVendor, sectionOf, type Vendor, vendorOf } from "./vendors.ts";
 import { anyDate, anyOther, isBlank, partsOf, wordOf } from "./words.ts";
 
 /** Proposes the map of a file: what is not known exactly, and looks like a state, is open. */
@@ -60,10 +60,10 @@ function proposeRule(
 
 // A column of days of everybody is data, unless its heading may be that of a refusal. It is then asked, never guessed.
 const asks = new RegExp(
-  "subscri|opt.?(in|out)|consent|complain|bounc|suppress|do.?not.?(contact|e.?mail|call|text)|black.?list|newsletter|" +
-    "abmeld|abbestell|widerruf|sperr|désinscri|desinscri|désabonn|résili|baja|cancel|disiscri|revoca|descadastr|" +
-    "uitgeschreven|afgemeld|avmeld|avregistr|frameld|afmeld|rezygn|wypis|odhl[aá]|leiratkoz|dezabon|iptal|" +
-    "отпис|отказ|διαγραφ|退订|退訂|解除|停止|해지|거부|إلغاء|הסר",
+  "subscri|unsub|opt(ed)?.?(in|out)|consent|complain|bounc|suppress|do.?not.?(contact|e.?mail|call|text)|black.?list|" +
+    "deactivat|left.?(at|on|date)|newsletter|abmeld|abbestell|widerruf|sperr|désinscri|desinscri|désabonn|résili|" +
+    "baja|cancel|disiscri|revoca|descadastr|uitgeschreven|afgemeld|avmeld|avregistr|frameld|afmeld|rezygn|wypis|odhl[aá]|leiratkoz|" +
+    "dezabon|iptal|отпис|отказ|διαγραφ|退订|退訂|解除|停止|해지|거부|إلغاء|הסר",
   "i",
 );
 
@@ -94,7 +94,8 @@ export function doubtfulColumns(
     if (!isData || own === undefined || own.isBlank) return [];
     const known = knownRule(heading, vendor);
     const isConsent = typeof known === "object" || known === "is_suppressed";
-    if (known && !isConsent && (isFieldOf(known, own) || isOfVendor(heading, vendor))) return [];
+    const isSure = !isConsent && !isOfOwnWords(heading);
+    if (known && isSure && (isFieldOf(known, own) || isOfVendor(heading, vendor))) return [];
     const isState = isConsent || looksLikeState(heading, own);
     return isState || own.words.has(anyDate) ? [{ index, name, isState }] : [];
   });

@@ -239,6 +239,10 @@ export function ruleOfVendor({ columns, properties }: Vendor, heading: string): 
   return beginning === undefined ? undefined : columns[beginning];
 }
 
+/** Whether a vendor's column holds words of its users, who may write a refusal there. */
+export const isOfOwnWords = (heading: string) =>
+  /^(notes?|tags|labels|email lists|lead status)$/i.test(heading);
+
 /** The section of a vendor's export, by the name of its file. */
 export function sectionOf(vendor: Vendor | undefined, path: string) {
   const name = basename(path).toLowerCase();

@@ -231,6 +231,27 @@ describe("People who become SUBSCRIBED by no word that the map names so", () => 
     },
   );
 
+  it.each([
+    ["Customer ID,Accepts Email Marketing", "1,yes", "Note"],
+    ["Customer ID,Accepts Email Marketing", "1,yes", "Tags"],
+    ["Record ID,Unsubscribed from all email", "1,", "Lead Status"],
+    ["LEID,EUID", "1,2", "NOTES"],
+    ["LEID,EUID", "1,2", "TAGS"],
+    ["complimentary_plan,subscribed_to_emails", "false,true", "note"],
+    ["complimentary_plan,subscribed_to_emails", "false,true", "labels"],
+    ["SMS status,Email opt-in date,Email status", ",,subscribed", "Tags"],
+    ["subscription_tier,utm_source,status", "free,web,active", "tags"],
+  ])("are so too in spite of the words that a vendor's users write: %s %s %s", async (names, cells, own) => {
+    const rows = ["VIP", "abgemeldet", "abgemeldet"].map(
+      (word, row) => `p${row}@example.com,${cells},${word}`,
+    );
+    const path = await table(`Email,${names},${own}`, ...rows);
+    service();
+    const { out } = await runAlone([path, "--consent", "SUBSCRIBED", "--dry-run"]);
+
+    expect(out).toContain(`although "${own}" may say something of a consent`);
+  });
+
   it("are not so beside a column of its field", async () => {
     const file = [
       "Email,N,Ort,Login",
@@ -453,16 +474,19 @@ describe("No cell is dropped", () => {
     ]);
   });
 
-  it.each(["Ada <a@example.com>", "a@exam\u200bple.com", "\u00ada@example.com", "MailTo:a@example.com"])(
-    "unsaid: what is left out beside an address is told: %j",
-    async (cell) => {
-      const { code, out, bodies } = await imported(["email,status", `${cell},subscribed`]);
+  it.each([
+    "Ada <a@example.com>",
+    "<a@example.com>",
+    "a@exam\u200bple.com",
+    "\u00ada@example.com",
+    "MailTo:a@example.com",
+  ])("unsaid: what is left out beside an address is told: %j", async (cell) => {
+    const { code, out, bodies } = await imported(["email,status", `${cell},subscribed`]);
 
-      expect(code).toBe(0);
-      expect(out).toContain('row 2: "email" holds more than the address, which alone is sent.');
-      expect(bodies).toEqual([{ email: "a@example.com", email_opt_in: "SUBSCRIBED" }]);
-    },
-  );
+    expect(code).toBe(0);
+    expect(out).toContain('row 2: "email" holds more than the address, which alone is sent.');
+    expect(bodies).toEqual([{ email: "a@example.com", email_opt_in: "SUBSCRIBED" }]);
+  });
 
   it("of two telephone numbers the valid one is the phone, in any order", async () => {
     const { bodies } = await imported([

@@ -36,6 +36,17 @@ describe("Without a terminal a column that looks like a state is a question", ()
     expect(await openIn(path)).toEqual(["newsletter", "unsubscribed_at"]);
   });
 
+  it.each(["opted_out", "unsub_time", "deactivated_at", "left_at", "LeftOn"])(
+    "also where everybody has a day, under a heading of refusals: %s",
+    async (heading) => {
+      service();
+      const path = await table(`email,${heading}`, "a@example.com,2026-11-20", "b@example.com,2026-11-21");
+      await runAlone([path, "--consent", "SUBSCRIBED"]);
+
+      expect(await openIn(path)).toEqual([heading]);
+    },
+  );
+
   it("and so is what a file with the name of a list of refusals means", async () => {
     const mock = service();
     const path = await csv(await temporaryFolder(), "unsubscribed_2026-11.csv", "email", "a@example.com");
