@@ -31,12 +31,17 @@ export function parseCommandLine<const Config extends ParseArgsConfig>(config: C
   }
 }
 
-/** Runs a program to its exit code. The first Ctrl-C stops it cleanly; a second one has the default action. */
+/** Runs a program to its exit code. The first Ctrl-C stops it cleanly; a second one, a second later, has the default action. */
 export async function runProgram(
   program: (surroundings: ProgramSurroundings) => Promise<number>,
 ): Promise<void> {
   const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort());
+  const interrupt = () => {
+    stop.abort();
+    // One Ctrl-C may arrive twice: the terminal signals the program, and so does npm.
+    setTimeout(() => process.off("SIGINT", interrupt), 1_000).unref();
+  };
+  process.on("SIGINT", interrupt);
   // A supervisor asks in this way.
   process.once("SIGTERM", () => stop.abort());
   // The reader of the output may close the pipe: `npm run demo | head`.

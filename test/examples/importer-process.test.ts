@@ -1,6 +1,8 @@
+import { EventEmitter } from "node:events";
 import { join } from "node:path";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { runProgram as programOf } from "../../examples/console/program.ts";
 import { csv, manyRows, run, runProgram, temporaryFolder } from "./importer-fixture.ts";
 
 describe("The importer as a program", () => {
@@ -23,6 +25,30 @@ describe("The importer as a program", () => {
     });
 
     expect({ code, out }).toEqual({ code: 130, out: expect.stringContaining("Stopped. Nothing was sent.") });
+  });
+
+  it("takes a second Ctrl-C within a second for the first one, as the terminal and npm both signal", async () => {
+    vi.useFakeTimers();
+    const signals = new EventEmitter();
+    for (const method of ["on", "once", "off"] as const)
+      vi.spyOn(process, method).mockImplementation(signals[method].bind(signals) as never);
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      vi.useRealTimers();
+      process.exitCode = undefined;
+    });
+    const log: string[] = [];
+    await programOf(async ({ signal }) => {
+      signal.addEventListener("abort", () => log.push("stopped"));
+      return await Promise.resolve(0);
+    });
+
+    for (const laterMs of [0, 999, 1]) {
+      vi.advanceTimersByTime(laterMs);
+      log.push(signals.emit("SIGINT") ? "handled" : "the default action");
+    }
+
+    expect(log).toEqual(["stopped", "handled", "handled", "the default action"]);
   });
 
   it("resumes after Ctrl-C with --resume, and sends no recorded row again", async () => {
