@@ -47,7 +47,6 @@ const fieldOfHeading = new Map(
     headings[field].split(", ").map((heading): [string, ContactField] => [compactHeading(heading), field]),
   ),
 );
-const isDataHeading = new Set(dataHeadings.split(", "));
 
 // "Person - Email - Work": whose it is, and which one. A further one is used where the first is blank.
 const whose = new Set(
@@ -74,14 +73,13 @@ export function fieldOf(heading: string): { field: ContactField; isFurther: bool
     : undefined;
 }
 
-const ofAnother = /\b(owner|refer\w*|manager|assistant|spouse|emergency|rep|by)\b/;
-
 /** Whether the heading is a plain name of data that has no field: "Company". */
-export const isOfData = (heading: string) => isDataHeading.has(compactHeading(heading));
+export const isOfData = (heading: string) => dataHeadings.split(", ").includes(compactHeading(heading));
 
 /** Whether the column is about another person: "Contact owner". */
 export function isOfAnother(heading: string): boolean {
-  return ofAnother.test(headingWords(heading).join(" "));
+  const words = headingWords(heading).join(" ");
+  return /\b(owner|refer\w*|manager|assistant|spouse|emergency|rep|by)\b/.test(words);
 }
 
 /** The words of a heading, in lower case and without accents: `EMAIL_OptIn (web)` is email, opt, in, web. */

@@ -15,6 +15,7 @@ const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone
 export function planLines(survey: FileSurvey): string[] {
   const { plan, rows, words, doubtful, consents, remarks, onlyMeant, inSpite } = survey;
   const { file, layout, columns, everyone } = plan;
+  const states = doubtful.filter(({ isState }) => isState);
   const width = Math.max(
     ...columns.map((column) => Math.min(40, textWidth(printable(shownHeading(column))))),
   );
@@ -34,11 +35,7 @@ export function planLines(survey: FileSurvey): string[] {
     `  E-mail consent: ${describeCounts(consents.email)}`,
     `  Phone consent: ${describeCounts(consents.phone)}`,
     ...subscribedLines(onlyMeant, " only by --consent SUBSCRIBED", doubtful),
-    ...subscribedLines(
-      inSpite,
-      "",
-      doubtful.filter(({ isState }) => isState),
-    ),
+    ...subscribedLines(inSpite, "", states),
     ...remarks.all.map(({ title, count, first }) =>
       count === 1
         ? `  ${first[0]}: ${title}.`
