@@ -7,13 +7,15 @@ import {
   type PermitRequest,
   type Waiter,
 } from "./fair-queue.ts";
-import { Forecasts, longestSleepMs, type Refusal } from "./forecast.ts";
+import { Forecasts, type Refusal } from "./forecast.ts";
 import type { Bounds } from "./limiter-options.ts";
 import { lastPriority } from "./reserve.ts";
 import type { Release } from "./sliding-window-log.ts";
 import type { Ask, PermitStore, Reply, StoreUser } from "./store.ts";
 
 export const defaultPriority = 5;
+/** While calls wait, permits are asked for at least this often: a timer of more than 24 days would fire at once. */
+const longestSleepMs = 60_000;
 
 /** Gives the permits of a store to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
@@ -28,6 +30,8 @@ export class Dispatcher {
   readonly #untold = new Set<Waiter>();
   #positions = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the timer of those that wait fires; `Infinity` while there is none. */
+  #wakesAt = Infinity;
   #isServing = false;
   /** Something has changed since the store was last asked. */
   #hasChanged = false;
@@ -35,12 +39,12 @@ export class Dispatcher {
   #none = { until: -Infinity, isLast: false };
 
   /** `bounds` are those of calls that have none. */
-  constructor(store: PermitStore, { clock, reserve, windows }: StoreUser, bounds: Bounds) {
+  constructor(store: PermitStore, user: StoreUser, bounds: Bounds) {
     this.#store = store;
     this.#bounds = bounds;
-    this.#forecasts = new Forecasts(store, reserve, () => this.#queue.sizeOfClass(false));
-    this.#clock = clock;
-    this.#burst = Math.min(...windows.map(({ limit }) => limit));
+    this.#forecasts = new Forecasts(store, user, () => this.#queue.sizeOfClass(false));
+    this.#clock = user.clock;
+    this.#burst = Math.min(...user.windows.map(({ limit }) => limit));
   }
 
   get queued(): number {
@@ -96,9 +100,10 @@ export class Dispatcher {
       this.#untold.add(waiter);
       if (this.#isServing) return;
       if (!this.#hasNone(waiter.isLast, now)) return void this.#serveAll();
+      const waiting = this.#queue.size;
       this.#tellUntold(now);
-      // Before it nobody waited, and no timer was set.
-      if (this.#queue.size === 1) this.#sleep();
+      // Unless it is refused.
+      if (this.#queue.size === waiting) this.#wakeBy(waiter.deadlineAt);
     });
   }
 
@@ -134,19 +139,19 @@ export class Dispatcher {
   async #serveAll(): Promise<void> {
     this.#isServing = true;
     this.#none = { until: -Infinity, isLast: false };
-    clearTimeout(this.#timer);
+    this.#clearTimer();
     for (let head = this.#queue.head; head; head = this.#queue.head) {
       this.#hasChanged = false;
       const { isLast } = head;
       const ask = { isLast, calls: this.#queue.sizeOfClass(isLast) };
       const asked = this.#store.take(ask, this.#clock());
       const reply = asked instanceof Promise ? await this.#whenReplied(asked) : asked;
-      this.#answer(ask, reply);
+      const deadlineAt = this.#answer(ask, reply);
       // Of another class is one that came meanwhile: the store is asked for it next.
       const isSameClass = (this.#queue.head?.isLast ?? isLast) === isLast;
       if (reply.waitMs > 0 && isSameClass && !this.#hasChanged) {
         this.#none = { until: this.#clock() + reply.waitMs, isLast };
-        this.#sleep();
+        if (this.#queue.size > 0) this.#wakeBy(deadlineAt);
         break;
       }
     }
@@ -161,13 +166,23 @@ export class Dispatcher {
     return reply;
   }
 
-  #sleep(): void {
-    clearTimeout(this.#timer);
-    const sleepMs = Math.max(1, Math.ceil(Math.min(this.#none.until - this.#clock(), longestSleepMs)));
-    if (this.#queue.size > 0) this.#timer = setTimeout(() => this.#serve(), sleepMs);
+  /** A timer asks again when there may be a permit, or when a call may wait no longer. */
+  #wakeBy(deadlineAt: number): void {
+    const wakesAt = Math.min(this.#none.until, deadlineAt);
+    if (wakesAt >= this.#wakesAt) return;
+    this.#clearTimer();
+    this.#wakesAt = wakesAt;
+    const sleepMs = Math.max(1, Math.ceil(Math.min(wakesAt - this.#clock(), longestSleepMs)));
+    this.#timer = setTimeout(() => this.#serve(), sleepMs);
   }
 
-  #answer(ask: Ask, { permits, waitMs, refusal }: Reply): void {
+  #clearTimer(): void {
+    clearTimeout(this.#timer);
+    this.#wakesAt = Infinity;
+  }
+
+  /** Returns the first deadline of those that go on waiting, where the reply names a wait for them. */
+  #answer(ask: Ask, { permits, waitMs, refusal }: Reply): number {
     const now = this.#clock();
     if (permits.length > 0) this.#forecasts.changed();
     for (const release of permits) {
@@ -177,12 +192,17 @@ export class Dispatcher {
       else release("unsent", now);
     }
     if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, now, refusal);
-    if (waitMs === 0 || this.#queue.head?.isLast !== ask.isLast) return;
+    if (waitMs === 0 || this.#queue.head?.isLast !== ask.isLast) return Infinity;
     this.#tellUntold(now);
-    // What the store says to priority 9 leaves out that permits of the others may come back meanwhile.
+    // What a shared store says to priority 9 leaves out that permits of the others may come back meanwhile.
     const isLate = ({ deadlineAt }: Waiter): boolean =>
       deadlineAt < now + waitMs && (!ask.isLast || deadlineAt < now + this.#forecasts.waitMs(true, 1, now));
-    for (const waiter of this.#queue.all()) if (isLate(waiter)) this.#refuse(waiter, now);
+    let deadlineAt = Infinity;
+    for (const waiter of this.#queue.all()) {
+      if (isLate(waiter)) this.#refuse(waiter, now);
+      else deadlineAt = Math.min(deadlineAt, waiter.deadlineAt);
+    }
+    return deadlineAt;
   }
 
   #grant(waiter: Waiter, release: Release, acquiredAt: number): void {
@@ -227,7 +247,7 @@ export class Dispatcher {
 
   /** Takes all calls out of the queue, in their order. */
   leaveAll(): Waiter[] {
-    clearTimeout(this.#timer);
+    this.#clearTimer();
     return this.#queue.all().map((waiter) => (this.#leave(waiter), waiter));
   }
 

@@ -2,18 +2,16 @@ import type { RateLimitWindow, WaitFacts } from "../error-facts.ts";
 import type { ExpectedWait } from "./fair-queue.ts";
 import { Allowance, keptPermits } from "./reserve.ts";
 import { permitsPerPace, SlidingWindowLog } from "./sliding-window-log.ts";
-import type { Known, PermitStore } from "./store.ts";
+import type { Known, PermitStore, StoreUser } from "./store.ts";
 
-/** While calls wait, permits are asked for at least this often: a timer of more than 24 days would fire at once. */
-export const longestSleepMs = 60_000;
-/** A forecast asks at most so often in one window. */
-const asksPerWindow = 60;
 /** The others are expected to go on as in the quietest of so many parts of the longest window: a burst does not go on. */
 const parts = 6;
 // An average over about the last 50 calls: steadier than any one of them, and still following the network.
 const averagedCalls = 50;
-/** Within this time, as in one turn of the event loop, what is expected of a class stays the same, unless its permits change. */
+/** So long what is expected of a class stays the same, unless its permits change, */
 const keptMs = 100;
+/** and so many times as long as it took to compute: however long that is, most of a turn is left to the calls. */
+const keptTimes = 10;
 /** In a turn with calls of both classes it also stays the same while not a tenth more goes before those of priority 9. */
 const keptShare = 0.1;
 
@@ -28,7 +26,8 @@ interface Leaving {
  * Computed once, as far as it is asked for.
  */
 class Forecast {
-  readonly madeAt: number;
+  /** It serves until then. */
+  freshUntil: number;
   /** So many calls of priorities 0 to 8 go first, and then those of priority 9: beside them another one comes each `othersMs`. */
   readonly others: number;
   readonly #othersMs: number;
@@ -50,7 +49,7 @@ class Forecast {
     roundTripMs: number,
     now: number,
   ) {
-    this.madeAt = now;
+    this.freshUntil = now + keptMs;
     this.others = others;
     this.#reserve = reserve;
     this.#roundTripMs = roundTripMs;
@@ -97,9 +96,7 @@ class Forecast {
       this.#take(isLast, at);
       this.#leaving.push(this.#next);
     });
-    // Meanwhile permits of the others may come back, which leaves more to priority 9.
-    const sleepMs = Math.max(longestSleepMs, this.#log.countedMs.at(-1)! / asksPerWindow);
-    if (waitMs > 0) this.#next = { at: at + Math.min(waitMs, sleepMs), window };
+    if (waitMs > 0) this.#next = { at: at + waitMs, window };
   }
 
   /** Each leaves one permit for priority 9, as if they fill a window the wait has no end. */
@@ -124,6 +121,7 @@ export type Refusal = WaitFacts & { readonly message: string };
 export class Forecasts {
   readonly #store: PermitStore;
   readonly #reserve: () => number;
+  readonly #clock: () => number;
   /** The calls of priorities 0 to 8 that wait. */
   readonly #others: () => number;
   /** By whether it is of priority 9. */
@@ -131,8 +129,9 @@ export class Forecasts {
   #roundTripMs = 0;
   #responses = 0;
 
-  constructor(store: PermitStore, reserve: () => number, others: () => number) {
+  constructor(store: PermitStore, { clock, reserve }: StoreUser, others: () => number) {
     this.#store = store;
+    this.#clock = clock;
     this.#reserve = reserve;
     this.#others = others;
   }
@@ -154,12 +153,15 @@ export class Forecasts {
 
   #leaving(isLast: boolean, position: number, now: number): Leaving {
     const others = isLast ? this.#others() : Infinity;
+    const startedAt = this.#clock();
     let made = this.#made.get(isLast);
-    if (!made || now - made.madeAt >= keptMs || Math.abs(others - made.others) > keptShare * made.others) {
+    if (!made || now >= made.freshUntil || Math.abs(others - made.others) > keptShare * made.others) {
       made = new Forecast(this.#store.known(now), others, this.#reserve(), this.#roundTripMs, now);
       this.#made.set(isLast, made);
     }
-    return made.leaving(position);
+    const leaving = made.leaving(position);
+    made.freshUntil += keptTimes * (this.#clock() - startedAt);
+    return leaving;
   }
 
   /** The time until the call at `position` (1 is the next) leaves, if those of priority 9 before it come after the others. */

@@ -6,7 +6,7 @@ export const lastPriority = 9;
 
 /** In so many steps the time ahead is looked at for the permits that come back in it. */
 export const paceSteps = 24;
-/** It goes no slower than at a tenth of the even pace, so that a wait is never much longer than it proves to be. */
+/** It goes no slower than at a tenth of the even pace, so that the last permits of a share do not wait for all that come back. */
 export const longestPaces = 10;
 
 /**
@@ -34,6 +34,12 @@ interface Taken<Held> {
   readonly window: RateLimitWindow | undefined;
 }
 
+/** What is left of a share at a time ahead, if priority 9 takes no more until then. */
+interface Ahead {
+  readonly inMs: number;
+  readonly left: number;
+}
+
 /** What a class of calls may use: those of priority 9, or the others. */
 export class Allowance {
   readonly #log: SlidingWindowLog;
@@ -41,6 +47,8 @@ export class Allowance {
   readonly #limits: readonly number[];
   /** What priority 9 may use of the longest window while the others call: the second half of it goes evenly. Else undefined. */
   readonly #share: number | undefined;
+  /** For so long the answer of each window holds: a permit that leaves it changes what may be used, and at what pace (D275). */
+  readonly #holdsForMs: readonly number[] | undefined;
 
   /** `limits` are those in force, one for each window; `reserve` is 0 for a class that leaves nothing. */
   constructor(log: SlidingWindowLog, limits: readonly number[], reserve: number, now: number) {
@@ -50,34 +58,48 @@ export class Allowance {
     const usedByOthers = log.usedByOthers(now);
     const kept = keptPermits(limits, usedByOthers, reserve);
     this.#limits = limits.map((limit, index) => limit - Math.max(0, kept[index]! - usedByOthers[index]!));
+    this.#holdsForMs = log.nextLeavesInMs(now);
     if (usedByOthers.at(-1)! > 0) this.#share = limits.at(-1)! - kept.at(-1)!;
   }
 
   /**
-   * Ten permits are given in this time, 0 for no pace. Once half of the share is used, the rest goes evenly, so that permits come
-   * back all the time: at the highest pace that what is left and what comes back can bear.
+   * What is left of the share at times ahead. Once half of it is used the rest goes evenly, so that permits come back all the
+   * time: at the highest pace that what is left and what comes back can bear. None while there is no pace.
    */
-  #paceMs(now: number): number {
+  #ahead(now: number): Ahead[] {
     const share = this.#share;
     const countedMs = this.#log.countedMs.at(-1)!;
-    if (share === undefined || this.#log.usedBy(true, countedMs, now) < share / 2) return 0;
-    let paceMs = 0;
-    for (let step = 1; step <= paceSteps; step += 1) {
-      const aheadMs = (step * countedMs) / paceSteps;
-      const left = Math.max(0, share - this.#log.usedBy(true, countedMs - aheadMs, now));
-      paceMs = Math.max(paceMs, (permitsPerPace * aheadMs) / left);
-    }
-    return Math.min(paceMs, (longestPaces * permitsPerPace * countedMs) / share);
+    if (share === undefined || this.#log.usedBy(true, countedMs, now) < share / 2) return [];
+    const stepMs = countedMs / paceSteps;
+    // The same times for as long as a call waits, so that its turn stays the same.
+    const before = Math.floor(now / stepMs);
+    return Array.from({ length: paceSteps }, (_, step) => {
+      const inMs = (before + 1 + step) * stepMs - now;
+      return { inMs, left: Math.max(0, share - this.#log.usedBy(true, countedMs - inMs, now)) };
+    });
+  }
+
+  /** The time until ten permits are as far apart as the pace asks: meanwhile the times ahead come nearer. */
+  #paceWaitMs(now: number, ahead: readonly Ahead[]): number {
+    const taken = this.#log.takenByLast;
+    if (ahead.length === 0 || taken.length < permitsPerPace) return 0;
+    const sinceMs = now - taken[0]!;
+    let waitMs = 0;
+    for (const { inMs, left } of ahead)
+      waitMs = Math.max(waitMs, (permitsPerPace * inMs - left * sinceMs) / (permitsPerPace + left));
+    const longestMs = (longestPaces * permitsPerPace * this.#log.countedMs.at(-1)!) / this.#share!;
+    // A wait that is rounded to nothing would have no end.
+    return Math.ceil(Math.min(longestMs - sinceMs, waitMs));
   }
 
   /** What `hold` makes for each of `calls` that may leave now. */
   takeAll<Held>(calls: number, now: number, hold: () => Held): Taken<Held> {
     const permits: Held[] = [];
-    let paceMs = 0;
+    let ahead: Ahead[] = [];
     while (permits.length < calls) {
       // One pace for all that leave together. What is left to a class does not change with its own calls.
-      paceMs ||= this.#paceMs(now);
-      const waits = this.#waits(now, paceMs);
+      if (ahead.length === 0) ahead = this.#ahead(now);
+      const waits = this.#waits(now, ahead);
       const waitMs = Math.max(...waits);
       if (waitMs > 0) return { permits, waitMs, window: this.#log.windows[waits.indexOf(waitMs)] };
       permits.push(hold());
@@ -86,12 +108,10 @@ export class Allowance {
   }
 
   /** Of each window; what is in flight is responded to now at the soonest. */
-  #waits(now: number, paceMs: number): number[] {
+  #waits(now: number, ahead: readonly Ahead[]): number[] {
     const waits = this.#log.availableInMs(now, this.#limits);
-    const taken = this.#log.takenByLast;
     const longest = waits.length - 1;
-    if (paceMs > 0 && taken.length === permitsPerPace)
-      waits[longest] = Math.max(waits[longest]!, taken[0]! + paceMs - now);
-    return waits;
+    waits[longest] = Math.max(waits[longest]!, this.#paceWaitMs(now, ahead));
+    return waits.map((waitMs, index) => Math.min(waitMs, this.#holdsForMs?.[index] ?? Infinity));
   }
 }

@@ -76,8 +76,11 @@ export class SlidingWindowLog {
 
   /** A permit that is in flight from now on. */
   take({ isLast, id }: Pick<CountedPermit, "isLast" | "id">, now: number): CountedPermit {
-    for (const permits of [this.#responded, this.#ofOthers])
-      permits.splice(0, firstWithin(permits, this.#longestMs, now));
+    for (const permits of [this.#responded, this.#ofOthers]) {
+      const first = firstWithin(permits, this.#longestMs, now);
+      // Many at a time, as what is behind them moves.
+      if (first > permits.length / 2) permits.splice(0, first);
+    }
     const permit = { isLast, id, takenAt: now, respondedAt: undefined };
     this.#inFlight.add(permit);
     if (isLast) this.#takenByLast = [...this.#takenByLast, permit].slice(-permitsPerPace);
@@ -117,6 +120,14 @@ export class SlidingWindowLog {
     const inFlight = [...this.#inFlight].filter((permit) => permit.isLast === isLast).length;
     const ofOthers = countWithin(this.#ofOthers, countedMs, now);
     return inFlight + (isLast ? countWithin(this.#responded, countedMs, now) - ofOthers : ofOthers);
+  }
+
+  /** The time until the next permit leaves each window; `Infinity` where none has a response. */
+  nextLeavesInMs(now: number): number[] {
+    return this.countedMs.map((countedMs) => {
+      const next = this.#responded[firstWithin(this.#responded, countedMs, now)];
+      return next ? next.respondedAt + countedMs - now : Infinity;
+    });
   }
 
   /** When the last ten permits of priority 9 were taken, oldest first. */

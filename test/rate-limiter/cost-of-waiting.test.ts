@@ -2,11 +2,17 @@
 // methods.
 import { AudienceClient, RateLimiter, type RateLimitStore, write } from "audience-sdk";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { MemoryStore } from "../../src/rate-limiter/store.ts";
-import { spend } from "./virtual-time.ts";
+import { MemoryStore, type Reply } from "../../src/rate-limiter/store.ts";
+import { spend, VirtualTime } from "./virtual-time.ts";
 
-/** A limiter whose window is used up, and how often its store was asked for permits, and for what an estimate needs. */
-function countingLimiter(options: ConstructorParameters<typeof RateLimiter>[0] = {}, isAsync = false) {
+/**
+ * A limiter whose window is used up, and how often its store was asked for permits, and for what an estimate needs.
+ * `tells` is how the store tells a reply.
+ */
+function countingLimiter(
+  options: ConstructorParameters<typeof RateLimiter>[0] = {},
+  tells: (reply: Reply) => Reply | Promise<Reply> = (reply) => reply,
+) {
   const asked = { takes: 0, estimates: 0, restored: [] as string[] };
   const store: RateLimitStore = {
     onUnavailable: "local",
@@ -19,8 +25,7 @@ function countingLimiter(options: ConstructorParameters<typeof RateLimiter>[0] =
         warning: undefined,
         take(ask, now) {
           asked.takes += 1;
-          const reply = memory.take(ask, now);
-          return isAsync ? Promise.resolve(reply) : reply;
+          return tells(memory.take(ask, now));
         },
         known: (now) => ((asked.estimates += 1), memory.known(now)),
         tell: () => memory.tell(),
@@ -74,8 +79,49 @@ it("for 1,000 calls of one turn with deadlines, of priorities 5 and 9 in turn, t
   end.abort();
 });
 
+it("an estimate serves the calls of its turn, however long it takes to make it", async () => {
+  let now = 0;
+  const { limiter, asked } = countingLimiter({
+    // Each look at the clock takes half a second.
+    clock: () => (now += 500),
+  });
+  await spend(limiter, 1);
+  Object.assign(asked, { takes: 0, estimates: 0 });
+  const end = new AbortController();
+  for (let call = 0; call < 200; call += 1)
+    limiter.acquire({ priority: 9, maxWaitMs: 1e12, signal: end.signal }).catch(() => undefined);
+  expect(limiter.usage().queued).toBe(200);
+  // With `usage` itself, and one for each class.
+  expect(asked.estimates).toBeLessThanOrEqual(3);
+  end.abort();
+});
+
+it("a call is served or refused when it may wait no longer, also where the store names a longer time to ask again", async () => {
+  const time = new VirtualTime();
+  const windows = [{ limit: 1, intervalMs: 1_000 }];
+  const { limiter } = countingLimiter({ windows, clock: time.now }, (reply) => ({
+    ...reply,
+    waitMs: reply.waitMs && 60_000,
+  }));
+  const log: unknown[] = [];
+  const ask = (name: string, maxWaitMs: number) =>
+    limiter.acquire({ priority: 9, maxWaitMs }).then(
+      () => log.push([name, "served", time.now()]),
+      () => log.push([name, "refused", time.now()]),
+    );
+  await time.run(async () => {
+    await spend(limiter, 1);
+    void ask("first", 5_000);
+    void ask("second", 4_000);
+  });
+  expect(log).toEqual([
+    ["first", "served", 4_000],
+    ["second", "refused", 4_000],
+  ]);
+});
+
 it("the permit of a call that has left while the store was asked is back at once", async () => {
-  const { limiter } = countingLimiter({}, true);
+  const { limiter } = countingLimiter({}, (reply) => Promise.resolve(reply));
   const controller = new AbortController();
   const left = limiter.acquire({ signal: controller.signal });
   controller.abort("gone");

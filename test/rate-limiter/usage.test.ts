@@ -284,7 +284,32 @@ describe("estimateMs", () => {
       { limit: 60, intervalMs: 60_000 },
     ];
     expect(new RateLimiter({ windows }).estimateMs(60_000) / 60_000).toBeCloseTo(1e3 * 1.0005, -1);
+    const monthMs = 30 * 86_400_000;
+    const ofMonth = [
+      { limit: 1, intervalMs: 1_000 },
+      { limit: 100_000, intervalMs: monthMs },
+    ];
+    expect(new RateLimiter({ windows: ofMonth }).estimateMs(1e6) / monthMs).toBeCloseTo(9.04, 1);
   });
+
+  it.each([
+    [0, [[5, 0]], 11],
+    [0, [[1, 0]], 30],
+    [360, [], 30],
+    [720, [], 100],
+  ] as const)(
+    "beside %i calls an hour, and after %j, is within a twentieth of the time that %i rows take in a window under a minute",
+    async (othersPerHour, earlier, rows) => {
+      const { estimatedMs, lastResponseMs } = await sendRows(rows, {
+        othersPerHour,
+        earlier,
+        beginAt: othersPerHour > 0 ? 7_200_100 : 100,
+        roundTripMs: () => 20,
+        options: { windows: [{ limit: 100, intervalMs: 50_000 }], reserve: 0.5 },
+      });
+      expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.05);
+    },
+  );
 
   it.each([
     [900, 0],

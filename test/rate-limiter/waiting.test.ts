@@ -227,17 +227,17 @@ describe("a bound on waiting", () => {
 
   it("lets a row wait that gets its permit in time: other calls go before it, and what they used comes back", async () => {
     const { time, limiter, leftAt, log, call, calls } = start();
-    const [asksAt, waitMs] = [15 * 60_000, 2_764_000];
+    const [asksAt, waitMs] = [15 * 60_000, 2_705_200];
     let error: unknown;
     await time.run(() => {
       calls(30, "earlier row ", { priority: 9 });
       time.at(10_000, () => calls(990, "other "));
       time.at(asksAt, () => {
         log.length = 0;
-        call("row", { priority: 9, maxWaitMs: 1.05 * waitMs });
-        call("hasty row", { priority: 9, maxWaitMs: 0.95 * waitMs });
         const ask = limiter.acquire({ priority: 9, maxWaitMs: 0 });
         void ask.catch((reason: unknown) => (error = reason));
+        call("row", { priority: 9, maxWaitMs: 1.05 * waitMs });
+        call("hasty row", { priority: 9, maxWaitMs: 0.95 * waitMs });
       });
     });
     expect(log).toEqual([
@@ -248,6 +248,43 @@ describe("a bound on waiting", () => {
     expect((leftAt.get("row")! - asksAt) / waitMs).toBeCloseTo(1, 2);
     expect((error as RateLimitWaitError).waitMs / waitMs).toBeCloseTo(1, 2);
   });
+
+  it.each([
+    [0.1, 200],
+    [0.5, 80],
+    [0.9, 20],
+    [0.9, 80],
+  ])(
+    "holds for each call of priority 9, with a reserve of %d, beside a worker of this priority and %i other calls an hour",
+    async (reserve, othersPerHour) => {
+      const { time, limiter } = start({ reserve });
+      const [hourMs, maxWaitMs] = [3_600_000, 2_000];
+      const settledAfter: number[] = [];
+      async function send(request: PermitRequest): Promise<void> {
+        const permit = await limiter.acquire(request);
+        time.after(200, () => permit.release("responded"));
+        await new Promise<void>((resolve) => void time.after(200, resolve));
+      }
+      async function work(): Promise<void> {
+        for (;;) await send({ priority: 9 });
+      }
+      await time.run(() => {
+        for (let call = 0; call < 2 * othersPerHour; call += 1)
+          time.at(1 + (call * hourMs) / othersPerHour, () => void send({}));
+        time.at(1_000, () => void work());
+        for (let at = 0.3 * hourMs; at < 2 * hourMs; at += 97_300)
+          time.at(at, () => {
+            const settle = () => void settledAfter.push(time.now() - at);
+            limiter.acquire({ priority: 9, maxWaitMs }).then((permit) => {
+              settle();
+              permit.release("responded");
+            }, settle);
+          });
+      }, 2 * hourMs);
+      expect(settledAfter).toHaveLength(63);
+      expect(Math.max(...settledAfter)).toBeLessThanOrEqual(maxWaitMs);
+    },
+  );
 
   it("leaves no timer behind for a call that it rejects", async () => {
     const { time, log, call } = start(oneASecond);
