@@ -12,8 +12,8 @@ const averagedCalls = 50;
 const keptMs = 100;
 /** and so many times as long as it took to compute: however long that is, most of a turn is left to the calls. */
 const keptTimes = 10;
-/** In a turn with calls of both classes it also stays the same while not a tenth more goes before those of priority 9. */
-const keptShare = 0.1;
+/** In a turn with calls of both classes it also stays the same while not a fifth more goes before those of priority 9. */
+const keptShare = 0.2;
 
 /** When a call leaves, and the window for which it waits, if it waits for one. */
 interface Leaving {
