@@ -15,8 +15,8 @@ const defaultReserve = 0.1;
 /**
  * One window as it stands: how much of it is used, and when a permit of it is available.
  *
- * With a `store` it holds the calls of this process, and those of the others as the store last reported them, until they
- * must have left the window. After a 429 fewer permits than `limit` are given for a while, which only `freeInMs` shows.
+ * With a `store` it holds the calls of this process, and those of the others as the store last reported them: when each of
+ * these leaves is known to a sixth of the window. After a 429 fewer permits than `limit` are given for a while, which only `freeInMs` shows.
  */
 export interface WindowUsage extends RateLimitWindow {
   /** Permits used, those in flight among them. */
