@@ -1,6 +1,5 @@
 import { getEventListeners } from "node:events";
 import { AbortError, AudienceClient, RateLimiter } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
@@ -49,22 +48,6 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
 
     expectAbort({ error, isAtOnce: true }, "not-sent", 1);
     expect(mock.requests).toEqual([]);
-  });
-
-  it.each([
-    ["400", 400, "not-applied"],
-    ["404", 404, "not-applied"],
-    ["429", 429, "not-applied"],
-    ["500", 500, "unknown"],
-  ] as const)("in a hook, once the response is here: %s decides the outcome", async (_, status, outcome) => {
-    const controller = new AbortController();
-    const hooks = { onResponse: () => controller.abort(reason) };
-    const fetch = async () => new Response("{}", { status });
-    const audience = new AudienceClient({ ...createMockService().clientOptions, hooks, fetch });
-
-    const error = await failureOf(audience.v1.customers.upsert(contact, { signal: controller.signal }));
-
-    expectAbort({ error, isAtOnce: true }, outcome, 1);
   });
 
   it("in the queue: nothing is sent, no budget is spent, and the others go on", async () => {

@@ -251,15 +251,10 @@ describe("A key that is a string", () => {
     ["abc\r\n", framed],
     ["a\0b", beyond(2)],
     ["a\tb", beyond(2)],
-    ["\u007f", beyond(1)],
     [" a", framed],
-    ["a ", framed],
     ["schl\u00fcssel", beyond(5)],
     ["\u200b", beyond(1)],
     ["a\r\nX-Evil: 1", beyond(2)],
-    ["a\ud800", beyond(2)],
-    // Its low byte is a line feed.
-    ["a\u010a", beyond(2)],
     ["Bearer abcdefgh", 'begins with "Bearer": give the key alone, as each family has a header of its own'],
   ])("cannot be %j: the constructor throws an error that says that it %s", (key, problem) => {
     const { clientOptions } = createMockService();

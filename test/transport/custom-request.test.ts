@@ -166,7 +166,6 @@ describe("A custom request is refused, and nothing is sent:", () => {
       "must hold no control character",
       ["path"],
     ],
-    ["a backslash", { method: "GET", path: "/api/v1/\\evil" }, "encodeURIComponent", ["path"]],
     ["a method in lower case", { method: "post", path: "/api/v1/a" }, "write POST", ["method"]],
     ["a method of no API", { method: "TRACE", path: "/api/v1/a" }, "must be one of GET, POST", ["method"]],
     ["a GET with a body", { method: "GET", path: "/api/v1/a", body: {} }, "a GET has no body", ["body"]],

@@ -10,9 +10,6 @@ import {
   RateLimiter,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { mswHandlers } from "audience-sdk/mock/msw";
-import { http, HttpResponse } from "msw";
-import { setupServer } from "msw/node";
 import { fetch as undiciFetch } from "undici";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -251,28 +248,6 @@ describe("Tests that replace the global fetch", () => {
     await new AudienceClient(unlimited).v1.customers.upsert(written);
 
     expect(bodies).toEqual([JSON.stringify(written), written]);
-  });
-
-  it("with msw read it too, in handlers of their own and of the mock", async () => {
-    const bodies: unknown[] = [];
-    const mock = createMockService();
-    const server = setupServer(
-      http.post("https://own.test/api/v1/customer/create", async ({ request }) => {
-        bodies.push(await request.json());
-        return HttpResponse.json(profileResponse, { status: 201 });
-      }),
-      ...mswHandlers(mock, { baseUrl: "https://mock.test" }),
-    );
-    server.listen({ onUnhandledRequest: "error" });
-    onTestFinished(() => server.close());
-    const clientOf = (baseUrl: string) =>
-      new AudienceClient({ baseUrl, apiKey: mock.clientOptions.apiKey, rateLimiter: false });
-
-    await clientOf("https://own.test").v1.customers.upsert(written);
-    await clientOf("https://mock.test").v1.customers.upsert(written);
-
-    expect(bodies).toEqual([written]);
-    expect(mock.requests.map(({ body }) => body)).toEqual([written]);
   });
 });
 

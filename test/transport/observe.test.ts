@@ -244,8 +244,6 @@ describe("The logger", () => {
 
   it.each([
     ["its first line alone", new Error("one\ntwo"), "Error: one"],
-    ["its type without a message", new TypeError(), "TypeError"],
-    ["a string", "broken", "string: broken"],
     ["an object by its type", { email: "ada@example.com" }, "object: an object"],
     ["no key", new Error("key secret-of-the-test is bad"), "Error: key [redacted] is bad"],
     ["no key in its name", Object.assign(new Error("x"), { name: "secret-of-the-test" }), "[redacted]: x"],
@@ -255,13 +253,7 @@ describe("The logger", () => {
       "Error: no … … … gone",
     ],
     ["no phone number", new Error("no +49 (170) 123-4567 and 5551234."), "Error: no +… and …."],
-    [
-      "shorter numbers",
-      new Error("connect ECONNREFUSED 127.0.0.1:443"),
-      "Error: connect ECONNREFUSED 127.0.0.1:443",
-    ],
     ["no control character", new Error("a\u001b[2J"), "Error: a\\u001b[2J"],
-    ["at most 200 characters", new Error("n".repeat(300)), `Error: ${"n".repeat(193)}…`],
   ])("shows of an error that a hook throws %s", async (_, thrown, shown) => {
     const lines: string[] = [];
     const onRequest = () => {
